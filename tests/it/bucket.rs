@@ -1,10 +1,10 @@
-//! Uploads in a bucket: received, made smaller, served, changed and deleted, over the real server.
+//! Uploads to a bucket: uploading, resizing, serving, editing and deleting.
 
 use serde_json::{Value, json};
 use svc_server::SiteBuilder;
 
 use crate::{
-    client::{Answer, raw, send},
+    client::{HttpResponse, raw, send},
     s3::{BUCKET, KEY, S3},
     site::{Site, basic},
 };
@@ -24,7 +24,7 @@ async fn start(s3: &S3, key: &str) -> Site {
     Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &settings).await
 }
 
-/// Uploads a file: status and body.
+/// Uploads a file; returns the response's status and body.
 async fn upload(site: &Site, user: &str, name: &str, file: &[u8]) -> (u16, Value) {
     let head = format!(
         "POST {MEDIA} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: {}\r\n\
@@ -33,19 +33,19 @@ async fn upload(site: &Site, user: &str, name: &str, file: &[u8]) -> (u16, Value
         basic(user),
         file.len()
     );
-    let answer = raw(site.address, &[head.as_bytes(), file].concat(), false).await;
-    let text = String::from_utf8_lossy(&answer);
+    let response = raw(site.address, &[head.as_bytes(), file].concat(), false).await;
+    let text = String::from_utf8_lossy(&response);
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
     (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap())
 }
 
-async fn get(site: &Site, url: &Value, headers: &[(&str, &str)]) -> Answer {
+async fn get(site: &Site, url: &Value, headers: &[(&str, &str)]) -> HttpResponse {
     let path = url.as_str().unwrap().split_once("/wp-content").map(|(_, rest)| format!("/wp-content{rest}")).unwrap();
     send(site.address, "GET", &path, headers, "").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn uploads_live_in_a_bucket() {
+async fn uploads_are_stored_in_a_bucket() {
     let s3 = S3::start().await;
     let site = start(&s3, KEY).await;
     let user = site.app_password();
@@ -83,7 +83,7 @@ async fn uploads_live_in_a_bucket() {
     assert_eq!(edited["media_details"]["width"], 300);
     assert_eq!(get(&site, &edited["source_url"], &[]).await.status, 200);
 
-    // More than one part.
+    // An upload in several parts.
     let (status, large) = upload(&site, &user, "large.txt", &vec![b'a'; 9 << 20]).await;
     assert_eq!((status, s3.uploads()), (201, (0, 2)), "{large}");
     let end = get(&site, &large["source_url"], &[("Range", "bytes=-2")]).await;
@@ -91,8 +91,8 @@ async fn uploads_live_in_a_bucket() {
 
     for item in [&image, &again, &edited, &large] {
         let path = format!("{MEDIA}/{}?force=true", item["id"]);
-        let answer = send(site.address, "DELETE", &path, &[("Authorization", &basic(&user))], "").await;
-        assert_eq!(answer.status, 200, "{}", answer.body);
+        let response = send(site.address, "DELETE", &path, &[("Authorization", &basic(&user))], "").await;
+        assert_eq!(response.status, 200, "{}", response.body);
     }
     assert_eq!(s3.names().len(), 0, "{:?}", s3.names());
     assert_eq!(get(&site, url, &[]).await.status, 404);
@@ -100,12 +100,12 @@ async fn uploads_live_in_a_bucket() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bucket_that_refuses_the_key_keeps_nothing() {
+async fn a_rejected_bucket_key_stores_nothing() {
     let s3 = S3::start().await;
     let site = start(&s3, "another-key").await;
-    let (status, answer) = upload(&site, &site.app_password(), "wide.png", IMAGE).await;
+    let (status, response) = upload(&site, &site.app_password(), "wide.png", IMAGE).await;
     assert_eq!(status, 500);
-    assert!(!answer.to_string().contains(&s3.address.to_string()), "{answer}");
+    assert!(!response.to_string().contains(&s3.address.to_string()), "{response}");
     let listed = site.get(MEDIA).await.json();
     assert_eq!((listed, s3.names().len()), (json!([]), 0));
     site.stop().await;

@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 client that hides nothing of what was answered.
+//! A minimal HTTP/1.1 client that returns responses unchanged.
 
 use std::net::SocketAddr;
 
@@ -8,21 +8,21 @@ use tokio::{
     net::TcpStream,
 };
 
-/// An answer as it came.
+/// A response.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpResponse {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
 }
 
-impl Answer {
+impl HttpResponse {
     /// The values of a header, in order.
     pub(crate) fn all(&self, name: &str) -> Vec<&str> {
         self.headers.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str()).collect()
     }
 
-    /// The value of a header; empty without one.
+    /// The value of a header; empty if it is missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.all(name).first().copied().unwrap_or_default()
     }
@@ -34,21 +34,21 @@ impl Answer {
     }
 }
 
-/// Sends these bytes and reads until the server closes; empty when it closes without an answer. `ended` says that no
-/// more will come, so that the server need not wait for the rest of what is incomplete.
+/// Sends bytes and reads until the server closes the connection; empty if it closes without a response. `ended`
+/// closes the sending side, so that the server does not wait for the rest of an incomplete request.
 pub(crate) async fn raw(address: SocketAddr, request: &[u8], ended: bool) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    // A server that refuses early may close before everything is written.
+    // The server may reject the request before everything is written.
     let _written = stream.write_all(request).await;
     if ended {
         let _closed = stream.shutdown().await;
     }
-    let mut answer = Vec::new();
-    let _read = stream.read_to_end(&mut answer).await;
-    answer
+    let mut response = Vec::new();
+    let _read = stream.read_to_end(&mut response).await;
+    response
 }
 
-/// Sends a request and reads the answer.
+/// Sends a request and reads the response.
 #[track_caller]
 pub(crate) fn send(
     address: SocketAddr,
@@ -56,7 +56,7 @@ pub(crate) fn send(
     path: &str,
     headers: &[(&str, &str)],
     body: &str,
-) -> impl Future<Output = Answer> {
+) -> impl Future<Output = HttpResponse> {
     let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
     for (name, value) in headers {
         request.push_str(&format!("{name}: {value}\r\n"));
@@ -66,18 +66,18 @@ pub(crate) fn send(
     }
     request.push_str("\r\n");
     request.push_str(body);
-    let shown = format!("{method} {path}");
+    let request_line = format!("{method} {path}");
     async move {
         let bytes = raw(address, request.as_bytes(), false).await;
-        parse(&bytes).unwrap_or_else(|| panic!("{shown}: no answer: {}", String::from_utf8_lossy(&bytes)))
+        parse(&bytes).unwrap_or_else(|| panic!("{request_line}: no response: {}", String::from_utf8_lossy(&bytes)))
     }
 }
 
-fn parse(bytes: &[u8]) -> Option<Answer> {
+fn parse(bytes: &[u8]) -> Option<HttpResponse> {
     let text = String::from_utf8_lossy(bytes);
     let (head, body) = text.split_once("\r\n\r\n")?;
     let mut lines = head.split("\r\n");
     let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
     let header = |line: &str| line.split_once(": ").map(|(n, v)| (n.to_owned(), v.to_owned()));
-    Some(Answer { status, headers: lines.filter_map(header).collect(), body: body.to_owned() })
+    Some(HttpResponse { status, headers: lines.filter_map(header).collect(), body: body.to_owned() })
 }

@@ -1,4 +1,4 @@
-//! The active theme as an archive, over the real server.
+//! Exports the active theme as a ZIP archive.
 
 use std::io::{Cursor, Read};
 
@@ -12,10 +12,10 @@ use crate::{
 const EXPORT: &str = "/svc-json/svc-block-editor/v1/export";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_theme_is_exported_with_what_the_site_made_of_it() {
+async fn the_theme_is_exported_with_the_sites_changes() {
     let site = Site::start().await;
-    let refused = site.get(EXPORT).await;
-    assert_eq!((refused.status, refused.json()["code"].as_str()), (401, Some("rest_cannot_export_templates")));
+    let rejected = site.get(EXPORT).await;
+    assert_eq!((rejected.status, rejected.json()["code"].as_str()), (401, Some("rest_cannot_export_templates")));
 
     let user = site.app_password();
     let auth = basic(&user);
@@ -34,14 +34,14 @@ async fn the_theme_is_exported_with_what_the_site_made_of_it() {
         "GET {EXPORT} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: {auth}\r\n\r\n",
         site.address
     );
-    let answer = raw(site.address, request.as_bytes(), false).await;
-    let end = answer.windows(4).position(|w| w == b"\r\n\r\n").unwrap();
-    let head = String::from_utf8_lossy(&answer[..end]).to_lowercase();
+    let response = raw(site.address, request.as_bytes(), false).await;
+    let end = response.windows(4).position(|w| w == b"\r\n\r\n").unwrap();
+    let head = String::from_utf8_lossy(&response[..end]).to_lowercase();
     assert!(head.starts_with("http/1.1 200"), "{head}");
     assert!(head.contains("content-type: application/zip"), "{head}");
     assert!(head.contains(&format!("content-disposition: attachment; filename={name}.zip")), "{head}");
 
-    let mut archive = zip::ZipArchive::new(Cursor::new(&answer[end + 4..])).unwrap();
+    let mut archive = zip::ZipArchive::new(Cursor::new(&response[end + 4..])).unwrap();
     let mut text = |name: &str| {
         let mut text = String::new();
         archive.by_name(name).unwrap().read_to_string(&mut text).unwrap();

@@ -1,4 +1,4 @@
-//! What a site owner is told, and a client answered, when the database cannot do its part; and that nothing is lost.
+//! Database failures: messages for the site owner and responses for clients. No data is lost.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::time::Duration;
@@ -8,44 +8,44 @@ use svc_server::{
     SiteBuilder,
     config::{Config, SETTINGS, Sources},
 };
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use tempfile::TempDir;
 
-use crate::client::Answer;
+use crate::client::HttpResponse;
 use crate::site::{Site, app_password, config, execute, on_sqlite, store};
 
 const POSTS: &str = "/svc-json/svc/v2/posts";
 
-/// What opening a site with these settings says.
-fn refused(config: &Config) -> String {
+/// The error message of opening a site with these settings.
+fn open_error(config: &Config) -> String {
     let here = "http://127.0.0.1:1".parse().unwrap();
-    SiteBuilder::new().open(config, &here).err().expect("it cannot be opened").to_string()
+    SiteBuilder::new().open(config, &here).err().expect("opening fails").to_string()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_table_is_a_500_that_tells_nothing() {
+async fn a_missing_table_is_a_500_without_details() {
     let site = Site::start().await;
     let admin = site.app_password();
     execute(&site.folder, "DROP TABLE wp_posts");
     let post = json!({"title": "x", "status": "publish"});
-    for answer in [site.get(POSTS).await, site.post(POSTS, &admin, &post).await] {
-        assert_eq!((answer.status, answer.json()["code"].as_str()), (500, Some("rest_internal_error")));
-        assert!(!answer.body.contains("wp_posts") && !answer.body.contains("table"), "{}", answer.body);
+    for response in [site.get(POSTS).await, site.post(POSTS, &admin, &post).await] {
+        assert_eq!((response.status, response.json()["code"].as_str()), (500, Some("rest_internal_error")));
+        assert!(!response.body.contains("wp_posts") && !response.body.contains("table"), "{}", response.body);
     }
-    assert_eq!(site.get("/svc-json/svc/v2/types").await.status, 200, "what needs no posts goes on");
+    assert_eq!(site.get("/svc-json/svc/v2/types").await.status, 200, "other routes still work");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_refuses_is_told_at_start_without_the_password() {
+async fn connection_errors_at_start_do_not_reveal_the_password() {
     if on_sqlite() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let url = crate::site::database(&folder);
-    let with = |url: String| {
+    let error_with_url = |url: String| {
         let setting = SETTINGS.iter().find(|s| s.key == "database").unwrap();
         let sources = Sources { folder: folder.path().to_owned(), variables: vec![], flags: vec![(setting, url)] };
-        refused(&Config::load(&sources).unwrap())
+        open_error(&Config::load(&sources).unwrap())
     };
     let (address, socket) = url.split_once('?').unwrap();
     let rows = [
@@ -53,15 +53,15 @@ async fn a_server_that_refuses_is_told_at_start_without_the_password() {
         (format!("{address}_not?{socket}"), "Unknown database"),
         (format!("{address}?socket=/no/such/socket"), "cannot be reached"),
     ];
-    for (url, message) in rows {
-        let told = with(url);
-        assert!(told.starts_with("cannot open the database: ") && told.contains(message), "{told}");
-        assert!(!told.contains("hunter2"), "{told}");
+    for (url, expected) in rows {
+        let message = error_with_url(url);
+        assert!(message.starts_with("cannot open the database: ") && message.contains(expected), "{message}");
+        assert!(!message.contains("hunter2"), "{message}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_no_database_is_told_at_start_and_left_alone() {
+async fn a_file_that_is_not_a_database_is_reported_and_unchanged() {
     if !on_sqlite() {
         return;
     }
@@ -70,13 +70,13 @@ async fn a_file_that_is_no_database_is_told_at_start_and_left_alone() {
     let file = folder.path().join("svc-data/site.db");
     let bytes = b"SQLite format 3\0 it is not".repeat(500);
     std::fs::write(&file, &bytes).unwrap();
-    let told = refused(&config(&folder, &[]));
-    assert!(told.starts_with("cannot open the database: the database is damaged"), "{told}");
+    let message = open_error(&config(&folder, &[]));
+    assert!(message.starts_with("cannot open the database: the database is damaged"), "{message}");
     assert_eq!(std::fs::read(&file).unwrap(), bytes);
 }
 
-/// A folder with the SQLite database of a new site that nobody has open.
-async fn at_rest() -> TempDir {
+/// A directory with the SQLite database of a new site, which is not open.
+async fn closed_site() -> TempDir {
     let site = Site::start().await;
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("svc-data")).unwrap();
@@ -85,22 +85,22 @@ async fn at_rest() -> TempDir {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_with_damaged_pages_is_told_at_start() {
+async fn a_database_with_damaged_pages_is_reported_at_start() {
     if !on_sqlite() {
         return;
     }
-    let folder = at_rest().await;
+    let folder = closed_site().await;
     let file = folder.path().join("svc-data/site.db");
     let mut bytes = std::fs::read(&file).unwrap();
-    // All but the first page, which says what is where.
+    // All pages except the first one, which has the schema.
     bytes[4096..].fill(0x5a);
     std::fs::write(&file, bytes).unwrap();
-    let told = refused(&config(&folder, &[]));
-    assert!(told.contains("the database is damaged"), "{told}");
+    let message = open_error(&config(&folder, &[]));
+    assert!(message.contains("the database is damaged"), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wp_config_of_an_empty_database_makes_no_site_there() {
+async fn a_wp_config_with_an_empty_database_does_not_create_a_site() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("wp-config.php");
     std::fs::write(&file, "<?php $table_prefix = 'blog_';").unwrap();
@@ -116,21 +116,26 @@ async fn a_wp_config_of_an_empty_database_makes_no_site_there() {
     };
     let config = Config::load(&sources).unwrap();
     assert_eq!((config.brand.word(), config.table_prefix.as_str()), ("wp", "blog_"));
-    let told = refused(&config);
-    assert!(told.ends_with("the database holds no site whose tables begin with `blog_`"), "{told}");
+    let message = open_error(&config);
+    assert!(message.ends_with("the database holds no site whose tables begin with `blog_`"), "{message}");
     assert!(!store(&folder).read(|db| db.table_exists("blog_posts")).unwrap());
 }
 
-/// Nobody is told what went wrong inside.
+/// The response has no internal details.
 #[track_caller]
-fn tells_nothing(answer: &Answer) {
-    assert_eq!((answer.status, answer.json()["code"].as_str()), (500, Some("rest_internal_error")), "{}", answer.body);
+fn assert_no_details(response: &HttpResponse) {
+    assert_eq!(
+        (response.status, response.json()["code"].as_str()),
+        (500, Some("rest_internal_error")),
+        "{}",
+        response.body
+    );
     for word in ["wp_", "table", "database", "disk", "full", "read-only", "malformed"] {
-        assert!(!answer.body.contains(word), "{}", answer.body);
+        assert!(!response.body.contains(word), "{}", response.body);
     }
 }
 
-/// Writes bytes into the database's file while nobody has it open.
+/// Overwrites bytes of the database file, which must not be open.
 fn damage(folder: &TempDir, at: u64, bytes: &[u8]) {
     let mut file = std::fs::OpenOptions::new().write(true).open(folder.path().join("svc-data/site.db")).unwrap();
     file.seek(SeekFrom::Start(at)).unwrap();
@@ -138,11 +143,11 @@ fn damage(folder: &TempDir, at: u64, bytes: &[u8]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_damaged_table_is_a_500_that_tells_nothing_and_the_rest_goes_on() {
+async fn a_damaged_table_is_a_500_and_other_routes_still_work() {
     if !on_sqlite() {
         return;
     }
-    let folder = at_rest().await;
+    let folder = closed_site().await;
     let raw = rusqlite::Connection::open(folder.path().join("svc-data/site.db")).unwrap();
     let number = |sql: &str| raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap().cast_unsigned();
     let size = number("PRAGMA page_size");
@@ -150,23 +155,23 @@ async fn a_damaged_table_is_a_500_that_tells_nothing_and_the_rest_goes_on() {
     drop(raw);
     damage(&folder, (page - 1) * size, &vec![0x5a; usize::try_from(size).unwrap()]);
     let site = Site::start_in(folder, &SiteBuilder::new(), &[]).await;
-    tells_nothing(&site.get("/svc-json/svc/v2/comments").await);
+    assert_no_details(&site.get("/svc-json/svc/v2/comments").await);
     assert_eq!(site.get(POSTS).await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_may_not_be_written_to_is_read() {
+async fn a_read_only_database_file_is_served() {
     if !on_sqlite() {
         return;
     }
-    let folder = at_rest().await;
+    let folder = closed_site().await;
     let admin = app_password(&crate::site::database(&folder));
     let post = json!({"title": "x", "status": "publish"});
-    // The version that a program must know to write to the file: this one, none knows.
+    // The write version of the file format: with an unknown one, SQLite opens the file read-only.
     damage(&folder, 18, &[9]);
     let site = Site::start_in(folder, &SiteBuilder::new(), &[]).await;
     assert_eq!(site.get(POSTS).await.status, 200);
-    tells_nothing(&site.post(POSTS, &admin, &post).await);
+    assert_no_details(&site.post(POSTS, &admin, &post).await);
     let folder = site.stop().await;
     damage(&folder, 18, &[2]);
     let site = Site::start_in(folder, &SiteBuilder::new(), &[]).await;
@@ -174,35 +179,35 @@ async fn a_file_that_may_not_be_written_to_is_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_takes_no_writes_for_a_while_is_read_meanwhile() {
+async fn a_read_only_database_server_is_served() {
     if on_sqlite() {
         return;
     }
     let folder = Site::start().await.stop().await;
-    // Unlike root, whom the setting does not bind.
+    // The setting does not apply to root.
     execute(&folder, "CREATE OR REPLACE USER limited IDENTIFIED BY 'p'");
     execute(&folder, "GRANT SELECT, INSERT, UPDATE, DELETE ON *.* TO limited");
     let url = crate::site::database(&folder).replace("root@", "limited:p@");
     let site = Site::start_in(folder, &SiteBuilder::new(), &[("database", &url)]).await;
     let admin = site.app_password();
     execute(&site.folder, "SET GLOBAL read_only = 1");
-    let refused = site.post(POSTS, &admin, &json!({"title": "x", "status": "publish"})).await;
+    let rejected = site.post(POSTS, &admin, &json!({"title": "x", "status": "publish"})).await;
     let read = site.get(POSTS).await;
     execute(&site.folder, "SET GLOBAL read_only = 0");
-    tells_nothing(&refused);
+    assert_no_details(&rejected);
     assert_eq!(read.status, 200);
     let written = site.post(POSTS, &admin, &json!({"title": "x", "status": "publish"})).await;
     assert_eq!(written.status, 201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_server_loses_nothing_and_takes_writes_again_when_there_is_room() {
+async fn a_full_database_loses_nothing_and_accepts_writes_when_there_is_space() {
     if on_sqlite() {
         return;
     }
-    // All tables in one file that may not grow further.
+    // All tables are in one file of limited size.
     let options = ["--innodb-file-per-table=0", "--innodb-data-file-path=ibdata1:12M:autoextend:max:24M"];
-    let server = MariaDb::start(&[QUICK, &options[..]].concat()).unwrap().expect("a mariadbd is installed");
+    let server = MariaDb::start(&[DISPOSABLE_OPTIONS, &options[..]].concat()).unwrap().expect("MariaDB is installed");
     let url = server.create("small").unwrap();
     let run = |sql: &str| server.client(&format!("USE small; {sql}")).unwrap();
     run("CREATE TABLE ballast (b LONGBLOB); INSERT INTO ballast VALUES (REPEAT('b', 3000000)), (REPEAT('b', 3000000))");
@@ -212,20 +217,20 @@ async fn a_full_server_loses_nothing_and_takes_writes_again_when_there_is_room()
     let post = json!({"title": "x", "status": "publish", "content": "word ".repeat(60_000)});
     let mut n_written = 0;
     let full = loop {
-        let answer = site.post(POSTS, &admin, &post).await;
-        if answer.status != 201 {
-            break answer;
+        let response = site.post(POSTS, &admin, &post).await;
+        if response.status != 201 {
+            break response;
         }
         n_written += 1;
-        assert!(n_written < 100, "it never fills");
+        assert!(n_written < 100, "the database does not fill up");
     };
-    tells_nothing(&full);
+    assert_no_details(&full);
     let total = async || {
         site.get(&format!("{POSTS}?per_page=1&_fields=id")).await.header("X-SVC-Total").parse::<u64>().unwrap()
     };
     assert_eq!(total().await, before + n_written);
     run("DROP TABLE ballast");
-    // The room is free when the server has cleaned up behind the table.
+    // The space is free after the server has purged the table.
     for _ in 0..150 {
         if site.post(POSTS, &admin, &post).await.status == 201 {
             break;

@@ -1,11 +1,11 @@
-//! The first start, and that the second one makes nothing.
+//! The first start creates a site, the second one does not.
 
 use svc_server::SiteBuilder;
 
 use crate::site::{Site, on_sqlite, store};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_start_makes_a_site_and_the_second_does_not() {
+async fn the_first_start_creates_a_site_and_the_second_does_not() {
     let site = Site::start().await;
     let created = site.created.as_ref().expect("a new site");
     assert_eq!(created.login, "admin");
@@ -16,7 +16,7 @@ async fn the_first_start_makes_a_site_and_the_second_does_not() {
         use std::os::unix::fs::PermissionsExt;
         let mode = |name: &str| std::fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(""), mode("keys.toml")), (0o700, 0o600));
-        assert!(!on_sqlite() || mode("site.db") == 0o600, "it holds the accounts' hashes");
+        assert!(!on_sqlite() || mode("site.db") == 0o600, "the file contains password hashes");
     }
     let keys = std::fs::read(data.join("keys.toml")).unwrap();
     let before = site.get("/svc-json/svc/v2/posts?_fields=id,title,date").await;
@@ -29,14 +29,11 @@ async fn the_first_start_makes_a_site_and_the_second_does_not() {
 
     let folder = again.stop().await;
     let admin = store(&folder).read(|db| svc_store::users::by_login(db, "admin")).unwrap().unwrap();
-    assert!(
-        svc_auth::password::verify(&admin.pass, password.as_bytes()),
-        "the password that was told opens the account"
-    );
+    assert!(svc_auth::password::verify(&admin.pass, password.as_bytes()), "the displayed password is valid");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_site_speaks_every_brand() {
+async fn a_new_site_can_have_another_brand() {
     let folder = tempfile::tempdir().unwrap();
     let site = Site::start_in(folder, &SiteBuilder::new(), &[("brand", "wp")]).await;
     assert_eq!(site.get("/wp-json/wp/v2/posts").await.status, 200);
@@ -44,7 +41,7 @@ async fn a_new_site_speaks_every_brand() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_configured_address_is_served_whatever_is_stored() {
+async fn the_configured_url_takes_precedence_over_the_stored_one() {
     let first = Site::start().await.stop().await;
     let site = Site::start_in(first, &SiteBuilder::new(), &[("site_url", "https://example.org/blog")]).await;
     let index = site.get("/blog/svc-json/").await.json();
@@ -57,7 +54,7 @@ async fn the_configured_address_is_served_whatever_is_stored() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_frees_the_address() {
+async fn stopping_closes_the_listener() {
     let site = Site::start().await;
     let address = site.address;
     site.stop().await;

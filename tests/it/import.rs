@@ -1,11 +1,11 @@
-//! A dump of another site, imported and served.
+//! Imports a dump of another site and serves it.
 
 use svc_server::SiteBuilder;
 use svc_store::import::ImportOptions;
 
 use crate::site::{Site, store};
 
-/// A site of one post as `mysqldump` would write it, with another table prefix.
+/// A site with a single post as `mysqldump` writes it, with another table prefix.
 fn dump() -> String {
     let tables = [
         ("commentmeta", "meta_id, comment_id, meta_key, meta_value", vec![]),
@@ -50,15 +50,15 @@ fn dump() -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_imported_site_is_served_as_it_was() {
+async fn an_imported_site_is_served() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("svc-data")).unwrap();
-    let store_of_it = store(&folder);
-    let report = store_of_it.import(dump().as_bytes(), ImportOptions::default()).unwrap();
+    let closed_store = store(&folder);
+    let report = closed_store.import(dump().as_bytes(), ImportOptions::default()).unwrap();
     assert_eq!((report.prefix.as_str(), report.tables["posts"]), ("other_", 1));
-    drop(store_of_it);
+    drop(closed_store);
     let site = Site::start_in(folder, &SiteBuilder::new(), &[]).await;
-    assert!(site.created.is_none(), "no sample content beside it");
+    assert!(site.created.is_none(), "the site has no sample content");
     let list = site.get("/svc-json/svc/v2/posts").await.json();
     assert_eq!(list[0]["id"], 7);
     assert_eq!(list[0]["link"], "http://old.example/an-old-post/");

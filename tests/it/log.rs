@@ -1,5 +1,5 @@
-//! What the servers of these tests log: statements are held against the store's snapshot, all else is kept once somebody
-//! asks for it.
+//! The log of the tests' servers: SQL statements are compared with the store's snapshot, and all other events are
+//! captured on request.
 
 use std::{
     io::{Result, Write},
@@ -16,36 +16,37 @@ use tracing_subscriber::{
     registry,
 };
 
-static KEPT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
-static KEEPING: AtomicBool = AtomicBool::new(false);
+static CAPTURED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+static IS_CAPTURING: AtomicBool = AtomicBool::new(false);
 
-/// Listens from now on.
-pub(crate) fn listen() {
+/// Installs the subscriber.
+pub(crate) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let kept =
-            fmt::layer().with_writer(|| Kept).with_filter(dynamic_filter_fn(|_, _| KEEPING.load(Ordering::Relaxed)));
-        let all = registry().with(svc_testkit::statements::layer()).with(kept);
+        let captured = fmt::layer()
+            .with_writer(|| CaptureWriter)
+            .with_filter(dynamic_filter_fn(|_, _| IS_CAPTURING.load(Ordering::Relaxed)));
+        let all = registry().with(svc_testkit::statements::layer()).with(captured);
         tracing::subscriber::set_global_default(all).unwrap();
     });
 }
 
-/// Keeps everything from now on, whatever its level.
-pub(crate) fn keep() {
-    listen();
-    KEEPING.store(true, Ordering::Relaxed);
+/// Captures all events from now on, at every level.
+pub(crate) fn capture() {
+    install();
+    IS_CAPTURING.store(true, Ordering::Relaxed);
 }
 
-/// What was kept.
-pub(crate) fn kept() -> String {
-    String::from_utf8_lossy(&KEPT.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+/// The captured log.
+pub(crate) fn captured() -> String {
+    String::from_utf8_lossy(&CAPTURED.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
 }
 
-struct Kept;
+struct CaptureWriter;
 
-impl Write for Kept {
+impl Write for CaptureWriter {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-        KEPT.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        CAPTURED.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
     }
 

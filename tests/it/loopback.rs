@@ -1,4 +1,4 @@
-//! A small server on loopback, for what a site asks of others.
+//! A minimal HTTP server on loopback, for requests that a site sends.
 
 use std::{
     collections::HashMap,
@@ -10,19 +10,21 @@ use std::{
     },
 };
 
-/// What a small server says: status, further head lines, body.
-pub(crate) type Said = (u16, String, Vec<u8>);
+/// A response: status, further header lines, body.
+pub(crate) type CannedResponse = (u16, String, Vec<u8>);
 
-/// A server on loopback that answers each path with what it was given, and everything else with 404.
-pub(crate) fn serve(pages: impl FnOnce(SocketAddr) -> HashMap<String, Said>) -> SocketAddr {
-    counted(pages).0
+/// A server on loopback with a fixed response for each path; all other paths are 404.
+pub(crate) fn serve(pages: impl FnOnce(SocketAddr) -> HashMap<String, CannedResponse>) -> SocketAddr {
+    serve_counted(pages).0
 }
 
 /// [`serve`], with the number of requests so far.
-pub(crate) fn counted(pages: impl FnOnce(SocketAddr) -> HashMap<String, Said>) -> (SocketAddr, Arc<AtomicUsize>) {
-    let asked: Arc<AtomicUsize> = Arc::default();
-    let count = Arc::clone(&asked);
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+pub(crate) fn serve_counted(
+    pages: impl FnOnce(SocketAddr) -> HashMap<String, CannedResponse>,
+) -> (SocketAddr, Arc<AtomicUsize>) {
+    let n_requests: Arc<AtomicUsize> = Arc::default();
+    let count = Arc::clone(&n_requests);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
     let pages = Arc::new(pages(address));
     std::thread::spawn(move || {
@@ -47,5 +49,5 @@ pub(crate) fn counted(pages: impl FnOnce(SocketAddr) -> HashMap<String, Said>) -
             });
         }
     });
-    (address, asked)
+    (address, n_requests)
 }

@@ -1,26 +1,27 @@
-//! Integration tests of the workspace: real servers on real sockets, each on a folder of its own.
+//! Integration tests of the workspace: real servers on real sockets, each with its own temporary directory.
 
-#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+#![expect(clippy::unwrap_used, reason = "a failing helper fails the test")]
 
 mod browser;
 mod bucket;
-mod bytes;
 mod client;
 mod clients;
-mod elsewhere;
 mod export;
 mod failures;
 mod first_run;
-mod fuzz;
+mod fuzz_corpus;
+mod hooks;
 mod import;
-mod interface;
 mod log;
+mod logged_in_pages;
+mod login;
 mod loopback;
+mod malformed_requests;
+mod outgoing;
 mod pages;
 mod parallel;
 mod plugins;
+mod rest_api;
 mod s3;
-mod sign_in;
 mod site;
-mod viewers;
 mod visitor;

@@ -1,4 +1,4 @@
-//! Pages for people: what is shown where, what is not shown, how addresses are told and corrected.
+//! HTML pages: which content is shown, links to the REST API, and redirects to canonical URLs.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::{client::send, site::Site};
 const ROOT_LINK: &str = "rel=\"https://api.w.org/\"";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_front_page_tells_where_the_interface_is() {
+async fn the_front_page_links_to_the_rest_api() {
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
     for method in ["GET", "HEAD"] {
@@ -18,12 +18,12 @@ async fn the_front_page_tells_where_the_interface_is() {
     }
     let front = site.get("/").await;
     assert!(front.body.contains(&format!("<link rel=\"https://api.w.org/\" href=\"{home}/svc-json/\" />")));
-    for title in ["This site is running", "Writing the first post", "Bringing a site along"] {
+    for title in ["This site is running", "Writing the first post", "Moving a site here"] {
         assert!(front.body.contains(title), "{title}");
     }
     assert!(front.body.starts_with("<!DOCTYPE html>\n<html lang=\"en-US\">"));
-    assert!(!front.body.contains("<script"), "pages need no script");
-    // The theme of a new site has drawn it.
+    assert!(!front.body.contains("<script"), "the page has a script");
+    // The page is rendered with the default theme.
     for part in ["wp-theme-paper", "href=\"#content\"", "<main id=\"content\"", "--wp--preset--color--accent: #8a3b12;"]
     {
         assert!(front.body.contains(part), "{part}");
@@ -31,7 +31,7 @@ async fn the_front_page_tells_where_the_interface_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_kind_of_page() {
+async fn all_kinds_of_pages_are_served() {
     let site = Site::start().await;
     let link = |post: serde_json::Value| {
         let url = post[0]["link"].as_str().unwrap().to_owned();
@@ -41,11 +41,11 @@ async fn every_kind_of_page() {
     let (year, rest) = (&post[1..5], &post[6..8]);
     #[rustfmt::skip]
     let rows = [
-        // path, status, route of the resource, a text on the page
-        (post.clone(), 200, Some("posts/1"), "Everything on this page is also served as data"),
-        ("/about/".to_owned(), 200, Some("pages/4"), "A page stands outside"),
+        // path, status, route of the resource, text on the page
+        (post.clone(), 200, Some("posts/1"), "Everything on this page is also available"),
+        ("/about/".to_owned(), 200, Some("pages/4"), "Pages are not part of the list"),
         ("/category/how-to/".to_owned(), 200, Some("categories/2"), "Writing the first post"),
-        ("/tag/interface/".to_owned(), 200, Some("tags/4"), "Writing the first post"),
+        ("/tag/rest-api/".to_owned(), 200, Some("tags/4"), "Writing the first post"),
         ("/author/admin/".to_owned(), 200, Some("users/1"), "By admin"),
         (format!("/{year}/"), 200, None, "This site is running"),
         (format!("/{year}/{rest}/"), 200, None, "This site is running"),
@@ -63,14 +63,14 @@ async fn every_kind_of_page() {
         assert_eq!(page.status, status, "{path}");
         assert!(page.body.contains(text), "{path}: {}", page.body);
         let alternate = route.map(|r| format!("/svc-json/svc/v2/{r}>; rel=\"alternate\""));
-        let told = page.all("link").into_iter().find(|l| l.contains("rel=\"alternate\""));
-        assert_eq!(told.is_some(), alternate.is_some(), "{path}: {told:?}");
-        assert!(alternate.is_none_or(|a| told.is_some_and(|t| t.contains(&a))), "{path}: {told:?}");
+        let alternate_link = page.all("link").into_iter().find(|l| l.contains("rel=\"alternate\""));
+        assert_eq!(alternate_link.is_some(), alternate.is_some(), "{path}: {alternate_link:?}");
+        assert!(alternate.is_none_or(|a| alternate_link.is_some_and(|t| t.contains(&a))), "{path}: {alternate_link:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_addresses_lead_to_the_proper_one() {
+async fn other_urls_redirect_to_the_canonical_one() {
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
     let post = site.get("/svc-json/svc/v2/posts/1").await.json()["link"].as_str().unwrap().to_owned();
@@ -80,24 +80,24 @@ async fn other_addresses_lead_to_the_proper_one() {
         ("/?p=1".to_owned(), post.clone()), (path.trim_end_matches('/').to_owned(), post.clone()),
         ("/about".to_owned(), format!("{home}/about/")), ("/?page_id=4".to_owned(), format!("{home}/about/")),
         ("/?author=1".to_owned(), format!("{home}/author/admin/")), ("/category/how-to".to_owned(), format!("{home}/category/how-to/")),
-        ("/?tag=interface".to_owned(), format!("{home}/tag/interface/")),
+        ("/?tag=rest-api".to_owned(), format!("{home}/tag/rest-api/")),
     ];
     for (from, to) in rows {
-        let answer = site.get(&from).await;
-        assert_eq!((answer.status, answer.header("location")), (301, to.as_str()), "{from}");
+        let response = site.get(&from).await;
+        assert_eq!((response.status, response.header("location")), (301, to.as_str()), "{from}");
         let there = site.get(to.strip_prefix(&home).unwrap()).await;
-        assert_eq!(there.status, 200, "{to} is not redirected again");
+        assert_eq!(there.status, 200, "{to} is not the canonical URL");
     }
     for api in
         ["/svc-json", "/svc-json/svc/v2/posts/", "/?rest_route=/svc/v2/posts", "/index.php/svc-json/svc/v2/posts"]
     {
-        assert_eq!(site.get(api).await.status, 200, "{api} is the interface's");
+        assert_eq!(site.get(api).await.status, 200, "{api} is a REST API URL");
     }
 }
 
-/// Texts that nobody may see without signing in are on no page, whatever the address.
+/// Content that requires authentication is on no page, under any URL.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_public_is_nowhere() {
+async fn content_that_is_not_public_is_on_no_page() {
     let site = Site::start().await;
     let admin = site.app_password();
     let mut ids = Vec::new();
@@ -106,9 +106,9 @@ async fn what_is_not_public_is_nowhere() {
             "title": format!("Canary {status}{password}"), "content": "canarytext", "excerpt": "canarytext",
             "slug": format!("canary-{status}"), "status": status, "password": password,
         });
-        let made = site.post("/svc-json/svc/v2/posts", &admin, &body).await;
-        assert_eq!(made.status, 201, "{}", made.body);
-        ids.push((made.json()["id"].as_i64().unwrap(), status));
+        let created = site.post("/svc-json/svc/v2/posts", &admin, &body).await;
+        assert_eq!(created.status, 201, "{}", created.body);
+        ids.push((created.json()["id"].as_i64().unwrap(), status));
     }
     let mut paths: Vec<String> =
         ["/", "/feed/", "/author/admin/", "/category/general/", "/?s=canarytext", "/?s=canary", "/?feed=rss2"]
@@ -131,22 +131,24 @@ async fn what_is_not_public_is_nowhere() {
         let searched = path.contains("s=canarytext");
         assert!(searched || !page.body.contains("canarytext"), "{path}");
         for hidden in ["Canary draft", "Canary private", "Canary pending"] {
-            assert!(!page.body.contains(hidden), "{path} tells {hidden}");
+            assert!(!page.body.contains(hidden), "{path} reveals {hidden}");
         }
     }
     let found = site.get("/?s=canarytext").await;
-    assert!(found.body.contains("Nothing was found."), "a search does not look behind a password");
+    assert!(found.body.contains("Nothing was found."), "searches must not find protected content");
     let locked = format!("/?p={}", ids[3].0);
     let to = site.get(&locked).await.header("location").split_once(&site.address.to_string()).unwrap().1.to_owned();
     let page = site.get(&to).await;
-    assert!(page.body.contains("Protected: Canary publish") && page.body.contains("A password guards this text"));
+    assert!(
+        page.body.contains("Protected: Canary publish") && page.body.contains("Enter the password to read this post")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_are_only_read_and_known_ones_are_not_sent_again() {
+async fn pages_allow_only_get_and_support_conditional_requests() {
     let site = Site::start().await;
-    let refused = send(site.address, "POST", "/about/", &[], "x=1").await;
-    assert_eq!((refused.status, refused.header("allow")), (405, "GET, HEAD"));
+    let rejected = send(site.address, "POST", "/about/", &[], "x=1").await;
+    assert_eq!((rejected.status, rejected.header("allow")), (405, "GET, HEAD"));
     let first = site.get("/about/").await;
     let again = send(site.address, "GET", "/about/", &[("If-None-Match", first.header("etag"))], "").await;
     assert_eq!((again.status, again.body.as_str()), (304, ""));

@@ -1,4 +1,4 @@
-//! Clients in parallel on a pool of one connection: no request waits for a connection that it holds itself.
+//! Parallel clients with a connection pool of size one: no request waits for a connection that it holds itself.
 
 use std::{
     sync::Arc,
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::{client::send, site::Site};
 
-/// Clients at a time.
+/// Number of parallel clients.
 const CLIENTS: usize = 8;
 
 /// How often each client requests each path.
@@ -26,11 +26,11 @@ async fn parallel_clients_get_pages_feeds_and_the_api() {
     let site = Site::start().await;
     let user = site.app_password();
     let page = json!({"title": "Blocks", "slug": "blocks", "content": BLOCKS, "status": "publish"});
-    let made = site.post("/svc-json/svc/v2/pages", &user, &page).await;
-    assert_eq!(made.status, 201, "{}", made.body);
+    let created = site.post("/svc-json/svc/v2/pages", &user, &page).await;
+    assert_eq!(created.status, 201, "{}", created.body);
     let post = json!({"title": "Blocks in a post", "slug": "in-a-post", "content": BLOCKS, "status": "publish"});
-    let made = site.post("/svc-json/svc/v2/posts", &user, &post).await;
-    let link = made.json()["link"].as_str().unwrap().to_owned();
+    let created = site.post("/svc-json/svc/v2/posts", &user, &post).await;
+    let link = created.json()["link"].as_str().unwrap().to_owned();
     let single = link.split_once(&site.address.to_string()).unwrap().1.to_owned();
     let paths: Arc<Vec<String>> = Arc::new(
         [
@@ -57,9 +57,9 @@ async fn parallel_clients_get_pages_feeds_and_the_api() {
             let mut failed = Vec::new();
             for n in 0..paths.len() * ROUNDS {
                 let path = &paths[(n + client) % paths.len()];
-                let answer = send(address, "GET", path, &[], "").await;
-                if answer.status >= 500 {
-                    failed.push(format!("{path}: {}", answer.status));
+                let response = send(address, "GET", path, &[], "").await;
+                if response.status >= 500 {
+                    failed.push(format!("{path}: {}", response.status));
                 }
             }
             failed

@@ -1,4 +1,5 @@
-//! Plugins over real sockets: extensions that come and go, packages of a directory on loopback, and hostile ones.
+//! Plugins over real sockets: activating and deactivating extensions, packages of a directory on loopback, and
+//! malicious packages.
 
 use std::{
     collections::HashMap,
@@ -6,15 +7,19 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use svc_reading_time::ReadingTime;
 use svc_server::SiteBuilder;
 use zip::{ZipWriter, write::SimpleFileOptions};
 
+use reading_time::ReadingTime;
+
 use crate::{
-    client::{Answer, send},
-    loopback::{Said, serve},
+    client::{HttpResponse, send},
+    loopback::{CannedResponse, serve},
     site::Site,
 };
+
+#[path = "../../crates/svc-server/examples/reading_time/extension.rs"]
+mod reading_time;
 
 const PLUGINS: &str = "/svc-json/svc/v2/plugins";
 
@@ -27,12 +32,12 @@ fn package(files: &[(&str, &str)]) -> Vec<u8> {
     writer.finish().expect("memory").into_inner()
 }
 
-fn json_page(value: &Value) -> Said {
+fn json_page(value: &Value) -> CannedResponse {
     (200, "Content-Type: application/json\r\n".to_owned(), value.to_string().into_bytes())
 }
 
-/// The query of a question about one plugin.
-fn question(slug: &str) -> String {
+/// The path of a request for a plugin's data.
+fn plugin_info_path(slug: &str) -> String {
     format!(
         "/plugins/info/1.2/?action=plugin_information&request%5Bslug%5D={slug}&request%5Bfields%5D%5Bsections%5D=0\
          &request%5Bfields%5D%5Blanguage_packs%5D=1"
@@ -46,20 +51,20 @@ async fn site_with(settings: &[(&str, &str)]) -> (Site, String) {
     (site, admin)
 }
 
-async fn get_as(site: &Site, user: &str, path: &str) -> Answer {
+async fn get_as(site: &Site, user: &str, path: &str) -> HttpResponse {
     let basic = crate::site::basic(user);
     send(site.address, "GET", path, &[("Authorization", &basic)], "").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_extension_comes_and_goes_without_a_restart() {
+async fn an_extension_is_activated_and_deactivated_without_a_restart() {
     let (site, admin) = site_with(&[]).await;
     let listed = get_as(&site, &admin, &format!("{PLUGINS}?_fields=plugin,status")).await;
     assert_eq!(listed.json(), json!([{"plugin": "reading-time", "status": "inactive"}]));
     let first = site.get("/svc-json/svc/v2/posts?per_page=1").await.json()[0].clone();
     let id = first["id"].as_i64().unwrap();
     let route = format!("/svc-json/reading-time/v1/posts/{id}");
-    let look = async || {
+    let is_active = async || {
         let has_field = site.get(&format!("/svc-json/svc/v2/posts/{id}")).await.json().get("reading_time").is_some();
         let has_schema =
             send(site.address, "OPTIONS", "/svc-json/svc/v2/posts", &[], "").await.json()["schema"]["properties"]
@@ -69,16 +74,16 @@ async fn an_extension_comes_and_goes_without_a_restart() {
         let has_hook = site.get("/svc-json/").await.json().get("reading_time").is_some();
         [has_field, has_schema, has_route, has_hook]
     };
-    assert_eq!(look().await, [false; 4]);
+    assert_eq!(is_active().await, [false; 4]);
     for round in 0..2 {
         let on = site.post(&format!("{PLUGINS}/reading-time"), &admin, &json!({"status": "active"})).await;
         assert_eq!((on.status, &on.json()["status"]), (200, &json!("active")), "{}", on.body);
-        assert_eq!(look().await, [true; 4], "round {round}");
+        assert_eq!(is_active().await, [true; 4], "round {round}");
         let off = site.post(&format!("{PLUGINS}/reading-time"), &admin, &json!({"status": "inactive"})).await;
         assert_eq!((off.status, &off.json()["status"]), (200, &json!("inactive")));
-        assert_eq!(look().await, [false; 4], "round {round}");
+        assert_eq!(is_active().await, [false; 4], "round {round}");
     }
-    // What is switched on stays on over a restart, and cannot be deleted.
+    // An active extension is still active after a restart. Extensions cannot be deleted.
     site.post(&format!("{PLUGINS}/reading-time"), &admin, &json!({"status": "active"})).await;
     let builder = SiteBuilder::new().extension(ReadingTime);
     let site = Site::start_in(site.stop().await, &builder, &[]).await;
@@ -88,7 +93,7 @@ async fn an_extension_comes_and_goes_without_a_restart() {
     let path = format!("{PLUGINS}/reading-time");
     let deleted = send(site.address, "DELETE", &path, &[("Authorization", &basic)], "").await;
     assert_eq!(deleted.json()["code"], "rest_cannot_delete_extension");
-    // Without the extension in the program the site runs all the same.
+    // The site works even if the program no longer has the extension.
     let site = Site::start_in(site.stop().await, &SiteBuilder::new(), &[]).await;
     assert_eq!(site.get(&route).await.status, 404);
 }
@@ -117,37 +122,37 @@ async fn packages_of_the_directory_are_checked_and_installed() {
     }});
     let server = serve(|address| {
         let mut pages = HashMap::new();
-        let mut offer = |slug: &str, bytes: Vec<u8>, sums: Option<Value>, link: String| {
+        let mut add_package = |slug: &str, bytes: Vec<u8>, sums: Option<Value>, link: String| {
             let link = if link.is_empty() { format!("http://{address}/{slug}.zip") } else { link };
-            let about = json!({"slug": slug, "version": "1.0", "name": slug, "download_link": link});
-            pages.insert(question(slug), json_page(&about));
+            let info = json!({"slug": slug, "version": "1.0", "name": slug, "download_link": link});
+            pages.insert(plugin_info_path(slug), json_page(&info));
             pages.insert(format!("/{slug}.zip"), (200, String::new(), bytes));
             if let Some(sums) = sums {
                 pages.insert(format!("/plugin-checksums/{slug}/1.0.json"), json_page(&sums));
             }
         };
-        offer("good", good.clone(), Some(listed.clone()), String::new());
-        offer("unverified", good.clone(), None, String::new());
-        offer(
+        add_package("good", good.clone(), Some(listed.clone()), String::new());
+        add_package("unverified", good.clone(), None, String::new());
+        add_package(
             "changed",
             package(&[("good/good.php", MAIN), ("good/readme.txt", "Read me")]),
             Some(listed.clone()),
             String::new(),
         );
-        offer(
+        add_package(
             "more",
             package(&[("good/good.php", MAIN), ("good/readme.txt", "read me"), ("good/x", "")]),
             Some(listed),
             String::new(),
         );
-        offer("escape", escape, Some(json!({"files": {}})), String::new());
-        offer("link", link, Some(json!({"files": {}})), String::new());
-        offer("elsewhere", good, None, "http://127.0.0.1:9/x.zip".to_owned());
-        offer("inside", Vec::new(), None, "http://169.254.169.254/x.zip".to_owned());
+        add_package("escape", escape, Some(json!({"files": {}})), String::new());
+        add_package("link", link, Some(json!({"files": {}})), String::new());
+        add_package("elsewhere", good, None, "http://127.0.0.1:9/x.zip".to_owned());
+        add_package("inside", Vec::new(), None, "http://169.254.169.254/x.zip".to_owned());
         let away = (302, "Location: http://10.0.0.1/x.zip\r\n".to_owned(), Vec::new());
         pages.insert("/away.zip".to_owned(), away);
-        let about = json!({"slug": "away", "version": "1.0", "download_link": format!("http://{address}/away.zip")});
-        pages.insert(question("away"), json_page(&about));
+        let info = json!({"slug": "away", "version": "1.0", "download_link": format!("http://{address}/away.zip")});
+        pages.insert(plugin_info_path("away"), json_page(&info));
         let block =
             json!({"slug": "good", "name": "Good", "blocks": {"a/b": {"name": "a/b", "title": "Box"}}, "rating": 80});
         pages.insert(
@@ -163,52 +168,52 @@ async fn packages_of_the_directory_are_checked_and_installed() {
     assert!(found[0]["_links"]["svc:install-plugin"].is_array() && found[0]["_links"].get("svc:plugin").is_none());
 
     #[rustfmt::skip]
-    let refused = [
+    let rejected = [
         ("nosuch", 404, "plugins_api_failed"), ("unverified", 500, "package_unverified"),
         ("changed", 500, "package_checksum_mismatch"), ("more", 500, "package_checksum_mismatch"),
         ("escape", 500, "incompatible_archive"), ("link", 500, "incompatible_archive"),
         ("elsewhere", 500, "download_failed"), ("inside", 500, "download_failed"), ("away", 500, "download_failed"),
     ];
-    for (slug, status, code) in refused {
-        let answer = site.post(PLUGINS, &admin, &json!({"slug": slug})).await;
-        assert_eq!((answer.status, &answer.json()["code"]), (status, &json!(code)), "{slug}: {}", answer.body);
+    for (slug, status, code) in rejected {
+        let response = site.post(PLUGINS, &admin, &json!({"slug": slug})).await;
+        assert_eq!((response.status, &response.json()["code"]), (status, &json!(code)), "{slug}: {}", response.body);
     }
     let plugins = site.folder.path().join("svc-data/content/plugins");
     let left: Vec<_> = std::fs::read_dir(&plugins).map(|dir| dir.flatten().collect()).unwrap_or_default();
-    assert!(left.is_empty(), "nothing is left of what was refused: {left:?}");
+    assert!(left.is_empty(), "rejected packages left files behind: {left:?}");
 
-    let made = site.post(PLUGINS, &admin, &json!({"slug": "good", "status": "active"})).await;
-    assert_eq!(made.status, 201, "{}", made.body);
-    assert_eq!((&made.json()["plugin"], &made.json()["status"]), (&json!("good/good"), &json!("active")));
-    assert!(made.header("location").ends_with("/svc/v2/plugins/good/good"));
+    let created = site.post(PLUGINS, &admin, &json!({"slug": "good", "status": "active"})).await;
+    assert_eq!(created.status, 201, "{}", created.body);
+    assert_eq!((&created.json()["plugin"], &created.json()["status"]), (&json!("good/good"), &json!("active")));
+    assert!(created.header("location").ends_with("/svc/v2/plugins/good/good"));
     assert_eq!(std::fs::read_to_string(plugins.join("good/readme.txt")).unwrap(), "read me");
     let active = crate::site::store(&site.folder).read(|db| svc_store::options::get(db, "active_plugins")).unwrap();
-    assert_eq!(active.unwrap().as_stored(), "a:1:{i:0;s:13:\"good/good.php\";}", "in the form that PHP expects");
+    assert_eq!(active.unwrap().as_stored(), "a:1:{i:0;s:13:\"good/good.php\";}", "serialized as PHP expects");
     let again = site.post(PLUGINS, &admin, &json!({"slug": "good"})).await;
     assert_eq!(again.json()["code"], "folder_exists");
     let found = get_as(&site, &admin, search).await.json();
     assert!(found[0]["_links"]["svc:plugin"].is_array(), "{found}");
 }
 
-/// As `sha256sum` has them.
+/// SHA-256 hashes from `sha256sum`.
 const SHA_MAIN: &str = "e75b60271487f891fc467a48db6ad7de870e4b1dcb2bf0ffe4e24f418deeddc6";
 const SHA_README: &str = "3f22095641508576e91dc7c6c7f7e08a093985d53ea998043c6619ad240dc92c";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_directory_nothing_is_installed() {
     let (site, admin) = site_with(&[]).await;
-    for answer in [
+    for response in [
         site.post(PLUGINS, &admin, &json!({"slug": "x"})).await,
         get_as(&site, &admin, "/svc-json/svc/v2/block-directory/search?term=x").await,
     ] {
-        let body = answer.json();
-        assert_eq!((answer.status, &body["code"]), (500, &json!("plugins_api_failed")));
+        let body = response.json();
+        assert_eq!((response.status, &body["code"]), (500, &json!("plugins_api_failed")));
         assert!(body["additional_data"].is_array() && body["data"]["status"] == 500, "{body}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn previews_of_links_reach_the_site_itself_and_nobody_inside() {
+async fn link_previews_reach_the_site_itself_but_no_private_addresses() {
     let secret = serve(|_| HashMap::from([("/".to_owned(), (200, String::new(), b"<title>secret</title>".to_vec()))]));
     let (site, admin) = site_with(&[]).await;
     let details = async |site: &Site, url: &str| {
@@ -227,24 +232,24 @@ async fn previews_of_links_reach_the_site_itself_and_nobody_inside() {
         "http://[::1]/".to_owned(),
         "http://10.0.0.1/".to_owned(),
     ] {
-        let refused = details(&site, &url).await;
+        let rejected = details(&site, &url).await;
         assert_eq!(
-            (refused.status, &refused.json()["code"]),
+            (rejected.status, &rejected.json()["code"]),
             (400, &json!("rest_invalid_param")),
             "{url}: {}",
-            refused.body
+            rejected.body
         );
     }
-    // Where the owner allows it, it is asked.
+    // Addresses in the `outgoing.allow` setting are allowed.
     let builder = SiteBuilder::new();
     let site = Site::start_in(site.stop().await, &builder, &[("outgoing.allow", "127.0.0.0/8")]).await;
     assert_eq!(details(&site, &format!("http://{secret}/")).await.json()["title"], "secret");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_sites_health_is_what_it_is() {
+async fn site_health_tests_reflect_the_site() {
     let (site, admin) = site_with(&[]).await;
-    // The site was made at the address of this test, so the stored one leads here.
+    // The site was created with the URL of this test's server, so requests to the stored URL reach it.
     let test =
         async |name: &str| get_as(&site, &admin, &format!("/svc-json/svc-site-health/v1/tests/{name}")).await.json();
     assert_eq!(test("loopback-requests").await["status"], "good");
@@ -260,15 +265,15 @@ async fn the_sites_health_is_what_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn posts_are_embedded_elsewhere_and_others_here() {
+async fn posts_can_be_embedded_and_can_embed_other_pages() {
     let foreign = serve(|address| {
         let page =
             format!("<head><link rel=alternate type='application/json+oembed' href='http://{address}/o?x=1'></head>");
         let html = "<script>x</script><iframe src=\"https://a.example/e\" onload=\"x\"></iframe>";
-        let about = json!({"type": "rich", "version": "1.0", "title": "Thing", "html": html});
+        let info = json!({"type": "rich", "version": "1.0", "title": "Thing", "html": html});
         HashMap::from([
             ("/thing".to_owned(), (200, String::new(), page.into_bytes())),
-            ("/o".to_owned(), json_page(&about)),
+            ("/o".to_owned(), json_page(&info)),
         ])
     });
     let (site, admin) = site_with(&[("outgoing.allow", &foreign.to_string())]).await;

@@ -1,4 +1,4 @@
-//! A small store of objects that speaks as much of S3 as uploads need, in memory.
+//! A minimal object store with the parts of the S3 API that uploads need, in memory.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,12 +16,12 @@ use axum::{
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header};
 
-/// The name of the only bucket, and of the key that opens it.
+/// The name of the only bucket, and the valid access key.
 pub(crate) const BUCKET: &str = "files";
 pub(crate) const KEY: &str = "test-key";
 
 const MODIFIED: (&str, &str) = ("Wed, 01 May 2024 10:00:00 GMT", "2024-05-01T10:00:00.000Z");
-/// Largest request, in bytes.
+/// Maximum size of a request, in bytes.
 const MAX_BODY: usize = 64 << 20;
 
 #[derive(Clone)]
@@ -31,44 +31,44 @@ struct Object {
 }
 
 #[derive(Default)]
-struct Held {
+struct S3State {
     objects: BTreeMap<String, Object>,
-    /// Uploads that have begun: their parts by number.
+    /// Multipart uploads in progress: their parts by number.
     uploads: BTreeMap<String, BTreeMap<u32, Bytes>>,
-    /// Parts that were ever received.
+    /// Number of parts received so far.
     parts: usize,
     tags: u64,
 }
 
-/// The store; it ends with the test's runtime.
+/// The object store. It stops with the test's runtime.
 pub(crate) struct S3 {
     pub(crate) address: SocketAddr,
-    held: Arc<Mutex<Held>>,
+    state: Arc<Mutex<S3State>>,
 }
 
 impl S3 {
     pub(crate) async fn start() -> Self {
-        let held = Arc::<Mutex<Held>>::default();
+        let state = Arc::<Mutex<S3State>>::default();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let router = Router::new().fallback(answer).with_state(Arc::clone(&held));
+        let router = Router::new().fallback(handle).with_state(Arc::clone(&state));
         tokio::spawn(async move { axum::serve(listener, router).await });
-        S3 { address, held }
+        S3 { address, state }
     }
 
     /// The names of all objects.
     pub(crate) fn names(&self) -> BTreeSet<String> {
-        self.held.lock().unwrap().objects.keys().cloned().collect()
+        self.state.lock().unwrap().objects.keys().cloned().collect()
     }
 
-    /// Uploads that have begun and not ended, and parts that were ever received.
+    /// The number of multipart uploads in progress, and the number of parts received so far.
     pub(crate) fn uploads(&self) -> (usize, usize) {
-        let held = self.held.lock().unwrap();
-        (held.uploads.len(), held.parts)
+        let state = self.state.lock().unwrap();
+        (state.uploads.len(), state.parts)
     }
 }
 
-impl Held {
+impl S3State {
     fn put(&mut self, name: &str, bytes: Bytes) -> Response {
         self.tags += 1;
         let tag = format!("\"{}\"", self.tags);
@@ -122,13 +122,13 @@ fn xml(text: String) -> Response {
     ([(header::CONTENT_TYPE, "application/xml")], text).into_response()
 }
 
-/// The texts of all elements of this name, in order.
+/// The contents of all elements of this name, in order.
 fn elements<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     text.split(&open).skip(1).filter_map(|rest| Some(rest.split_once(&close)?.0)).collect()
 }
 
-async fn answer(State(held): State<Arc<Mutex<Held>>>, request: Request) -> Response {
+async fn handle(State(state): State<Arc<Mutex<S3State>>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let signed = head.headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok()).unwrap_or_default();
     if !signed.starts_with(&format!("AWS4-HMAC-SHA256 Credential={KEY}/")) || !signed.contains("Signature=") {
@@ -141,51 +141,51 @@ async fn answer(State(held): State<Arc<Mutex<Held>>>, request: Request) -> Respo
         return StatusCode::NOT_FOUND.into_response();
     };
     let name = name.trim_start_matches('/');
-    let mut held = held.lock().unwrap();
+    let mut state = state.lock().unwrap();
     let upload = query.get("uploadId");
     match head.method {
-        Method::GET if name.is_empty() => held.list(&query),
-        Method::GET | Method::HEAD => held.get(name, &head.method, &head.headers),
+        Method::GET if name.is_empty() => state.list(&query),
+        Method::GET | Method::HEAD => state.get(name, &head.method, &head.headers),
         Method::PUT => match (upload, query.get("partNumber")) {
             (Some(upload), Some(number)) => {
-                held.parts += 1;
-                let Some(parts) = held.uploads.get_mut(upload) else { return StatusCode::NOT_FOUND.into_response() };
+                state.parts += 1;
+                let Some(parts) = state.uploads.get_mut(upload) else { return StatusCode::NOT_FOUND.into_response() };
                 parts.insert(number.parse().unwrap(), body);
                 [(header::ETAG, format!("\"part-{number}\""))].into_response()
             }
-            _ if head.headers.contains_key(header::IF_NONE_MATCH) && held.objects.contains_key(name) => {
+            _ if head.headers.contains_key(header::IF_NONE_MATCH) && state.objects.contains_key(name) => {
                 StatusCode::PRECONDITION_FAILED.into_response()
             }
-            _ => held.put(name, body),
+            _ => state.put(name, body),
         },
         Method::POST if query.contains_key("delete") => {
             let text = String::from_utf8(body.into()).unwrap();
             let mut out = "<DeleteResult>".to_owned();
             for name in elements(&text, "Key") {
-                held.objects.remove(name);
+                state.objects.remove(name);
                 write!(out, "<Deleted><Key>{name}</Key></Deleted>").unwrap();
             }
             xml(out + "</DeleteResult>")
         }
         Method::POST if query.contains_key("uploads") => {
-            held.tags += 1;
-            let id = format!("upload-{}", held.tags);
-            held.uploads.insert(id.clone(), BTreeMap::new());
+            state.tags += 1;
+            let id = format!("upload-{}", state.tags);
+            state.uploads.insert(id.clone(), BTreeMap::new());
             xml(format!("<InitiateMultipartUploadResult><UploadId>{id}</UploadId></InitiateMultipartUploadResult>"))
         }
         Method::POST => {
-            let Some(parts) = upload.and_then(|upload| held.uploads.remove(upload)) else {
+            let Some(parts) = upload.and_then(|upload| state.uploads.remove(upload)) else {
                 return StatusCode::NOT_FOUND.into_response();
             };
             let whole: Vec<u8> = parts.into_values().flatten().collect();
-            held.put(name, whole.into());
-            let tag = &held.objects[name].tag;
+            state.put(name, whole.into());
+            let tag = &state.objects[name].tag;
             xml(format!("<CompleteMultipartUploadResult><ETag>{tag}</ETag></CompleteMultipartUploadResult>"))
         }
         Method::DELETE => {
             match upload {
-                Some(upload) => drop(held.uploads.remove(upload)),
-                None => drop(held.objects.remove(name)),
+                Some(upload) => drop(state.uploads.remove(upload)),
+                None => drop(state.objects.remove(name)),
             }
             StatusCode::NO_CONTENT.into_response()
         }

@@ -1,4 +1,4 @@
-//! A running site on a temporary folder.
+//! A running site with a temporary directory.
 
 use std::{
     collections::BTreeSet,
@@ -12,15 +12,15 @@ use svc_server::{
     Schedule, SiteBuilder,
     config::{Config, SETTINGS, Sources},
     first_run::Created,
-    serving::{Running, bind},
+    http_server::{Running, bind},
 };
 use svc_store::{MetaKind, Store, StoreConfig, StoredText, meta, options, users};
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use tempfile::TempDir;
 
-use crate::client::{Answer, send};
+use crate::client::{HttpResponse, send};
 
-/// A server with its folder; both go when it is dropped.
+/// A server and its directory. Dropping it stops the server and deletes the directory.
 pub(crate) struct Site {
     pub(crate) folder: TempDir,
     pub(crate) address: SocketAddr,
@@ -29,18 +29,18 @@ pub(crate) struct Site {
     _schedule: Schedule,
 }
 
-/// The variable that chooses the engine of all tests: `mysql`, else SQLite.
+/// The environment variable that selects the database engine of all tests: `mysql`, or SQLite by default.
 const ENGINE: &str = "SVC_TEST_DATABASE";
 
-/// The private server of these tests when they are to run on one.
+/// The database server of these tests; `None` for SQLite.
 ///
 /// # Panics
-/// When a server was asked for and none is installed: what was asked for must not pass untested.
+/// If a server is requested and MariaDB is not installed.
 fn server() -> Option<&'static MariaDb> {
     static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
     let start = || {
-        let wanted = std::env::var_os(ENGINE).is_some_and(|engine| engine == "mysql");
-        wanted.then(|| MariaDb::start(QUICK).unwrap().expect("a mariadbd is installed"))
+        let is_requested = std::env::var_os(ENGINE).is_some_and(|engine| engine == "mysql");
+        is_requested.then(|| MariaDb::start(DISPOSABLE_OPTIONS).unwrap().expect("MariaDB is installed"))
     };
     SERVER.get_or_init(start).as_ref()
 }
@@ -50,21 +50,21 @@ pub(crate) fn on_sqlite() -> bool {
     server().is_none()
 }
 
-/// The address of the database that belongs to this folder, which is made with the first question.
+/// The URL of the directory's database. The first call creates the database.
 pub(crate) fn database(folder: &TempDir) -> String {
-    static MADE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    static CREATED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let Some(server) = server() else {
         return format!("sqlite:{}", folder.path().join("svc-data/site.db").display());
     };
     let name = folder.path().file_name().unwrap().to_string_lossy().replace('.', "");
-    if MADE.lock().unwrap().insert(folder.path().to_owned()) {
+    if CREATED.lock().unwrap().insert(folder.path().to_owned()) {
         server.create(&name).unwrap()
     } else {
         server.url(&name)
     }
 }
 
-/// Runs a statement on the folder's database behind the store's back.
+/// Runs a statement on the directory's database, bypassing the store.
 pub(crate) fn execute(folder: &TempDir, sql: &str) {
     match (server(), database(folder)) {
         (Some(server), url) => {
@@ -78,8 +78,8 @@ pub(crate) fn execute(folder: &TempDir, sql: &str) {
     }
 }
 
-/// Settings for a site in this folder. Unless set otherwise, the store has one connection for reading, so that a request
-/// that waits for a second one fails.
+/// Settings for a site in this directory. By default the store has a single read connection, so that a request that
+/// waits for a second one fails.
 pub(crate) fn config(folder: &TempDir, settings: &[(&str, &str)]) -> Config {
     let mut variables = vec![("SVC_READERS".to_owned(), "1".to_owned())];
     if server().is_some() {
@@ -92,20 +92,20 @@ pub(crate) fn config(folder: &TempDir, settings: &[(&str, &str)]) -> Config {
     Config::load(&sources).unwrap()
 }
 
-/// The database of a site that does not run, or runs beside.
+/// Opens the database of a site, which may be running.
 pub(crate) fn store(folder: &TempDir) -> Store {
     Store::open(&StoreConfig::new(database(folder).parse().unwrap())).unwrap()
 }
 
 impl Site {
-    /// A new site.
+    /// Starts a new site.
     pub(crate) async fn start() -> Self {
         Self::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &[]).await
     }
 
-    /// A site on what the folder holds.
+    /// Starts a site in an existing directory.
     pub(crate) async fn start_in(folder: TempDir, builder: &SiteBuilder, settings: &[(&str, &str)]) -> Self {
-        crate::log::listen();
+        crate::log::install();
         let config = config(&folder, settings);
         let listener = bind("127.0.0.1:0").await.unwrap();
         let here = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
@@ -120,7 +120,7 @@ impl Site {
         }
     }
 
-    /// Stops the server and gives its folder back.
+    /// Stops the server and returns its directory.
     pub(crate) async fn stop(mut self) -> TempDir {
         if let Some(running) = self.running.take() {
             running.stop().await;
@@ -128,24 +128,24 @@ impl Site {
         self.folder
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> HttpResponse {
         send(self.address, "GET", path, &[], "").await
     }
 
-    /// Posts JSON as this user: name and application password.
-    pub(crate) async fn post(&self, path: &str, as_user: &str, body: &serde_json::Value) -> Answer {
+    /// Posts JSON as this user (`NAME:APPLICATION PASSWORD`).
+    pub(crate) async fn post(&self, path: &str, as_user: &str, body: &serde_json::Value) -> HttpResponse {
         let basic = basic(as_user);
         let headers = [("Authorization", basic.as_str()), ("Content-Type", "application/json")];
         send(self.address, "POST", path, &headers, &body.to_string()).await
     }
 
-    /// Gives the administrator an application password; the two as Basic authentication takes them.
+    /// Creates an application password for the administrator; returns the credentials for Basic authentication.
     pub(crate) fn app_password(&self) -> String {
         app_password(&database(&self.folder))
     }
 }
 
-/// [`Site::app_password`] of a site with a database at this address.
+/// [`Site::app_password`] for the database at this URL.
 pub(crate) fn app_password(url: &str) -> String {
     let (item, plain) = ApplicationPassword::generate("tests", "", 1_700_000_000).unwrap();
     let stored = StoredText::of(list_to_value(&[item]));
@@ -160,12 +160,12 @@ pub(crate) fn app_password(url: &str) -> String {
     format!("admin:{}", plain.expose())
 }
 
-/// The header of Basic authentication for a name and a password, with a colon between.
+/// The Basic authentication header for `NAME:PASSWORD`.
 pub(crate) fn basic(user: &str) -> String {
     format!("Basic {}", base64(user.as_bytes()))
 }
 
-/// RFC 4648, for the one header that needs it.
+/// Encodes Base64 (RFC 4648).
 fn base64(bytes: &[u8]) -> String {
     const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();

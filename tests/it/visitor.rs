@@ -1,11 +1,11 @@
-//! A browser without a screen: keeps cookies by name and path, follows nothing by itself.
+//! An HTTP client with cookies by name and path, like a browser without a screen. It does not follow redirects.
 
 use crate::{
-    client::{Answer, send},
+    client::{HttpResponse, send},
     site::Site,
 };
 
-/// Somebody at a browser of his own.
+/// A visitor of the site.
 pub(crate) struct Visitor<'a> {
     site: &'a Site,
     /// Name, path, value.
@@ -21,7 +21,7 @@ impl<'a> Visitor<'a> {
         format!("http://{}", self.site.address)
     }
 
-    /// The cookies that a browser sends to this path.
+    /// The `Cookie` header for this path.
     pub(crate) fn cookie_header(&self, path: &str) -> String {
         let path = path.split('?').next().unwrap_or_default();
         let fits =
@@ -31,8 +31,8 @@ impl<'a> Visitor<'a> {
         sent.collect::<Vec<_>>().join("; ")
     }
 
-    fn keep(&mut self, answer: &Answer) {
-        for line in answer.all("set-cookie") {
+    fn store_cookies(&mut self, response: &HttpResponse) {
+        for line in response.all("set-cookie") {
             let (pair, attributes) = line.split_once(';').unwrap_or((line, ""));
             let (name, value) = pair.split_once('=').unwrap();
             let attribute = |wanted: &str| {
@@ -49,48 +49,54 @@ impl<'a> Visitor<'a> {
         }
     }
 
-    pub(crate) async fn ask(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    pub(crate) async fn request(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> HttpResponse {
         let cookies = self.cookie_header(path);
         let mut all = headers.to_vec();
         if !cookies.is_empty() {
             all.push(("Cookie", &cookies));
         }
-        let answer = send(self.site.address, method, path, &all, body).await;
-        self.keep(&answer);
-        answer
+        let response = send(self.site.address, method, path, &all, body).await;
+        self.store_cookies(&response);
+        response
     }
 
-    pub(crate) async fn get(&mut self, path: &str) -> Answer {
-        self.ask("GET", path, &[], "").await
+    pub(crate) async fn get(&mut self, path: &str) -> HttpResponse {
+        self.request("GET", path, &[], "").await
     }
 
     /// Posts a form.
-    pub(crate) async fn submit(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn submit(&mut self, path: &str, fields: &[(&str, &str)]) -> HttpResponse {
         let body = fields.iter().map(|(n, v)| format!("{n}={}", encode(v))).collect::<Vec<_>>().join("&");
-        self.ask("POST", path, &[("Content-Type", "application/x-www-form-urlencoded")], &body).await
+        self.request("POST", path, &[("Content-Type", "application/x-www-form-urlencoded")], &body).await
     }
 
-    /// Logs in with the form, as a browser does: the page first.
-    pub(crate) async fn log_in(&mut self, login: &str, password: &str) -> Answer {
+    /// Logs in with the form after loading the login page, as a browser does.
+    pub(crate) async fn log_in(&mut self, login: &str, password: &str) -> HttpResponse {
         self.get("/wp-login.php").await;
         self.submit("/wp-login.php", &[("log", login), ("pwd", password), ("testcookie", "1")]).await
     }
 }
 
-/// A text in a form or a query.
+/// Percent-encodes a value of a form or query.
 pub(crate) fn encode(text: &str) -> String {
     text.bytes()
         .map(|b| if b.is_ascii_alphanumeric() { char::from(b).to_string() } else { format!("%{b:02X}") })
         .collect()
 }
 
-/// The value of the field of this name on a page.
+/// The value of a form field on a page.
 #[track_caller]
 pub(crate) fn field(page: &str, name: &str) -> String {
     let tag = page.split('<').find(|tag| tag.contains(&format!("name=\"{name}\""))).expect("the page has the field");
     tag.split_once("value=\"")
         .and_then(|(_, rest)| rest.split_once('"'))
-        .expect("it has a value")
+        .expect("the field has a value")
         .0
         .replace("&#38;", "&")
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: every benchmark of the workspace, each of which prints what it is compared to.
+//! `cargo xtask bench`: runs the benchmarks of the workspace. Each prints its baseline.
 
 use anyhow::{Context, Result, bail};
 
@@ -20,7 +20,7 @@ pub(crate) fn run(wanted: &[String]) -> Result<()> {
     benches.sort();
     benches.retain(|(name, bench)| wanted.is_empty() || wanted.iter().any(|w| w == name || w == bench));
     if benches.is_empty() {
-        bail!("there is no such benchmark");
+        bail!("no benchmark has this name");
     }
     for (name, bench) in &benches {
         say(&format!("== {name}: {bench}"))?;

@@ -1,4 +1,4 @@
-//! The checks that every change passes: each a task of its own, all of them together `cargo xtask test-all`.
+//! The checks that every change must pass. Each is a task; `cargo xtask test-all` runs all of them.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::{cargo, run, say, stress, tidy};
 
-/// One check: a cargo command, or one of our own.
+/// One check: a cargo command with environment variables, or a function.
 pub(crate) struct Check {
     name: &'static str,
     action: Action,
@@ -17,17 +17,17 @@ enum Action {
     Own(fn() -> Result<()>),
 }
 
-/// In the order in which they run: the quick ones first.
+/// All checks in the order in which they run, quick ones first.
 const CHECKS: &[Check] = &[
     Check { name: "fmt", action: Action::Cargo(&["fmt", "--all", "--check"], &[]) },
-    Check { name: "tidy", action: Action::Own(tidy::run) },
+    Check { name: "tidy", action: Action::Own(tidy::check) },
     Check {
         name: "clippy",
         action: Action::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]),
     },
-    // Documentation tests are part of it.
+    // Includes documentation tests.
     Check { name: "test", action: Action::Cargo(&["test", "--workspace"], &[]) },
-    // The same integration tests, on the other engine; those of the store run on both by themselves.
+    // The integration tests again, on the other engine. Tests of the store always run on both.
     Check {
         name: "test-mysql",
         action: Action::Cargo(&["test", "--package", "svc-tests"], &[("SVC_TEST_DATABASE", "mysql")]),
@@ -39,7 +39,7 @@ const CHECKS: &[Check] = &[
     Check { name: "stress", action: Action::Own(stress::run_short) },
 ];
 
-/// The check of this name.
+/// Finds a check by name.
 pub(crate) fn find(name: &str) -> Option<&'static Check> {
     CHECKS.iter().find(|c| c.name == name)
 }

@@ -1,9 +1,8 @@
-//! `cargo xtask crash`: what is acknowledged stays, whatever dies.
+//! `cargo xtask crash`: acknowledged writes must survive crashes.
 //!
-//! Writers post through a running server. On SQLite the server itself is killed, over and over, and after each time its
-//! database is looked through for damage; on MySQL the database server is killed under the running server, which must
-//! say "later" meanwhile and go on by itself afterwards. In the end every write that was acknowledged must be there,
-//! whole, and no other write by halves.
+//! Clients create posts. On SQLite the server is killed repeatedly, and its database is checked for damage after each kill. On MySQL
+//! the database server is killed; the server must respond with 503 and `Retry-After` meanwhile and resume automatically. At the
+//! end every acknowledged write must be stored completely, and no other write partially.
 
 use std::{
     collections::BTreeMap,
@@ -29,30 +28,30 @@ use crate::{
     server::{self, Server, send},
 };
 
-/// Kills of the server, and of the database server, unless told otherwise.
+/// Default numbers of kills of the server and of the database server.
 const KILLS: (usize, usize) = (100, 20);
 
-/// Writers at once.
+/// Number of parallel clients.
 const WRITERS: u64 = 4;
 
-/// What the titles of the posts begin with.
+/// Prefix of the titles of the posts.
 const MARK: &str = "crash";
 
 /// A tag that every new site has.
 const TAG: i64 = 4;
 
-/// The longest that the server may need to go on after its database is back.
+/// The longest time to resume after the database is back.
 const RECOVERY: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut kills = KILLS;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        let number = || args.as_slice().first().and_then(|n| n.parse().ok()).context("a number of kills was expected");
+        let number = || args.as_slice().first().and_then(|n| n.parse().ok()).context("expected a number of kills");
         match arg.as_str() {
             "--kills" => kills.0 = number()?,
             "--database-kills" => kills.1 = number()?,
-            other => bail!("{other} is not known"),
+            other => bail!("unknown argument `{other}`"),
         }
         args.next();
     }
@@ -61,14 +60,14 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let mysql = match MariaDb::start(&["--skip-networking"])? {
         Some(mysql) => on_mysql(&program, mysql, kills.1)?,
         None => {
-            say("skipped: no mariadbd is installed")?;
+            say("skipped: mariadbd is not installed")?;
             0
         }
     };
     if sqlite + mysql == 0 { Ok(()) } else { bail!("writes were lost") }
 }
 
-/// A site in a folder of its own, and what is written to it.
+/// A site in a temporary folder, and the writes to it.
 struct Run {
     program: PathBuf,
     folder: tempfile::TempDir,
@@ -77,25 +76,25 @@ struct Run {
     tally: Arc<Tally>,
 }
 
-/// What the writers have seen.
+/// Results of the writers.
 #[derive(Default)]
 struct Tally {
-    /// Acknowledged posts: the number that all of a post follows from.
+    /// Acknowledged posts: id, and the number that title and content derive from.
     written: Mutex<BTreeMap<i64, u64>>,
     next: AtomicU64,
-    /// Answers that say "later", with the time to wait.
+    /// Responses with 503 and `Retry-After`.
     later: AtomicU64,
-    /// Other answers than these two, of which one is kept.
+    /// Other responses, and an example.
     wrong: AtomicU64,
-    one_wrong: Mutex<String>,
+    example: Mutex<String>,
 }
 
 impl Run {
     fn new(program: &Path, database: Option<String>) -> Result<Self> {
-        let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
         let mut run =
             Run { program: program.to_owned(), folder, database, credentials: String::new(), tally: Arc::default() };
-        // The first start makes the site.
+        // The first start creates the site.
         drop(run.start()?);
         run.credentials = server::credentials(run.command())?;
         Ok(run)
@@ -114,7 +113,7 @@ impl Run {
         server::serve(self.command(), self.folder.path())
     }
 
-    /// Starts writers, who go on until they are told to stop or nobody listens any more.
+    /// Starts the writers. They run until `stop` is set.
     fn writers(&self, address: &str, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
         let writer = || {
             let (address, credentials) = (address.to_owned(), self.credentials.clone());
@@ -138,7 +137,7 @@ impl Run {
         Ok(Store::open(&StoreConfig::new(url))?)
     }
 
-    /// The acknowledged posts that are not there whole, and those that nobody acknowledged and are there by halves.
+    /// Counts acknowledged posts that are not completely stored, and unacknowledged posts that are partially stored.
     fn lost(&self) -> Result<(usize, usize)> {
         let store = self.store()?;
         store.check()?;
@@ -148,7 +147,7 @@ impl Run {
             let ids = posts::query(db, &query)?.ids;
             Ok((posts::get_many(db, &ids)?, terms::of_objects(db, &ids)?))
         })?;
-        // The tag that was asked for, and the category that every post gets.
+        // The requested tag, and the default category.
         let classified = |post: &Post| of_posts.get(&post.id).is_some_and(|terms| terms.len() == 2);
         let whole = |post: &Post| {
             let n: Option<u64> = post.title.strip_prefix(MARK).and_then(|n| n.trim().parse().ok());
@@ -162,7 +161,7 @@ impl Run {
     }
 }
 
-/// The text of a post, from a line to some tens of kilobytes.
+/// The content of a post, from one line to some tens of kilobytes.
 fn content(n: u64) -> String {
     let length = if n.is_multiple_of(20) { 1_000 } else { 1 + n % 50 };
     let lines: Vec<String> = (0..length).map(|i| format!("line {i} of post {n}")).collect();
@@ -174,46 +173,46 @@ impl Tally {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Posts once; an error when there was no answer.
+    /// Creates one post. Without a response it fails.
     fn write(&self, address: &str, credentials: &str) -> Result<()> {
         let n = self.next.fetch_add(1, Ordering::Relaxed);
         let body = json!({"title": format!("{MARK} {n}"), "content": content(n), "status": "publish", "tags": [TAG]});
         let path = format!("/?rest_route=/{}/posts", Brand::default().namespace());
-        let answer = send(address, "POST", &path, credentials, Some(&body))?;
-        match answer.status {
+        let response = send(address, "POST", &path, credentials, Some(&body))?;
+        match response.status {
             201 => {
-                let id = answer.json()?["id"].as_i64().context("a post has an id")?;
+                let id = response.json()?["id"].as_i64().context("the post has no id")?;
                 self.written().insert(id, n);
             }
-            503 if answer.header("retry-after").is_some() => {
+            503 if response.header("retry-after").is_some() => {
                 self.later.fetch_add(1, Ordering::Relaxed);
                 std::thread::sleep(Duration::from_millis(5));
             }
             status => {
                 self.wrong.fetch_add(1, Ordering::Relaxed);
-                let told = format!("{status}: {:.300}", answer.body);
-                *self.one_wrong.lock().unwrap_or_else(PoisonError::into_inner) = told;
+                let example = format!("{status}: {:.300}", response.body);
+                *self.example.lock().unwrap_or_else(PoisonError::into_inner) = example;
             }
         }
         Ok(())
     }
 
-    /// Says how it went; how many writes are not as they must be.
-    fn told(&self, what: &str, kills: usize, (lost, torn): (usize, usize)) -> Result<usize> {
+    /// Prints the result; returns the number of failures.
+    fn report(&self, what: &str, kills: usize, (lost, torn): (usize, usize)) -> Result<usize> {
         let (later, wrong) = (self.later.load(Ordering::Relaxed), self.wrong.load(Ordering::Relaxed));
         say(&format!(
-            "{what}: {kills} kills, {} writes acknowledged, {lost} lost, {torn} there by halves; answered \"later\": \
-             {later}, otherwise: {wrong}",
+            "{what}: {kills} kills, {} writes acknowledged, {lost} lost, {torn} partial; {later} responses 503 with \
+             Retry-After, {wrong} other errors",
             self.written().len()
         ))?;
         if wrong > 0 {
-            say(&format!("    one of them: {}", self.one_wrong.lock().unwrap_or_else(PoisonError::into_inner)))?;
+            say(&format!("    for example: {}", self.example.lock().unwrap_or_else(PoisonError::into_inner)))?;
         }
         Ok(lost + torn + usize::try_from(wrong).unwrap_or(usize::MAX))
     }
 }
 
-/// Times between kills: irregular, and the same in every run.
+/// The time before a kill: irregular, and the same in every run.
 fn pause(round: usize) -> Duration {
     let n = (round as u64 + 1).wrapping_mul(6_364_136_223_846_793_005) >> 33;
     Duration::from_millis(10 + n % 490)
@@ -226,7 +225,7 @@ fn on_sqlite(program: &Path, kills: usize) -> Result<usize> {
         let mut server = run.start()?;
         let stop = Arc::new(AtomicBool::new(false));
         let writers = run.writers(server.address(), &stop);
-        // Nothing is learned from a server that has not come to write yet.
+        // Wait for the first write, so that each kill interrupts writes.
         let (start, before) = (Instant::now(), run.tally.written().len());
         while run.tally.written().len() == before && start.elapsed() < RECOVERY {
             std::thread::sleep(Duration::from_millis(1));
@@ -238,7 +237,7 @@ fn on_sqlite(program: &Path, kills: usize) -> Result<usize> {
         let (lost, torn) = run.lost().with_context(|| format!("after kill {}", round + 1))?;
         sum = (sum.0.max(lost), sum.1.max(torn));
     }
-    run.tally.told("SQLite, the server killed", kills, sum)
+    run.tally.report("SQLite, the server killed", kills, sum)
 }
 
 fn on_mysql(program: &Path, mysql: MariaDb, kills: usize) -> Result<usize> {
@@ -256,7 +255,7 @@ fn on_mysql(program: &Path, mysql: MariaDb, kills: usize) -> Result<usize> {
         let before = run.tally.written().len();
         while run.tally.written().len() == before {
             if back.elapsed() > RECOVERY {
-                bail!("after kill {} the server does not go on by itself", round + 1);
+                bail!("after kill {} the server does not resume", round + 1);
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -265,6 +264,6 @@ fn on_mysql(program: &Path, mysql: MariaDb, kills: usize) -> Result<usize> {
     stop.store(true, Ordering::Relaxed);
     writers.into_iter().for_each(|w| drop(w.join()));
     let sum = run.lost()?;
-    say(&format!("MySQL: went on at most {} ms after the database was back", slowest.as_millis()))?;
-    run.tally.told("MySQL, the database killed", kills, sum)
+    say(&format!("MySQL: resumed at most {} ms after the database was back", slowest.as_millis()))?;
+    run.tally.report("MySQL, the database killed", kills, sum)
 }

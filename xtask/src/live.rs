@@ -1,5 +1,5 @@
-//! `cargo xtask live`: one database, two programs. The server is pointed at the `wp-config.php` of a running WordPress
-//! site; both must answer alike, and what is made through one must at once be seen through the other.
+//! `cargo xtask live`: serves the database of a running WordPress site with `--wp-config`. Both must return the same
+//! responses, and posts created through one must be visible in the other at once.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::{
     server::{self, Server, send},
 };
 
-/// What both are asked, under the interface's root; with these credentials, since much is not public.
+/// Paths to compare, below the namespace. They are requested with credentials, because much is not public.
 #[rustfmt::skip]
 const READS: &[&str] = &[
     "posts?per_page=100", "posts?per_page=100&context=edit&status=any", "posts?search=post&orderby=relevance", "posts?offset=7&order=asc",
@@ -21,24 +21,23 @@ const READS: &[&str] = &[
     "users/me?context=edit", "search?search=a&per_page=50", "settings",
 ];
 
-/// The site's user and application password that the recorded fixture has.
+/// A user and application password of the recorded site.
 const FIXTURE: &str = "admin:fixturepasswordforuser01";
 
 struct Options {
-    /// The folder of the WordPress site.
+    /// Folder of the WordPress site.
     site: PathBuf,
     credentials: String,
 }
 
 fn options(args: &[String]) -> Result<Options> {
-    let peer = std::env::var_os("PEER_DIR").map_or(std::env::temp_dir().join("svc-peer"), PathBuf::from);
-    let mut options = Options { site: peer.join("wordpress"), credentials: FIXTURE.to_owned() };
+    let mut options = Options { site: server::wordpress_site(), credentials: FIXTURE.to_owned() };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--site" => options.site = args.next().context("--site needs a folder")?.into(),
             "--credentials" => options.credentials = args.next().context("--credentials needs USER:PASSWORD")?.clone(),
-            other => bail!("{other} is not known"),
+            other => bail!("unknown argument `{other}`"),
         }
     }
     Ok(options)
@@ -51,21 +50,21 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         return say(&format!("skipped: there is no WordPress site at {}", site.display()));
     }
     let program = server::build(Some("demo"), false)?;
-    let work = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let work = tempfile::tempdir().context("cannot create a temporary folder")?;
     let server = start(&program, work.path(), &file)?;
     let (ours, index) = (
         server.address(),
         send(server.address(), "GET", &format!("/{}/", Brand::original().prefix()), "", None)?.json()?,
     );
-    let theirs = index["url"].as_str().context("the site has an address")?.to_owned();
+    let theirs = index["url"].as_str().context("the index has no URL")?.to_owned();
     if send(&theirs, "GET", &format!("/{}/", Brand::original().prefix()), "", None).is_err() {
-        return say(&format!("skipped: nobody answers at {theirs}, where the site says that it is"));
+        return say(&format!("skipped: the site does not respond at its URL, {theirs}"));
     }
     let both = Both { ours: ours.to_owned(), theirs, credentials };
     let differing = both.reads()?;
     both.writes()?;
     say(&format!(
-        "{} of {} reads alike; posts made through either are seen through the other",
+        "{} of {} reads are equal; posts created through either are visible in the other",
         READS.len() - differing,
         READS.len()
     ))?;
@@ -80,13 +79,13 @@ fn start(program: &Path, work: &Path, file: &Path) -> Result<Server> {
     Server::start(command, &work.join("server.log"))
 }
 
-/// The address of what both are asked.
+/// The full path of a path below the namespace.
 fn under_root(path: &str) -> String {
     let brand = Brand::original();
     format!("/{}/{}/{path}", brand.prefix(), brand.namespace())
 }
 
-/// The two programs.
+/// The URLs of both servers.
 struct Both {
     ours: String,
     theirs: String,
@@ -94,17 +93,17 @@ struct Both {
 }
 
 impl Both {
-    fn ask(&self, address: &str, method: &str, path: &str, body: Option<&Value>) -> Result<(u16, Value)> {
-        let answer = send(address, method, &under_root(path), &self.credentials, body)?;
-        Ok((answer.status, answer.json()?))
+    fn request(&self, address: &str, method: &str, path: &str, body: Option<&Value>) -> Result<(u16, Value)> {
+        let response = send(address, method, &under_root(path), &self.credentials, body)?;
+        Ok((response.status, response.json()?))
     }
 
-    /// How many reads are answered differently.
+    /// Compares all reads; returns the number of differing responses.
     fn reads(&self) -> Result<usize> {
         let mut n = 0;
         for path in READS {
-            let ours = self.ask(&self.ours, "GET", path, None)?;
-            let theirs = self.ask(&self.theirs, "GET", path, None)?;
+            let ours = self.request(&self.ours, "GET", path, None)?;
+            let theirs = self.request(&self.theirs, "GET", path, None)?;
             if let Some(difference) = difference("", &ours.1, &theirs.1).filter(|_| ours.0 == theirs.0) {
                 n += 1;
                 say(&format!("    {path}: {difference}"))?;
@@ -116,37 +115,37 @@ impl Both {
         Ok(n)
     }
 
-    /// Makes a post through each, reads it through the other, and removes it there.
+    /// Creates a post through each server, reads it through the other, and deletes it there.
     fn writes(&self) -> Result<()> {
         for (maker, reader) in [(&self.ours, &self.theirs), (&self.theirs, &self.ours)] {
             let before = self.total(reader)?;
             let post = json!({"title": "Made elsewhere", "content": "<p>é 😀 \\ '</p>", "status": "publish"});
-            let (status, made) = self.ask(maker, "POST", "posts", Some(&post))?;
-            ensure!(status == 201, "{maker} does not make a post: {status} {made}");
+            let (status, made) = self.request(maker, "POST", "posts", Some(&post))?;
+            ensure!(status == 201, "{maker} does not create a post: {status} {made}");
             let path = format!("posts/{}", made["id"]);
-            let (status, seen) = self.ask(reader, "GET", &format!("{path}?context=edit"), None)?;
-            ensure!(status == 200, "{reader} does not see the post: {status} {seen}");
+            let (status, seen) = self.request(reader, "GET", &format!("{path}?context=edit"), None)?;
+            ensure!(status == 200, "{reader} does not return the post: {status} {seen}");
             if let Some(difference) = difference("", &seen, &made) {
-                bail!("{reader} sees another post than {maker} made: {difference}");
+                bail!("{reader} returns a post that differs from the one created on {maker}: {difference}");
             }
             ensure!(self.total(reader)? == before + 1, "{reader} does not count the post");
-            let (status, gone) = self.ask(reader, "DELETE", &format!("{path}?force=true"), None)?;
+            let (status, gone) = self.request(reader, "DELETE", &format!("{path}?force=true"), None)?;
             ensure!(status == 200, "{reader} does not delete the post: {status} {gone}");
-            let (status, _) = self.ask(maker, "GET", &path, None)?;
-            ensure!(status == 404, "{maker} still sees the deleted post: {status}");
+            let (status, _) = self.request(maker, "GET", &path, None)?;
+            ensure!(status == 404, "{maker} still returns the deleted post: {status}");
         }
         Ok(())
     }
 
     fn total(&self, address: &str) -> Result<u64> {
-        let answer = send(address, "GET", &under_root("posts?per_page=1"), &self.credentials, None)?;
-        let total = answer.header(&Brand::original().header("Total")).and_then(|t| t.parse().ok());
-        total.context("a list tells its total")
+        let response = send(address, "GET", &under_root("posts?per_page=1"), &self.credentials, None)?;
+        let total = response.header(&Brand::original().header("Total")).and_then(|t| t.parse().ok());
+        total.context("the list has no total")
     }
 }
 
-/// Where two answers first differ. Numbers are compared by value. How contents are rendered is what the recorded
-/// scenarios are for; here it is about what is stored.
+/// The first difference between two responses. Numbers are compared by value. Rendered HTML is not compared: the recorded
+/// scenarios cover it.
 fn difference(path: &str, ours: &Value, theirs: &Value) -> Option<String> {
     if path.ends_with("/rendered") && ours.is_string() == theirs.is_string() {
         return None;
@@ -157,7 +156,7 @@ fn difference(path: &str, ours: &Value, theirs: &Value) -> Option<String> {
             names.into_iter().find_map(|name| match (a.get(name), b.get(name)) {
                 (Some(a), Some(b)) => difference(&format!("{path}/{name}"), a, b),
                 (None, _) => Some(format!("{path}/{name} is missing")),
-                (_, None) => Some(format!("{path}/{name} is too much")),
+                (_, None) => Some(format!("{path}/{name} is unexpected")),
             })
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
@@ -174,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_difference_is_told() {
+    fn first_difference_is_reported() {
         let rows = [
             (json!({"a": [1, 2.0]}), json!({"a": [1.0, 2]}), None),
             (json!({"a": [1, {"b": "x"}]}), json!({"a": [1, {"b": "y"}]}), Some("/a/1/b is \"x\" and not \"y\"")),

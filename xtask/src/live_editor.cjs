@@ -1,10 +1,10 @@
-// The block editor of a WordPress site, unmodified, whose interface is answered by another server.
+// Runs the unmodified block editor of a WordPress site in a browser, with the REST API of another server.
 //
 // node live_editor.cjs PLAYWRIGHT CHROMIUM SITE OURS LOGIN:PASSWORD [STEP…]
 //
-// A proxy of the browser's stands in front of both: the interface is asked of OURS, everything else of SITE; pages preload
-// nothing, so that OURS answers every request. What is read is asked of SITE as well: status, headers that clients use,
-// and the shape of the answer must be the same. Prints what differs; ends with 1 when anything does.
+// A proxy of the browser sends REST API requests to OURS and all others to SITE. Pages preload nothing, so OURS receives
+// every API request. Reads are sent to SITE as well: status, headers that clients use, and the shape of the response must be
+// the same. Prints the differences and exits with 1 if there are any.
 'use strict';
 const fs = require('node:fs');
 const http = require('node:http');
@@ -16,34 +16,34 @@ const log = process.env.SVC_EDITOR_LOG;
 
 let step = 'log-in';
 let requests = 0;
-/** Requests of the browser's that are not answered yet, and when one was last asked or answered. */
+/** Pending requests of the browser, and the time of the latest request or response. */
 let pending = 0;
 let latest = 0;
-/** What was wrong, each once. */
+/** Faults, each once. */
 const faults = new Set();
 const fault = text => faults.add(`    ${text}`);
-const told = text => console.log(text);
+const print = text => console.log(text);
 
 // The proxy.
 
-const isInterface = url => /^\/(index\.php\/)?wp-json(\/|\?|$)/.test(url) || /[?&]rest_route=/.test(url) || /admin-ajax\.php\?action=rest-nonce/.test(url);
+const isApi = url => /^\/(index\.php\/)?wp-json(\/|\?|$)/.test(url) || /[?&]rest_route=/.test(url) || /admin-ajax\.php\?action=rest-nonce/.test(url);
 
-function ask(base, req, url, body) {
+function send(base, req, url, body) {
   const to = new URL(base);
   const headers = { ...req.headers, host: new URL(site).host, 'accept-encoding': 'identity' };
   delete headers['proxy-connection'];
   return new Promise((resolve, reject) => {
-    const out = http.request({ host: to.hostname, port: to.port || 80, path: url, method: req.method, headers, agent: false }, answer => {
+    const out = http.request({ host: to.hostname, port: to.port || 80, path: url, method: req.method, headers, agent: false }, response => {
       const parts = [];
-      answer.on('data', part => parts.push(part));
-      answer.on('end', () => resolve({ status: answer.statusCode, headers: answer.headers, raw: answer.rawHeaders, body: Buffer.concat(parts) }));
+      response.on('data', part => parts.push(part));
+      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, raw: response.rawHeaders, body: Buffer.concat(parts) }));
     });
     out.on('error', reject);
     out.end(body);
   });
 }
 
-/** An answer without its texts and numbers: what a client relies on. */
+/** The shape of a response: its keys and types, which clients depend on. */
 function shape(value, at = '') {
   if (Array.isArray(value)) return value.map((item, n) => shape(item, `${at}/${n}`));
   if (value && typeof value === 'object') return Object.fromEntries(Object.keys(value).sort().map(key => [key, shape(value[key], `${at}/${key}`)]));
@@ -63,7 +63,7 @@ function difference(a, b, at = '') {
   return a === b ? null : `${at} is ${JSON.stringify(a)} and not ${JSON.stringify(b)}`;
 }
 
-/** How two answers differ; nothing when they do not. */
+/** The differences between two responses; empty if there are none. */
 function differences(mine, theirs) {
   if (mine.status !== theirs.status) return [`${mine.status} and not ${theirs.status} ${mine.body.toString().slice(0, 200)}`];
   const found = ['allow', 'content-type', 'x-wp-total', 'x-wp-totalpages', 'link', 'location']
@@ -85,44 +85,44 @@ const proxy = http.createServer(async (req, res) => {
   for await (const part of req) parts.push(part);
   const body = Buffer.concat(parts);
   const url = req.url.replace(/^https?:\/\/[^/]+/, '') || '/';
-  if (/^https?:/.test(req.url) && !req.url.startsWith(site)) return res.writeHead(502).end(); // nobody else is asked
+  if (/^https?:/.test(req.url) && !req.url.startsWith(site)) return res.writeHead(502).end(); // requests to other hosts are rejected
   try {
-    const answered = isInterface(url);
-    const answer = await ask(answered ? ours : site, req, url, body);
-    if (answered) {
+    const toServer = isApi(url);
+    const response = await send(toServer ? ours : site, req, url, body);
+    if (toServer) {
       requests += 1;
       const method = req.headers['x-http-method-override'] || req.method;
       const what = `${method} ${url}`;
-      const entry = { step, what, status: answer.status, sent: /json/.test(req.headers['content-type']) ? body.toString() : undefined, headers: answer.headers, body: answer.body.toString() };
+      const entry = { step, what, status: response.status, sent: /json/.test(req.headers['content-type']) ? body.toString() : undefined, headers: response.headers, body: response.body.toString() };
       if (/^(GET|OPTIONS)$/.test(method)) {
-        const theirs = await ask(site, req, url, body);
+        const theirs = await send(site, req, url, body);
         Object.assign(entry, { theirs: { status: theirs.status, headers: theirs.headers, body: theirs.body.toString() } });
-        // Something may have been written between the two questions.
-        const found = differences(answer, theirs).length && differences(await ask(ours, req, url, body), theirs);
+        // The site may have changed between the two requests.
+        const found = differences(response, theirs).length && differences(await send(ours, req, url, body), theirs);
         for (const text of found || []) fault(`${what}: ${text}`);
-      } else if (answer.status >= 400) {
-        fault(`${what}: ${answer.status} ${answer.body.toString().slice(0, 300)}`);
+      } else if (response.status >= 400) {
+        fault(`${what}: ${response.status} ${response.body.toString().slice(0, 300)}`);
       }
       if (log) fs.appendFileSync(log, `${JSON.stringify(entry)}\n`);
-    } else if (/text\/html/.test(answer.headers['content-type'])) {
-      answer.body = Buffer.from(answer.body.toString().replaceAll('wp.apiFetch.createPreloadingMiddleware(', '(() => (options, next) => next(options))('));
+    } else if (/text\/html/.test(response.headers['content-type'])) {
+      response.body = Buffer.from(response.body.toString().replaceAll('wp.apiFetch.createPreloadingMiddleware(', '(() => (options, next) => next(options))('));
     }
     const headers = [];
-    for (let i = 0; i < answer.raw.length; i += 2) {
-      if (!/^(transfer-encoding|connection|content-length|keep-alive)$/i.test(answer.raw[i])) headers.push(answer.raw[i], answer.raw[i + 1]);
+    for (let i = 0; i < response.raw.length; i += 2) {
+      if (!/^(transfer-encoding|connection|content-length|keep-alive)$/i.test(response.raw[i])) headers.push(response.raw[i], response.raw[i + 1]);
     }
-    res.writeHead(answer.status, [...headers, 'Content-Length', String(answer.body.length)]).end(answer.body);
+    res.writeHead(response.status, [...headers, 'Content-Length', String(response.body.length)]).end(response.body);
   } catch (error) {
     fault(`the proxy: ${error}`);
     res.writeHead(502).end();
   }
 });
 
-// The person.
+// The user.
 
 const pause = ms => new Promise(done => setTimeout(done, ms));
 
-/** Waits until the browser has asked nothing for a while. */
+/** Waits until the browser has sent no request for a while. */
 async function idle(page, ms = 500) {
   await page.waitForLoadState('load').catch(() => {});
   const end = Date.now() + 30000;
@@ -279,9 +279,9 @@ const steps = {
   async 'a note is left at a block'(page) {
     await openPost(page, `/wp-admin/post.php?post=${post}&action=edit`);
     const note = await record(page, 'root', 'comment', { post, content: 'A note', status: 'hold', type: 'note', parent: 0 });
-    const answer = await record(page, 'root', 'comment', { post, content: 'An answer', status: 'hold', type: 'note', parent: note.id });
+    const response = await record(page, 'root', 'comment', { post, content: 'An response', status: 'hold', type: 'note', parent: note.id });
     equal((await record(page, 'root', 'comment', { id: note.id, status: 'approved' })).status, 'approved', 'the note');
-    for (const { id } of [answer, note]) await remove(page, 'root', 'comment', id);
+    for (const { id } of [response, note]) await remove(page, 'root', 'comment', id);
   },
   async 'patterns and menus are made and changed'(page) {
     const pattern = await record(page, 'postType', 'wp_block', { title: 'Pattern', content: '<!-- wp:paragraph --><p>P</p><!-- /wp:paragraph -->', status: 'publish' });
@@ -412,7 +412,7 @@ const steps = {
   const browser = await require(playwright).chromium.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-dev-shm-usage'], proxy: { server, bypass: '<-loopback>' } });
   const page = await (await browser.newContext({ viewport: { width: 1300, height: 900 } })).newPage();
   page.setDefaultTimeout(60000);
-  // A font at an address that nobody answers at is such an error.
+  // A font at an unreachable URL is such an error.
   page.on('pageerror', error => /NetworkError/.test(error) || fault(`an error on the page: ${error.stack || error}`));
   page.on('dialog', dialog => dialog.accept());
   await page.goto(`${site}/wp-login.php`);
@@ -430,10 +430,10 @@ const steps = {
       if (log) await page.screenshot({ path: `${log}.${Object.keys(steps).indexOf(name)}.png` });
     }
     const found = [...faults].slice(known.length);
-    told([`${found.length ? 'DIFFERS' : 'ok'}: ${name} (${requests - before} requests)`, ...found].join('\n'));
+    print([`${found.length ? 'DIFFERS' : 'ok'}: ${name} (${requests - before} requests)`, ...found].join('\n'));
   }
   await browser.close();
   proxy.close();
-  told(`${requests} requests, ${faults.size} differ`);
+  print(`${requests} requests, ${faults.size} differ`);
   process.exit(faults.size ? 1 : 0);
 })().catch(error => { console.error(error); process.exit(2); });

@@ -1,7 +1,7 @@
-//! `cargo xtask live-editor`: the block editor of a running WordPress site, unmodified and in a real browser, whose
-//! requests to the interface are answered by the server on the same database.
+//! `cargo xtask live-editor`: runs the unmodified block editor of a running WordPress site in a browser. Its REST API requests go to
+//! the server, on the same database.
 //!
-//! `live_editor.cjs` beside this drives it and compares the answers with the site's own. It writes to the site.
+//! `live_editor.cjs` drives the browser and compares the responses with those of the site. It writes to the site.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,31 +15,30 @@ use crate::{
     server::{self, Server, send},
 };
 
-/// What drives the browser, from the npm registry.
+/// The npm package that drives the browser.
 const PLAYWRIGHT: &str = "playwright-core@1.65.1";
-/// Names that the browser has in packages.
+/// Names of the browser's binary.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
 struct Options {
-    /// The folder of the WordPress site.
+    /// Folder of the WordPress site.
     site: PathBuf,
-    /// An administrator's login and password.
+    /// Login and password of an administrator, as `LOGIN:PASSWORD`.
     user: String,
-    /// Words of the names of the steps to take; all of them, unless given.
+    /// Words in the names of the steps to run; all steps if empty.
     steps: Vec<String>,
 }
 
 fn options(args: &[String]) -> Result<Options> {
-    let peer = std::env::var_os("PEER_DIR").map_or(std::env::temp_dir().join("svc-peer"), PathBuf::from);
-    // Those of the recorded fixture.
-    let mut options = Options { site: peer.join("wordpress"), user: "admin:password".to_owned(), steps: Vec::new() };
+    // An account of the recorded site.
+    let mut options = Options { site: server::wordpress_site(), user: "admin:password".to_owned(), steps: Vec::new() };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--site" => options.site = args.next().context("--site needs a folder")?.into(),
             "--user" => options.user = args.next().context("--user needs LOGIN:PASSWORD")?.clone(),
             step if !step.starts_with('-') => options.steps.push(step.to_owned()),
-            other => bail!("{other} is not known"),
+            other => bail!("unknown argument `{other}`"),
         }
     }
     Ok(options)
@@ -59,15 +58,15 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let program = server::build(Some("demo"), false)?;
     let playwright = fetched(&root()?.join("target/clients"))?;
-    let work = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let work = tempfile::tempdir().context("cannot create a temporary folder")?;
     let mut command = Command::new(program);
     command.current_dir(work.path()).env_clear().arg("--wp-config").arg(&file);
     command.args(["--listen", "127.0.0.1:0", "--environment", "local", "--log", "warn", "serve"]);
     let server = Server::start(command, &work.path().join("server.log"))?;
     let index = send(server.address(), "GET", "/?rest_route=/", "", None)?.json()?;
-    let address = index["url"].as_str().context("the site has an address")?;
+    let address = index["url"].as_str().context("the index has no URL")?;
     if send(address, "GET", "/?rest_route=/", "", None).is_err() {
-        return say(&format!("skipped: nobody answers at {address}, where the site says that it is"));
+        return say(&format!("skipped: the site does not respond at its URL, {address}"));
     }
     let mut node = Command::new("node");
     node.arg(root()?.join("xtask/src/live_editor.cjs")).arg(playwright).arg(location(browser)?);
@@ -78,18 +77,18 @@ fn is_installed(program: &str) -> bool {
     location(program).is_ok()
 }
 
-/// Where the program lies.
+/// The path of a program.
 fn location(program: &str) -> Result<PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&paths).map(|path| path.join(program)).find(|path| path.is_file());
     found.with_context(|| format!("{program} is not installed"))
 }
 
-/// The folder of the library, installed once.
+/// The folder of the npm package, which is installed once.
 fn fetched(work: &Path) -> Result<PathBuf> {
     let folder = work.join("node_modules/playwright-core");
     if !folder.join("package.json").is_file() {
-        std::fs::create_dir_all(work).context("cannot make a folder")?;
+        std::fs::create_dir_all(work).context("cannot create a folder")?;
         let mut npm = Command::new("npm");
         npm.args(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
         crate::run(npm.arg(work).arg(PLAYWRIGHT))?;

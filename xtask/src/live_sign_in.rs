@@ -1,5 +1,5 @@
-//! `cargo xtask live-sign-in`: one database, two programs, one session. The server is pointed at the `wp-config.php` of a
-//! running WordPress site; whoever signs in through either is signed in at both, until either ends it.
+//! `cargo xtask live-sign-in`: serves the database of a running WordPress site with `--wp-config`. A session of either is valid on
+//! both, until it ends on either.
 
 use std::{
     collections::BTreeSet,
@@ -19,24 +19,23 @@ use crate::{
     server::{self, Server},
 };
 
-/// How long a request may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest time for a request.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const LOG_IN: &str = "/wp-login.php";
 const AUTHORIZE: &str = "/wp-admin/authorize-application.php";
 const NONCE: &str = "/wp-admin/admin-ajax.php?action=rest-nonce";
 
 struct Options {
-    /// The folder of the WordPress site.
+    /// Folder of the WordPress site.
     site: PathBuf,
-    /// Somebody's login and password.
+    /// Login and password of a user.
     user: (String, String),
 }
 
 fn options(args: &[String]) -> Result<Options> {
-    let peer = std::env::var_os("PEER_DIR").map_or(std::env::temp_dir().join("svc-peer"), PathBuf::from);
-    // Those of the recorded fixture.
-    let mut options = Options { site: peer.join("wordpress"), user: ("editor1".to_owned(), "password".to_owned()) };
+    // An account of the recorded site.
+    let mut options = Options { site: server::wordpress_site(), user: ("editor1".to_owned(), "password".to_owned()) };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let value = args.next().with_context(|| format!("{arg} needs a value"))?;
@@ -46,7 +45,7 @@ fn options(args: &[String]) -> Result<Options> {
                 let (login, password) = value.split_once(':').context("--user needs LOGIN:PASSWORD")?;
                 options.user = (login.to_owned(), password.to_owned());
             }
-            other => bail!("{other} is not known"),
+            other => bail!("unknown argument `{other}`"),
         }
     }
     Ok(options)
@@ -59,16 +58,16 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         return say(&format!("skipped: there is no WordPress site at {}", site.display()));
     }
     let program = server::build(None, false)?;
-    let work = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let work = tempfile::tempdir().context("cannot create a temporary folder")?;
     let mut command = std::process::Command::new(program);
     command.current_dir(work.path()).env_clear().arg("--wp-config").arg(&file);
     command.args(["--listen", "127.0.0.1:0", "--environment", "local", "--log", "warn", "serve"]);
     let server = Server::start(command, &work.path().join("server.log"))?;
     let ours = server.address();
     let index: Value = serde_json::from_str(&Visitor::default().get(ours, "/?rest_route=/")?.body)?;
-    let theirs = index["url"].as_str().context("the site has an address")?;
+    let theirs = index["url"].as_str().context("the index has no URL")?;
     if Visitor::default().get(theirs, "/?rest_route=/").is_err() {
-        return say(&format!("skipped: nobody answers at {theirs}, where the site says that it is"));
+        return say(&format!("skipped: the site does not respond at its URL, {theirs}"));
     }
     let mut cookies = Vec::new();
     for (here, there) in [(theirs, ours), (ours, theirs)] {
@@ -76,70 +75,71 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         application(here, there, &user).with_context(|| format!("an application approved at {here}"))?;
     }
     ensure!(cookies[0] == cookies[1], "the cookies differ: {:#?} and {:#?}", cookies[0], cookies[1]);
-    say("sessions, nonces and application passwords of either are good at the other, until either ends them")
+    say("sessions, nonces and application passwords of each are valid on the other, until either revokes them")
 }
 
-/// Signs in here, is signed in there, signs out there, is signed out here. Gives what tells the cookies apart.
+/// Logs in here and out there; the session must be valid on both, then on neither. Returns the cookies' names and attributes.
 fn session(here: &str, there: &str, user: &(String, String)) -> Result<BTreeSet<String>> {
     let mut visitor = Visitor::default();
     visitor.log_in(here, user)?;
     let kinds = visitor.kinds.clone();
     let (own, other) = (visitor.get(here, NONCE)?, visitor.get(there, NONCE)?);
     ensure!(own.status == 200 && other.status == 200, "nonces: {} here, {} there", own.status, other.status);
-    ensure!(own.body == other.body, "the same session has the same nonce");
+    ensure!(own.body == other.body, "the nonces of one session differ");
     let me = format!("/?rest_route=/{}/users/me", Brand::original().namespace());
     let header = Brand::original().header("Nonce");
-    let seen = visitor.ask(there, "GET", &me, &[(&header, &own.body)], "")?;
+    let seen = visitor.request(there, "GET", &me, &[(&header, &own.body)], "")?;
     let name = serde_json::from_str::<Value>(&seen.body)?["slug"].clone();
-    ensure!(seen.status == 200 && name == user.0.as_str(), "{there} sees {name} ({})", seen.status);
-    let asked = visitor.get(there, &format!("{LOG_IN}?action=logout"))?;
-    let nonce = nonce_on(&asked.body).context("a nonce to log out with")?;
-    let kept = visitor.cookies.clone();
+    ensure!(seen.status == 200 && name == user.0.as_str(), "{there} returns the user {name} ({})", seen.status);
+    let confirmation = visitor.get(there, &format!("{LOG_IN}?action=logout"))?;
+    let nonce = nonce_on(&confirmation.body).context("the page has no nonce to log out")?;
+    let cookies = visitor.cookies.clone();
     let out = visitor.get(there, &format!("{LOG_IN}?action=logout&{}={nonce}", Brand::original().nonce_param()))?;
     ensure!(out.status == 302, "{there} does not log out: {}", out.status);
-    visitor.cookies = kept;
+    visitor.cookies = cookies;
     let after = visitor.get(here, NONCE)?;
     ensure!(after.status == 400, "{here} still accepts the cookie: {}", after.status);
     Ok(kinds)
 }
 
-/// Approves an application here; its password works at both, until it is revoked there.
+/// Approves an application here; its password must be valid on both, until it is revoked there.
 fn application(here: &str, there: &str, user: &(String, String)) -> Result<()> {
     let mut visitor = Visitor::default();
     visitor.log_in(here, user)?;
     let query = "app_name=Live&success_url=https%3A%2F%2Fapp.example%2Fdone";
     let page = visitor.get(here, &format!("{AUTHORIZE}?{query}"))?;
     ensure!(page.status == 200, "the page: {}", page.status);
-    let nonce = nonce_on(&page.body).context("a nonce to approve with")?;
+    let nonce = nonce_on(&page.body).context("the page has no nonce to approve")?;
     let route = format!("/?rest_route=/{}/users/me/application-passwords", Brand::original().namespace());
     let field = Brand::original().nonce_param();
     let plain = if page.body.contains("id=\"what-follows\"") {
         let form = format!("{query}&app_id=&reject_url=&approve=1&{field}={nonce}");
-        let answer = visitor.post(here, AUTHORIZE, &form)?;
-        let to = answer.header("location").context("the way back to the application")?;
-        to.split_once("&password=").context("a password")?.1.to_owned()
+        let response = visitor.post(here, AUTHORIZE, &form)?;
+        let to = response.header("location").context("the response has no redirect to the application")?;
+        to.split_once("&password=").context("the redirect has no password")?.1.to_owned()
     } else {
-        // The peer's page asks the interface from a script.
+        // The page of WordPress sends a REST API request from a script.
         let rest = visitor.get(here, NONCE)?.body;
         let headers =
             [(&*Brand::original().header("Nonce"), &*rest), ("Content-Type", "application/x-www-form-urlencoded")];
-        let answer = visitor.ask(here, "POST", &route, &headers, "name=Live")?;
-        let made: Value = serde_json::from_str(&answer.body)?;
-        made["password"].as_str().with_context(|| format!("a password, and not {made}"))?.to_owned()
+        let response = visitor.request(here, "POST", &route, &headers, "name=Live")?;
+        let created: Value = serde_json::from_str(&response.body)?;
+        created["password"].as_str().with_context(|| format!("the response has no password: {created}"))?.to_owned()
     };
     let credentials = format!("Basic {}", STANDARD.encode(format!("{}:{plain}", user.0)));
     let headers = [("Authorization", credentials.as_str())];
-    let works = |site: &str| -> Result<u16> { Ok(Visitor::default().ask(site, "GET", &route, &headers, "")?.status) };
-    ensure!((works(here)?, works(there)?) == (200, 200), "the password works at both");
-    // Web servers in front of a site may refuse the method itself.
+    let works =
+        |site: &str| -> Result<u16> { Ok(Visitor::default().request(site, "GET", &route, &headers, "")?.status) };
+    ensure!((works(here)?, works(there)?) == (200, 200), "the password is not valid on both");
+    // A web server in front of the site may reject the method DELETE.
     let delete = [headers[0], ("X-HTTP-Method-Override", "DELETE")];
-    let gone = Visitor::default().ask(there, "POST", &route, &delete, "")?;
-    ensure!(gone.status == 200, "{there} does not revoke: {}", gone.status);
-    ensure!((works(here)?, works(there)?) == (401, 401), "the revoked password works at neither");
+    let gone = Visitor::default().request(there, "POST", &route, &delete, "")?;
+    ensure!(gone.status == 200, "{there} does not revoke the password: {}", gone.status);
+    ensure!((works(here)?, works(there)?) == (401, 401), "the revoked password is still valid");
     Ok(())
 }
 
-/// The nonce in a form's field or in a link.
+/// The nonce in a form field or a link.
 fn nonce_on(page: &str) -> Option<String> {
     let name = Brand::original().nonce_param();
     let at = page.find(&format!("name=\"{name}\"")).map(|at| page[at..].find("value=\"").map(|v| at + v + 7));
@@ -147,13 +147,13 @@ fn nonce_on(page: &str) -> Option<String> {
     page.get(at..at + 10).map(str::to_owned)
 }
 
-struct Answer {
+struct Response {
     status: u16,
     head: String,
     body: String,
 }
 
-impl Answer {
+impl Response {
     fn all(&self, name: &str) -> Vec<&str> {
         let headers = self.head.lines().filter_map(|line| line.split_once(": "));
         headers.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).collect()
@@ -164,35 +164,43 @@ impl Answer {
     }
 }
 
-/// A browser that keeps cookies, for hosts and paths alike: both programs get all of them.
+/// A client with a cookie jar that ignores hosts and paths, so that both servers get all cookies.
 #[derive(Default)]
 struct Visitor {
     cookies: Vec<(String, String)>,
-    /// Name, path and attributes of the cookies of sign-in, without what differs each time.
+    /// Name, path and attributes of the login cookies, without values that change.
     kinds: BTreeSet<String>,
 }
 
 impl Visitor {
     fn log_in(&mut self, site: &str, (login, password): &(String, String)) -> Result<()> {
         self.get(site, LOG_IN)?;
-        let answer = self.post(site, LOG_IN, &format!("log={login}&pwd={password}&rememberme=forever&testcookie=1"))?;
-        ensure!(answer.status == 302, "{site} does not log in: {}", answer.status);
+        let response =
+            self.post(site, LOG_IN, &format!("log={login}&pwd={password}&rememberme=forever&testcookie=1"))?;
+        ensure!(response.status == 302, "{site} does not log in: {}", response.status);
         Ok(())
     }
 
-    fn get(&mut self, site: &str, path: &str) -> Result<Answer> {
-        self.ask(site, "GET", path, &[], "")
+    fn get(&mut self, site: &str, path: &str) -> Result<Response> {
+        self.request(site, "GET", path, &[], "")
     }
 
-    fn post(&mut self, site: &str, path: &str, form: &str) -> Result<Answer> {
-        self.ask(site, "POST", path, &[("Content-Type", "application/x-www-form-urlencoded")], form)
+    fn post(&mut self, site: &str, path: &str, form: &str) -> Result<Response> {
+        self.request(site, "POST", path, &[("Content-Type", "application/x-www-form-urlencoded")], form)
     }
 
-    fn ask(&mut self, site: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Result<Answer> {
+    fn request(
+        &mut self,
+        site: &str,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Result<Response> {
         let host = site.trim_start_matches("http://");
         let mut stream = TcpStream::connect(host)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        // The older protocol, in which a body ends with its connection.
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        // In HTTP/1.0 the body ends with the connection.
         let mut request = format!("{method} {path} HTTP/1.0\r\nHost: {host}\r\nContent-Length: {}\r\n", body.len());
         for (name, value) in headers {
             request += &format!("{name}: {value}\r\n");
@@ -205,24 +213,24 @@ impl Visitor {
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes)?;
         let text = String::from_utf8_lossy(&bytes);
-        let (head, body) = text.split_once("\r\n\r\n").context("the answer has no end of its head")?;
-        let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).context("the answer has no status")?;
-        let answer = Answer { status, head: head.to_owned(), body: body.to_owned() };
-        self.keep(&answer);
-        Ok(answer)
+        let (head, body) = text.split_once("\r\n\r\n").context("the head of the response is incomplete")?;
+        let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).context("the response has no status")?;
+        let response = Response { status, head: head.to_owned(), body: body.to_owned() };
+        self.store_cookies(&response);
+        Ok(response)
     }
 
-    fn keep(&mut self, answer: &Answer) {
-        for line in answer.all("set-cookie") {
+    fn store_cookies(&mut self, response: &Response) {
+        for line in response.all("set-cookie") {
             let mut parts = line.split("; ");
             let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else { continue };
             self.cookies.retain(|(own, _)| own != name);
             self.cookies.push((name.to_owned(), value.to_owned()));
-            // `SameSite` is ours alone; the time is that of the moment.
+            // Only this server sends `SameSite`, and `Expires` is a timestamp.
             let attributes = parts.map(str::to_ascii_lowercase);
-            let told: BTreeSet<String> =
+            let stable: BTreeSet<String> =
                 attributes.filter(|a| !a.starts_with("expires=") && !a.starts_with("samesite=")).collect();
-            self.kinds.insert(format!("{name}: {}", Vec::from_iter(told).join("; ")));
+            self.kinds.insert(format!("{name}: {}", Vec::from_iter(stable).join("; ")));
         }
     }
 }

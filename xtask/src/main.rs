@@ -1,17 +1,23 @@
-//! The project's tasks. `cargo xtask` lists them.
+//! The tasks of the project. `cargo xtask` lists them.
 
 mod bench;
 mod checks;
 mod conformance;
 mod crash;
+mod deps;
+mod dist;
+mod families;
 mod live;
 mod live_editor;
 mod live_sign_in;
 mod markdown;
+mod rust_source;
 mod server;
+mod snippets;
 mod stress;
 mod tidy;
 mod vectors;
+mod words;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -20,38 +26,46 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  test-all           every check below, in this order; stops at the first that fails
-  fmt                formatting
-  clippy             lints, warnings denied
-  test               unit, integration and documentation tests
-  test-mysql         the integration tests with their sites in a MariaDB
-  doc                the documentation builds without warnings
+Checks:
+  test-all           run all checks below in this order and stop at the first failure
+  fmt                check the formatting
+  tidy               check layers, dependencies, file sizes, documentation (links, code blocks) and the word list
+  tidy --words [--update | AREA… | WORD…]
+                     print the counts of the word list, lower its maxima, or list the places of words
+  clippy             run the lints, warnings denied
+  test               run unit, integration and documentation tests
+  test-mysql         run the integration tests on a private MariaDB
+  doc                build the documentation, warnings denied
   stress [--long] [NAME…]
-                     attacks and parallel load against the real server: attempts, losses, slowest response, memory
-  tidy               crates use only what their layer may, files keep to one idea, links in documentation work
+                     run attacks and parallel load against the real server
+
+Compatibility:
   vectors [--all] FILE…
-                     run recorded functions, print passed and failed per function
+                     run recorded functions and print passed and failed per function
   conformance [--brand WORD] [--database mysql] [--shared DIR] [--all] [--release] [SCENARIO…]
-                     run the recorded HTTP scenarios of tests/conformance, and those of DIR (../shared) where it is
-                     present, against the demo server on the recorded site
+                     run the recorded HTTP scenarios of tests/conformance, and of DIR (default: ../shared) if it exists
   conformance --record URL SCENARIO…
-                     record scenarios of tests/conformance from a running WordPress on the recorded site
-  crash [--kills N] [--database-kills N]
-                     kill the server, and the database server under it, while it is written to; count what is lost
-  live-sign-in [--site DIR] [--user LOGIN:PASSWORD]
-                     sessions of a running WordPress site are good at the server and the reverse
+                     record scenarios of tests/conformance from a running WordPress with the recorded site
   live [--site DIR] [--credentials USER:PASSWORD]
-                     serve the database of a running WordPress site beside it, and compare the two
+                     serve the database of a running WordPress site and compare responses
+  live-sign-in [--site DIR] [--user LOGIN:PASSWORD]
+                     use sessions of a running WordPress site on the server and the reverse
   live-editor [--site DIR] [--user LOGIN:PASSWORD] [STEP…]
-                     the block editor of a running WordPress site in a browser, its requests answered by the server
-  bench [NAME…]      benchmarks, all or those of these crates";
+                     run the block editor of a WordPress site in a browser against the server
+
+Reliability, speed, release:
+  crash [--kills N] [--database-kills N]
+                     kill the server and its database during writes and count lost writes
+  bench [NAME…]      run the benchmarks of all crates, or of these
+  dist [--target TRIPLE] [--debug]
+                     build the server and pack it with its checksum into target/dist";
 
 fn main() -> ExitCode {
     match task() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             use std::io::Write;
-            // Without a standard error there is nobody to tell.
+            // A closed standard error cannot be reported anywhere.
             drop(writeln!(std::io::stderr(), "xtask: {error:#}"));
             ExitCode::FAILURE
         }
@@ -68,6 +82,8 @@ fn task() -> Result<()> {
         "crash" => crash::run(&rest),
         "live" => live::run(&rest),
         "bench" => bench::run(&rest),
+        "dist" => dist::run(&rest),
+        "tidy" => tidy::run(&rest),
         "stress" => stress::run(&rest),
         "live-editor" => live_editor::run(&rest),
         "live-sign-in" => live_sign_in::run(&rest),
@@ -79,10 +95,10 @@ fn task() -> Result<()> {
     }
 }
 
-/// The folder of the workspace.
+/// The root folder of the workspace.
 fn root() -> Result<PathBuf> {
     let own = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    Ok(own.parent().context("xtask lies in the workspace")?.to_owned())
+    Ok(own.parent().context("xtask has no parent folder")?.to_owned())
 }
 
 /// Writes a line to standard output.
@@ -91,13 +107,13 @@ fn say(line: &str) -> Result<()> {
     writeln!(std::io::stdout().lock(), "{line}").context("cannot write to standard output")
 }
 
-/// Runs a command, its output shown.
+/// Runs a command. Its output goes to the terminal.
 fn run(command: &mut std::process::Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot run {command:?}"))?;
     if status.success() { Ok(()) } else { bail!("{command:?}: {status}") }
 }
 
-/// The cargo that runs this, in the workspace's folder.
+/// A command that runs the same cargo in the root folder of the workspace.
 fn cargo() -> Result<std::process::Command> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = std::process::Command::new(program);

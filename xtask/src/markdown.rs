@@ -1,4 +1,4 @@
-//! Checks of the project's Markdown: code fences are closed, and links lead to files and headings that exist.
+//! Checks of the project's Markdown: code fences are closed, and links point to files and headings that exist.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
         let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
         let (prose, fence) = prose(&text);
         if let Some(line) = fence {
-            found.push(format!("{name}:{line}: this code fence is never closed"));
+            found.push(format!("{name}:{line}: this code fence is not closed"));
         }
         let folder = file.parent().unwrap_or(root);
         for (line, target) in links(&prose) {
@@ -48,6 +48,44 @@ fn prose(text: &str) -> (Vec<(usize, &str)>, Option<usize>) {
     (lines, open.map(|(at, _)| at))
 }
 
+/// A fenced code block.
+pub(crate) struct Block<'a> {
+    /// Line of the opening fence, from 1.
+    pub(crate) line: usize,
+    /// The text after the opening fence, such as `rust,no_run`.
+    pub(crate) language: &'a str,
+    pub(crate) code: String,
+}
+
+/// The closed code blocks of a text.
+pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut found = Vec::new();
+    let mut open: Option<(Block<'_>, &str, usize)> = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        let trimmed = line.trim_start();
+        let indent = line.len() - trimmed.len();
+        let marker = ["```", "~~~"].into_iter().find(|m| trimmed.starts_with(m));
+        open = match (open, marker) {
+            (None, Some(marker)) => {
+                let language = trimmed[marker.len()..].trim();
+                Some((Block { line: number, language, code: String::new() }, marker, indent))
+            }
+            (Some((block, with, _)), Some(marker)) if marker == with => {
+                found.push(block);
+                None
+            }
+            (Some((mut block, with, indent)), _) => {
+                // A block in a list item is indented as a whole.
+                block.code.push_str(line.get(indent..).unwrap_or(trimmed));
+                block.code.push('\n');
+                Some((block, with, indent))
+            }
+            (None, None) => None,
+        };
+    }
+    found
+}
+
 /// Targets of inline links and images, with their line numbers. Inline code is skipped.
 fn links(lines: &[(usize, &str)]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
@@ -62,7 +100,7 @@ fn links(lines: &[(usize, &str)]) -> Vec<(usize, String)> {
     found
 }
 
-/// Why a link in this file leads nowhere; links to other hosts are not followed.
+/// The reason why a link in this file is broken. Links to other hosts are not checked.
 fn link_fault(folder: &Path, file: &Path, target: &str) -> Result<Option<String>> {
     if target.contains("://") || target.starts_with("mailto:") {
         return Ok(None);
@@ -70,15 +108,15 @@ fn link_fault(folder: &Path, file: &Path, target: &str) -> Result<Option<String>
     let (path, anchor) = target.split_once('#').map_or((target, None), |(path, anchor)| (path, Some(anchor)));
     let to = if path.is_empty() { file.to_owned() } else { folder.join(path) };
     if !to.exists() {
-        return Ok(Some(format!("the link to `{target}` leads to no file")));
+        return Ok(Some(format!("the link to `{target}` points to a file that does not exist")));
     }
     let Some(anchor) = anchor.filter(|_| to.extension().is_some_and(|e| e == "md")) else { return Ok(None) };
     let text = std::fs::read_to_string(&to).with_context(|| format!("cannot read {}", to.display()))?;
     let missing = !anchors(&text).contains(anchor);
-    Ok(missing.then(|| format!("the link to `{target}` leads to no heading")))
+    Ok(missing.then(|| format!("the link to `{target}` points to a heading that does not exist")))
 }
 
-/// The anchors of a file's headings, as code hosts make them.
+/// The anchors of a file's headings, as GitHub derives them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let (lines, _) = prose(text);
     let mut found = BTreeSet::new();
@@ -87,19 +125,19 @@ fn anchors(text: &str) -> BTreeSet<String> {
         if title.len() == line.len() || !title.starts_with(' ') {
             continue;
         }
-        let kept = title.trim().to_lowercase();
-        let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-        let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
-        // A heading that occurs again gets a number.
-        let again = (1..).map(|n| format!("{anchor}-{n}"));
-        let name = std::iter::once(anchor.clone()).chain(again).find(|name| !found.contains(name));
+        let title = title.trim().to_lowercase();
+        let characters = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        let anchor: String = characters.map(|c| if c == ' ' { '-' } else { c }).collect();
+        // A repeated heading gets a numeric suffix.
+        let numbered = (1..).map(|n| format!("{anchor}-{n}"));
+        let name = std::iter::once(anchor.clone()).chain(numbered).find(|name| !found.contains(name));
         found.extend(name);
     }
     found
 }
 
 /// The Markdown files of the root, `.github`, `docs` and the crates.
-fn files(root: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![(root.to_owned(), false)];
     waiting.extend([".github", "docs", "crates", "tests", "xtask"].map(|name| (root.join(name), true)));
@@ -128,15 +166,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn open_fence_is_a_fault() {
+    fn unclosed_fence_is_a_fault() {
         assert_eq!(prose("a\n```\nb\n```\nc").1, None);
         assert_eq!(prose("a\n```rust\nb\n").1, Some(2));
         assert_eq!(
             prose("```rust\na\n\n```toml\nb\n```\n").1,
             Some(1),
-            "a second opening shows that the first is open"
+            "a second opening fence shows that the first block is not closed"
         );
         assert_eq!(prose("a\n```\nb\n```\nc").0, [(1, "a"), (5, "c")]);
+    }
+
+    #[test]
+    fn blocks_have_a_line_a_language_and_code() {
+        let found = blocks("a\n```rust,no_run\nlet a;\n```\n- b\n  ~~~\n  c\n    d\n  ~~~\n```sh\nopen");
+        let found: Vec<_> = found.iter().map(|b| (b.line, b.language, b.code.as_str())).collect();
+        assert_eq!(found, [(2, "rust,no_run", "let a;\n"), (6, "", "c\n  d\n")]);
     }
 
     #[test]
@@ -153,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn link_to_nothing_is_a_fault() {
+    fn broken_link_is_a_fault() {
         let folder = tempfile::tempdir().unwrap();
         let (a, b) = (folder.path().join("a.md"), folder.path().join("b.md"));
         std::fs::write(&a, "# One\n").unwrap();

@@ -1,9 +1,9 @@
-//! A server program under test: started, asked over HTTP, ended.
+//! Starts a server for a task, sends requests to it, and stops it.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
 };
@@ -11,23 +11,22 @@ use std::{
 use anyhow::{Context, Result, bail};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-/// How long a request may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest time for a request.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A running server; it is killed when this goes.
+/// A running server. It is killed on drop.
 pub(crate) struct Server {
     child: Child,
     address: String,
 }
 
 impl Server {
-    /// Starts the command, whose log goes to this file, and waits until it says where it listens.
+    /// Starts the command and waits until it prints the URL that it listens on. Its standard error goes to the file `log`.
     pub(crate) fn start(mut command: Command, log: &Path) -> Result<Self> {
-        let file = std::fs::File::options().create(true).append(true).open(log).context("cannot write a log")?;
+        let file = std::fs::File::options().create(true).append(true).open(log).context("cannot write the log")?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file);
         let mut child = command.spawn().with_context(|| format!("cannot run {command:?}"))?;
-        let output = child.stdout.take().context("the server has an output")?;
-        // The server says where it listens in the first line that holds an address.
+        let output = child.stdout.take().context("the server has no standard output")?;
         let address = BufReader::new(output)
             .lines()
             .map_while(Result::ok)
@@ -50,14 +49,14 @@ impl Server {
         self.child.id()
     }
 
-    /// The peak resident memory in bytes so far; `None` where the system does not report it (Linux does).
+    /// The peak resident memory in bytes; `None` on systems that do not report it. Linux does.
     pub(crate) fn peak_memory(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).ok()?;
         let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
         line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
     }
 
-    /// Ends it at once, without a warning.
+    /// Kills the process without a signal to shut down.
     pub(crate) fn kill(&mut self) {
         if self.child.kill().is_ok() {
             let _exit = self.child.wait();
@@ -71,15 +70,15 @@ impl Drop for Server {
     }
 }
 
-/// An answer.
-pub(crate) struct Answer {
+/// A response.
+pub(crate) struct Response {
     pub(crate) status: u16,
     head: String,
     pub(crate) body: String,
 }
 
-impl Answer {
-    /// The first header of this name, in lower case.
+impl Response {
+    /// The value of the first header of this name.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
             let (key, value) = line.split_once(':')?;
@@ -94,18 +93,18 @@ impl Answer {
     }
 
     pub(crate) fn json(&self) -> Result<serde_json::Value> {
-        serde_json::from_str(&self.body).with_context(|| format!("no JSON: {:.200}", self.body))
+        serde_json::from_str(&self.body).with_context(|| format!("not JSON: {:.200}", self.body))
     }
 }
 
-/// Sends a request with these credentials (`USER:PASSWORD`) and, perhaps, a body of JSON.
+/// Sends a request with credentials (`USER:PASSWORD`, or empty) and an optional JSON body.
 pub(crate) fn send(
     address: &str,
     method: &str,
     path: &str,
     credentials: &str,
     json: Option<&serde_json::Value>,
-) -> Result<Answer> {
+) -> Result<Response> {
     let body = json.map(ToString::to_string).unwrap_or_default();
     let mut headers = Vec::new();
     if !credentials.is_empty() {
@@ -117,43 +116,43 @@ pub(crate) fn send(
     exchange(address, method, path, &headers, &body)
 }
 
-/// The header of Basic authentication with these credentials (`USER:PASSWORD`).
+/// The value of an `Authorization` header for credentials (`USER:PASSWORD`).
 pub(crate) fn basic(credentials: &str) -> String {
     format!("Basic {}", STANDARD.encode(credentials))
 }
 
-/// Sends a request with these headers and this body, on a connection of its own.
+/// Sends a request on a new connection.
 pub(crate) fn exchange(
     address: &str,
     method: &str,
     path: &str,
     headers: &[(&str, String)],
     body: &str,
-) -> Result<Answer> {
+) -> Result<Response> {
     let host = address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(host)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    // The older protocol, in which a body ends with its connection.
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    // In HTTP/1.0 the body ends with the connection.
     let mut request = format!("{method} {path} HTTP/1.0\r\nHost: {host}\r\nContent-Length: {}\r\n", body.len());
     for (name, value) in headers {
         request += &format!("{name}: {value}\r\n");
     }
     stream.write_all(format!("{request}\r\n{body}").as_bytes())?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer)?;
-    let answer = String::from_utf8(answer).context("the answer is no text")?;
-    let (head, body) = answer.split_once("\r\n\r\n").context("the answer has no end of its head")?;
-    let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).context("the answer has no status")?;
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response)?;
+    let response = String::from_utf8(response).context("the response is not UTF-8")?;
+    let (head, body) = response.split_once("\r\n\r\n").context("the head of the response is incomplete")?;
+    let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).context("the response has no status")?;
     if let Some(length) =
         head.lines().find_map(|l| l.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse::<usize>().ok())
         && length != body.len()
     {
-        bail!("the answer was cut short");
+        bail!("the body of the response is incomplete");
     }
-    Ok(Answer { status, head: head.to_owned(), body: body.to_owned() })
+    Ok(Response { status, head: head.to_owned(), body: body.to_owned() })
 }
 
-/// Creates an application password of the first user with a command of the program, and returns `USER:PASSWORD`.
+/// Creates an application password of the first user with the command `app-password`, and returns `USER:PASSWORD`.
 pub(crate) fn credentials(mut program: Command) -> Result<String> {
     let out = program.args(["app-password", "create", "admin", "xtask"]).output()?;
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
@@ -161,14 +160,20 @@ pub(crate) fn credentials(mut program: Command) -> Result<String> {
     Ok(format!("admin:{}", password.with_context(|| format!("no application password: {out:?}"))?))
 }
 
-/// Starts the server of a command on a free port; its log goes to `server.log` in this folder.
+/// The folder of the WordPress site that tasks use unless one is given.
+pub(crate) fn wordpress_site() -> PathBuf {
+    let folder = std::env::var_os("PEER_DIR").map_or(std::env::temp_dir().join("svc-peer"), PathBuf::from);
+    folder.join("wordpress")
+}
+
+/// Starts a server on a free port. Its log goes to `server.log` in the folder.
 pub(crate) fn serve(mut program: Command, folder: &Path) -> Result<Server> {
     program.args(["--listen", "127.0.0.1:0", "--log", "warn", "serve"]);
     Server::start(program, &folder.join("server.log"))
 }
 
-/// Builds a program of the server's crate, and gives its path: the binary, or an example.
-pub(crate) fn build(example: Option<&str>, release: bool) -> Result<std::path::PathBuf> {
+/// Builds the server, or an example of its crate, and returns the path of the binary.
+pub(crate) fn build(example: Option<&str>, release: bool) -> Result<PathBuf> {
     let mut command = crate::cargo()?;
     command.args(["build", "--package", "svc-server"]);
     match example {
@@ -179,7 +184,7 @@ pub(crate) fn build(example: Option<&str>, release: bool) -> Result<std::path::P
         command.arg("--release");
     }
     crate::run(&mut command)?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(crate::root()?.join("target"), std::path::PathBuf::from);
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(crate::root()?.join("target"), PathBuf::from);
     let folder = target.join(if release { "release" } else { "debug" });
     Ok(example.map_or_else(|| folder.join("svc-server"), |name| folder.join("examples").join(name)))
 }

@@ -1,15 +1,15 @@
-//! `cargo xtask tidy`: the rules of `docs/architecture.md` that a compiler does not check, and those of documentation.
+//! `cargo xtask tidy`: rules that the compiler does not check, for layers, dependencies, files, documentation and words.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{markdown, root};
+use crate::{deps, families, markdown, root, snippets, words};
 
-/// A source file that is longer holds more than one idea, in lines.
+/// The longest source file, in lines.
 const FILE_LIMIT: usize = 800;
 
-/// Our crates, lowest first, each with those of ours that it may use.
+/// The crates of the workspace, lowest first, each with those that it may depend on.
 #[rustfmt::skip]
 const LAYERS: &[(&str, &[&str])] = &[
     ("svc-brand", &[]),
@@ -27,31 +27,50 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-fetch", &[]),
     ("svc-packages", &["svc-php", "svc-text", "svc-content"]),
     ("svc-media", &["svc-text"]),
-    ("svc-controllers", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
-                          "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
-                          "svc-packages", "svc-media"]),
+    ("svc-site", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model",
+                   "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-media"]),
+    ("svc-render", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model",
+                   "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-media",
+                     "svc-site"]),
+    ("svc-controllers", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model",
+                   "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-media",
+                          "svc-resource", "svc-site", "svc-render"]),
     ("svc-http", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-discovery", "svc-auth"]),
-    ("svc-reading-time", &["svc-text", "svc-schema", "svc-routing", "svc-controllers"]),
-    ("svc-server", &["svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
+    ("svc-login", &["svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-auth", "svc-store",
+                    "svc-controllers", "svc-http"]),
+    ("svc-pages", &["svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-model", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
+                    "svc-packages", "svc-media", "svc-controllers", "svc-login"]),
+    ("svc-wp-config", &[]),
+    ("svc-server", &["svc-site", "svc-render", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-resource", "svc-model",
                      "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
                           "svc-packages", "svc-media", "svc-controllers",
-                     "svc-http", "svc-reading-time"]),
+                     "svc-http", "svc-login", "svc-pages", "svc-wp-config"]),
 ];
 
-/// Crates of others that only some of ours may use, and why.
+/// External crates that only some crates of the workspace may depend on, with the reason.
 #[rustfmt::skip]
 const RESERVED: &[(&[&str], &[&str], &str)] = &[
-    (&["rusqlite", "mysql", "sea-query"], &["svc-store"], "only the store knows SQL"),
-    (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-server"], "only these know a web server"),
-    (&["tokio"], &["svc-routing", "svc-store", "svc-media", "svc-controllers", "svc-http", "svc-server"], "the other crates do no I/O"),
-    (&["image", "object_store"], &["svc-media"], "files and images are handled in one place"),
-    (&["anyhow"], &[], "library errors have a type"),
+    (&["rusqlite", "mysql", "sea-query"], &["svc-store"], "SQL belongs to the store"),
+    (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-login", "svc-pages", "svc-server"], "HTTP servers belong to these crates"),
+    (&["tokio"], &["svc-routing", "svc-store", "svc-media", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-login", "svc-pages", "svc-server"], "the other crates do no I/O"),
+    (&["image", "object_store"], &["svc-media"], "files and images are handled in one crate"),
+    (&["anyhow"], &["svc-server"], "libraries have typed errors"),
 ];
 
-/// Crates that only tests and tasks use.
+/// The crate that only tests and tasks depend on.
 const FOR_TESTS: &str = "svc-testkit";
 
-pub(crate) fn run() -> Result<()> {
+/// `cargo xtask tidy`, or `cargo xtask tidy --words …`.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    match args {
+        [] => check(),
+        [flag, rest @ ..] if flag == "--words" => words::run(rest),
+        _ => bail!("usage: cargo xtask tidy [--words [--update | AREA… | WORD…]]"),
+    }
+}
+
+/// All rules.
+pub(crate) fn check() -> Result<()> {
     let root = root()?;
     let mut faults = Vec::new();
     for entry in std::fs::read_dir(root.join("crates")).context("cannot list crates/")? {
@@ -70,11 +89,15 @@ pub(crate) fn run() -> Result<()> {
         let shown = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
         faults.extend(file_faults(&shown, &text));
     }
+    faults.extend(deps::faults(&root)?);
+    faults.extend(families::faults(&root)?);
     faults.extend(markdown::faults(&root)?);
+    faults.extend(snippets::faults(&root)?);
+    faults.extend(words::faults(&root)?);
     if faults.is_empty() { Ok(()) } else { bail!("{}", faults.join("\n")) }
 }
 
-/// What a manifest uses that its layer may not.
+/// Dependencies that the layer of a crate does not allow.
 fn manifest_faults(manifest: &toml::Table) -> Vec<String> {
     let name = manifest["package"]["name"].as_str().unwrap_or_default();
     if name == FOR_TESTS {
@@ -82,7 +105,7 @@ fn manifest_faults(manifest: &toml::Table) -> Vec<String> {
     }
     let Some((_, allowed)) = LAYERS.iter().find(|(n, _)| *n == name) else {
         return vec![format!(
-            "{name}: has no layer yet: add it to the table in xtask/src/tidy.rs and to docs/architecture.md"
+            "{name}: has no layer; add it to the table in xtask/src/tidy.rs and to docs/architecture.md"
         )];
     };
     let names = |section: &str| -> Vec<String> {
@@ -91,11 +114,11 @@ fn manifest_faults(manifest: &toml::Table) -> Vec<String> {
     let mut faults = Vec::new();
     for used in names("dependencies").iter().chain(&names("build-dependencies")) {
         if used.starts_with("svc-") && !allowed.contains(&used.as_str()) {
-            faults.push(format!("{name}: may not use {used}, which is not below it"));
+            faults.push(format!("{name}: may not depend on {used}, which is not below it"));
         }
         for (reserved, users, why) in RESERVED {
             if reserved.contains(&used.as_str()) && !users.contains(&name) {
-                faults.push(format!("{name}: may not use {used}: {why}"));
+                faults.push(format!("{name}: may not depend on {used}: {why}"));
             }
         }
     }
@@ -106,18 +129,17 @@ fn file_faults(name: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let lines = text.lines().count();
     if lines > FILE_LIMIT {
-        faults.push(format!("{name}: {lines} lines; a file keeps to one idea and to {FILE_LIMIT} lines"));
+        faults.push(format!("{name}: {lines} lines, more than {FILE_LIMIT}; split the file"));
     }
-    // Integration tests, examples and build scripts open with `//!` as well: it is what a reader sees first. A crate may
-    // show its README instead.
+    // Integration tests, examples and build scripts have a module comment as well. A crate may include its README instead.
     if !text.starts_with("//!") && !text.starts_with("#![doc = include_str!") {
-        faults.push(format!("{name}: does not say at its top (`//!`) what it is for"));
+        faults.push(format!("{name}: has no module comment (`//!`)"));
     }
     faults
 }
 
-/// Our Rust sources.
-fn rust_files(root: &Path) -> Result<Vec<PathBuf>> {
+/// The Rust files of the workspace.
+pub(crate) fn rust_files(root: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting: Vec<PathBuf> = ["crates", "tests", "xtask"].iter().map(|d| root.join(d)).collect();
     while let Some(folder) = waiting.pop() {
@@ -147,27 +169,31 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_keeps_to_its_layer() {
+    fn dependencies_must_be_in_a_lower_layer() {
         check("svc-schema", "svc-php.workspace = true", &[]);
-        check("svc-schema", "svc-store = \"1\"", &["svc-schema: may not use svc-store, which is not below it"]);
-        check("svc-model", "rusqlite = \"1\"", &["svc-model: may not use rusqlite: only the store knows SQL"]);
-        check("svc-server", "svc-testkit = \"1\"", &["svc-server: may not use svc-testkit, which is not below it"]);
+        check("svc-schema", "svc-store = \"1\"", &["svc-schema: may not depend on svc-store, which is not below it"]);
+        check("svc-model", "rusqlite = \"1\"", &["svc-model: may not depend on rusqlite: SQL belongs to the store"]);
+        check(
+            "svc-server",
+            "svc-testkit = \"1\"",
+            &["svc-server: may not depend on svc-testkit, which is not below it"],
+        );
         check(
             "svc-new",
             "",
-            &["svc-new: has no layer yet: add it to the table in xtask/src/tidy.rs and to docs/architecture.md"],
+            &["svc-new: has no layer; add it to the table in xtask/src/tidy.rs and to docs/architecture.md"],
         );
     }
 
     #[test]
-    fn a_file_is_short_and_says_what_it_is_for() {
+    fn files_are_short_and_have_a_module_comment() {
         assert!(file_faults("a.rs", "//! Text.\n").is_empty());
         assert_eq!(file_faults("a.rs", "fn f() {}\n").len(), 1);
         assert_eq!(file_faults("a.rs", &format!("//! Text.\n{}", "\n".repeat(FILE_LIMIT))).len(), 1);
     }
 
     #[test]
-    fn layers_name_only_what_is_below() {
+    fn layers_name_only_lower_layers() {
         for (i, (name, allowed)) in LAYERS.iter().enumerate() {
             for used in *allowed {
                 assert!(LAYERS[..i].iter().any(|(n, _)| n == used), "{name} uses {used}");

@@ -1,20 +1,20 @@
-//! `cargo xtask vectors FILE…`: recorded functions against ours, counted per function.
+//! `cargo xtask vectors FILE…`: runs recorded function calls and counts passed and failed ones per function.
 
 use std::{collections::BTreeMap, io::Write, path::Path};
 
 use anyhow::{Result, bail};
 use svc_testkit::vectors::{Tally, run_file};
 
-/// How many failures of a function are told; `--all` tells every one.
-const TOLD: usize = 3;
+/// Reported failures per function, unless `--all` is given.
+const MAX_REPORTED: usize = 3;
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let (flags, files): (Vec<&String>, Vec<&String>) = args.iter().partition(|a| a.starts_with("--"));
-    let told = if flags.iter().any(|f| *f == "--all") { usize::MAX } else { TOLD };
+    let reported = if flags.iter().any(|f| *f == "--all") { usize::MAX } else { MAX_REPORTED };
     if files.is_empty() {
         bail!("usage: cargo xtask vectors [--all] FILE…");
     }
-    // A panic counts as a failed vector and is told with it; its report would only drown the table.
+    // A panic counts as a failed vector and is reported with it. The default message would clutter the table.
     std::panic::set_hook(Box::new(|_| {}));
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     for file in files {
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let (mut passed, mut failed) = (0, 0);
     let mut differing: BTreeMap<&str, usize> = BTreeMap::new();
     for (function, tally) in &tallies {
-        for failure in tally.failures.iter().take(told) {
+        for failure in tally.failures.iter().take(reported) {
             writeln!(out, "  {failure}")?;
         }
         writeln!(out, "{function:48} {:6} passed {:6} failed", tally.passed, tally.failed)?;

@@ -1,58 +1,59 @@
-//! Application passwords: random passwords that a user gives to programs, stored as a list in his user meta.
+//! Application passwords: random passwords that users create for clients, stored as a list in the user's meta.
 //!
-//! The list is one value of the user meta `_application_passwords`; whoever changes it writes the whole list back and
-//! must see to it that no other change is lost. Not here: when they are available (TLS, the site's rules), and the rows.
+//! The list is one value, the user meta `_application_passwords`. A change rewrites the whole list, so callers must
+//! prevent concurrent changes. This module does not decide whether application passwords are available (TLS, site
+//! rules), and does not access the database.
 
 use serde_json::{Map, Value};
 use svc_model::UserId;
 
 use crate::{AuthError, NoRandomness, Secret, password, secret::random_text, stored::integer};
 
-/// User meta that holds the list.
+/// User meta key of the list.
 pub const META_KEY: &str = "_application_passwords";
 
-/// Option that says whether anybody ever made an application password: without it none need be looked for.
+/// Option that records whether an application password was ever created. If not, there is nothing to look up.
 pub const IN_USE_OPTION: &str = "using_application_passwords";
 
-/// Characters of a generated password.
+/// Length of a generated password.
 pub const LENGTH: usize = 24;
 
-/// Seconds in which a further use is not recorded: at most one write a day.
+/// Seconds during which further uses are not recorded: at most one write per day.
 const RECORD_EVERY: i64 = 86_400;
 
-/// One stored application password. `Debug` hides the hash.
+/// A stored application password. `Debug` omits the hash.
 #[derive(Clone, Default, PartialEq)]
 pub struct ApplicationPassword {
-    /// Identifies it in the interface. Version 4, lower case; empty in very old rows.
+    /// Id in the REST API: a lower-case version 4 UUID. Empty in very old rows.
     pub uuid: String,
-    /// UUID of the program, as the program says; may be empty.
+    /// UUID of the client, as sent by the client; may be empty.
     pub app_id: String,
-    /// What the user calls it.
+    /// Name that the user gave it.
     pub name: String,
-    /// Hash of the password, see [`password::verify_fast`].
+    /// Hash of the password; see [`password::verify_fast`].
     pub password: String,
-    /// When it was made, in seconds since the epoch.
+    /// Time of creation in seconds since the epoch.
     pub created: i64,
-    /// When it was last used, in seconds since the epoch, to the day.
+    /// Time of the last recorded use in seconds since the epoch, accurate to a day.
     pub last_used: Option<i64>,
-    /// The address that used it then.
+    /// IP address of the last recorded use.
     pub last_ip: Option<String>,
-    /// Members that extensions added, kept as they are.
+    /// Properties added by extensions, preserved unchanged.
     pub extra: Map<String, Value>,
 }
 
 impl std::fmt::Debug for ApplicationPassword {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = f.debug_struct("ApplicationPassword");
-        shown.field("uuid", &self.uuid).field("name", &self.name).finish_non_exhaustive()
+        let mut output = f.debug_struct("ApplicationPassword");
+        output.field("uuid", &self.uuid).field("name", &self.name).finish_non_exhaustive()
     }
 }
 
 impl ApplicationPassword {
-    /// A new one with a generated password, which is told only this once.
+    /// Creates an application password and returns it with the generated plain text, which is not stored.
     ///
     /// # Errors
-    /// [`NoRandomness`] when the operating system has none.
+    /// [`NoRandomness`] if the operating system provides no random bytes.
     pub fn generate(name: &str, app_id: &str, now: i64) -> Result<(Self, Secret), NoRandomness> {
         let plain = random_text(LENGTH)?;
         let mut bytes = [0; 16];
@@ -104,7 +105,7 @@ impl ApplicationPassword {
         Value::Object(map)
     }
 
-    /// Notes a use. Whether that changed the record, which is then to be stored: at most once a day.
+    /// Records a use. Returns whether the record changed and must be stored, which happens at most once a day.
     pub fn record_use(&mut self, now: i64, ip: &str) -> bool {
         if self.last_used.is_some_and(|last| last.saturating_add(RECORD_EVERY) > now) {
             return false;
@@ -115,87 +116,87 @@ impl ApplicationPassword {
     }
 }
 
-/// Reads the unserialized user meta; whatever is not a record in it is left out.
+/// Reads the unserialized user meta and skips invalid records.
 pub fn list_from_value(stored: &Value) -> Vec<ApplicationPassword> {
     match stored {
         Value::Array(items) => items.iter().filter_map(ApplicationPassword::from_value).collect(),
-        // A list from which an item was taken out is stored as a map of the indexes left.
+        // A list with a removed item is stored as a map of the remaining indexes.
         Value::Object(items) => items.values().filter_map(ApplicationPassword::from_value).collect(),
         _ => Vec::new(),
     }
 }
 
-/// The list to store.
+/// Converts the list to the value to store.
 pub fn list_to_value(list: &[ApplicationPassword]) -> Value {
     list.iter().map(ApplicationPassword::to_value).collect()
 }
 
-/// A password without what people and programs put between its characters: ASCII letters and digits alone.
-fn normalize(tried: &str) -> String {
-    tried.chars().filter(char::is_ascii_alphanumeric).collect()
+/// Removes everything but ASCII letters and digits, such as the spaces that users and clients insert.
+fn normalize(password_input: &str) -> String {
+    password_input.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-/// A password as it is shown to its user: in groups of four.
+/// Formats a password for display, in groups of four characters.
 pub fn chunk(password: &str) -> String {
     let plain = normalize(password);
-    let mut shown = String::with_capacity(plain.len() + plain.len() / 4);
+    let mut output = String::with_capacity(plain.len() + plain.len() / 4);
     for (i, c) in plain.chars().enumerate() {
         if i > 0 && i % 4 == 0 {
-            shown.push(' ');
+            output.push(' ');
         }
-        shown.push(c);
+        output.push(c);
     }
-    shown
+    output
 }
 
-/// The record of the password tried, written with or without spaces.
-pub fn find<'a>(list: &'a [ApplicationPassword], tried: &str) -> Option<&'a ApplicationPassword> {
-    if tried.len() > password::MAX_LENGTH {
+/// Finds the record that matches a password, which may contain spaces.
+pub fn find<'a>(list: &'a [ApplicationPassword], password_input: &str) -> Option<&'a ApplicationPassword> {
+    if password_input.len() > password::MAX_LENGTH {
         return None;
     }
-    let plain = normalize(tried);
+    let plain = normalize(password_input);
     list.iter().find(|item| password::verify_fast(&item.password, plain.as_bytes()))
 }
 
-/// No user has this name.
+/// No user has this user name.
 pub const INVALID_USERNAME: AuthError =
     AuthError { code: "invalid_username", message: "No user has this user name.", status: None };
 /// No user has this e-mail address.
 pub const INVALID_EMAIL: AuthError =
     AuthError { code: "invalid_email", message: "No user has this email address.", status: None };
-/// The password is none of the user's application passwords.
+/// The password matches none of the user's application passwords.
 pub const INCORRECT_PASSWORD: AuthError =
     AuthError { code: "incorrect_password", message: "This is not an application password of the user.", status: None };
-/// The site lets nobody use application passwords.
+/// Application passwords are disabled on this site.
 pub const DISABLED: AuthError = AuthError {
     code: "application_passwords_disabled",
     message: "Application passwords cannot be used on this site.",
     status: None,
 };
-/// The site does not let this user use application passwords.
+/// Application passwords are disabled for this user.
 pub const DISABLED_FOR_USER: AuthError = AuthError {
     code: "application_passwords_disabled_for_user",
     message: "This account cannot use application passwords.",
     status: None,
 };
 
-/// What the store knows of the user whom the credentials name.
+/// The account that the credentials refer to.
 #[derive(Clone, Copy, Debug)]
 pub struct Account<'a> {
-    /// The user.
+    /// The user's id.
     pub id: UserId,
-    /// His application passwords.
+    /// The user's application passwords.
     pub passwords: &'a [ApplicationPassword],
-    /// The site lets him use them.
+    /// Whether the user may use them on this site.
     pub allowed: bool,
 }
 
-/// What the status collector holds for a request.
+/// Outcome of application password authentication for a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AppPasswordOutcome {
-    /// The user was authenticated with the password of this UUID (none when the record has an empty one).
+    /// The user was authenticated with the password that has this UUID (`None` if the record has no UUID).
     User(UserId, Option<String>),
-    /// Credentials were sent and not accepted.
+    /// Credentials were sent and rejected.
     Error(AuthError),
     /// No credentials were sent, or application passwords are not available.
     #[default]
@@ -203,23 +204,23 @@ pub enum AppPasswordOutcome {
 }
 
 impl AppPasswordOutcome {
-    /// Checks credentials against what the store has under the login sent.
+    /// Checks credentials against the account found for the login.
     ///
-    /// `login_is_email` says how an unknown login is refused: whether it was looked for as an e-mail address.
-    pub fn authenticate(account: Option<Account<'_>>, tried: &str, login_is_email: bool) -> Self {
+    /// `login_is_email` selects the error for an unknown login: whether it was looked up as an e-mail address.
+    pub fn authenticate(account: Option<Account<'_>>, password_input: &str, login_is_email: bool) -> Self {
         let Some(account) = account else {
             return AppPasswordOutcome::Error(if login_is_email { INVALID_EMAIL } else { INVALID_USERNAME });
         };
         if !account.allowed {
             return AppPasswordOutcome::Error(DISABLED_FOR_USER);
         }
-        match find(account.passwords, tried) {
+        match find(account.passwords, password_input) {
             Some(item) => AppPasswordOutcome::User(account.id, Some(item.uuid.clone()).filter(|uuid| !uuid.is_empty())),
             None => AppPasswordOutcome::Error(INCORRECT_PASSWORD),
         }
     }
 
-    /// UUID of the password used; none when application passwords were not used (rule 3).
+    /// UUID of the password that was used; `None` if no application password was used (rule 3).
     pub fn uuid(&self) -> Option<&str> {
         match self {
             AppPasswordOutcome::User(_, uuid) => uuid.as_deref(),
@@ -227,10 +228,10 @@ impl AppPasswordOutcome {
         }
     }
 
-    /// The result of authentication so far, in the light of this outcome (rule 2).
+    /// Combines this outcome with the result of authentication so far (rule 2).
     ///
-    /// `earlier` is what other mechanisms said, `None` when nothing; it stands where it says something. An error without
-    /// status gets 401.
+    /// `earlier` is the result of other mechanisms. If there is one, it is returned unchanged. An error without a
+    /// status gets status 401.
     pub fn check(&self, earlier: Option<Result<(), AuthError>>) -> Option<Result<(), AuthError>> {
         earlier.or(match self {
             AppPasswordOutcome::User(..) => Some(Ok(())),
@@ -246,7 +247,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn passwords_are_shown_in_groups_of_four() {
+    fn chunks_passwords_in_groups_of_four() {
         for (password, expected) in [
             ("", ""),
             ("abcd", "abcd"),
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generated_password_is_found_in_every_spelling() {
+    fn finds_passwords_with_and_without_spaces() {
         let (item, plain) = ApplicationPassword::generate("phone", "", 5).unwrap();
         let (other, _) = ApplicationPassword::generate("laptop", "", 5).unwrap();
         assert_eq!(plain.expose().len(), LENGTH);
@@ -269,7 +270,7 @@ mod tests {
         let plain = plain.expose();
         let swapped: String =
             plain.chars().map(|c| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c }).collect();
-        for (tried, expected) in [
+        for (password_input, expected) in [
             (plain.to_owned(), true),
             (chunk(plain), true),
             (format!("\t{plain}\n"), true),
@@ -279,12 +280,16 @@ mod tests {
             (String::new(), false),
             (format!("{plain}{}", " ".repeat(5000)), false),
         ] {
-            assert_eq!(find(&list, &tried).map(|i| &i.name), expected.then_some(&item.name), "{tried}");
+            assert_eq!(
+                find(&list, &password_input).map(|i| &i.name),
+                expected.then_some(&item.name),
+                "{password_input}"
+            );
         }
     }
 
     #[test]
-    fn stored_lists_come_back_as_they_were() {
+    fn stored_lists_round_trip() {
         let record = json!({"uuid": "u", "app_id": "", "name": "n", "password": "$generic$x", "created": 7,
             "last_used": null, "last_ip": null, "scope": ["a"]});
         let stored = json!([record]);
@@ -296,12 +301,12 @@ mod tests {
         for junk in [json!(null), json!(false), json!(""), json!([1, "x", null])] {
             assert!(list_from_value(&junk).is_empty(), "{junk}");
         }
-        let odd = list_from_value(&json!([{"created": "12", "last_used": "x", "name": 5}]));
-        assert_eq!((odd[0].created, odd[0].last_used, odd[0].name.as_str()), (12, None, ""));
+        let partial = list_from_value(&json!([{"created": "12", "last_used": "x", "name": 5}]));
+        assert_eq!((partial[0].created, partial[0].last_used, partial[0].name.as_str()), (12, None, ""));
     }
 
     #[test]
-    fn uses_are_recorded_once_a_day() {
+    fn records_uses_once_a_day() {
         let mut item = ApplicationPassword::default();
         assert!(item.record_use(1000, "::1"));
         assert!(!item.record_use(1000 + RECORD_EVERY - 1, "::2"));
@@ -311,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_and_what_the_check_makes_of_them() {
+    fn outcomes_combine_with_earlier_results() {
         let (item, plain) = ApplicationPassword::generate("n", "", 0).unwrap();
         let passwords = [item.clone()];
         let account = Account { id: UserId(7), passwords: &passwords, allowed: true };
@@ -328,8 +333,8 @@ mod tests {
             (None, plain, false, error(INVALID_USERNAME)),
             (None, plain, true, error(INVALID_EMAIL)),
         ];
-        for (account, tried, is_email, expected) in rows {
-            let outcome = AppPasswordOutcome::authenticate(account, tried, is_email);
+        for (account, password_input, is_email, expected) in rows {
+            let outcome = AppPasswordOutcome::authenticate(account, password_input, is_email);
             assert_eq!(outcome, expected);
             let earlier = Some(Err(INVALID_EMAIL.or_status(418)));
             assert_eq!(outcome.check(earlier), earlier);
@@ -337,7 +342,7 @@ mod tests {
             match outcome.check(None) {
                 Some(Ok(())) => assert!(matches!(outcome, AppPasswordOutcome::User(..))),
                 Some(Err(e)) => assert_eq!((e.status, outcome.uuid()), (Some(401), None)),
-                None => panic!("{outcome:?} says something"),
+                None => panic!("{outcome:?} expected no result"),
             }
         }
         assert_eq!(AppPasswordOutcome::None.check(None), None);
@@ -345,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_hides_the_hash() {
+    fn debug_omits_the_hash() {
         let (item, _) = ApplicationPassword::generate("n", "", 0).unwrap();
         assert!(!format!("{item:?}").contains("generic"));
     }

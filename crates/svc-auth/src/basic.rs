@@ -1,4 +1,4 @@
-//! The `Basic` scheme of the `Authorization` header (RFC 7617), which application passwords come in.
+//! The `Basic` scheme of the `Authorization` header (RFC 7617), which transports application passwords.
 
 use base64::{
     Engine, alphabet,
@@ -7,22 +7,22 @@ use base64::{
 
 use crate::Secret;
 
-/// Longest header value that is looked at, in bytes.
+/// Maximum length of a header value, in bytes.
 const MAX_HEADER: usize = 8192;
 
-/// A user name (or e-mail address) and a password as sent. `Debug` hides the password.
+/// A user name or e-mail address and a password, as sent. `Debug` omits the password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credentials {
-    /// What was sent before the first colon. May be empty.
+    /// Text before the first colon; may be empty.
     pub login: String,
-    /// What was sent after it. May be empty.
+    /// Text after the first colon; may be empty.
     pub password: Secret,
 }
 
-/// Reads an `Authorization` header value; `None` when it is of another scheme or malformed.
+/// Parses an `Authorization` header value. `None` if the scheme is different or the value is malformed.
 ///
-/// The scheme's name may be in any letter case; padding may be missing. Bytes that are no UTF-8 read as U+FFFD: no
-/// login and no application password holds one.
+/// The name of the scheme is case-insensitive and padding is optional. Invalid UTF-8 is read as U+FFFD, which no login
+/// or application password contains.
 pub fn parse(header: &str) -> Option<Credentials> {
     const LENIENT: GeneralPurpose = GeneralPurpose::new(
         &alphabet::STANDARD,
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_and_what_they_say() {
+    fn parses_headers() {
         #[rustfmt::skip]
         let rows = [
             ("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", Some(("Aladdin", "open sesame"))), // RFC 7617, section 2
@@ -65,9 +65,9 @@ mod tests {
             ("Bearer QWxhZGRpbjpvcGVuIHNlc2FtZQ==", None),
         ];
         for (header, expected) in rows {
-            let got = parse(header);
-            let got = got.as_ref().map(|c| (c.login.as_str(), c.password.expose()));
-            assert_eq!(got, expected, "{header}");
+            let credentials = parse(header);
+            let credentials = credentials.as_ref().map(|c| (c.login.as_str(), c.password.expose()));
+            assert_eq!(credentials, expected, "{header}");
         }
         assert_eq!(parse(&format!("Basic {}", "A".repeat(MAX_HEADER))), None);
     }

@@ -1,7 +1,7 @@
-//! Log-in cookies: their names, how they are signed, and why one is not accepted.
+//! Login cookies: names, signatures and validation.
 //!
-//! A cookie is `login|expiration|token|hmac`. The key of the hmac hangs on the site's keys and on four characters of the
-//! password's hash, so that changing the password ends every cookie.
+//! A cookie is `login|expiration|token|hmac`. The HMAC key depends on the site's keys and on four characters of the
+//! password hash, so that a password change invalidates all cookies.
 
 use svc_brand::Brand;
 
@@ -11,26 +11,26 @@ use crate::{
     session::Sessions,
 };
 
-/// Seconds after its expiration in which a cookie still serves a POST (or an `admin-ajax` call), so that what a user has
-/// typed is not lost.
+/// Seconds after its expiration during which a cookie is still accepted for POST and `admin-ajax` requests, so that
+/// users do not lose what they typed.
 pub const GRACE: i64 = 3600;
 
-/// Longest cookie that is looked at, in bytes. A login has at most 60 characters.
+/// Maximum length of a cookie, in bytes. A login has at most 60 characters.
 const MAX_COOKIE: usize = 1024;
 
-/// Names of the three cookies of a site.
+/// Names of a site's three login cookies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CookieNames {
-    /// For the administration area without TLS.
+    /// Cookie for the admin area without TLS.
     pub auth: String,
-    /// For the administration area over TLS.
+    /// Cookie for the admin area over TLS.
     pub secure_auth: String,
-    /// For the public site and the interface.
+    /// Cookie for the public site and the REST API.
     pub logged_in: String,
 }
 
 impl CookieNames {
-    /// The names under a brand at a site address (the `siteurl` option as stored).
+    /// The names for a brand and a site URL (the stored `siteurl` option).
     pub fn new(brand: &Brand, site_url: &str) -> Self {
         let hash = site_hash(site_url);
         let name = |scheme: Scheme| format!("{}{hash}", brand.cookie(scheme.name()));
@@ -42,13 +42,13 @@ impl CookieNames {
     }
 }
 
-/// The end of cookie names: MD5 of the site address, so that sites under one host do not share log-ins.
+/// Suffix of cookie names: the MD5 of the site URL, so that sites on one host do not share logins.
 pub fn site_hash(site_url: &str) -> String {
     crypto::md5_hex(site_url.as_bytes())
 }
 
-/// The four characters of a password's hash that a cookie hangs on: a piece of the salt's or hash's middle where the
-/// format begins with a label and cost of seven characters, else the end.
+/// The four characters of a password hash that cookies depend on: the 9th to the 12th for phpass and plain bcrypt,
+/// otherwise the last four.
 fn password_fragment(stored: &str) -> &[u8] {
     let bytes = stored.as_bytes();
     if stored.is_empty() || stored.starts_with("$P$") || stored.starts_with("$2y$") {
@@ -67,9 +67,10 @@ fn signature(keys: &Keys, scheme: Scheme, cookie: &AuthCookie<'_>, stored_passwo
     crypto::hex(&crypto::hmac_sha256(key.as_bytes(), format!("{login}|{expiration}|{token}").as_bytes()))
 }
 
-/// The value of a cookie.
+/// Creates the value of a cookie.
 ///
-/// `stored_password` is the user's password hash, `expiration` in seconds since the epoch, `token` that of his session.
+/// `stored_password` is the user's password hash, `expiration` is in seconds since the epoch, and `token` is the
+/// session token.
 pub fn generate(
     keys: &Keys,
     scheme: Scheme,
@@ -84,14 +85,14 @@ pub fn generate(
     Secret::new(format!("{login}|{expiration}|{token}|{hmac}"))
 }
 
-/// The parts of a cookie, nothing checked yet. `Debug` hides token and signature.
+/// The parts of a cookie, not validated. `Debug` omits the token and the signature.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AuthCookie<'a> {
-    /// Whose log-in it says it is.
+    /// Login of the user.
     pub login: &'a str,
-    /// Seconds since the epoch, as sent.
+    /// Expiration in seconds since the epoch, as sent.
     pub expiration: &'a str,
-    /// The session token.
+    /// Session token.
     pub token: &'a str,
     /// Signature in lower-case hexadecimal.
     pub hmac: &'a str,
@@ -104,23 +105,24 @@ impl std::fmt::Debug for AuthCookie<'_> {
     }
 }
 
-/// Why a cookie was not accepted, in the order of the checks.
+/// Reasons for rejecting a cookie, in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CookieFailure {
-    /// It has not four parts.
+    /// It does not have four parts.
     Malformed,
-    /// Its time is over.
+    /// It has expired.
     Expired,
-    /// There is no such user.
+    /// The user does not exist.
     BadUsername,
-    /// The signature is not ours, or the password was changed.
+    /// The signature is invalid, or the password was changed.
     BadHash,
-    /// The session was ended.
+    /// The session has ended.
     BadSessionToken,
 }
 
 impl CookieFailure {
-    /// The event that the failure fires: `auth_cookie_expired`, …
+    /// Name of the event that the failure fires: `auth_cookie_expired`, …
     pub fn event(self) -> &'static str {
         match self {
             CookieFailure::Malformed => "auth_cookie_malformed",
@@ -132,30 +134,30 @@ impl CookieFailure {
     }
 }
 
-/// The event that an accepted cookie fires.
+/// Name of the event that a valid cookie fires.
 pub const VALID_EVENT: &str = "auth_cookie_valid";
 
-/// What the store knows of the user whom a cookie names.
+/// The account that a cookie refers to.
 #[derive(Clone, Copy)]
 pub struct Account<'a> {
-    /// His password's hash.
+    /// The user's password hash.
     pub password: &'a str,
-    /// His sessions.
+    /// The user's sessions.
     pub sessions: &'a Sessions,
 }
 
-/// An accepted cookie.
+/// A valid cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Accepted {
-    /// It had expired, within the time that a POST is given: the page should ask to log in again.
+pub struct ValidCookie {
+    /// The cookie has expired but is within the grace period: the page should ask the user to log in again.
     pub in_grace: bool,
 }
 
 impl<'a> AuthCookie<'a> {
-    /// Takes a cookie's value apart.
+    /// Parses the value of a cookie.
     ///
     /// # Errors
-    /// [`CookieFailure::Malformed`] when it has not four parts.
+    /// [`CookieFailure::Malformed`] if it does not have four parts.
     pub fn parse(value: &'a str) -> Result<Self, CookieFailure> {
         let mut parts = value.split('|');
         match (parts.next(), parts.next(), parts.next(), parts.next(), parts.next()) {
@@ -166,16 +168,16 @@ impl<'a> AuthCookie<'a> {
         }
     }
 
-    /// The expiration as a number: the digits it begins with, zero without any.
+    /// The expiration as a number: its leading digits, or 0.
     fn expires(&self) -> i64 {
         let text = self.expiration.trim_start_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c']);
         let end = text.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
         if end == 0 { 0 } else { text[..end].parse().unwrap_or(i64::MAX) }
     }
 
-    /// Whether its time is over: to be asked before the user is looked up.
+    /// Checks the expiration. Call this before looking up the user.
     ///
-    /// `grace` says that the request is a POST or an `admin-ajax` call.
+    /// `grace` is true for POST and `admin-ajax` requests.
     ///
     /// # Errors
     /// [`CookieFailure::Expired`].
@@ -184,9 +186,9 @@ impl<'a> AuthCookie<'a> {
         if until < now { Err(CookieFailure::Expired) } else { Ok(()) }
     }
 
-    /// Checks everything: time, user, signature, session.
+    /// Validates expiration, user, signature and session.
     ///
-    /// `account` is what the store has under [`AuthCookie::login`]; `now` in seconds since the epoch; `grace` as in
+    /// `account` is the account of [`AuthCookie::login`], `now` is in seconds since the epoch, and `grace` is as in
     /// [`AuthCookie::current`].
     ///
     /// # Errors
@@ -198,17 +200,17 @@ impl<'a> AuthCookie<'a> {
         account: Option<Account<'_>>,
         now: i64,
         grace: bool,
-    ) -> Result<Accepted, CookieFailure> {
+    ) -> Result<ValidCookie, CookieFailure> {
         self.current(now, grace)?;
         let account = account.ok_or(CookieFailure::BadUsername)?;
         let expected = signature(keys, scheme, self, account.password);
-        if !crypto::same(expected.as_bytes(), self.hmac.as_bytes()) {
+        if !crypto::constant_time_eq(expected.as_bytes(), self.hmac.as_bytes()) {
             return Err(CookieFailure::BadHash);
         }
         if !account.sessions.verify(self.token, now) {
             return Err(CookieFailure::BadSessionToken);
         }
-        Ok(Accepted { in_grace: self.expires() < now })
+        Ok(ValidCookie { in_grace: self.expires() < now })
     }
 }
 
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_of_every_kind_of_hash() {
+    fn password_fragments_of_all_hash_formats() {
         for (stored, expected) in [
             (PASS, "1234"),
             ("$P$BabcdefghABCDEFGHIJKLMNOPQRSTU.", "efgh"),
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_generated_is_accepted_until_something_changes() {
+    fn generated_cookies_are_valid_until_something_changes() {
         let keys = Keys::new([("a", "1"), ("b", "2"), ("c", "3"), ("d", "4")]);
         let live = sessions(NOW + 9999);
         let cookie = generate(&keys, Scheme::LoggedIn, "me", PASS, NOW, "tok");
@@ -288,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_and_odd_values() {
+    fn malformed_values() {
         for value in ["", "a|b|c", "a|b|c|d|e", &format!("a|1|t|{}", "h".repeat(2000))] {
             assert_eq!(AuthCookie::parse(value), Err(CookieFailure::Malformed), "{value}");
         }
@@ -301,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_hides_token_and_signature() {
+    fn debug_omits_token_and_signature() {
         let text = format!("{:?}", AuthCookie::parse("me|5|toktok|macmac").unwrap());
         assert!(text.contains("me") && !text.contains("toktok") && !text.contains("macmac"), "{text}");
     }

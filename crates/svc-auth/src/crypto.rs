@@ -1,4 +1,4 @@
-//! The few primitives that the stored formats are made of.
+//! Cryptographic primitives of the stored formats.
 
 use blake2::{Blake2bMac, digest::consts::U30};
 use hmac::{Hmac, KeyInit, Mac};
@@ -28,17 +28,17 @@ pub(crate) fn sha256_hex(data: &[u8]) -> String {
     hex(&Sha256::digest(data))
 }
 
-/// Equality whose time tells only the lengths.
-pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
+/// Compares in constant time; only the lengths can leak.
+pub(crate) fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
     a.ct_eq(b).into()
 }
 
-// The expectation holds because an HMAC takes keys of every length.
+// The `expect` cannot fail: an HMAC accepts keys of any length.
 macro_rules! hmac_fn {
     ($(#[$doc:meta] $name:ident, $hash:ty, $size:literal);* $(;)?) => {$(
         #[$doc]
         pub(crate) fn $name(key: &[u8], data: &[u8]) -> [u8; $size] {
-            let mut mac = <Hmac<$hash> as KeyInit>::new_from_slice(key).expect("an HMAC takes keys of every length");
+            let mut mac = <Hmac<$hash> as KeyInit>::new_from_slice(key).expect("an HMAC accepts keys of any length");
             mac.update(data);
             mac.finalize().into_bytes().into()
         }

@@ -1,18 +1,18 @@
-//! Refusals as plain values; the interface layer makes its wire errors of them.
+//! Authentication errors as plain values, independent of the REST API.
 
-/// Why somebody was not authenticated: a wire code, a text for people, and the HTTP status where the rule fixes one.
+/// An authentication error: an error code, a message, and an HTTP status if the rule prescribes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuthError {
-    /// The interface's error code, such as `rest_cookie_invalid_nonce`.
+    /// Error code in the REST API, such as `rest_cookie_invalid_nonce`.
     pub code: &'static str,
-    /// What people read.
+    /// Message for users.
     pub message: &'static str,
-    /// HTTP status; `None` leaves it to the place that answers.
+    /// HTTP status. If `None`, the caller chooses one.
     pub status: Option<u16>,
 }
 
 impl AuthError {
-    /// The same refusal with this status where it had none.
+    /// Returns the error with this status, unless it already has one.
     pub fn or_status(self, status: u16) -> Self {
         AuthError { status: self.status.or(Some(status)), ..self }
     }

@@ -1,4 +1,4 @@
-//! The site's eight secret keys and salts, and keyed hashes made with them.
+//! The site's eight secret keys and salts, and keyed hashes.
 
 use std::sync::Arc;
 
@@ -7,24 +7,24 @@ use crate::{
     secret::{Secret, random_text},
 };
 
-/// What a keyed hash is for. Each scheme has its own key and salt, so that a value made for one is void for another.
+/// Purpose of a keyed hash. Each scheme has its own key and salt, so that hashes cannot be used for another purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// Cookies of the administration area without TLS.
+    /// Cookies for the admin area without TLS.
     Auth,
-    /// Cookies of the administration area over TLS.
+    /// Cookies for the admin area over TLS.
     SecureAuth,
-    /// The cookie that the public site and the interface read.
+    /// The cookie for the public site and the REST API.
     LoggedIn,
     /// Nonces.
     Nonce,
 }
 
 impl Scheme {
-    /// All four.
+    /// All schemes.
     pub const ALL: [Scheme; 4] = [Scheme::Auth, Scheme::SecureAuth, Scheme::LoggedIn, Scheme::Nonce];
 
-    /// `auth`, `secure_auth`, `logged_in`, `nonce`: also the stem of the key's and the salt's name.
+    /// `auth`, `secure_auth`, `logged_in` or `nonce`, which is also the prefix of the setting names.
     pub fn name(self) -> &'static str {
         match self {
             Scheme::Auth => "auth",
@@ -34,12 +34,12 @@ impl Scheme {
         }
     }
 
-    /// The scheme of this name.
+    /// Looks up a scheme by name.
     pub fn from_name(name: &str) -> Option<Self> {
         Scheme::ALL.into_iter().find(|s| s.name() == name)
     }
 
-    /// Names of its key and its salt in configuration: `auth_key`, `auth_salt`.
+    /// Names of the settings for its key and salt: `auth_key`, `auth_salt`.
     pub fn setting_names(self) -> [&'static str; 2] {
         match self {
             Scheme::Auth => ["auth_key", "auth_salt"],
@@ -50,7 +50,7 @@ impl Scheme {
     }
 }
 
-/// The hash below a keyed hash. Nonces and cookie keys use MD5; the others are for extensions.
+/// Hash algorithm of a keyed hash. Nonces and cookie keys use MD5; the others are for extensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
     /// HMAC-MD5, 32 hexadecimal digits.
@@ -63,7 +63,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// The algorithm of this name: `md5`, `sha1`, `sha256`.
+    /// Looks up an algorithm by name: `md5`, `sha1` or `sha256`.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "md5" => Some(Algorithm::Md5),
@@ -74,11 +74,11 @@ impl Algorithm {
     }
 }
 
-/// The keys of the four schemes, each the key and the salt joined. Cheap to clone; `Debug` hides them.
+/// The keys of the four schemes, each a key followed by its salt. Cheap to clone. `Debug` omits them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Keys(Arc<[Vec<u8>; 4]>);
 
-/// Settings that neither the configuration nor the store had a usable value for.
+/// Settings without a usable value in the configuration or in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingKeys(pub Vec<&'static str>);
 
@@ -90,30 +90,32 @@ impl std::fmt::Display for MissingKeys {
 
 impl std::error::Error for MissingKeys {}
 
-/// What the sample configuration holds in the place of a key.
+/// Placeholder value in sample configuration files.
 const PLACEHOLDER: &str = "put your unique phrase here";
 
 impl Keys {
-    /// Keys from `(key, salt)` for each scheme, in the order of [`Scheme::ALL`].
+    /// Creates keys from `(key, salt)` pairs, in the order of [`Scheme::ALL`].
     pub fn new(pairs: [(&str, &str); 4]) -> Self {
         Keys(Arc::new(pairs.map(|(key, salt)| [key.as_bytes(), salt.as_bytes()].concat())))
     }
 
-    /// Keys from settings by name (`auth_key`, `auth_salt`, … see [`Scheme::setting_names`]).
+    /// Creates keys from settings by name (`auth_key`, `auth_salt`, …; see [`Scheme::setting_names`]).
     ///
-    /// A configured value that is empty, the placeholder of sample files, or the same as another configured one is no
-    /// secret: the stored one (an option of the same name) takes its place, as on the peer.
+    /// A configured value that is empty, a placeholder or not unique is not secret. As in WordPress, the option of the
+    /// same name is used instead.
     ///
     /// # Errors
-    /// [`MissingKeys`] names the settings that have no value in either place; see [`Keys::generate_setting`].
+    /// [`MissingKeys`] lists the settings without a usable value; see [`Keys::generate_setting`].
     pub fn resolve(
         configured: impl Fn(&str) -> Option<String>,
         stored: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, MissingKeys> {
         let names = Scheme::ALL.map(Scheme::setting_names);
-        let given: Vec<String> = names.iter().flatten().filter_map(|name| configured(name)).collect();
+        let configured_values: Vec<String> = names.iter().flatten().filter_map(|name| configured(name)).collect();
         let usable = |value: &String| {
-            !value.is_empty() && value != PLACEHOLDER && given.iter().filter(|other| *other == value).count() == 1
+            !value.is_empty()
+                && value != PLACEHOLDER
+                && configured_values.iter().filter(|other| *other == value).count() == 1
         };
         let mut missing = Vec::new();
         let mut setting = |name: &'static str| {
@@ -131,10 +133,10 @@ impl Keys {
         }
     }
 
-    /// A fresh value for one setting: 64 random letters and digits, 380 bits.
+    /// Generates a value for a setting: 64 random letters and digits (380 bits).
     ///
     /// # Errors
-    /// [`NoRandomness`] when the operating system has none.
+    /// [`NoRandomness`] if the operating system provides no random bytes.
     pub fn generate_setting() -> Result<Secret, NoRandomness> {
         random_text(64)
     }
@@ -144,7 +146,7 @@ impl Keys {
         &self.0[scheme as usize]
     }
 
-    /// A keyed hash of `data`, in hexadecimal (`wp_hash`).
+    /// Computes a keyed hash of `data` in hexadecimal (`wp_hash`).
     pub fn hash(&self, data: &[u8], scheme: Scheme, algorithm: Algorithm) -> String {
         let key = self.key(scheme);
         match algorithm {
@@ -167,19 +169,19 @@ mod tests {
 
     fn settings(overrides: &'static [(&'static str, &'static str)]) -> impl Fn(&str) -> Option<String> {
         move |name| {
-            let over = overrides.iter().find(|(n, _)| *n == name);
-            Some(over.map_or_else(|| format!("own-{name}"), |(_, v)| (*v).to_owned()))
+            let value = overrides.iter().find(|(n, _)| *n == name);
+            Some(value.map_or_else(|| format!("own-{name}"), |(_, v)| (*v).to_owned()))
         }
     }
 
     #[test]
-    fn key_is_key_then_salt() {
+    fn keys_are_followed_by_their_salts() {
         let keys = Keys::resolve(settings(&[]), |_| None).unwrap();
         assert_eq!(keys.key(Scheme::LoggedIn), b"own-logged_in_keyown-logged_in_salt");
     }
 
     #[test]
-    fn values_that_are_no_secret_give_way_to_stored_ones() {
+    fn unusable_values_fall_back_to_stored_ones() {
         for bad in [
             &[("auth_key", "")] as &'static [_],
             &[("auth_key", PLACEHOLDER)],
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn known_answers() {
+    fn matches_rfc_test_vectors() {
         // RFC 2202 (MD5, SHA-1) and RFC 4231 (SHA-256), test case 2.
         let keys = Keys::new([("Je", "fe"); 4]);
         for (algorithm, expected) in [
@@ -206,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_hides_the_keys() {
+    fn debug_omits_the_keys() {
         assert_eq!(format!("{:?}", Keys::new([("a", "b"); 4])), "Keys(…)");
     }
 }

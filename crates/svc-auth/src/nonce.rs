@@ -1,6 +1,6 @@
-//! Nonces: short hashes that prove that a request comes from a page which this site gave to this session.
+//! Nonces: short hashes which prove that a request originates from a page that this site served to this session.
 //!
-//! A nonce is good in the tick it was made in and in the next one, so it lives for half to one whole lifetime.
+//! A nonce is valid in the tick in which it was created and in the next, which is between half and all of its lifetime.
 
 use crate::{
     Secret, crypto,
@@ -8,47 +8,48 @@ use crate::{
 };
 use svc_model::UserId;
 
-/// Seconds for which a nonce is good at most.
+/// Maximum lifetime of a nonce, in seconds.
 pub const LIFETIME: i64 = 86_400;
 
-/// Half-lifetimes since the epoch, rounded up.
+/// The current tick: half-lifetimes since the epoch, rounded up.
 ///
-/// `now` in seconds since the epoch, `lifetime` in seconds (at least 1). Source: `wp_nonce_tick`.
+/// `now` is in seconds since the epoch; `lifetime` is in seconds and at least 1. Source: `wp_nonce_tick`.
 pub fn tick(now: i64, lifetime: i64) -> i64 {
     let (now, lifetime) = (i128::from(now) * 2, i128::from(lifetime.max(1)));
     let ticks = now.div_euclid(lifetime) + i128::from(now.rem_euclid(lifetime) != 0);
     i64::try_from(ticks).unwrap_or(i64::MAX)
 }
 
-/// Whom a nonce is bound to: the user, and the session of his log-in cookie (empty without one).
+/// The user and session that a nonce is bound to.
 #[derive(Clone, Copy)]
-pub struct Bearer<'a> {
-    /// Zero is nobody.
+pub struct NonceSubject<'a> {
+    /// The user's id; 0 is anonymous.
     pub user: UserId,
-    /// The session token of the `logged_in` cookie.
+    /// Session token from the `logged_in` cookie; empty if there is none.
     pub token: &'a str,
 }
 
-impl std::fmt::Debug for Bearer<'_> {
+impl std::fmt::Debug for NonceSubject<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bearer").field("user", &self.user).finish_non_exhaustive()
     }
 }
 
-/// The nonce of an action in a tick: ten hexadecimal digits.
-pub fn create(keys: &Keys, tick: i64, action: &str, bearer: Bearer<'_>) -> Secret {
-    let data = format!("{tick}|{action}|{}|{}", bearer.user, bearer.token);
+/// Creates the nonce for an action in a tick: ten hexadecimal digits.
+pub fn create(keys: &Keys, tick: i64, action: &str, subject: NonceSubject<'_>) -> Secret {
+    let data = format!("{tick}|{action}|{}|{}", subject.user, subject.token);
     let hash = keys.hash(data.as_bytes(), Scheme::Nonce, Algorithm::Md5);
     Secret::new(&hash[20..30])
 }
 
-/// 1 when the nonce was made in this tick, 2 when in the one before, none when it is not valid.
-pub fn verify(keys: &Keys, tick: i64, nonce: &str, action: &str, bearer: Bearer<'_>) -> Option<u8> {
+/// Verifies a nonce. Returns 1 if it was created in this tick, 2 if in the previous one, and `None` if it is invalid.
+pub fn verify(keys: &Keys, tick: i64, nonce: &str, action: &str, subject: NonceSubject<'_>) -> Option<u8> {
     if nonce.is_empty() {
         return None;
     }
     [(1, tick), (2, tick.saturating_sub(1))].into_iter().find_map(|(age, tick)| {
-        crypto::same(create(keys, tick, action, bearer).expose().as_bytes(), nonce.as_bytes()).then_some(age)
+        crypto::constant_time_eq(create(keys, tick, action, subject).expose().as_bytes(), nonce.as_bytes())
+            .then_some(age)
     })
 }
 
@@ -74,24 +75,24 @@ mod tests {
     }
 
     #[test]
-    fn known_answer() {
-        // Made by the running peer, for nobody.
+    fn matches_a_nonce_created_by_wordpress() {
+        // Created by WordPress for an anonymous user.
         let keys = Keys::new([("peer-fixed-nonce_key", "peer-fixed-nonce_salt"); 4]);
-        let nobody = Bearer { user: UserId(0), token: "" };
-        let made_at = tick(1_795_235_927, LIFETIME);
-        assert_eq!(made_at, 41_557);
-        assert_eq!(create(&keys, made_at, "wp_rest", nobody).expose(), "76f2afc670");
+        let anonymous = NonceSubject { user: UserId(0), token: "" };
+        let created_tick = tick(1_795_235_927, LIFETIME);
+        assert_eq!(created_tick, 41_557);
+        assert_eq!(create(&keys, created_tick, "wp_rest", anonymous).expose(), "76f2afc670");
     }
 
     #[test]
-    fn a_nonce_is_good_in_two_ticks_and_for_its_bearer_alone() {
+    fn nonces_are_valid_for_two_ticks_and_one_subject() {
         let keys = Keys::new([("k", "s"); 4]);
-        let me = Bearer { user: UserId(3), token: "t" };
+        let me = NonceSubject { user: UserId(3), token: "t" };
         let nonce = create(&keys, 100, "a", me);
         let nonce = nonce.expose();
         assert_eq!(nonce.len(), 10);
-        let other_user = Bearer { user: UserId(4), ..me };
-        let other_session = Bearer { token: "u", ..me };
+        let other_user = NonceSubject { user: UserId(4), ..me };
+        let other_session = NonceSubject { token: "u", ..me };
         let other_keys = Keys::new([("k", "t"); 4]);
         #[rustfmt::skip]
         let rows = [
@@ -106,8 +107,8 @@ mod tests {
             (&keys, 100, "", "a", me, None),
             (&keys, 100, &nonce[1..], "a", me, None),
         ];
-        for (keys, tick, nonce, action, bearer, expected) in rows {
-            assert_eq!(verify(keys, tick, nonce, action, bearer), expected, "{tick} {action} {bearer:?}");
+        for (keys, tick, nonce, action, subject, expected) in rows {
+            assert_eq!(verify(keys, tick, nonce, action, subject), expected, "{tick} {action} {subject:?}");
         }
     }
 }

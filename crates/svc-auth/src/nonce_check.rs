@@ -1,7 +1,7 @@
-//! The interface's check of log-in cookies: the specification's eight rules of "Session cookie plus nonce".
+//! Cookie authentication over REST: the eight rules of the specification's "Session cookie plus nonce".
 //!
-//! A cookie alone proves nothing, as browsers send it with requests that other sites cause; only a nonce shows that the
-//! request comes from a page of this site.
+//! A cookie alone is not sufficient, because browsers also send it with requests that other sites trigger. The nonce
+//! proves that the request comes from a page of this site.
 
 use svc_brand::Brand;
 use svc_model::UserId;
@@ -9,27 +9,27 @@ use svc_model::UserId;
 use crate::{
     AuthError, Keys, Secret,
     cookie::{self, CookieFailure},
-    nonce::{self, Bearer},
+    nonce::{self, NonceSubject},
 };
 
-/// The code of a nonce that is not valid.
+/// The nonce is invalid.
 pub const INVALID_NONCE: AuthError =
     AuthError { code: "rest_cookie_invalid_nonce", message: "Cookie nonce is invalid", status: Some(403) };
 
-/// What became of the log-in cookie of a request (rule 8).
+/// Status of the request's login cookie (rule 8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CookieStatus {
-    /// None was looked at: the request has none, or another mechanism came first.
+    /// Not checked: the request has no cookie, or another mechanism authenticated it first.
     #[default]
     Absent,
-    /// The auth-cookie-valid event fired.
+    /// The cookie is valid.
     Valid,
-    /// It was not accepted.
+    /// The cookie was rejected.
     Failed(CookieFailure),
 }
 
 impl CookieStatus {
-    /// The reason of a failure: its event's name without `auth_cookie_`.
+    /// Reason of a failure: the name of its event without `auth_cookie_`.
     pub fn reason(self) -> Option<&'static str> {
         const PREFIX: usize = cookie::VALID_EVENT.len() - "valid".len();
         match self {
@@ -39,46 +39,46 @@ impl CookieStatus {
     }
 }
 
-/// What the check looks at.
+/// Input of [`check`].
 #[derive(Clone, Copy)]
 pub struct NonceCheck<'a> {
-    /// Another mechanism has already answered, with success or an error.
-    pub answered: bool,
-    /// What became of the cookie.
+    /// Whether another authentication mechanism has succeeded or failed already.
+    pub authenticated_otherwise: bool,
+    /// Status of the login cookie.
     pub cookie: CookieStatus,
-    /// The current user and, where a cookie brought him, his session token.
-    pub bearer: Bearer<'a>,
-    /// The request parameter [`Brand::nonce_param`], where the request has it.
+    /// The current user, with their session token if they were authenticated by a cookie.
+    pub nonce_subject: NonceSubject<'a>,
+    /// The request parameter [`Brand::nonce_param`].
     pub param: Option<&'a str>,
-    /// The header [`Brand::header`]`("Nonce")`, where the request has it.
+    /// The request header [`Brand::header`]`("Nonce")`.
     pub header: Option<&'a str>,
-    /// See [`nonce::tick`].
+    /// The current tick; see [`nonce::tick`].
     pub tick: i64,
 }
 
-/// What is to be done with the request.
+/// How to continue with the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The earlier result, if any, stands; the current user stays (rules 2 and 3).
+    /// Keep the earlier result and the current user (rules 2 and 3).
     Unchanged,
-    /// It goes on as nobody's (rule 5).
+    /// Continue as an anonymous request (rule 5).
     Anonymous,
-    /// It goes on as the current user's; the nonce goes into the answer's [`Brand::header`]`("Nonce")` (rule 7).
+    /// Continue as the current user and send this nonce in the response header [`Brand::header`]`("Nonce")` (rule 7).
     Verified(Secret),
-    /// It is refused (rule 6).
+    /// Reject the request (rule 6).
     Refused(AuthError),
 }
 
-/// Decides (rules 1 to 7).
+/// Applies rules 1 to 7.
 pub fn check(keys: &Keys, brand: &Brand, request: &NonceCheck<'_>) -> Decision {
-    let NonceCheck { answered, cookie, bearer, param, header, tick } = *request;
-    if answered || (cookie != CookieStatus::Valid && bearer.user != UserId(0)) {
+    let NonceCheck { authenticated_otherwise, cookie, nonce_subject, param, header, tick } = *request;
+    if authenticated_otherwise || (cookie != CookieStatus::Valid && nonce_subject.user != UserId(0)) {
         return Decision::Unchanged;
     }
     let Some(sent) = param.or(header) else { return Decision::Anonymous };
     let action = brand.nonce_action();
-    match nonce::verify(keys, tick, sent, &action, bearer) {
-        Some(_) => Decision::Verified(nonce::create(keys, tick, &action, bearer)),
+    match nonce::verify(keys, tick, sent, &action, nonce_subject) {
+        Some(_) => Decision::Verified(nonce::create(keys, tick, &action, nonce_subject)),
         None => Decision::Refused(INVALID_NONCE),
     }
 }
@@ -91,54 +91,63 @@ mod tests {
     fn the_eight_rules() {
         let keys = Keys::new([("k", "s"); 4]);
         let brand = Brand::default();
-        let me = Bearer { user: UserId(3), token: "tok" };
-        let nobody = Bearer { user: UserId(0), token: "" };
-        let nonce = |tick, bearer| nonce::create(&keys, tick, "svc_rest", bearer).expose().to_owned();
-        let (good, old, older, theirs) = (nonce(9, me), nonce(8, me), nonce(7, me), nonce(9, nobody));
-        let fresh = || Decision::Verified(Secret::new(good.clone()));
-        let refused = || Decision::Refused(INVALID_NONCE);
+        let me = NonceSubject { user: UserId(3), token: "tok" };
+        let anonymous = NonceSubject { user: UserId(0), token: "" };
+        let nonce = |tick, nonce_subject| nonce::create(&keys, tick, "svc_rest", nonce_subject).expose().to_owned();
+        let (current, old, older, other_nonce) = (nonce(9, me), nonce(8, me), nonce(7, me), nonce(9, anonymous));
+        let verified = || Decision::Verified(Secret::new(current.clone()));
+        let rejected = || Decision::Refused(INVALID_NONCE);
         use CookieStatus::{Absent, Failed, Valid};
         let failed = Failed(CookieFailure::Expired);
         #[rustfmt::skip]
         let rows = [
             // answered, cookie, bearer, parameter, header, decision
             (false, Valid, me, None, None, Decision::Anonymous),
-            (false, Valid, me, Some(&*good), None, fresh()),
-            (false, Valid, me, None, Some(&*good), fresh()),
-            (false, Valid, me, None, Some(&*old), fresh()),
-            (false, Valid, me, None, Some(&*older), refused()),
-            (false, Valid, me, Some("bad"), Some(&*good), refused()),
-            (false, Valid, me, Some(""), Some(&*good), refused()),
-            (false, Valid, me, None, Some(""), refused()),
-            (false, Valid, me, None, Some(&*theirs), refused()),
+            (false, Valid, me, Some(&*current), None, verified()),
+            (false, Valid, me, None, Some(&*current), verified()),
+            (false, Valid, me, None, Some(&*old), verified()),
+            (false, Valid, me, None, Some(&*older), rejected()),
+            (false, Valid, me, Some("bad"), Some(&*current), rejected()),
+            (false, Valid, me, Some(""), Some(&*current), rejected()),
+            (false, Valid, me, None, Some(""), rejected()),
+            (false, Valid, me, None, Some(&*other_nonce), rejected()),
             (true, Valid, me, Some("bad"), None, Decision::Unchanged),
-            (true, Absent, nobody, Some("bad"), None, Decision::Unchanged),
+            (true, Absent, anonymous, Some("bad"), None, Decision::Unchanged),
             (false, Absent, me, Some("bad"), None, Decision::Unchanged),
             (false, failed, me, None, None, Decision::Unchanged),
-            (false, Absent, nobody, None, None, Decision::Anonymous),
-            (false, failed, nobody, None, None, Decision::Anonymous),
-            (false, failed, nobody, None, Some(&*good), refused()),
-            (false, Absent, nobody, Some(&*theirs), None, Decision::Verified(Secret::new(theirs.clone()))),
+            (false, Absent, anonymous, None, None, Decision::Anonymous),
+            (false, failed, anonymous, None, None, Decision::Anonymous),
+            (false, failed, anonymous, None, Some(&*current), rejected()),
+            (false, Absent, anonymous, Some(&*other_nonce), None, Decision::Verified(Secret::new(other_nonce.clone()))),
         ];
-        for (i, (answered, cookie, bearer, param, header, expected)) in rows.into_iter().enumerate() {
-            let request = NonceCheck { answered, cookie, bearer, param, header, tick: 9 };
+        for (i, (authenticated_otherwise, cookie, nonce_subject, param, header, expected)) in
+            rows.into_iter().enumerate()
+        {
+            let request = NonceCheck { authenticated_otherwise, cookie, nonce_subject, param, header, tick: 9 };
             assert_eq!(check(&keys, &brand, &request), expected, "row {i}");
         }
     }
 
     #[test]
-    fn a_nonce_of_another_brand_is_refused() {
+    fn nonces_of_another_brand_are_rejected() {
         let keys = Keys::new([("k", "s"); 4]);
-        let bearer = Bearer { user: UserId(3), token: "tok" };
-        let sent = nonce::create(&keys, 9, "wp_rest", bearer);
+        let nonce_subject = NonceSubject { user: UserId(3), token: "tok" };
+        let sent = nonce::create(&keys, 9, "wp_rest", nonce_subject);
         let cookie = CookieStatus::Valid;
-        let request = NonceCheck { answered: false, cookie, bearer, param: None, header: Some(sent.expose()), tick: 9 };
+        let request = NonceCheck {
+            authenticated_otherwise: false,
+            cookie,
+            nonce_subject,
+            param: None,
+            header: Some(sent.expose()),
+            tick: 9,
+        };
         assert_eq!(check(&keys, &Brand::default(), &request), Decision::Refused(INVALID_NONCE));
         assert!(matches!(check(&keys, &Brand::new("wp").unwrap(), &request), Decision::Verified(_)));
     }
 
     #[test]
-    fn reasons_are_event_names_without_their_first_twelve_characters() {
+    fn reasons_are_event_names_without_prefix() {
         for (status, expected) in [
             (CookieStatus::Absent, None),
             (CookieStatus::Valid, None),

@@ -1,15 +1,15 @@
-//! Password hashes of every kind that WordPress sites hold: checking, making, and telling which are out of date.
+//! Password hashes in every format that WordPress sites store: hashing, verification and detection of outdated hashes.
 //!
-//! | Stored text | Kind |
+//! | Stored text | Format |
 //! |---|---|
-//! | `$wp$2y$…` | bcrypt of a SHA-384 pre-hash: the present format |
-//! | `$2y$…` (also `2a`, `2b`, `2x`) | plain bcrypt, which ends at a NUL byte and at 72 bytes |
-//! | `$P$…`, `$H$…` | phpass: MD5, repeated |
+//! | `$wp$2y$…` | bcrypt of a SHA-384 pre-hash: the current format |
+//! | `$2y$…` (also `2a`, `2b`, `2x`) | plain bcrypt, limited to 72 bytes and the first NUL byte |
+//! | `$P$…`, `$H$…` | phpass: iterated MD5 |
 //! | at most 32 bytes | MD5 in hexadecimal |
 //! | `$generic$…` | keyed BLAKE2b, for random texts only (application passwords) |
 //!
-//! The labels are constants of the data format; they do not change with the brand. Checking is slow on purpose (70 ms
-//! at the usual cost): run it off the async workers and bound how many run at once.
+//! The prefixes are constants of the data format and do not depend on the brand. Verification is slow by design (70 ms
+//! at the default cost): run it outside of the async workers and limit concurrency.
 
 use base64::{
     Engine,
@@ -22,27 +22,27 @@ use crate::{
     secret::{NoRandomness, random_text},
 };
 
-/// Longest password that slow hashes take, in bytes; a longer one never matches.
+/// Maximum password length for slow hashes, in bytes. Longer passwords never match.
 pub const MAX_LENGTH: usize = 4096;
 
-/// The bcrypt cost of new hashes: 2¹⁰ rounds.
+/// bcrypt cost of new hashes: 2¹⁰ rounds.
 pub const COST: u32 = 10;
 
-/// Stored hashes with a higher cost than this (2¹⁸ rounds, 20 s) are not checked: they would hold a worker for ever.
+/// Stored hashes with a higher cost (2¹⁸ rounds, 20 s) are not verified, because they would block a worker.
 const MAX_COST: u32 = 18;
 
-/// As [`MAX_COST`], for the repetitions of phpass (2²⁰ rounds; sites hold 2¹³).
+/// Maximum cost of phpass hashes (2²⁰ iterations; WordPress uses 2¹³).
 const MAX_PHPASS_COST: usize = 20;
 
 const PREHASHED: &str = "$wp";
 const FAST: &str = "$generic$";
 
-/// A password longer than [`MAX_LENGTH`] cannot be hashed.
+/// An error of hashing a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HashError {
-    /// The password has more than [`MAX_LENGTH`] bytes.
+    /// The password is longer than [`MAX_LENGTH`].
     TooLong,
-    /// The operating system gave no random bytes for the salt, or the cost is not one of bcrypt's.
+    /// The operating system provided no random bytes for the salt, or the bcrypt cost is invalid.
     Unavailable,
 }
 
@@ -57,7 +57,7 @@ impl std::fmt::Display for HashError {
 
 impl std::error::Error for HashError {}
 
-/// Removes what PHP's `trim` removes at both ends. (`str::trim` would remove more, such as no-break spaces.)
+/// Trims like PHP's `trim`. (`str::trim` also removes Unicode white space such as no-break spaces.)
 fn php_trim(text: &[u8]) -> &[u8] {
     let blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0 | 0x0b);
     let start = text.iter().position(|b| !blank(b)).unwrap_or(text.len());
@@ -65,12 +65,12 @@ fn php_trim(text: &[u8]) -> &[u8] {
     &text[start..end]
 }
 
-/// What bcrypt is given for a password, so that all of a long one counts: 64 characters.
+/// The 64-character input for bcrypt, so that all bytes of a long password are significant.
 fn prehash(password: &[u8]) -> String {
     STANDARD.encode(crypto::hmac_sha384(b"wp-sha384", password))
 }
 
-/// Hashes a password in the present format at the usual cost. White space at its ends does not count.
+/// Hashes a password in the current format at the default cost. White space at both ends is ignored.
 ///
 /// # Errors
 /// See [`HashError`].
@@ -78,7 +78,7 @@ pub fn hash(password: &[u8]) -> Result<String, HashError> {
     hash_with_cost(password, COST)
 }
 
-/// [`hash`] with another cost, 4 to 31.
+/// Like [`hash`], with a bcrypt cost of 4 to 31.
 ///
 /// # Errors
 /// See [`HashError`].
@@ -90,12 +90,12 @@ pub fn hash_with_cost(password: &[u8], cost: u32) -> Result<String, HashError> {
     Ok(format!("{PREHASHED}{}", parts.format_for_version(bcrypt::Version::TwoY)))
 }
 
-/// Whether a stored hash, of any kind but `$generic$`, is of this password.
+/// Verifies a password against a stored hash of any format except `$generic$`.
 ///
-/// The password is taken as it is: the log-in form trims it first, as hashing does.
+/// The password is not trimmed; the login form trims it first, as hashing does.
 pub fn verify(stored: &str, password: &[u8]) -> bool {
     if stored.len() <= 32 {
-        return crypto::same(stored.as_bytes(), crypto::md5_hex(password).as_bytes());
+        return crypto::constant_time_eq(stored.as_bytes(), crypto::md5_hex(password).as_bytes());
     }
     if password.len() > MAX_LENGTH {
         return false;
@@ -109,41 +109,42 @@ pub fn verify(stored: &str, password: &[u8]) -> bool {
     verify_bcrypt(stored, password)
 }
 
-/// [`verify`] for a user who may not exist, in the time that a wrong password takes.
+/// Like [`verify`] for a user who may not exist, with the timing of a wrong password.
 ///
-/// A hash that is quicker to check than the present format (MD5, phpass, a low cost) takes that time too when the
-/// password is wrong, so that the time tells neither who exists nor who has an old hash.
+/// If the stored hash is faster to verify than the current format (MD5, phpass, a low cost), a wrong password takes the
+/// same time, so that timing does not reveal which users exist or have an old hash.
 pub fn verify_or_dummy(stored: Option<&str>, password: &[u8]) -> bool {
-    /// Of a random text that nobody knows.
+    /// Hash of an unknown random text.
     const DUMMY: &str = "$wp$2y$10$cWkXxGS3yrHGRYH/vQsKvOdlOY74eRRUHXQ/rGjAq14IWFZhKX5f6";
     let matched = stored.is_some_and(|stored| verify(stored, password));
-    let as_slow = stored.is_some_and(|stored| bcrypt_cost(stored).is_some_and(|cost| cost >= COST));
-    if !matched && !as_slow {
+    let takes_full_time = stored.is_some_and(|stored| bcrypt_cost(stored).is_some_and(|cost| cost >= COST));
+    if !matched && !takes_full_time {
         verify(DUMMY, password);
     }
     matched
 }
 
-/// Whether a stored hash should be replaced at the next log-in: it is not in the present format at the usual cost.
+/// Returns whether a stored hash should be replaced at the next login because it does not have the current format and
+/// cost.
 pub fn needs_rehash(stored: &str) -> bool {
     needs_rehash_at(stored, COST)
 }
 
-/// [`needs_rehash`] for a site whose hashes have another cost.
+/// Like [`needs_rehash`], for a different cost.
 pub fn needs_rehash_at(stored: &str, cost: u32) -> bool {
-    let present = stored.strip_prefix(PREHASHED).filter(|h| h.starts_with("$2y$"));
-    present.and_then(bcrypt_cost) != Some(cost)
+    let current_format = stored.strip_prefix(PREHASHED).filter(|h| h.starts_with("$2y$"));
+    current_format.and_then(bcrypt_cost) != Some(cost)
 }
 
-/// Hashes a long random text, such as an application password, quickly. Not for passwords that people choose.
+/// Hashes a long random text, such as an application password, quickly. Do not use it for passwords that users choose.
 pub fn fast_hash(text: &[u8]) -> String {
     format!("{FAST}{}", URL_SAFE_NO_PAD.encode(crypto::blake2b_30(b"wp_fast_hash_6.8+", text)))
 }
 
-/// Whether a stored hash of an application password is of this text: `$generic$`, or the older phpass and bcrypt.
+/// Verifies an application password against its stored hash: `$generic$`, or the older phpass and bcrypt.
 pub fn verify_fast(stored: &str, text: &[u8]) -> bool {
     if stored.starts_with(FAST) {
-        return crypto::same(stored.as_bytes(), fast_hash(text).as_bytes());
+        return crypto::constant_time_eq(stored.as_bytes(), fast_hash(text).as_bytes());
     }
     if text.len() > MAX_LENGTH {
         return false;
@@ -151,7 +152,7 @@ pub fn verify_fast(stored: &str, text: &[u8]) -> bool {
     if is_phpass(stored) { verify_phpass(stored, text) } else { verify_bcrypt(stored, text) }
 }
 
-/// The cost of a bcrypt hash, plain or pre-hashed, when it has the shape of one.
+/// The cost of a bcrypt hash, plain or pre-hashed. `None` if it is not one.
 fn bcrypt_cost(stored: &str) -> Option<u32> {
     let bcrypt = stored.strip_prefix(PREHASHED).unwrap_or(stored).as_bytes();
     match bcrypt {
@@ -165,7 +166,7 @@ fn bcrypt_cost(stored: &str) -> Option<u32> {
 }
 
 fn verify_bcrypt(stored: &str, password: &[u8]) -> bool {
-    // Hashes were made by C code, for which a NUL byte ends the password.
+    // C implementations of bcrypt treat a NUL byte as the end of the password.
     let password = password.split(|b| *b == 0).next().unwrap_or_default();
     bcrypt_cost(stored).is_some_and(|cost| cost <= MAX_COST) && bcrypt::verify(password, stored).unwrap_or(false)
 }
@@ -176,22 +177,22 @@ fn is_phpass(stored: &str) -> bool {
 
 const PHPASS_ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// What the cookies begin with that open posts: the label of portable phpass, and a cost of 2¹³ repetitions.
+/// Prefix of accepted post password cookies: portable phpass with a cost of 2¹³ iterations.
 const POST_PASSWORD: &str = "$P$B";
 
-/// The value of the cookie that opens posts with this password: a portable hash with a salt of its own. Sites under the
-/// same address accept it, no matter which program serves them.
+/// Creates the cookie value that unlocks posts with this password: a portable hash with a random salt. WordPress at the
+/// same URL accepts it as well.
 ///
 /// # Errors
-/// When the operating system gives no random bytes.
+/// If the operating system provides no random bytes.
 pub fn post_password_cookie(password: &[u8]) -> Result<String, NoRandomness> {
     let salt = random_text(8)?;
     let head = format!("{POST_PASSWORD}{}", salt.expose());
     Ok(format!("{head}{}", phpass_digest(salt.expose().as_bytes(), password, 13)))
 }
 
-/// Whether the value of a cookie opens a post with this password.
-pub fn opens_post(cookie: &str, password: &[u8]) -> bool {
+/// Returns whether a cookie value unlocks posts with this password.
+pub fn unlocks_post(cookie: &str, password: &[u8]) -> bool {
     cookie.starts_with(POST_PASSWORD) && verify_phpass(cookie, password)
 }
 
@@ -204,7 +205,8 @@ fn phpass_digest(salt: &[u8], password: &[u8], cost: usize) -> String {
     phpass_encode(&digest)
 }
 
-/// Portable phpass: label, one character of cost (log₂ of the repetitions), eight of salt, 22 of hash.
+/// Verifies portable phpass: a prefix, one character for the cost (log₂ of the iterations), eight for the salt, 22 for
+/// the hash.
 fn verify_phpass(stored: &str, password: &[u8]) -> bool {
     let stored = stored.as_bytes();
     if stored.len() != 34 {
@@ -214,10 +216,10 @@ fn verify_phpass(stored: &str, password: &[u8]) -> bool {
     if !(7..=MAX_PHPASS_COST).contains(&cost) {
         return false;
     }
-    crypto::same(&stored[12..], phpass_digest(&stored[4..12], password, cost).as_bytes())
+    crypto::constant_time_eq(&stored[12..], phpass_digest(&stored[4..12], password, cost).as_bytes())
 }
 
-/// Base 64 of phpass: least significant bits first, no padding.
+/// Base64 variant of phpass: least significant bits first, without padding.
 fn phpass_encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(22);
     for group in bytes.chunks(3) {
@@ -239,29 +241,29 @@ mod tests {
     }
 
     #[test]
-    fn post_passwords_open_by_their_own_cookies() {
+    fn post_password_cookies() {
         let cookie = post_password_cookie("größe 1".as_bytes()).unwrap();
         assert!(cookie.starts_with("$P$B") && cookie.len() == 34, "{cookie}");
-        assert_ne!(cookie, post_password_cookie("größe 1".as_bytes()).unwrap(), "each has a salt of its own");
-        // The second is one that WordPress has made.
+        assert_ne!(cookie, post_password_cookie("größe 1".as_bytes()).unwrap(), "salts must differ");
+        // The second one was created by WordPress.
         let rows = [
             (cookie.as_str(), "größe 1", true),
             ("$P$BiKrowumj17sAoiKcT5jKfNvUSbzyi.", "f5VlEf2RxmeK0JGoIETcQnXFo", true),
             (cookie.as_str(), "größe 2", false),
             (cookie.as_str(), "", false),
             ("", "größe 1", false),
-            // Another kind of hash never opens, even of the same password.
+            // Hashes of other formats are rejected, even if the password matches.
             ("a87ff679a2f3e71d9181a67b7542122c", "4", false),
             ("$H$Bjtx9eiKCPqIU.5JD/jShkTMycJqi71", "secret", false),
         ];
         for (cookie, password, opens) in rows {
-            assert_eq!(opens_post(cookie, password.as_bytes()), opens, "{cookie} {password}");
+            assert_eq!(unlocks_post(cookie, password.as_bytes()), opens, "{cookie} {password}");
         }
     }
 
     #[test]
-    fn verify_hashes_of_every_kind() {
-        // Recorded from the peer, or made with its functions.
+    fn verifies_all_hash_formats() {
+        // Recorded from WordPress or created with its functions.
         let wp = "$wp$2y$04$6uRoY0wJ.lYkZBthnNyIxeqhq2VnskuC1XqOb1beeTMfLZ.9cGbdK";
         let plain = "$2y$04$XMtr67WU5HxXYgcNc8tVNuutpiaQ85V8DPfTVM1qmBV4DTFNt7Uam";
         let phpass = "$P$BiKrowumj17sAoiKcT5jKfNvUSbzyi.";
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn verify_malformed_hashes_is_false_and_quick() {
+    fn rejects_malformed_hashes_quickly() {
         for stored in [
             "",
             "*",
@@ -331,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_present_format_at_the_usual_cost_needs_no_rehash() {
+    fn outdated_hashes_need_a_rehash() {
         let rest = "abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01234";
         for (start, expected) in [
             ("$wp$2y$10$", false),
@@ -362,17 +364,17 @@ mod tests {
     }
 
     #[test]
-    fn unknown_users_cost_as_much_as_wrong_passwords() {
-        // With room for a busy machine: what matters is that the work is done at all.
-        let timed = |stored: Option<&str>| {
+    fn unknown_users_take_as_long_as_wrong_passwords() {
+        // The tolerance is generous because the machine may be busy. The test checks that the work is done at all.
+        let measure = |stored: Option<&str>| {
             let start = std::time::Instant::now();
             assert!(!verify_or_dummy(stored, b"wrong"));
             start.elapsed().as_secs_f64()
         };
-        let present = hash(b"right").unwrap();
-        let wrong = (0..3).map(|_| timed(Some(&present))).fold(f64::MAX, f64::min);
-        assert!(timed(None) > wrong / 5.0);
-        assert!(timed(Some("5f4dcc3b5aa765d61d8327deb882cf99")) > wrong / 5.0);
-        assert!(verify_or_dummy(Some(&present), b"right"));
+        let current_format = hash(b"right").unwrap();
+        let wrong = (0..3).map(|_| measure(Some(&current_format))).fold(f64::MAX, f64::min);
+        assert!(measure(None) > wrong / 5.0);
+        assert!(measure(Some("5f4dcc3b5aa765d61d8327deb882cf99")) > wrong / 5.0);
+        assert!(verify_or_dummy(Some(&current_format), b"right"));
     }
 }

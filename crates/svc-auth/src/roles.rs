@@ -1,4 +1,4 @@
-//! Roles: named sets of capabilities, as the `user_roles` option holds them, and what a user may do by his.
+//! Roles, which are named sets of capabilities in the `user_roles` option, and the capabilities of users.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -7,35 +7,36 @@ use crate::stored::truthy;
 
 /// Capabilities and whether each is granted, in stored order.
 ///
-/// Values are kept as stored, since old sites hold `1` and `"1"` for true; what PHP takes for true grants.
+/// Values are preserved as stored, because old sites store `1` or `"1"`. A value grants the capability if PHP treats it
+/// as true.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CapSet(IndexMap<String, Value>);
 
 impl CapSet {
-    /// A set that grants these.
+    /// Creates a set that grants these capabilities.
     pub fn granting(caps: &[&str]) -> Self {
         CapSet(caps.iter().map(|cap| ((*cap).to_owned(), Value::Bool(true))).collect())
     }
 
-    /// Reads an unserialized map of capabilities; anything else is an empty set.
+    /// Reads an unserialized map of capabilities. Anything else yields an empty set.
     pub fn from_value(stored: &Value) -> Self {
         CapSet(stored.as_object().into_iter().flatten().map(|(cap, v)| (cap.clone(), v.clone())).collect())
     }
 
-    /// The map to store, and to show in the interface.
+    /// The map to store and to return over REST.
     pub fn to_value(&self) -> Value {
         Value::Object(self.0.iter().map(|(cap, v)| (cap.clone(), v.clone())).collect())
     }
 
-    /// Whether the set itself grants a capability.
+    /// Returns whether the set itself grants a capability.
     pub fn grants(&self, cap: &str) -> bool {
         self.0.get(cap).is_some_and(truthy)
     }
 
-    /// Whether its owner has a primitive capability: what the set grants and what follows from it.
+    /// Returns whether the set includes a primitive capability, directly or by implication.
     ///
-    /// Everybody has `exist` and nobody `do_not_allow`, whatever is stored. Who manages core, plugins or themes may
-    /// install languages, resume what was paused, and see the site's health.
+    /// `exist` is always included and `do_not_allow` never. Capabilities to manage core, plugins or themes imply
+    /// installing languages, resuming paused extensions and viewing site health.
     pub fn has(&self, cap: &str) -> bool {
         let implied = match cap {
             "exist" => return true,
@@ -64,7 +65,7 @@ impl CapSet {
         self.0.shift_remove(cap);
     }
 
-    /// Whether it holds nothing.
+    /// Returns whether the set has no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -77,9 +78,9 @@ impl CapSet {
 /// A role.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Role {
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// What its users may do.
+    /// Capabilities of users with this role.
     pub capabilities: CapSet,
 }
 
@@ -88,7 +89,7 @@ pub struct Role {
 pub struct Roles(IndexMap<String, Role>);
 
 impl Default for Roles {
-    /// The five roles that every site begins with.
+    /// The five roles of a new site.
     fn default() -> Self {
         let rows = [
             ("administrator", "Administrator", ADMINISTRATOR),
@@ -102,19 +103,19 @@ impl Default for Roles {
     }
 }
 
-/// What a user may do.
+/// Roles and capabilities of a user.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UserCaps {
-    /// Keys of his roles, in stored order.
+    /// Keys of the user's roles, in stored order.
     pub roles: Vec<String>,
-    /// What is stored for himself: his roles, and capabilities beside them (`extra_capabilities` of the interface).
+    /// Entries stored for the user: roles and additional capabilities (`extra_capabilities` in the REST API).
     pub own: CapSet,
-    /// His roles' capabilities and his own together (`capabilities` of the interface).
+    /// The capabilities of the roles merged with the user's own (`capabilities` in the REST API).
     pub all: CapSet,
 }
 
 impl Roles {
-    /// Reads the unserialized `user_roles` option; whatever is not a role in it is left out.
+    /// Reads the unserialized `user_roles` option and skips invalid roles.
     pub fn from_value(stored: &Value) -> Self {
         let entries = stored.as_object().into_iter().flatten();
         let role = |key: &str, role: &Map<String, Value>| Role {
@@ -124,31 +125,31 @@ impl Roles {
         Roles(entries.filter_map(|(key, value)| Some((key.clone(), role(key, value.as_object()?)))).collect())
     }
 
-    /// The option to store.
+    /// The option value to store.
     pub fn to_value(&self) -> Value {
         let role = |role: &Role| json!({"name": role.name, "capabilities": role.capabilities.to_value()});
         Value::Object(self.0.iter().map(|(key, r)| (key.clone(), role(r))).collect())
     }
 
-    /// The role of this key.
+    /// Looks up a role by key.
     pub fn get(&self, key: &str) -> Option<&Role> {
         self.0.get(key)
     }
 
-    /// All by key, in stored order.
+    /// All roles by key, in stored order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Role)> {
         self.0.iter().map(|(key, role)| (key.as_str(), role))
     }
 
-    /// Adds a role, or replaces that of the same key.
+    /// Adds a role, replacing one with the same key.
     pub fn insert(&mut self, key: &str, role: Role) {
         self.0.insert(key.to_owned(), role);
     }
 
-    /// What a user may do whose unserialized `capabilities` meta is this.
+    /// The capabilities of a user with this unserialized `capabilities` meta.
     ///
-    /// Every key that names a role gives its capabilities, even with a false value, as on the peer; what is stored
-    /// for the user himself overrides them, so that false takes a capability away.
+    /// As in WordPress, every key that names a role grants its capabilities, even if its value is false. Entries stored
+    /// for the user override those of roles, so that false revokes a capability.
     pub fn caps_of(&self, stored: &Value) -> UserCaps {
         let own = CapSet::from_value(stored);
         let mut user = UserCaps::default();
@@ -226,7 +227,7 @@ mod tests {
     #[test]
     fn merged_capabilities_of_users() {
         let roles = Roles::default();
-        // stored meta, roles, number of capabilities, edit_posts, x; recorded from the peer
+        // stored meta, roles, number of capabilities, edit_posts, x; recorded from WordPress
         let rows = [
             (json!({"subscriber": true}), &["subscriber"] as &[_], 3, false, false),
             (json!({"subscriber": false}), &["subscriber"], 3, false, false),
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn capabilities_that_follow_from_others() {
+    fn implied_capabilities() {
         let names = ["install_languages", "resume_plugins", "resume_themes", "view_site_health_checks"];
         for (stored, expected) in [
             (json!({"update_core": true, "install_plugins": false}), [true, false, false, false]),
@@ -263,12 +264,12 @@ mod tests {
             let caps = CapSet::from_value(&stored);
             assert_eq!(names.map(|name| caps.has(name)), expected, "{stored}");
         }
-        let odd = CapSet::from_value(&json!({"exist": false, "do_not_allow": true}));
-        assert!(odd.has("exist") && !odd.has("do_not_allow"));
+        let caps = CapSet::from_value(&json!({"exist": false, "do_not_allow": true}));
+        assert!(caps.has("exist") && !caps.has("do_not_allow"));
     }
 
     #[test]
-    fn stored_roles_of_other_shapes() {
+    fn invalid_stored_roles_are_skipped() {
         let roles = Roles::from_value(&json!({"a": {"name": "A", "capabilities": {"x": "1"}}, "b": {}, "c": 5}));
         assert_eq!(roles.iter().map(|(k, r)| (k, r.name.as_str())).collect::<Vec<_>>(), [("a", "A"), ("b", "b")]);
         assert!(roles.get("a").unwrap().capabilities.has("x"));

@@ -1,18 +1,18 @@
-//! Texts that must not be logged, and where they come from.
+//! Texts that must not be logged, and random text.
 
 use subtle::ConstantTimeEq;
 
-/// A password, token or nonce in the clear. `Debug` hides it; comparison takes the same time wherever texts differ.
+/// A plain-text password, token or nonce. `Debug` hides the text, and comparison takes constant time.
 #[derive(Clone)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a text secret.
+    /// Wraps a text.
     pub fn new(text: impl Into<String>) -> Self {
         Secret(text.into())
     }
 
-    /// The text itself, to be sent to its owner.
+    /// The text, to be sent to its owner.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -32,13 +32,13 @@ impl PartialEq for Secret {
 
 impl Eq for Secret {}
 
-/// The operating system gave no random bytes.
+/// The operating system provided no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRandomness;
 
 impl std::fmt::Display for NoRandomness {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the operating system gave no random bytes")
+        f.write_str("the operating system provided no random bytes")
     }
 }
 
@@ -46,18 +46,18 @@ impl std::error::Error for NoRandomness {}
 
 const ALPHABET: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/// A random text of `length` ASCII letters and digits, each equally likely: 5.95 bits a character.
+/// Generates `length` uniformly distributed ASCII letters and digits (5.95 bits each).
 ///
 /// # Errors
-/// [`NoRandomness`] when the operating system has none.
+/// [`NoRandomness`] if the operating system provides no random bytes.
 pub fn random_text(length: usize) -> Result<Secret, NoRandomness> {
     let mut text = String::with_capacity(length);
     let mut bytes = [0u8; 64];
     while text.len() < length {
         getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
-        // 248 is the largest multiple of 62 in a byte; the values above it would favour the first letters.
-        let fair = bytes.iter().filter(|b| **b < 248).map(|b| char::from(ALPHABET[usize::from(*b % 62)]));
-        text.extend(fair.take(length - text.len()));
+        // 248 is the largest multiple of 62 that fits in a byte. Larger values would bias the result.
+        let unbiased = bytes.iter().filter(|b| **b < 248).map(|b| char::from(ALPHABET[usize::from(*b % 62)]));
+        text.extend(unbiased.take(length - text.len()));
     }
     Ok(Secret(text))
 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn random_texts_have_their_length_and_alphabet_and_differ() {
+    fn random_texts_are_uniform_and_distinct() {
         for length in [0, 1, 24, 43, 300] {
             let text = random_text(length).unwrap();
             assert_eq!(text.expose().len(), length);
@@ -77,12 +77,12 @@ mod tests {
         let long = random_text(20_000).unwrap();
         for c in ALPHABET {
             let n = long.expose().bytes().filter(|b| b == c).count();
-            assert!((150..600).contains(&n), "{} comes {n} times", char::from(*c));
+            assert!((150..600).contains(&n), "{} occurs {n} times", char::from(*c));
         }
     }
 
     #[test]
-    fn debug_hides_the_text() {
+    fn debug_omits_the_text() {
         assert_eq!(format!("{:?}", Secret::new("abc")), "Secret(…)");
     }
 }

@@ -1,51 +1,51 @@
-//! Sessions: which log-ins of a user are still good, as the `session_tokens` user meta holds them.
+//! Login sessions of a user, as stored in the `session_tokens` user meta.
 //!
-//! The token itself is in the cookie alone; the store holds its SHA-256 (the verifier) with what is known of the log-in.
+//! Only the cookie contains the token. The database stores its SHA-256, the verifier, with information about the login.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use crate::{NoRandomness, Secret, crypto, secret::random_text, stored::integer};
 
-/// Seconds for which a log-in is good.
+/// Lifetime of a session in seconds.
 pub const LIFETIME: i64 = 2 * 86_400;
 
-/// Seconds for which a log-in is good when the user asked to be remembered.
+/// Lifetime of a session in seconds if the user chose to be remembered.
 pub const REMEMBERED_LIFETIME: i64 = 14 * 86_400;
 
-/// Most sessions that a user has at once; the one that ends first gives way to a new one.
+/// Maximum number of sessions per user. A new session replaces the one that expires first.
 const MAX_SESSIONS: usize = 500;
 
-/// A new random session token: 43 letters and digits, 256 bits.
+/// Generates a random session token: 43 letters and digits, 256 bits.
 ///
 /// # Errors
-/// [`NoRandomness`] when the operating system has none.
+/// [`NoRandomness`] if the operating system provides no random bytes.
 pub fn new_token() -> Result<Secret, NoRandomness> {
     random_text(43)
 }
 
-/// What the store knows a token by.
+/// The verifier under which a token's session is stored.
 pub fn verifier(token: &str) -> String {
     crypto::sha256_hex(token.as_bytes())
 }
 
-/// One log-in.
+/// A login session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
-    /// Last second in which it is good, since the epoch.
+    /// Last second in which the session is valid, since the epoch.
     pub expiration: i64,
-    /// Address that logged in.
+    /// IP address of the login.
     pub ip: Option<String>,
-    /// What the browser called itself.
+    /// User agent of the login.
     pub ua: Option<String>,
-    /// When, in seconds since the epoch.
+    /// Time of the login in seconds since the epoch.
     pub login: Option<i64>,
-    /// Members that extensions added, kept as they are.
+    /// Properties added by extensions, preserved unchanged.
     pub extra: Map<String, Value>,
 }
 
 impl Session {
-    /// Reads a stored session: a map, or in very old rows the expiration alone.
+    /// Reads a stored session: a map, or in very old rows only the expiration.
     fn from_value(value: &Value) -> Option<Self> {
         let Value::Object(map) = value else {
             return Some(Session { expiration: value.as_i64()?, ..Session::default() });
@@ -81,45 +81,45 @@ impl Session {
         Value::Object(map)
     }
 
-    /// Whether it is good at this time (seconds since the epoch).
+    /// Returns whether the session is valid at `now` (seconds since the epoch).
     pub fn is_live(&self, now: i64) -> bool {
         self.expiration >= now
     }
 }
 
-/// A user's sessions by verifier, oldest first. `Debug` tells only how many.
+/// A user's sessions by verifier, oldest first. `Debug` shows only their number.
 #[derive(Clone, Default, PartialEq)]
 pub struct Sessions(IndexMap<String, Session>);
 
 impl Sessions {
-    /// Reads the unserialized `session_tokens` meta; whatever is not a session in it is left out.
+    /// Reads the unserialized `session_tokens` meta and skips invalid sessions.
     pub fn from_value(stored: &Value) -> Self {
         let entries = stored.as_object().into_iter().flatten();
         Sessions(entries.filter_map(|(v, s)| Some((v.clone(), Session::from_value(s)?))).collect())
     }
 
-    /// The value to store; none when no session is left and the row is to be deleted.
+    /// The value to store. `None` if no session is left and the row must be deleted.
     pub fn to_value(&self) -> Option<Value> {
         let map: Map<String, Value> = self.0.iter().map(|(v, s)| (v.clone(), s.to_value())).collect();
         (!map.is_empty()).then_some(Value::Object(map))
     }
 
-    /// The live session of this token.
+    /// The session of a token, if it is valid.
     pub fn get(&self, token: &str, now: i64) -> Option<&Session> {
         self.0.get(&verifier(token)).filter(|s| s.is_live(now))
     }
 
-    /// Whether the token's session is live.
+    /// Returns whether a token's session is valid.
     pub fn verify(&self, token: &str, now: i64) -> bool {
         self.get(token, now).is_some()
     }
 
-    /// The live sessions with their verifiers, oldest first: for pages that list them.
+    /// The valid sessions with their verifiers, oldest first.
     pub fn live(&self, now: i64) -> impl Iterator<Item = (&str, &Session)> {
         self.0.iter().filter(move |(_, s)| s.is_live(now)).map(|(v, s)| (v.as_str(), s))
     }
 
-    /// Begins a session, or replaces that of the same token. Sessions that have ended are dropped.
+    /// Starts a session, replacing one with the same token. Expired sessions are removed.
     pub fn insert(&mut self, token: &str, session: Session, now: i64) {
         self.prune(now);
         if self.0.len() >= MAX_SESSIONS
@@ -130,22 +130,22 @@ impl Sessions {
         self.0.insert(verifier(token), session);
     }
 
-    /// Ends the session of this token: log-out.
+    /// Ends the session of a token, for logout.
     pub fn remove(&mut self, token: &str, now: i64) {
         self.prune(now);
         self.0.shift_remove(&verifier(token));
     }
 
-    /// Ends the session of this verifier, as [`Sessions::live`] gives it; whether there was one.
+    /// Ends the session with this verifier, as returned by [`Sessions::live`]. Returns whether it existed.
     pub fn remove_verifier(&mut self, verifier: &str) -> bool {
         self.0.shift_remove(verifier).is_some()
     }
 
-    /// Ends every session but that of this token: log-out everywhere else.
+    /// Ends all sessions except that of a token.
     pub fn remove_others(&mut self, token: &str, now: i64) {
-        let kept = verifier(token);
+        let current = verifier(token);
         self.prune(now);
-        self.0.retain(|v, _| *v == kept);
+        self.0.retain(|v, _| *v == current);
     }
 
     /// Ends every session.
@@ -153,12 +153,12 @@ impl Sessions {
         self.0.clear();
     }
 
-    /// How many are held, ended ones among them.
+    /// The number of sessions, including expired ones.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether none is held.
+    /// Returns whether there are no sessions.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -198,7 +198,7 @@ mod tests {
         ] {
             let sessions = Sessions::from_value(&json!({TOK: stored}));
             assert_eq!(sessions.verify("token", now), expected, "{stored}");
-            assert!(!sessions.verify(TOK, now), "the verifier itself is no token");
+            assert!(!sessions.verify(TOK, now), "a verifier is not a token");
         }
         for stored in [json!([]), json!(""), json!(false), json!(null)] {
             assert!(Sessions::from_value(&stored).is_empty());
@@ -207,20 +207,20 @@ mod tests {
     }
 
     #[test]
-    fn stored_members_come_back_as_they_were() {
+    fn stored_properties_round_trip() {
         let stored = json!({TOK: {"expiration": 5, "ip": "::1", "ua": "x", "login": 3, "two_factor": {"a": [1]}}});
         assert_eq!(Sessions::from_value(&stored).to_value(), Some(stored));
     }
 
     #[test]
-    fn sessions_begin_and_end() {
+    fn sessions_start_and_end() {
         let mut sessions = Sessions::default();
         let until = |expiration| Session { expiration, ..Session::default() };
         sessions.insert("a", until(10), 0);
         sessions.insert("b", until(20), 0);
         assert!(sessions.verify("a", 10) && !sessions.verify("a", 11) && sessions.verify("b", 20));
         sessions.insert("c", until(30), 11);
-        assert_eq!(sessions.len(), 2, "the ended one is dropped");
+        assert_eq!(sessions.len(), 2, "the expired session is removed");
         sessions.remove("b", 11);
         assert!(!sessions.verify("b", 11) && sessions.verify("c", 11));
         sessions.insert("d", until(30), 11);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_sessions_is_bounded() {
+    fn limits_the_number_of_sessions() {
         let mut sessions = Sessions::default();
         for i in 0..MAX_SESSIONS + 10 {
             sessions.insert(&i.to_string(), Session { expiration: 100 + i as i64, ..Session::default() }, 0);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_43_characters_and_debug_tells_nothing() {
+    fn tokens_have_43_characters_and_debug_omits_them() {
         assert_eq!(new_token().unwrap().expose().len(), 43);
         assert_eq!(format!("{:?}", Sessions::from_value(&json!({TOK: 5}))), "Sessions(1)");
     }

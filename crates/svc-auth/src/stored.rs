@@ -1,13 +1,13 @@
-//! How values unserialized from the store read, where sites hold more than one shape.
+//! Conversion of unserialized values that sites store in more than one form.
 
 use serde_json::Value;
 
-/// A whole number, stored as such or as text.
+/// An integer, stored as a number or as text.
 pub(crate) fn integer(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Whether PHP takes a stored value for true.
+/// Returns whether PHP treats a stored value as true.
 pub(crate) fn truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,

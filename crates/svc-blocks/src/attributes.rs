@@ -1,20 +1,20 @@
-//! Attributes of a block against the schemas of its type.
+//! Prepares a block's attributes with the schemas of its block type.
 
 use serde_json::{Map, Value};
 use svc_content::blocks::BlockType;
 use svc_schema::Schema;
 
-/// The attributes that the code of a block sees: those that do not fit their schema are left out, and defaults fill the
-/// gaps. Those without a schema stay.
+/// The attributes that a block's renderer receives: those that are invalid for their schema are removed, and defaults
+/// are added. Attributes without a schema are unchanged.
 ///
 /// Source: `WP_Block_Type::prepare_attributes_for_render`.
-pub fn completed(block_type: &BlockType, given: &Map<String, Value>) -> Map<String, Value> {
-    let fits = |name: &str, value: &Value| match block_type.attributes.get(name) {
-        Some(schema) => fits(schema, value, name),
+pub(crate) fn complete_attributes(block_type: &BlockType, stored: &Map<String, Value>) -> Map<String, Value> {
+    let is_valid = |name: &str, value: &Value| match block_type.attributes.get(name) {
+        Some(schema) => is_valid(schema, value, name),
         None => true,
     };
     let mut attrs: Map<String, Value> =
-        given.iter().filter(|(name, value)| fits(name, value)).map(|(n, v)| (n.clone(), v.clone())).collect();
+        stored.iter().filter(|(name, value)| is_valid(name, value)).map(|(n, v)| (n.clone(), v.clone())).collect();
     for (name, schema) in &block_type.attributes {
         if let Some(default) = schema.get("default").filter(|_| !attrs.contains_key(name)) {
             attrs.insert(name.clone(), default.clone());
@@ -23,12 +23,12 @@ pub fn completed(block_type: &BlockType, given: &Map<String, Value>) -> Map<Stri
     attrs
 }
 
-/// Whether a value fits. Most schemas are nothing but a type, which needs no compiling.
-fn fits(schema: &Value, value: &Value, name: &str) -> bool {
+/// Whether a value is valid. Most schemas are only a type, which is checked without compiling the schema.
+fn is_valid(schema: &Value, value: &Value, name: &str) -> bool {
     let is_plain = schema.get("enum").is_none() && schema.get("items").is_none() && schema.get("properties").is_none();
     match (schema.get("type").and_then(Value::as_str), value) {
         (Some("string"), Value::String(_)) | (Some("boolean"), Value::Bool(_)) if is_plain => true,
-        // Text that the editor has written; it is no type of the interface.
+        // The editor's rich text, which is not a type of JSON Schema.
         (Some("rich-text"), _) => true,
         (Some("object"), Value::Object(_)) if is_plain => true,
         (Some("number" | "integer"), Value::Number(number)) if is_plain && number.is_i64() => {
@@ -45,12 +45,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_that_do_not_fit_give_way_to_defaults() {
+    fn invalid_attributes_are_replaced_by_defaults() {
         let block_type = BlockType::new("a/b", "B")
             .attribute("tone", json!({"type": "string", "enum": ["calm", "loud"], "default": "calm"}))
             .attribute("count", json!({"type": "integer", "minimum": 0}))
             .attribute("on", json!({"type": "boolean", "default": true}));
-        for (given, expected) in [
+        for (stored, expected) in [
             (json!({}), json!({"tone": "calm", "on": true})),
             (json!({"tone": "x", "count": -1, "on": false}), json!({"on": false, "tone": "calm"})),
             (
@@ -58,7 +58,7 @@ mod tests {
                 json!({"tone": "loud", "count": "3", "other": [1], "on": true}),
             ),
         ] {
-            assert_eq!(Value::Object(completed(&block_type, given.as_object().unwrap())), expected);
+            assert_eq!(Value::Object(complete_attributes(&block_type, stored.as_object().unwrap())), expected);
         }
     }
 }

@@ -1,27 +1,27 @@
-//! The days of a month, with links to those on which posts were published.
+//! The calendar block: a month whose days link to the posts published on them.
 
 use std::collections::HashSet;
 
 use chrono::{Datelike, Months, NaiveDate};
 use svc_text::{esc_attr, esc_url};
 
-use crate::{core::Call, date, posts::classes, supports};
+use crate::{core::BlockCall, date, posts::classes, supports};
 
-pub(crate) fn calendar(call: &Call<'_>) -> String {
+pub(crate) fn calendar(call: &BlockCall<'_>) -> String {
     let days = call.data().days();
     if days.is_empty() {
         return String::new();
     }
     let now = call.data().facts().now.date();
-    let chosen = match (call.number("year"), call.number("month")) {
+    let requested = match (call.number("year"), call.number("month")) {
         (Some(year), Some(month)) => {
             NaiveDate::from_ymd_opt(i32::try_from(year).unwrap_or(now.year()), u32::try_from(month).unwrap_or(1), 1)
         }
         _ => None,
     };
-    let Some(first) = chosen.or_else(|| now.with_day(1)) else { return String::new() };
-    let colors = supports::colors(&crate::unhidden(call.block_type, "color"), &call.attrs);
-    let table = Table { call, first, now, published: days.iter().map(|(day, _)| *day).collect() };
+    let Some(first) = requested.or_else(|| now.with_day(1)) else { return String::new() };
+    let colors = supports::colors(&crate::with_serialized_support(call.block_type, "color"), &call.attrs);
+    let table = MonthTable { call, first, now, published: days.iter().map(|(day, _)| *day).collect() };
     let css = match colors.css() {
         css if css.is_empty() => css,
         css => format!("style=\"{};\" ", esc_attr(&css)),
@@ -32,25 +32,25 @@ pub(crate) fn calendar(call: &Call<'_>) -> String {
         call.wrapper(&[]),
         esc_attr(&class),
         first.format("%B %Y"),
-        table.heads(),
+        table.header_row(),
         table.rows(),
-        table.neighbours(),
+        table.month_links(),
     )
 }
 
-struct Table<'c> {
-    call: &'c Call<'c>,
+struct MonthTable<'c> {
+    call: &'c BlockCall<'c>,
     first: NaiveDate,
     now: NaiveDate,
     published: HashSet<NaiveDate>,
 }
 
-impl Table<'_> {
+impl MonthTable<'_> {
     fn start_of_week(&self) -> u32 {
         self.call.data().facts().start_of_week % 7
     }
 
-    fn heads(&self) -> String {
+    fn header_row(&self) -> String {
         const NAMES: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
         let name = |n: u32| NAMES[((self.start_of_week() + n) % 7) as usize];
         (0..7).map(|n| format!("\t\t<th scope=\"col\" aria-label=\"{}\">{}</th>\n", name(n), &name(n)[..1])).collect()
@@ -93,18 +93,18 @@ impl Table<'_> {
         )
     }
 
-    /// Links to the nearest months before and after with posts.
-    fn neighbours(&self) -> String {
+    /// Links to the nearest earlier and later months with posts.
+    fn month_links(&self) -> String {
         let after_month = self.first.checked_add_months(Months::new(1)).unwrap_or(self.first);
         let before = self.published.iter().filter(|day| **day < self.first).max();
         let after = self.published.iter().filter(|day| **day >= after_month).min();
         let link = |day: &NaiveDate, text: String| {
-            let address = self.call.data().date_link(day.year(), Some(day.month()), None);
-            format!("<a href=\"{}\">{text}</a>", esc_url(&address))
+            let url = self.call.data().date_link(day.year(), Some(day.month()), None);
+            format!("<a href=\"{}\">{text}</a>", esc_url(&url))
         };
-        let nothing = || "&nbsp;".to_owned();
-        let before = before.map_or_else(nothing, |day| link(day, format!("&laquo; {}", day.format("%b"))));
-        let after = after.map_or_else(nothing, |day| link(day, format!("{} &raquo;", day.format("%b"))));
+        let blank = || "&nbsp;".to_owned();
+        let before = before.map_or_else(blank, |day| link(day, format!("&laquo; {}", day.format("%b"))));
+        let after = after.map_or_else(blank, |day| link(day, format!("{} &raquo;", day.format("%b"))));
         format!(
             "<nav aria-label=\"Previous and next months\" class=\"wp-calendar-nav\">\n\t\t<span class=\"wp-calendar-nav-prev\">{before}</span>\n\t\t<span class=\"pad\">&nbsp;</span>\n\t\t<span class=\"wp-calendar-nav-next\">{after}</span>\n\t</nav>"
         )

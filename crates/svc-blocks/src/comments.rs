@@ -1,4 +1,4 @@
-//! Blocks about comments: the newest of the site, and those on a post.
+//! Comment blocks: the site's latest comments, and the comments on a post.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -7,26 +7,26 @@ use svc_model::CommentId;
 use svc_text::{esc_attr, esc_html, esc_url, strip_all_tags};
 
 use crate::{
-    core::Call,
+    core::BlockCall,
     data::{CommentView, CommentsQuery, PostView},
-    people::{avatar_image, plain_name},
-    posts::{classes, human_date, machine_date},
+    posts::{classes, display_date, iso_date},
     site::heading,
     urls,
+    users::{avatar_image, plain_name},
 };
 
-/// Comments on a post that are shown at most.
+/// Maximum number of comments that are rendered for a post.
 const MAX_COMMENTS: u64 = 1_000;
-/// Levels of answers that are shown.
+/// Maximum depth of replies.
 const MAX_DEPTH: u32 = 10;
-/// Words of a comment in the list of the newest.
+/// Number of words of a comment in the list of latest comments.
 const EXCERPT_WORDS: usize = 20;
 
-pub(crate) fn latest(call: &Call<'_>) -> String {
+pub(crate) fn latest(call: &BlockCall<'_>) -> String {
     let limit = u64::try_from(call.number("commentsToShow").unwrap_or(5)).unwrap_or(5).min(100);
     let comments = call.data().comments(&CommentsQuery { post: None, newest_first: true, limit });
-    // An older attribute says no more than whether there is any text.
-    let shown = match (call.text("displayContent"), call.attr("displayExcerpt")) {
+    // The deprecated `displayExcerpt` only shows or hides the text.
+    let text_mode = match (call.text("displayContent"), call.attr("displayExcerpt")) {
         (_, serde_json::Value::Bool(false)) => "none",
         ("", _) => "excerpt",
         (chosen, _) => chosen,
@@ -34,18 +34,18 @@ pub(crate) fn latest(call: &Call<'_>) -> String {
     let class = classes(&[
         if call.is("displayAvatar") { "has-avatars" } else { "" },
         if call.is("displayDate") { "has-dates" } else { "" },
-        if shown == "none" { "" } else { "has-excerpts" },
+        if text_mode == "none" { "" } else { "has-excerpts" },
         if comments.is_empty() { "no-comments" } else { "" },
     ]);
-    let look = call.wrapper_with(&[&class]);
+    let attributes = call.wrapper_with(&[&class]);
     if comments.is_empty() {
-        return format!("<div {look}>No comments to show.</div>");
+        return format!("<div {attributes}>No comments to show.</div>");
     }
-    let items: String = comments.iter().map(|comment| latest_item(call, comment, shown)).collect();
-    format!("<ol {look}>{items}</ol>")
+    let items: String = comments.iter().map(|comment| latest_item(call, comment, text_mode)).collect();
+    format!("<ol {attributes}>{items}</ol>")
 }
 
-fn latest_item(call: &Call<'_>, comment: &CommentView, shown: &str) -> String {
+fn latest_item(call: &BlockCall<'_>, comment: &CommentView, text_mode: &str) -> String {
     let mut out = "<li class=\"wp-block-latest-comments__comment\">".to_owned();
     if call.is("displayAvatar") {
         let class = "wp-block-latest-comments__comment-avatar";
@@ -69,19 +69,19 @@ fn latest_item(call: &Call<'_>, comment: &CommentView, shown: &str) -> String {
     if let (true, Some(date)) = (call.is("displayDate"), comment.comment.date) {
         out.push_str(&format!(
             "<time datetime=\"{}\" class=\"wp-block-latest-comments__comment-date\">{}</time>",
-            esc_attr(&machine_date(call, date)),
-            human_date(call, date, "")
+            esc_attr(&iso_date(call, date)),
+            display_date(call, date, "")
         ));
     }
     out.push_str("</footer>");
     let is_locked = call.data().post(comment.comment.post).is_some_and(|post| post.locked);
-    match shown {
+    match text_mode {
         "full" | "excerpt" if is_locked => {
             out.push_str("<div class=\"wp-block-latest-comments__comment-excerpt\"><p>Password protected</p>\n</div>");
         }
         "full" => out.push_str(&format!(
             "<div class=\"wp-block-latest-comments__comment-excerpt\">{}</div>",
-            text_of(call, comment)
+            rendered_text(call, comment)
         )),
         "excerpt" => {
             let plain = strip_all_tags(&comment.comment.content, false);
@@ -97,20 +97,20 @@ fn latest_item(call: &Call<'_>, comment: &CommentView, shown: &str) -> String {
     out
 }
 
-/// A comment as it is shown.
-fn text_of(call: &Call<'_>, comment: &CommentView) -> String {
+/// The rendered text of a comment.
+fn rendered_text(call: &BlockCall<'_>, comment: &CommentView) -> String {
     call.content_of(format!("comment {}", comment.comment.id), |context| {
         display::render_comment(&comment.comment.content, context)
     })
 }
 
-/// Whether comments on a post are shown to the reader.
-fn open_post(call: &Call<'_>) -> Option<Rc<PostView>> {
+/// The post, unless it is locked by a password.
+fn unlocked_post(call: &BlockCall<'_>) -> Option<Rc<PostView>> {
     call.post().filter(|post| !post.locked)
 }
 
-/// Whether a post takes comments now.
-fn takes_comments(call: &Call<'_>, post: &PostView) -> bool {
+/// Whether a post accepts comments now.
+fn accepts_comments(call: &BlockCall<'_>, post: &PostView) -> bool {
     let facts = call.data().facts();
     let is_old = match (facts.comments_close_after, post.post.date) {
         (Some(days), Some(date)) => (facts.now - date).num_days() >= days,
@@ -119,10 +119,10 @@ fn takes_comments(call: &Call<'_>, post: &PostView) -> bool {
     post.post.comment_status == "open" && !is_old
 }
 
-/// The block around all comments: nothing where there are none and none can be written.
-pub(crate) fn comments(call: &Call<'_>) -> String {
+/// The block that contains all comment blocks; empty if there are no comments and none can be written.
+pub(crate) fn comments(call: &BlockCall<'_>) -> String {
     let Some(post) = call.post() else { return String::new() };
-    if post.post.comment_count == 0 && !takes_comments(call, &post) {
+    if post.post.comment_count == 0 && !accepts_comments(call, &post) {
         return String::new();
     }
     if call.is("legacy") {
@@ -131,12 +131,12 @@ pub(crate) fn comments(call: &Call<'_>) -> String {
     call.content.to_owned()
 }
 
-/// The block of old, which showed what a theme made of PHP made of comments.
-pub(crate) fn of_old(call: &Call<'_>) -> String {
+/// The deprecated block that rendered the comments template of classic themes.
+pub(crate) fn deprecated(call: &BlockCall<'_>) -> String {
     format!("<div {}></div>", call.wrapper_with(&[&call.align_class()]))
 }
 
-pub(crate) fn title(call: &Call<'_>) -> String {
+pub(crate) fn title(call: &BlockCall<'_>) -> String {
     let post = call.post();
     if post.as_ref().is_some_and(|post| post.locked || post.post.comment_count == 0) {
         return String::new();
@@ -150,16 +150,16 @@ pub(crate) fn title(call: &Call<'_>) -> String {
         (true, true) => format!("{} to &#8220;{name}&#8221;", of(count)),
         (false, true) => of(count),
         (show, false) => {
-            let what = if count == 1 { "Response" } else { "Responses" };
-            if show { format!("{what} to &#8220;{name}&#8221;") } else { what.to_owned() }
+            let noun = if count == 1 { "Response" } else { "Responses" };
+            if show { format!("{noun} to &#8220;{name}&#8221;") } else { noun.to_owned() }
         }
     };
     let tag = heading(call.number("level").unwrap_or(2));
     format!("<{tag} id=\"comments\" {}>{text}</{tag}>", call.wrapper_without_id(&call.align_class()))
 }
 
-pub(crate) fn template(call: &Call<'_>) -> String {
-    let Some(post) = open_post(call) else { return String::new() };
+pub(crate) fn template(call: &BlockCall<'_>) -> String {
+    let Some(post) = unlocked_post(call) else { return String::new() };
     let query = CommentsQuery { post: Some(post.post.id), newest_first: false, limit: MAX_COMMENTS };
     let comments = call.data().comments(&query);
     if comments.is_empty() {
@@ -167,11 +167,11 @@ pub(crate) fn template(call: &Call<'_>) -> String {
     }
     let facts = call.data().facts();
     let depth = facts.thread_depth.unwrap_or(1).min(MAX_DEPTH);
-    let known: std::collections::HashSet<CommentId> = comments.iter().map(|c| c.comment.id).collect();
+    let listed: std::collections::HashSet<CommentId> = comments.iter().map(|c| c.comment.id).collect();
     let mut tree: HashMap<CommentId, Vec<&CommentView>> = HashMap::new();
     for comment in comments.iter() {
         let parent =
-            if depth > 1 && known.contains(&comment.comment.parent) { comment.comment.parent } else { CommentId(0) };
+            if depth > 1 && listed.contains(&comment.comment.parent) { comment.comment.parent } else { CommentId(0) };
         tree.entry(parent).or_default().push(comment);
     }
     let mut threads = tree.get(&CommentId(0)).cloned().unwrap_or_default();
@@ -179,19 +179,19 @@ pub(crate) fn template(call: &Call<'_>) -> String {
         threads.reverse();
     }
     if let Some(per_page) = facts.comments_per_page {
-        // The page that opens is the first, or the one with the newest comments.
+        // The default page is the first one, or the one with the newest comments.
         let per_page = usize::try_from(per_page).unwrap_or(usize::MAX).max(1);
         let start = if facts.newest_comments_first { 0 } else { threads.len().saturating_sub(1) / per_page * per_page };
         threads = threads.into_iter().skip(start).take(per_page).collect();
     }
-    let mut list = Thread { call, tree, post, depth, n_comments: 0, n_threads: 0 };
+    let mut list = CommentList { call, tree, post, depth, n_comments: 0, n_threads: 0 };
     let items: String = threads.into_iter().map(|comment| list.item(comment, 1)).collect();
     format!("<ol {}>{items}</ol>", call.wrapper(&[]))
 }
 
-/// Comments being written, with what tells every second one.
-struct Thread<'c> {
-    call: &'c Call<'c>,
+/// Renders a list of comments, with counters for alternating classes.
+struct CommentList<'c> {
+    call: &'c BlockCall<'c>,
     tree: HashMap<CommentId, Vec<&'c CommentView>>,
     post: Rc<PostView>,
     depth: u32,
@@ -199,18 +199,18 @@ struct Thread<'c> {
     n_threads: u32,
 }
 
-impl Thread<'_> {
+impl CommentList<'_> {
     fn item(&mut self, comment: &CommentView, depth: u32) -> String {
         let class = self.class(comment, depth);
         let id = comment.comment.id;
         let call = self.call;
         let inside = call.within([("commentId", id.0.into())], || call.item());
-        let answers = if depth < self.depth { self.tree.get(&id).cloned().unwrap_or_default() } else { Vec::new() };
-        let mut below: String = answers.into_iter().map(|answer| self.item(answer, depth + 1)).collect();
-        if !below.is_empty() {
-            below = format!("<ol>{below}</ol>");
+        let replies = if depth < self.depth { self.tree.get(&id).cloned().unwrap_or_default() } else { Vec::new() };
+        let mut nested: String = replies.into_iter().map(|reply| self.item(reply, depth + 1)).collect();
+        if !nested.is_empty() {
+            nested = format!("<ol>{nested}</ol>");
         }
-        format!("<li id=\"comment-{id}\" class=\"{class}\">{inside}{below}</li>")
+        format!("<li id=\"comment-{id}\" class=\"{class}\">{inside}{nested}</li>")
     }
 
     fn class(&mut self, comment: &CommentView, depth: u32) -> String {
@@ -218,7 +218,7 @@ impl Thread<'_> {
         let mut classes =
             vec![if row.comment_type.is_empty() { "comment".to_owned() } else { row.comment_type.clone() }];
         if !row.user.is_none()
-            && let Some(user) = self.call.data().person(row.user)
+            && let Some(user) = self.call.data().author_view(row.user)
         {
             classes.push("byuser".to_owned());
             let slug = user.link.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
@@ -241,12 +241,12 @@ impl Thread<'_> {
     }
 }
 
-/// The comment that a block is of.
-fn comment(call: &Call<'_>) -> Option<Rc<CommentView>> {
+/// The comment in the block's context.
+fn comment(call: &BlockCall<'_>) -> Option<Rc<CommentView>> {
     call.data().comment(call.comment_id()?)
 }
 
-pub(crate) fn author_name(call: &Call<'_>) -> String {
+pub(crate) fn author_name(call: &BlockCall<'_>) -> String {
     let Some(comment) = comment(call) else { return String::new() };
     let name = plain_name(&comment.author);
     let link = &comment.comment.author_url;
@@ -262,63 +262,63 @@ pub(crate) fn author_name(call: &Call<'_>) -> String {
     format!("<div {}>{inside}</div>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
 }
 
-pub(crate) fn date(call: &Call<'_>) -> String {
+pub(crate) fn date(call: &BlockCall<'_>) -> String {
     let Some(comment) = comment(call) else { return String::new() };
     let Some(date) = comment.comment.date else { return String::new() };
-    let mut text = human_date(call, date, call.text("format"));
+    let mut text = display_date(call, date, call.text("format"));
     if call.is("isLink") {
         text = format!("<a href=\"{}\">{text}</a>", esc_url(&comment.link));
     }
-    let machine = esc_attr(&machine_date(call, date));
-    format!("<div {}><time datetime=\"{machine}\">{text}</time></div>", call.wrapper_with(&[call.link_class()]))
+    let datetime = esc_attr(&iso_date(call, date));
+    format!("<div {}><time datetime=\"{datetime}\">{text}</time></div>", call.wrapper_with(&[call.link_class()]))
 }
 
-pub(crate) fn content(call: &Call<'_>) -> String {
+pub(crate) fn content(call: &BlockCall<'_>) -> String {
     let Some(comment) = comment(call) else { return String::new() };
-    let text = text_of(call, &comment);
+    let text = rendered_text(call, &comment);
     if text.is_empty() {
         return String::new();
     }
     format!("<div {}>{text}</div>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
 }
 
-pub(crate) fn reply_link(call: &Call<'_>) -> String {
+pub(crate) fn reply_link(call: &BlockCall<'_>) -> String {
     let (Some(comment), Some(post)) = (comment(call), call.data().post(comment_post(call))) else {
         return String::new();
     };
     let facts = call.data().facts();
-    let is_shown = facts.thread_depth.is_some() && takes_comments(call, &post);
+    let is_shown = facts.thread_depth.is_some() && accepts_comments(call, &post);
     if !is_shown || (facts.comments_need_login && facts.logout_url.is_none()) {
         return String::new();
     }
     let id = comment.comment.id;
     let label = esc_attr(&format!("Reply to {}", comment.author));
-    let address = format!("{}#respond", urls::with(&post.link, &[("replytocom", &id.to_string())]));
+    let url = format!("{}#respond", urls::with(&post.link, &[("replytocom", &id.to_string())]));
     format!(
         "<div {}><a rel=\"nofollow\" class=\"comment-reply-link\" href=\"{}\" data-commentid=\"{id}\" data-postid=\"{}\" data-belowelement=\"comment-{id}\" data-respondelement=\"respond\" data-replyto=\"{label}\" aria-label=\"{label}\">Reply</a></div>",
         call.wrapper_with(&[&call.align_class(), call.link_class()]),
-        esc_url(&address),
+        esc_url(&url),
         post.post.id,
     )
 }
 
-fn comment_post(call: &Call<'_>) -> svc_model::PostId {
+fn comment_post(call: &BlockCall<'_>) -> svc_model::PostId {
     comment(call).map_or(svc_model::PostId(0), |comment| comment.comment.post)
 }
 
-pub(crate) fn edit_link(call: &Call<'_>) -> String {
+pub(crate) fn edit_link(call: &BlockCall<'_>) -> String {
     let Some(comment) = comment(call) else { return String::new() };
-    let Some(address) = &comment.edit_link else { return String::new() };
+    let Some(url) = &comment.edit_link else { return String::new() };
     format!(
         "<div {}><a href=\"{}\" target=\"{}\">Edit</a></div>",
         call.wrapper_with(&[&call.align_class(), call.link_class()]),
-        esc_url(address),
+        esc_url(url),
         esc_attr(call.text("linkTarget"))
     )
 }
 
-/// Links between pages of comments stand on the pages themselves; the interface shows the first alone.
-pub(crate) fn pagination(call: &Call<'_>) -> String {
+/// The links between comment pages. Comments are rendered for the default page only.
+pub(crate) fn pagination(call: &BlockCall<'_>) -> String {
     let inside = call.content.trim();
     if inside.is_empty() {
         return String::new();
@@ -326,23 +326,23 @@ pub(crate) fn pagination(call: &Call<'_>) -> String {
     format!("<div {}>{}</div>", call.wrapper(&[]), call.content)
 }
 
-/// The form in which a comment is written.
-pub(crate) fn form(call: &Call<'_>) -> String {
-    let Some(post) = open_post(call).filter(|post| takes_comments(call, post)) else { return String::new() };
+/// The comment form.
+pub(crate) fn form(call: &BlockCall<'_>) -> String {
+    let Some(post) = unlocked_post(call).filter(|post| accepts_comments(call, post)) else { return String::new() };
     let facts = call.data().facts();
     let id = post.post.id;
     let action = format!("{}/wp-comments-post.php", facts.login_url.rsplit_once('/').map_or("", |(site, _)| site));
-    let need = "<span class=\"required\">*</span>";
-    let who = if facts.logout_url.is_some() {
+    let required_mark = "<span class=\"required\">*</span>";
+    let author_fields = if facts.logout_url.is_some() {
         String::new()
     } else {
         format!(
             concat!(
-                "<p class=\"comment-form-author\"><label for=\"author\">Name {need}</label> <input id=\"author\" name=\"author\" type=\"text\" value=\"\" size=\"30\" maxlength=\"245\" autocomplete=\"name\" required /></p>\n",
-                "<p class=\"comment-form-email\"><label for=\"email\">Email {need}</label> <input id=\"email\" name=\"email\" type=\"email\" value=\"\" size=\"30\" maxlength=\"100\" aria-describedby=\"email-notes\" autocomplete=\"email\" required /></p>\n",
+                "<p class=\"comment-form-author\"><label for=\"author\">Name {required_mark}</label> <input id=\"author\" name=\"author\" type=\"text\" value=\"\" size=\"30\" maxlength=\"245\" autocomplete=\"name\" required /></p>\n",
+                "<p class=\"comment-form-email\"><label for=\"email\">Email {required_mark}</label> <input id=\"email\" name=\"email\" type=\"email\" value=\"\" size=\"30\" maxlength=\"100\" aria-describedby=\"email-notes\" autocomplete=\"email\" required /></p>\n",
                 "<p class=\"comment-form-url\"><label for=\"url\">Website</label> <input id=\"url\" name=\"url\" type=\"url\" value=\"\" size=\"30\" maxlength=\"200\" autocomplete=\"url\" /></p>\n",
             ),
-            need = need
+            required_mark = required_mark
         )
     };
     let consent = if facts.comment_cookies && facts.logout_url.is_none() {
@@ -354,23 +354,23 @@ pub(crate) fn form(call: &Call<'_>) -> String {
         String::new()
     } else {
         format!(
-            "<p class=\"comment-notes\"><span id=\"email-notes\">Your email address is not published.</span> <span class=\"required-field-message\">Required fields have this mark: {need}</span></p>"
+            "<p class=\"comment-notes\"><span id=\"email-notes\">Your email address is not published.</span> <span class=\"required-field-message\">Fields marked {required_mark} are required</span></p>"
         )
     };
     let fields = if facts.comments_need_login && facts.logout_url.is_none() {
-        format!("<p class=\"must-log-in\"><a href=\"{}\">Log in</a> to write a comment.</p>", esc_url(&facts.login_url))
+        format!("<p class=\"must-log-in\"><a href=\"{}\">Log in</a> to post a comment.</p>", esc_url(&facts.login_url))
     } else {
         format!(
             concat!(
                 "<form action=\"{action}\" method=\"post\" id=\"commentform\" class=\"comment-form\">{notes}",
-                "<p class=\"comment-form-comment\"><label for=\"comment\">Comment {need}</label> <textarea id=\"comment\" name=\"comment\" cols=\"45\" rows=\"8\" maxlength=\"65525\" required></textarea></p>{who}",
+                "<p class=\"comment-form-comment\"><label for=\"comment\">Comment {required_mark}</label> <textarea id=\"comment\" name=\"comment\" cols=\"45\" rows=\"8\" maxlength=\"65525\" required></textarea></p>{author_fields}",
                 "{consent}<p class=\"form-submit wp-block-button\"><input name=\"submit\" type=\"submit\" id=\"submit\" class=\"wp-block-button__link wp-element-button\" value=\"Post Comment\" /> ",
                 "<input type='hidden' name='comment_post_ID' value='{id}' id='comment_post_ID' />\n<input type='hidden' name='comment_parent' id='comment_parent' value='0' />\n</p></form>",
             ),
             action = esc_url(&action),
             notes = notes,
-            need = need,
-            who = who,
+            required_mark = required_mark,
+            author_fields = author_fields,
             consent = consent,
             id = id,
         )

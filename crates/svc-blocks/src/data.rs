@@ -1,86 +1,86 @@
-//! What dynamic blocks show, as a site gives it: facts, and answers to questions about posts, terms, people, comments.
+//! The data that dynamic blocks display: the trait [`BlockData`] and its types.
 //!
-//! Whoever answers remembers his answers: blocks ask the same thing as often as they stand in a text. What comes is what
-//! the reader may see.
+//! Implementations should cache results, since blocks request the same data repeatedly. They return only data that
+//! the current user may see.
 
 use std::rc::Rc;
 
 use chrono::{NaiveDate, NaiveDateTime};
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 
-/// What does not change while a response is made.
+/// Site settings and request data that do not change while a response is rendered.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
-    /// The site's name, as stored.
+pub struct SiteFacts {
+    /// The site's title, as stored.
     pub name: String,
-    /// What it is about, as stored.
+    /// The site's tagline, as stored.
     pub description: String,
-    /// Address of the front page, without slash at its end.
+    /// URL of the front page, without a trailing slash.
     pub home: String,
-    /// Address of the log-in page.
+    /// URL of the login page.
     pub login_url: String,
-    /// Address at which the reader logs out, without where he goes then; nothing for readers who are not logged in.
+    /// URL that logs the current user out, without a redirect target; `None` if no user is logged in.
     pub logout_url: Option<String>,
-    /// Address that was asked for.
+    /// URL of the request.
     pub current_url: String,
-    /// That is the front page, shown as a page.
+    /// Whether the request is for the front page.
     pub is_front: bool,
-    /// How dates are written, in PHP's letters.
+    /// Date format, as for PHP's `date`.
     pub date_format: String,
-    /// How times are written.
+    /// Time format, as for PHP's `date`.
     pub time_format: String,
-    /// First day of the week, Sunday being 0.
+    /// First day of the week; 0 is Sunday.
     pub start_of_week: u32,
-    /// The present moment in the site's zone.
+    /// The current time in the site's time zone.
     pub now: NaiveDateTime,
-    /// Whether people have pictures.
+    /// Whether avatars are enabled.
     pub show_avatars: bool,
-    /// The attachment that is the site's logo.
+    /// Attachment id of the site logo.
     pub logo: PostId,
-    /// The page shown as front page.
+    /// Id of the static front page.
     pub front_page: PostId,
-    /// Posts on a page.
+    /// Number of posts per page.
     pub posts_per_page: u64,
-    /// The active theme.
+    /// Directory name of the active theme.
     pub theme: String,
-    /// Whether comments stand below those that they answer, and how deep.
+    /// Maximum depth of threaded comments; `None` if threading is disabled.
     pub thread_depth: Option<u32>,
-    /// Comments on a page; nothing when all are on one.
+    /// Number of comments per page; `None` if comments are not paged.
     pub comments_per_page: Option<u64>,
-    /// The newest comments come first.
+    /// Whether the newest comments are listed first.
     pub newest_comments_first: bool,
-    /// Only people who are logged in may comment.
+    /// Whether only logged-in users may comment.
     pub comments_need_login: bool,
-    /// Guests are asked whether the browser may keep their name.
+    /// Whether the comment form offers a cookie that stores the author's name.
     pub comment_cookies: bool,
-    /// Comments close when the post is older than this many days.
+    /// Age of a post in days from which its comments are closed.
     pub comments_close_after: Option<i64>,
-    /// Whether smilies become pictures.
+    /// Whether smilies are converted to images.
     pub smilies: bool,
-    /// Address of the folder with images of smilies.
+    /// URL of the directory of smiley images.
     pub smilies_url: String,
-    /// The site's own host.
+    /// The site's host name.
     pub own_host: String,
 }
 
-/// A post that the reader may see.
+/// A post that the current user may see.
 #[derive(Clone, Debug, Default)]
 pub struct PostView {
-    /// The row.
+    /// The stored post.
     pub post: Post,
-    /// Address of its page.
+    /// URL of the post.
     pub link: String,
-    /// The title as HTML, with what marks posts that are not for all.
+    /// The title as HTML, with the prefix of private and protected posts.
     pub title: String,
-    /// The attachment that stands for it.
+    /// Attachment id of the featured image.
     pub thumbnail: PostId,
-    /// A password guards it that the reader has not given.
+    /// Whether the post has a password that the user has not entered.
     pub locked: bool,
-    /// Class names of the element around it.
+    /// CSS classes of the post's element.
     pub classes: Vec<String>,
     /// Its footnotes, as stored.
     pub footnotes: String,
-    /// The blocks that are not put into its content, as stored.
+    /// Hooked blocks that are not inserted into its content, as stored.
     pub ignored_hooks: String,
 }
 
@@ -89,314 +89,315 @@ pub struct PostView {
 pub struct Posts {
     /// The posts.
     pub items: Vec<Rc<PostView>>,
-    /// How many there are on all pages.
+    /// Number of posts on all pages.
     pub total: u64,
 }
 
-/// The list that a page's address asks for, where it asks for one.
-pub struct MainList {
-    /// The posts on this page of the list.
+/// The main query of an HTML page.
+pub struct MainQuery {
+    /// The posts on this page.
     pub posts: Rc<Posts>,
-    /// Posts on a page.
+    /// Number of posts per page.
     pub per_page: u64,
-    /// Number of the page, from 1.
+    /// Page number, starting at 1.
     pub page: u64,
-    /// How many pages there are.
+    /// Number of pages.
     pub pages: u64,
-    /// Address of a page of the list.
+    /// Returns the URL of a page of this list.
     pub address: Box<dyn Fn(u64) -> String>,
-    /// What the list is of, as HTML; empty for the newest posts.
+    /// Title of the archive as HTML; empty for the list of newest posts.
     pub title: String,
-    /// What was searched for.
+    /// The search text.
     pub searched: Option<String>,
 }
 
-/// What posts are ordered by.
+/// Sort order of posts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PostsOrder {
-    /// When they were published.
+    /// By publication date.
     #[default]
     Date,
-    /// When they were changed.
+    /// By modification date.
     Modified,
-    /// Their titles.
+    /// By title.
     Title,
-    /// Their authors.
+    /// By author.
     Author,
-    /// Their places among others.
+    /// By `menu_order`.
     MenuOrder,
-    /// Their numbers.
+    /// By id.
     Id,
-    /// How many comments they have.
+    /// By number of comments.
     Comments,
-    /// How well they fit what is searched.
+    /// By relevance to the search text.
     Relevance,
 }
 
-/// Which posts are asked for.
+/// A query for posts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PostsQuery {
-    /// Their type.
+    /// Post type.
     pub post_type: String,
-    /// At most so many.
+    /// Maximum number of posts.
     pub limit: u64,
-    /// So many are skipped.
+    /// Number of posts to skip.
     pub offset: u64,
-    /// What they are ordered by.
+    /// Sort order.
     pub order: PostsOrder,
-    /// The smallest first.
+    /// Whether to sort in ascending order.
     pub ascending: bool,
-    /// Only by these people.
+    /// Only posts by these authors, if any.
     pub authors: Vec<UserId>,
-    /// None of these.
+    /// Posts to exclude.
     pub exclude: Vec<PostId>,
-    /// Only those below these.
+    /// Only children of these posts, if any.
     pub parents: Vec<PostId>,
-    /// A text in them.
+    /// Search text.
     pub search: String,
-    /// Terms that they have, and terms that they do not have, by taxonomy.
-    pub terms: Vec<TermsWish>,
-    /// Names of formats, `standard` among them.
+    /// Terms that posts must or must not have.
+    pub terms: Vec<TermFilter>,
+    /// Post formats; `standard` is one of them.
     pub formats: Vec<String>,
-    /// What is done about posts that stay on top.
+    /// How sticky posts are handled.
     pub sticky: Sticky,
 }
 
-/// Terms of one taxonomy that posts have, or do not have.
+/// Terms of a taxonomy that posts must or must not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct TermsWish {
+pub struct TermFilter {
     /// The taxonomy.
     pub taxonomy: String,
     /// The terms.
     pub terms: Vec<TermId>,
-    /// The posts have none of them.
+    /// Exclude posts with these terms.
     pub without: bool,
-    /// Posts of terms below count too.
+    /// Include posts of child terms.
     pub with_children: bool,
 }
 
-/// What a list does about posts that stay on top.
+/// How a list handles sticky posts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Sticky {
-    /// They stand where the order puts them.
+    /// Sort them like other posts.
     #[default]
     Ignored,
-    /// They come first on the first page.
+    /// List them first on the first page.
     First,
-    /// Only they.
+    /// List only sticky posts.
     Only,
-    /// None of them.
+    /// Exclude sticky posts.
     Without,
 }
 
-/// A term with the address of its archive.
+/// A term and the URL of its archive.
 #[derive(Clone, Debug, Default)]
 pub struct TermView {
-    /// The row.
+    /// The stored term.
     pub term: Term,
-    /// Address of its archive.
+    /// URL of its archive.
     pub link: String,
 }
 
-/// What terms are ordered by.
+/// Sort order of terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TermsOrder {
-    /// Their names.
+    /// By name.
     #[default]
     Name,
-    /// How many posts they have, most first.
+    /// By number of posts, descending.
     Count,
 }
 
-/// Which terms are asked for.
+/// A query for terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TermsQuery {
-    /// Their taxonomy.
+    /// Taxonomy.
     pub taxonomy: String,
-    /// Only those with posts.
+    /// Only terms with posts.
     pub hide_empty: bool,
-    /// Only those right below this one; zero is the topmost.
+    /// Only direct children of this term; zero for top-level terms.
     pub parent: Option<TermId>,
-    /// What they are ordered by.
+    /// Sort order.
     pub order: TermsOrder,
-    /// At most so many.
+    /// Maximum number of terms.
     pub limit: Option<u64>,
 }
 
-/// A taxonomy, as blocks name it.
+/// A taxonomy's names.
 #[derive(Clone, Debug, Default)]
 pub struct TaxonomyView {
-    /// What people call its terms.
+    /// Plural label.
     pub label: String,
-    /// What people call one of them.
+    /// Singular label.
     pub singular: String,
-    /// The parameter that names its terms in addresses.
+    /// Query parameter of the taxonomy in URLs.
     pub query_var: String,
-    /// Terms can stand below others.
+    /// Whether terms can have parents.
     pub hierarchical: bool,
 }
 
-/// Somebody who writes on the site.
+/// A user who has written posts.
 #[derive(Clone, Debug, Default)]
-pub struct Person {
-    /// His number.
+pub struct AuthorView {
+    /// User id.
     pub id: UserId,
-    /// What he is called.
+    /// Display name.
     pub name: String,
-    /// Address of the archive of his posts.
+    /// URL of the author archive.
     pub link: String,
-    /// What he says of himself.
+    /// Biographical text.
     pub biography: String,
-    /// His e-mail address, which is never shown.
+    /// E-mail address; used for the avatar only and never shown.
     pub email: String,
 }
 
-/// A comment.
+/// A comment and its URLs.
 #[derive(Clone, Debug, Default)]
 pub struct CommentView {
-    /// The row.
+    /// The stored comment.
     pub comment: Comment,
-    /// Address of it on its post's page.
+    /// URL of the comment on its post's page.
     pub link: String,
-    /// Where its author's name leads.
+    /// URL that the author's name links to.
     pub author_link: String,
-    /// What its author is called now.
+    /// The author's current display name.
     pub author: String,
-    /// Where it can be changed, for those who may.
+    /// URL for editing the comment; `None` if the user may not edit it.
     pub edit_link: Option<String>,
 }
 
-/// Which comments are asked for: approved ones, of people.
+/// A query for approved comments, without pingbacks and trackbacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CommentsQuery {
-    /// On this post; on any public one when nothing is said.
+    /// Only comments on this post; `None` for all public posts.
     pub post: Option<PostId>,
-    /// The newest first.
+    /// Whether to list the newest comments first.
     pub newest_first: bool,
-    /// At most so many.
+    /// Maximum number of comments.
     pub limit: u64,
 }
 
-/// When an image is loaded.
+/// How an image is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Loading {
-    /// When it comes into sight.
+pub enum ImageLoading {
+    /// When it becomes visible.
     #[default]
     Late,
-    /// At once: it is what the page shows first.
+    /// Immediately, for images at the top of the page.
     First,
-    /// As the rules for the content say that it stands in.
+    /// As determined by the rules for images in content.
     Content,
 }
 
-/// How an image is shown.
+/// A request for an image tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ImageWish {
-    /// Name of the size.
+pub struct ImageRequest {
+    /// Name of the image size.
     pub size: String,
-    /// Class names.
+    /// CSS classes.
     pub class: String,
-    /// What stands for it in text; its own when nothing is said.
+    /// Alt text; `None` for the attachment's own.
     pub alt: Option<String>,
-    /// Attributes of its own between that text and its style.
+    /// Further attributes, between `alt` and `style`.
     pub more: Vec<(&'static str, String)>,
-    /// Its style; no attribute when nothing is said.
+    /// Value of the `style` attribute; `None` to omit it.
     pub style: Option<String>,
-    /// When it is loaded.
-    pub loading: Loading,
+    /// How the image is loaded.
+    pub loading: ImageLoading,
 }
 
-/// A part of a template.
+/// A template part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PartView {
+pub struct TemplatePartView {
     /// Its blocks.
     pub content: String,
-    /// Where it stands: `header`, `footer`, `uncategorized`.
+    /// Its area: `header`, `footer`, `uncategorized`.
     pub area: String,
-    /// The blocks that are not put into it, as stored.
+    /// Hooked blocks that are not inserted into it, as stored.
     pub ignored_hooks: String,
 }
 
 /// An item of a feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeedItem {
-    /// Its title, as text.
+    /// Its title, as plain text.
     pub title: String,
-    /// Where it leads.
+    /// Its URL.
     pub link: String,
-    /// When it was published, in the site's zone.
+    /// Its publication date in the site's time zone.
     pub date: Option<NaiveDateTime>,
-    /// Who wrote it.
+    /// Its author.
     pub author: String,
-    /// What it says, as text.
+    /// Its text, as plain text.
     pub text: String,
 }
 
-/// A site, as dynamic blocks ask it.
+/// Access to the data of a site.
 pub trait BlockData {
-    /// What does not change meanwhile.
-    fn facts(&self) -> &Facts;
-    /// How far the site's zone is ahead of UTC at a moment of the zone, in seconds.
+    /// Settings and request data that do not change while a response is rendered.
+    fn facts(&self) -> &SiteFacts;
+    /// Offset of the site's time zone from UTC at a local time, in seconds.
     fn offset(&self, local: NaiveDateTime) -> i64;
-    /// A post that the reader may see.
+    /// A post that the current user may see.
     fn post(&self, id: PostId) -> Option<Rc<PostView>>;
-    /// The list that the page itself shows; nothing where no page is drawn.
-    fn main(&self) -> Option<Rc<MainList>> {
+    /// The main query of the HTML page; `None` if no page is rendered.
+    fn main(&self) -> Option<Rc<MainQuery>> {
         None
     }
     /// A page of published posts.
     fn posts(&self, query: &PostsQuery) -> Rc<Posts>;
-    /// The published posts before and after this one: within a taxonomy, when one is named.
-    fn neighbour(&self, of: &Post, next: bool, taxonomy: &str) -> Option<Rc<PostView>>;
-    /// All published pages, by place and title.
+    /// The published post after (`next`) or before this one; if `taxonomy` is not empty, among the posts with the
+    /// same terms.
+    fn adjacent_post(&self, of: &Post, next: bool, taxonomy: &str) -> Option<Rc<PostView>>;
+    /// All published pages, sorted by `menu_order` and title.
     fn pages(&self) -> Rc<Vec<Rc<PostView>>>;
-    /// On which days posts were published, and how many; the newest first.
+    /// The days on which posts were published and the number of posts, newest first.
     fn days(&self) -> Rc<Vec<(NaiveDate, u64)>>;
-    /// Address of the archive of a year, a month or a day.
+    /// URL of the archive of a year, a month or a day.
     fn date_link(&self, year: i32, month: Option<u32>, day: Option<u32>) -> String;
-    /// A taxonomy.
+    /// The names of a taxonomy.
     fn taxonomy(&self, name: &str) -> Option<TaxonomyView>;
-    /// The terms of a post in a taxonomy, by name.
+    /// The terms of a post in a taxonomy, sorted by name.
     fn terms_of(&self, post: PostId, taxonomy: &str) -> Vec<Rc<TermView>>;
     /// A term of a taxonomy.
     fn term(&self, id: TermId, taxonomy: &str) -> Option<Rc<TermView>> {
         let query = TermsQuery { taxonomy: taxonomy.to_owned(), ..TermsQuery::default() };
         self.terms(&query).iter().find(|term| term.term.id == id).cloned()
     }
-    /// The name of a post type, and the address of the list of its posts, where it has one.
+    /// The label and the archive URL of a post type that has an archive.
     fn archive(&self, _post_type: &str) -> Option<(String, String)> {
         None
     }
-    /// A value of a post that is kept beside it under a key: only those that the interface shows to everybody.
+    /// A meta value of a post; only for keys that the REST API shows to anonymous users.
     fn post_meta(&self, _post: PostId, _key: &str) -> Option<String> {
         None
     }
-    /// Terms of a taxonomy.
+    /// The terms of a taxonomy.
     fn terms(&self, query: &TermsQuery) -> Rc<Vec<Rc<TermView>>>;
-    /// Somebody.
-    fn person(&self, id: UserId) -> Option<Rc<Person>>;
-    /// Address of the picture of whoever has this e-mail address.
+    /// A user with published posts.
+    fn author_view(&self, id: UserId) -> Option<Rc<AuthorView>>;
+    /// URL of the avatar for an e-mail address.
     fn avatar(&self, email: &str, pixels: u32) -> String;
-    /// Comments that everybody may read.
+    /// Comments that anonymous users may read.
     fn comments(&self, query: &CommentsQuery) -> Rc<Vec<Rc<CommentView>>>;
-    /// Comments by their numbers, as answered before.
+    /// A comment by id, from an earlier result of [`Self::comments`].
     fn comment(&self, id: CommentId) -> Option<Rc<CommentView>>;
-    /// An icon of the collections of the site, as SVG.
+    /// An icon of the site's collections, as SVG.
     fn icon(&self, _name: &str) -> Option<String> {
         None
     }
-    /// An image of the site as HTML.
-    fn image(&self, id: PostId, wish: &ImageWish) -> Option<String>;
-    /// Images in content.
+    /// An image attachment as HTML.
+    fn image(&self, id: PostId, request: &ImageRequest) -> Option<String>;
+    /// The data for images in content.
     fn images(&self) -> Option<&dyn svc_content::images::Images> {
         None
     }
-    /// A part of a theme's templates, as changed by the site.
-    fn template_part(&self, slug: &str, theme: &str) -> Option<PartView>;
+    /// A template part of a theme, including the site's changes.
+    fn template_part(&self, slug: &str, theme: &str) -> Option<TemplatePartView>;
     /// The blocks of a registered pattern.
     fn pattern(&self, name: &str) -> Option<String>;
-    /// The menu with this number, or of the one that stands in when none is chosen.
+    /// The menu with this id, or the fallback menu if `chosen` is `None`.
     fn menu(&self, chosen: Option<PostId>) -> Option<Rc<PostView>>;
-    /// The newest items of a feed; nothing when it cannot be read.
+    /// The newest items of a feed; `None` if it cannot be loaded.
     fn feed(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>>;
 }

@@ -1,39 +1,40 @@
-//! Dates as people read them, in the format that a site's options give (PHP's letters), in English.
+//! Formats dates with PHP's format characters, in English.
 
 use std::fmt::Write;
 
 use chrono::{Datelike, NaiveDateTime, Timelike};
 
-/// Longest format that is followed, in characters.
+/// Maximum length of a format, in characters.
 const FORMAT_LIMIT: usize = 100;
 
-/// A moment without zone in PHP's format: `F j, Y` gives `January 5, 2024`. Letters that need a zone are left out.
+/// Formats a local time like PHP's `date`: `F j, Y` gives `January 5, 2024`. Characters that need a time zone are
+/// omitted.
 ///
-/// Source: the letters of PHP's `date`.
-pub fn format(moment: NaiveDateTime, format: &str) -> String {
-    format_with(moment, None, format)
+/// Source: the format characters of PHP's `date`.
+pub fn format(local: NaiveDateTime, format: &str) -> String {
+    format_with(local, None, format)
 }
 
-/// A moment of a zone that is so many seconds ahead of UTC, in PHP's format.
-pub fn format_at(moment: NaiveDateTime, offset: i64, format: &str) -> String {
-    format_with(moment, Some(offset), format)
+/// Formats a local time whose zone is `offset` seconds ahead of UTC.
+pub(crate) fn format_at(local: NaiveDateTime, offset: i64, format: &str) -> String {
+    format_with(local, Some(offset), format)
 }
 
-fn format_with(moment: NaiveDateTime, offset: Option<i64>, format: &str) -> String {
+fn format_with(local: NaiveDateTime, offset: Option<i64>, format: &str) -> String {
     let mut out = String::new();
     let mut letters = format.chars().take(FORMAT_LIMIT);
     while let Some(letter) = letters.next() {
-        // Writing to a text cannot fail.
-        let _written = match offset.and_then(|offset| letter_of_zone(moment, offset, letter)) {
+        // Writing to a String cannot fail.
+        let _written = match offset.and_then(|offset| letter_of_zone(local, offset, letter)) {
             Some(text) => out.write_str(&text),
-            None => letter_of(&mut out, moment, letter, &mut letters),
+            None => letter_of(&mut out, local, letter, &mut letters),
         };
     }
     out
 }
 
-/// Letters that tell of the zone.
-fn letter_of_zone(moment: NaiveDateTime, offset: i64, letter: char) -> Option<String> {
+/// Format characters that depend on the time zone.
+fn letter_of_zone(local: NaiveDateTime, offset: i64, letter: char) -> Option<String> {
     let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);
     let ahead = |colon: &str| format!("{sign}{:02}{colon}{:02}", minutes / 60, minutes % 60);
     Some(match letter {
@@ -42,9 +43,9 @@ fn letter_of_zone(moment: NaiveDateTime, offset: i64, letter: char) -> Option<St
         'p' if offset == 0 => "Z".to_owned(),
         'p' => ahead(":"),
         'Z' => offset.to_string(),
-        'U' => (moment.and_utc().timestamp() - offset).to_string(),
-        'c' => format!("{}{}", moment.format("%Y-%m-%dT%H:%M:%S"), ahead(":")),
-        'r' => format!("{} {}", moment.format("%a, %d %b %Y %H:%M:%S"), ahead("")),
+        'U' => (local.and_utc().timestamp() - offset).to_string(),
+        'c' => format!("{}{}", local.format("%Y-%m-%dT%H:%M:%S"), ahead(":")),
+        'r' => format!("{} {}", local.format("%a, %d %b %Y %H:%M:%S"), ahead("")),
         'I' => "0".to_owned(),
         'u' => "000000".to_owned(),
         'v' => "000".to_owned(),
@@ -52,9 +53,9 @@ fn letter_of_zone(moment: NaiveDateTime, offset: i64, letter: char) -> Option<St
     })
 }
 
-/// How long ago a moment was, or how far ahead it is, in one unit. Source: `human_time_diff`.
-pub(crate) fn ago(moment: NaiveDateTime, now: NaiveDateTime) -> String {
-    let seconds = (now - moment).num_seconds();
+/// The difference to the current time in a single unit: `5 days ago`, `1 hour from now`. Source: `human_time_diff`.
+pub(crate) fn human_time_diff(local: NaiveDateTime, now: NaiveDateTime) -> String {
+    let seconds = (now - local).num_seconds();
     let n = seconds.abs();
     let units = [
         (60, "second"),
@@ -72,7 +73,7 @@ pub(crate) fn ago(moment: NaiveDateTime, now: NaiveDateTime) -> String {
     if seconds < 0 { format!("{count} {name}{plural} from now") } else { format!("{count} {name}{plural} ago") }
 }
 
-/// A date as attributes hold it: `2024-05-05T10:00:00`, with or without time.
+/// Parses a date from an attribute: `2024-05-05T10:00:00`, with or without a time.
 pub(crate) fn read(text: &str) -> Option<NaiveDateTime> {
     let clock = text.get(..19).unwrap_or(text);
     let whole = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M"];
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
     use chrono::NaiveDate;
 
-    /// Results of PHP's `gmdate` for the same moment and format.
+    /// Results of PHP's `gmdate` for the same time and formats.
     #[test]
     fn formats_as_php_does() {
         let t = NaiveDate::from_ymd_opt(2024, 2, 3).unwrap().and_hms_opt(0, 5, 9).unwrap();

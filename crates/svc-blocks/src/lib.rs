@@ -1,10 +1,6 @@
-//! Dynamic blocks to HTML, from data that a site gives.
-//!
-//! [`CoreBlocks`] knows how each dynamic block of the core looks, and asks a [`BlockData`] for posts, terms, people and
-//! comments. It does no I/O and reads no clock; the same code renders blocks in content, in templates and for the block
-//! renderer.
+#![doc = include_str!("../README.md")]
 
-pub mod attributes;
+mod attributes;
 mod bindings;
 mod breadcrumbs;
 mod calendar;
@@ -16,7 +12,6 @@ mod featured;
 mod lists;
 mod navigation;
 mod parts;
-mod people;
 mod posts;
 mod query;
 mod search;
@@ -24,18 +19,19 @@ mod site;
 mod social;
 mod supports;
 mod urls;
+mod users;
 pub mod variations;
 
 use svc_content::blocks::BlockType;
 
-use crate::core::Make;
+use crate::core::RenderFn;
 pub use crate::core::{CoreBlocks, MAX_BYTES, with_text};
 pub use data::BlockData;
 
-/// Which code makes which block.
-const MAKERS: &[(&str, Make)] = &[
+/// The renderers of the dynamic core blocks.
+const RENDERERS: &[(&str, RenderFn)] = &[
     ("core/archives", lists::archives),
-    ("core/avatar", people::avatar),
+    ("core/avatar", users::avatar),
     ("core/block", parts::synced),
     ("core/breadcrumbs", breadcrumbs::breadcrumbs),
     ("core/calendar", calendar::calendar),
@@ -63,10 +59,10 @@ const MAKERS: &[(&str, Make)] = &[
     ("core/navigation-submenu", navigation::submenu),
     ("core/page-list", lists::page_list),
     ("core/pattern", parts::pattern),
-    ("core/post-author", people::post_author),
-    ("core/post-author-biography", people::author_biography),
-    ("core/post-author-name", people::author_name),
-    ("core/post-comments", comments::of_old),
+    ("core/post-author", users::post_author),
+    ("core/post-author-biography", users::author_biography),
+    ("core/post-author-name", users::author_name),
+    ("core/post-comments", comments::deprecated),
     ("core/post-comments-count", posts::comments_count),
     ("core/post-comments-form", comments::form),
     ("core/post-comments-link", posts::comments_link),
@@ -102,17 +98,17 @@ const MAKERS: &[(&str, Make)] = &[
     ("core/term-template", query::term_template),
 ];
 
-/// Whether the HTML of a core block is made here.
-pub fn makes(name: &str) -> bool {
-    MAKERS.iter().any(|(known, _)| *known == name)
+/// Whether this crate renders a core block.
+pub fn has_renderer(name: &str) -> bool {
+    RENDERERS.iter().any(|(known, _)| *known == name)
 }
 
-/// Blocks whose code renders the blocks inside by itself.
-const WITH_OWN_INSIDE: &[&str] =
+/// Blocks whose renderers render their inner blocks themselves.
+const RENDER_INNER_BLOCKS: &[&str] =
     &["core/comment-template", "core/navigation", "core/post-template", "core/term-template"];
 
-/// A type whose code shows a feature in a place of its own, as if it left it to the outermost element.
-fn unhidden(block_type: &BlockType, feature: &str) -> BlockType {
+/// A copy of a block type with the support serialized, for renderers that apply a skipped support to another element.
+fn with_serialized_support(block_type: &BlockType, feature: &str) -> BlockType {
     let mut plain = block_type.clone();
     if let Some(serde_json::Value::Object(settings)) = plain.supports.get_mut(feature) {
         settings.remove("__experimentalSkipSerialization");

@@ -1,4 +1,4 @@
-//! Lists of what the site has: archives by date, terms, tags by weight, pages.
+//! Lists of archives, terms, tags and pages.
 
 use std::collections::HashMap;
 
@@ -7,32 +7,32 @@ use svc_model::{PostId, TermId};
 use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{
-    core::Call,
+    core::BlockCall,
     data::{PostView, TermView, TermsOrder, TermsQuery},
     date,
-    navigation::{Opening, colors_around},
+    navigation::{SubmenuOpening, context_colors},
     urls,
 };
 
-/// Levels of terms or pages that are shown below one another.
+/// Maximum depth of nested terms or pages.
 const MAX_LEVELS: usize = 32;
 
-/// A script that opens what is chosen in a list.
-fn choice_script(id: &str, address: &str) -> String {
+/// A script that opens the selected item of a dropdown list.
+fn dropdown_script(id: &str, address: &str) -> String {
     format!(
         "<script>\n( function () {{\n\tvar list = document.getElementById( {id} );\n\tlist.addEventListener( 'change', function () {{\n\t\tif ( list.value && list.value !== '-1' ) {{\n\t\t\tlocation.href = {address};\n\t\t}}\n\t}} );\n}} )();\n</script>\n",
         id = svc_php::json::compact(&id.into()),
     )
 }
 
-/// One archive: its address, its name, how many posts it holds.
+/// A date archive: its URL, its label and its number of posts.
 struct Archive {
     link: String,
     name: String,
     count: u64,
 }
 
-pub(crate) fn archives(call: &Call<'_>) -> String {
+pub(crate) fn archives(call: &BlockCall<'_>) -> String {
     let kind = call.text("type");
     let archives = archives_of(call, kind);
     let with_counts = call.is("showPostCounts");
@@ -54,7 +54,7 @@ pub(crate) fn archives(call: &Call<'_>) -> String {
         return format!(
             "<div {}><label for=\"{id}\" class=\"wp-block-archives__label{hidden}\">Archives</label>\n\t\t<select id=\"{id}\" name=\"archive-dropdown\">\n\t\t<option value=\"\">{choose}</option>{options}</select>{}</div>",
             call.wrapper_with(&["wp-block-archives-dropdown"]),
-            choice_script(&id, "list.value"),
+            dropdown_script(&id, "list.value"),
         );
     }
     if archives.is_empty() {
@@ -68,7 +68,7 @@ pub(crate) fn archives(call: &Call<'_>) -> String {
     format!("<ul {}>{items}</ul>", call.wrapper_with(&["wp-block-archives-list"]))
 }
 
-fn archives_of(call: &Call<'_>, kind: &str) -> Vec<Archive> {
+fn archives_of(call: &BlockCall<'_>, kind: &str) -> Vec<Archive> {
     let data = call.data();
     let facts = data.facts();
     let mut groups: Vec<(NaiveDate, u64)> = Vec::new();
@@ -82,7 +82,7 @@ fn archives_of(call: &Call<'_>, kind: &str) -> Vec<Archive> {
         };
         let Some(first) = first else { return Vec::new() };
         match groups.last_mut() {
-            Some((known, n)) if *known == first => *n += count,
+            Some((listed, n)) if *listed == first => *n += count,
             _ => groups.push((first, *count)),
         }
     }
@@ -94,7 +94,7 @@ fn archives_of(call: &Call<'_>, kind: &str) -> Vec<Archive> {
             "monthly" => (data.date_link(year, Some(month), None), named(day, "F Y")),
             "weekly" => {
                 let end = day.checked_add_days(Days::new(6)).unwrap_or(day);
-                // The week belongs to the year in which its posts were published.
+                // The link has the year of the week's first day.
                 let week = week_number(day, facts.start_of_week);
                 let address =
                     urls::with(&format!("{}/", facts.home), &[("m", &week.0.to_string()), ("w", &week.1.to_string())]);
@@ -107,14 +107,14 @@ fn archives_of(call: &Call<'_>, kind: &str) -> Vec<Archive> {
     groups.into_iter().map(archive).collect()
 }
 
-/// The first day of the week that a day is in.
+/// The first day of a week.
 fn week_start(day: NaiveDate, start_of_week: u32) -> NaiveDate {
     let past = (day.weekday().num_days_from_sunday() + 7 - start_of_week % 7) % 7;
     day.checked_sub_days(Days::new(u64::from(past))).unwrap_or(day)
 }
 
-/// Year and number of the week that begins on a day: the first one is that with most days in the year when weeks begin
-/// on Mondays, else the first that begins in it.
+/// The year and number of a week by its first day. If weeks start on Monday, the first week is the one with most of
+/// its days in the year (ISO 8601); otherwise it is the first one that starts in the year.
 fn week_number(first: NaiveDate, start_of_week: u32) -> (i32, u32) {
     if start_of_week == 1 {
         let week = first.iso_week();
@@ -123,25 +123,25 @@ fn week_number(first: NaiveDate, start_of_week: u32) -> (i32, u32) {
     (first.year(), (first.ordinal0() / 7) + 1)
 }
 
-/// Terms by the term above them.
+/// Groups terms by parent.
 fn by_parent(terms: &[std::rc::Rc<TermView>]) -> HashMap<TermId, Vec<&TermView>> {
-    let known: std::collections::HashSet<TermId> = terms.iter().map(|t| t.term.id).collect();
+    let listed: std::collections::HashSet<TermId> = terms.iter().map(|t| t.term.id).collect();
     let mut out: HashMap<TermId, Vec<&TermView>> = HashMap::new();
     for term in terms {
-        // Those below a term that is not shown stand on top.
-        let parent = if known.contains(&term.term.parent) { term.term.parent } else { TermId(0) };
+        // Children of a term that is not listed are at the top level.
+        let parent = if listed.contains(&term.term.parent) { term.term.parent } else { TermId(0) };
         out.entry(parent).or_default().push(term);
     }
     out
 }
 
-/// How many posts a term and those below it have.
-fn padded(term: &TermView, tree: &HashMap<TermId, Vec<&TermView>>, levels: usize) -> i64 {
-    let below = tree.get(&term.term.id).filter(|_| levels > 0).into_iter().flatten();
-    term.term.count + below.map(|t| padded(t, tree, levels - 1)).sum::<i64>()
+/// The number of posts of a term and its descendants.
+fn count_with_descendants(term: &TermView, tree: &HashMap<TermId, Vec<&TermView>>, with_levels: usize) -> i64 {
+    let below = tree.get(&term.term.id).filter(|_| with_levels > 0).into_iter().flatten();
+    term.term.count + below.map(|t| count_with_descendants(t, tree, with_levels - 1)).sum::<i64>()
 }
 
-pub(crate) fn categories(call: &Call<'_>) -> String {
+pub(crate) fn categories(call: &BlockCall<'_>) -> String {
     let name = call.text("taxonomy");
     let Some(taxonomy) = call.data().taxonomy(name) else { return String::new() };
     let query = TermsQuery {
@@ -153,16 +153,17 @@ pub(crate) fn categories(call: &Call<'_>) -> String {
     let terms = call.data().terms(&query);
     let nested = call.is("showHierarchy") && taxonomy.hierarchical;
     let tree = by_parent(&terms);
-    let counted = |term: &TermView| if nested { padded(term, &tree, MAX_LEVELS) } else { term.term.count };
+    let count_of =
+        |term: &TermView| if nested { count_with_descendants(term, &tree, MAX_LEVELS) } else { term.term.count };
     let class = format!("wp-block-categories-taxonomy-{name}");
     if call.is("displayAsDropdown") {
         let id = format!("wp-block-categories-{}", call.next("categories"));
-        let shown = if nested { levels(&tree) } else { terms.iter().map(|t| (&**t, 0)).collect() };
+        let shown = if nested { with_levels(&tree) } else { terms.iter().map(|t| (&**t, 0)).collect() };
         let options: String = shown
             .iter()
             .map(|(term, level)| {
                 let count =
-                    if call.is("showPostCounts") { format!("&nbsp;&nbsp;({})", counted(term)) } else { String::new() };
+                    if call.is("showPostCounts") { format!("&nbsp;&nbsp;({})", count_of(term)) } else { String::new() };
                 format!(
                     "\t<option class=\"level-{level}\" value=\"{}\">{}{}{count}</option>\n",
                     esc_attr(&term.term.slug),
@@ -185,11 +186,11 @@ pub(crate) fn categories(call: &Call<'_>) -> String {
             call.wrapper_with(&["wp-block-categories-dropdown", &class]),
             esc_attr(&taxonomy.query_var),
             esc_html(&taxonomy.singular),
-            choice_script(&id, &address),
+            dropdown_script(&id, &address),
         );
     }
     let item = |term: &TermView| {
-        let count = if call.is("showPostCounts") { format!(" ({})", counted(term)) } else { String::new() };
+        let count = if call.is("showPostCounts") { format!(" ({})", count_of(term)) } else { String::new() };
         format!(
             "\t<li class=\"cat-item cat-item-{}\"><a href=\"{}\">{}</a>{count}\n",
             term.term.id,
@@ -200,15 +201,15 @@ pub(crate) fn categories(call: &Call<'_>) -> String {
     let items = if terms.is_empty() {
         format!("<li class=\"cat-item-none\">No {}</li>", esc_html(&taxonomy.label.to_lowercase()))
     } else if nested {
-        branch(&tree, TermId(0), 0, &item)
+        nested_items(&tree, TermId(0), 0, &item)
     } else {
         terms.iter().map(|term| format!("{}</li>\n", item(term))).collect()
     };
     format!("<ul {}>{items}</ul>", call.wrapper_with(&["wp-block-categories-list", &class]))
 }
 
-/// Items below a term, those below them inside.
-fn branch(
+/// The descendants of a term as nested lists.
+fn nested_items(
     tree: &HashMap<TermId, Vec<&TermView>>,
     parent: TermId,
     level: usize,
@@ -219,16 +220,16 @@ fn branch(
         out.push_str(&item(term));
         if level < MAX_LEVELS && tree.contains_key(&term.term.id) {
             let indent = "\t".repeat(level);
-            let inside = branch(tree, term.term.id, level + 1, item);
-            out.push_str(&format!("{indent}<ul class='children'>\n{inside}{indent}</ul>\n"));
+            let nested = nested_items(tree, term.term.id, level + 1, item);
+            out.push_str(&format!("{indent}<ul class='children'>\n{nested}{indent}</ul>\n"));
         }
         out.push_str("</li>\n");
     }
     out
 }
 
-/// Terms with the level that they are on, each before those below it.
-fn levels<'t>(tree: &HashMap<TermId, Vec<&'t TermView>>) -> Vec<(&'t TermView, usize)> {
+/// Terms with their levels, each before its children.
+fn with_levels<'t>(tree: &HashMap<TermId, Vec<&'t TermView>>) -> Vec<(&'t TermView, usize)> {
     fn walk<'t>(
         tree: &HashMap<TermId, Vec<&'t TermView>>,
         parent: TermId,
@@ -247,7 +248,7 @@ fn levels<'t>(tree: &HashMap<TermId, Vec<&'t TermView>>) -> Vec<(&'t TermView, u
     out
 }
 
-pub(crate) fn tag_cloud(call: &Call<'_>) -> String {
+pub(crate) fn tag_cloud(call: &BlockCall<'_>) -> String {
     let query = TermsQuery {
         taxonomy: call.text("taxonomy").to_owned(),
         hide_empty: true,
@@ -263,11 +264,11 @@ pub(crate) fn tag_cloud(call: &Call<'_>) -> String {
     terms.sort_by_cached_key(|t| t.term.name.to_lowercase());
     let (smallest, unit) = size(call.text("smallestFontSize"));
     let (largest, _) = size(call.text("largestFontSize"));
-    // Large numbers count less the larger they are.
+    // Weights are logarithmic.
     let weight = |t: &TermView| ((t.term.count as f64 + 1.0).log10() * 100.0).round();
-    let least = terms.iter().map(|t| weight(t)).fold(f64::INFINITY, f64::min);
-    let most = terms.iter().map(|t| weight(t)).fold(f64::NEG_INFINITY, f64::max);
-    let step = (largest - smallest).max(1.0) / (most - least).max(1.0);
+    let min_weight = terms.iter().map(|t| weight(t)).fold(f64::INFINITY, f64::min);
+    let max_weight = terms.iter().map(|t| weight(t)).fold(f64::NEG_INFINITY, f64::max);
+    let step = (largest - smallest).max(1.0) / (max_weight - min_weight).max(1.0);
     let link = |(index, term): (usize, &&TermView)| {
         let count = term.term.count;
         let items = if count == 1 {
@@ -280,7 +281,7 @@ pub(crate) fn tag_cloud(call: &Call<'_>) -> String {
         } else {
             String::new()
         };
-        let size = smallest + (weight(term) - least) * step;
+        let size = smallest + (weight(term) - min_weight) * step;
         format!(
             "<a href=\"{}\" class=\"tag-cloud-link tag-link-{} tag-link-position-{}\" style=\"font-size: {}{unit};\" aria-label=\"{} ({items})\">{}{shown}</a>",
             esc_url(&term.link),
@@ -295,7 +296,7 @@ pub(crate) fn tag_cloud(call: &Call<'_>) -> String {
     format!("<p {}>{}</p>", call.wrapper(&[]), links.join("\n"))
 }
 
-/// A size such as `8pt` as number and unit.
+/// The number and the unit of a size such as `8pt`.
 fn size(text: &str) -> (f64, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let unit = &text[end..];
@@ -310,35 +311,35 @@ fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// What a list of pages is in: a menu has classes and buttons of its own.
-pub(crate) fn page_list(call: &Call<'_>) -> String {
+/// The page list block. In a navigation block, items have additional classes and buttons.
+pub(crate) fn page_list(call: &BlockCall<'_>) -> String {
     let pages = call.data().pages();
     let parent = PostId(call.number("parentPageID").unwrap_or_default());
-    let known: std::collections::HashSet<PostId> = pages.iter().map(|p| p.post.id).collect();
+    let listed: std::collections::HashSet<PostId> = pages.iter().map(|p| p.post.id).collect();
     let mut tree: HashMap<PostId, Vec<&PostView>> = HashMap::new();
     for page in pages.iter() {
-        // Pages below one that is not published are not listed.
-        if page.post.parent.is_none() || known.contains(&page.post.parent) {
+        // Children of unpublished pages are not listed.
+        if page.post.parent.is_none() || listed.contains(&page.post.parent) {
             tree.entry(page.post.parent).or_default().push(page);
         }
     }
     if !tree.contains_key(&parent) {
         return String::new();
     }
-    let opening = Opening::around(call);
+    let opening = SubmenuOpening::around(call);
     let list = PageTree { call, tree, opening, front: call.data().facts().front_page };
     let items = list.items(parent, 0);
     if call.is("isNested") {
         return items;
     }
-    let (class, css) = if opening.is_some() { colors_around(call, false) } else { Default::default() };
+    let (class, css) = if opening.is_some() { context_colors(call, false) } else { Default::default() };
     format!("<ul {}>{items}</ul>", call.wrapper(&[("class", &class), ("style", &css)]))
 }
 
 struct PageTree<'c> {
-    call: &'c Call<'c>,
+    call: &'c BlockCall<'c>,
     tree: HashMap<PostId, Vec<&'c PostView>>,
-    opening: Option<Opening>,
+    opening: Option<SubmenuOpening>,
     front: PostId,
 }
 
@@ -351,51 +352,52 @@ impl PageTree<'_> {
         let has_child = level < MAX_LEVELS && self.tree.contains_key(&page.post.id);
         let is_current = self.call.data().facts().current_url == page.link;
         let in_menu = self.opening.is_some();
-        let opens = self.opening.map_or("", Opening::class);
-        let of_menu = if opens.is_empty() { String::new() } else { format!(" {opens}") };
-        // Items below others have the colours of what lies over the page.
-        let (colors, css) = if in_menu { colors_around(self.call, true) } else { Default::default() };
+        let opening_class = self.opening.map_or("", SubmenuOpening::class);
+        let menu_class = if opening_class.is_empty() { String::new() } else { format!(" {opening_class}") };
+        // Submenu items have the colours of the overlay.
+        let (colors, css) = if in_menu { context_colors(self.call, true) } else { Default::default() };
         let below = format!(" {}", esc_attr(&colors));
         let style = match css {
             css if level > 0 && !css.is_empty() => format!(" style=\"{};\"", esc_attr(&css)),
             _ => String::new(),
         };
         let mut class = "wp-block-pages-list__item".to_owned();
-        for (wanted, name) in [
+        for (is_set, name) in [
             (is_current, " current-menu-item"),
             (has_child, " has-child"),
             (in_menu, " wp-block-navigation-item"),
-            (in_menu, &of_menu),
+            (in_menu, &menu_class),
             (page.post.id == self.front && !self.front.is_none(), " menu-item-home"),
             (level > 0, &below),
         ] {
-            class.push_str(if wanted { name } else { "" });
+            class.push_str(if is_set { name } else { "" });
         }
         let link_class = if in_menu { " wp-block-navigation-item__content" } else { "" };
         let title = if page.title.is_empty() { "(no title)" } else { &page.title };
         let current = if is_current { " aria-current=\"page\"" } else { "" };
-        let inside = if has_child {
+        let nested = if has_child {
             let button = self.opening.map_or_else(String::new, |opening| opening.button(title));
-            let behaviour = self.opening.map_or("", Opening::of_list);
+            let script_attributes = self.opening.map_or("", SubmenuOpening::list_attributes);
             format!(
-                "{button}<ul {behaviour}class=\"wp-block-navigation__submenu-container\">{}</ul>",
+                "{button}<ul {script_attributes}class=\"wp-block-navigation__submenu-container\">{}</ul>",
                 self.items(page.post.id, level + 1)
             )
         } else {
             String::new()
         };
-        let opens_lists = |opening: &Opening| has_child && *opening != Opening::Bare;
-        let behaviour = self.opening.filter(opens_lists).map_or_else(String::new, Opening::behaviour);
+        let opens_lists = |opening: &SubmenuOpening| has_child && *opening != SubmenuOpening::HoverOnly;
+        let script_attributes =
+            self.opening.filter(opens_lists).map_or_else(String::new, SubmenuOpening::script_attributes);
         let title = svc_content::kses::post(title);
-        let face = if has_child && self.opening == Some(Opening::Click) {
-            Opening::toggle(&title, &title, [" ", "wp-block-page-list__submenu-icon "])
+        let link = if has_child && self.opening == Some(SubmenuOpening::Click) {
+            SubmenuOpening::toggle(&title, &title, [" ", "wp-block-page-list__submenu-icon "])
         } else {
             format!(
                 "<a class=\"wp-block-pages-list__item__link{link_class}\" href=\"{}\"{current}>{title}</a>",
                 esc_url(&page.link)
             )
         };
-        format!("<li {behaviour}class=\"{class}\"{style}>{face}{inside}</li>")
+        format!("<li {script_attributes}class=\"{class}\"{style}>{link}{nested}</li>")
     }
 }
 

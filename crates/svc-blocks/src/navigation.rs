@@ -1,4 +1,4 @@
-//! Menus: their links, and the button that opens them on small screens.
+//! Navigation blocks: menus, their links and submenus, and the overlay on small screens.
 
 use svc_content::{
     blocks::{Block, Renderer},
@@ -8,95 +8,100 @@ use svc_model::PostId;
 use svc_text::{esc_attr, esc_url, strip_all_tags};
 
 use crate::{
-    core::{Call, root_of},
+    core::{BlockCall, root_of},
     posts::classes,
 };
 
-/// What the script of menus needs on an item with items below it, before and after what pointers do.
-const BEHAVIOUR: [&str; 2] = [
+/// Script attributes of an item with a submenu, before and after [`HOVER_ATTRIBUTES`].
+const SUBMENU_ATTRIBUTES: [&str; 2] = [
     "data-wp-context=\"{ &quot;submenuOpenedBy&quot;: { &quot;click&quot;: false, &quot;hover&quot;: false, &quot;focus&quot;: false }, &quot;type&quot;: &quot;submenu&quot;, &quot;modal&quot;: null, &quot;previousFocus&quot;: null }\" data-wp-interactive=\"core/navigation\" data-wp-on--focusout=\"actions.handleMenuFocusout\" data-wp-on--keydown=\"actions.handleMenuKeydown\" ",
     "data-wp-watch=\"callbacks.initMenu\" tabindex=\"-1\" ",
 ];
-const POINTERS: &str =
+const HOVER_ATTRIBUTES: &str =
     "data-wp-on--pointerenter=\"actions.openMenuOnHover\" data-wp-on--pointerleave=\"actions.closeMenuOnHover\" ";
 
-/// How the items below one are opened.
+/// How submenus are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Opening {
-    /// By pointing at it, or by its button.
+pub(crate) enum SubmenuOpening {
+    /// By hovering or by a button.
     Hover,
-    /// By clicking on it.
+    /// By clicking on the item.
     Click,
-    /// They are always open.
+    /// Always open.
     Always,
-    /// By pointing at it; there is no button.
-    Bare,
+    /// By hovering; there is no button.
+    HoverOnly,
 }
 
-impl Opening {
-    /// Of the menu around a block; nothing outside menus.
-    pub(crate) fn around(call: &Call<'_>) -> Option<Self> {
-        if call.around("isNavigation") != true {
+impl SubmenuOpening {
+    /// The setting of the surrounding menu; `None` outside of menus.
+    pub(crate) fn around(call: &BlockCall<'_>) -> Option<Self> {
+        if call.context_value("isNavigation") != true {
             return None;
         }
-        let shows_button = call.around("showSubmenuIcon");
-        Some(match call.around("submenuVisibility").as_str() {
-            _ if svc_php::cast::truthy(&call.around("openSubmenusOnClick")) => Opening::Click,
-            Some("click") => Opening::Click,
-            Some("always") => Opening::Always,
-            _ if shows_button.is_null() || svc_php::cast::truthy(&shows_button) => Opening::Hover,
-            _ => Opening::Bare,
+        let shows_button = call.context_value("showSubmenuIcon");
+        Some(match call.context_value("submenuVisibility").as_str() {
+            _ if svc_php::cast::truthy(&call.context_value("openSubmenusOnClick")) => SubmenuOpening::Click,
+            Some("click") => SubmenuOpening::Click,
+            Some("always") => SubmenuOpening::Always,
+            _ if shows_button.is_null() || svc_php::cast::truthy(&shows_button) => SubmenuOpening::Hover,
+            _ => SubmenuOpening::HoverOnly,
         })
     }
 
     pub(crate) fn class(self) -> &'static str {
         match self {
-            Opening::Hover => "open-on-hover-click",
-            Opening::Click => "open-on-click",
-            Opening::Always => "open-always",
-            Opening::Bare => "",
+            SubmenuOpening::Hover => "open-on-hover-click",
+            SubmenuOpening::Click => "open-on-click",
+            SubmenuOpening::Always => "open-always",
+            SubmenuOpening::HoverOnly => "",
         }
     }
 
-    /// Attributes of an item with items below it.
-    pub(crate) fn behaviour(self) -> String {
-        let pointers = if matches!(self, Opening::Hover | Opening::Bare) { POINTERS } else { "" };
-        [BEHAVIOUR[0], pointers, BEHAVIOUR[1]].concat()
+    /// Script attributes of an item with a submenu.
+    pub(crate) fn script_attributes(self) -> String {
+        let pointers =
+            if matches!(self, SubmenuOpening::Hover | SubmenuOpening::HoverOnly) { HOVER_ATTRIBUTES } else { "" };
+        [SUBMENU_ATTRIBUTES[0], pointers, SUBMENU_ATTRIBUTES[1]].concat()
     }
 
-    /// Attributes of the list of items below one.
-    pub(crate) fn of_list(self) -> &'static str {
-        if self == Opening::Bare { "" } else { "data-wp-on--focus=\"actions.openMenuOnFocus\" " }
+    /// Script attributes of the submenu's list.
+    pub(crate) fn list_attributes(self) -> &'static str {
+        if self == SubmenuOpening::HoverOnly { "" } else { "data-wp-on--focus=\"actions.openMenuOnFocus\" " }
     }
 
-    /// The button behind an item; those that are opened by a click are buttons themselves.
+    /// The button after an item. Empty if the item itself is the button.
     pub(crate) fn button(self, label: &str) -> String {
-        if matches!(self, Opening::Hover | Opening::Always) { submenu_button(label) } else { String::new() }
+        if matches!(self, SubmenuOpening::Hover | SubmenuOpening::Always) {
+            submenu_button(label)
+        } else {
+            String::new()
+        }
     }
 
-    /// An item that is a button itself, with its sign.
+    /// An item that is itself the submenu's button, with its icon.
     pub(crate) fn toggle(label: &str, inside: &str, classes: [&str; 2]) -> String {
         let label = esc_attr(&format!("{} submenu", strip_all_tags(label, false)));
-        let [class, sign] = classes;
+        let [class, icon_class] = classes;
         format!(
-            "<button data-wp-bind--aria-expanded=\"state.isSubmenuOpen\" data-wp-on--click=\"actions.toggleMenuOnClick\" aria-label=\"{label}\" class=\"{class}wp-block-navigation-item__content wp-block-navigation-submenu__toggle\" >{inside}</button><span class=\"{sign}wp-block-navigation__submenu-icon\">{SUBMENU_ICON}</span>"
+            "<button data-wp-bind--aria-expanded=\"state.isSubmenuOpen\" data-wp-on--click=\"actions.toggleMenuOnClick\" aria-label=\"{label}\" class=\"{class}wp-block-navigation-item__content wp-block-navigation-submenu__toggle\" >{inside}</button><span class=\"{icon_class}wp-block-navigation__submenu-icon\">{SUBMENU_ICON}</span>"
         )
     }
 }
 
-/// Colours as a menu has them: names of presets as they are stored, and colours of one's own.
+/// The colours of a menu, as classes of presets and custom declarations.
 struct Colors {
     classes: Vec<String>,
     css: Vec<String>,
 }
 
 impl Colors {
-    /// `preset` and `custom` name the attributes of text and ground.
-    fn of(read: impl Fn(&str) -> String, text: [&str; 2], ground: [&str; 2]) -> Self {
+    /// `text` and `background` are the attributes of the text and background colours: preset and custom.
+    fn of(read: impl Fn(&str) -> String, text: [&str; 2], background: [&str; 2]) -> Self {
         let mut colors = Colors { classes: Vec::new(), css: Vec::new() };
         let rows = [
             (text, "has-text-color", "color", "color"),
-            (ground, "has-background", "background-color", "background-color"),
+            (background, "has-background", "background-color", "background-color"),
         ];
         for ([preset, custom], class, ending, property) in rows {
             let (preset, custom) = (read(preset), read(custom));
@@ -122,14 +127,15 @@ impl Colors {
     }
 }
 
-/// Colours that a menu tells its items.
-pub(crate) fn colors_around(call: &Call<'_>, over_page: bool) -> (String, String) {
-    let read = |name: &str| match call.around(name).as_str() {
+/// The colours that a menu provides to its items; `is_overlay` for those of the overlay.
+pub(crate) fn context_colors(call: &BlockCall<'_>, is_overlay: bool) -> (String, String) {
+    let read = |name: &str| match call.context_value(name).as_str() {
         Some(text) => text.to_owned(),
         None => String::new(),
     };
-    let own = |part: &'static str| call.around("style")["color"][part].as_str().map(str::to_owned).unwrap_or_default();
-    let colors = if over_page {
+    let own =
+        |part: &'static str| call.context_value("style")["color"][part].as_str().map(str::to_owned).unwrap_or_default();
+    let colors = if is_overlay {
         Colors::of(
             read,
             ["overlayTextColor", "customOverlayTextColor"],
@@ -151,14 +157,14 @@ const OPEN_ICON: &str = "<svg width=\"24\" height=\"24\" xmlns=\"http://www.w3.o
 const OVERLAY_CLOSE_ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" width=\"24\" height=\"24\" aria-hidden=\"true\" focusable=\"false\"><path d=\"M13 11.8l6.1-6.3-1.1-1-6.1 6.2-6.1-6.2-1.1 1 6.1 6.3-6.5 6.7 1.1 1 6.5-6.6 6.5 6.6 1.1-1z\" /></svg>";
 const CLOSE_ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" width=\"24\" height=\"24\" aria-hidden=\"true\" focusable=\"false\"><path d=\"m13.06 12 6.47-6.47-1.06-1.06L12 10.94 5.53 4.47 4.47 5.53 10.94 12l-6.47 6.47 1.06 1.06L12 13.06l6.47 6.47 1.06-1.06L13.06 12Z\"></path></svg>";
 
-/// Presets of colours that a menu tells its items.
-pub(crate) fn presets_around(call: &Call<'_>) -> (String, String) {
-    let read = |name: &str| call.around(name).as_str().map(str::to_owned).unwrap_or_default();
+/// The colour presets that a menu provides to its items.
+pub(crate) fn context_presets(call: &BlockCall<'_>) -> (String, String) {
+    let read = |name: &str| call.context_value(name).as_str().map(str::to_owned).unwrap_or_default();
     let colors = Colors::of(read, ["textColor", ""], ["backgroundColor", ""]);
     (colors.class(), colors.css())
 }
 
-/// The button that opens the items below one.
+/// The button that opens a submenu.
 pub(crate) fn submenu_button(label: &str) -> String {
     let label = esc_attr(&format!("{} submenu", strip_all_tags(label, false)));
     format!(
@@ -166,8 +172,8 @@ pub(crate) fn submenu_button(label: &str) -> String {
     )
 }
 
-/// The link of an item: its label and what is said of it.
-fn link(call: &Call<'_>, spaced: bool) -> String {
+/// The link of an item, with its label and description.
+fn link(call: &BlockCall<'_>, spaced: bool) -> String {
     let mut out = format!("<a class=\"wp-block-navigation-item__content\"{}", if spaced { " " } else { "" });
     if let Some(url) = call.attr("url").as_str().filter(|url| spaced || !url.is_empty()) {
         out.push_str(&format!(" href=\"{}\"", esc_url(url)));
@@ -192,8 +198,8 @@ fn link(call: &Call<'_>, spaced: bool) -> String {
     out
 }
 
-/// Whether the thing that an item leads to is there for everybody.
-fn leads_somewhere(call: &Call<'_>) -> bool {
+/// Whether the item's target is not a post, or is a published one.
+fn has_target(call: &BlockCall<'_>) -> bool {
     let id = call.number("id").unwrap_or_default();
     if id <= 0 || call.text("kind") != "post-type" {
         return true;
@@ -201,8 +207,8 @@ fn leads_somewhere(call: &Call<'_>) -> bool {
     call.data().post(PostId(id)).is_some_and(|post| post.post.status == "publish" || post.post.status == "inherit")
 }
 
-pub(crate) fn item(call: &Call<'_>) -> String {
-    if call.text("label").is_empty() || !leads_somewhere(call) {
+pub(crate) fn item(call: &BlockCall<'_>) -> String {
+    if call.text("label").is_empty() || !has_target(call) {
         return String::new();
     }
     let has_child = !call.block.inner_blocks.is_empty();
@@ -219,43 +225,43 @@ pub(crate) fn item(call: &Call<'_>) -> String {
     format!("<li {}>{}{inside}</li>", call.wrapper_with(&[&class]), link(call, true))
 }
 
-pub(crate) fn submenu(call: &Call<'_>) -> String {
-    if call.text("label").is_empty() || !leads_somewhere(call) {
+pub(crate) fn submenu(call: &BlockCall<'_>) -> String {
+    if call.text("label").is_empty() || !has_target(call) {
         return String::new();
     }
-    let opening = Opening::around(call);
+    let opening = SubmenuOpening::around(call);
     let has_child = !call.block.inner_blocks.is_empty();
     let class = classes(&[
         "wp-block-navigation-item",
         if has_child { "has-child" } else { "" },
-        opening.map_or("", Opening::class),
+        opening.map_or("", SubmenuOpening::class),
     ]);
-    let face = if opening == Some(Opening::Click) && has_child {
+    let link_or_toggle = if opening == Some(SubmenuOpening::Click) && has_child {
         let inside =
             format!("<span class=\"wp-block-navigation-item__label\">{}</span>", kses::post(call.text("label")));
-        Opening::toggle(call.text("label"), &inside, ["", ""])
+        SubmenuOpening::toggle(call.text("label"), &inside, ["", ""])
     } else {
         link(call, false)
     };
     let inside = if has_child {
-        let (colors, css) = colors_around(call, true);
+        let (colors, css) = context_colors(call, true);
         let class = classes(&["wp-block-navigation__submenu-container", &colors, "wp-block-navigation-submenu"]);
         let style = if css.is_empty() { css } else { format!("style=\"{}\" ", esc_attr(&css.replace(": ", ":"))) };
         format!(
             "{}<ul {}{style}class=\"{}\">{}</ul>",
             opening.map_or_else(String::new, |opening| opening.button(call.text("label"))),
-            opening.map_or("", Opening::of_list),
+            opening.map_or("", SubmenuOpening::list_attributes),
             esc_attr(&class),
             call.content
         )
     } else {
         String::new()
     };
-    let behaviour = opening.filter(|_| has_child).map_or_else(String::new, Opening::behaviour);
-    format!("<li {behaviour}{}>{face}{inside}</li>", call.wrapper_with(&[&class]))
+    let script_attributes = opening.filter(|_| has_child).map_or_else(String::new, SubmenuOpening::script_attributes);
+    format!("<li {script_attributes}{}>{link_or_toggle}{inside}</li>", call.wrapper_with(&[&class]))
 }
 
-pub(crate) fn overlay_close(call: &Call<'_>) -> String {
+pub(crate) fn overlay_close(call: &BlockCall<'_>) -> String {
     let text = if call.text("text").is_empty() { "Close" } else { call.text("text") };
     let icon = OVERLAY_CLOSE_ICON;
     let (inside, label) = match call.text("displayMode") {
@@ -269,10 +275,10 @@ pub(crate) fn overlay_close(call: &Call<'_>) -> String {
     format!("<button {} type=\"button\"{label} >{inside}</button>", call.wrapper(&[]))
 }
 
-pub(crate) fn navigation(call: &Call<'_>) -> String {
-    let chosen = call.number("ref").filter(|id| *id > 0).map(PostId);
-    let own = !call.block.inner_blocks.is_empty() && chosen.is_none();
-    let stored = if own { None } else { call.data().menu(chosen) };
+pub(crate) fn navigation(call: &BlockCall<'_>) -> String {
+    let menu_id = call.number("ref").filter(|id| *id > 0).map(PostId);
+    let own = !call.block.inner_blocks.is_empty() && menu_id.is_none();
+    let stored = if own { None } else { call.data().menu(menu_id) };
     let menu = Menu::of(call);
     let list = call.within([("isNavigation", true.into())], || {
         if own {
@@ -287,34 +293,34 @@ pub(crate) fn navigation(call: &Call<'_>) -> String {
     if list.is_empty() && !menu.responsive {
         return String::new();
     }
-    let title = stored.filter(|_| chosen.is_some()).map(|post| strip_all_tags(&post.title, false));
+    let title = stored.filter(|_| menu_id.is_some()).map(|post| strip_all_tags(&post.title, false));
     let name = match call.text("ariaLabel") {
         "" => title.unwrap_or_default(),
         name => name.to_owned(),
     };
     let css = menu.colors.css();
-    let look = call.wrapper(&[("class", &menu.class), ("style", &css), ("aria-label", &name)]);
+    let attributes = call.wrapper(&[("class", &menu.class), ("style", &css), ("aria-label", &name)]);
     if !menu.responsive {
-        return format!("<nav {look}>{list}</nav>");
+        return format!("<nav {attributes}>{list}</nav>");
     }
-    format!("<nav {look} {}</nav>", overlay(call, &list))
+    format!("<nav {attributes} {}</nav>", overlay(call, &list))
 }
 
-/// Blocks of a menu that stand in no item of their own list, but in one of the menu's.
-const IN_ITEMS: [&str; 3] = ["core/site-logo", "core/site-title", "core/social-links"];
-/// Blocks that are items of the list.
+/// Blocks that are wrapped in a list item of the menu.
+const WRAPPED_IN_ITEMS: [&str; 3] = ["core/site-logo", "core/site-title", "core/social-links"];
+/// Blocks that are list items themselves.
 const ITEMS: [&str; 4] = ["core/home-link", "core/navigation-link", "core/navigation-submenu", "core/page-list"];
 
-/// How a menu looks.
+/// The settings of a menu.
 struct Menu<'c> {
-    call: &'c Call<'c>,
+    call: &'c BlockCall<'c>,
     responsive: bool,
     colors: Colors,
     class: String,
 }
 
 impl<'c> Menu<'c> {
-    fn of(call: &'c Call<'c>) -> Self {
+    fn of(call: &'c BlockCall<'c>) -> Self {
         let responsive = call.text("overlayMenu") != "never";
         let read = |name: &str| match (name, call.text(name)) {
             ("customTextColor", "") => call.text("rgbTextColor").to_owned(),
@@ -348,16 +354,16 @@ impl<'c> Menu<'c> {
         Menu { call, responsive, colors, class }
     }
 
-    /// The blocks of the menu. The reference renders them twice, which shows where elements are numbered.
+    /// The blocks of the menu. WordPress renders them twice, which is visible in numbered element ids.
     fn list<'b, 'a: 'b>(&self, blocks: impl Iterator<Item = &'b Block<'a>>, renderer: &Renderer<'_>) -> String {
         let blocks: Vec<&Block<'_>> = blocks.collect();
         let before = renderer.last_id();
-        let made = self.lists(&blocks, renderer);
-        if renderer.last_id() == before { made } else { self.lists(&blocks, renderer) }
+        let rendered = self.render_lists(&blocks, renderer);
+        if renderer.last_id() == before { rendered } else { self.render_lists(&blocks, renderer) }
     }
 
-    /// Items stand in lists, other blocks between them.
-    fn lists(&self, blocks: &[&Block<'_>], renderer: &Renderer<'_>) -> String {
+    /// Renders consecutive items as lists, with other blocks between them.
+    fn render_lists(&self, blocks: &[&Block<'_>], renderer: &Renderer<'_>) -> String {
         let class = classes(&["wp-block-navigation__container", &self.class]);
         let open = format!("<ul {}>", self.call.wrapper(&[("class", &class), ("style", &self.colors.css())]));
         let (mut out, mut is_open) = (String::new(), false);
@@ -367,11 +373,11 @@ impl<'c> Menu<'c> {
             if svc_text::trim(&html).is_empty() {
                 continue;
             }
-            let html = match IN_ITEMS.contains(&name) {
+            let html = match WRAPPED_IN_ITEMS.contains(&name) {
                 true => format!("<li class=\"wp-block-navigation-item\">{html}</li>"),
                 false => html,
             };
-            let wants_list = IN_ITEMS.contains(&name) || ITEMS.contains(&name);
+            let wants_list = WRAPPED_IN_ITEMS.contains(&name) || ITEMS.contains(&name);
             if wants_list != is_open {
                 out.push_str(if is_open { "</ul>" } else { &open });
                 is_open = wants_list;
@@ -383,14 +389,14 @@ impl<'c> Menu<'c> {
     }
 }
 
-/// The menu with the buttons that open and close it over the page.
-fn overlay(call: &Call<'_>, list: &str) -> String {
+/// The menu in its overlay, with the buttons that open and close it.
+fn overlay(call: &BlockCall<'_>, list: &str) -> String {
     let id = format!("modal-{}", call.next_id());
     let always = if call.text("overlayMenu") == "always" { " always-shown" } else { "" };
     let hidden = if call.text("overlayMenu") == "always" { " hidden-by-default" } else { "" };
-    let over = |name: &str| call.text(name).to_owned();
+    let color_attribute = |name: &str| call.text(name).to_owned();
     let colors = Colors::of(
-        over,
+        color_attribute,
         ["overlayTextColor", "customOverlayTextColor"],
         ["overlayBackgroundColor", "customOverlayBackgroundColor"],
     );

@@ -1,21 +1,21 @@
-//! Blocks that bring in what stands elsewhere: synced patterns, patterns, template parts, feeds, footnotes.
+//! Blocks with content from another place: synced patterns, patterns, template parts, feeds, footnotes.
 
 use serde_json::Value;
-use svc_content::{blocks::Root, kses};
+use svc_content::{blocks::ContentRoot, kses};
 use svc_model::PostId;
 use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{
-    core::{Call, root_of},
+    core::{BlockCall, root_of},
     date,
     posts::classes,
 };
 
-/// Items of a feed that are shown at most.
+/// Maximum number of feed items.
 const MAX_ITEMS: i64 = 20;
 
-/// A pattern that is kept as a post of its own.
-pub(crate) fn synced(call: &Call<'_>) -> String {
+/// A synced pattern, which is stored as a post.
+pub(crate) fn synced(call: &BlockCall<'_>) -> String {
     let Some(id) = call.number("ref").filter(|id| *id > 0) else { return String::new() };
     let Some(post) = call.data().post(PostId(id)) else { return String::new() };
     if post.post.post_type != "wp_block" || post.post.status != "publish" || post.post.is_protected() {
@@ -27,7 +27,7 @@ pub(crate) fn synced(call: &Call<'_>) -> String {
     })
 }
 
-pub(crate) fn pattern(call: &Call<'_>) -> String {
+pub(crate) fn pattern(call: &BlockCall<'_>) -> String {
     let slug = call.text("slug");
     match call.data().pattern(slug) {
         Some(content) => call.blocks_of(format!("pattern {slug}"), &content, None),
@@ -35,14 +35,14 @@ pub(crate) fn pattern(call: &Call<'_>) -> String {
     }
 }
 
-pub(crate) fn template_part(call: &Call<'_>) -> String {
+pub(crate) fn template_part(call: &BlockCall<'_>) -> String {
     let facts = call.data().facts();
     let theme = if call.text("theme").is_empty() { facts.theme.as_str() } else { call.text("theme") };
     let slug = call.text("slug");
     let Some(part) = (!slug.is_empty()).then(|| call.data().template_part(slug, theme)).flatten() else {
         return String::new();
     };
-    let root = Root::of("wp_template_part", &part.ignored_hooks);
+    let root = ContentRoot::of("wp_template_part", &part.ignored_hooks);
     let inside = call.blocks_of(format!("part {theme}//{slug}"), &part.content, Some(&root));
     let tag = match (call.text("tagName"), part.area.as_str()) {
         ("", "header") => "header",
@@ -53,8 +53,8 @@ pub(crate) fn template_part(call: &Call<'_>) -> String {
     format!("<{tag} {}>{inside}</{tag}>", call.wrapper(&[]))
 }
 
-/// The notes of the post: numbered texts, each with a link back to where it is called.
-pub(crate) fn footnotes(call: &Call<'_>) -> String {
+/// The footnotes of a post: a numbered list with links back to the references.
+pub(crate) fn footnotes(call: &BlockCall<'_>) -> String {
     let Some(post) = call.post().filter(|post| !post.locked) else { return String::new() };
     let notes: Value = serde_json::from_str(&post.footnotes).unwrap_or_default();
     let items: String = notes
@@ -75,18 +75,18 @@ pub(crate) fn footnotes(call: &Call<'_>) -> String {
     if items.is_empty() { items } else { format!("<ol {}>{items}</ol>", call.wrapper(&[])) }
 }
 
-pub(crate) fn rss(call: &Call<'_>) -> String {
-    let failed = |text: &str| {
+pub(crate) fn rss(call: &BlockCall<'_>) -> String {
+    let error_notice = |text: &str| {
         format!("<div class=\"components-placeholder\"><div class=\"notice notice-error\">{text}</div></div>")
     };
     let count = call.number("itemsToShow").unwrap_or(5).clamp(1, MAX_ITEMS);
     let items = match call.text("feedURL") {
         "" => None,
-        address => call.data().feed(address, u64::try_from(count).unwrap_or(5)),
+        url => call.data().feed(url, u64::try_from(count).unwrap_or(5)),
     };
-    let Some(items) = items else { return failed("The feed cannot be read. Try again later.") };
+    let Some(items) = items else { return error_notice("The feed could not be loaded. Try again later.") };
     if items.is_empty() {
-        return failed("The feed has no items.");
+        return error_notice("The feed has no items.");
     }
     let item = |item: &crate::data::FeedItem| {
         let title = match svc_text::trim(&item.title) {
@@ -99,7 +99,7 @@ pub(crate) fn rss(call: &Call<'_>) -> String {
             let facts = call.data().facts();
             out.push_str(&format!(
                 "<time datetime=\"{}\" class=\"wp-block-rss__item-publish-date\">{}</time> ",
-                crate::posts::machine_date(call, at),
+                crate::posts::iso_date(call, at),
                 date::format(at, &facts.date_format)
             ));
         }

@@ -1,4 +1,4 @@
-//! Blocks that show one post: its title, text, date, picture, terms.
+//! Blocks about a single post: title, content, date, featured image, terms.
 
 use std::borrow::Cow;
 
@@ -7,24 +7,24 @@ use svc_content::{display, excerpt, kses};
 use svc_text::{esc_attr, esc_html, esc_url, strip_all_tags};
 
 use crate::{
-    core::Call,
-    data::{ImageWish, Loading, PostView},
+    core::BlockCall,
+    data::{ImageLoading, ImageRequest, PostView},
     date,
     site::heading,
     supports,
 };
 
-/// Words in an excerpt of a post that has none of its own, before the block cuts it.
+/// Number of words in a generated excerpt, before the block truncates it.
 const EXCERPT_WORDS: usize = 55;
-/// Most words that a block may ask for.
+/// Maximum number of words in an excerpt.
 const MAX_EXCERPT_WORDS: i64 = 100;
-/// Words that are read in a minute.
+/// Average reading speed, in words per minute.
 const WORDS_PER_MINUTE: f64 = 189.0;
-/// Of a post that a password guards.
+/// The excerpt of a password-protected post.
 const LOCKED_EXCERPT: &str = "There is no excerpt because this is a protected post.";
 
-/// `" target"`, and `rel` when it is given, as links of these blocks have them.
-fn target_and_rel(call: &Call<'_>) -> String {
+/// The `target` and `rel` attributes of these blocks' links.
+fn target_and_rel(call: &BlockCall<'_>) -> String {
     let rel = match call.text("rel") {
         "" => String::new(),
         rel => format!("rel=\"{}\"", esc_attr(rel)),
@@ -32,7 +32,7 @@ fn target_and_rel(call: &Call<'_>) -> String {
     format!("target=\"{}\" {rel}", esc_attr(call.text("linkTarget")))
 }
 
-pub(crate) fn title(call: &Call<'_>) -> String {
+pub(crate) fn title(call: &BlockCall<'_>) -> String {
     let Some(post) = call.post().filter(|post| !post.title.is_empty()) else { return String::new() };
     let inside = if call.is("isLink") {
         format!("<a href=\"{}\" {}>{}</a>", esc_url(&post.link), target_and_rel(call), post.title)
@@ -43,51 +43,51 @@ pub(crate) fn title(call: &Call<'_>) -> String {
     format!("<{tag} {}>{inside}</{tag}>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
 }
 
-/// A moment of the site's zone as `datetime` has it.
-pub(crate) fn machine_date(call: &Call<'_>, local: NaiveDateTime) -> String {
+/// A local time as the value of a `datetime` attribute.
+pub(crate) fn iso_date(call: &BlockCall<'_>, local: NaiveDateTime) -> String {
     date::format_at(local, call.data().offset(local), "c")
 }
 
-/// A moment for people, in the format given, else in the site's.
-pub(crate) fn human_date(call: &Call<'_>, local: NaiveDateTime, format: &str) -> String {
+/// A local time in the given format, or in the site's date format if that is empty.
+pub(crate) fn display_date(call: &BlockCall<'_>, local: NaiveDateTime, format: &str) -> String {
     let facts = call.data().facts();
     match format {
-        "human-diff" => date::ago(local, facts.now),
+        "human-diff" => date::human_time_diff(local, facts.now),
         "" => date::format_at(local, call.data().offset(local), &facts.date_format),
-        // The format may hold any text.
+        // The format may contain any text.
         format => esc_html(&date::format_at(local, call.data().offset(local), format)),
     }
 }
 
-pub(crate) fn post_date(call: &Call<'_>) -> String {
+pub(crate) fn post_date(call: &BlockCall<'_>) -> String {
     let post = call.post();
     let is_modified = call.text("displayType") == "modified";
-    let (shown, machine, class) = match (call.text("datetime"), &post) {
+    let (shown, datetime, class) = match (call.text("datetime"), &post) {
         ("", Some(post)) => {
-            let moment = if is_modified { post.post.modified } else { post.post.date };
-            // A date of change is only told where there was one.
+            let local = if is_modified { post.post.modified } else { post.post.date };
+            // The modification date is shown only for modified posts.
             if is_modified && post.post.modified <= post.post.date {
                 return String::new();
             }
-            let Some(moment) = moment else { return String::new() };
+            let Some(local) = local else { return String::new() };
             let class = if is_modified { "wp-block-post-date__modified-date" } else { "" };
-            (moment, machine_date(call, moment), class)
+            (local, iso_date(call, local), class)
         }
         ("", None) => return String::new(),
         (given, _) => match date::read(given) {
-            Some(moment) => (moment, given.to_owned(), ""),
+            Some(local) => (local, given.to_owned(), ""),
             None => return String::new(),
         },
     };
-    let human = human_date(call, shown, call.text("format"));
-    let mut inside = format!("<time datetime=\"{}\">{}</time>", esc_attr(&machine), human);
+    let text = display_date(call, shown, call.text("format"));
+    let mut inside = format!("<time datetime=\"{}\">{}</time>", esc_attr(&datetime), text);
     if let (true, Some(post)) = (call.is("isLink"), &post) {
         inside = format!("<a href=\"{}\">{inside}</a>", esc_url(&post.link));
     }
     format!("<div {}>{inside}</div>", call.wrapper_with(&[&call.align_class(), class, call.link_class()]))
 }
 
-pub(crate) fn content(call: &Call<'_>) -> String {
+pub(crate) fn content(call: &BlockCall<'_>) -> String {
     let Some(post) = call.post() else { return String::new() };
     let inside = if post.locked { password_form(&post, call) } else { call.post_content(&post) };
     if inside.is_empty() {
@@ -101,15 +101,15 @@ pub(crate) fn content(call: &Call<'_>) -> String {
     format!("<{tag} {}>{inside}</{tag}>", call.wrapper_with(&["entry-content"]))
 }
 
-/// The form that asks for a post's password.
-fn password_form(post: &PostView, call: &Call<'_>) -> String {
+/// The password form of a protected post.
+fn password_form(post: &PostView, call: &BlockCall<'_>) -> String {
     let id = post.post.id;
     let action = crate::urls::with(&call.data().facts().login_url, &[("action", "postpass")]);
     format!(
         concat!(
             "<form action=\"{action}\" class=\"post-password-form\" method=\"post\">",
             "<input type=\"hidden\" name=\"redirect_to\" value=\"{link}\" /></p>\n",
-            "<p>A password guards this text. Enter it below to read on.</p>\n",
+            "<p>Enter the password to read this post.</p>\n",
             "<p><label for=\"pwbox-{id}\">Password: <input name=\"post_password\" id=\"pwbox-{id}\" type=\"password\" spellcheck=\"false\" required size=\"20\" /></label> ",
             "<span class=\"wp-block-button\"><input type=\"submit\" name=\"Submit\" class=\"wp-block-button__link wp-element-button\" value=\"Enter\" /></span></p>\n</form>\n",
         ),
@@ -119,8 +119,8 @@ fn password_form(post: &PostView, call: &Call<'_>) -> String {
     )
 }
 
-/// The excerpt of a post: its own, or the beginning of its content, in words.
-fn excerpt_of(call: &Call<'_>, post: &PostView, words: usize) -> String {
+/// The post's excerpt, or a generated one with this many words.
+fn excerpt_of(call: &BlockCall<'_>, post: &PostView, words: usize) -> String {
     if post.locked {
         return LOCKED_EXCERPT.to_owned();
     }
@@ -133,7 +133,7 @@ fn excerpt_of(call: &Call<'_>, post: &PostView, words: usize) -> String {
     })
 }
 
-pub(crate) fn post_excerpt(call: &Call<'_>) -> String {
+pub(crate) fn post_excerpt(call: &BlockCall<'_>) -> String {
     let Some(post) = call.post() else { return String::new() };
     let words = usize::try_from(call.number("excerptLength").unwrap_or(55).clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(55);
     let mut text = excerpt_of(call, &post, EXCERPT_WORDS.max(words));
@@ -160,24 +160,26 @@ pub(crate) fn post_excerpt(call: &Call<'_>) -> String {
     format!("<div {}>{inside}</div>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
 }
 
-pub(crate) fn featured_image(call: &Call<'_>) -> String {
+pub(crate) fn featured_image(call: &BlockCall<'_>) -> String {
     let Some(post) = call.post().filter(|post| !post.thumbnail.is_none()) else { return String::new() };
     let is_link = call.is("isLink");
     let mut css = String::new();
     let safe = |name: &str| Some(call.text(name)).filter(|value| is_css_value(value)).unwrap_or_default();
     let (ratio, width, height) = (safe("aspectRatio"), safe("width"), safe("height"));
-    let sized = |name: &str, value: &str| if value.is_empty() { String::new() } else { format!("{name}:{value};") };
-    let border = supports::border_as_given(&crate::unhidden(call.block_type, "__experimentalBorder"), &call.attrs);
+    let declaration =
+        |name: &str, value: &str| if value.is_empty() { String::new() } else { format!("{name}:{value};") };
+    let border =
+        supports::stored_border(&crate::with_serialized_support(call.block_type, "__experimentalBorder"), &call.attrs);
     let border_css = border.css();
     css.push_str(&if border_css.is_empty() { border_css } else { border_css + ";" });
     if !ratio.is_empty() {
-        css.push_str(&sized("aspect-ratio", if ratio == "auto" { "" } else { ratio }));
+        css.push_str(&declaration("aspect-ratio", if ratio == "auto" { "" } else { ratio }));
         css.push_str("width:100%;");
     }
-    // A width without height keeps the picture's own shape.
-    css.push_str(&sized("height", if height.is_empty() && !width.is_empty() { "auto" } else { height }));
-    css.push_str(&sized("width", width));
-    css.push_str(&sized("object-fit", safe("scale")));
+    // With a width and no height, the image's aspect ratio is preserved.
+    css.push_str(&declaration("height", if height.is_empty() && !width.is_empty() { "auto" } else { height }));
+    css.push_str(&declaration("width", width));
+    css.push_str(&declaration("object-fit", safe("scale")));
     if let Some(shadow) = supports::css_value(&call.attr("style")["shadow"]) {
         let shadow = svc_content::css::filter_declarations(&format!("box-shadow:{shadow}"));
         css.push_str(&if shadow.is_empty() { shadow } else { shadow + ";" });
@@ -190,15 +192,15 @@ pub(crate) fn featured_image(call: &Call<'_>) -> String {
         classes if classes.is_empty() => format!("attachment-{size} size-{size}"),
         classes => classes,
     };
-    let wish = ImageWish {
+    let request = ImageRequest {
         size: size.to_owned(),
         class: format!("{own} wp-post-image"),
         alt: is_link.then(|| strip_all_tags(&post.title, false)),
         more: Vec::new(),
         style: Some(css),
-        loading: Loading::Late,
+        loading: ImageLoading::Late,
     };
-    let Some(image) = call.image(post.thumbnail, wish) else { return String::new() };
+    let Some(image) = call.image(post.thumbnail, request) else { return String::new() };
     let overlay = overlay(call);
     let inside = if is_link {
         format!("<a href=\"{}\" {}>{image}{overlay}</a>", esc_url(&post.link), target_and_rel(call))
@@ -208,13 +210,13 @@ pub(crate) fn featured_image(call: &Call<'_>) -> String {
     format!("<figure {}>{inside}</figure>", call.wrapper(&[]))
 }
 
-/// Whether a text is a length, a ratio or a word of CSS.
+/// Whether a string is a plain CSS value: a length, a ratio or a keyword.
 fn is_css_value(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || ".%(),+*/ -".contains(c)) && !text.contains("url(")
 }
 
-/// The colour that lies over the picture.
-fn overlay(call: &Call<'_>) -> String {
+/// The colour overlay of the featured image.
+fn overlay(call: &BlockCall<'_>) -> String {
     let dim = call.number("dimRatio").unwrap_or_default();
     if dim <= 0 {
         return String::new();
@@ -248,7 +250,7 @@ fn overlay(call: &Call<'_>) -> String {
     )
 }
 
-pub(crate) fn terms(call: &Call<'_>) -> String {
+pub(crate) fn terms(call: &BlockCall<'_>) -> String {
     let taxonomy = call.text("term");
     let Some(post) = call.post() else { return String::new() };
     let terms = call.data().terms_of(post.post.id, taxonomy);
@@ -263,25 +265,25 @@ pub(crate) fn terms(call: &Call<'_>) -> String {
         "" => " ".to_owned(),
         separator => format!("<span class=\"wp-block-post-terms__separator\">{}</span>", esc_html(separator)),
     };
-    let around = |name: &str| match call.text(name) {
+    let affix = |name: &str| match call.text(name) {
         "" => String::new(),
         text => format!("<span class=\"wp-block-post-terms__{name}\">{}</span>", kses::post(text)),
     };
     let class = format!("taxonomy-{taxonomy}");
-    let look = call.wrapper_with(&[&class, &call.align_class(), call.link_class()]);
-    format!("<div {look}>{}{}{}</div>", around("prefix"), links.join(&separator), around("suffix"))
+    let attributes = call.wrapper_with(&[&class, &call.align_class(), call.link_class()]);
+    format!("<div {attributes}>{}{}{}</div>", affix("prefix"), links.join(&separator), affix("suffix"))
 }
 
-pub(crate) fn read_more(call: &Call<'_>) -> String {
+pub(crate) fn read_more(call: &BlockCall<'_>) -> String {
     let Some(post) = call.post() else { return String::new() };
     let text = match call.text("content") {
         "" => Cow::Borrowed("Read more"),
         text => Cow::Owned(kses::post(text)),
     };
     let number = format!("untitled post {}", post.post.id);
-    let about = if post.title.is_empty() { number.as_str() } else { post.title.as_str() };
+    let hidden_text = if post.title.is_empty() { number.as_str() } else { post.title.as_str() };
     format!(
-        "<a {} href=\"{}\" target=\"{}\">{text}<span class=\"screen-reader-text\">: {about}</span></a>",
+        "<a {} href=\"{}\" target=\"{}\">{text}<span class=\"screen-reader-text\">: {hidden_text}</span></a>",
         call.wrapper_with(&[&match call.text("justifyContent") {
             "" => String::new(),
             side => format!("is-justified-{side}"),
@@ -291,9 +293,9 @@ pub(crate) fn read_more(call: &Call<'_>) -> String {
     )
 }
 
-pub(crate) fn time_to_read(call: &Call<'_>) -> String {
+pub(crate) fn time_to_read(call: &BlockCall<'_>) -> String {
     let Some(post) = call.post().filter(|post| !post.locked) else { return String::new() };
-    let words = n_words(&strip_all_tags(&post.post.content, false));
+    let words = count_words(&strip_all_tags(&post.post.content, false));
     let text = if call.text("displayMode") == "words" {
         if words == 1 { "1 word".to_owned() } else { format!("{} words", svc_text::number_format(words as f64, 0)) }
     } else if call.text("displayMode") != "time" {
@@ -314,43 +316,43 @@ pub(crate) fn time_to_read(call: &Call<'_>) -> String {
     format!("<div {}>{text}</div>", call.wrapper_with(&[&call.align_class()]))
 }
 
-/// Words of a text: runs of characters without spaces that have a letter or digit.
-fn n_words(text: &str) -> usize {
+/// Number of words in a text: runs without white space that contain a letter or digit.
+fn count_words(text: &str) -> usize {
     text.split(char::is_whitespace).filter(|word| word.chars().any(char::is_alphanumeric)).count()
 }
 
-pub(crate) fn comments_count(call: &Call<'_>) -> String {
+pub(crate) fn comments_count(call: &BlockCall<'_>) -> String {
     let Some(post) = call.post() else { return String::new() };
     format!("<div {}>{}</div>", call.wrapper_with(&[&call.align_class()]), post.post.comment_count)
 }
 
-pub(crate) fn comments_link(call: &Call<'_>) -> String {
+pub(crate) fn comments_link(call: &BlockCall<'_>) -> String {
     let Some(post) = call.post() else { return String::new() };
     if post.post.comment_status != "open" && post.post.comment_count == 0 {
         return String::new();
     }
-    let about = format!("<span class=\"screen-reader-text\"> on {}</span>", post.title);
+    let hidden_text = format!("<span class=\"screen-reader-text\"> on {}</span>", post.title);
     let (text, place) = match post.post.comment_count {
         0 => ("No comments".to_owned(), "respond"),
         1 => ("1 comment".to_owned(), "comments"),
         n => (format!("{} comments", svc_text::number_format(n as f64, 0)), "comments"),
     };
-    let look = call.wrapper_with(&[&call.align_class(), call.link_class()]);
-    format!("<div {look}><a href={}#{place}>{text}{about}</a></div>", esc_url(&post.link))
+    let attributes = call.wrapper_with(&[&call.align_class(), call.link_class()]);
+    format!("<div {attributes}><a href={}#{place}>{text}{hidden_text}</a></div>", esc_url(&post.link))
 }
 
-pub(crate) fn navigation_link(call: &Call<'_>) -> String {
+pub(crate) fn navigation_link(call: &BlockCall<'_>) -> String {
     let Some(post) = call.post() else { return String::new() };
     let next = match call.text("type") {
         "next" => true,
         "previous" => false,
         _ => return String::new(),
     };
-    // The pages of the interface are those of no post in particular.
-    if call.around("singular") != true {
+    // Adjacent posts are shown only on the page of a single post.
+    if call.context_value("singular") != true {
         return String::new();
     }
-    let Some(other) = call.data().neighbour(&post.post, next, call.text("taxonomy")) else { return String::new() };
+    let Some(other) = call.data().adjacent_post(&post.post, next, call.text("taxonomy")) else { return String::new() };
     let direction = if next { "next" } else { "previous" };
     let standard = if next { "Next" } else { "Previous" };
     let label = match call.text("label") {
@@ -393,21 +395,21 @@ pub(crate) fn navigation_link(call: &Call<'_>) -> String {
     format!("<div {}>{inside}</div>", call.wrapper_with(&[&class, &call.align_class()]))
 }
 
-/// A class attribute's value of these, empty ones left out.
+/// Joins class names; empty ones are omitted.
 pub(crate) fn classes(parts: &[&str]) -> String {
     parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 pub(crate) use latest::latest_posts;
 
-/// The newest posts, as a list.
+/// The latest posts block.
 mod latest {
     use svc_model::{TermId, UserId};
 
     use super::*;
-    use crate::data::{PostsOrder, PostsQuery, TermsWish};
+    use crate::data::{PostsOrder, PostsQuery, TermFilter};
 
-    pub(crate) fn latest_posts(call: &Call<'_>) -> String {
+    pub(crate) fn latest_posts(call: &BlockCall<'_>) -> String {
         let posts = call.data().posts(&query(call));
         let items: String = posts.items.iter().map(|post| item(call, post)).collect();
         let is_grid = call.text("postLayout") == "grid";
@@ -423,7 +425,7 @@ mod latest {
         format!("<ul {}>{items}</ul>", call.wrapper_with(&[&class]))
     }
 
-    fn query(call: &Call<'_>) -> PostsQuery {
+    fn query(call: &BlockCall<'_>) -> PostsQuery {
         let order = match call.text("orderBy") {
             "title" => PostsOrder::Title,
             "modified" => PostsOrder::Modified,
@@ -432,7 +434,7 @@ mod latest {
             "ID" => PostsOrder::Id,
             _ => PostsOrder::Date,
         };
-        // Older blocks name one category by its number alone.
+        // Deprecated blocks store a single category id.
         let ids: Vec<TermId> = match call.attr("categories") {
             serde_json::Value::Array(items) => items.iter().map(|c| TermId(svc_php::cast::to_int(&c["id"]))).collect(),
             serde_json::Value::Null => Vec::new(),
@@ -442,7 +444,12 @@ mod latest {
         let terms = if categories.is_empty() {
             Vec::new()
         } else {
-            vec![TermsWish { taxonomy: "category".to_owned(), terms: categories, with_children: false, without: false }]
+            vec![TermFilter {
+                taxonomy: "category".to_owned(),
+                terms: categories,
+                with_children: false,
+                without: false,
+            }]
         };
         PostsQuery {
             post_type: "post".to_owned(),
@@ -455,15 +462,15 @@ mod latest {
         }
     }
 
-    fn item(call: &Call<'_>, post: &PostView) -> String {
+    fn item(call: &BlockCall<'_>, post: &PostView) -> String {
         let title = if post.title.is_empty() { "(no title)" } else { &post.title };
-        let mut out = format!("<li>{}", picture(call, post));
+        let mut out = format!("<li>{}", featured_image_of(call, post));
         out.push_str(&format!(
             "<a class=\"wp-block-latest-posts__post-title\" href=\"{}\">{title}</a>",
             esc_url(&post.link)
         ));
         if call.is("displayAuthor")
-            && let Some(author) = call.data().person(post.post.author)
+            && let Some(author) = call.data().author_view(post.post.author)
         {
             let name = svc_text::esc_html(&author.name).replace("&#039;", "'");
             out.push_str(&format!("<div class=\"wp-block-latest-posts__post-author\">by {name}</div>"));
@@ -471,8 +478,8 @@ mod latest {
         if let (true, Some(date)) = (call.is("displayPostDate"), post.post.date) {
             out.push_str(&format!(
                 "<time datetime=\"{}\" class=\"wp-block-latest-posts__post-date\">{}</time>",
-                esc_attr(&machine_date(call, date)),
-                human_date(call, date, "")
+                esc_attr(&iso_date(call, date)),
+                display_date(call, date, "")
             ));
         }
         if call.is("displayPostContent") {
@@ -482,7 +489,7 @@ mod latest {
         out
     }
 
-    fn picture(call: &Call<'_>, post: &PostView) -> String {
+    fn featured_image_of(call: &BlockCall<'_>, post: &PostView) -> String {
         if !call.is("displayFeaturedImage") || post.thumbnail.is_none() {
             return String::new();
         }
@@ -495,15 +502,15 @@ mod latest {
                 css.push_str(&format!("{property}:{pixels}px;"));
             }
         }
-        let wish = ImageWish {
+        let request = ImageRequest {
             size: size.to_owned(),
             class: format!("attachment-{size} size-{size} wp-post-image"),
             alt: None,
             more: Vec::new(),
             style: Some(css),
-            loading: Loading::Late,
+            loading: ImageLoading::Late,
         };
-        let Some(mut image) = call.image(post.thumbnail, wish) else { return String::new() };
+        let Some(mut image) = call.image(post.thumbnail, request) else { return String::new() };
         if call.is("addLinkToFeaturedImage") {
             let label = strip_all_tags(&post.title, false);
             image = format!("<a href=\"{}\" aria-label=\"{}\">{image}</a>", esc_url(&post.link), esc_attr(&label));
@@ -518,7 +525,7 @@ mod latest {
         )
     }
 
-    fn text(call: &Call<'_>, post: &PostView, title: &str) -> String {
+    fn text(call: &BlockCall<'_>, post: &PostView, title: &str) -> String {
         if call.text("displayPostContentRadio") == "full_post" {
             let text = if post.locked {
                 "This content is password protected.".to_owned()

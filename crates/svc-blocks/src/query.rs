@@ -1,4 +1,4 @@
-//! Lists of posts that a question finds: the loop, its pages, its title; and the same for terms.
+//! The query loop: its posts, pagination and title; and the loop of terms.
 
 use std::rc::Rc;
 
@@ -8,82 +8,82 @@ use svc_model::{PostId, TermId, UserId};
 use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{
-    core::Call,
-    data::{MainList, Posts, PostsOrder, PostsQuery, Sticky, TermsOrder, TermsQuery, TermsWish},
+    core::BlockCall,
+    data::{MainQuery, Posts, PostsOrder, PostsQuery, Sticky, TermFilter, TermsOrder, TermsQuery},
     site::heading,
 };
 
-/// Posts on a page at most.
+/// Maximum number of posts per page.
 const MAX_PER_PAGE: i64 = 100;
-/// Posts and terms that a question may name.
-const MAX_NAMED: usize = 200;
+/// Maximum number of posts or terms in a query.
+const MAX_IDS: usize = 200;
 
-pub(crate) fn query(call: &Call<'_>) -> String {
+pub(crate) fn query(call: &BlockCall<'_>) -> String {
     if call.attr("enhancedPagination") == true
         && let Some(id) = call.number("queryId")
     {
-        // What the script needs that changes pages in place.
-        let behaviour = format!(
+        // Attributes for the script that changes pages without reloading.
+        let script_attributes = format!(
             "data-wp-context=\"{{}}\" data-wp-interactive=\"core/query\" data-wp-key=\"{id}\" data-wp-router-region=\"query-{id}\" "
         );
         if let Some(at) = call.content.find('<').map(|at| at + 1) {
             let end = call.content[at..].find(|c: char| !c.is_ascii_alphanumeric()).map_or(at, |n| at + n);
             let rest = call.content[end..].trim_start_matches(' ');
-            return format!("{} {behaviour}{rest}", &call.content[..end]);
+            return format!("{} {script_attributes}{rest}", &call.content[..end]);
         }
     }
     call.content.to_owned()
 }
 
-/// Whether the list around the block is the one that the page itself shows.
-fn inherits(call: &Call<'_>) -> bool {
-    let given = call.around("query");
-    given.is_null() || svc_php::cast::truthy(&given["inherit"])
+/// Whether the surrounding query block uses the main query of the page.
+fn uses_main_query(call: &BlockCall<'_>) -> bool {
+    let query_attributes = call.context_value("query");
+    query_attributes.is_null() || svc_php::cast::truthy(&query_attributes["inherit"])
 }
 
-/// The list that the page itself shows, for blocks that show it. The interface draws no page.
-fn main(call: &Call<'_>) -> Option<Rc<MainList>> {
-    if inherits(call) { call.data().main() } else { None }
+/// The main query of the page, if the block uses it. `None` outside of HTML pages.
+fn main_query(call: &BlockCall<'_>) -> Option<Rc<MainQuery>> {
+    if uses_main_query(call) { call.data().main() } else { None }
 }
 
-/// The number of the page of this list that was asked for.
-fn page(call: &Call<'_>) -> u64 {
-    if let Some(main) = main(call) {
+/// The requested page number of this query.
+fn page(call: &BlockCall<'_>) -> u64 {
+    if let Some(main) = main_query(call) {
         return main.page;
     }
-    let name = page_name(call);
+    let name = page_parameter(call);
     let query = call.data().facts().current_url.split_once('?').map_or("", |(_, query)| query);
-    let given = query.split('&').find_map(|pair| pair.strip_prefix(&name)?.strip_prefix('='));
-    given.and_then(|n| n.parse().ok()).unwrap_or(1).max(1)
+    let requested = query.split('&').find_map(|pair| pair.strip_prefix(&name)?.strip_prefix('='));
+    requested.and_then(|n| n.parse().ok()).unwrap_or(1).max(1)
 }
 
-/// The parameter that names the page of this list.
-fn page_name(call: &Call<'_>) -> String {
-    match call.around("queryId") {
+/// The query parameter with the page number of this query.
+fn page_parameter(call: &BlockCall<'_>) -> String {
+    match call.context_value("queryId") {
         Value::Null => "query-page".to_owned(),
         id => format!("query-{}-page", svc_php::cast::to_int(&id)),
     }
 }
 
-fn numbers(value: &Value) -> Vec<i64> {
+fn ids_of(value: &Value) -> Vec<i64> {
     let read = |v: &Value| svc_php::cast::to_int(v);
     match value {
-        Value::Array(items) => items.iter().map(read).filter(|n| *n > 0).take(MAX_NAMED).collect(),
-        Value::String(text) => text.split(',').filter_map(|n| n.trim().parse().ok()).take(MAX_NAMED).collect(),
+        Value::Array(items) => items.iter().map(read).filter(|n| *n > 0).take(MAX_IDS).collect(),
+        Value::String(text) => text.split(',').filter_map(|n| n.trim().parse().ok()).take(MAX_IDS).collect(),
         Value::Number(_) => vec![read(value)],
         _ => Vec::new(),
     }
 }
 
-/// Which posts the list around the block asks for, and how many there are on a page.
-fn wanted(call: &Call<'_>) -> Option<PostsQuery> {
-    let given = call.around("query");
+/// The query for posts of the surrounding query block; `None` if it uses the main query.
+fn posts_query(call: &BlockCall<'_>) -> Option<PostsQuery> {
+    let query_attributes = call.context_value("query");
     let facts = call.data().facts();
-    if inherits(call) {
+    if uses_main_query(call) {
         return None;
     }
-    let word = |name: &str| given[name].as_str().unwrap_or_default();
-    let per_page = match svc_php::cast::to_int(&given["perPage"]) {
+    let word = |name: &str| query_attributes[name].as_str().unwrap_or_default();
+    let per_page = match svc_php::cast::to_int(&query_attributes["perPage"]) {
         n if n > 0 => u64::try_from(n.min(MAX_PER_PAGE)).unwrap_or(10),
         _ => facts.posts_per_page.clamp(1, 100),
     };
@@ -97,13 +97,13 @@ fn wanted(call: &Call<'_>) -> Option<PostsQuery> {
         "relevance" => PostsOrder::Relevance,
         _ => PostsOrder::Date,
     };
-    let offset = u64::try_from(svc_php::cast::to_int(&given["offset"])).unwrap_or_default();
+    let offset = u64::try_from(svc_php::cast::to_int(&query_attributes["offset"])).unwrap_or_default();
     let post_type = match word("postType") {
         "" => "post",
         name => name,
     };
-    let mut exclude: Vec<PostId> = numbers(&given["exclude"]).into_iter().map(PostId).collect();
-    if given["excludeCurrent"] == true {
+    let mut exclude: Vec<PostId> = ids_of(&query_attributes["exclude"]).into_iter().map(PostId).collect();
+    if query_attributes["excludeCurrent"] == true {
         exclude.extend(call.post_id());
     }
     Some(PostsQuery {
@@ -112,12 +112,12 @@ fn wanted(call: &Call<'_>) -> Option<PostsQuery> {
         offset: offset.saturating_add(per_page.saturating_mul(page(call) - 1)).min(i64::MAX as u64),
         order,
         ascending: word("order").eq_ignore_ascii_case("asc"),
-        authors: numbers(&given["author"]).into_iter().map(UserId).collect(),
+        authors: ids_of(&query_attributes["author"]).into_iter().map(UserId).collect(),
         exclude,
-        parents: numbers(&given["parents"]).into_iter().map(PostId).collect(),
+        parents: ids_of(&query_attributes["parents"]).into_iter().map(PostId).collect(),
         search: word("search").to_owned(),
-        terms: terms(&given),
-        formats: given["format"]
+        terms: terms(&query_attributes),
+        formats: query_attributes["format"]
             .as_array()
             .into_iter()
             .flatten()
@@ -133,20 +133,20 @@ fn wanted(call: &Call<'_>) -> Option<PostsQuery> {
     })
 }
 
-/// Terms that the list names: in the form of today, and in two older ones.
-fn terms(given: &Value) -> Vec<TermsWish> {
-    let wish = |taxonomy: &str, ids: &Value, without: bool| {
-        let terms: Vec<TermId> = numbers(ids).into_iter().map(TermId).collect();
-        (!terms.is_empty()).then(|| TermsWish { taxonomy: taxonomy.to_owned(), terms, without, with_children: false })
+/// The terms of a query, in the current format and in two deprecated ones.
+fn terms(query_attributes: &Value) -> Vec<TermFilter> {
+    let request = |taxonomy: &str, ids: &Value, without: bool| {
+        let terms: Vec<TermId> = ids_of(ids).into_iter().map(TermId).collect();
+        (!terms.is_empty()).then(|| TermFilter { taxonomy: taxonomy.to_owned(), terms, without, with_children: false })
     };
-    let mut out: Vec<TermsWish> = [("categoryIds", "category"), ("tagIds", "post_tag")]
+    let mut out: Vec<TermFilter> = [("categoryIds", "category"), ("tagIds", "post_tag")]
         .into_iter()
-        .filter_map(|(member, taxonomy)| wish(taxonomy, &given[member], false))
+        .filter_map(|(member, taxonomy)| request(taxonomy, &query_attributes[member], false))
         .collect();
-    let by_taxonomy = |members: &Value, without: bool| -> Vec<TermsWish> {
-        members.as_object().into_iter().flatten().filter_map(|(name, ids)| wish(name, ids, without)).collect()
+    let by_taxonomy = |members: &Value, without: bool| -> Vec<TermFilter> {
+        members.as_object().into_iter().flatten().filter_map(|(name, ids)| request(name, ids, without)).collect()
     };
-    let of_query = &given["taxQuery"];
+    let of_query = &query_attributes["taxQuery"];
     if of_query.get("include").is_some() || of_query.get("exclude").is_some() {
         out.extend(by_taxonomy(&of_query["include"], false));
         out.extend(by_taxonomy(&of_query["exclude"], true));
@@ -156,20 +156,22 @@ fn terms(given: &Value) -> Vec<TermsWish> {
     out
 }
 
-/// The posts of the list around the block.
-fn found(call: &Call<'_>) -> Option<(PostsQuery, Rc<Posts>)> {
-    if let Some(main) = main(call) {
+/// The posts of the surrounding query block.
+fn query_results(call: &BlockCall<'_>) -> Option<(PostsQuery, Rc<Posts>)> {
+    if let Some(main) = main_query(call) {
         let offset = main.page.saturating_sub(1).saturating_mul(main.per_page);
         return Some((PostsQuery { limit: main.per_page, offset, ..PostsQuery::default() }, Rc::clone(&main.posts)));
     }
-    let query = wanted(call)?;
+    let query = posts_query(call)?;
     let posts = call.data().posts(&query);
     Some((query, posts))
 }
 
-pub(crate) fn post_template(call: &Call<'_>) -> String {
-    let Some((_, posts)) = found(call).filter(|(_, posts)| !posts.items.is_empty()) else { return String::new() };
-    let in_place = call.around("enhancedPagination") == true;
+pub(crate) fn post_template(call: &BlockCall<'_>) -> String {
+    let Some((_, posts)) = query_results(call).filter(|(_, posts)| !posts.items.is_empty()) else {
+        return String::new();
+    };
+    let in_place = call.context_value("enhancedPagination") == true;
     let items: String = posts
         .items
         .iter()
@@ -183,7 +185,7 @@ pub(crate) fn post_template(call: &Call<'_>) -> String {
             format!("<li {key}class=\"wp-block-post {}\">{inside}</li>", post.classes.join(" "))
         })
         .collect();
-    let old_layout = call.around("displayLayout");
+    let old_layout = call.context_value("displayLayout");
     let grid = match (old_layout["type"].as_str(), call.attr("layout")["type"].as_str()) {
         (Some("flex"), _) => format!("is-flex-container columns-{}", svc_php::cast::to_int(&old_layout["columns"])),
         (_, Some("grid")) if call.attr("layout")["columnCount"].is_number() => {
@@ -197,8 +199,8 @@ pub(crate) fn post_template(call: &Call<'_>) -> String {
     format!("<ul {}>{items}</ul>", call.wrapper_with(&[&grid, call.link_class()]))
 }
 
-pub(crate) fn no_results(call: &Call<'_>) -> String {
-    let is_empty = match found(call) {
+pub(crate) fn no_results(call: &BlockCall<'_>) -> String {
+    let is_empty = match query_results(call) {
         Some((_, posts)) => posts.items.is_empty(),
         None => false,
     };
@@ -209,8 +211,8 @@ pub(crate) fn no_results(call: &Call<'_>) -> String {
     format!("<div {}>{}</div>", call.wrapper_with(&[call.link_class()]), call.content)
 }
 
-pub(crate) fn total(call: &Call<'_>) -> String {
-    let Some((query, posts)) = found(call) else { return String::new() };
+pub(crate) fn total(call: &BlockCall<'_>) -> String {
+    let Some((query, posts)) = query_results(call) else { return String::new() };
     let total = posts.total;
     let start = query.offset + 1;
     let end = (query.offset + query.limit).min(total);
@@ -225,7 +227,7 @@ pub(crate) fn total(call: &Call<'_>) -> String {
     format!("<div {}>{text}</div>", call.wrapper(&[]))
 }
 
-pub(crate) fn pagination(call: &Call<'_>) -> String {
+pub(crate) fn pagination(call: &BlockCall<'_>) -> String {
     if call.content.trim().is_empty() {
         return String::new();
     }
@@ -236,31 +238,31 @@ pub(crate) fn pagination(call: &Call<'_>) -> String {
     )
 }
 
-/// How many pages the list around the block has.
-fn n_pages(call: &Call<'_>) -> u64 {
-    if let Some(main) = main(call) {
+/// Number of pages of the surrounding query block.
+fn n_pages(call: &BlockCall<'_>) -> u64 {
+    if let Some(main) = main_query(call) {
         return main.pages;
     }
-    let Some((query, posts)) = found(call) else { return 0 };
-    let given = call.around("query");
-    let skipped = u64::try_from(svc_php::cast::to_int(&given["offset"])).unwrap_or_default();
+    let Some((query, posts)) = query_results(call) else { return 0 };
+    let query_attributes = call.context_value("query");
+    let skipped = u64::try_from(svc_php::cast::to_int(&query_attributes["offset"])).unwrap_or_default();
     let pages = posts.total.saturating_sub(skipped).div_ceil(query.limit.max(1));
-    match u64::try_from(svc_php::cast::to_int(&given["pages"])).unwrap_or_default() {
+    match u64::try_from(svc_php::cast::to_int(&query_attributes["pages"])).unwrap_or_default() {
         0 => pages,
-        most => pages.min(most),
+        max_pages => pages.min(max_pages),
     }
 }
 
-/// The address asked for with another page of this list.
-fn address_of(call: &Call<'_>, page: u64) -> String {
-    if let Some(main) = main(call) {
+/// The URL of another page of this query.
+fn page_url(call: &BlockCall<'_>, page: u64) -> String {
+    if let Some(main) = main_query(call) {
         return (main.address)(page);
     }
     let current = &call.data().facts().current_url;
     let path =
         current.split_once("://").map_or(current.as_str(), |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let name = page_name(call);
+    let name = page_parameter(call);
     let own = format!("{name}=");
     let mut pairs: Vec<String> =
         query.split('&').filter(|p| !p.is_empty() && !p.starts_with(&own)).map(str::to_owned).collect();
@@ -270,23 +272,23 @@ fn address_of(call: &Call<'_>, page: u64) -> String {
     if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
 }
 
-pub(crate) fn previous(call: &Call<'_>) -> String {
+pub(crate) fn previous(call: &BlockCall<'_>) -> String {
     let now = page(call);
-    if now <= 1 { String::new() } else { neighbour(call, now - 1, "previous", "Previous Page") }
+    if now <= 1 { String::new() } else { adjacent_page_link(call, now - 1, "previous", "Previous Page") }
 }
 
-pub(crate) fn next(call: &Call<'_>) -> String {
+pub(crate) fn next(call: &BlockCall<'_>) -> String {
     let now = page(call);
-    if now >= n_pages(call) { String::new() } else { neighbour(call, now + 1, "next", "Next Page") }
+    if now >= n_pages(call) { String::new() } else { adjacent_page_link(call, now + 1, "next", "Next Page") }
 }
 
-fn neighbour(call: &Call<'_>, page: u64, direction: &str, standard: &str) -> String {
-    let shows_label = call.around("showLabel") != false;
+fn adjacent_page_link(call: &BlockCall<'_>, page: u64, direction: &str, standard: &str) -> String {
+    let shows_label = call.context_value("showLabel") != false;
     let label = match call.text("label") {
         "" => standard.to_owned(),
         label => esc_html(label),
     };
-    let sign = match (call.around("paginationArrow").as_str(), direction) {
+    let sign = match (call.context_value("paginationArrow").as_str(), direction) {
         (Some("arrow"), "next") => Some(("arrow", "→")),
         (Some("arrow"), _) => Some(("arrow", "←")),
         (Some("chevron"), "next") => Some(("chevron", "»")),
@@ -299,27 +301,31 @@ fn neighbour(call: &Call<'_>, page: u64, direction: &str, standard: &str) -> Str
         )
     });
     let name = if shows_label { String::new() } else { format!(" aria-label=\"{}\"", esc_attr(&label)) };
-    let shown = if shows_label { label } else { String::new() };
-    let inside = if direction == "next" { format!("{shown}{arrow}") } else { format!("{arrow}{shown}") };
-    let behaviour = match call.around("enhancedPagination") == true {
+    let listed = if shows_label { label } else { String::new() };
+    let inside = if direction == "next" { format!("{listed}{arrow}") } else { format!("{arrow}{listed}") };
+    let script_attributes = match call.context_value("enhancedPagination") == true {
         true => format!(
             "data-wp-key=\"query-pagination-{direction}\" data-wp-on--click=\"core/query::actions.navigate\" data-wp-on--mouseenter=\"core/query::actions.prefetch\" data-wp-watch=\"core/query::callbacks.prefetch\" "
         ),
         false => String::new(),
     };
-    format!("<a {behaviour}href=\"{}\" {}{name}>{inside}</a>", esc_url(&address_of(call, page)), call.wrapper(&[]))
+    format!(
+        "<a {script_attributes}href=\"{}\" {}{name}>{inside}</a>",
+        esc_url(&page_url(call, page)),
+        call.wrapper(&[])
+    )
 }
 
-pub(crate) fn page_numbers(call: &Call<'_>) -> String {
+pub(crate) fn page_numbers(call: &BlockCall<'_>) -> String {
     let (now, pages) = (page(call), n_pages(call));
     if pages < 2 {
         return String::new();
     }
-    let around = u64::try_from(call.number("midSize").unwrap_or(2)).unwrap_or(2);
-    let name = page_name(call);
+    let mid_size = u64::try_from(call.number("midSize").unwrap_or(2)).unwrap_or(2);
+    let name = page_parameter(call);
     let mut parts = Vec::new();
     let mut dotted = false;
-    let in_place = call.around("enhancedPagination") == true;
+    let in_place = call.context_value("enhancedPagination") == true;
     let key = |index: usize, click: &str| match in_place {
         true => format!("data-wp-key=\"index-{index}\" {click}"),
         false => String::new(),
@@ -329,9 +335,9 @@ pub(crate) fn page_numbers(call: &Call<'_>) -> String {
             let key = key(parts.len(), "");
             parts.push(format!("<span {key}aria-current=\"page\" class=\"page-numbers current\">{n}</span>"));
             dotted = true;
-        } else if n == 1 || n == pages || n.abs_diff(now) <= around {
-            let is_own = n > 1 && main(call).is_none();
-            let address = if is_own { format!("?{name}={n}") } else { address_of(call, n) };
+        } else if n == 1 || n == pages || n.abs_diff(now) <= mid_size {
+            let is_own = n > 1 && main_query(call).is_none();
+            let address = if is_own { format!("?{name}={n}") } else { page_url(call, n) };
             let key = key(parts.len(), "data-wp-on--click=\"core/query::actions.navigate\" ");
             parts.push(format!("<a {key}class=\"page-numbers\" href=\"{}\">{n}</a>", esc_url(&address)));
             dotted = true;
@@ -343,11 +349,11 @@ pub(crate) fn page_numbers(call: &Call<'_>) -> String {
     format!("<div {}>{}</div>", call.wrapper(&[]), parts.join("\n"))
 }
 
-/// The title of the archive or the search that the page shows. The interface shows none, but for a search at its own
-/// address.
-pub(crate) fn title(call: &Call<'_>) -> String {
+/// The title of the archive or search page. Outside of HTML pages, only the search text in the request's URL is
+/// known.
+pub(crate) fn title(call: &BlockCall<'_>) -> String {
     let list = call.data().main();
-    let searched = list.as_ref().map_or_else(|| searched_in_address(call), |list| list.searched.clone());
+    let searched = list.as_ref().map_or_else(|| search_text_in_url(call), |list| list.searched.clone());
     let title = match (call.text("type"), searched) {
         ("search", Some(text)) if call.is("showSearchTerm") => {
             format!("Search results for: &#8220;{}&#8221;", esc_html(&text))
@@ -356,7 +362,7 @@ pub(crate) fn title(call: &Call<'_>) -> String {
         ("archive", None) => list.map(|list| list.title.clone()).unwrap_or_default(),
         _ => String::new(),
     };
-    // Other types than these have nothing to tell, but an element.
+    // Other types have an empty element.
     if title.is_empty() && matches!(call.text("type"), "" | "search" | "archive" | "post-type") {
         return title;
     }
@@ -364,7 +370,7 @@ pub(crate) fn title(call: &Call<'_>) -> String {
     format!("<{tag} {}>{title}</{tag}>", call.wrapper_with(&[&call.align_class()]))
 }
 
-fn searched_in_address(call: &Call<'_>) -> Option<String> {
+fn search_text_in_url(call: &BlockCall<'_>) -> Option<String> {
     let facts = call.data().facts();
     let (path, query) = facts.current_url.split_once('?')?;
     let searched = query.split('&').find_map(|pair| pair.strip_prefix("s="))?;
@@ -372,28 +378,32 @@ fn searched_in_address(call: &Call<'_>) -> Option<String> {
     is_home.then(|| percent_encoding::percent_decode_str(searched).decode_utf8_lossy().replace('+', " "))
 }
 
-pub(crate) fn term_template(call: &Call<'_>) -> String {
-    let given = call.around("termQuery");
-    if !given.is_object() {
+pub(crate) fn term_template(call: &BlockCall<'_>) -> String {
+    let query_attributes = call.context_value("termQuery");
+    if !query_attributes.is_object() {
         return String::new();
     }
-    let ids = numbers(&given["include"]);
+    let ids = ids_of(&query_attributes["include"]);
     let query = TermsQuery {
-        taxonomy: given["taxonomy"].as_str().unwrap_or("category").to_owned(),
-        hide_empty: svc_php::cast::truthy(&given["hideEmpty"]),
-        parent: (!svc_php::cast::truthy(&given["showNested"])).then_some(TermId(0)),
-        order: if given["orderBy"] == "count" { TermsOrder::Count } else { TermsOrder::Name },
+        taxonomy: query_attributes["taxonomy"].as_str().unwrap_or("category").to_owned(),
+        hide_empty: svc_php::cast::truthy(&query_attributes["hideEmpty"]),
+        parent: (!svc_php::cast::truthy(&query_attributes["showNested"])).then_some(TermId(0)),
+        order: if query_attributes["orderBy"] == "count" { TermsOrder::Count } else { TermsOrder::Name },
         limit: Some(
-            u64::try_from(svc_php::cast::to_int(&given["perPage"])).ok().filter(|n| *n > 0).unwrap_or(10).min(100),
+            u64::try_from(svc_php::cast::to_int(&query_attributes["perPage"]))
+                .ok()
+                .filter(|n| *n > 0)
+                .unwrap_or(10)
+                .min(100),
         ),
     };
     let terms = call.data().terms(&query);
-    let mut shown: Vec<_> = terms.iter().filter(|t| ids.is_empty() || ids.contains(&t.term.id.0)).collect();
-    let ascends = given["order"].as_str().is_some_and(|order| order.eq_ignore_ascii_case("asc"));
+    let mut listed: Vec<_> = terms.iter().filter(|t| ids.is_empty() || ids.contains(&t.term.id.0)).collect();
+    let ascends = query_attributes["order"].as_str().is_some_and(|order| order.eq_ignore_ascii_case("asc"));
     if ascends == (query.order == TermsOrder::Count) {
-        shown.reverse();
+        listed.reverse();
     }
-    let items: String = shown
+    let items: String = listed
         .into_iter()
         .map(|term| {
             let row = &term.term;
@@ -410,13 +420,13 @@ pub(crate) fn term_template(call: &Call<'_>) -> String {
     if items.is_empty() { items } else { format!("<ul {}>{items}</ul>", call.wrapper_with(&[call.link_class()])) }
 }
 
-/// The term that a block is of.
-fn term(call: &Call<'_>) -> Option<std::rc::Rc<crate::data::TermView>> {
-    let id = svc_php::cast::to_int(&call.around("termId"));
-    call.data().term(TermId(id), call.around("taxonomy").as_str()?)
+/// The term in the block context.
+fn term(call: &BlockCall<'_>) -> Option<std::rc::Rc<crate::data::TermView>> {
+    let id = svc_php::cast::to_int(&call.context_value("termId"));
+    call.data().term(TermId(id), call.context_value("taxonomy").as_str()?)
 }
 
-pub(crate) fn term_name(call: &Call<'_>) -> String {
+pub(crate) fn term_name(call: &BlockCall<'_>) -> String {
     let Some(term) = term(call) else { return String::new() };
     let inside = if call.is("isLink") {
         format!("<a href=\"{}\">{}</a>", esc_url(&term.link), term.term.name)
@@ -427,7 +437,7 @@ pub(crate) fn term_name(call: &Call<'_>) -> String {
     format!("<{tag} {}>{inside}</{tag}>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
 }
 
-pub(crate) fn term_count(call: &Call<'_>) -> String {
+pub(crate) fn term_count(call: &BlockCall<'_>) -> String {
     let Some(term) = term(call) else { return String::new() };
     let (open, close) = match call.text("bracketType") {
         "none" => ("", ""),
@@ -439,9 +449,9 @@ pub(crate) fn term_count(call: &Call<'_>) -> String {
     format!("<div {}>{open}{}{close}</div>", call.wrapper(&[]), term.term.count)
 }
 
-pub(crate) fn term_description(call: &Call<'_>) -> String {
+pub(crate) fn term_description(call: &BlockCall<'_>) -> String {
     let Some(term) = term(call).filter(|term| !term.term.description.is_empty()) else { return String::new() };
-    let text = match call.around("inTermList") == true {
+    let text = match call.context_value("inTermList") == true {
         true => svc_content::texturize(
             &kses::post(&term.term.description).replace("&amp;", "&"),
             svc_content::display::standard_shortcodes(),

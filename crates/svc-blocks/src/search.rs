@@ -4,62 +4,62 @@ use serde_json::Value;
 use svc_content::{blocks::BlockType, kses};
 use svc_text::{esc_attr, esc_html, esc_url};
 
-use crate::{core::Call, supports};
+use crate::{core::BlockCall, supports};
 
-/// A magnifying glass.
+/// A magnifying glass icon.
 const ICON: &str = "<svg class=\"search-icon\" viewBox=\"0 0 24 24\" width=\"24\" height=\"24\">\n\t\t\t\t\t<path d=\"M13 5c-3.3 0-6 2.7-6 6 0 1.4.5 2.7 1.3 3.7l-3.8 3.8 1.1 1.1 3.8-3.8c1 .8 2.3 1.3 3.7 1.3 3.3 0 6-2.7 6-6S16.3 5 13 5zm0 10.5c-2.5 0-4.5-2-4.5-4.5s2-4.5 4.5-4.5 4.5 2 4.5 4.5-2 4.5-4.5 4.5z\"></path>\n\t\t\t\t</svg>";
 
-pub(crate) fn search(call: &Call<'_>) -> String {
+pub(crate) fn search(call: &BlockCall<'_>) -> String {
     let id = format!("wp-block-search__input-{}", call.next_id());
     let position = call.text("buttonPosition");
     let (has_button, only_button) = (position != "no-button", position == "button-only");
     let class = classes(call, has_button, only_button);
-    let parts = Parts::of(call, only_button);
+    let parts = SearchStyles::of(call, only_button);
 
-    let behaviour = if only_button { interactive(&id) } else { String::new() };
+    let script_attributes = if only_button { script_attributes(&id) } else { String::new() };
     let width = width(call, &parts);
     format!(
-        "<form role=\"search\" method=\"get\" action=\"{}\" {} {behaviour}>{}<div class=\"wp-block-search__inside-wrapper{}\" {width}>{}{}{}</div></form>",
+        "<form role=\"search\" method=\"get\" action=\"{}\" {} {script_attributes}>{}<div class=\"wp-block-search__inside-wrapper{}\" {width}>{}{}{}</div></form>",
         esc_url(&format!("{}/", call.data().facts().home)),
         call.wrapper_with(&[&class]),
         label(call, &id, &parts),
         parts.frame_class,
         input(call, &id, &parts, only_button),
-        hidden(call.attr("query")),
+        hidden_fields(call.attr("query")),
         if has_button { button(call, &id, &parts, only_button) } else { String::new() },
     )
 }
 
-/// What colours, letters and borders show, each on the part of the form that it is for.
-struct Parts {
-    /// Classes of letters.
-    letters: String,
-    letters_css: String,
+/// The classes and styles for the parts of the form.
+struct SearchStyles {
+    /// Classes of the typography support.
+    typography: String,
+    typography_css: String,
     border: String,
     border_css: String,
     colors: String,
     colors_css: String,
-    /// Classes of the frame around field and button.
+    /// Classes of the wrapper around the field and the button.
     frame_class: String,
-    /// Field and button stand in one frame.
+    /// Whether the field and the button share a border.
     is_framed: bool,
 }
 
-impl Parts {
-    fn of(call: &Call<'_>, _only_button: bool) -> Self {
-        // The type leaves all this to its own code, so that its supports are asked as if it did not.
-        let [color, typography, border] =
-            ["color", "typography", "__experimentalBorder"].map(|feature| crate::unhidden(call.block_type, feature));
+impl SearchStyles {
+    fn of(call: &BlockCall<'_>, _only_button: bool) -> Self {
+        // The block type skips the serialization of these supports, since its renderer applies them to inner elements.
+        let [color, typography, border] = ["color", "typography", "__experimentalBorder"]
+            .map(|feature| crate::with_serialized_support(call.block_type, feature));
         let fluid = &call.renderer.theme().fluid;
-        // A preset that stands among one's own styles is written there as it is.
+        // Presets in the `style` attribute are declarations, not classes.
         let mut by_name = call.attrs.clone();
         by_name.retain(|name, _| name != "style");
-        let letters = supports::typography(&typography, &by_name, fluid);
+        let typography = supports::typography(&typography, &by_name, fluid);
         let border_class = supports::border(&border, &call.attrs).classes.join(" ");
         let is_framed = call.text("buttonPosition") == "button-inside";
-        Parts {
-            letters: letters.classes.join(" "),
-            letters_css: letters_css(call),
+        SearchStyles {
+            typography: typography.classes.join(" "),
+            typography_css: typography_css(call),
             border_css: border_css(call),
             colors: colors(call, &color),
             colors_css: colors_css(call),
@@ -70,32 +70,32 @@ impl Parts {
     }
 }
 
-/// A declaration of this block, whose values are written as they are stored.
+/// A style declaration of this block, whose values are written as stored.
 fn declaration(name: &str, value: &Value) -> Option<String> {
     let text = svc_php::cast::to_text(value);
     let text = (svc_php::cast::truthy(value) && !value.is_object() && !value.is_array()).then_some(text)?;
     Some(svc_content::css::filter_declarations(&format!("{name}: {text}"))).filter(|css| !css.is_empty())
 }
 
-/// Letters, in the order of this block.
-fn letters_css(call: &Call<'_>) -> String {
-    let given = &call.attr("style")["typography"];
-    let size = supports::grown(&given["fontSize"], &call.renderer.theme().fluid);
+/// Typography declarations, in the order of this block.
+fn typography_css(call: &BlockCall<'_>) -> String {
+    let stored = &call.attr("style")["typography"];
+    let size = supports::fluid_size(&stored["fontSize"], &call.renderer.theme().fluid);
     let rows = [
         ("font-size", &size),
-        ("font-family", &given["fontFamily"]),
-        ("letter-spacing", &given["letterSpacing"]),
-        ("font-weight", &given["fontWeight"]),
-        ("font-style", &given["fontStyle"]),
-        ("line-height", &given["lineHeight"]),
-        ("text-transform", &given["textTransform"]),
-        ("text-decoration", &given["textDecoration"]),
+        ("font-family", &stored["fontFamily"]),
+        ("letter-spacing", &stored["letterSpacing"]),
+        ("font-weight", &stored["fontWeight"]),
+        ("font-style", &stored["fontStyle"]),
+        ("line-height", &stored["lineHeight"]),
+        ("text-transform", &stored["textTransform"]),
+        ("text-decoration", &stored["textDecoration"]),
     ];
     rows.iter().filter_map(|(name, value)| declaration(name, value)).collect::<Vec<_>>().join(";")
 }
 
-/// The border: widths, colours, lines, each of all sides and then of single ones; corners come last.
-fn border_css(call: &Call<'_>) -> String {
+/// Border declarations: width, colour and style, each for all sides and then for single ones, and radii last.
+fn border_css(call: &BlockCall<'_>) -> String {
     let border = &call.attr("style")["border"];
     let mut css = Vec::new();
     for part in ["width", "color", "style"] {
@@ -121,10 +121,10 @@ fn border_css(call: &Call<'_>) -> String {
     css.join(";")
 }
 
-/// Classes of colours; names of presets stand in them as they are stored.
-fn colors(call: &Call<'_>, color: &BlockType) -> String {
+/// Colour classes, with the names of presets as stored.
+fn colors(call: &BlockCall<'_>, color: &BlockType) -> String {
     let mut classes = Vec::new();
-    let given = &call.attr("style")["color"];
+    let stored = &call.attr("style")["color"];
     for (attribute, part, class, ending) in [
         ("textColor", "text", "has-text-color", "color"),
         ("backgroundColor", "background", "has-background", "background-color"),
@@ -132,7 +132,7 @@ fn colors(call: &Call<'_>, color: &BlockType) -> String {
     ] {
         let (preset, support) = (call.text(attribute), if part == "gradient" { "gradients" } else { part });
         let is_on = color.has_support(&["color", support], part != "gradient");
-        if !is_on || (preset.is_empty() && !svc_php::cast::truthy(&given[part])) {
+        if !is_on || (preset.is_empty() && !svc_php::cast::truthy(&stored[part])) {
             continue;
         }
         if !classes.iter().any(|known| known == class) {
@@ -145,13 +145,13 @@ fn colors(call: &Call<'_>, color: &BlockType) -> String {
     classes.join(" ")
 }
 
-fn colors_css(call: &Call<'_>) -> String {
-    let given = &call.attr("style")["color"];
+fn colors_css(call: &BlockCall<'_>) -> String {
+    let stored = &call.attr("style")["color"];
     let rows = [("color", "text"), ("background-color", "background"), ("background", "gradient")];
-    rows.iter().filter_map(|(name, part)| declaration(name, &given[*part])).collect::<Vec<_>>().join(";")
+    rows.iter().filter_map(|(name, part)| declaration(name, &stored[*part])).collect::<Vec<_>>().join(";")
 }
 
-fn classes(call: &Call<'_>, has_button: bool, only_button: bool) -> String {
+fn classes(call: &BlockCall<'_>, has_button: bool, only_button: bool) -> String {
     let mut classes = Vec::new();
     match call.text("buttonPosition") {
         "button-inside" => classes.push("wp-block-search__button-inside"),
@@ -169,7 +169,7 @@ fn classes(call: &Call<'_>, has_button: bool, only_button: bool) -> String {
     classes.join(" ")
 }
 
-/// A class attribute of these; parts that are empty are left out.
+/// Joins class names; empty ones are omitted.
 fn class_list(parts: &[&str]) -> String {
     parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -179,7 +179,7 @@ fn style(parts: &[&str]) -> String {
     if css.is_empty() { String::new() } else { format!(" style=\"{}\"", esc_attr(&css)) }
 }
 
-fn label(call: &Call<'_>, id: &str, parts: &Parts) -> String {
+fn label(call: &BlockCall<'_>, id: &str, parts: &SearchStyles) -> String {
     let text = match call.text("label") {
         "" => "Search".to_owned(),
         label => kses::post(label),
@@ -191,19 +191,19 @@ fn label(call: &Call<'_>, id: &str, parts: &Parts) -> String {
     } else {
         "screen-reader-text"
     };
-    let letters = if hidden.is_empty() { parts.letters.as_str() } else { "" };
-    let css = if hidden.is_empty() { parts.letters_css.as_str() } else { "" };
-    let class = class_list(&["wp-block-search__label", hidden, letters]);
+    let typography = if hidden.is_empty() { parts.typography.as_str() } else { "" };
+    let css = if hidden.is_empty() { parts.typography_css.as_str() } else { "" };
+    let class = class_list(&["wp-block-search__label", hidden, typography]);
     format!("<label class=\"{}\" for=\"{id}\" {}>{text}</label>", esc_attr(&class), style(&[css]))
 }
 
-fn input(call: &Call<'_>, id: &str, parts: &Parts, only_button: bool) -> String {
+fn input(call: &BlockCall<'_>, id: &str, parts: &SearchStyles, only_button: bool) -> String {
     let (border, border_css) =
         if parts.is_framed { ("", "") } else { (parts.border.as_str(), parts.border_css.as_str()) };
-    let class = esc_attr(&class_list(&["wp-block-search__input", border, &parts.letters]));
-    let letters = parts.letters_css.split(";text-decoration").next().unwrap_or_default();
-    let letters = if letters.starts_with("text-decoration") { "" } else { letters };
-    let css = style(&[border_css, letters]);
+    let class = esc_attr(&class_list(&["wp-block-search__input", border, &parts.typography]));
+    let typography = parts.typography_css.split(";text-decoration").next().unwrap_or_default();
+    let typography = if typography.starts_with("text-decoration") { "" } else { typography };
+    let css = style(&[border_css, typography]);
     let placeholder = esc_attr(call.text("placeholder"));
     if only_button {
         return format!(
@@ -215,8 +215,8 @@ fn input(call: &Call<'_>, id: &str, parts: &Parts, only_button: bool) -> String 
     )
 }
 
-/// Further parameters of the search.
-fn hidden(query: &Value) -> String {
+/// Hidden fields for further parameters of the search.
+fn hidden_fields(query: &Value) -> String {
     let field = |(name, value): (&String, &Value)| {
         let value = svc_php::cast::to_text(value);
         format!("<input type=\"hidden\" name=\"{}\" value=\"{}\" />", esc_attr(name), esc_attr(&value))
@@ -224,7 +224,7 @@ fn hidden(query: &Value) -> String {
     query.as_object().into_iter().flatten().map(field).collect()
 }
 
-fn button(call: &Call<'_>, _id: &str, parts: &Parts, only_button: bool) -> String {
+fn button(call: &BlockCall<'_>, _id: &str, parts: &SearchStyles, only_button: bool) -> String {
     let is_icon = call.is("buttonUseIcon");
     let text = match call.text("buttonText") {
         "" => "Search".to_owned(),
@@ -236,12 +236,12 @@ fn button(call: &Call<'_>, _id: &str, parts: &Parts, only_button: bool) -> Strin
     let class = esc_attr(&class_list(&[
         "wp-block-search__button",
         &parts.colors,
-        &parts.letters,
+        &parts.typography,
         border,
         icon,
         "wp-element-button",
     ]));
-    let css = style(&[border_css, &parts.colors_css, &parts.letters_css]);
+    let css = style(&[border_css, &parts.colors_css, &parts.typography_css]);
     let inside = if is_icon { ICON } else { &text };
     if only_button {
         return format!(
@@ -252,8 +252,8 @@ fn button(call: &Call<'_>, _id: &str, parts: &Parts, only_button: bool) -> Strin
     format!("<button aria-label=\"{name}\" class=\"{class}\" type=\"submit\" {css}>{inside}</button>")
 }
 
-/// What the script of the block needs where the field opens only on demand.
-fn interactive(id: &str) -> String {
+/// Script attributes of a form whose field opens on demand.
+fn script_attributes(id: &str) -> String {
     let context = format!(
         "{{\"isSearchInputVisible\":false,\"inputId\":\"{id}\",\"ariaLabelExpanded\":\"Submit Search\",\"ariaLabelCollapsed\":\"Expand search field\"}}"
     );
@@ -263,7 +263,7 @@ fn interactive(id: &str) -> String {
     )
 }
 
-fn width(call: &Call<'_>, parts: &Parts) -> String {
+fn width(call: &BlockCall<'_>, parts: &SearchStyles) -> String {
     let mut css = Vec::new();
     if let (Some(width), unit @ ("px" | "%")) = (call.number("width").filter(|w| *w > 0), call.text("widthUnit")) {
         css.push(format!("width: {width}{unit}"));

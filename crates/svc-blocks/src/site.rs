@@ -1,19 +1,19 @@
-//! Blocks about the site as a whole: its name and logo, logging in and out.
+//! Blocks about the site: title, tagline, logo, home link, login link.
 
 use svc_text::{esc_attr, esc_html, esc_url};
 
 use crate::{
-    core::Call,
-    data::{ImageWish, Loading},
+    core::BlockCall,
+    data::{ImageLoading, ImageRequest},
     urls,
 };
 
-/// The element of a heading of this level; 0 is no heading.
+/// The element name of a heading; level 0 is a paragraph.
 pub(crate) fn heading(level: i64) -> String {
     if level == 0 { "p".to_owned() } else { format!("h{}", level.clamp(1, 6)) }
 }
 
-pub(crate) fn title(call: &Call<'_>) -> String {
+pub(crate) fn title(call: &BlockCall<'_>) -> String {
     let facts = call.data().facts();
     if facts.name.is_empty() {
         return String::new();
@@ -38,7 +38,7 @@ pub(crate) fn title(call: &Call<'_>) -> String {
     format!("<{tag} {}>{inside}</{tag}>", call.wrapper_with(&[&align, call.link_class()]))
 }
 
-pub(crate) fn tagline(call: &Call<'_>) -> String {
+pub(crate) fn tagline(call: &BlockCall<'_>) -> String {
     let description = &call.data().facts().description;
     if description.is_empty() {
         return String::new();
@@ -48,17 +48,17 @@ pub(crate) fn tagline(call: &Call<'_>) -> String {
     format!("<{tag} {}>{text}</{tag}>", call.wrapper_with(&[&call.align_class()]))
 }
 
-pub(crate) fn logo(call: &Call<'_>) -> String {
+pub(crate) fn logo(call: &BlockCall<'_>) -> String {
     let facts = call.data().facts();
-    let wish = ImageWish {
+    let request = ImageRequest {
         size: "full".to_owned(),
         class: "custom-logo".to_owned(),
         alt: None,
         more: Vec::new(),
         style: None,
-        loading: Loading::First,
+        loading: ImageLoading::First,
     };
-    let Some(mut image) = (!facts.logo.is_none()).then(|| call.image(facts.logo, wish)).flatten() else {
+    let Some(mut image) = (!facts.logo.is_none()).then(|| call.image(facts.logo, request)).flatten() else {
         return String::new();
     };
     let width = call.number("width").filter(|width| *width > 0);
@@ -81,7 +81,7 @@ pub(crate) fn logo(call: &Call<'_>) -> String {
     format!("<div {}>{inside}</div>", call.wrapper_with(&[class]))
 }
 
-/// The image with another width, and the height that goes with it.
+/// Sets the width of an image tag and adjusts the height.
 fn resized(image: &str, width: i64) -> String {
     let number = |name: &str| -> Option<(usize, usize, i64)> {
         let start = image.find(&format!("{name}=\""))? + name.len() + 2;
@@ -97,20 +97,20 @@ fn resized(image: &str, width: i64) -> String {
     format!("{}{width}{}{height}{rest}", &image[..w.0], &image[w.1..h.0])
 }
 
-pub(crate) fn home_link(call: &Call<'_>) -> String {
+pub(crate) fn home_link(call: &BlockCall<'_>) -> String {
     let facts = call.data().facts();
     let label = match call.text("label") {
         "" => "Home",
         label => label,
     };
     let current = if facts.is_front { " aria-current=\"page\"" } else { "" };
-    let (colors, css) = crate::navigation::presets_around(call);
+    let (colors, css) = crate::navigation::context_presets(call);
     let class = crate::posts::classes(&[
         &colors,
         "wp-block-navigation-item",
         if current.is_empty() { "" } else { "current-menu-item" },
     ]);
-    let look = call.wrapper(&[("class", &class), ("style", &css)]);
+    let attributes = call.wrapper(&[("class", &class), ("style", &css)]);
     let target = if call.is("opensInNewTab") { " target=\"_blank\"" } else { "" };
     let about = match call.text("description") {
         "" => String::new(),
@@ -119,39 +119,39 @@ pub(crate) fn home_link(call: &Call<'_>) -> String {
         }
     };
     format!(
-        "<li {look}><a class=\"wp-block-home-link__content wp-block-navigation-item__content\" href=\"{}\" rel=\"home\" {}{target}>{}{about}</a></li>",
+        "<li {attributes}><a class=\"wp-block-home-link__content wp-block-navigation-item__content\" href=\"{}\" rel=\"home\" {}{target}>{}{about}</a></li>",
         esc_url(&facts.home),
         current.trim_start(),
         svc_content::kses::post(label),
     )
 }
 
-pub(crate) fn loginout(call: &Call<'_>) -> String {
+pub(crate) fn loginout(call: &BlockCall<'_>) -> String {
     let facts = call.data().facts();
     let redirect = if call.is("redirectToCurrent") { facts.current_url.as_str() } else { "" };
     let mut classes = vec![if facts.logout_url.is_some() { "logged-in" } else { "logged-out" }];
     let inside = match &facts.logout_url {
         Some(logout) => {
-            let mut address = logout.clone();
+            let mut url = logout.clone();
             if !redirect.is_empty() {
-                // The proof that the reader asks for it himself stands last.
-                address = urls::with_before_last(logout, "redirect_to", redirect);
+                // The nonce is the last parameter.
+                url = urls::with_before_last(logout, "redirect_to", redirect);
             }
-            format!("<a href=\"{}\">Log out</a>", esc_url(&address))
+            format!("<a href=\"{}\">Log out</a>", esc_url(&url))
         }
         None if call.is("displayLoginAsForm") => {
             classes.push("has-login-form");
             form(&facts.login_url, if redirect.is_empty() { &facts.current_url } else { redirect })
         }
         None => {
-            let address = urls::with(&facts.login_url, &[("redirect_to", redirect)]);
-            format!("<a href=\"{}\">Log in</a>", esc_url(&address))
+            let url = urls::with(&facts.login_url, &[("redirect_to", redirect)]);
+            format!("<a href=\"{}\">Log in</a>", esc_url(&url))
         }
     };
     format!("<div {}>{inside}</div>", call.wrapper_with(&classes))
 }
 
-/// The form in which people log in.
+/// The login form.
 fn form(login_url: &str, redirect: &str) -> String {
     format!(
         concat!(

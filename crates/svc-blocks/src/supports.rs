@@ -1,4 +1,4 @@
-//! Attributes of a block's outermost element: what its supports make of the block's attributes.
+//! The attributes of a block's wrapper element, from its supports and attributes.
 //!
 //! Source: `get_block_wrapper_attributes`, the style engine.
 
@@ -9,7 +9,7 @@ use svc_content::{
 };
 use svc_text::{esc_attr, kebab_case};
 
-/// Declarations of a style in the order in which they are written: the path in `style`, the property.
+/// Style declarations in output order: the path in the `style` attribute, and the property.
 type Rows = &'static [(&'static [&'static str], &'static str)];
 
 const TYPOGRAPHY: Rows = &[
@@ -35,7 +35,7 @@ pub(crate) const CORNERS: [(&str, &str); 4] = [
     ("bottomRight", "bottom-right"),
 ];
 
-/// Which support lets each row of [`TYPOGRAPHY`] through.
+/// The support that enables each property of [`TYPOGRAPHY`].
 const TYPOGRAPHY_SUPPORTS: [(&str, &str); 10] = [
     ("font-size", "fontSize"),
     ("font-family", "__experimentalFontFamily"),
@@ -51,12 +51,12 @@ const TYPOGRAPHY_SUPPORTS: [(&str, &str); 10] = [
 
 /// Classes and style declarations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct WrapperStyles {
     pub(crate) classes: Vec<String>,
     pub(crate) style: Vec<(String, String)>,
 }
 
-impl Look {
+impl WrapperStyles {
     fn class(&mut self, class: impl Into<String>) {
         self.classes.push(class.into());
     }
@@ -67,13 +67,13 @@ impl Look {
         }
     }
 
-    /// The declarations as text: `a:b;c:d`.
+    /// The declarations as CSS: `a:b;c:d`.
     pub(crate) fn css(&self) -> String {
         self.style.iter().map(|(name, value)| format!("{name}:{value}")).collect::<Vec<_>>().join(";")
     }
 }
 
-/// A value of the style attributes as CSS: `var:preset|color|red` is `var(--wp--preset--color--red)`.
+/// The CSS value of a style attribute: `var:preset|color|red` is `var(--wp--preset--color--red)`.
 pub(crate) fn css_value(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) if !text.is_empty() => text.clone(),
@@ -84,13 +84,13 @@ pub(crate) fn css_value(value: &Value) -> Option<String> {
     Some(format!("var(--wp--{})", path.join("--")))
 }
 
-/// The name of a preset that a value of the style attributes stands for: `red` of `var:preset|color|red`.
+/// The preset that a style value refers to: `red` for `var:preset|color|red`.
 fn preset_of<'v>(value: &'v Value, kind: &str) -> Option<&'v str> {
     value.as_str()?.strip_prefix("var:preset|")?.strip_prefix(kind)?.strip_prefix('|').filter(|name| !name.is_empty())
 }
 
-/// What the filter of styles leaves of a declaration, which may hold further ones after a `;` in its value: the first
-/// property, and all that follows its colon. Source: `WP_Style_Engine_CSS_Declarations::filter_declaration`.
+/// Filters a declaration, whose value may contain further declarations after a `;`: returns the first property, and
+/// everything after its colon. Source: `WP_Style_Engine_CSS_Declarations::filter_declaration`.
 pub(crate) fn filtered(property: &str, value: &str) -> Option<(String, String)> {
     let value = svc_text::strip_all_tags(value, true);
     let declarations = css::filter_declarations(&format!("{property}:{value}"));
@@ -106,9 +106,9 @@ fn word<'a>(attrs: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     attrs.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-/// Classes and style of text, ground and gradient.
-pub(crate) fn colors(block_type: &BlockType, attrs: &Map<String, Value>) -> Look {
-    let mut look = Look::default();
+/// Classes and styles of text, background and gradient colours.
+pub(crate) fn colors(block_type: &BlockType, attrs: &Map<String, Value>) -> WrapperStyles {
+    let mut styles = WrapperStyles::default();
     let style = attrs.get("style").unwrap_or(&Value::Null);
     let on = |part: &str, default: bool| match block_type.support(&["color"]) {
         Some(Value::Object(color)) => color.get(part).map_or(default, svc_php::cast::truthy),
@@ -124,44 +124,44 @@ pub(crate) fn colors(block_type: &BlockType, attrs: &Map<String, Value>) -> Look
     for (is_on, part, attribute, property, class, ending) in parts {
         let custom = at(style, &["color", part]);
         let kind = if part == "gradient" { "gradient" } else { "color" };
-        // One that is named counts, even by an empty name.
+        // A preset attribute takes precedence even if it is empty.
         let named = attrs.get(attribute).and_then(Value::as_str);
         let preset = named.or_else(|| preset_of(custom, kind));
-        let hidden = block_type.shows_itself("color", if part == "gradient" { "gradients" } else { part });
+        let hidden = block_type.skips_serialization("color", if part == "gradient" { "gradients" } else { part });
         if !is_on || hidden || (preset.is_none() && !svc_php::cast::truthy(custom)) {
             continue;
         }
-        if !look.classes.iter().any(|known| known == class) {
-            look.class(class);
+        if !styles.classes.iter().any(|known| known == class) {
+            styles.class(class);
         }
         match preset {
             Some("") => {}
-            Some(preset) => look.class(format!("has-{}-{ending}", kebab_case(preset))),
-            None => look.declare(property, custom),
+            Some(preset) => styles.class(format!("has-{}-{ending}", kebab_case(preset))),
+            None => styles.declare(property, custom),
         }
     }
-    look
+    styles
 }
 
-/// Classes and style of letters.
-pub(crate) fn typography(block_type: &BlockType, attrs: &Map<String, Value>, fluid: &FluidSizes) -> Look {
-    let mut look = Look::default();
+/// Classes and styles of typography.
+pub(crate) fn typography(block_type: &BlockType, attrs: &Map<String, Value>, fluid: &FluidSizes) -> WrapperStyles {
+    let mut styles = WrapperStyles::default();
     let style = attrs.get("style").unwrap_or(&Value::Null);
     let on = |support: &str, part: &str| {
-        block_type.has_support(&["typography", support], false) && !block_type.shows_itself("typography", part)
+        block_type.has_support(&["typography", support], false) && !block_type.skips_serialization("typography", part)
     };
     let custom = at(style, &["typography", "fontSize"]);
     let size =
         word(attrs, "fontSize").or_else(|| preset_of(custom, "font-size")).filter(|_| on("fontSize", "fontSize"));
     let family = word(attrs, "fontFamily").filter(|_| on("__experimentalFontFamily", "fontFamily"));
     if let Some(size) = size {
-        look.class(format!("has-{}-font-size", kebab_case(size)));
+        styles.class(format!("has-{}-font-size", kebab_case(size)));
     }
     if let Some(family) = family {
-        look.class(format!("has-{}-font-family", kebab_case(family)));
+        styles.class(format!("has-{}-font-family", kebab_case(family)));
     }
     if let Some(align) = at(style, &["typography", "textAlign"]).as_str().filter(|_| on("textAlign", "textAlign")) {
-        look.class(format!("has-text-align-{align}"));
+        styles.class(format!("has-text-align-{align}"));
     }
     for (path, property) in TYPOGRAPHY {
         let by_class = (*property == "font-size" && size.is_some()) || (*property == "font-family" && family.is_some());
@@ -170,153 +170,153 @@ pub(crate) fn typography(block_type: &BlockType, attrs: &Map<String, Value>, flu
             continue;
         }
         match property {
-            &"font-size" => look.declare(*property, &grown(custom, fluid)),
-            property => look.declare(*property, at(style, path)),
+            &"font-size" => styles.declare(*property, &fluid_size(custom, fluid)),
+            property => styles.declare(*property, at(style, path)),
         }
     }
-    look
+    styles
 }
 
-/// A size of letters that grows with the window, where the theme lets it.
-pub(crate) fn grown(size: &Value, fluid: &FluidSizes) -> Value {
+/// The fluid value of a font size, if the theme enables fluid typography.
+pub(crate) fn fluid_size(size: &Value, fluid: &FluidSizes) -> Value {
     let text = match size {
         Value::Number(pixels) => format!("{pixels}px"),
         other => other.as_str().unwrap_or_default().to_owned(),
     };
-    fluid.clamped(&text, &Value::Null).map_or_else(|| size.clone(), Value::from)
+    fluid.clamp(&text, &Value::Null).map_or_else(|| size.clone(), Value::from)
 }
 
-/// Classes and style of the border.
-pub(crate) fn border(block_type: &BlockType, attrs: &Map<String, Value>) -> Look {
-    let mut look = Look::default();
+/// Classes and styles of the border.
+pub(crate) fn border(block_type: &BlockType, attrs: &Map<String, Value>) -> WrapperStyles {
+    let mut styles = WrapperStyles::default();
     let border = at(attrs.get("style").unwrap_or(&Value::Null), &["border"]);
     let feature = if block_type.support(&["border"]).is_some() { "border" } else { "__experimentalBorder" };
     let on = |part: &str| {
         let all = block_type.support(&[feature]) == Some(&Value::Bool(true));
-        (all || block_type.has_support(&[feature, part], false)) && !block_type.shows_itself(feature, part)
+        (all || block_type.has_support(&[feature, part], false)) && !block_type.skips_serialization(feature, part)
     };
     let named = attrs.get("borderColor").and_then(Value::as_str);
     let preset = named.or_else(|| preset_of(&border["color"], "color")).filter(|_| on("color"));
     if on("color") && (preset.is_some() || svc_php::cast::truthy(&border["color"])) {
-        look.class("has-border-color");
+        styles.class("has-border-color");
     }
     if let Some(preset) = preset.filter(|preset| !preset.is_empty()) {
-        look.class(format!("has-{}-border-color", kebab_case(preset)));
+        styles.class(format!("has-{}-border-color", kebab_case(preset)));
     }
     if on("color") && preset.is_none() {
-        look.declare("border-color", &border["color"]);
+        styles.declare("border-color", &border["color"]);
     }
     if on("radius") {
         match &border["radius"] {
             Value::Object(corners) => {
                 for (name, css) in CORNERS {
-                    look.declare(format!("border-{css}-radius"), corners.get(name).unwrap_or(&Value::Null));
+                    styles.declare(format!("border-{css}-radius"), corners.get(name).unwrap_or(&Value::Null));
                 }
             }
-            Value::Number(pixels) => look.declare("border-radius", &Value::from(format!("{pixels}px"))),
-            radius => look.declare("border-radius", radius),
+            Value::Number(pixels) => styles.declare("border-radius", &Value::from(format!("{pixels}px"))),
+            radius => styles.declare("border-radius", radius),
         }
     }
     for part in ["style", "width"] {
         if on(part) {
             match &border[part] {
                 Value::Number(pixels) if part == "width" => {
-                    look.declare("border-width", &Value::from(format!("{pixels}px")));
+                    styles.declare("border-width", &Value::from(format!("{pixels}px")));
                 }
-                value => look.declare(format!("border-{part}"), value),
+                value => styles.declare(format!("border-{part}"), value),
             }
         }
     }
     for side in SIDES {
         for part in ["width", "color", "style"] {
             if on(part) {
-                look.declare(format!("border-{side}-{part}"), at(border, &[side, part]));
+                styles.declare(format!("border-{side}-{part}"), at(border, &[side, part]));
             }
         }
     }
-    look
+    styles
 }
 
-/// The border as blocks have it that put it on an element of their own: all that is stored, whatever is supported.
-pub(crate) fn border_as_given(block_type: &BlockType, attrs: &Map<String, Value>) -> Look {
-    let mut look = Look { style: Vec::new(), ..border(block_type, attrs) };
-    let given = at(attrs.get("style").unwrap_or(&Value::Null), &["border"]);
-    let has_preset = word(attrs, "borderColor").is_some() || preset_of(&given["color"], "color").is_some();
+/// The border for blocks that apply it to another element: all stored values, regardless of the block type's
+/// supports.
+pub(crate) fn stored_border(block_type: &BlockType, attrs: &Map<String, Value>) -> WrapperStyles {
+    let mut styles = WrapperStyles { style: Vec::new(), ..border(block_type, attrs) };
+    let stored = at(attrs.get("style").unwrap_or(&Value::Null), &["border"]);
+    let has_preset = word(attrs, "borderColor").is_some() || preset_of(&stored["color"], "color").is_some();
     if !has_preset {
-        look.declare("border-color", &given["color"]);
+        styles.declare("border-color", &stored["color"]);
     }
-    match &given["radius"] {
+    match &stored["radius"] {
         Value::Object(corners) => {
             for (name, css) in CORNERS {
-                look.declare(format!("border-{css}-radius"), corners.get(name).unwrap_or(&Value::Null));
+                styles.declare(format!("border-{css}-radius"), corners.get(name).unwrap_or(&Value::Null));
             }
         }
-        radius => look.declare("border-radius", radius),
+        radius => styles.declare("border-radius", radius),
     }
     for part in ["style", "width"] {
-        look.declare(format!("border-{part}"), &given[part]);
+        styles.declare(format!("border-{part}"), &stored[part]);
     }
     for side in SIDES {
         for part in ["color", "style", "width"] {
-            look.declare(format!("border-{side}-{part}"), at(given, &[side, part]));
+            styles.declare(format!("border-{side}-{part}"), at(stored, &[side, part]));
         }
     }
-    look
+    styles
 }
 
-/// Style of the space in and around.
-fn spacing(block_type: &BlockType, attrs: &Map<String, Value>) -> Look {
-    let mut look = Look::default();
+/// Styles of padding and margin.
+fn spacing(block_type: &BlockType, attrs: &Map<String, Value>) -> WrapperStyles {
+    let mut styles = WrapperStyles::default();
     let spacing = at(attrs.get("style").unwrap_or(&Value::Null), &["spacing"]);
     for kind in ["padding", "margin"] {
-        if !block_type.has_support(&["spacing", kind], false) || block_type.shows_itself("spacing", kind) {
+        if !block_type.has_support(&["spacing", kind], false) || block_type.skips_serialization("spacing", kind) {
             continue;
         }
         match &spacing[kind] {
             Value::Object(sides) => {
-                // In the order given.
+                // In stored order.
                 for (side, value) in sides.iter().filter(|(side, _)| SIDES.contains(&side.as_str())) {
-                    look.declare(format!("{kind}-{side}"), value);
+                    styles.declare(format!("{kind}-{side}"), value);
                 }
             }
-            value => look.declare(kind, value),
+            value => styles.declare(kind, value),
         }
     }
-    look
+    styles
 }
 
-/// Style by a table of a feature whose parts have supports of the same name.
-fn by_rows(block_type: &BlockType, attrs: &Map<String, Value>, rows: Rows) -> Look {
-    let mut look = Look::default();
+/// Styles of a feature whose properties have supports of the same name.
+fn by_rows(block_type: &BlockType, attrs: &Map<String, Value>, rows: Rows) -> WrapperStyles {
+    let mut styles = WrapperStyles::default();
     let style = attrs.get("style").unwrap_or(&Value::Null);
     for (path, property) in rows {
         let part = path.get(1).copied().unwrap_or_default();
-        if block_type.has_support(path, false) && !block_type.shows_itself(path[0], part) {
-            look.declare(*property, at(style, path));
+        if block_type.has_support(path, false) && !block_type.skips_serialization(path[0], part) {
+            styles.declare(*property, at(style, path));
         }
     }
-    look
+    styles
 }
 
-/// Everything that the supports of a block show on its outermost element. `more_classes` stand with those that the block
-/// chose itself.
-pub(crate) fn look(
+/// All classes and styles of a block's supports. `more_classes` are added to the block's `className`.
+pub(crate) fn styles(
     block_type: &BlockType,
     attrs: &Map<String, Value>,
     more_classes: &[String],
     fluid: &FluidSizes,
-) -> Look {
-    let mut look = Look::default();
+) -> WrapperStyles {
+    let mut styles = WrapperStyles::default();
     let align = attrs.get("align").and_then(Value::as_str).filter(|_| block_type.has_support(&["align"], false));
     if let Some(align) = align {
-        look.class(format!("align{align}"));
+        styles.class(format!("align{align}"));
     }
     if block_type.has_support(&["customClassName"], true) {
-        look.classes.extend(word(attrs, "className").map(str::to_owned));
-        look.classes.extend(more_classes.iter().cloned());
+        styles.classes.extend(word(attrs, "className").map(str::to_owned));
+        styles.classes.extend(more_classes.iter().cloned());
     }
     if block_type.has_support(&["className"], true) {
-        look.class(class_of(&block_type.name));
+        styles.class(class_of(&block_type.name));
     }
     let parts = [
         colors(block_type, attrs),
@@ -327,31 +327,31 @@ pub(crate) fn look(
         by_rows(block_type, attrs, SHADOW),
     ];
     for part in parts {
-        look.classes.extend(part.classes);
-        look.style.extend(part.style);
+        styles.classes.extend(part.classes);
+        styles.style.extend(part.style);
     }
-    look
+    styles
 }
 
-/// The class that every block of a type has. Source: `wp_get_block_default_classname`.
+/// The default class of a block type. Source: `wp_get_block_default_classname`.
 pub(crate) fn class_of(name: &str) -> String {
     format!("wp-block-{}", name.strip_prefix("core/").unwrap_or(name).replace('/', "-"))
 }
 
-/// The attributes of the outermost element as text, with those that the block's own code adds: style, class, id and label
-/// first, others after them.
+/// The attributes of the wrapper element as HTML, including the renderer's own: style, class, id and label first,
+/// then the others.
 pub(crate) fn attributes(
-    look: &Look,
+    styles: &WrapperStyles,
     attrs: &Map<String, Value>,
     block_type: &BlockType,
     own: &[(&str, &str)],
 ) -> String {
     let own_of = |name: &str| own.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| *value);
     let joined = |parts: [&str; 2], by: &str| parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(by);
-    let style = joined([own_of("style").trim_end_matches(';'), &look.css()], ";");
+    let style = joined([own_of("style").trim_end_matches(';'), &styles.css()], ";");
     let mut names: Vec<&str> = Vec::new();
     for name in
-        own_of("class").split_ascii_whitespace().chain(look.classes.iter().flat_map(|c| c.split_ascii_whitespace()))
+        own_of("class").split_ascii_whitespace().chain(styles.classes.iter().flat_map(|c| c.split_ascii_whitespace()))
     {
         if !names.contains(&name) {
             names.push(name);

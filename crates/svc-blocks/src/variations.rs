@@ -1,34 +1,34 @@
-//! Ready-made forms of core blocks that depend on what a site has registered.
+//! Variations of core blocks that depend on the site's post types, taxonomies and template parts.
 
 use serde_json::{Value, json};
 use svc_model::{PostType, PostTypes, Taxonomies, Taxonomy};
 
-/// A part that templates share, as its block offers it.
+/// A template part, for the variations of the template part block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Its name for programs.
+    /// Slug.
     pub slug: String,
-    /// What people call it.
+    /// Title.
     pub title: String,
-    /// The theme that it is of.
+    /// Theme of the template part.
     pub theme: String,
-    /// Where it stands: `header`, `footer`, `uncategorized`.
+    /// Its area: `header`, `footer`, `uncategorized`.
     pub area: String,
 }
 
-/// Forms of `core/navigation-link`: one for each type and taxonomy that can stand in menus.
-pub fn of_navigation_link(types: &PostTypes, taxonomies: &Taxonomies) -> Vec<Value> {
+/// Variations of `core/navigation-link`: one for each post type and taxonomy that is available in menus.
+pub fn navigation_link_variations(types: &PostTypes, taxonomies: &Taxonomies) -> Vec<Value> {
     let title = |name: &str, singular: &str| match name {
         "post_format" => "Post Format Link".to_owned(),
         _ => format!("{singular} link"),
     };
-    let form = |name: &str, singular: &str, kind: &str| {
-        // The block calls tags by the short name.
+    let variation = |name: &str, singular: &str, kind: &str| {
+        // The block uses the short name of tags.
         let short = if name == "post_tag" { "tag" } else { name };
         json!({
             "name": short,
             "title": title(name, singular),
-            "description": format!("Leads to a page of the kind {}.", singular.to_lowercase()),
+            "description": format!("Links to a page of the type {}.", singular.to_lowercase()),
             "attributes": {"type": short, "kind": kind},
         })
     };
@@ -37,45 +37,45 @@ pub fn of_navigation_link(types: &PostTypes, taxonomies: &Taxonomies) -> Vec<Val
     let groups = |t: &&Taxonomy| t.show_in_nav_menus;
     let taxonomies =
         || taxonomies.iter().filter(groups).map(|t| (t.name.as_str(), t.singular_label.as_str(), "taxonomy"));
-    // Those of the core come first.
+    // Built-in types and taxonomies come first.
     let all = || types().chain(taxonomies());
     let own = all().filter(|(name, ..)| CORE.contains(name));
     let others = all().filter(|(name, ..)| !CORE.contains(name));
-    own.chain(others).map(|(name, singular, kind)| form(name, singular, kind)).collect()
+    own.chain(others).map(|(name, singular, kind)| variation(name, singular, kind)).collect()
 }
 
-/// Types and taxonomies that every site has.
+/// Built-in post types and taxonomies.
 const CORE: [&str; 5] = ["post", "page", "category", "post_tag", "post_format"];
 
-/// Forms of `core/post-terms`: one for each taxonomy of posts that editors see.
-pub fn of_post_terms(taxonomies: &Taxonomies) -> Vec<Value> {
-    let shown = taxonomies.iter().filter(|t| t.publicly_queryable && t.show_in_rest);
-    let form = |t: &Taxonomy| {
-        let mut form = json!({
+/// Variations of `core/post-terms`: one for each public taxonomy in the REST API.
+pub fn post_terms_variations(taxonomies: &Taxonomies) -> Vec<Value> {
+    let public = taxonomies.iter().filter(|t| t.publicly_queryable && t.show_in_rest);
+    let variation = |t: &Taxonomy| {
+        let mut variation = json!({
             "name": t.name,
             "title": t.label,
-            "description": format!("Shows the terms of the taxonomy {}.", t.label),
+            "description": format!("Shows the post's terms in the {} taxonomy.", t.label),
             "attributes": {"term": t.name},
             "isActive": ["term"],
             "scope": ["inserter", "transform"],
         });
         if t.name == "category" {
-            form["isDefault"] = true.into();
+            variation["isDefault"] = true.into();
         }
-        form
+        variation
     };
     let (own, others): (Vec<_>, Vec<_>) =
-        shown.map(|t| (t, form(t))).partition(|(t, _)| CORE.contains(&t.name.as_str()));
-    own.into_iter().chain(others).map(|(_, form)| form).collect()
+        public.map(|t| (t, variation(t))).partition(|(t, _)| CORE.contains(&t.name.as_str()));
+    own.into_iter().chain(others).map(|(_, variation)| variation).collect()
 }
 
-/// Forms of `core/template-part`: one for header and footer, and one for each part that the theme has.
-pub fn of_template_part(parts: &[Part]) -> Vec<Value> {
+/// Variations of `core/template-part`: one for header and footer, and one for each template part of the theme.
+pub fn template_part_variations(parts: &[Part]) -> Vec<Value> {
     let areas = [("header", "Header"), ("footer", "Footer")].map(|(area, title)| {
         json!({
             "name": format!("area_{area}"),
             "title": title,
-            "description": format!("A {area} that several templates share."),
+            "description": format!("A {area} shared by several templates."),
             "attributes": {"area": area},
             "scope": [],
             "icon": area,
@@ -87,7 +87,7 @@ pub fn of_template_part(parts: &[Part]) -> Vec<Value> {
         json!({
             "name": format!("instance_{}", part.slug),
             "title": part.title,
-            "description": format!("The part {} of the theme.", part.slug),
+            "description": format!("The theme's {} template part.", part.slug),
             "attributes": attributes,
             "scope": ["inserter"],
             "example": {"attributes": attributes},

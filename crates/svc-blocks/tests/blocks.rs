@@ -1,5 +1,5 @@
-//! Rows of content and what dynamic blocks make of it on a small site. Where a row is not about svc's own wording, the
-//! HTML is that of the recorded site.
+//! Content and the HTML of its dynamic blocks on a small site. Except for svc's own texts, the HTML was recorded from
+//! WordPress.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use svc_blocks::{
     BlockData, CoreBlocks,
     data::{
-        CommentView, CommentsQuery, Facts, FeedItem, ImageWish, PartView, Person, PostView, Posts, PostsQuery,
-        TaxonomyView, TermView, TermsQuery,
+        AuthorView, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts, PostsQuery, SiteFacts,
+        TaxonomyView, TemplatePartView, TermView, TermsQuery,
     },
     with_text,
 };
@@ -23,10 +23,10 @@ use svc_content::{
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 
-struct SmallSite(Facts);
+struct SmallSite(SiteFacts);
 
 fn small_site() -> SmallSite {
-    SmallSite(Facts {
+    SmallSite(SiteFacts {
         name: "Site &amp; Co".to_owned(),
         home: "http://s".to_owned(),
         login_url: "http://s/wp-login.php".to_owned(),
@@ -37,7 +37,7 @@ fn small_site() -> SmallSite {
         posts_per_page: 10,
         show_avatars: true,
         thread_depth: Some(3),
-        ..Facts::default()
+        ..SiteFacts::default()
     })
 }
 
@@ -45,7 +45,7 @@ fn at(year: i32, month: u32, day: u32) -> NaiveDateTime {
     NaiveDate::from_ymd_opt(year, month, day).unwrap().and_hms_opt(9, 0, 0).unwrap()
 }
 
-/// Posts 1 to 3, of which 3 has a password, and 4, a pattern that holds itself.
+/// Posts 1 to 3, of which 3 has a password, and post 4, a pattern that contains itself.
 fn post(id: i64) -> Option<Rc<PostView>> {
     let content = if id == 4 { "<p>in</p><!-- wp:block {\"ref\":4} /-->" } else { "<p>Text</p>" };
     let view = PostView {
@@ -100,7 +100,7 @@ fn comment(id: i64, parent: i64) -> Rc<CommentView> {
 }
 
 impl BlockData for SmallSite {
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &SiteFacts {
         &self.0
     }
     fn offset(&self, _: NaiveDateTime) -> i64 {
@@ -114,7 +114,7 @@ impl BlockData for SmallSite {
         let items = ids.filter_map(post).take(usize::try_from(query.limit).unwrap()).collect();
         Rc::new(if query.search.is_empty() { Posts { items, total: 3 } } else { Posts::default() })
     }
-    fn neighbour(&self, _: &Post, _: bool, _: &str) -> Option<Rc<PostView>> {
+    fn adjacent_post(&self, _: &Post, _: bool, _: &str) -> Option<Rc<PostView>> {
         None
     }
     fn pages(&self) -> Rc<Vec<Rc<PostView>>> {
@@ -135,10 +135,10 @@ impl BlockData for SmallSite {
     fn terms(&self, _: &TermsQuery) -> Rc<Vec<Rc<TermView>>> {
         Rc::new(vec![term(1, 0, "News", 3), term(2, 1, "World", 2)])
     }
-    fn person(&self, id: UserId) -> Option<Rc<Person>> {
-        let person =
-            Person { id, name: "Ann".to_owned(), link: "http://s/author/ann/".to_owned(), ..Person::default() };
-        (id.0 == 1).then(|| Rc::new(person))
+    fn author_view(&self, id: UserId) -> Option<Rc<AuthorView>> {
+        let author_view =
+            AuthorView { id, name: "Ann".to_owned(), link: "http://s/author/ann/".to_owned(), ..AuthorView::default() };
+        (id.0 == 1).then(|| Rc::new(author_view))
     }
     fn avatar(&self, _: &str, pixels: u32) -> String {
         format!("http://a/?s={pixels}")
@@ -149,12 +149,12 @@ impl BlockData for SmallSite {
     fn comment(&self, id: CommentId) -> Option<Rc<CommentView>> {
         Some(comment(id.0, 0))
     }
-    fn image(&self, _: PostId, _: &ImageWish) -> Option<String> {
+    fn image(&self, _: PostId, _: &ImageRequest) -> Option<String> {
         None
     }
-    fn template_part(&self, slug: &str, _: &str) -> Option<PartView> {
+    fn template_part(&self, slug: &str, _: &str) -> Option<TemplatePartView> {
         let content = "<p>part</p><!-- wp:template-part {\"slug\":\"head\"} /-->".to_owned();
-        (slug == "head").then(|| PartView { content, area: "header".to_owned(), ..PartView::default() })
+        (slug == "head").then(|| TemplatePartView { content, area: "header".to_owned(), ..TemplatePartView::default() })
     }
     fn pattern(&self, name: &str) -> Option<String> {
         (name == "a/b").then(|| "<!-- wp:pattern {\"slug\":\"a/b\"} /-->x".to_owned())
@@ -180,7 +180,7 @@ fn check(content: &str, html: &str) {
 }
 
 #[test]
-fn blocks_about_site_and_post() {
+fn site_and_post_blocks() {
     for (content, html) in [
         (
             r##"<!-- wp:site-title {"level":0,"textColor":"base","style":{"color":{"text":"#111"},"spacing":{"margin":{"top":"1px"}}},"fontSize":"xLarge","anchor":"a"} /-->"##,
@@ -217,7 +217,7 @@ fn blocks_about_site_and_post() {
 }
 
 #[test]
-fn lists() {
+fn list_blocks() {
     for (content, html) in [
         (
             r#"<!-- wp:archives {"type":"yearly","showPostCounts":true} /-->"#,
@@ -233,7 +233,7 @@ fn lists() {
 }
 
 #[test]
-fn loops_show_their_page() {
+fn query_loops_render_the_requested_page() {
     let query = r#"{"queryId":3,"query":{"perPage":1,"postType":"post","inherit":false,"sticky":"ignore"}}"#;
     check(
         &format!(
@@ -252,9 +252,9 @@ fn loops_show_their_page() {
     );
 }
 
-/// What is chosen for a list of posts goes for the first element of each item as well.
+/// Link colours and custom CSS of a post template also apply to the first element of each item.
 #[test]
-fn items_are_dressed_as_their_list() {
+fn items_have_the_classes_of_their_list() {
     let style = r##"{"style":{"elements":{"link":{"color":{"text":"#111"}}},"css":"color:red"}}"##;
     let query = r#"{"query":{"perPage":2,"inherit":false,"sticky":"ignore"}}"#;
     let html = render(
@@ -268,7 +268,7 @@ fn items_are_dressed_as_their_list() {
 }
 
 #[test]
-fn comments_stand_below_those_that_they_answer() {
+fn replies_are_nested_in_their_comments() {
     check(
         "<!-- wp:comment-template --><!-- wp:comment-author-name /--><!-- /wp:comment-template -->",
         concat!(
@@ -278,10 +278,10 @@ fn comments_stand_below_those_that_they_answer() {
     );
 }
 
-/// Small blocks may render much: beyond the bound they show nothing, whether in a row, in a loop or in one another.
+/// Small blocks can render to large HTML. Beyond the limit they are empty, whether in sequence, in a loop or nested.
 #[test]
-fn what_dynamic_blocks_render_is_bounded() {
-    const MOST: usize = 10_000;
+fn size_of_dynamic_blocks_is_limited() {
+    const LIMIT: usize = 10_000;
     let long = "x".repeat(3_000);
     let query = r#"{"query":{"perPage":3,"inherit":false,"sticky":"ignore"}}"#;
     let rows = [
@@ -294,12 +294,12 @@ fn what_dynamic_blocks_render_is_bounded() {
     ];
     for (content, fixed) in rows {
         let site = small_site();
-        let blocks = CoreBlocks::new(BlockTypes::core(), &site).at_most(MOST);
+        let blocks = CoreBlocks::new(BlockTypes::core(), &site).at_most(LIMIT);
         let theme = Theme::default();
         let html = blocks
             .within_post(PostId(1), "post", || Renderer::new(&theme, &with_text(&blocks)).render(&parse(&content)));
-        assert!(blocks.is_cut() && html.len() <= MOST + fixed, "{} bytes of {content:.100}", html.len());
-        assert!(html.len() > MOST / 4, "{} bytes of {content:.100}", html.len());
+        assert!(blocks.is_truncated() && html.len() <= LIMIT + fixed, "{} bytes of {content:.100}", html.len());
+        assert!(html.len() > LIMIT / 4, "{} bytes of {content:.100}", html.len());
     }
     let site = small_site();
     let blocks = CoreBlocks::new(BlockTypes::core(), &site);
@@ -307,12 +307,12 @@ fn what_dynamic_blocks_render_is_bounded() {
     let html = blocks.within_post(PostId(1), "post", || {
         Renderer::new(&theme, &with_text(&blocks)).render(&parse("<!-- wp:site-title /-->"))
     });
-    assert!(!blocks.is_cut() && html.contains("Site"), "{html}");
+    assert!(!blocks.is_truncated() && html.contains("Site"), "{html}");
 }
 
-/// A value may hold further declarations: all of them pass the filter of styles.
+/// A style value may contain further declarations, which are all filtered.
 #[test]
-fn styles_of_blocks_are_filtered_as_a_whole() {
+fn all_declarations_of_a_style_value_are_filtered() {
     let rows = [
         (r#"{"typography":{"fontStyle":"red;background:url(javascript:X);foo:bar"}}"#, "font-style:red"),
         (r#"{"typography":{"fontStyle":"italic;position:fixed"}}"#, "font-style:italic;position:fixed"),
@@ -328,7 +328,7 @@ fn styles_of_blocks_are_filtered_as_a_whole() {
 }
 
 #[test]
-fn what_holds_itself_ends() {
+fn recursive_content_is_rendered_once() {
     for (content, html) in [
         (r#"<!-- wp:block {"ref":4} /-->"#, "<p>in</p>"),
         (r#"<!-- wp:pattern {"slug":"a/b"} /-->"#, "x"),
@@ -337,7 +337,7 @@ fn what_holds_itself_ends() {
             "<header class=\"wp-block-template-part\"><p>part</p></header>",
         ),
     ] {
-        // Where it stands in itself there is an empty part at most.
+        // The nested occurrence renders as an empty template part at most.
         let made =
             render(BlockTypes::core(), content).replace("<header class=\"wp-block-template-part\"></header>", "");
         assert_eq!(made, html, "{content}");
@@ -345,7 +345,7 @@ fn what_holds_itself_ends() {
 }
 
 #[test]
-fn what_a_password_guards_is_not_shown() {
+fn protected_content_is_not_rendered() {
     let query = r#"{"query":{"perPage":3,"inherit":false,"sticky":"ignore","offset":2}}"#;
     let html = render(
         BlockTypes::core(),
@@ -354,11 +354,11 @@ fn what_a_password_guards_is_not_shown() {
         ),
     );
     assert!(html.contains("post_password"), "{html}");
-    assert_eq!(html.matches("Text").count(), 2, "those of the other two posts: {html}");
+    assert_eq!(html.matches("Text").count(), 2, "expected only the two other posts: {html}");
 }
 
 #[test]
-fn types_by_code_are_rendered() {
+fn block_types_with_a_render_callback_are_rendered() {
     let mut types = BlockTypes::default();
     types.register(
         BlockType::new("my/box", "Box")
@@ -374,7 +374,7 @@ fn types_by_code_are_rendered() {
     }
 }
 
-/// The settings of the theme under which `grid.jsonl` was recorded, as far as blocks show them.
+/// The block settings of the theme with which `grid.jsonl` was recorded.
 fn recorded_theme() -> Theme {
     let settings = json!({"layout": {"wideSize": "1200px"}, "typography": {"fluid": true}});
     Theme {
@@ -386,15 +386,18 @@ fn recorded_theme() -> Theme {
     }
 }
 
-/// Rows of `{name, in, out}`: blocks with each feature, layout and mend, and what a recorded site showed as their
-/// content.
+/// Rows of `{name, in, out}`: blocks with each feature and layout, and the content that WordPress rendered.
 #[test]
-fn features_show_as_recorded() {
+fn features_render_as_recorded() {
     let mut types = BlockTypes::default();
     let badge =
         BlockType::new("fixture/badge", "Badge").rendered_by(|_, _| "<span class=\"badge calm\">New</span>".to_owned());
     types.register(badge);
-    let site = SmallSite(Facts { name: "Peer &amp; Site".to_owned(), home: "http://s".to_owned(), ..Facts::default() });
+    let site = SmallSite(SiteFacts {
+        name: "Peer &amp; Site".to_owned(),
+        home: "http://s".to_owned(),
+        ..SiteFacts::default()
+    });
     let theme = recorded_theme();
     let mut failed = Vec::new();
     let rows: Vec<Value> = include_str!("grid.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -405,14 +408,14 @@ fn features_show_as_recorded() {
         let context = RenderContext::new(Renderer::new(&theme, &dynamic), standard_shortcodes());
         let shown = blocks.within_post(PostId(1), "post", || render_content(text("in"), &context));
         if shown != text("out") {
-            failed.push(format!("{}\n  recorded {}\n  shown    {shown}", text("name"), text("out")));
+            failed.push(format!("{}\n  recorded {}\n  rendered {shown}", text("name"), text("out")));
         }
     }
     assert!(rows.len() > 500 && failed.is_empty(), "{} of {}:\n{}", failed.len(), rows.len(), failed.join("\n"));
 }
 
 #[test]
-fn blocks_that_want_to_stand_somewhere_are_shown_there() {
+fn block_hooks_insert_blocks() {
     let mut types = BlockTypes::default();
     for (name, anchor, place) in [
         ("my/first", "core/post-content", "firstChild"),
@@ -438,7 +441,7 @@ fn blocks_that_want_to_stand_somewhere_are_shown_there() {
     }
 }
 
-/// As a page renders its template.
+/// Renders with block hooks, as for a page's template.
 fn render_hooked(types: &BlockTypes, content: &str) -> String {
     let site = small_site();
     let blocks = CoreBlocks::new(types, &site);

@@ -1,17 +1,12 @@
-//! Every wire identifier that carries the maker's brand, derived from one word.
-//!
-//! With the word `svc` (the default) the interface prefix is `svc-json`, the main namespace `svc/v2`, the nonce header
-//! `X-SVC-Nonce`; with `wp` they are those that WordPress clients expect. Names that the specification keeps (`WP-API`,
-//! hook names) and names inside stored content (`wp_block`, `<!-- wp:… -->`, `wp-content`, hash labels) do not depend on
-//! the brand and are not here. The literal words stand nowhere else in the workspace.
+#![doc = include_str!("../README.md")]
 
 use std::sync::Arc;
 
-/// The link relation under which sites announce the interface, the same under every brand; relations of the interface's
-/// own begin with it, and curies shorten it.
+/// The link relation under which sites announce their REST API, the same for every brand. The API's own link relations
+/// start with it; CURIEs abbreviate it.
 pub const LINK_RELATION: &str = "https://api.w.org/";
 
-/// The brand word and the names made of it. Cheap to clone.
+/// The brand word and the identifiers derived from it. Cheap to clone.
 ///
 /// ```
 /// use svc_brand::Brand;
@@ -21,7 +16,8 @@ pub const LINK_RELATION: &str = "https://api.w.org/";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Brand(Arc<str>);
 
-/// A word that cannot be a brand: it must be 1 to 20 lower-case ASCII letters or digits, beginning with a letter.
+/// Error for a word that is not a valid brand. A brand is 1 to 20 lower-case ASCII letters or digits and starts with a
+/// letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidBrand(pub String);
 
@@ -40,10 +36,10 @@ impl Default for Brand {
 }
 
 impl Brand {
-    /// A brand of this word.
+    /// Parses a brand word.
     ///
     /// # Errors
-    /// [`InvalidBrand`] when the word is not 1 to 20 lower-case ASCII letters or digits beginning with a letter.
+    /// Returns [`InvalidBrand`] unless the word is 1 to 20 lower-case ASCII letters or digits and starts with a letter.
     pub fn new(word: &str) -> Result<Self, InvalidBrand> {
         let fits = (1..=20).contains(&word.len())
             && word.starts_with(|c: char| c.is_ascii_lowercase())
@@ -51,22 +47,22 @@ impl Brand {
         if fits { Ok(Brand(Arc::from(word))) } else { Err(InvalidBrand(word.to_owned())) }
     }
 
-    /// The brand of WordPress itself.
+    /// The brand that unmodified WordPress clients expect, `wp`.
     pub fn original() -> Self {
         Brand(Arc::from("wp"))
     }
 
-    /// The brand of WordPress itself, whose cookies and relation have names of their own.
+    /// WordPress's cookie names do not start with its brand word.
     fn is_original(&self) -> bool {
         &*self.0 == "wp"
     }
 
-    /// The word itself; also the name of the link curie.
+    /// The word itself; also the prefix of the link CURIE.
     pub fn word(&self) -> &str {
         &self.0
     }
 
-    /// Default address prefix of the interface: `svc-json`.
+    /// Default URL prefix of the REST API: `svc-json`.
     pub fn prefix(&self) -> String {
         format!("{}-json", self.0)
     }
@@ -76,27 +72,27 @@ impl Brand {
         format!("{}/v2", self.0)
     }
 
-    /// A side namespace: `site-health` gives `svc-site-health/v1`.
+    /// A secondary namespace: `site-health` gives `svc-site-health/v1`.
     pub fn side_namespace(&self, name: &str) -> String {
         format!("{}-{name}/v1", self.0)
     }
 
-    /// A response or request header: `Total` gives `X-SVC-Total`.
+    /// Name of a response or request header: `Total` gives `X-SVC-Total`.
     pub fn header(&self, name: &str) -> String {
         format!("X-{}-{name}", self.0.to_ascii_uppercase())
     }
 
-    /// The request parameter that carries the nonce: `_svcnonce`.
+    /// Name of the request parameter that carries the nonce: `_svcnonce`.
     pub fn nonce_param(&self) -> String {
         format!("_{}nonce", self.0)
     }
 
-    /// The action that interface nonces are made for: `svc_rest`.
+    /// The action that REST API nonces are created for: `svc_rest`.
     pub fn nonce_action(&self) -> String {
         format!("{}_rest", self.0)
     }
 
-    /// Beginning of a log-in cookie's name, before the hash of the site address.
+    /// Prefix of a login cookie's name, before the hash of the site URL.
     ///
     /// `scheme` is `auth`, `secure_auth` or `logged_in`.
     pub fn cookie(&self, scheme: &str) -> String {
@@ -108,30 +104,30 @@ impl Brand {
         }
     }
 
-    /// The cookie by which the log-in page sees that cookies work: `svc_test_cookie`.
+    /// Name of the cookie that the login page sets to test for cookie support: `svc_test_cookie`.
     pub fn test_cookie(&self) -> String {
         format!("{}test_cookie", self.cookie("auth"))
     }
 
-    /// Beginning of the name of the cookie that opens posts with a password, before the hash of the site address.
+    /// Prefix of the name of the cookie that unlocks password-protected posts, before the hash of the site URL.
     pub fn post_password_cookie(&self) -> String {
         format!("{}-postpass_", self.0)
     }
 
-    /// Name of the member and relation prefix that curies shorten: `svc` for `https://api.w.org/{rel}`.
+    /// The CURIE prefix of link relations: `svc` for `https://api.w.org/{rel}`.
     pub fn curie(&self) -> &str {
         &self.0
     }
 
-    /// File name of the log-in page under the site address, the same under every brand.
+    /// File name of the login page below the site URL, the same for every brand.
     ///
-    /// The recordings' brand mapping has no entry for the log-in and administration addresses, so stored links and
-    /// the index's `authentication` member read alike on every site.
+    /// The brand mapping of the recordings has no entry for the login and administration URLs, so stored links and the
+    /// index's `authentication` field are the same on every site.
     pub fn login_path(&self) -> &'static str {
         "wp-login.php"
     }
 
-    /// Folder of the administration area under the site address, the same under every brand (see [`Self::login_path`]).
+    /// Folder of the administration area below the site URL, the same for every brand (see [`Self::login_path`]).
     pub fn admin_path(&self) -> &'static str {
         "wp-admin"
     }
@@ -148,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_the_default_brand() {
+    fn default_brand_names() {
         let b = Brand::default();
         assert_eq!(b.prefix(), "svc-json");
         assert_eq!(b.side_namespace("site-health"), "svc-site-health/v1");
@@ -159,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_original_brand_keeps_its_cookie_names() {
+    fn wordpress_brand_uses_wordpress_cookie_names() {
         let b = Brand::new("wp").unwrap();
         assert_eq!(b.cookie("logged_in"), "wordpress_logged_in_");
         assert_eq!(b.cookie("auth"), "wordpress_");
@@ -168,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_would_break_a_header_is_refused() {
+    fn invalid_brand_words_are_rejected() {
         for word in ["", "Svc", "a b", "a-b", "9x", "é", "aaaaaaaaaaaaaaaaaaaaaaaaaaa"] {
             assert!(Brand::new(word).is_err(), "{word}");
         }

@@ -1,11 +1,11 @@
-//! Paragraphs: blank lines to `<p>`, line ends to `<br />`, around the block elements that stand in a text.
+//! Paragraphs: blank lines become `<p>`, line breaks `<br />`, outside of block elements.
 //!
-//! A chain of small rules over the whole text, each linear; no tree is built, so unbalanced markup passes through.
-//! Element names are told in lower case only, as the reference does.
+//! The rules are applied one after the other to the whole text, each in linear time. No tree is built, so unbalanced
+//! markup is preserved. As in WordPress, element names are recognized in lowercase only.
 
-use crate::markup::{Ahead, Kind, find, html_split, is_white, skip_white, trim_white_end};
+use crate::markup::{ForwardSearch, Kind, find, html_split, is_white, skip_white, trim_white_end};
 
-/// Elements that stand outside paragraphs.
+/// Elements that are not inside paragraphs.
 const BLOCKS: [&str; 46] = [
     "table",
     "thead",
@@ -55,23 +55,23 @@ const BLOCKS: [&str; 46] = [
     "summary",
 ];
 
-/// Elements before whose tags a line break is dropped.
+/// Elements before whose tags line breaks are removed.
 const BREAKS_BEFORE: [&str; 11] = ["p", "li", "div", "dl", "dd", "dt", "th", "pre", "td", "ul", "ol"];
 
-/// Stands for a line end inside a tag while lines are worked on.
+/// Temporarily replaces line breaks inside tags.
 const LINE_IN_TAG: &str = " <!-- wpnl --> ";
 
-/// Text with its paragraphs as HTML; with `breaks`, single line ends as `<br />`. Source: `wpautop`.
+/// Converts paragraphs to HTML; `breaks` also converts single line breaks to `<br />`. Source: `wpautop`.
 pub fn autop(text: &str, breaks: bool) -> String {
     if svc_text::trim(text).is_empty() {
         return String::new();
     }
-    let (text, kept) = take_preformatted(&format!("{text}\n"));
+    let (text, elements) = extract_preformatted(&format!("{text}\n"));
     let text = double_breaks(&text);
-    let text = blocks_apart(&text);
+    let text = separate_blocks(&text);
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let text = lines_in_tags(&text);
-    let text = close_up_special(text);
+    let text = hide_breaks_in_tags(&text);
+    let text = remove_inner_space(text);
     let text = paragraphs(&text);
     let mut text = paragraphs_around_blocks(text);
     if breaks {
@@ -83,50 +83,50 @@ pub fn autop(text: &str, breaks: bool) -> String {
             text.remove(text.len() - end.len());
         }
     }
-    let text = put_back(&text, &kept);
+    let text = restore_preformatted(&text, &elements);
     if text.contains("<!-- wpnl -->") {
         return text.replace(LINE_IN_TAG, "\n").replace("<!-- wpnl -->", "\n");
     }
     text
 }
 
-/// What a rule sees: the text before it, and what lies ahead without looking at anything twice.
-struct Scan<'t> {
+/// The text during a rule, with cached positions of the next `>` and `]`.
+struct RuleScan<'t> {
     text: &'t str,
-    tag_ends: Ahead<'t>,
-    brackets: Ahead<'t>,
+    tag_ends: ForwardSearch<'t>,
+    brackets: ForwardSearch<'t>,
 }
 
-impl<'t> Scan<'t> {
-    /// The text from a place on.
+impl<'t> RuleScan<'t> {
+    /// The text from a position on.
     fn rest(&self, at: usize) -> &'t str {
         self.text.get(at..).unwrap_or_default()
     }
 
-    /// What follows `<` or `</` at this place.
+    /// The text after `<` or `</` at this position.
     fn tag_name(&self, at: usize) -> Option<&'t str> {
         let rest = self.rest(at).strip_prefix('<')?;
         Some(rest.strip_prefix('/').unwrap_or(rest))
     }
 
-    /// The place past the next `>`.
+    /// The position after the next `>`.
     fn tag_end(&mut self, at: usize) -> Option<usize> {
         self.tag_ends.next(at).map(|end| end + 1)
     }
 
-    /// The place past the next `>` or `]`.
+    /// The position after the next `>` or `]`.
     fn tag_or_bracket_end(&mut self, at: usize) -> Option<usize> {
         let ends = [self.tag_ends.next(at), self.brackets.next(at)];
         ends.into_iter().flatten().min().map(|end| end + 1)
     }
 
-    /// The end of a tag that begins here, by the beginnings of names: `<link>` passes for a tag of `li`.
+    /// The end of a tag with one of these names, which are compared as prefixes: `<link>` counts as a tag of `li`.
     fn tag_of(&mut self, at: usize, names: &[&str]) -> Option<usize> {
         let name = self.tag_name(at)?;
         names.iter().any(|known| name.starts_with(known)).then(|| self.tag_end(at)).flatten()
     }
 
-    /// Past the white space at a place.
+    /// The position after white space.
     fn skip(&self, at: usize) -> usize {
         skip_white(self.text, at)
     }
@@ -136,60 +136,65 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// What a rule found: where it ends, and what to put in its place.
-type Found = Option<(usize, String)>;
+/// The result of a rule: the end of the match, and its replacement.
+type RuleMatch = Option<(usize, String)>;
 
-/// One rule: at each place of one of the marks, from the left.
-fn rewrite(text: &str, marks: &[char], rule: impl FnMut(&mut Scan<'_>, usize) -> Found) -> String {
-    walk(text, marks, false, rule)
+/// Applies a rule at each occurrence of one of the marks, from left to right.
+fn rewrite(text: &str, marks: &[char], rule: impl FnMut(&mut RuleScan<'_>, usize) -> RuleMatch) -> String {
+    apply_rule(text, marks, false, rule)
 }
 
-/// As [`rewrite`]; white space before what is found goes too.
-fn rewrite_tight(text: &str, marks: &[char], rule: impl FnMut(&mut Scan<'_>, usize) -> Found) -> String {
-    walk(text, marks, true, rule)
+/// [`rewrite`], which also removes white space before matches.
+fn rewrite_tight(text: &str, marks: &[char], rule: impl FnMut(&mut RuleScan<'_>, usize) -> RuleMatch) -> String {
+    apply_rule(text, marks, true, rule)
 }
 
-fn walk(text: &str, marks: &[char], tight: bool, mut rule: impl FnMut(&mut Scan<'_>, usize) -> Found) -> String {
-    let mut scan = Scan { text, tag_ends: Ahead::new(text, ">"), brackets: Ahead::new(text, "]") };
+fn apply_rule(
+    text: &str,
+    marks: &[char],
+    tight: bool,
+    mut rule: impl FnMut(&mut RuleScan<'_>, usize) -> RuleMatch,
+) -> String {
+    let mut scan = RuleScan { text, tag_ends: ForwardSearch::new(text, ">"), brackets: ForwardSearch::new(text, "]") };
     let mut out = String::with_capacity(text.len() + text.len() / 16);
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = text[from..].find(marks).map(|n| from + n) {
         match rule(&mut scan, at) {
             Some((end, by)) => {
-                let before = &text[kept..at];
+                let before = &text[copied..at];
                 out.push_str(if tight { trim_white_end(before) } else { before });
                 out.push_str(&by);
-                (kept, from) = (end, end);
+                (copied, from) = (end, end);
             }
             None => from = at + 1,
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 
-/// Takes `<pre>` elements out, and puts an empty numbered one in the place of each.
-fn take_preformatted(text: &str) -> (String, Vec<String>) {
+/// Replaces `<pre>` elements by empty numbered ones, and returns them.
+fn extract_preformatted(text: &str) -> (String, Vec<String>) {
     if !text.contains("<pre") {
         return (text.to_owned(), Vec::new());
     }
     let mut out = String::with_capacity(text.len());
-    let mut kept = Vec::new();
+    let mut elements = Vec::new();
     let mut rest = text;
     while let Some((part, after)) = rest.split_once("</pre>") {
         match part.find("<pre") {
             Some(start) => {
                 out.push_str(&part[..start]);
-                out.push_str(&placeholder(kept.len()));
-                kept.push(format!("{}</pre>", &part[start..]));
+                out.push_str(&placeholder(elements.len()));
+                elements.push(format!("{}</pre>", &part[start..]));
             }
-            // An end without a beginning is dropped.
+            // A closing tag without an opening one is removed.
             None => out.push_str(part),
         }
         rest = after;
     }
     out.push_str(rest);
-    (out, kept)
+    (out, elements)
 }
 
 const PLACEHOLDER: &str = "<pre wp-pre-tag-";
@@ -198,8 +203,8 @@ fn placeholder(n: usize) -> String {
     format!("{PLACEHOLDER}{n}></pre>")
 }
 
-fn put_back(text: &str, kept: &[String]) -> String {
-    if kept.is_empty() {
+fn restore_preformatted(text: &str, elements: &[String]) -> String {
+    if elements.is_empty() {
         return text.to_owned();
     }
     rewrite(text, &['<'], |scan, at| {
@@ -207,29 +212,29 @@ fn put_back(text: &str, kept: &[String]) -> String {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let n: usize = rest[..digits].parse().ok()?;
         let own = placeholder(n);
-        scan.rest(at).starts_with(&own).then_some((at + own.len(), kept.get(n)?.clone()))
+        scan.rest(at).starts_with(&own).then_some((at + own.len(), elements.get(n)?.clone()))
     })
 }
 
-/// An optional slash and `>` after white space: the place past them.
-fn void_end(scan: &Scan<'_>, at: usize) -> Option<usize> {
+/// The position after white space, an optional slash and `>`.
+fn void_end(scan: &RuleScan<'_>, at: usize) -> Option<usize> {
     let end = scan.skip(at);
     let end = end + usize::from(scan.rest(end).starts_with('/'));
     scan.rest(end).starts_with('>').then_some(end + 1)
 }
 
-/// Two breaks in a row part paragraphs.
+/// Two `<br>` in a row separate paragraphs.
 fn double_breaks(text: &str) -> String {
     let break_end =
-        |scan: &Scan<'_>, at: usize| scan.rest(at).starts_with("<br").then(|| void_end(scan, at + 3)).flatten();
+        |scan: &RuleScan<'_>, at: usize| scan.rest(at).starts_with("<br").then(|| void_end(scan, at + 3)).flatten();
     rewrite(text, &['<'], |scan, at| {
         let second = scan.skip(break_end(scan, at)?);
         Some((break_end(scan, second)?, "\n\n".to_owned()))
     })
 }
 
-/// Blank lines before each opening and after each closing tag of a block element, and after `<hr>`.
-fn blocks_apart(text: &str) -> String {
+/// Adds blank lines before opening tags and after closing tags of block elements, and after `<hr>`.
+fn separate_blocks(text: &str) -> String {
     let block = |name: &str, ends: fn(u8) -> bool| {
         let len = name.bytes().take_while(u8::is_ascii_alphanumeric).count();
         let whole = BLOCKS.contains(&&name[..len]) && name.as_bytes().get(len).is_some_and(|b| ends(*b));
@@ -251,8 +256,8 @@ fn blocks_apart(text: &str) -> String {
     })
 }
 
-/// Hides line ends inside tags and comments.
-fn lines_in_tags(text: &str) -> String {
+/// Hides line breaks inside tags and comments.
+fn hide_breaks_in_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (kind, part) in html_split(text) {
         if kind == Kind::Text || !part.contains('\n') {
@@ -264,9 +269,9 @@ fn lines_in_tags(text: &str) -> String {
     out
 }
 
-/// No white space around the parts of lists of options, of players and objects, and around captions.
-fn close_up_special(mut text: String) -> String {
-    let exact = |scan: &Scan<'_>, at: usize, word: &str| scan.rest(at).starts_with(word).then(|| at + word.len());
+/// Removes white space around the children of option lists, media players and objects, and around captions.
+fn remove_inner_space(mut text: String) -> String {
+    let exact = |scan: &RuleScan<'_>, at: usize, word: &str| scan.rest(at).starts_with(word).then(|| at + word.len());
     if text.contains("<option") {
         text = rewrite_tight(&text, &['<'], |scan, at| exact(scan, at, "<option").map(|end| (end, scan.text(at, end))));
         text = rewrite(&text, &['<'], |scan, at| {
@@ -286,7 +291,7 @@ fn close_up_special(mut text: String) -> String {
         });
     }
     if text.contains("<source") || text.contains("<track") {
-        text = close_up_players(&text);
+        text = remove_space_in_players(&text);
     }
     if text.contains("<figcaption") {
         text = rewrite_tight(&text, &['<'], |scan, at| {
@@ -300,8 +305,8 @@ fn close_up_special(mut text: String) -> String {
     text
 }
 
-/// Players are elements or shortcodes.
-fn close_up_players(text: &str) -> String {
+/// Removes white space around the children of media players, which are elements or shortcodes.
+fn remove_space_in_players(text: &str) -> String {
     let is_player = |rest: &str| rest.starts_with("audio") || rest.starts_with("video");
     let text = rewrite(text, &['<', '['], |scan, at| {
         let end = is_player(scan.rest(at + 1)).then(|| scan.tag_or_bracket_end(at)).flatten()?;
@@ -317,7 +322,7 @@ fn close_up_players(text: &str) -> String {
     })
 }
 
-/// Each stretch between blank lines as a paragraph.
+/// Wraps each run of text between blank lines in a paragraph.
 fn paragraphs(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     let mut add = |part: &str| {
@@ -330,7 +335,7 @@ fn paragraphs(text: &str) -> String {
     let (mut start, mut from) = (0, 0);
     while let Some(line_end) = find(text, from, "\n") {
         let end = skip_white(text, line_end);
-        // Blank up to the last line end of this white space.
+        // The blank lines end at the last line break of this white space.
         let last = text[line_end..end].rfind('\n').map_or(line_end, |n| line_end + n);
         if last > line_end {
             add(&text[start..line_end]);
@@ -342,14 +347,14 @@ fn paragraphs(text: &str) -> String {
     out
 }
 
-/// Takes paragraphs away where they are empty or where block elements stand, and puts them inside quotations.
+/// Removes paragraphs that are empty or around block elements, and moves them inside of quotations.
 fn paragraphs_around_blocks(text: String) -> String {
-    let opened = |scan: &Scan<'_>, at: usize| scan.rest(at).starts_with("<p>").then_some(at + 3);
+    let opened = |scan: &RuleScan<'_>, at: usize| scan.rest(at).starts_with("<p>").then_some(at + 3);
     let text = rewrite(&text, &['<'], |scan, at| {
         let end = scan.skip(opened(scan, at)?);
         scan.rest(end).starts_with("</p>").then(|| (end + 4, String::new()))
     });
-    // A paragraph that only the end of its box closes.
+    // A paragraph that is closed only by the end of its parent.
     let text = rewrite(&text, &['<'], |scan, at| {
         let start = opened(scan, at)?;
         let tag = start + scan.rest(start).find('<').filter(|n| *n > 0)?;
@@ -384,12 +389,12 @@ fn paragraphs_around_blocks(text: String) -> String {
     })
 }
 
-/// Items of nested lists stand alone on their line.
+/// Removes the paragraph around a nested list item on its own line.
 fn list_items(text: &str) -> String {
-    let (mut closings, mut lines) = (Ahead::new(text, "</p>"), Ahead::new(text, "\n"));
+    let (mut closings, mut lines) = (ForwardSearch::new(text, "</p>"), ForwardSearch::new(text, "\n"));
     rewrite(text, &['<'], |scan, at| {
         scan.rest(at).starts_with("<p><li").then_some(())?;
-        // At least one more character belongs to the item.
+        // The item has at least one more character.
         let first = at + 6 + scan.rest(at + 6).chars().next()?.len_utf8();
         let close = closings.next(first)?;
         let same_line = lines.next(at + 6).is_none_or(|line| line > close);
@@ -397,17 +402,17 @@ fn list_items(text: &str) -> String {
     })
 }
 
-/// Line ends that no break precedes become breaks, but not in scripts, styles and formulas.
+/// Converts line breaks to `<br />` unless there is one, except in scripts, styles, SVG and MathML.
 fn line_breaks(text: &str) -> String {
-    const KEPT: [(&str, &str); 4] =
+    const UNCHANGED: [(&str, &str); 4] =
         [("<script", "</script>"), ("<style", "</style>"), ("<svg", "</svg>"), ("<math", "</math>")];
     let mut out = String::with_capacity(text.len() + text.len() / 16);
-    let mut closings = KEPT.map(|(_, close)| Ahead::new(text, close));
+    let mut closings = UNCHANGED.map(|(_, close)| ForwardSearch::new(text, close));
     let (mut start, mut from) = (0, 0);
     while let Some(at) = find(text, from, "<") {
         from = at + 1;
-        let Some(kind) = KEPT.iter().position(|(open, _)| text[at..].starts_with(open)) else { continue };
-        let (open, close) = KEPT[kind];
+        let Some(kind) = UNCHANGED.iter().position(|(open, _)| text[at..].starts_with(open)) else { continue };
+        let (open, close) = UNCHANGED[kind];
         let Some(end) = closings[kind].next(at + open.len()).map(|end| end + close.len()) else { continue };
         break_lines(&text[start..at], &mut out);
         out.push_str(&normal_breaks(&text[at..end]));
@@ -430,7 +435,7 @@ fn break_lines(text: &str, out: &mut String) {
         out.push_str(&text[at..word]);
         let end = skip_white(&text, word);
         let space = &text[word..end];
-        // Just after a break the first white character stays as it is.
+        // The first white space character after a `<br />` is unchanged.
         let first = usize::from(text[..word].ends_with("<br />"));
         match space.rfind('\n').filter(|line| *line >= first) {
             Some(line) => {
@@ -444,7 +449,7 @@ fn break_lines(text: &str, out: &mut String) {
     }
 }
 
-/// No breaks after block elements' tags, nor before those of paragraphs and lists.
+/// Removes `<br />` after tags of block elements and before those of paragraphs and lists.
 fn breaks_around_blocks(text: &str) -> String {
     let text = rewrite(text, &['<'], |scan, at| {
         let end = scan.tag_of(at, &BLOCKS)?;

@@ -1,15 +1,15 @@
-//! Closes what is left open in HTML and drops ends without a beginning.
+//! Closes unclosed elements and removes unmatched closing tags.
 
 use std::{borrow::Cow, collections::HashMap};
 
 use crate::markup::{find, skip_white};
 
-/// Elements without content.
-const SINGLE: [&str; 17] = [
+/// Void elements.
+const VOID_ELEMENTS: [&str; 17] = [
     "area", "base", "basefont", "br", "col", "command", "embed", "frame", "hr", "img", "input", "isindex", "link",
     "meta", "param", "source", "track",
 ];
-/// Elements that may stand in one of their own kind.
+/// Elements that may be nested in an element of the same name.
 const NESTABLE: [&str; 10] =
     ["article", "aside", "blockquote", "details", "div", "figure", "object", "q", "section", "span"];
 
@@ -19,25 +19,25 @@ struct Tag<'t> {
     closing: bool,
     name: &'t str,
     space: &'t str,
-    /// Trimmed; the slash of a self-closing tag is part of it.
+    /// Trimmed; includes the slash of a self-closing tag.
     attributes: &'t str,
 }
 
-/// HTML with balanced tags. Source: `force_balance_tags`.
+/// Balances the tags of HTML. Source: `force_balance_tags`.
 pub fn balance_tags(html: &str) -> String {
-    let html = lone_less_than(&html.replace("< !--", "<    !--"));
+    let html = escape_lone_less_than(&html.replace("< !--", "<    !--"));
     let mut out = String::with_capacity(html.len() + 64);
     let mut open: Vec<String> = Vec::new();
-    // How many of each are open, so that ends of what is not are dropped without a search.
+    // The number of open elements by name, so that unmatched closing tags are found without a search.
     let mut n_open: HashMap<String, usize> = HashMap::new();
-    let (mut kept, mut from) = (0, 0);
-    // Ends go before the text that follows the tag they were found at.
+    let (mut copied, mut from) = (0, 0);
+    // Closing tags to insert before the text that follows the current tag.
     let mut queue = String::new();
     while let Some(tag) = next_tag(&html, from) {
         let text = std::mem::take(&mut queue);
         out.push_str(&text);
-        out.push_str(&html[kept..tag.start]);
-        (kept, from) = (tag.end, tag.end);
+        out.push_str(&html[copied..tag.start]);
+        (copied, from) = (tag.end, tag.end);
         let name = tag.name.to_ascii_lowercase();
         if tag.closing {
             if open.last() == Some(&name) {
@@ -50,7 +50,7 @@ pub fn balance_tags(html: &str) -> String {
             }
             continue;
         }
-        let single = SINGLE.contains(&name.as_str()) || name == "wbr";
+        let single = VOID_ELEMENTS.contains(&name.as_str()) || name == "wbr";
         let mut space = tag.space;
         let mut attributes = Cow::Borrowed(tag.attributes);
         if let Some(bare) = tag.attributes.strip_suffix('/') {
@@ -73,7 +73,7 @@ pub fn balance_tags(html: &str) -> String {
         target.push_str(&format!("<{name}{space}{attributes}>"));
     }
     out.push_str(&queue);
-    out.push_str(&html[kept..]);
+    out.push_str(&html[copied..]);
     while !open.is_empty() {
         close(&mut open, &mut n_open, &mut out);
     }
@@ -89,8 +89,8 @@ fn close(open: &mut Vec<String>, n_open: &mut HashMap<String, usize>, out: &mut 
     }
 }
 
-/// `<3` and its like begin no tag.
-fn lone_less_than(html: &str) -> String {
+/// Escapes `<` before a digit, which starts no tag.
+fn escape_lone_less_than(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
     while let Some(at) = rest.find('<') {
@@ -113,7 +113,7 @@ fn next_tag(html: &str, mut from: usize) -> Option<Tag<'_>> {
             let after = skip_white(html, end);
             let slash = usize::from(html[after..].starts_with('/'));
             let (space, attributes, end) = if html[after + slash..].starts_with('>') {
-                // White space before the end is dropped.
+                // White space before the end is removed.
                 ("", &html[after..after + slash], after + slash + 1)
             } else if after > end {
                 let close = find(html, after, ">")?;
@@ -126,7 +126,7 @@ fn next_tag(html: &str, mut from: usize) -> Option<Tag<'_>> {
     }
 }
 
-/// Length of a custom element's name: lower case, with a hyphen.
+/// Length of a custom element's name: lowercase, with a hyphen.
 fn custom_name(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let member = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_');

@@ -1,4 +1,4 @@
-//! Plain addresses in text as links.
+//! Converts plain URLs and e-mail addresses in text to links.
 
 use crate::markup::{find, is_white};
 use svc_text::esc_url;
@@ -6,14 +6,14 @@ use svc_text::esc_url;
 /// How links to other sites are marked.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LinkRel<'a> {
-    /// The site's own host: links to it are not marked.
+    /// The site's own host; links to it are not marked.
     pub own_host: &'a str,
-    /// Mark links as written by visitors too (`ugc`).
+    /// Whether to mark links as user-generated content (`ugc`).
     pub ugc: bool,
 }
 
 impl LinkRel<'_> {
-    /// The `rel` attribute for an address, with a space before it. Addresses without host count as the site's own.
+    /// The `rel` attribute for a URL, with a leading space. URLs without a host are the site's own.
     fn attribute(&self, url: &str) -> &'static str {
         let lower = url.get(..8).unwrap_or(url).to_ascii_lowercase();
         let scheme = ["http://", "https://"].into_iter().find(|scheme| lower.starts_with(scheme));
@@ -28,14 +28,14 @@ impl LinkRel<'_> {
     }
 }
 
-/// Elements in which addresses stay text.
+/// Elements whose text is unchanged.
 const PLAIN: [&str; 4] = ["code", "pre", "script", "style"];
 
-/// Longer stretches are cut at white space before they are searched, and what can not be cut is left alone.
-const MAX_STRETCH: usize = 10_000;
-const CUT: usize = 2100;
+/// Longer text is split at white space before it is searched; parts that cannot be split are unchanged.
+const MAX_LEN: usize = 10_000;
+const TARGET_LEN: usize = 2100;
 
-/// HTML with addresses of pages and of mail boxes as links, but not in tags and code. Source: `make_clickable`.
+/// Links URLs and e-mail addresses in HTML, except in tags and code. Source: `make_clickable`.
 pub fn make_clickable(text: &str, rel: LinkRel<'_>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut depth = 0_usize;
@@ -45,11 +45,11 @@ pub fn make_clickable(text: &str, rel: LinkRel<'_>) -> String {
         } else if depth > 0 && closes_plain(part) {
             depth -= 1;
         }
-        if depth > 0 || part.starts_with('<') && !bracketed_address(part) {
+        if depth > 0 || part.starts_with('<') && !is_bracketed_url(part) {
             out.push_str(part);
-        } else if part.len() > MAX_STRETCH {
-            for chunk in cut(part) {
-                if chunk.len() > CUT + 1 {
+        } else if part.len() > MAX_LEN {
+            for chunk in split_long_text(part) {
+                if chunk.len() > TARGET_LEN + 1 {
                     out.push_str(chunk);
                 } else {
                     out.push_str(&make_clickable(chunk, rel));
@@ -62,20 +62,20 @@ pub fn make_clickable(text: &str, rel: LinkRel<'_>) -> String {
     unnest(&out)
 }
 
-/// Text and tags in turn; a `<` with another one before its `>` is text.
+/// Text and tags. A `<` that is followed by another one before `>` is text.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at;
-        let mut look = start;
-        while let Some(open) = find(text, look, "<") {
+        let mut search_from = start;
+        while let Some(open) = find(text, search_from, "<") {
             let stop = text[open + 1..].find(['<', '>']).map(|n| open + 1 + n);
             match stop {
                 Some(end) if end > open + 1 && text.as_bytes()[end] == b'>' => {
                     at = if open > start { open } else { end + 1 };
                     return Some(&text[start..at]);
                 }
-                Some(end) => look = end.max(open + 1),
+                Some(end) => search_from = end.max(open + 1),
                 None => break,
             }
         }
@@ -98,18 +98,19 @@ fn closes_plain(part: &str) -> bool {
 }
 
 /// `<http://…>`.
-fn bracketed_address(part: &str) -> bool {
+fn is_bracketed_url(part: &str) -> bool {
     let rest = part[1..].trim_start_matches(|c: char| c.is_ascii() && is_white(c as u8));
     scheme(rest.as_bytes(), 0).is_some()
 }
 
-/// Stretches of about [`CUT`] bytes that end with white space, where there is some.
-fn cut(mut text: &str) -> Vec<&str> {
+/// Splits text after white space, to parts of about [`TARGET_LEN`] bytes.
+fn split_long_text(mut text: &str) -> Vec<&str> {
     let mut out = Vec::new();
-    while text.len() > CUT {
+    while text.len() > TARGET_LEN {
         let bytes = text.as_bytes();
-        let before = bytes[..=CUT].iter().rposition(|b| is_white(*b));
-        let Some(at) = before.or_else(|| bytes[CUT + 1..].iter().position(|b| is_white(*b)).map(|n| CUT + 1 + n))
+        let before = bytes[..=TARGET_LEN].iter().rposition(|b| is_white(*b));
+        let Some(at) =
+            before.or_else(|| bytes[TARGET_LEN + 1..].iter().position(|b| is_white(*b)).map(|n| TARGET_LEN + 1 + n))
         else {
             break;
         };
@@ -127,28 +128,29 @@ fn link(text: &str, rel: LinkRel<'_>) -> String {
     if !text.contains(['.', '@', ':']) {
         return text.to_owned();
     }
-    // Spaces around, so that an address at an end stands between spaces too.
-    let text = links(&format!(" {text} "), |text, at| address(text, at, rel));
-    let text = links(&text, |text, at| host(text, at, rel));
-    let text = links(&text, mail_box);
+    // Add spaces, so that every URL is between spaces.
+    let text = links(&format!(" {text} "), |text, at| link_url(text, at, rel));
+    let text = links(&text, |text, at| link_host(text, at, rel));
+    let text = links(&text, link_email);
     text[1..text.len() - 1].to_owned()
 }
 
-/// Puts links in the place of what a rule finds after a character; it gives the link and where the rest begins.
+/// Replaces the matches of a rule, which is called for each position with the character before the match; it returns
+/// the link and the match's end.
 fn links(text: &str, rule: impl Fn(&str, usize) -> Option<(String, usize)>) -> String {
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut at) = (0, 0);
+    let (mut copied, mut at) = (0, 0);
     while at < text.len() {
         match text.is_char_boundary(at + 1).then(|| rule(text, at)).flatten() {
             Some((link, end)) => {
-                out.push_str(&text[kept..=at]);
+                out.push_str(&text[copied..=at]);
                 out.push_str(&link);
-                (kept, at) = (end, end);
+                (copied, at) = (end, end);
             }
             None => at += 1,
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 
@@ -156,14 +158,14 @@ fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_'
 }
 
-/// The place past `scheme://`.
+/// The position after `scheme://`.
 fn scheme(bytes: &[u8], at: usize) -> Option<usize> {
     let len = bytes[at..].iter().take(20).take_while(|b| is_word(**b)).count();
     (len > 0 && bytes[at + len..].starts_with(b"://")).then_some(at + len + 3)
 }
 
-/// A whole address after white space or punctuation.
-fn address(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize)> {
+/// A URL with a scheme, after white space or punctuation.
+fn link_url(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize)> {
     let bytes = text.as_bytes();
     let lead = |b: u8| is_white(b) || b"(<.,;:!?".contains(&b);
     let plain = |b: u8| is_word(b) || b >= 0x80 || b"#%~/@[]*(+=&$-".contains(&b);
@@ -172,12 +174,12 @@ fn address(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize
     }
     let start = before + 1;
     let host = scheme(bytes, start)?;
-    // Addresses that go on for 2000 bytes without white space are none.
+    // URLs of 2000 bytes or more are not linked.
     let next_space = bytes[host..].iter().take(2001).position(|b| is_white(*b))?;
     (next_space > 0).then_some(())?;
     let run = |from: usize| bytes[from..].iter().position(|b| !plain(*b)).map_or(bytes.len(), |n| from + n);
     let mut end = run(host);
-    // Punctuation belongs to it only where more follows.
+    // Punctuation belongs to the URL only if more characters follow.
     while bytes.get(end).is_some_and(|b| b"'.,;:!?)".contains(b)) {
         let next = run(end + 1);
         if next == end + 1 {
@@ -189,7 +191,7 @@ fn address(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize
         end += 1;
     }
     let whole = end;
-    // Closing parentheses that were not opened end the address, the last one first.
+    // Unmatched closing parentheses are not part of the URL.
     let count = |c: u8| bytes[start..end].iter().filter(|b| **b == c).count();
     let (mut open, mut close) = (count(b'('), count(b')'));
     while open < close {
@@ -199,14 +201,14 @@ fn address(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize
     }
     let url = esc_url(&text[start..end]);
     if url.is_empty() {
-        // Used up all the same: no address is looked for inside.
+        // Not a valid URL: skip it without searching inside.
         return Some((text[start..whole].to_owned(), whole));
     }
     Some((format!("<a href=\"{url}\"{}>{url}</a>{}", rel.attribute(&url), &text[end..whole]), whole))
 }
 
-/// A host name that begins like one of a page, after white space or a tag.
-fn host(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize)> {
+/// A host name that starts with `www.` or `ftp.`, after white space or a tag.
+fn link_host(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize)> {
     let bytes = text.as_bytes();
     if !is_white(bytes[before]) && bytes[before] != b'>' {
         return None;
@@ -222,8 +224,8 @@ fn host(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize)> 
     (!url.is_empty()).then(|| (format!("<a href=\"{url}\"{}>{url}</a>", rel.attribute(&url)), end))
 }
 
-/// A mail box after white space or a tag.
-fn mail_box(text: &str, before: usize) -> Option<(String, usize)> {
+/// An e-mail address after white space or a tag.
+fn link_email(text: &str, before: usize) -> Option<(String, usize)> {
     let bytes = text.as_bytes();
     if !is_white(bytes[before]) && bytes[before] != b'>' {
         return None;
@@ -234,7 +236,7 @@ fn mail_box(text: &str, before: usize) -> Option<(String, usize)> {
     (at > start && bytes[at] == b'@').then_some(())?;
     let domain = at + 1;
     let len = bytes[domain..].iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-')).count();
-    // No empty label, and the last one long enough, taking as many labels as there can be.
+    // Labels must not be empty, and the last one needs two characters; take as many labels as possible.
     let run = &text[domain..domain + len];
     let run = &run[..run.find("..").unwrap_or(run.len())];
     (!run.starts_with('.')).then_some(())?;
@@ -250,29 +252,29 @@ fn mail_box(text: &str, before: usize) -> Option<(String, usize)> {
     Some((format!("<a href=\"mailto:{mail}\">{mail}</a>"), end))
 }
 
-/// A link that stands alone inside another one becomes its text.
+/// Removes links that are the only content of another link.
 fn unnest(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = find(text, from, "<") {
         from = at + 1;
         if let Some((outer, inner, end)) = nested(text, at) {
-            out.push_str(&text[kept..outer]);
+            out.push_str(&text[copied..outer]);
             out.push_str(inner);
             out.push_str("</a>");
-            (kept, from) = (end, end);
+            (copied, from) = (end, end);
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 
-/// The end of the outer opening tag, the text inside and the end of it all.
+/// The end of the outer opening tag, the inner text, and the end of the outer link.
 fn nested(text: &str, at: usize) -> Option<(usize, &str, usize)> {
     let is = |at: usize, word: &str| text.get(at..at + word.len()).is_some_and(|own| own.eq_ignore_ascii_case(word));
     is(at, "<a").then_some(())?;
     let next = *text.as_bytes().get(at + 2)?;
-    // Between tags nothing is looked for further than the next `<`, so that all stays linear.
+    // Searches end at the next `<`, so that the total time is linear.
     let close = |from: usize| {
         let end = from + text[from..].find(['<', '>'])?;
         (text.as_bytes()[end] == b'>').then_some(end)

@@ -1,8 +1,8 @@
-//! Declarations of a `style` attribute: the harmless ones.
+//! Filters the CSS declarations of `style` attributes.
 
 use svc_text::{ALLOWED_PROTOCOLS, bad_protocol, remove_nulls, trim};
 
-/// Properties that may be set, in byte order; custom ones (`--name`) may too.
+/// Allowed properties, sorted. Custom properties (`--name`) are also allowed.
 #[rustfmt::skip]
 const PROPERTIES: &[&str] = &[
     "align-content", "align-items", "align-self", "alignment-baseline", "aspect-ratio", "background",
@@ -36,8 +36,8 @@ const PROPERTIES: &[&str] = &[
     "width", "word-spacing", "writing-mode", "x", "y", "z-index",
 ];
 
-/// Properties whose value may hold `url(…)`.
-const WITH_ADDRESS: &[&str] = &[
+/// Properties whose value may have `url(…)`.
+const URL_PROPERTIES: &[&str] = &[
     "background",
     "background-image",
     "clip-path",
@@ -52,10 +52,10 @@ const WITH_ADDRESS: &[&str] = &[
     "stroke",
 ];
 
-/// Properties whose value may hold gradients.
-const WITH_GRADIENT: &[&str] = &["background", "background-image"];
+/// Properties whose value may have gradients.
+const GRADIENT_PROPERTIES: &[&str] = &["background", "background-image"];
 
-/// Functions that every value may call, with whatever balanced arguments.
+/// Functions that are allowed in every value, with any balanced arguments.
 #[rustfmt::skip]
 const FUNCTIONS: &[&str] = &[
     "calc", "circle", "clamp", "ellipse", "inset", "matrix", "matrix3d", "max", "min", "minmax", "path",
@@ -64,14 +64,14 @@ const FUNCTIONS: &[&str] = &[
     "translateY", "translateZ", "var", "xywh",
 ];
 
-/// Ends of the names of functions that make gradients; whatever stands before them is no obstacle.
+/// Suffixes of gradient function names.
 const GRADIENTS: &[&str] = &["linear-gradient", "radial-gradient", "conic-gradient"];
 
-/// The declarations that are harmless, joined by `;`: known properties, with values that call only known functions, hold
-/// addresses only where a picture can stand, and no escapes, comments or assignments.
+/// Keeps the harmless declarations, joined by `;`: allowed properties whose values call only allowed functions, have
+/// URLs only where images are allowed, and have no escapes, comments or assignments.
 ///
-/// What has no colon passes as it is, if its characters do. The text is that of an attribute *after* decoding.
-/// Source: `safecss_filter_attr`.
+/// Parts without a colon are kept if their characters are harmless. The text must be the *decoded* value of an
+/// attribute. Source: `safecss_filter_attr`.
 pub fn filter_declarations(style: &str) -> String {
     let clean = remove_nulls(style).replace(['\n', '\r', '\t'], "");
     let mut out = String::with_capacity(clean.len());
@@ -87,37 +87,37 @@ pub fn filter_declarations(style: &str) -> String {
 }
 
 fn is_harmless(declaration: &str) -> bool {
-    let Some((property, value)) = declaration.split_once(':') else { return has_only_harmless(declaration) };
+    let Some((property, value)) = declaration.split_once(':') else { return is_harmless_text(declaration) };
     let (property, own_value) = (trim(property), trim(value));
-    let (with_address, with_gradient) = if is_custom(property) {
+    let (allows_url, allows_gradient) = if is_custom(property) {
         (own_value.starts_with("url("), own_value.contains("-gradient("))
     } else if PROPERTIES.binary_search(&property).is_ok() {
-        (WITH_ADDRESS.contains(&property), WITH_GRADIENT.contains(&property))
+        (URL_PROPERTIES.contains(&property), GRADIENT_PROPERTIES.contains(&property))
     } else {
         return false;
     };
     let mut rest = declaration.to_owned();
-    if with_address {
-        match without_addresses(value) {
+    if allows_url {
+        match without_urls(value) {
             Some(value) => rest = format!("{property}:{value}"),
             None => return false,
         }
     }
-    if with_gradient {
+    if allows_gradient {
         rest = without_calls(&rest, |before, depth| depth <= 2 && GRADIENTS.iter().any(|name| before.ends_with(name)));
     }
-    has_only_harmless(&rest)
+    is_harmless_text(&rest)
 }
 
-/// `--` and a name of letters, digits, `_` and `-`.
+/// Whether the name is `--` followed by letters, digits, `_` and `-`.
 fn is_custom(property: &str) -> bool {
     property.strip_prefix("--").is_some_and(|name| {
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
     })
 }
 
-/// Whether nothing is left, apart from calls of known functions, that could mean something else than it seems.
-fn has_only_harmless(text: &str) -> bool {
+/// Whether the text without calls of allowed functions has no characters with a special meaning.
+fn is_harmless_text(text: &str) -> bool {
     let rest = without_calls(text, |before, _| {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         FUNCTIONS.iter().any(|name| before.strip_suffix(name).is_some_and(|head| !head.ends_with(is_word)))
@@ -125,18 +125,18 @@ fn has_only_harmless(text: &str) -> bool {
     !rest.contains(['\\', '(', '&', '=', '}']) && !rest.contains("/*")
 }
 
-/// The value without `url(…)`; `None` when an address is empty or has a scheme that is not allowed.
-fn without_addresses(value: &str) -> Option<String> {
+/// Removes `url(…)` from a value; `None` if a URL is empty or has a scheme that is not allowed.
+fn without_urls(value: &str) -> Option<String> {
     let mut out = String::with_capacity(value.len());
     let mut at = 0;
     while let Some(i) = value[at..].find("url(") {
         let start = at + i;
         let inside = start + "url(".len();
         let Some(len) = value[inside..].find(')') else { break };
-        // An empty one is left in place, where its parenthesis is found later.
+        // An empty one is kept, and its parenthesis is rejected later.
         if len > 0 {
-            let address = unquote(trim(&value[inside..inside + len]));
-            if matches!(address, "" | "0") || bad_protocol(address, ALLOWED_PROTOCOLS) != address {
+            let url = unquote(trim(&value[inside..inside + len]));
+            if matches!(url, "" | "0") || bad_protocol(url, ALLOWED_PROTOCOLS) != url {
                 return None;
             }
             out.push_str(&value[at..start]);
@@ -149,17 +149,17 @@ fn without_addresses(value: &str) -> Option<String> {
     Some(out)
 }
 
-/// Without the quotes around, if they are a pair.
+/// Removes a pair of quotes.
 fn unquote(text: &str) -> &str {
     let pair = ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
     trim(pair.unwrap_or(text))
 }
 
-/// The text without the calls that `wanted` names, from their parenthesis on; what stands before it stays.
+/// Removes function calls that `predicate` accepts, except for the function name.
 ///
-/// `wanted` is asked about what stands before an opening parenthesis that has its closing one, back to the end of the
-/// last call taken away, and how deep the parentheses nest there. Takes time in proportion to the text.
-fn without_calls(text: &str, wanted: impl Fn(&str, usize) -> bool) -> String {
+/// `predicate` receives the text between the last removed call and an opening parenthesis with a matching closing one,
+/// and the nesting depth of parentheses. Takes linear time.
+fn without_calls(text: &str, predicate: impl Fn(&str, usize) -> bool) -> String {
     let mut calls: Vec<(usize, usize, usize)> = Vec::new();
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (i, b) in text.bytes().enumerate() {
@@ -182,7 +182,7 @@ fn without_calls(text: &str, wanted: impl Fn(&str, usize) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for (start, end, depth) in calls {
-        if start >= at && end > 0 && wanted(&text[at..start], depth) {
+        if start >= at && end > 0 && predicate(&text[at..start], depth) {
             out.push_str(&text[at..start]);
             at = end + 1;
         }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn harmless_declarations_stay() {
+    fn harmless_declarations_are_kept() {
         for style in [
             "color:red",
             "color:red !important;margin:-1px auto",
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn others_go() {
+    fn other_declarations_are_removed() {
         for (style, expected) in [
             (" color : red ; ; ", "color : red;"),
             ("color:red;;foo:x;width:1px;", "color:red;width:1px"),

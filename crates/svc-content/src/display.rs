@@ -1,11 +1,11 @@
-//! The chains of rules that texts pass before they are shown: titles, content, excerpts, comments, descriptions.
+//! The display filters for titles, content, excerpts, comments and descriptions.
 
 use std::{cell::Cell, fmt, sync::LazyLock};
 
 use crate::{
     autop::autop,
     balance::balance_tags,
-    blocks::{self, Block, BlockTypes, DynamicBlocks, Renderer, Root, StaticOnly, Theme, has_blocks},
+    blocks::{self, Block, BlockTypes, ContentRoot, DynamicBlocks, Renderer, StaticOnly, Theme, has_blocks},
     clickable::{LinkRel, make_clickable},
     embeds::{Known, autoembed, embed_shortcodes},
     excerpt::trim_excerpt,
@@ -15,29 +15,29 @@ use crate::{
     texturize::texturize,
 };
 
-/// What rendering depends on beside the text. One for each response: numbers in ids run on over its texts.
+/// The context of rendering. Use one for each response, so that numbers in ids are unique.
 pub struct RenderContext<'r> {
     /// Renders blocks.
     pub renderer: Renderer<'r>,
-    /// Shortcodes that are known.
+    /// The registered shortcodes.
     pub shortcodes: &'r Shortcodes,
-    /// What goes on over the shortcodes of the response; set the post's id here before rendering it.
+    /// State shared by all shortcodes of the response. Set the post id here before rendering a post.
     pub page: Page,
-    /// Words of a made excerpt.
+    /// Number of words in a generated excerpt.
     pub excerpt_length: usize,
-    /// Whether smilies become pictures (option `use_smilies`).
+    /// Whether smilies are converted to images (option `use_smilies`).
     pub smilies: bool,
-    /// Address of the folder with images of smilies, with a slash at its end.
+    /// URL of the directory of smiley images, with a trailing slash.
     pub smilies_url: &'r str,
-    /// The site's own host: links to it are not marked.
+    /// The site's own host; links to it are not marked.
     pub own_host: &'r str,
-    /// Attachments behind images in content.
+    /// The attachments of images in content.
     pub images: Option<&'r dyn Images>,
-    /// What stands before the content, such as the element of an attachment's file. It may have shortcodes.
+    /// HTML before the content, such as an attachment's player. It may have shortcodes.
     pub before: Option<&'r str>,
-    /// What the content stands in, for blocks that want to stand in it.
-    pub root: Option<Root>,
-    /// HTML kept for addresses of other sites.
+    /// The root of the content, for block hooks.
+    pub root: Option<ContentRoot>,
+    /// Returns the cached embed HTML of a URL.
     pub embeds: Known<'r>,
     depth: Cell<usize>,
 }
@@ -45,13 +45,13 @@ pub struct RenderContext<'r> {
 static PLAIN_THEME: LazyLock<Theme> = LazyLock::new(Theme::default);
 static STANDARD_SHORTCODES: LazyLock<Shortcodes> = LazyLock::new(Shortcodes::standard);
 
-/// The shortcodes of a bare site. See [`Shortcodes::standard`].
+/// The shortcodes of a site without extensions. See [`Shortcodes::standard`].
 pub fn standard_shortcodes() -> &'static Shortcodes {
     &STANDARD_SHORTCODES
 }
 
 impl<'r> RenderContext<'r> {
-    /// With a renderer of blocks and shortcodes, and a bare site's settings otherwise.
+    /// Creates a context with a renderer and shortcodes, and default settings otherwise.
     pub fn new(renderer: Renderer<'r>, shortcodes: &'r Shortcodes) -> Self {
         RenderContext {
             renderer,
@@ -90,7 +90,8 @@ impl fmt::Debug for RenderContext<'_> {
     }
 }
 
-/// The dynamic blocks that need nothing but their own text, before others: `core/shortcode`, whose text gets paragraphs.
+/// Adds the blocks that depend only on their own text to other dynamic blocks: `core/shortcode`, whose text gets
+/// paragraphs.
 #[derive(Clone, Copy)]
 pub struct TextBlocks<'d>(pub &'d dyn DynamicBlocks);
 
@@ -129,15 +130,15 @@ impl fmt::Debug for TextBlocks<'_> {
     }
 }
 
-/// A title as it is shown. Source: filter `the_title`.
+/// Renders a title. Source: filter `the_title`.
 pub fn render_title(title: &str) -> String {
     let title = convert_chars(&texturize(title, standard_shortcodes()));
     svc_text::trim(&title).replace("Wordpress", "WordPress")
 }
 
-/// A post's content as it is shown. Source: filter `the_content`.
+/// Renders a post's content. Source: filter `the_content`.
 pub fn render_content(content: &str, context: &RenderContext<'_>) -> String {
-    // Dynamic blocks may show the content of other posts, and these that of yet others.
+    // Dynamic blocks may render other posts' content recursively.
     let depth = context.depth.get();
     if depth >= blocks::MAX_DEPTH {
         return String::new();
@@ -148,7 +149,7 @@ pub fn render_content(content: &str, context: &RenderContext<'_>) -> String {
     html
 }
 
-/// The chain of content; without `whole`, as excerpts use it: no blocks and nothing on images.
+/// The content filters; without `whole`, for excerpts, without blocks and images.
 pub(crate) fn content_filters(content: &str, context: &RenderContext<'_>, whole: bool) -> String {
     let mut html = with_embeds(content, context);
     let mut is_blocks = false;
@@ -157,16 +158,15 @@ pub(crate) fn content_filters(content: &str, context: &RenderContext<'_>, whole:
         is_blocks = has_blocks(&html) || parsed.iter().any(|block| block.name.is_some());
         html = context.renderer.content(&parsed);
     }
-    formatted(&html, context, whole, !is_blocks)
+    format_filters(&html, context, whole, !is_blocks)
 }
 
-/// The text of a text widget as it is shown. Source: filter `widget_text_content`.
+/// Renders the text of a text widget. Source: filter `widget_text_content`.
 pub fn render_widget_text(text: &str, context: &RenderContext<'_>) -> String {
-    formatted(&with_embeds(text, context), context, true, true)
+    format_filters(&with_embeds(text, context), context, true, true)
 }
 
-/// The text of a text widget that was written as HTML: shortcodes, and paragraphs when asked for.
-/// Source: `WP_Widget_Text::widget`.
+/// Renders the text of an HTML text widget: shortcodes, and optionally paragraphs. Source: `WP_Widget_Text::widget`.
 pub fn render_plain_widget_text(text: &str, paragraphs: bool, context: &RenderContext<'_>) -> String {
     let html = if paragraphs { unautop(&autop(text, true), context.shortcodes) } else { text.to_owned() };
     context.shortcodes.run(&html, &context.page)
@@ -176,7 +176,7 @@ fn with_embeds(text: &str, context: &RenderContext<'_>) -> String {
     autoembed(&embed_shortcodes(text, &context.page, context.embeds), context.embeds)
 }
 
-fn formatted(html: &str, context: &RenderContext<'_>, images: bool, paragraphs: bool) -> String {
+fn format_filters(html: &str, context: &RenderContext<'_>, images: bool, paragraphs: bool) -> String {
     let mut html = texturize(html, context.shortcodes);
     if paragraphs {
         html = autop(&html, true);
@@ -192,30 +192,30 @@ fn formatted(html: &str, context: &RenderContext<'_>, images: bool, paragraphs: 
     context.smilies(&html)
 }
 
-/// What `excerpt.rendered` shows of a published post: the given excerpt, or one made of the content.
+/// Renders a post's `excerpt.rendered`: the manual excerpt, or one generated from the content.
 ///
 /// Source: filters `get_the_excerpt` and `the_excerpt`.
 pub fn render_excerpt(excerpt: &str, content: &str, context: &RenderContext<'_>) -> String {
     if is_empty_excerpt(excerpt) {
-        let made = trim_excerpt(content, context.excerpt_length, context);
-        return render_given_excerpt(&made, context);
+        let generated = trim_excerpt(content, context.excerpt_length, context);
+        return render_manual_excerpt(&generated, context);
     }
-    render_given_excerpt(excerpt, context)
+    render_manual_excerpt(excerpt, context)
 }
 
-/// Whether this is no excerpt, so that one is made of the content.
+/// Whether there is no manual excerpt, so that one is generated.
 pub fn is_empty_excerpt(excerpt: &str) -> bool {
     svc_text::trim(excerpt).is_empty()
 }
 
-/// An excerpt as it is shown. Source: filter `the_excerpt`.
-pub fn render_given_excerpt(excerpt: &str, context: &RenderContext<'_>) -> String {
+/// Renders a manual excerpt. Source: filter `the_excerpt`.
+pub fn render_manual_excerpt(excerpt: &str, context: &RenderContext<'_>) -> String {
     let html = context.smilies(&texturize(excerpt, context.shortcodes));
     let html = autop(&convert_chars(&html), true);
     content_tags(&unautop(&html, context.shortcodes), context.images)
 }
 
-/// A comment as it is shown. Source: filter `comment_text`.
+/// Renders a comment. Source: filter `comment_text`.
 pub fn render_comment(text: &str, context: &RenderContext<'_>) -> String {
     let html = make_clickable(text, LinkRel { own_host: context.own_host, ugc: true });
     let html = convert_chars(&texturize(&html, context.shortcodes));
@@ -223,19 +223,19 @@ pub fn render_comment(text: &str, context: &RenderContext<'_>) -> String {
     capital_p(&html)
 }
 
-/// A term's description as it is shown. Source: filter `term_description`.
+/// Renders a term's description. Source: filter `term_description`.
 pub fn render_term_description(text: &str, context: &RenderContext<'_>) -> String {
     let html = autop(&convert_chars(&texturize(text, context.shortcodes)), true);
     unautop(&html, context.shortcodes)
 }
 
-/// Ampersands that begin no reference become `&#038;`. Source: `convert_chars`.
+/// Replaces ampersands that start no reference by `&#038;`. Source: `convert_chars`.
 ///
-/// The test is the reference's own odd one: the character after the ampersand is not part of the name that it looks for.
+/// As in WordPress, the character after the ampersand is not checked as part of the name.
 pub fn convert_chars(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut at) = (0, 0);
+    let (mut copied, mut at) = (0, 0);
     while let Some(amp) = crate::markup::find(text, at, "&") {
         at = amp + 1;
         let Some(first) = bytes.get(amp + 1).filter(|b| **b != b'#') else { continue };
@@ -244,17 +244,17 @@ pub fn convert_chars(text: &str) -> String {
         if (1..=8).contains(&len) && bytes.get(amp + 2 + len) == Some(&b';') {
             continue;
         }
-        out.push_str(&text[kept..amp]);
+        out.push_str(&text[copied..amp]);
         out.push_str("&#038;");
-        kept = amp + 1;
-        // The next character is used up, be it an ampersand itself.
+        copied = amp + 1;
+        // Skip the next character, even if it is an ampersand.
         at = amp + 1 + usize::from(*first == b'&');
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 
-/// The product's name with its capital P, after a space, a bracket or a quote. Source: `capital_P_dangit`.
+/// Capitalizes the P of "WordPress" after a space, a bracket or a quote. Source: `capital_P_dangit`.
 pub fn capital_p(text: &str) -> String {
     if !text.contains("Wordpress") {
         return text.to_owned();
@@ -336,7 +336,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
-        /// Texts of the pieces that the rules look for, and of anything.
+        /// Random combinations of the tokens of all filters and of arbitrary text.
         #[test]
         fn no_text_panics(parts in proptest::collection::vec(prop_oneof![
             "[\\PC\n]{0,6}",

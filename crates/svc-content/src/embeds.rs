@@ -1,4 +1,4 @@
-//! Addresses of sounds, films and other pages' content, alone on a line or in `[embed]`.
+//! URLs of audio, video and other pages' content, alone on a line or in `[embed]`.
 
 use svc_text::{esc_html, esc_url};
 
@@ -7,38 +7,38 @@ use crate::{
     shortcodes::{Page, Shortcodes, media_kind},
 };
 
-/// HTML for an address, when the site knows some: what was fetched before and kept.
+/// Returns the cached embed HTML of a URL.
 pub type Known<'e> = Option<&'e dyn Fn(&str) -> Option<String>>;
 
-/// What to show for an address: HTML, or a shortcode for a player.
+/// The replacement of a URL: HTML, or a player's shortcode.
 fn embed(url: &str, known: Known<'_>) -> Option<String> {
-    if let Some(kind) = media_kind(url).filter(|_| web_address(url, 0).is_some()) {
+    if let Some(kind) = media_kind(url).filter(|_| after_web_scheme(url, 0).is_some()) {
         return Some(format!("[{kind} src=\"{}\" /]", esc_url(url)));
     }
-    if let Some(film) = film_page(url) {
-        return Some(known.and_then(|known| known(&film)).unwrap_or(film));
+    if let Some(page) = video_page(url) {
+        return Some(known.and_then(|known| known(&page)).unwrap_or(page));
     }
     known.and_then(|known| known(url))
 }
 
-/// The page of a film whose player was given.
-fn film_page(url: &str) -> Option<String> {
-    let (host, rest) = web_address(url, 0).map(|end| &url[end..])?.split_once('/')?;
+/// The URL of the page for a video player's URL.
+fn video_page(url: &str) -> Option<String> {
+    let (host, rest) = after_web_scheme(url, 0).map(|end| &url[end..])?.split_once('/')?;
     let host = host.to_ascii_lowercase();
     let rest = rest.strip_prefix("v/").or_else(|| rest.strip_prefix("embed/"))?;
     let id = rest.split('/').next().filter(|id| !id.is_empty())?;
     matches!(host.as_str(), "youtube.com" | "www.youtube.com").then(|| format!("https://youtube.com/watch?v={id}"))
 }
 
-/// The place past `http://` or `https://`, in any case.
-fn web_address(text: &str, at: usize) -> Option<usize> {
+/// The position after `http://` or `https://`, ignoring case.
+fn after_web_scheme(text: &str, at: usize) -> Option<usize> {
     ["http://", "https://"].into_iter().find_map(|scheme| {
         let own = text.get(at..at + scheme.len())?;
         own.eq_ignore_ascii_case(scheme).then_some(at + scheme.len())
     })
 }
 
-/// Text with its `[embed]` shortcodes replaced: by a link where nothing better is known. Source: `WP_Embed::run_shortcode`.
+/// Replaces `[embed]` shortcodes, by a link if there is no embed. Source: `WP_Embed::run_shortcode`.
 pub(crate) fn embed_shortcodes(text: &str, page: &Page, known: Known<'_>) -> String {
     if !text.contains("[embed") {
         return text.to_owned();
@@ -53,10 +53,10 @@ pub(crate) fn embed_shortcodes(text: &str, page: &Page, known: Known<'_>) -> Str
     })
 }
 
-/// Stands for a line end inside a tag meanwhile.
+/// Temporarily replaces line breaks inside tags.
 const LINE_IN_TAG: &str = "<!-- wp-line-break -->";
 
-/// Text with what is known put in the place of addresses that stand alone on a line or in a paragraph.
+/// Replaces URLs that are alone on a line or in a paragraph by their embeds.
 ///
 /// Source: `WP_Embed::autoembed`.
 pub(crate) fn autoembed(text: &str, known: Known<'_>) -> String {
@@ -77,10 +77,10 @@ pub(crate) fn autoembed(text: &str, known: Known<'_>) -> String {
         }
         let url = trim_white_end(line);
         let start = skip_white(url, 0);
-        match alone(&url[start..], known) {
-            Some(shown) => {
+        match replace_lone_url(&url[start..], known) {
+            Some(replacement) => {
                 out.push_str(&line[..start]);
-                out.push_str(&shown);
+                out.push_str(&replacement);
                 out.push_str(&line[url.len()..]);
             }
             None => out.push_str(line),
@@ -89,9 +89,9 @@ pub(crate) fn autoembed(text: &str, known: Known<'_>) -> String {
     in_paragraphs(&out, known).replace(LINE_IN_TAG, "\n")
 }
 
-/// What to show for a text that is one address: itself, with references read, where nothing is known.
-fn alone(text: &str, known: Known<'_>) -> Option<String> {
-    let host = web_address(text, 0)?;
+/// The replacement of text that is a single URL: its embed, or the URL with references decoded.
+fn replace_lone_url(text: &str, known: Known<'_>) -> Option<String> {
+    let host = after_web_scheme(text, 0)?;
     let whole = text.len() > host && !text.bytes().any(|b| is_white(b) || matches!(b, b'<' | b'>' | b'"'));
     let url = text.replace("&amp;", "&");
     whole.then(|| embed(&url, known).unwrap_or(url))
@@ -99,7 +99,7 @@ fn alone(text: &str, known: Known<'_>) -> Option<String> {
 
 fn in_paragraphs(text: &str, known: Known<'_>) -> String {
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = find(text, from, "<") {
         from = at + 1;
         let is =
@@ -114,14 +114,14 @@ fn in_paragraphs(text: &str, known: Known<'_>) -> String {
         let end = text[start..].find('<').map_or(text.len(), |n| start + n);
         let url = trim_white_end(&text[start..end]);
         if is(end, "</p>")
-            && let Some(shown) = alone(url, known)
+            && let Some(replacement) = replace_lone_url(url, known)
         {
-            out.push_str(&text[kept..start]);
-            out.push_str(&shown);
-            kept = start + url.len();
+            out.push_str(&text[copied..start]);
+            out.push_str(&replacement);
+            copied = start + url.len();
         }
         from = end.max(from);
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }

@@ -1,4 +1,4 @@
-//! Shortened texts: by words, by characters, and the excerpt of a post that has none of its own.
+//! Truncates text by words and characters, and generates excerpts.
 
 use std::borrow::Cow;
 
@@ -11,37 +11,37 @@ use crate::{
     markup::find,
 };
 
-/// What an excerpt ends with where text was left out.
+/// Marks omitted text at the end of an excerpt.
 pub const EXCERPT_MORE: &str = " [&hellip;]";
 
-/// The first words of a text without its tags; `more` is added where words were left out. Source: `wp_trim_words`.
+/// The first words of a text without its tags, followed by `more` if words were omitted. Source: `wp_trim_words`.
 pub fn trim_words(text: &str, n_words: usize, more: &str) -> String {
     let plain = strip_all_tags(text, false);
     let mut words = plain.split(['\n', '\r', '\t', ' ']).filter(|word| !word.is_empty());
-    // The last part would be all of the rest as it is, were the text longer; it is not shown then.
-    let shown: Vec<&str> = words.by_ref().take(n_words).collect();
-    let mut out = shown.join(" ");
+    // Only whether there are further words matters.
+    let selected: Vec<&str> = words.by_ref().take(n_words).collect();
+    let mut out = selected.join(" ");
     if words.next().is_some() {
         out.push_str(more);
     }
     out
 }
 
-/// The first characters of a text without its tags, no reference cut through. Source: `wp_html_excerpt`.
+/// The first characters of a text without its tags; references are not split. Source: `wp_html_excerpt`.
 pub fn html_excerpt(text: &str, n_chars: usize, more: &str) -> String {
     let plain = strip_all_tags(text, true);
     let end = plain.char_indices().nth(n_chars).map_or(plain.len(), |(at, _)| at);
     let mut short = &plain[..end];
-    // A reference may be cut through: its beginning goes, from the first ampersand it could be.
+    // Remove an incomplete reference, from the first ampersand that may start it.
     let plain_tail = |at: &usize| !short.bytes().skip(*at).any(|b| b == b';' || crate::markup::is_white(b));
-    let mut near = short.match_indices('&').map(|(at, _)| at).filter(|at| short.len() - at <= 7);
-    if let Some(reference) = near.find(plain_tail) {
+    let mut candidates = short.match_indices('&').map(|(at, _)| at).filter(|at| short.len() - at <= 7);
+    if let Some(reference) = candidates.find(plain_tail) {
         short = &short[..reference];
     }
     if short == plain { plain } else { format!("{}{more}", svc_text::trim(short)) }
 }
 
-/// The excerpt made of a post's content, as plain text with typography. Source: `wp_trim_excerpt`.
+/// Generates an excerpt from a post's content, as plain text with typography. Source: `wp_trim_excerpt`.
 pub fn trim_excerpt(content: &str, n_words: usize, context: &RenderContext<'_>) -> String {
     let text = teaser(first_page(content));
     let text = context.shortcodes.strip(&text);
@@ -53,7 +53,7 @@ pub fn trim_excerpt(content: &str, n_words: usize, context: &RenderContext<'_>) 
 
 const NEXT_PAGE: &str = "<!--nextpage-->";
 
-/// Content up to its first page break.
+/// Content before its first page break.
 pub(crate) fn first_page(content: &str) -> Cow<'_, str> {
     if !content.contains(NEXT_PAGE) {
         return content.into();
@@ -68,7 +68,7 @@ pub(crate) fn first_page(content: &str) -> Cow<'_, str> {
     content.split(NEXT_PAGE).next().unwrap_or_default().to_owned().into()
 }
 
-/// Content up to its "more" mark, balanced.
+/// Content before its "more" tag, balanced.
 fn teaser(content: Cow<'_, str>) -> Cow<'_, str> {
     let Some(at) = find(&content, 0, "<!--more").filter(|at| more_ends(&content, *at)) else {
         return content;
@@ -80,7 +80,7 @@ fn teaser(content: Cow<'_, str>) -> Cow<'_, str> {
     balance_tags(teaser).into()
 }
 
-/// Whether the mark that begins here ends on its line.
+/// Whether the tag at this position ends on its line.
 fn more_ends(content: &str, at: usize) -> bool {
     let line = content[at..].lines().next().unwrap_or_default();
     line.contains("-->")
@@ -98,24 +98,24 @@ fn without_more_block(teaser: &str) -> String {
     out
 }
 
-/// Text without the marks of footnotes. Source: `excerpt_remove_footnotes`.
+/// Removes footnote references. Source: `excerpt_remove_footnotes`.
 fn without_footnotes(text: &str) -> Cow<'_, str> {
     const START: &str = "<sup data-fn=\"";
     if !text.contains(START) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = find(text, from, START) {
         match footnote_end(text, at) {
             Some(end) => {
-                out.push_str(&text[kept..at]);
-                (kept, from) = (end, end);
+                out.push_str(&text[copied..at]);
+                (copied, from) = (end, end);
             }
             None => from = at + 1,
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out.into()
 }
 

@@ -1,4 +1,4 @@
-//! Images and frames of shown content: loaded late, decoded aside.
+//! Adds loading attributes to the images and iframes of rendered content.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use crate::{
     srcset::Image,
 };
 
-/// What a site knows about the images in its content.
+/// Access to the attachments of images.
 pub trait Images {
-    /// The attachment that the class `wp-image-ID` names; nothing when there is none or it is no image.
+    /// The attachment of the class `wp-image-ID`; `None` if it does not exist or is not an image.
     fn image(&self, id: u64) -> Option<Image>;
 }
 
-/// The ids of attachments that images in a text name, to load them at once.
+/// The attachment ids of the images in a text, for loading them with a single query.
 pub fn attachment_ids(html: &str) -> Vec<u64> {
     let mut ids: Vec<u64> = tags(html).filter_map(|(range, _)| attachment(&html[range])).collect();
     ids.sort_unstable();
@@ -21,7 +21,7 @@ pub fn attachment_ids(html: &str) -> Vec<u64> {
     ids
 }
 
-/// Images and frames of a text: where their tags are, and whether it is an image.
+/// The tags of images and iframes, and whether a tag is an image.
 fn tags(html: &str) -> impl Iterator<Item = (Range<usize>, bool)> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -46,19 +46,19 @@ fn tags(html: &str) -> impl Iterator<Item = (Range<usize>, bool)> {
     })
 }
 
-/// HTML with `loading` and `decoding` on images and frames that leave them open. Source: `wp_filter_content_tags`.
+/// Adds `loading` and `decoding` to images and iframes without these attributes. Source: `wp_filter_content_tags`.
 ///
-/// No image is taken to be in view at first, as on pages of the interface.
+/// As in the REST API, no image is assumed to be visible initially.
 pub fn content_tags(html: &str, images: Option<&dyn Images>) -> String {
     let mut out = String::with_capacity(html.len());
-    let mut kept = 0;
+    let mut copied = 0;
     for (range, is_image) in tags(html) {
-        out.push_str(&html[kept..range.start]);
-        kept = range.end;
+        out.push_str(&html[copied..range.start]);
+        copied = range.end;
         let tag = &html[range];
         out.push_str(&if is_image { image(tag, images) } else { frame(tag) });
     }
-    out.push_str(&html[kept..]);
+    out.push_str(&html[copied..]);
     out
 }
 
@@ -71,8 +71,8 @@ fn frame(tag: &str) -> String {
 }
 
 fn image(tag: &str, images: Option<&dyn Images>) -> String {
-    let known = images.and_then(|images| images.image(attachment(tag)?));
-    let mut tag = known.map_or_else(|| tag.to_owned(), |known| known.complete(tag));
+    let details = images.and_then(|images| images.image(attachment(tag)?));
+    let mut tag = details.map_or_else(|| tag.to_owned(), |details| details.complete(tag));
     if tag.contains(" src=\"") {
         let (has_decoding, has_loading) = (word(&tag, "decoding").is_some(), word(&tag, "loading").is_some());
         let first = word(&tag, "fetchpriority") == Some("high");
@@ -87,7 +87,7 @@ fn image(tag: &str, images: Option<&dyn Images>) -> String {
     auto_sizes(tag)
 }
 
-/// The number in the class that names the attachment.
+/// The attachment id in the image's class.
 fn attachment(tag: &str) -> Option<u64> {
     let lower = tag.to_ascii_lowercase();
     let digits = &lower[lower.find("wp-image-")? + 9..];
@@ -95,7 +95,7 @@ fn attachment(tag: &str) -> Option<u64> {
     digits[..len].parse().ok()
 }
 
-/// The value of an attribute, quoted, that is made of letters.
+/// The value of a quoted attribute that consists of letters.
 fn word<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     let (_, rest) = tag.split_once(&format!(" {name}="))?;
     let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -103,7 +103,7 @@ fn word<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     (!value.is_empty() && value.bytes().all(|b| b.is_ascii_alphabetic())).then_some(value)
 }
 
-/// Late images may take their size from the place they get on the page.
+/// Adds `auto` to the `sizes` of lazy-loaded images.
 fn auto_sizes(tag: String) -> String {
     let value = |name: &str| {
         let at = tag.find(&format!(" {name}="))? + name.len() + 2;

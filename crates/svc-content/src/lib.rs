@@ -1,4 +1,4 @@
-//! Raw text to HTML: blocks, shortcodes, paragraphs, typography, allowed HTML, excerpts.
+#![doc = include_str!("../README.md")]
 
 pub mod autop;
 pub mod balance;

@@ -1,34 +1,34 @@
-//! Marks on the links of a text: `rel` and `target`.
+//! Adds `rel` and `target` to links.
 
 use std::borrow::Cow;
 
 use svc_text::{ALLOWED_PROTOCOLS, bad_protocol, esc_attr};
 
-use crate::markup::{Ahead, find, is_white, skip_white};
+use crate::markup::{ForwardSearch, find, is_white, skip_white};
 
-/// HTML whose links carry these `rel` words, such as `nofollow` or `nofollow ugc`; links to the host `own` go without
-/// `nofollow`.
+/// Adds values to the `rel` attribute of links, such as `nofollow` or `nofollow ugc`. Links to the host `own` do not
+/// get `nofollow`.
 ///
-/// Source: `wp_rel_nofollow`, `wp_rel_ugc`, which take and give text with slashes; this one does not.
+/// Source: `wp_rel_nofollow` and `wp_rel_ugc`, except that these take and return slashed text.
 pub fn add_rel(html: &str, rel: &str, own: &str) -> String {
     links(html, |inside| {
         let attributes = Attribute::all(inside);
-        let is_own = attributes.iter().any(|a| a.is("href") && is_own_address(a.value.unwrap_or_default(), own));
+        let is_own = attributes.iter().any(|a| a.is("href") && is_own_url(a.value.unwrap_or_default(), own));
         let words: Vec<&str> = rel.split(' ').filter(|word| !is_own || *word != "nofollow").collect();
-        let given = attributes.iter().find(|a| a.is("rel"));
-        let Some(given) = given else {
+        let existing = attributes.iter().find(|a| a.is("rel"));
+        let Some(existing) = existing else {
             let rel = words.join(" ");
             let mark = if rel.is_empty() { rel } else { format!(" rel=\"{}\"", esc_attr(&rel)) };
             return format!("<a {inside}{mark}>");
         };
         let mut rel: Vec<&str> = Vec::new();
-        // No words are one empty word, which shows as a space.
-        for word in given.value.unwrap_or_default().split(' ').chain(or_empty(words)) {
-            if !rel.contains(&word) || word.is_empty() && given.value.is_some_and(|value| value.contains("  ")) {
+        // An empty list is a single empty word, which results in a space.
+        for word in existing.value.unwrap_or_default().split(' ').chain(or_empty(words)) {
+            if !rel.contains(&word) || word.is_empty() && existing.value.is_some_and(|value| value.contains("  ")) {
                 rel.push(word);
             }
         }
-        let others: Vec<String> = attributes.iter().filter(|a| !a.is("rel")).map(Attribute::written).collect();
+        let others: Vec<String> = attributes.iter().filter(|a| !a.is("rel")).map(Attribute::to_html).collect();
         format!("<a {} rel=\"{}\">", others.join(" "), esc_attr(&rel.join(" ")))
     })
 }
@@ -37,42 +37,42 @@ fn or_empty(words: Vec<&str>) -> Vec<&str> {
     if words.is_empty() { vec![""] } else { words }
 }
 
-/// Whether an address is one of the site's own pages.
-fn is_own_address(url: &str, own: &str) -> bool {
+/// Whether a URL is on the site's own host.
+fn is_own_url(url: &str, own: &str) -> bool {
     let parts = svc_text::parse_url(&url.to_ascii_lowercase()).unwrap_or_default();
     let web = parts.scheme.is_some_and(|scheme| scheme == "http" || scheme == "https");
     web && parts.host.is_some_and(|host| host.eq_ignore_ascii_case(own))
 }
 
-/// Puts something in the place of each opening tag of a link that stands on one line; `put` gets what is inside it.
-fn links(html: &str, put: impl Fn(&str) -> String) -> String {
+/// Replaces each opening tag of a link that is on a single line; `replacement` receives the text inside the tag.
+fn links(html: &str, replacement: impl Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(html.len() + html.len() / 8);
-    let (mut closings, mut lines) = (Ahead::new(html, ">"), Ahead::new(html, "\n"));
-    let (mut kept, mut from) = (0, 0);
+    let (mut closings, mut lines) = (ForwardSearch::new(html, ">"), ForwardSearch::new(html, "\n"));
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = find(html, from, "<") {
         from = at + 1;
         if !html.get(at + 1..at + 3).is_some_and(|name| name.eq_ignore_ascii_case("a ")) {
             continue;
         }
-        // Something must stand inside, if only an end of a tag.
+        // There must be at least one character, even if it is `>`.
         let Some(first) = html[at + 3..].chars().next().filter(|c| *c != '\n') else { continue };
         let start = at + 3 + first.len_utf8();
         let Some(end) = closings.next(start) else { break };
         if lines.next(start).is_none_or(|line| line > end) {
-            out.push_str(&html[kept..at]);
-            out.push_str(&put(&html[at + 3..end]));
-            (kept, from) = (end + 1, end + 1);
+            out.push_str(&html[copied..at]);
+            out.push_str(&replacement(&html[at + 3..end]));
+            (copied, from) = (end + 1, end + 1);
         }
     }
-    out.push_str(&html[kept..]);
+    out.push_str(&html[copied..]);
     out
 }
 
-/// HTML whose elements of these names (links, where none is named) open in `target`. Source: `links_add_target`.
+/// Sets the `target` of elements with these names, or of links if `names` is empty. Source: `links_add_target`.
 pub fn add_target(html: &str, target: &str, names: &[&str]) -> String {
     let names = if names.is_empty() { &["a"] } else { names };
     let mut out = String::with_capacity(html.len());
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = find(html, from, "<") {
         from = at + 1;
         let rest = &html[from..];
@@ -83,11 +83,11 @@ pub fn add_target(html: &str, target: &str, names: &[&str]) -> String {
         };
         let start = from + name.len();
         let Some(end) = find(html, start, ">") else { break };
-        out.push_str(&html[kept..start]);
+        out.push_str(&html[copied..start]);
         out.push_str(&format!("{} target=\"{}\">", without_target(&html[start..end]), esc_attr(target)));
-        (kept, from) = (end + 1, end + 1);
+        (copied, from) = (end + 1, end + 1);
     }
-    out.push_str(&html[kept..]);
+    out.push_str(&html[copied..]);
     out
 }
 
@@ -96,23 +96,23 @@ fn without_target(attributes: &str) -> String {
     const NAME: &str = " target=";
     let lower = attributes.to_ascii_lowercase();
     let mut out = String::with_capacity(attributes.len());
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = find(&lower, from, NAME) {
         let value = at + NAME.len();
         from = value;
         let Some(quote) = lower[value..].chars().next().filter(|c| matches!(c, '"' | '\'')) else { continue };
         let Some(len) = lower[value + 1..].find([quote, '\n']) else { continue };
         if lower[value + 1 + len..].starts_with(quote) {
-            out.push_str(&attributes[kept..at]);
-            kept = value + 1 + len + 1;
-            from = kept;
+            out.push_str(&attributes[copied..at]);
+            copied = value + 1 + len + 1;
+            from = copied;
         }
     }
-    out.push_str(&attributes[kept..]);
+    out.push_str(&attributes[copied..]);
     out
 }
 
-/// One attribute of a tag, with its value as written.
+/// An attribute of a tag, with its value as written.
 struct Attribute<'t> {
     name: &'t str,
     value: Option<&'t str>,
@@ -123,18 +123,18 @@ impl<'t> Attribute<'t> {
         self.name.eq_ignore_ascii_case(name)
     }
 
-    /// It as it is written anew: addresses lose protocols that are not allowed, and space before them.
-    fn written(&self) -> String {
-        const ADDRESSES: [&str; 7] = ["href", "src", "cite", "data", "action", "longdesc", "usemap"];
+    /// The attribute as HTML. Schemes that are not allowed are removed from URLs.
+    fn to_html(&self) -> String {
+        const URL_ATTRIBUTES: [&str; 7] = ["href", "src", "cite", "data", "action", "longdesc", "usemap"];
         let Some(value) = self.value else { return self.name.to_owned() };
-        let value = match ADDRESSES.iter().any(|name| self.is(name)) {
+        let value = match URL_ATTRIBUTES.iter().any(|name| self.is(name)) {
             true => Cow::from(bad_protocol(value, ALLOWED_PROTOCOLS)),
             false => value.into(),
         };
         format!("{}=\"{}\"", self.name, esc_attr(&value))
     }
 
-    /// The attributes of a tag, of equal names the first.
+    /// The attributes of a tag; of several with the same name only the first.
     fn all(text: &'t str) -> Vec<Attribute<'t>> {
         let bytes = text.as_bytes();
         let run = |from: usize, stop: &dyn Fn(u8) -> bool| {

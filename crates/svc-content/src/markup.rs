@@ -1,22 +1,22 @@
-//! Cutting text into markup and plain stretches, and the white space that the display rules know.
+//! Splits text into markup and plain text, and defines the white space of the display filters.
 //!
-//! Cuts only: what lies between `<` and `>` is not read further here, and no tree is built. Every cut moves forward, so a
-//! walk over a text is linear.
+//! The contents of `<…>` are not parsed here, and no tree is built. Every split moves forward, so walking over a text
+//! takes linear time.
 
-/// What a stretch of text is.
+/// Kinds of parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Plain text, up to the next `<`.
     Text,
-    /// `<!-- … -->`, or to the end when it is never closed.
+    /// `<!-- … -->`, or to the end if it is not closed.
     Comment,
-    /// `<![CDATA[ … ]]>`, or to the end.
+    /// `<![CDATA[ … ]]>`, or to the end if it is not closed.
     Cdata,
     /// Anything else from `<` to `>`, or to the end. Quotes do not hide `>`.
     Tag,
 }
 
-/// Text in stretches, in order and without gaps. Source: `wp_html_split`.
+/// Splits text into parts, in order and without gaps. Source: `wp_html_split`.
 pub fn html_split(text: &str) -> impl Iterator<Item = (Kind, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -36,77 +36,77 @@ pub fn html_split(text: &str) -> impl Iterator<Item = (Kind, &str)> {
     })
 }
 
-/// Kind and end of the markup that begins with the `<` at this place.
+/// Kind and end of the markup at this `<`.
 pub(crate) fn markup_end(text: &str, start: usize) -> (Kind, usize) {
     let rest = &text[start + 1..];
     if rest.starts_with("!--") {
         (Kind::Comment, comment_end(text, start))
     } else if rest.starts_with("![CDATA[") {
-        (Kind::Cdata, past(text, start + 9, "]]>"))
+        (Kind::Cdata, position_after(text, start + 9, "]]>"))
     } else {
-        (Kind::Tag, past(text, start, ">"))
+        (Kind::Tag, position_after(text, start, ">"))
     }
 }
 
-/// End of the comment that begins here. `<!-->` and `<!--->` are whole ones.
+/// End of the comment that starts here. `<!-->` and `<!--->` are complete comments.
 pub(crate) fn comment_end(text: &str, start: usize) -> usize {
-    past(text, start + 2, "-->")
+    position_after(text, start + 2, "-->")
 }
 
-/// The place just past the next occurrence of a mark, or the end of the text.
-fn past(text: &str, from: usize, mark: &str) -> usize {
+/// The position after the next occurrence of a mark, or the end of the text.
+fn position_after(text: &str, from: usize, mark: &str) -> usize {
     find(text, from, mark).map_or(text.len(), |at| at + mark.len())
 }
 
-/// Place of the next occurrence of a mark.
+/// Position of the next occurrence of a mark.
 pub(crate) fn find(text: &str, from: usize, mark: &str) -> Option<usize> {
     text.get(from..)?.find(mark).map(|at| from + at)
 }
 
-/// Looks for one mark from rising places, each stretch of the text only once.
-pub(crate) struct Ahead<'t> {
+/// Searches for a mark from increasing positions. Each part of the text is searched only once.
+pub(crate) struct ForwardSearch<'t> {
     text: &'t str,
     mark: &'t str,
-    /// The answer for all places from the one last asked up to itself; `None` before the first question.
-    known: Option<Option<usize>>,
+    /// The result for all positions from the last search up to the match; `None` before the first search.
+    cached: Option<Option<usize>>,
 }
 
-impl<'t> Ahead<'t> {
+impl<'t> ForwardSearch<'t> {
     pub(crate) fn new(text: &'t str, mark: &'t str) -> Self {
-        Ahead { text, mark, known: None }
+        ForwardSearch { text, mark, cached: None }
     }
 
-    /// Place of the first mark at or after `from`. Questions must come in rising order to be cheap.
+    /// Position of the first mark at or after `from`. Takes linear time in total if positions increase.
     pub(crate) fn next(&mut self, from: usize) -> Option<usize> {
-        match self.known {
+        match self.cached {
             Some(None) => None,
             Some(Some(at)) if at >= from => Some(at),
             _ => {
                 let found = find(self.text, from, self.mark);
-                self.known = Some(found);
+                self.cached = Some(found);
                 found
             }
         }
     }
 }
 
-/// `\s` of the display rules: ASCII white space with the vertical tab.
+/// White space of the display filters (`\s`): ASCII white space including the vertical tab.
 pub(crate) fn is_white(b: u8) -> bool {
     matches!(b, b' ' | 9..=13)
 }
 
-/// First place at or after `from` that is no white space.
+/// The first position at or after `from` without white space.
 pub(crate) fn skip_white(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
     bytes[from..].iter().position(|b| !is_white(*b)).map_or(bytes.len(), |n| from + n)
 }
 
-/// Text without white space at its end, in the sense of [`is_white`].
+/// Text without trailing white space as in [`is_white`].
 pub(crate) fn trim_white_end(text: &str) -> &str {
     text.trim_end_matches(|c: char| c.is_ascii() && is_white(c as u8))
 }
 
-/// Length of the space that the typographic rules know at the start of bytes: blank, tab, line ends, `&nbsp;` as
+/// Length of a space at the start of the bytes, as in the typographic rules: blank, tab, line break, `&nbsp;` as a
 /// character or reference.
 pub(crate) fn space_len(bytes: &[u8]) -> Option<usize> {
     match bytes {
@@ -117,7 +117,7 @@ pub(crate) fn space_len(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether bytes end with such a space.
+/// Whether the bytes end with such a space.
 pub(crate) fn ends_with_space(bytes: &[u8]) -> bool {
     matches!(bytes, [.., b' ' | b'\t' | b'\n' | b'\r'] | [.., 0xC2, 0xA0]) || bytes.ends_with(b"&nbsp;")
 }

@@ -1,8 +1,7 @@
-//! What happens to texts before they are stored: the markup that a writer may not use goes, the rest is tidied.
+//! Filters text before it is stored: removes markup that the author may not use, and normalizes the rest.
 //!
-//! `filtered` tells that the writer has not the capability `unfiltered_html`. Each function takes and gives plain text: the
-//! backslashes that the reference adds before and removes after are added here only where they matter for the result.
-//! What is displayed is made of stored text elsewhere.
+//! `filtered` means that the author lacks the capability `unfiltered_html`. All functions take and return unslashed
+//! text; slashes are added only where they affect the result. The display filters are in [`crate::display`].
 
 use std::borrow::Cow;
 
@@ -17,46 +16,46 @@ use crate::{
     kses::{self, AllowedHtml},
 };
 
-/// Content of a post. Source: `content_save_pre`.
+/// The content of a post. Source: `content_save_pre`.
 ///
-/// Filtered, it loses custom styles of blocks besides what [`kses::post`] takes.
+/// `filtered` also removes custom CSS of blocks, in addition to [`kses::post`].
 pub fn content(text: &str, filtered: bool) -> String {
-    content_with(text, filtered.then(AllowedHtml::post))
+    content_with_allowed(text, filtered.then(AllowedHtml::post))
 }
 
-/// Content of a post, with the markup that the writer may use; `None` is a writer who may use all.
+/// The content of a post with the allowed markup; `None` allows all markup.
 ///
-/// For a site with uploads, `allowed` is [`AllowedHtml::post`] with their host.
-pub fn content_with(text: &str, allowed: Option<&AllowedHtml>) -> String {
+/// For a site with uploads, use [`AllowedHtml::post`] with their host.
+pub fn content_with_allowed(text: &str, allowed: Option<&AllowedHtml>) -> String {
     match allowed {
         Some(allowed) => {
             let filtered = kses::filter(&convert_invalid_entities(&without_block_css(text)), allowed);
-            // Once more, as filtering may complete a block comment that was none; the reference leaves that open.
+            // Filtering may complete a block comment, so remove CSS again. WordPress does not do this.
             without_block_css(&filtered).into_owned()
         }
         None => convert_invalid_entities(text),
     }
 }
 
-/// Excerpt of a post. Source: `excerpt_save_pre`.
+/// The excerpt of a post. Source: `excerpt_save_pre`.
 pub fn excerpt(text: &str, filtered: bool) -> String {
     let text = convert_invalid_entities(text);
     if filtered { kses::post(&text) } else { text }
 }
 
-/// Title of a post. Source: `title_save_pre`.
+/// The title of a post. Source: `title_save_pre`.
 pub fn title(text: &str, filtered: bool) -> String {
-    // NUL is written with a backslash when the reference trims, so it does not count as white space.
+    // NUL is slashed when WordPress trims the title, so it is not white space here.
     let text = text.trim_matches([' ', '\t', '\n', '\r', '\x0B']);
     if filtered { kses::data(text) } else { text.to_owned() }
 }
 
-/// Name of a term, whoever writes it: plain text with `&`, `<` and `>` escaped. Source: `pre_term_name`.
+/// The name of a term, for all authors: plain text with `&`, `<` and `>` escaped. Source: `pre_term_name`.
 pub fn term_name(text: &str) -> String {
-    // With backslashes before quotes, as quotes of what looks like a tag are escaped differently then.
+    // Slashed text, since quotes in text that looks like a tag are escaped differently.
     let plain = unslash(&sanitize_text_field(&slash(text)));
     let allowed = kses::data(&plain);
-    // Quotes can stand in no reference, so the parts between them are escaped on their own.
+    // References have no quotes, so escape the parts between quotes separately.
     let mut out = String::with_capacity(allowed.len());
     for part in allowed.split_inclusive(['"', '\'']) {
         let quote = if part.ends_with(['"', '\'']) { part.len() - 1 } else { part.len() };
@@ -66,34 +65,34 @@ pub fn term_name(text: &str) -> String {
     out
 }
 
-/// Address of an author's own page, whoever writes it. Source: `pre_comment_author_url`.
+/// The URL of a comment author, for all authors. Source: `pre_comment_author_url`.
 pub fn author_url(text: &str) -> String {
     kses::data(&svc_text::sanitize_url(&svc_text::strip_all_tags(text, false)))
 }
 
-/// Description of a term, whoever writes it. Source: `pre_term_description`.
+/// The description of a term, for all authors. Source: `pre_term_description`.
 pub fn term_description(text: &str) -> String {
     kses::filter(text, AllowedHtml::description())
 }
 
-/// Biographical text of a user, whoever writes it. Source: `pre_user_description`.
+/// The biographical text of a user, for all authors. Source: `pre_user_description`.
 pub fn user_description(text: &str) -> String {
     kses::filter(text, AllowedHtml::description())
 }
 
-/// Content of a comment, but for the relations of its links, which depend on the site's own address: whoever stores it
-/// marks links afterwards. Source: `pre_comment_content` up to priority 14.
+/// The content of a comment, without marking its links, which depends on the site's URL; callers do this afterwards.
+/// Source: `pre_comment_content` up to priority 14.
 ///
-/// Filtered, spans keep only the classes that mark mentions of users.
+/// `filtered` keeps only the classes of user mentions on `span` elements.
 pub fn comment_content(text: &str, filtered: bool) -> String {
     let text = convert_invalid_entities(text);
     if filtered { mention_classes(&kses::filter(&text, AllowedHtml::comment())) } else { text }
 }
 
-/// Takes away the custom styles of blocks (`style.css`), whose attributes are then written anew; everything else is not
-/// touched. Source: `wp_strip_custom_css_from_blocks`.
+/// Removes the custom CSS of blocks (`style.css`) and serializes the attributes of these blocks; everything else is
+/// unchanged. Source: `wp_strip_custom_css_from_blocks`.
 fn without_block_css(content: &str) -> Cow<'_, str> {
-    // Names of members may be written with escapes.
+    // Property names may be escaped.
     if !content.contains("css") && !content.contains("\\u") {
         return Cow::Borrowed(content);
     }
@@ -102,15 +101,15 @@ fn without_block_css(content: &str) -> Cow<'_, str> {
     let mut scanner = Scanner::new(content);
     while let Some(delimiter) = scanner.next() {
         let Some(attrs) = delimiter.attrs.filter(|_| delimiter.kind != Kind::Closer) else { continue };
-        let Some(kept) = attributes_without_css(attrs) else { continue };
-        // Attributes begin with the first brace of the comment and white space surrounds them.
+        let Some(remaining) = attributes_without_css(attrs) else { continue };
+        // Attributes start at the first brace of the comment and are surrounded by white space.
         let Some(start) = content[delimiter.start..].find('{').map(|i| delimiter.start + i) else { continue };
         out.push_str(&content[at..start]);
         at = start + attrs.len();
-        if kept.is_empty() {
+        if remaining.is_empty() {
             out.pop();
         } else {
-            out.push_str(&serialize_attributes(&kept));
+            out.push_str(&serialize_attributes(&remaining));
         }
     }
     if at == 0 {
@@ -120,7 +119,7 @@ fn without_block_css(content: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What is left of attributes without their custom style; `None` when they have none.
+/// The attributes without custom CSS; `None` if there is none.
 fn attributes_without_css(text: &str) -> Option<Map<String, Value>> {
     let Ok(Value::Object(mut attrs)) = svc_php::json::decode(text.as_bytes()) else { return None };
     let style = attrs.get_mut("style")?.as_object_mut()?;
@@ -131,16 +130,16 @@ fn attributes_without_css(text: &str) -> Option<Map<String, Value>> {
     Some(attrs)
 }
 
-/// In filtered text, leaves of the classes of spans only `wp-note-mention` and `user-…` with a number. A span without one
-/// keeps the space that stood before its class. Source: `_wp_kses_sanitize_note_mention_classes`.
+/// Removes all classes of `span` elements in filtered text except `wp-note-mention` and `user-…` with an id. A `span`
+/// without classes keeps the space before the attribute. Source: `_wp_kses_sanitize_note_mention_classes`.
 fn mention_classes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
-    // Filtered text writes tags in one way only.
+    // Tags are normalized in filtered text.
     const CLASS: &str = " class=\"";
     while let Some(tag) = text[at..].find('<').map(|i| at + i) {
         if text[tag..].starts_with("<!--") {
-            // What looks like a span in a comment is none.
+            // Skip comments, which may contain text that looks like a tag.
             let end = text[tag..].find("-->").map_or(text.len(), |i| tag + i + "-->".len());
             out.push_str(&text[at..end]);
             at = end;
@@ -155,13 +154,14 @@ fn mention_classes(text: &str) -> String {
             at = tag + 1;
             continue;
         };
-        let kept: Vec<&str> = text[value..value + len].split_ascii_whitespace().filter(|c| is_mention(c)).collect();
-        if kept.is_empty() {
+        let remaining: Vec<&str> =
+            text[value..value + len].split_ascii_whitespace().filter(|c| is_mention(c)).collect();
+        if remaining.is_empty() {
             out.push_str(&text[at..value - CLASS.len() + 1]);
             at = value + len + 1;
         } else {
             out.push_str(&text[at..value]);
-            out.push_str(&kept.join(" "));
+            out.push_str(&remaining.join(" "));
             at = value + len;
         }
     }
@@ -207,7 +207,7 @@ mod tests {
         check(|text| excerpt(text, false), &[(text, free)]);
         let pdf = "<object data=\"http://a.example/x.pdf\" type=\"application/pdf\"></object>";
         let allowed = AllowedHtml::post().clone().with_uploads_host("a.example");
-        check(|text| content_with(text, Some(&allowed)), &[(pdf, pdf)]);
+        check(|text| content_with_allowed(text, Some(&allowed)), &[(pdf, pdf)]);
         check(|text| content(text, true), &[(pdf, "<object></object>")]);
     }
 
@@ -222,7 +222,7 @@ mod tests {
                 ("<!-- wp:p {\"style\":{\"\\u0063ss\":[]}} /-->", "<!-- wp:p /-->"),
                 ("<!-- wp:p {\"style\":{\"css\":null}} /-->", "<!-- wp:p {\"style\":{\"css\":null}} /-->"),
                 ("<!-- wp:p {\"a\":{\"style\":{\"css\":1}}} /-->", "<!-- wp:p {\"a\":{\"style\":{\"css\":1}}} /-->"),
-                // Only filtering makes these blocks.
+                // These become blocks only by filtering.
                 ("<!--  wp:p {\"style\":{\"css\":1}} -->x<!-- /wp:p -->", "<!-- wp:p -->x<!-- /wp:p -->"),
                 ("<!-- wp:p {\"style\":{\"css\":1}} --->x<!-- /wp:p -->", "<!-- wp:p -->x<!-- /wp:p -->"),
             ],

@@ -1,8 +1,8 @@
-//! Smilies: `:-)` and its kin as pictures, where spaces stand around them.
+//! Smilies: converts `:-)` and similar text between spaces to emoji or images.
 
 use crate::markup::{find, space_len};
 
-/// Texts and the pictures for them.
+/// Texts and their emoji.
 #[rustfmt::skip]
 const SMILIES: [(&str, &str); 43] = [
     (":mrgreen:", MR_GREEN), (":neutral:", "😐"), (":twisted:", "😈"), (":arrow:", "➡"), (":shock:", "😯"),
@@ -13,14 +13,14 @@ const SMILIES: [(&str, &str); 43] = [
     ("8O", "😯"), (":(", "🙁"), (":)", "🙂"), (":?", "😕"), (":D", "😀"), (":P", "😛"), (":o", "😮"), (":x", "😡"),
     (":|", "😐"), (";)", "😉"), (":!:", "❗"), (":?:", "❓"),
 ];
-/// The one smiley without a character of its own is an image.
+/// The only smiley without an emoji is an image.
 const MR_GREEN: &str = "mrgreen.png";
 
-/// Elements in which smilies stay text.
+/// Elements in which smilies are unchanged.
 const PLAIN: [&str; 5] = ["code", "pre", "style", "script", "textarea"];
 
-/// HTML with smilies as characters, and as images from the address `images` (with a slash at its end) where there is no
-/// character. Source: `convert_smilies`.
+/// Converts smilies in HTML to emoji, or to images in the directory `images` (a URL with a trailing slash) if there
+/// is none. Source: `convert_smilies`.
 pub fn smilies(html: &str, images: &str) -> String {
     if !html.contains([':', ';', '8']) {
         return html.to_owned();
@@ -49,20 +49,20 @@ pub fn smilies(html: &str, images: &str) -> String {
     out
 }
 
-/// The next stretch from `<` to `>`, over lines. A `<` without `>` is text.
+/// The next part from `<` to `>`, over several lines. A `<` without `>` is text.
 fn next_tag(html: &str, from: usize) -> Option<(usize, usize)> {
     let start = find(html, from, "<")?;
     Some((start, find(html, start, ">")? + 1))
 }
 
-/// Whether a part begins with an opening tag; names that only begin like the element's count too.
+/// Whether a part starts with an opening tag. As in WordPress, the name is compared as a prefix.
 fn opens(part: &str, name: &str) -> bool {
     part.strip_prefix('<').is_some_and(|rest| rest.starts_with(name) && rest.contains('>'))
 }
 
 fn replace(text: &str, images: &str, out: &mut String) {
     let bytes = text.as_bytes();
-    let (mut kept, mut at) = (0, 0);
+    let (mut copied, mut at) = (0, 0);
     let mut after_space = true;
     while at < text.len() {
         if let Some(len) = space_len(&bytes[at..]) {
@@ -73,18 +73,18 @@ fn replace(text: &str, images: &str, out: &mut String) {
         let found = after_space.then(|| smiley(text, at)).flatten();
         after_space = false;
         match found {
-            Some((smiley, picture)) => {
-                out.push_str(&text[kept..at]);
-                if picture == MR_GREEN {
+            Some((smiley, emoji)) => {
+                out.push_str(&text[copied..at]);
+                if emoji == MR_GREEN {
                     out.push_str(&format!(
                         "<img src=\"{}\" alt=\"{smiley}\" class=\"wp-smiley\" style=\"height: 1em; max-height: 1em;\" />",
-                        svc_text::esc_url(&format!("{images}{picture}"))
+                        svc_text::esc_url(&format!("{images}{emoji}"))
                     ));
                 } else {
-                    out.push_str(picture);
+                    out.push_str(emoji);
                 }
                 at += smiley.len();
-                kept = at;
+                copied = at;
             }
             None => {
                 at += bytes[at..]
@@ -94,10 +94,10 @@ fn replace(text: &str, images: &str, out: &mut String) {
             }
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
 }
 
-/// The smiley at a place that a space or the end follows.
+/// The smiley at this position, if it is followed by a space or the end.
 fn smiley(text: &str, at: usize) -> Option<(&'static str, &'static str)> {
     let rest = &text[at..];
     if !rest.starts_with([':', ';', '8']) {

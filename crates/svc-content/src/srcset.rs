@@ -2,39 +2,39 @@
 
 use svc_text::esc_attr;
 
-/// Wider files are only listed when the page shows them anyway.
+/// Maximum width of listed files, except for the displayed one.
 const MAX_WIDTH: u64 = 2048;
 
-/// An image of the site with its files.
+/// An image attachment and its files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Image {
-    /// Address of the folder of all uploads, without slash at its end.
+    /// URL of the uploads directory, without a trailing slash.
     pub uploads_url: String,
-    /// Path of the whole image's file under that folder (`2024/03/a.jpg`).
+    /// Path of the full-size file in that directory (`2024/03/a.jpg`).
     pub file: String,
-    /// Width of the whole image, in pixels.
+    /// Width of the full-size image, in pixels.
     pub width: u64,
-    /// Height of the whole image, in pixels.
+    /// Height of the full-size image, in pixels.
     pub height: u64,
     /// Its other files, in the order of its metadata.
     pub sizes: Vec<ImageSize>,
 }
 
-/// One more file of an image.
+/// Another file of an image.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImageSize {
-    /// Name of the file, in the same folder.
+    /// File name, in the same directory.
     pub file: String,
-    /// In pixels.
+    /// Width in pixels.
     pub width: u64,
-    /// In pixels.
+    /// Height in pixels.
     pub height: u64,
-    /// Its media type.
+    /// Media type.
     pub mime_type: String,
 }
 
 impl Image {
-    /// Width and height of the file that an address names. Source: `wp_image_src_get_dimensions`.
+    /// Width and height of the file of a URL. Source: `wp_image_src_get_dimensions`.
     pub fn dimensions(&self, src: &str) -> Option<(u64, u64)> {
         if !self.file.is_empty() && src.contains(basename(&self.file)) {
             return Some((self.width, self.height));
@@ -43,36 +43,40 @@ impl Image {
         self.sizes.iter().find(|size| size.file == name).map(|size| (size.width, size.height))
     }
 
-    /// All files of the same shape as the one shown, that one first; nothing when there are no others.
+    /// All files with the aspect ratio of the displayed one, which is first; `None` if there are no others.
     ///
-    /// `shown` is width and height. Source: `wp_calculate_image_srcset`.
-    pub fn srcset(&self, src: &str, shown: (u64, u64)) -> Option<String> {
-        if self.sizes.is_empty() || self.file.is_empty() || shown.0 == 0 {
+    /// `displayed` is the displayed width and height. Source: `wp_calculate_image_srcset`.
+    pub fn srcset(&self, src: &str, displayed: (u64, u64)) -> Option<String> {
+        if self.sizes.is_empty() || self.file.is_empty() || displayed.0 == 0 {
             return None;
         }
-        let whole_name = basename(&self.file);
-        let folder = self.file.strip_suffix(whole_name).unwrap_or_default();
-        let whole =
-            ImageSize { file: whole_name.to_owned(), width: self.width, height: self.height, mime_type: String::new() };
-        // Smaller files of a moving image stand still, so the whole one is no alternative to them.
-        let stills = self.sizes.iter().any(|size| size.mime_type == "image/gif") && !src.contains(whole_name);
+        let full_size_name = basename(&self.file);
+        let folder = self.file.strip_suffix(full_size_name).unwrap_or_default();
+        let full_size = ImageSize {
+            file: full_size_name.to_owned(),
+            width: self.width,
+            height: self.height,
+            mime_type: String::new(),
+        };
+        // Resized files of animated images are not animated, so the full-size file is not an alternative to them.
+        let only_stills = self.sizes.iter().any(|size| size.mime_type == "image/gif") && !src.contains(full_size_name);
         let edit = edit_mark(basename(src));
         let mut found = false;
         let mut sources: Vec<(u64, String)> = Vec::new();
-        for size in self.sizes.iter().chain((!stills).then_some(&whole)) {
+        for size in self.sizes.iter().chain((!only_stills).then_some(&full_size)) {
             if edit.is_some_and(|edit| !size.file.contains(edit)) {
                 continue;
             }
-            let is_shown = !found && src.contains(&format!("{folder}{}", size.file));
-            found |= is_shown;
-            if size.width > MAX_WIDTH && !is_shown || !same_shape(shown, (size.width, size.height)) {
+            let is_displayed = !found && src.contains(&format!("{folder}{}", size.file));
+            found |= is_displayed;
+            if size.width > MAX_WIDTH && !is_displayed || !same_ratio(displayed, (size.width, size.height)) {
                 continue;
             }
             let source = format!("{}/{folder}{} {}w", self.uploads_url, size.file, size.width);
-            let place = sources.iter().position(|(width, _)| *width == size.width);
-            match place {
+            let existing = sources.iter().position(|(width, _)| *width == size.width);
+            match existing {
                 Some(at) => sources[at].1 = source,
-                None if is_shown => sources.insert(0, (size.width, source)),
+                None if is_displayed => sources.insert(0, (size.width, source)),
                 None => sources.push((size.width, source)),
             }
         }
@@ -80,14 +84,14 @@ impl Image {
         (found && all.len() > 1).then(|| all.join(", "))
     }
 
-    /// The tag with dimensions, and with other files to choose from, where it has none.
+    /// Adds missing dimensions, `srcset` and `sizes` to a tag.
     pub(crate) fn complete(&self, tag: &str) -> String {
         let mut tag = tag.to_owned();
         let Some(src) = attribute(&tag, "src").map(str::to_owned) else { return tag };
         if !tag.contains(" width=") && !tag.contains(" height=") {
             let plain = src.split('?').next().unwrap_or_default();
             if let Some((width, height)) = self.dimensions(plain) {
-                let (width, height) = styled(&tag, width, height);
+                let (width, height) = scaled_to_style(&tag, width, height);
                 tag = tag.replacen("<img", &format!("<img width=\"{width}\" height=\"{height}\""), 1);
             }
         }
@@ -95,33 +99,35 @@ impl Image {
             return tag;
         }
         let number = |name: &str| attribute(&tag, name).and_then(|value| value.parse().ok()).filter(|n: &u64| *n > 0);
-        let shown = number("width").zip(number("height")).or_else(|| self.dimensions(&src));
-        let Some((shown, srcset)) = shown.and_then(|shown| Some((shown, self.srcset(&src, shown)?))) else {
+        let displayed = number("width").zip(number("height")).or_else(|| self.dimensions(&src));
+        let Some((displayed, srcset)) =
+            displayed.and_then(|displayed| Some((displayed, self.srcset(&src, displayed)?)))
+        else {
             return tag;
         };
-        let mut more = format!(" srcset=\"{}\"", esc_attr(&srcset));
+        let mut attributes = format!(" srcset=\"{}\"", esc_attr(&srcset));
         if !tag.contains(" sizes=") {
-            more.push_str(&format!(" sizes=\"{}\"", sizes(shown.0)));
+            attributes.push_str(&format!(" sizes=\"{}\"", sizes(displayed.0)));
         }
         let inside = tag.trim_end_matches('>').trim_end_matches(['/', ' ']);
-        format!("{inside}{more} />")
+        format!("{inside}{attributes} />")
     }
 }
 
-/// The `sizes` of an image shown this wide. Source: `wp_calculate_image_sizes`.
+/// The `sizes` of an image with this width. Source: `wp_calculate_image_sizes`.
 pub fn sizes(width: u64) -> String {
     format!("(max-width: {width}px) 100vw, {width}px")
 }
 
-/// Dimensions scaled to a width that the tag's style sets.
-fn styled(tag: &str, width: u64, height: u64) -> (u64, u64) {
-    let wanted = || {
+/// The dimensions scaled to the width in the tag's `style`.
+fn scaled_to_style(tag: &str, width: u64, height: u64) -> (u64, u64) {
+    let style_width = || {
         let (_, style) = tag.split_once("style=\"width:")?;
         let style = style.trim_start();
         style.split_once("px;\"")?.0.parse::<u64>().ok().filter(|n| *n > 0)
     };
-    match wanted() {
-        Some(wanted) if width > 0 => (wanted, scaled(height, wanted, width)),
+    match style_width() {
+        Some(style_width) if width > 0 => (style_width, scaled(height, style_width, width)),
         _ => (width, height),
     }
 }
@@ -130,7 +136,7 @@ fn scaled(length: u64, to: u64, from: u64) -> u64 {
     (length as f64 * to as f64 / from as f64).round() as u64
 }
 
-/// The last part of a path or address.
+/// The last component of a path or URL.
 fn basename(path: &str) -> &str {
     svc_text::basename(path, "")
 }
@@ -141,7 +147,7 @@ fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     rest.split('"').next().filter(|value| !value.is_empty())
 }
 
-/// The mark of an edited image in a file's name: `-e` and thirteen digits.
+/// The suffix of an edited image in a file name: `-e` and thirteen digits.
 fn edit_mark(name: &str) -> Option<&str> {
     name.match_indices("-e").map(|(at, _)| &name[at..]).find_map(|rest| {
         let mark = rest.get(..15)?;
@@ -149,8 +155,8 @@ fn edit_mark(name: &str) -> Option<&str> {
     })
 }
 
-/// Whether two sizes are of one shape, but for a pixel. Source: `wp_image_matches_ratio`.
-fn same_shape(a: (u64, u64), b: (u64, u64)) -> bool {
+/// Whether two sizes have the same aspect ratio within one pixel. Source: `wp_image_matches_ratio`.
+fn same_ratio(a: (u64, u64), b: (u64, u64)) -> bool {
     let (large, small) = if a.0 > b.0 { (a, b) } else { (b, a) };
     if large.0 == 0 {
         return false;
@@ -176,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_get_what_they_lack() {
+    fn missing_attributes_are_added() {
         let set = "srcset=\"http://e.org/u/2024/a.png 400w, http://e.org/u/2024/a-300x195.png 300w\"";
         let sizes = "sizes=\"(max-width: 400px) 100vw, 400px\"";
         let src = "src=\"http://e.org/u/2024/a.png\"";
@@ -197,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn edited_files_stand_apart() {
+    fn edited_files_are_no_alternatives() {
         assert_eq!(edit_mark("a-e1234567890123-300x2.png"), Some("-e1234567890123"));
         assert_eq!(edit_mark("a-e123.png"), None);
         let mut edited = image();

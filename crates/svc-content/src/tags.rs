@@ -1,10 +1,10 @@
-//! Finding tags in HTML and changing their attributes, leaving all other text as it is.
+//! Finds tags in HTML and changes their attributes, leaving all other text unchanged.
 //!
-//! Reads tags as the HTML standard's tokenizer does; builds no tree.
+//! Tags are parsed like in the HTML standard's tokenizer; no tree is built.
 
 use std::ops::Range;
 
-/// An attribute of a tag, as byte offsets in the text searched.
+/// An attribute of a tag, as byte offsets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Attribute {
     name: Range<usize>,
@@ -12,7 +12,7 @@ struct Attribute {
     value: Range<usize>,
 }
 
-/// An opening tag; ranges are byte offsets in the text searched.
+/// An opening tag, as byte offsets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
     name: Range<usize>,
@@ -21,7 +21,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// Whether it is of this element.
+    /// Whether it is a tag of this element.
     pub fn is(&self, html: &str, name: &str) -> bool {
         html.get(self.name.clone()).is_some_and(|own| own.eq_ignore_ascii_case(name))
     }
@@ -36,23 +36,23 @@ impl Tag {
         self.attributes.iter().filter_map(move |attribute| html.get(attribute.name.clone()))
     }
 
-    /// Where the text after it begins.
+    /// End of the tag.
     pub fn end(&self) -> usize {
         self.end
     }
 
-    /// Where it begins.
+    /// Start of the tag.
     pub fn start(&self) -> usize {
         self.name.start.saturating_sub(1)
     }
 
-    /// The first attribute of this name.
+    /// The first attribute with this name.
     fn attribute(&self, html: &str, name: &str) -> Option<&Attribute> {
         let is = |of: &&Attribute| html.get(of.name.clone()).is_some_and(|own| own.eq_ignore_ascii_case(name));
         self.attributes.iter().find(is)
     }
 
-    /// The value of an attribute as written; nothing without the attribute.
+    /// The value of an attribute as written; `None` if there is no such attribute.
     pub fn value<'h>(&self, html: &'h str, name: &str) -> Option<&'h str> {
         self.attribute(html, name).and_then(|found| html.get(found.value.clone()))
     }
@@ -63,10 +63,10 @@ impl Tag {
     }
 }
 
-/// Elements whose content is text up to their end tag.
+/// Elements whose content is text up to their closing tag.
 const RAW_TEXT: [&str; 8] = ["script", "style", "textarea", "title", "iframe", "noembed", "noframes", "xmp"];
 
-/// Opening tags in order. A tag or comment cut short ends the walk.
+/// Iterates over the opening tags. Ends at an incomplete tag or comment.
 #[derive(Debug, Clone)]
 pub struct Tags<'h> {
     html: &'h str,
@@ -88,7 +88,7 @@ impl<'h> Tags<'h> {
         None
     }
 
-    /// Past the next occurrence of a mark; `None` when there is none.
+    /// Skips past the next occurrence of a mark; `None` if there is none.
     fn skip_past(&mut self, mark: &str) -> Option<()> {
         self.at += self.rest().find(mark)? + mark.len();
         Some(())
@@ -103,7 +103,7 @@ impl<'h> Tags<'h> {
             }
         }
         self.skip_past("--")?;
-        // Both `-->` and `--!>` end it; `--` inside does not.
+        // Both `-->` and `--!>` end a comment; `--` does not.
         loop {
             let rest = self.rest();
             if rest.starts_with('>') || rest.starts_with("!>") {
@@ -114,7 +114,7 @@ impl<'h> Tags<'h> {
         }
     }
 
-    /// Reads name and attributes from just after `<` or `</`; the place after `>`.
+    /// Parses the name and attributes after `<` or `</`, and skips past `>`.
     fn tag(&mut self) -> Option<Tag> {
         let bytes = self.html.as_bytes();
         let white = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\x0C' | b'\r');
@@ -132,7 +132,7 @@ impl<'h> Tags<'h> {
                 return Some(tag);
             }
             let name_start = at;
-            // An attribute name may begin with an equals sign.
+            // An attribute name may start with an equals sign.
             at = run(at + 1, &|b| white(b) || matches!(b, b'/' | b'>' | b'='));
             let name = name_start..at;
             let mut value = at..at;
@@ -170,14 +170,14 @@ impl<'h> Tags<'h> {
     }
 }
 
-/// A tag that opens, or one that closes.
-enum Step {
+/// An opening or a closing tag.
+enum TagEvent {
     Open(Tag),
     Close(Tag),
 }
 
 impl Tags<'_> {
-    fn step(&mut self) -> Option<Step> {
+    fn next_event(&mut self) -> Option<TagEvent> {
         loop {
             let found = self.rest().find('<')?;
             self.at += found;
@@ -187,7 +187,7 @@ impl Tags<'_> {
                 Some(b'!' | b'?') => self.skip_past(">")?,
                 Some(b'/') if rest.as_bytes().get(2).is_some_and(u8::is_ascii_alphabetic) => {
                     self.at += 2;
-                    return self.tag().map(Step::Close);
+                    return self.tag().map(TagEvent::Close);
                 }
                 Some(b'/') => self.skip_past(">")?,
                 Some(b) if b.is_ascii_alphabetic() => {
@@ -197,7 +197,7 @@ impl Tags<'_> {
                     if let Some(name) = raw {
                         self.skip_raw_text(name)?;
                     }
-                    return Some(Step::Open(tag));
+                    return Some(TagEvent::Open(tag));
                 }
                 _ => self.at += 1,
             }
@@ -210,25 +210,25 @@ impl Iterator for Tags<'_> {
 
     fn next(&mut self) -> Option<Tag> {
         loop {
-            match self.step() {
-                Some(Step::Open(tag)) => return Some(tag),
-                Some(Step::Close(_)) => {}
+            match self.next_event() {
+                Some(TagEvent::Open(tag)) => return Some(tag),
+                Some(TagEvent::Close(_)) => {}
                 None => return self.stop(),
             }
         }
     }
 }
 
-/// What stands between a tag and the one that closes it; nothing when it is not closed.
+/// The content between a tag and its closing tag; `None` if it is not closed.
 pub fn inside(html: &str, tag: &Tag) -> Option<Range<usize>> {
     let name = html.get(tag.name.clone())?;
     let (mut tags, mut depth) = (Tags { html, at: tag.end }, 0_usize);
     loop {
-        match tags.step()? {
-            Step::Open(inner) if inner.is(html, name) => depth += 1,
-            Step::Close(end) if end.is(html, name) => match depth.checked_sub(1) {
+        match tags.next_event()? {
+            TagEvent::Open(inner) if inner.is(html, name) => depth += 1,
+            TagEvent::Close(end) if end.is(html, name) => match depth.checked_sub(1) {
                 Some(left) => depth = left,
-                // Two characters before its name.
+                // Two characters before its name: `</`.
                 None => return Some(tag.end..end.name.start.saturating_sub(2)),
             },
             _ => {}
@@ -236,51 +236,51 @@ pub fn inside(html: &str, tag: &Tag) -> Option<Range<usize>> {
     }
 }
 
-/// Changes to the tags of one text, made all at once.
+/// Changes to the tags of a text, which are applied together.
 #[derive(Debug)]
 pub struct Changes<'h> {
     html: &'h str,
-    /// Places, whether what is put there comes behind what is to be first, texts.
-    made: Vec<(Range<usize>, bool, String)>,
+    /// Ranges to replace, whether they are sorted after changes to the tag's start, and replacements.
+    edits: Vec<(Range<usize>, bool, String)>,
 }
 
 impl<'h> Changes<'h> {
-    /// No changes yet.
+    /// Creates an empty set of changes.
     pub fn of(html: &'h str) -> Self {
-        Changes { html, made: Vec::new() }
+        Changes { html, edits: Vec::new() }
     }
 
-    /// Puts an attribute in the place of one of the same name, or right behind the tag's name.
-    fn put(&mut self, tag: &Tag, name: &str, text: String) {
+    /// Replaces an attribute, or adds it after the tag's name.
+    fn replace_or_add(&mut self, tag: &Tag, name: &str, text: String) {
         match tag.attribute(self.html, name) {
-            Some(old) => self.made.push((old.whole.clone(), true, text)),
-            None => self.made.push((tag.name.end..tag.name.end, true, format!(" {text}"))),
+            Some(existing) => self.edits.push((existing.whole.clone(), true, text)),
+            None => self.edits.push((tag.name.end..tag.name.end, true, format!(" {text}"))),
         }
     }
 
     /// Sets an attribute.
     pub fn set(&mut self, tag: &Tag, name: &str, value: &str) {
-        self.put(tag, name, format!("{name}=\"{}\"", escape(value)));
+        self.replace_or_add(tag, name, format!("{name}=\"{}\"", escape(value)));
     }
 
-    /// Sets an attribute to a value that is escaped already.
+    /// Sets an attribute to a value that is already escaped.
     pub fn set_escaped(&mut self, tag: &Tag, name: &str, value: &str) {
-        self.put(tag, name, format!("{name}=\"{value}\""));
+        self.replace_or_add(tag, name, format!("{name}=\"{value}\""));
     }
 
-    /// Sets an attribute without value.
-    pub fn switch_on(&mut self, tag: &Tag, name: &str) {
-        self.put(tag, name, name.to_owned());
+    /// Sets an attribute without a value.
+    pub fn set_boolean(&mut self, tag: &Tag, name: &str) {
+        self.replace_or_add(tag, name, name.to_owned());
     }
 
-    /// Takes an attribute away.
+    /// Removes an attribute.
     pub fn remove(&mut self, tag: &Tag, name: &str) {
-        if let Some(old) = tag.attribute(self.html, name) {
-            self.made.push((old.whole.clone(), true, String::new()));
+        if let Some(existing) = tag.attribute(self.html, name) {
+            self.edits.push((existing.whole.clone(), true, String::new()));
         }
     }
 
-    /// Adds classes, those that the tag has left out; writes the attribute anew where it changes.
+    /// Adds classes that the tag does not have. The attribute is unchanged if it has all of them.
     pub fn add_classes<'c>(&mut self, tag: &Tag, classes: impl IntoIterator<Item = &'c str>) {
         let own = tag.value(self.html, "class").unwrap_or_default();
         let mut value = own.trim_matches([' ', '\t', '\n', '\x0C', '\r']).replace('"', "&quot;");
@@ -295,55 +295,59 @@ impl<'h> Changes<'h> {
             value.push_str(class);
         }
         if value.len() != before {
-            self.put(tag, "class", format!("class=\"{value}\""));
+            self.replace_or_add(tag, "class", format!("class=\"{value}\""));
         }
     }
 
-    /// Adds declarations to a tag's style, behind those that it has.
+    /// Adds declarations to the end of a tag's `style`.
     pub fn add_style(&mut self, tag: &Tag, css: &str) {
         let own = tag.value(self.html, "style").unwrap_or_default().trim();
-        let joint = if own.is_empty() || own.ends_with(';') { "" } else { ";" };
-        // What is there is written as it was: it is escaped already.
-        self.put(tag, "style", format!("style=\"{}{joint}{}\"", own.replace('"', "&quot;"), escape(css)));
+        let separator = if own.is_empty() || own.ends_with(';') { "" } else { ";" };
+        // The existing declarations are already escaped.
+        self.replace_or_add(
+            tag,
+            "style",
+            format!("style=\"{}{separator}{}\"", own.replace('"', "&quot;"), escape(css)),
+        );
     }
 
-    /// Puts attributes, as text that begins with a space, in front of all others of a tag.
+    /// Inserts attributes, as text with a leading space, before all others of a tag.
     pub fn insert_first(&mut self, tag: &Tag, text: impl Into<String>) {
-        self.made.push((tag.name.end..tag.name.end, false, text.into()));
+        self.edits.push((tag.name.end..tag.name.end, false, text.into()));
     }
 
-    /// Puts text at a place outside tags.
+    /// Inserts text at a position outside of tags.
     pub fn insert(&mut self, at: usize, text: impl Into<String>) {
-        self.made.push((at..at, true, text.into()));
+        self.edits.push((at..at, true, text.into()));
     }
 
-    /// Puts text in the place of other text.
-    pub fn replace(&mut self, place: Range<usize>, text: impl Into<String>) {
-        self.made.push((place, true, text.into()));
+    /// Replaces text.
+    pub fn replace(&mut self, range: Range<usize>, text: impl Into<String>) {
+        self.edits.push((range, true, text.into()));
     }
 
-    /// The changed text. Attributes that are new in a tag come in the order of their names; of changes that overlap, the
-    /// first counts.
+    /// Applies the changes. New attributes of a tag are sorted by name; of overlapping changes, only the first is
+    /// applied.
     pub fn apply(mut self) -> String {
-        self.made.sort_by(|(a, rank_a, text_a), (b, rank_b, text_b)| {
+        self.edits.sort_by(|(a, rank_a, text_a), (b, rank_b, text_b)| {
             (a.start, rank_a, text_a).cmp(&(b.start, rank_b, text_b))
         });
-        let mut out = String::with_capacity(self.html.len() + 64 * self.made.len());
+        let mut out = String::with_capacity(self.html.len() + 64 * self.edits.len());
         let mut copied = 0;
-        for (place, _, text) in &self.made {
-            if place.start < copied {
+        for (range, _, text) in &self.edits {
+            if range.start < copied {
                 continue;
             }
-            out.push_str(self.html.get(copied..place.start).unwrap_or_default());
+            out.push_str(self.html.get(copied..range.start).unwrap_or_default());
             out.push_str(text);
-            copied = place.end;
+            copied = range.end;
         }
         out.push_str(self.html.get(copied..).unwrap_or_default());
         out
     }
 }
 
-/// A value between double quotes.
+/// Escapes a value for double quotes.
 pub(crate) fn escape(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for c in value.chars() {
@@ -359,7 +363,7 @@ pub(crate) fn escape(value: &str) -> String {
     out
 }
 
-/// Tells every image with which priority to load.
+/// Sets the `fetchpriority` of all images.
 pub fn set_image_priority(html: &str, priority: &str) -> String {
     let mut changes = Changes::of(html);
     for tag in Tags::new(html).filter(|tag| tag.is(html, "img")) {
@@ -415,13 +419,13 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_set_in_place_or_in_order_of_their_names() {
+    fn attributes_are_replaced_in_place_or_added_in_order() {
         let html = "<a x='1' STYLE=\"b:c\"><b style='d:e;' hidden>";
         let tags: Vec<Tag> = Tags::new(html).collect();
         let mut changes = Changes::of(html);
         changes.set(&tags[0], "z", "it's <\"&\">");
         changes.set(&tags[0], "x", "2");
-        changes.switch_on(&tags[0], "data-y");
+        changes.set_boolean(&tags[0], "data-y");
         changes.add_style(&tags[0], "f:'g';");
         changes.add_style(&tags[1], "f:g;");
         changes.remove(&tags[1], "hidden");

@@ -1,45 +1,45 @@
-//! The active theme as an archive, with what the site has made of its templates and styles.
+//! Exports the active theme as a zip archive, with the site's customized templates and styles.
 
 use std::sync::Arc;
 
 use svc_packages::{archive::Limits, pack::pack};
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::Error;
-
-use crate::{
-    Access, Site,
+use svc_site::{
+    Access,
     blocking::blocking,
-    caller, global_styles,
-    templates::{Kind, Lookup, without_theme},
+    templates::load::{Kind, TemplateLookup, without_theme},
 };
 
-/// What no theme is made of; so whatever begins like it is left out, as by the reference.
-const LEFT_OUT: [&str; 7] = [".DS_Store", ".bzr", ".git", ".hg", ".svn", "node_modules", "vendor"];
-/// Most that is put into one archive. It is made in memory.
+use crate::{RestSite, caller, global_styles};
+
+/// Prefixes of file names that are excluded, as in WordPress.
+const EXCLUDED: [&str; 7] = [".DS_Store", ".bzr", ".git", ".hg", ".svn", "node_modules", "vendor"];
+/// Limits of the archive, which is built in memory.
 const LIMITS: Limits = Limits { entries: 10_000, bytes: 64 << 20 };
-/// Where files of either kind lie in a theme.
+/// Folders of templates and template parts in a theme.
 const FOLDERS: [(Kind, &str); 2] = [(Kind::Template, "templates/"), (Kind::Part, "parts/")];
 
 fn cannot_export(req: &Request) -> Error {
-    forbidden(req, "rest_cannot_export_templates", "You are not allowed to take the theme's templates along.")
+    forbidden(req, "rest_cannot_export_templates", "You are not allowed to export templates.")
 }
 
 fn no_archive() -> Error {
-    Error::new("unable_to_create_zip", "The archive of the theme could not be made.").with_status(500)
+    Error::new("unable_to_create_zip", "The theme archive could not be created.").with_status(500)
 }
 
-/// The export of the active theme.
+/// The family `export`.
 pub struct ThemeExport {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
 }
 
 impl ThemeExport {
-    /// The export of this site's theme.
-    pub fn new(site: &Arc<Site>) -> Self {
+    /// The family on this site.
+    pub fn new(site: &Arc<RestSite>) -> Self {
         ThemeExport { site: Arc::clone(site) }
     }
 
-    /// Whoever may change the theme's options.
+    /// Requires `edit_theme_options`.
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<()> {
         let settings = self.site.settings()?;
         let may = Access::new(&self.site, &settings).can(&caller(&req), "edit_theme_options");
@@ -48,9 +48,9 @@ impl ThemeExport {
 
     async fn fetch(self: Arc<Self>, _: Request) -> Result<Response> {
         let settings = self.site.settings()?;
-        let lookup = Lookup::new(&self.site, &settings);
+        let lookup = TemplateLookup::new(&self.site, &settings);
         let name = lookup.theme.name.clone();
-        let (templates, chosen) = self.site.read(|db| {
+        let (templates, styles) = self.site.read(|db| {
             let mut all = Vec::new();
             for (kind, folder) in FOLDERS {
                 all.extend(lookup.all(db, kind)?.into_iter().map(|template| (folder, template)));
@@ -58,19 +58,19 @@ impl ThemeExport {
             Ok((all, global_styles::own(db, &name)?))
         })?;
         let mut json = lookup.theme.theme.as_ref().map(|theme| theme.json.clone()).unwrap_or_default();
-        json.merge(&chosen);
+        json.merge(&styles);
         let folder = self.site.content_dir.join("themes").join(&name);
         let archive = blocking(move || {
             let templates = templates.into_iter().map(|(folder, template)| {
                 (format!("{folder}{}.html", template.slug), without_theme(&template.content).into_bytes())
             });
-            let made = templates.chain([("theme.json".to_owned(), json.to_file().into_bytes())]);
-            let takes = |name: &str| !LEFT_OUT.iter().any(|left_out| name.starts_with(left_out));
-            pack(&folder, takes, &FOLDERS.map(|(_, name)| name), made, LIMITS)
+            let generated = templates.chain([("theme.json".to_owned(), json.to_file().into_bytes())]);
+            let is_included = |name: &str| !EXCLUDED.iter().any(|prefix| name.starts_with(prefix));
+            pack(&folder, is_included, &FOLDERS.map(|(_, name)| name), generated, LIMITS)
         })
         .await?
         .map_err(|error| {
-            tracing::error!(%error, "the theme was not exported");
+            tracing::error!(%error, "theme export failed");
             no_archive()
         })?;
         let file = name.rsplit('/').next().unwrap_or_default();

@@ -1,87 +1,87 @@
-//! What people call a type or a taxonomy and what they do with it: texts made of its two names, unless it brings its own.
+//! Labels of post types and taxonomies. They derive from the singular and plural names, unless the type has its own.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use svc_model::{PostType, Taxonomy};
 
-/// Texts of a post type: name in the interface, text. `{One}` and `{Many}` stand for its names, small ones for the same
-/// in lower case.
+/// Labels of a post type: key and text. `{One}` and `{Many}` are replaced by the singular and plural name, `{one}` and
+/// `{many}` by the same in lower case.
 #[rustfmt::skip]
 const POST_TYPE: [(&str, &str); 36] = [
-    ("name", "{Many}"), ("singular_name", "{One}"), ("add_new", "New"), ("add_new_item", "New {one}"),
-    ("edit_item", "Edit this {one}"), ("new_item", "Untitled {one}"), ("view_item", "Look at the {one}"),
-    ("view_items", "Look at the {many}"), ("search_items", "Find {many}"), ("not_found", "There are no {many}."),
-    ("not_found_in_trash", "There are no {many} in the trash."), ("parent_item_colon", "{One} above:"),
-    ("all_items", "{Many}"), ("archives", "Archive of {many}"), ("attributes", "Details of the {one}"),
-    ("insert_into_item", "Put into the {one}"), ("uploaded_to_this_item", "Uploaded for this {one}"),
-    ("featured_image", "Main picture"), ("set_featured_image", "Choose the main picture"),
-    ("remove_featured_image", "Take the main picture away"), ("use_featured_image", "Make it the main picture"),
-    ("filter_items_list", "Narrow the list of {many}"), ("filter_by_date", "Narrow by date"),
-    ("items_list_navigation", "Pages of the list of {many}"), ("items_list", "List of {many}"),
-    ("item_published", "The {one} is published."), ("item_published_privately", "The {one} is published for few."),
-    ("item_reverted_to_draft", "The {one} is a draft again."), ("item_trashed", "The {one} is in the trash."),
-    ("item_scheduled", "The {one} is scheduled."), ("item_updated", "The {one} is saved."),
-    ("item_link", "Link to a {one}"), ("item_link_description", "Leads to a {one}."), ("menu_name", "{Many}"),
-    ("name_admin_bar", "{One}"), ("template_name", "One {one}"),
+    ("name", "{Many}"), ("singular_name", "{One}"), ("add_new", "Add New"), ("add_new_item", "Add New {One}"),
+    ("edit_item", "Edit {One}"), ("new_item", "New {One}"), ("view_item", "View {One}"),
+    ("view_items", "View {Many}"), ("search_items", "Search {Many}"), ("not_found", "No {many} found."),
+    ("not_found_in_trash", "No {many} found in Trash."), ("parent_item_colon", "Parent {One}:"),
+    ("all_items", "All {Many}"), ("archives", "{One} Archives"), ("attributes", "{One} Attributes"),
+    ("insert_into_item", "Insert into {one}"), ("uploaded_to_this_item", "Uploaded to this {one}"),
+    ("featured_image", "Featured image"), ("set_featured_image", "Set featured image"),
+    ("remove_featured_image", "Remove featured image"), ("use_featured_image", "Use as featured image"),
+    ("filter_items_list", "Filter {many} list"), ("filter_by_date", "Filter by date"),
+    ("items_list_navigation", "{Many} list navigation"), ("items_list", "{Many} list"),
+    ("item_published", "{One} published."), ("item_published_privately", "{One} published privately."),
+    ("item_reverted_to_draft", "{One} reverted to draft."), ("item_trashed", "{One} trashed."),
+    ("item_scheduled", "{One} scheduled."), ("item_updated", "{One} updated."),
+    ("item_link", "{One} Link"), ("item_link_description", "A link to a {one}."), ("menu_name", "{Many}"),
+    ("name_admin_bar", "{One}"), ("template_name", "Single item: {One}"),
 ];
 
-/// Texts of a taxonomy, in the same manner.
+/// Labels of a taxonomy, in the same format.
 #[rustfmt::skip]
 const TAXONOMY: [(&str, &str); 32] = [
-    ("name", "{Many}"), ("singular_name", "{One}"), ("search_items", "Find {many}"), ("popular_items", "Often used {many}"),
-    ("all_items", "{Many}"), ("parent_item", "{One} above"), ("parent_item_colon", "{One} above:"),
-    ("name_field_description", "As visitors see it."),
-    ("slug_field_description", "As it stands in addresses: small letters, digits and hyphens."),
-    ("parent_field_description", "Puts it below another one. Rock could stand below Music, for example."),
-    ("desc_field_description", "What it is about. Not every theme shows it."),
-    ("edit_item", "Edit this {one}"), ("view_item", "Look at the {one}"), ("update_item", "Save the {one}"),
-    ("add_new_item", "New {one}"), ("new_item_name", "Name of the new {one}"),
-    ("separate_items_with_commas", "Put commas between {many}"), ("add_or_remove_items", "Give or take {many}"),
-    ("choose_from_most_used", "Take one of the most used {many}"), ("not_found", "There are no {many}."),
-    ("no_terms", "No {many}"), ("filter_by_item", "Narrow by {one}"),
-    ("items_list_navigation", "Pages of the list of {many}"), ("items_list", "List of {many}"),
-    ("most_used", "Used most"), ("back_to_items", "Back to the {many}"), ("item_link", "Link to a {one}"),
-    ("item_link_description", "Leads to a {one}."), ("menu_name", "{Many}"), ("name_admin_bar", "{One}"),
-    ("archives", "{Many}"), ("template_name", "Archive of a {one}"),
+    ("name", "{Many}"), ("singular_name", "{One}"), ("search_items", "Search {Many}"), ("popular_items", "Popular {Many}"),
+    ("all_items", "All {Many}"), ("parent_item", "Parent {One}"), ("parent_item_colon", "Parent {One}:"),
+    ("name_field_description", "The name that visitors see."),
+    ("slug_field_description", "The name in URLs: lower-case letters, digits and hyphens."),
+    ("parent_field_description", "Select a parent to build a hierarchy, for example Rock under Music."),
+    ("desc_field_description", "A description. Not every theme displays it."),
+    ("edit_item", "Edit {One}"), ("view_item", "View {One}"), ("update_item", "Update {One}"),
+    ("add_new_item", "Add New {One}"), ("new_item_name", "New {One} Name"),
+    ("separate_items_with_commas", "Separate {many} with commas"), ("add_or_remove_items", "Add or remove {many}"),
+    ("choose_from_most_used", "Choose from the most used {many}"), ("not_found", "No {many} found."),
+    ("no_terms", "No {many}"), ("filter_by_item", "Filter by {one}"),
+    ("items_list_navigation", "{Many} list navigation"), ("items_list", "{Many} list"),
+    ("most_used", "Most Used"), ("back_to_items", "Go to {Many}"), ("item_link", "{One} Link"),
+    ("item_link_description", "A link to a {one}."), ("menu_name", "{Many}"), ("name_admin_bar", "{One}"),
+    ("archives", "All {Many}"), ("template_name", "{One} Archives"),
 ];
 
-/// Texts that make sense only where items stand below one another, and only where they do not; the others are null.
-const NESTED_ONLY: [&str; 4] = ["parent_item", "parent_item_colon", "parent_field_description", "filter_by_item"];
+/// Labels of hierarchical taxonomies only, and of flat taxonomies only; they are null in other taxonomies.
+const HIERARCHICAL_ONLY: [&str; 4] = ["parent_item", "parent_item_colon", "parent_field_description", "filter_by_item"];
 const FLAT_ONLY: [&str; 4] =
     ["popular_items", "separate_items_with_commas", "add_or_remove_items", "choose_from_most_used"];
 
-/// The labels of a post type. The two oldest have no `template_name`.
-pub(crate) fn of_type(kind: &PostType) -> Value {
-    let left_out = if matches!(kind.name.as_str(), "post" | "page") { "template_name" } else { "" };
-    let null = |name: &str| name == "parent_item_colon" && !kind.hierarchical;
-    fill(&POST_TYPE, &kind.label, &kind.singular_label, &kind.labels, left_out, null)
+/// The labels of a post type. `post` and `page` have no `template_name`.
+pub(crate) fn of_type(post_type: &PostType) -> Value {
+    let omitted = if matches!(post_type.name.as_str(), "post" | "page") { "template_name" } else { "" };
+    let is_null = |name: &str| name == "parent_item_colon" && !post_type.hierarchical;
+    fill(&POST_TYPE, &post_type.label, &post_type.singular_label, &post_type.labels, omitted, is_null)
 }
 
-/// The labels of a taxonomy. The two oldest have no `archives`.
+/// The labels of a taxonomy. `category` and `post_tag` have no `archives`.
 pub(crate) fn of_taxonomy(taxonomy: &Taxonomy) -> Value {
-    let left_out = if matches!(taxonomy.name.as_str(), "category" | "post_tag") { "archives" } else { "" };
-    let null = |name: &str| if taxonomy.hierarchical { &FLAT_ONLY } else { &NESTED_ONLY }.contains(&name);
-    fill(&TAXONOMY, &taxonomy.label, &taxonomy.singular_label, &taxonomy.labels, left_out, null)
+    let omitted = if matches!(taxonomy.name.as_str(), "category" | "post_tag") { "archives" } else { "" };
+    let is_null = |name: &str| if taxonomy.hierarchical { &FLAT_ONLY } else { &HIERARCHICAL_ONLY }.contains(&name);
+    fill(&TAXONOMY, &taxonomy.label, &taxonomy.singular_label, &taxonomy.labels, omitted, is_null)
 }
 
 fn fill(
     table: &[(&str, &str)],
     many: &str,
     one: &str,
-    own: &IndexMap<String, String>,
-    left_out: &str,
-    null: impl Fn(&str) -> bool,
+    overrides: &IndexMap<String, String>,
+    omitted: &str,
+    is_null: impl Fn(&str) -> bool,
 ) -> Value {
     let names = [("{Many}", many.to_owned()), ("{One}", one.to_owned())];
     let small = [("{many}", many.to_lowercase()), ("{one}", one.to_lowercase())];
-    let made = |text: &str| {
+    let expand = |text: &str| {
         let replaced = names.iter().chain(&small).fold(text.to_owned(), |text, (mark, name)| text.replace(mark, name));
         Value::String(replaced)
     };
-    let rows = table.iter().filter(|(name, _)| *name != left_out);
+    let rows = table.iter().filter(|(name, _)| *name != omitted);
     let mut labels: Map<String, Value> =
-        rows.map(|(name, text)| ((*name).to_owned(), if null(name) { Value::Null } else { made(text) })).collect();
-    labels.extend(own.iter().map(|(name, text)| (name.clone(), Value::from(text.as_str()))));
+        rows.map(|(name, text)| ((*name).to_owned(), if is_null(name) { Value::Null } else { expand(text) })).collect();
+    labels.extend(overrides.iter().map(|(name, text)| (name.clone(), Value::from(text.as_str()))));
     Value::Object(labels)
 }
 
@@ -92,30 +92,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_made_of_the_names() {
+    fn labels_derive_from_the_names() {
         let types = PostTypes::default();
         let labels = |name: &str| of_type(types.get(name).unwrap());
         let rows = [
             ("post", "name", Value::from("Posts")),
-            ("post", "add_new_item", Value::from("New post")),
+            ("post", "add_new_item", Value::from("Add New Post")),
             ("post", "parent_item_colon", Value::Null),
-            ("page", "parent_item_colon", Value::from("Page above:")),
-            // Its own.
-            ("wp_template", "parent_item_colon", Value::from("Template above:")),
-            ("attachment", "template_name", Value::from("One media")),
+            ("page", "parent_item_colon", Value::from("Parent Page:")),
+            // The type's own label.
+            ("wp_template", "parent_item_colon", Value::from("Parent Template:")),
+            ("attachment", "template_name", Value::from("Single item: Media")),
         ];
-        for (kind, label, text) in rows {
-            assert_eq!(labels(kind)[label], text, "{kind} {label}");
+        for (post_type, label, text) in rows {
+            assert_eq!(labels(post_type)[label], text, "{post_type} {label}");
         }
         assert!(labels("post").get("template_name").is_none() && labels("page").get("template_name").is_none());
     }
 
     #[test]
-    fn flat_and_nested_taxonomies_have_different_texts() {
+    fn flat_and_hierarchical_taxonomies_have_different_labels() {
         let taxonomies = Taxonomies::default();
         for taxonomy in taxonomies.iter() {
             let labels = of_taxonomy(taxonomy);
-            for name in NESTED_ONLY {
+            for name in HIERARCHICAL_ONLY {
                 assert_eq!(labels[name].is_string(), taxonomy.hierarchical, "{} {name}", taxonomy.name);
             }
             for name in FLAT_ONLY {
@@ -123,7 +123,7 @@ mod tests {
             }
             let has_archives = !matches!(taxonomy.name.as_str(), "category" | "post_tag");
             assert_eq!(labels.get("archives").is_some(), has_archives, "{}", taxonomy.name);
-            // Nothing is left to be filled in.
+            // All placeholders are replaced.
             assert!(!["{one}", "{One}", "{many}", "{Many}"].iter().any(|mark| labels.to_string().contains(mark)));
         }
     }

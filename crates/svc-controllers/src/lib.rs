@@ -1,80 +1,60 @@
-//! The default route families on one site.
-//!
-//! [`Site`] joins the store, the options and what is registered; each family is a module with a controller on it.
-//! Permission is a function beside each operation; whole pages of items are loaded in a fixed number of queries and
-//! rendered from memory.
+#![doc = include_str!("../README.md")]
+
+/// Authorization errors: 401 for an anonymous caller, 403 for one who is authenticated (specification,
+/// "Authorization failure status"). One function per row: name, code, message.
+macro_rules! authorization_errors {
+    ($($(#[$meta:meta])* $name:ident = $code:literal $message:literal;)*) => {
+        $($(#[$meta])* pub(crate) fn $name(req: &Request) -> Error {
+            svc_routing::forbidden(req, $code, $message)
+        })*
+    };
+}
 
 pub mod abilities;
-mod access;
-mod addresses;
 pub mod application_passwords;
-mod avatars;
+mod args;
+mod avatar_fields;
 pub mod block_directory;
-mod blocking;
 pub mod blocks;
 pub mod comments;
-mod directory;
+mod contexts;
 mod errors;
 pub mod export;
-mod extensions;
-mod fail;
-pub mod feeds;
 pub mod fonts;
 pub mod global_styles;
-pub mod hashing;
-mod head;
 pub mod icons;
 mod labels;
-pub mod lookup;
+mod links;
 pub mod media;
 pub mod menus;
-pub mod meta;
+mod meta_fields;
 mod mount;
 pub mod navigation_fallback;
 pub mod oembed;
-mod outgoing;
-pub mod page;
 pub mod patterns;
 pub mod plugins;
 pub mod posts;
-pub mod render;
-mod rendered;
+mod request;
 mod respond;
+pub mod rest_site;
 pub mod revisions;
-pub mod schedule;
 pub mod search;
-mod settings;
-mod site;
 pub mod site_health;
 pub mod site_settings;
 pub mod statuses;
-mod stored_arrays;
 pub mod taxonomies;
 pub mod templates;
 pub mod terms;
-pub mod theme;
+mod theme_access;
 pub mod themes;
 pub mod types;
 pub mod url_details;
-pub mod urls;
 pub mod users;
 pub mod view_config;
-mod visitor;
 pub mod widgets;
-mod zone;
 
-pub use access::{Access, AppPassword, ClientAddress, SessionToken, caller};
-pub use extensions::Extension;
-pub use fail::{Fail, Stored};
-pub use meta::{MetaField, MetaRegistry};
 pub use mount::{mount, site_info};
-pub use outgoing::Outgoing;
-pub use settings::Settings;
-pub use site::{Clock, Site};
+pub use request::{AppPassword, ClientAddress, SessionToken, caller};
+pub use rest_site::{RestSite, SiteSetup};
 pub use site_settings::RegisteredSetting;
 pub use svc_brand::LINK_RELATION;
-pub use svc_fetch as fetch;
-pub use svc_packages::plugins::Plugin;
-pub use theme::ActiveTheme;
-pub use visitor::{OpenedPosts, Visitor};
-pub use zone::Zone;

@@ -1,17 +1,17 @@
-//! Puts the families of a site on a registry, and tells the framework what it has to know of the site.
+//! Mounts the route families of a site, and supplies the site's fields and links of the API index.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{PostId, PostType, RestController};
-use svc_routing::{Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
+use svc_routing::{ApiUrls, Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
+use svc_site::{Access, Settings, menus::item::MENU, permalinks};
 use svc_store::{MetaKind, meta, posts};
 
 use crate::{
-    Access, LINK_RELATION, Settings, Site,
+    LINK_RELATION, RestSite,
     abilities::AbilityRoutes,
-    addresses,
     application_passwords::ApplicationPasswords,
     block_directory::BlockDirectory,
     blocks, caller,
@@ -21,7 +21,7 @@ use crate::{
     global_styles::{GlobalStyles, StylesHistory},
     icons::IconRoutes,
     media::Media,
-    menus::{MENU, MenuItems, MenuLocations, Menus},
+    menus::{MenuItems, MenuLocations, Menus},
     navigation_fallback::{self, NavigationFallback},
     oembed::{self, OEmbed},
     patterns::{PatternDirectory, Patterns},
@@ -43,31 +43,51 @@ use crate::{
     widgets::{SidebarRoutes, WidgetRoutes, WidgetTypeRoutes},
 };
 
-/// What the framework has to know of a site: its addresses and the first members of its index.
+/// The site's REST URL, brand and index fields, as the routing server needs them.
 ///
 /// # Errors
 /// Those of the store.
-pub fn site_info(site: &Arc<Site>) -> Result<SiteInfo, Error> {
+pub fn site_info(site: &Arc<RestSite>) -> Result<SiteInfo, Error> {
     let settings = site.settings()?;
-    let mut info = SiteInfo::new(site.brand.clone(), settings.urls.rest("/"));
-    // As clients of the peer expect. Parameters are parsed once, so that permission and callback see the same value
-    // whichever source it comes from.
+    let mut info = SiteInfo::with_urls(site.brand.clone(), SiteApiUrls(settings));
+    // WordPress's precedence. Parameters are parsed once, so the permission check and the handler always see the same
+    // value, regardless of its source.
     info.param_order = ParamOrder::UrlLast;
-    let facts_of = Arc::clone(site);
-    Ok(info.facts(move |_| {
-        let facts = facts_of.settings().map(|settings| facts(&facts_of, &settings)).unwrap_or_default();
-        Box::pin(std::future::ready(facts))
+    let site_of = Arc::clone(site);
+    Ok(info.index_fields(move |_| {
+        let index_fields = site_of.settings().map(|settings| index_fields(&site_of, &settings)).unwrap_or_default();
+        Box::pin(std::future::ready(index_fields))
     }))
 }
 
-fn facts(site: &Site, settings: &Settings) -> Map {
-    // An option that is not there is told as such.
+/// The URLs of the site's API, with the changes of its URL hooks.
+struct SiteApiUrls(Arc<Settings>);
+
+impl ApiUrls for SiteApiUrls {
+    fn url(&self, path: &str) -> String {
+        self.0.urls.rest(path)
+    }
+
+    fn site_path(&self) -> String {
+        match self.0.urls.site.home_path() {
+            "" => String::new(),
+            path => format!("/{path}"),
+        }
+    }
+
+    fn prefix(&self) -> String {
+        self.0.urls.site.rest_prefix()
+    }
+}
+
+fn index_fields(site: &RestSite, settings: &Settings) -> Map {
+    // A missing option is `false`.
     let text = |name: &str| settings.stored(name).map_or(Value::Bool(false), |stored| stored.text().into());
     let offset = match settings.option("timezone_string") {
         "" | "0" => text("gmt_offset"),
         _ => svc_php::cast::float_value(settings.zone.hours_at(site.now())),
     };
-    let facts = json!({
+    let index_fields = json!({
         "name": text("blogname"),
         "description": text("blogdescription"),
         "url": settings.option("siteurl").trim_end_matches('/'),
@@ -78,17 +98,17 @@ fn facts(site: &Site, settings: &Settings) -> Map {
         "page_on_front": settings.number("page_on_front"),
         "show_on_front": text("show_on_front"),
     });
-    match facts {
-        Value::Object(facts) => facts,
+    match index_fields {
+        Value::Object(index_fields) => index_fields,
         _ => Map::new(),
     }
 }
 
-/// Mounts every family of this site, and fills the index with what the families know. `app_passwords` says whether
-/// application passwords are available, and the index then tells where they are authorized.
-pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
+/// Mounts every family of this site and completes the index. If `app_passwords`, application passwords are available
+/// and the index contains the URL of the page that authorizes them.
+pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool) {
     let own = ["site-health", "block-editor", "abilities"].map(|name| site.brand.side_namespace(name));
-    registry.list_last(std::iter::once(site.brand.namespace()).chain(own));
+    registry.list_namespaces_last(std::iter::once(site.brand.namespace()).chain(own));
     let embeds = Arc::clone(site);
     registry.mount(oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
     let namespace = site.brand.namespace();
@@ -102,15 +122,15 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
             RestController::Posts | RestController::Blocks => mount_type(registry, &namespace, site, post_type),
             RestController::Templates => {
                 let [site, history] = [(); 2].map(|()| Arc::clone(site));
-                let kind = post_type.clone();
-                // Before the templates: an id may hold slashes.
-                registry.mount(&namespace, move |extra| TemplateHistory::new(&history, &kind, extra));
+                let history_type = post_type.clone();
+                // Before the templates, because template ids may contain slashes.
+                registry.mount(&namespace, move |extra| TemplateHistory::new(&history, &history_type, extra));
                 registry.mount(&namespace, move |extra| Templates::new(&site, &post_type, extra));
             }
             RestController::GlobalStyles => {
                 let [site, history] = [(); 2].map(|()| Arc::clone(site));
-                let kind = post_type.clone();
-                registry.mount(&namespace, move |extra| StylesHistory::new(&history, &kind, extra));
+                let history_type = post_type.clone();
+                registry.mount(&namespace, move |extra| StylesHistory::new(&history, &history_type, extra));
                 registry.mount(&namespace, move |extra| GlobalStyles::new(&site, &post_type, extra));
             }
             _ => {}
@@ -140,8 +160,7 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     registry.mount(&namespace, move |extra| blocks::types::Types::new(&block_types, extra));
     let [comments, search] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
-    let handlers = registry.hooks.search_handler_list(crate::search::handlers(&search));
-    registry.mount(&namespace, move |extra| Search::new(&search, handlers, extra));
+    registry.mount_with(&namespace, move |registered| Search::mounted(&search, registered));
     let [themes, patterns, directory] = [(); 3].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Themes::new(&themes, extra));
     registry.mount(&namespace, move |extra| Patterns::new(&patterns, extra));
@@ -166,40 +185,40 @@ pub fn mount(registry: &mut Registry, site: &Arc<Site>, app_passwords: bool) {
     });
 }
 
-/// Whether the caller may change the theme, or write what it shows.
-fn works_with_theme(site: &Site, settings: &Settings, req: &Request) -> bool {
+/// Whether the caller may switch themes or edit posts of any type in the REST API.
+fn can_see_active_theme(site: &RestSite, settings: &Settings, req: &Request) -> bool {
     let (access, caller) = (Access::new(site, settings), caller(req));
     let edits = site.types.iter().filter(|t| t.show_in_rest).map(|t| t.caps.edit_posts.as_str());
     std::iter::once("switch_themes").chain(edits).any(|cap| access.can(&caller, cap))
 }
 
-/// Menus, their items, and where they are shown.
-fn menus(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
+/// Mounts menus, menu items and menu locations.
+fn menus(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
     if let Some(taxonomy) = site.taxonomies.get(MENU).filter(|t| t.show_in_rest).cloned() {
         let site = Arc::clone(site);
         registry.mount(namespace, move |extra| Menus::new(&site, &taxonomy, extra));
     }
     for post_type in site.types.iter().filter(|t| t.show_in_rest && t.rest_controller == RestController::MenuItems) {
-        let [own, beside] = [(); 2].map(|()| (Arc::clone(site), post_type.clone()));
-        registry.mount(namespace, move |extra| MenuItems::new(&own.0, &own.1, extra));
+        let [items, autosaves] = [(); 2].map(|()| (Arc::clone(site), post_type.clone()));
+        registry.mount(namespace, move |extra| MenuItems::new(&items.0, &items.1, extra));
         if post_type.supports("autosave") {
-            registry.mount(namespace, move |extra| Autosaves::new(&beside.0, &beside.1, extra));
+            registry.mount(namespace, move |extra| Autosaves::new(&autosaves.0, &autosaves.1, extra));
         }
     }
     let site = Arc::clone(site);
     registry.mount(namespace, move |extra| MenuLocations::new(&site, extra));
 }
 
-/// Widgets, their kinds, and the sidebars that they stand in.
-fn widgets(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
-    let [sidebars, kinds, widgets] = [(); 3].map(|()| Arc::clone(site));
+/// Mounts widgets, widget types and sidebars.
+fn widgets(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
+    let [sidebars, types, widgets] = [(); 3].map(|()| Arc::clone(site));
     registry.mount(namespace, move |extra| SidebarRoutes::new(&sidebars, extra));
-    registry.mount(namespace, move |extra| WidgetTypeRoutes::new(&kinds, extra));
+    registry.mount(namespace, move |extra| WidgetTypeRoutes::new(&types, extra));
     registry.mount(namespace, move |extra| WidgetRoutes::new(&widgets, extra));
 }
 
-/// Font families, their faces, and collections of fonts.
-fn fonts(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
+/// Mounts font families, font faces and font collections.
+fn fonts(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
     for post_type in site.types.iter().filter(|t| t.show_in_rest) {
         let (site, post_type) = (Arc::clone(site), post_type.clone());
         match post_type.rest_controller {
@@ -216,24 +235,24 @@ fn fonts(registry: &mut Registry, site: &Arc<Site>, namespace: &str) {
     registry.mount(namespace, move |extra| FontCollections::new(&site, extra));
 }
 
-/// The posts of a type, and what is kept of them beside.
-fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<Site>, post_type: PostType) {
+/// Mounts the posts of a type, their revisions and their autosaves.
+fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<RestSite>, post_type: PostType) {
     let post_type = Arc::new(post_type);
     let shared = || (Arc::clone(site), Arc::clone(&post_type));
-    let (own, kind) = shared();
-    registry.mount(namespace, move |extra| Posts::new(&own, &kind, extra));
+    let (own, own_type) = shared();
+    registry.mount(namespace, move |extra| Posts::new(&own, &own_type, extra));
     if post_type.supports("revisions") {
-        let (site, kind) = shared();
-        registry.mount(namespace, move |extra| Revisions::new(&site, &kind, extra));
+        let (site, post_type) = shared();
+        registry.mount(namespace, move |extra| Revisions::new(&site, &post_type, extra));
     }
     if post_type.supports("autosave") {
-        let (site, kind) = shared();
-        registry.mount(namespace, move |extra| Autosaves::new(&site, &kind, extra));
+        let (site, post_type) = shared();
+        registry.mount(namespace, move |extra| Autosaves::new(&site, &post_type, extra));
     }
 }
 
-/// Adds what the families know to the index: where applications are authorized, logo and icon.
-fn complete_index(mut response: Response, req: &Request, site: &Site, app_passwords: bool) -> Response {
+/// Adds the authorization page, the logo, the icon and the link to the active theme to the index.
+fn complete_index(mut response: Response, req: &Request, site: &RestSite, app_passwords: bool) -> Response {
     let Ok(settings) = site.settings() else { return response };
     let Value::Object(data) = &mut response.data else { return response };
     if app_passwords && req.wants("authentication") {
@@ -259,29 +278,29 @@ fn complete_index(mut response: Response, req: &Request, site: &Site, app_passwo
         data.insert("site_icon_url".to_owned(), json!(url));
     }
     let wants_links = req.wants("_links") || req.has_param("_embed");
-    if wants_links && works_with_theme(site, &settings, req) {
+    if wants_links && can_see_active_theme(site, &settings, req) {
         let href = settings.urls.rest(&format!("/{}/themes/{}", site.brand.namespace(), settings.option("stylesheet")));
         response.links.add(format!("{LINK_RELATION}active-theme"), Link::new(href));
     }
-    picture_links(&mut response, req, site, &settings, wants_links);
+    add_image_links(&mut response, req, site, &settings, wants_links);
     response
 }
 
-/// Links to the site's logo and icon: they come with the members that they are about, whether or not `_links` is asked for.
-/// Where the store does not answer there are none.
-fn picture_links(response: &mut Response, req: &Request, site: &Site, settings: &Settings, wants_links: bool) {
+/// Adds links to the site's logo and icon. They are included with the fields that they belong to, even if `_links` is
+/// not requested. They are omitted if the database fails.
+fn add_image_links(response: &mut Response, req: &Request, site: &RestSite, settings: &Settings, wants_links: bool) {
     let wanted = |names: &[&str]| wants_links || names.iter().any(|name| req.wants(name));
-    let mut pictures = vec![("site_logo", &["site_logo"][..]), ("site_icon", &["site_icon", "site_icon_url"])];
-    pictures.retain(|(kind, members)| settings.number(kind) > 0 && wanted(members));
-    if pictures.is_empty() {
+    let mut images = vec![("site_logo", &["site_logo"][..]), ("site_icon", &["site_icon", "site_icon_url"])];
+    images.retain(|(option, fields)| settings.number(option) > 0 && wanted(fields));
+    if images.is_empty() {
         return;
     }
-    let ids: Vec<PostId> = pictures.iter().map(|(kind, _)| PostId(settings.number(kind))).collect();
-    let Ok(known) = site.read(|db| Ok(posts::get_many(db, &ids)?)) else { return };
-    for ((kind, _), id) in pictures.into_iter().zip(ids) {
-        let post = known.iter().find(|post| post.id == id);
-        let href = settings.urls.rest(&post.map(|post| addresses::route(site, post)).unwrap_or_default());
-        let link = Link::new(href).embeddable().attr("type", kind);
+    let ids: Vec<PostId> = images.iter().map(|(option, _)| PostId(settings.number(option))).collect();
+    let Ok(posts) = site.read(|db| Ok(posts::get_many(db, &ids)?)) else { return };
+    for ((option, _), id) in images.into_iter().zip(ids) {
+        let post = posts.iter().find(|post| post.id == id);
+        let href = settings.urls.rest(&post.map(|post| permalinks::route(site, post)).unwrap_or_default());
+        let link = Link::new(href).embeddable().attr("type", option);
         response.links.add(format!("{LINK_RELATION}featuredmedia"), link);
     }
 }

@@ -1,5 +1,5 @@
-//! The navigation menu that a block theme shows when nobody has chosen one: the latest one published, or a new one that
-//! lists the site's pages.
+//! The navigation menu of a block theme that has none selected: the latest published menu, or a new one that lists the
+//! site's pages.
 
 use std::sync::Arc;
 
@@ -8,27 +8,28 @@ use svc_model::{Post, PostId, PostType};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get};
 use svc_schema::{Schema, build::integer};
+use svc_site::{Access, SiteResult, posts::draft::PostDraft};
 use svc_store::{
     Db,
     posts::{self, PostQuery},
 };
 
 use crate::{
-    Access, Site, Stored, caller, errors,
-    posts::{PostRights, Posts, draft::PostDraft},
+    RestSite, caller, errors,
+    posts::{PostRights, Posts},
     respond,
 };
 
-/// The type of navigation menus.
+/// The post type of navigation menus.
 pub(crate) const TYPE: &str = "wp_navigation";
 /// The object type that additional fields name.
 const OBJECT: &str = "navigation-fallback";
-/// Lists all pages.
+/// Content of a menu that lists all pages.
 const PAGE_LIST: &str = "<!-- wp:page-list /-->";
 
-/// The fallback's one route.
+/// The family `navigation-fallback`.
 pub struct NavigationFallback {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: PostType,
     posts: Posts,
     fields: Fields<PostId, ()>,
@@ -36,10 +37,10 @@ pub struct NavigationFallback {
 }
 
 impl NavigationFallback {
-    /// The fallback on this site, of its type of navigation menus.
-    pub fn new(site: &Arc<Site>, post_type: PostType, extra: &ExtraFields) -> Self {
+    /// The family on this site, with its post type of navigation menus.
+    pub fn new(site: &Arc<RestSite>, post_type: PostType, extra: &ExtraFields) -> Self {
         let mut fields = Fields::<PostId, ()>::new(OBJECT);
-        let id = integer().describe("Number of the navigation menu.").context(&["view", "edit", "embed"]).readonly();
+        let id = integer().describe("ID of the navigation menu.").context(&["view", "edit", "embed"]).readonly();
         fields.add("id", id).get(|id| *id);
         NavigationFallback {
             site: Arc::clone(site),
@@ -50,7 +51,7 @@ impl NavigationFallback {
         }
     }
 
-    /// Those who may make the menu that is missing.
+    /// Requires permission to create navigation menus, because the request may create one.
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<()> {
         let settings = self.site.settings()?;
         let (access, caller) = (Access::new(&self.site, &settings), caller(&req));
@@ -77,12 +78,12 @@ impl NavigationFallback {
                     ..PostDraft::default()
                 };
                 let job = self.posts.job(caller.clone(), draft, None, Arc::clone(&settings));
-                // Another request may have made it meanwhile.
-                let made = self.site.write(move |tx| match latest(tx)? {
+                // Another request may have created it in the meantime.
+                let id = self.site.write(move |tx| match latest(tx)? {
                     Some(post) => Ok(post.id),
                     None => job.run(tx),
                 });
-                self.posts.saved(made.await?)?
+                self.posts.saved(id.await?)?
             }
         };
         if req.is_head() {
@@ -109,8 +110,8 @@ impl Controller for NavigationFallback {
     }
 }
 
-/// The navigation menu that was published last.
-fn latest(db: &mut Db) -> Stored<Option<Post>> {
+/// The latest published navigation menu.
+fn latest(db: &mut Db) -> SiteResult<Option<Post>> {
     let query = PostQuery {
         post_types: vec![TYPE.to_owned()],
         statuses: vec!["publish".to_owned()],

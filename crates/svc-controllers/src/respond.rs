@@ -1,11 +1,11 @@
-//! What every family does with a prepared item: additional fields, links, and what the request wants to see.
+//! Builds responses from prepared items: views, additional fields and links. Used by every family.
 
 use serde_json::Value;
 use svc_resource::View;
 use svc_routing::{ExtraField, ExtraFields, Links, Map, Request, Response, Result};
 use svc_schema::FieldSet;
 
-/// What this request wants to see of items.
+/// The view of items that this request selects with `context`, `_fields` and `_embed`.
 pub(crate) fn view(req: &Request) -> View {
     View {
         context: req.context().to_owned(),
@@ -15,13 +15,13 @@ pub(crate) fn view(req: &Request) -> View {
     }
 }
 
-/// [`view`] in context `edit`: what a request that writes is answered.
+/// [`view`] in context `edit`, for responses to writes.
 pub(crate) fn edit_view(req: &Request) -> View {
     View { context: "edit".to_owned(), ..view(req) }
 }
 
-/// What an answer to a deletion shows of what is gone: what the request asks for, and the number in any case. Of that, the
-/// answer lets through what the request asks for of `previous`.
+/// The view of a deleted item in the field `previous` of the response: the requested fields and always `id`. The
+/// response filter then applies the request's `previous.…` fields.
 pub(crate) fn previous_view(req: &Request, context: &str) -> View {
     let with_id = |fields: &FieldSet| {
         let names = fields.names().iter().map(String::as_str);
@@ -31,18 +31,18 @@ pub(crate) fn previous_view(req: &Request, context: &str) -> View {
     View { context: context.to_owned(), fields, embed: false, links: false }
 }
 
-/// A parameter as the request gives it: null counts, absence does not.
+/// The value of a parameter; null if the request contains it as null, `None` if it is absent.
 pub(crate) fn given(req: &Request, name: &str) -> Option<Value> {
     req.param(name).cloned().or_else(|| req.has_param(name).then_some(Value::Null))
 }
 
-/// The number that a parameter names, 0 without one. A request whose arguments are refused is asked all the same what it
-/// would be allowed to do: its values are whatever was sent.
+/// The value of an integer parameter, 0 if it is absent. The value may be unvalidated: permission checks also run for
+/// requests with invalid arguments, to compute `Allow`.
 pub(crate) fn number(req: &Request, name: &str) -> i64 {
     req.param(name).map_or(0, svc_php::cast::to_int)
 }
 
-/// Adds the additional fields of an object type that the view shows.
+/// Adds the additional fields of an object type that are visible in the view.
 pub(crate) async fn add_extra(
     extra: &ExtraFields,
     object: &str,
@@ -53,11 +53,12 @@ pub(crate) async fn add_extra(
     if extra.is_empty_for(object) {
         return Ok(());
     }
-    let shown = |field: &ExtraField| field.schema().is_none_or(|schema| view.shows(schema.source()));
-    extra.add_shown_to(object, item, req, &shown).await
+    let is_visible = |field: &ExtraField| field.schema().is_none_or(|schema| view.is_visible(schema.source()));
+    extra.add_where(object, item, req, &is_visible).await
 }
 
-/// [`add_extra`] to an item with a number, which the fields find under `id` whether or not `id` is shown.
+/// Calls [`add_extra`] for an item with an id. The additional fields can read `id` even if it is not part of the
+/// response.
 pub(crate) async fn finish(
     extra: &ExtraFields,
     object: &str,
@@ -78,7 +79,7 @@ pub(crate) async fn finish(
     Ok(item)
 }
 
-/// An item of a list: its links stand in the item itself.
+/// An item of a list, with its links in `_links`.
 pub(crate) fn with_links(mut item: Map, links: Option<Links>, req: &Request) -> Value {
     if let Some(links) = links
         && let Some(server) = req.server()
@@ -86,20 +87,20 @@ pub(crate) fn with_links(mut item: Map, links: Option<Links>, req: &Request) -> 
     {
         item.insert("_links".to_owned(), Value::Object(links));
     }
-    // An item of which nothing is wanted prints as PHP's empty map.
+    // An item without fields is serialized as `[]`, as PHP serializes an empty map.
     if item.is_empty() { Value::Array(Vec::new()) } else { Value::Object(item) }
 }
 
-/// A map of items by name, as the routes of registered things return it; without items it is PHP's empty array.
+/// A map of items by name, as the registry routes return it; `[]` if there are no items, as in PHP.
 pub(crate) fn keyed(items: impl IntoIterator<Item = (String, Map, Option<Links>)>, req: &Request) -> Value {
     let items: Map = items.into_iter().map(|(name, item, links)| (name, with_links(item, links, req))).collect();
     if items.is_empty() { Value::Array(Vec::new()) } else { Value::Object(items) }
 }
 
-/// A response that shows one item.
+/// A response with one item.
 pub(crate) fn single(item: Map, links: Option<Links>) -> Response {
     let links = links.unwrap_or_default();
-    // Nothing of it is wanted, and there is nothing to link: PHP's empty map again.
+    // As for `with_links`: `[]` for an item without fields and links.
     let is_empty = item.is_empty() && links.is_empty();
     let data = if is_empty { Value::Array(Vec::new()) } else { Value::Object(item) };
     let mut response = Response::new(data);

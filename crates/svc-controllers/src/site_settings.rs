@@ -1,7 +1,7 @@
-//! Settings of the site that the interface shows: the registered ones, read and written by administrators.
+//! Site settings: reads and writes registered options. Requires `manage_options`.
 //!
-//! A registration says the option, the public name and the schema. Reading goes from stored text to JSON by the schema: a
-//! text that does not fit shows as null. What is written is cleaned as the option demands before it is stored.
+//! A registration consists of the option, the public name and the schema. Stored text is converted to JSON according to
+//! the schema; text that does not match is returned as null. Values are sanitized before they are stored.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ use serde_json::{Map, Value, json};
 use svc_auth::{Caller, caps::Object};
 use svc_routing::{Controller, EDITABLE, Request, Response, Result, Route, get, on};
 use svc_schema::{Arg, Args, Schema, build::SchemaBuilder};
+use svc_site::{Access, SiteResult};
 use svc_store::{Db, StoredText, options};
 
-use crate::{Access, Site, Stored, caller, errors};
+use crate::{RestSite, caller, errors};
 
-/// Cleans a value before it is stored; `None` keeps what is there.
-type Clean = fn(Value) -> Option<Value>;
+/// Sanitizes a value before it is stored; `None` keeps the stored value.
+type SanitizeSetting = fn(Value) -> Option<Value>;
 
-/// A setting that the interface shows.
+/// A setting of the REST API.
 #[derive(Clone)]
 pub struct RegisteredSetting {
     option: String,
     name: String,
     default: Value,
-    clean: Clean,
+    clean: SanitizeSetting,
     source: Value,
     schema: Schema,
 }
 
 impl RegisteredSetting {
-    /// A setting that shows this option under its own name. A default in the schema is what shows when the option does
-    /// not exist.
+    /// A setting with the name of its option. A missing option is returned as the schema's default.
     pub fn new(option: &str, schema: SchemaBuilder) -> Self {
         let mut source = Value::from(schema);
         let default = source.get("default").cloned().unwrap_or(Value::Null);
@@ -50,19 +50,19 @@ impl RegisteredSetting {
         }
     }
 
-    /// Shows it under another name.
+    /// Sets another public name.
     pub fn named(mut self, name: &str) -> Self {
         name.clone_into(&mut self.name);
         self
     }
 
-    /// Cleans values before they are stored; `None` keeps what is there.
-    pub fn cleaned_by(mut self, clean: Clean) -> Self {
+    /// Sanitizes values before they are stored; `None` keeps the stored value.
+    pub fn sanitize_with(mut self, clean: SanitizeSetting) -> Self {
         self.clean = clean;
         self
     }
 
-    /// The value that a stored text stands for; null when it does not fit the schema.
+    /// The value of a stored text; null if it does not match the schema.
     fn value_of(&self, stored: Option<&StoredText>) -> Value {
         let Some(stored) = stored else { return self.default.clone() };
         let value = stored.json();
@@ -81,32 +81,32 @@ fn number(title: &str, description: &str) -> SchemaBuilder {
     svc_schema::build::integer().title(title).describe(description)
 }
 
-/// The settings that every site shows.
+/// The core settings.
 #[rustfmt::skip]
 pub(crate) fn core() -> Vec<RegisteredSetting> {
     let setting = RegisteredSetting::new;
     let open = |title, description| text(title, description).one_of(["open", "closed"]);
     vec![
-        setting("blogname", text("Title", "Name of the site.")).named("title").cleaned_by(escaped),
-        setting("blogdescription", text("Tagline", "What the site is about, in a few words.")).named("description").cleaned_by(escaped),
-        setting("siteurl", text("", "Address of the site.").format("uri")).named("url").cleaned_by(address),
-        setting("admin_email", text("", "Address that the site writes to.").format("email")).named("email").cleaned_by(email),
-        setting("timezone_string", text("", "A city in the site's time zone.")).named("timezone").cleaned_by(zone),
-        setting("date_format", text("", "How dates are written.")).cleaned_by(plain),
-        setting("time_format", text("", "How times are written.")).cleaned_by(plain),
-        setting("start_of_week", number("", "Day that weeks begin with; 0 is Sunday.")).cleaned_by(natural),
-        setting("WPLANG", text("", "Language of the site.").default("en_US")).named("language").cleaned_by(language),
-        setting("use_smilies", svc_schema::build::boolean().title("").describe("Whether smilies become pictures.").default(true)),
-        setting("default_category", number("", "Category of posts without one.")).cleaned_by(natural),
-        setting("default_post_format", text("", "Format of new posts.")),
-        setting("posts_per_page", number("Posts per page", "Most posts on a page of a list.").default(10)).cleaned_by(per_page),
-        setting("show_on_front", text("Front page", "What the front page shows.")),
-        setting("page_on_front", number("Page on the front", "Number of the page that is the front page.")).cleaned_by(natural),
-        setting("page_for_posts", number("", "Number of the page that lists the posts.")).cleaned_by(natural),
-        setting("default_ping_status", open("", "Whether new posts take pings.")),
-        setting("default_comment_status", open("Comments on new posts", "Whether new posts take comments.")),
-        setting("site_logo", number("Logo", "Number of the site's logo.")),
-        setting("site_icon", number("Icon", "Number of the site's icon.")).cleaned_by(natural),
+        setting("blogname", text("Title", "Name of the site.")).named("title").sanitize_with(escaped),
+        setting("blogdescription", text("Tagline", "Short description of the site.")).named("description").sanitize_with(escaped),
+        setting("siteurl", text("", "URL of the site.").format("uri")).named("url").sanitize_with(web_url),
+        setting("admin_email", text("", "E-mail address of the site's administrator.").format("email")).named("email").sanitize_with(email),
+        setting("timezone_string", text("", "A city in the site's time zone, such as Europe/Berlin.")).named("timezone").sanitize_with(zone),
+        setting("date_format", text("", "Format of dates.")).sanitize_with(plain),
+        setting("time_format", text("", "Format of times.")).sanitize_with(plain),
+        setting("start_of_week", number("", "First day of the week; 0 is Sunday.")).sanitize_with(natural),
+        setting("WPLANG", text("", "Language of the site.").default("en_US")).named("language").sanitize_with(language),
+        setting("use_smilies", svc_schema::build::boolean().title("").describe("Whether emoticons are converted to images.").default(true)),
+        setting("default_category", number("", "Default category of posts.")).sanitize_with(natural),
+        setting("default_post_format", text("", "Default post format.")),
+        setting("posts_per_page", number("Posts per page", "Maximum number of posts per page.").default(10)).sanitize_with(per_page),
+        setting("show_on_front", text("Front page displays", "Content of the front page.")),
+        setting("page_on_front", number("Front page", "ID of the page that is the front page.")).sanitize_with(natural),
+        setting("page_for_posts", number("", "ID of the page that lists the posts.")).sanitize_with(natural),
+        setting("default_ping_status", open("", "Whether new posts accept pingbacks and trackbacks.")),
+        setting("default_comment_status", open("Comments on new posts", "Whether new posts accept comments.")),
+        setting("site_logo", number("Logo", "ID of the site's logo.")),
+        setting("site_icon", number("Icon", "ID of the site's icon.")).sanitize_with(natural),
     ]
 }
 
@@ -122,7 +122,7 @@ fn plain(value: Value) -> Option<Value> {
     Some(svc_content::kses::data(&svc_text::strip_tags(&as_text(&value))).into())
 }
 
-fn address(value: Value) -> Option<Value> {
+fn web_url(value: Value) -> Option<Value> {
     let url = as_text(&value);
     let fits = url.starts_with("http://") || url.starts_with("https://");
     fits.then(|| svc_text::sanitize_url(&url).into())
@@ -138,10 +138,10 @@ fn zone(value: Value) -> Option<Value> {
     (matches!(&*name, "" | "0") || name.parse::<chrono_tz::Tz>().is_ok()).then(|| name.into())
 }
 
-/// Texts of the site are in English here: no other language is installed.
+/// English only: no other language is installed.
 fn language(value: Value) -> Option<Value> {
     match value.as_str() {
-        // What PHP calls empty is stored as it is.
+        // `0` is empty in PHP and stored unchanged.
         Some("0") => Some(value),
         Some("" | "en_US") => Some("".into()),
         _ => None,
@@ -162,27 +162,27 @@ fn per_page(value: Value) -> Option<Value> {
 
 /// The family `settings`.
 pub struct SiteSettings {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
 }
 
 impl SiteSettings {
     /// The family of this site.
-    pub fn new(site: &Arc<Site>) -> Self {
+    pub fn new(site: &Arc<RestSite>) -> Self {
         SiteSettings { site: Arc::clone(site) }
     }
 
     fn item_schema(&self) -> Value {
-        let members: Map<String, Value> =
+        let properties: Map<String, Value> =
             self.site.registered_settings.iter().map(|s| (s.name.clone(), s.source.clone())).collect();
         json!({
             "$schema": "http://json-schema.org/draft-04/schema#",
             "title": "settings",
             "type": "object",
-            "properties": members,
+            "properties": properties,
         })
     }
 
-    /// Arguments of a change. Null takes a setting back to its default, so it passes every check.
+    /// Arguments of an update. Null resets a setting to its default, so it passes every check.
     fn args(&self) -> Args {
         let arg = |setting: &RegisteredSetting| {
             let mut source = setting.source.clone();
@@ -213,7 +213,7 @@ impl SiteSettings {
     }
 
     /// All settings, by name; one query.
-    fn read(&self, db: &mut Db) -> Stored<Map<String, Value>> {
+    fn read(&self, db: &mut Db) -> SiteResult<Map<String, Value>> {
         let names: Vec<&str> = self.site.registered_settings.iter().map(|s| s.option.as_str()).collect();
         let stored = options::get_many(db, &names)?;
         let value = |s: &RegisteredSetting| s.value_of(stored.get(&s.option));
@@ -226,14 +226,14 @@ impl SiteSettings {
 
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
         let mut changes: Vec<(String, Option<StoredText>)> = Vec::new();
-        let mut given_false: Vec<String> = Vec::new();
+        let mut set_to_false: Vec<String> = Vec::new();
         for setting in &self.site.registered_settings {
             let Some(value) = crate::respond::given(&req, &setting.name) else { continue };
             if value.is_null() {
                 changes.push((setting.option.clone(), None));
             } else if let Some(value) = (setting.clean)(value) {
                 if value == Value::Bool(false) {
-                    given_false.push(setting.name.clone());
+                    set_to_false.push(setting.name.clone());
                 }
                 changes.push((setting.option.clone(), Some(StoredText::of(value))));
             }
@@ -254,16 +254,17 @@ impl SiteSettings {
                 own.read(tx)
             })
             .await?;
-        // False is stored as no text, which shows as null from the next request on; the peer's answer still says false.
-        for name in given_false {
+        // False is stored as an empty text, which later requests return as null. As in WordPress, this response returns
+        // false.
+        for name in set_to_false {
             all.insert(name, Value::Bool(false));
         }
         Ok(all.into())
     }
 
-    /// Refuses to delete a stored value that does not fit its schema. Such a value shows as null, and a client that sends
-    /// back what it received must not delete it. A missing option counts as false, even if it has a default.
-    fn check_stored(&self, db: &mut Db, option: &str) -> Stored<()> {
+    /// Rejects the deletion of a stored value that does not match its schema. Such a value is returned as null, and a
+    /// client that sends it back must not delete it. A missing option is validated as false, even if it has a default.
+    fn check_stored(&self, db: &mut Db, option: &str) -> SiteResult<()> {
         let stored = options::get(db, option)?;
         let value = stored.map_or(Value::Bool(false), |stored| stored.json());
         match self.site.registered_settings.iter().find(|setting| setting.option == option) {

@@ -1,7 +1,7 @@
-//! Statuses that posts can have: list and fetch.
+//! Post statuses: list and fetch.
 //!
-//! Public ones are for all to see; the others that people give posts, and the trash, for those who may write posts of any
-//! type that the interface serves. Those of the machinery are not shown.
+//! Public statuses are visible to everyone. Other statuses, including `trash`, require permission to edit posts of some
+//! type in the REST API. Internal statuses are not served.
 
 use std::sync::Arc;
 
@@ -13,29 +13,28 @@ use svc_schema::{
     Args, Error, Schema,
     build::{boolean, string},
 };
+use svc_site::Access;
 
 use crate::{
-    Access, Site, caller,
-    posts::{context_arg, with_query},
+    RestSite,
+    args::context_arg,
+    caller,
+    contexts::{EDIT, EMBED_VIEW_EDIT, VIEW_EDIT},
+    links::with_query,
     respond,
 };
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["embed", "view", "edit"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-const EDIT: &[&str] = &["edit"];
 
 /// The object type that additional fields name.
 const OBJECT: &str = "status";
 
-/// The caller may not see how editors see statuses.
+/// The caller may not view statuses in context `edit`.
 fn cannot_view(req: &Request) -> Error {
     forbidden(req, "rest_cannot_view", "You are not allowed to edit posts of any type.")
 }
 
-/// The status is not for this caller.
+/// The caller may not view this status.
 fn cannot_read(req: &Request) -> Error {
-    forbidden(req, "rest_cannot_read_status", "You are not allowed to see this status.")
+    forbidden(req, "rest_cannot_read_status", "You are not allowed to view this status.")
 }
 
 /// No such status.
@@ -46,38 +45,38 @@ fn not_found() -> Error {
 #[rustfmt::skip]
 fn fields() -> Fields<PostStatus, ()> {
     let mut f = Fields::<PostStatus, ()>::new(OBJECT);
-    f.add("name", string().describe("What people call the status.").context(ALL).readonly()).get(|s| s.label.clone());
-    f.add("private", boolean().describe("Whether posts with it are for few.").context(EDIT).readonly()).get(|s| s.private);
-    f.add("protected", boolean().describe("Whether posts with it are not published yet.").context(EDIT).readonly()).get(|s| s.protected);
-    f.add("public", boolean().describe("Whether posts with it are for all.").context(VIEW_EDIT).readonly()).get(|s| s.public);
-    f.add("queryable", boolean().describe("Whether anybody may list posts with it.").context(VIEW_EDIT).readonly()).get(|s| s.publicly_queryable);
-    f.add("show_in_list", boolean().describe("Whether editors see posts with it among all posts.").context(EDIT).readonly()).get(|s| s.show_in_list);
-    f.add("slug", string().describe("The status's name for programs.").context(ALL).readonly()).get(|s| s.name.clone());
-    f.add("date_floating", boolean().describe("Whether the date of posts with it moves along until they are published.").context(VIEW_EDIT).readonly()).get(|s| s.date_floating);
+    f.add("name", string().describe("Display name of the status.").context(EMBED_VIEW_EDIT).readonly()).get(|s| s.label.clone());
+    f.add("private", boolean().describe("Whether posts with the status are private.").context(EDIT).readonly()).get(|s| s.private);
+    f.add("protected", boolean().describe("Whether posts with the status are unpublished.").context(EDIT).readonly()).get(|s| s.protected);
+    f.add("public", boolean().describe("Whether posts with the status are public.").context(VIEW_EDIT).readonly()).get(|s| s.public);
+    f.add("queryable", boolean().describe("Whether anyone may list posts with the status.").context(VIEW_EDIT).readonly()).get(|s| s.publicly_queryable);
+    f.add("show_in_list", boolean().describe("Whether the list of all posts includes posts with the status.").context(EDIT).readonly()).get(|s| s.show_in_list);
+    f.add("slug", string().describe("Identifier of the status.").context(EMBED_VIEW_EDIT).readonly()).get(|s| s.name.clone());
+    f.add("date_floating", boolean().describe("Whether posts with the status get their date when they are published.").context(VIEW_EDIT).readonly()).get(|s| s.date_floating);
     f
 }
 
 /// The family of post statuses.
 pub struct Statuses {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<PostStatus, ()>,
     extra: ExtraFields,
 }
 
 impl Statuses {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         Statuses { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 
-    /// Whether the caller may write posts of some type that the interface serves.
+    /// Whether the caller may edit posts of some type in the REST API.
     fn is_writer(&self, req: &Request) -> Result<bool> {
         let (settings, caller) = (self.site.settings()?, caller(req));
         let access = Access::new(&self.site, &settings);
         Ok(self.site.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts)))
     }
 
-    /// The wire form of a status, and its links: these always, whatever `_fields` says, as the peer.
+    /// The prepared fields of a status, and its links. As in WordPress, the links do not depend on `_fields`.
     async fn show(&self, status: &PostStatus, req: &Request) -> Result<(Map, Links)> {
         let view = respond::view(req);
         let mut data = self.fields.plan(&view).prepare(status);
@@ -100,9 +99,9 @@ impl Statuses {
             return Ok(Response::new(Value::Null));
         }
         let is_writer = self.is_writer(&req)?;
-        let given = self.site.statuses.iter().filter(|s| !s.internal && s.name != "trash");
+        let statuses = self.site.statuses.iter().filter(|s| !s.internal && s.name != "trash");
         let mut items = Vec::new();
-        for status in given.chain(self.site.statuses.get("trash")).filter(|s| is_shown(s, is_writer)) {
+        for status in statuses.chain(self.site.statuses.get("trash")).filter(|s| is_visible(s, is_writer)) {
             let (item, links) = self.show(status, &req).await?;
             items.push((status.name.clone(), item, Some(links)));
         }
@@ -112,7 +111,7 @@ impl Statuses {
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<PostStatus> {
         let name: String = req.require("status")?;
         let status = self.site.statuses.get(&name).ok_or_else(not_found)?;
-        if is_shown(status, self.is_writer(&req)?) { Ok(status.clone()) } else { Err(cannot_read(&req)) }
+        if is_visible(status, self.is_writer(&req)?) { Ok(status.clone()) } else { Err(cannot_read(&req)) }
     }
 
     async fn fetch(self: Arc<Self>, req: Request, status: PostStatus) -> Result<Response> {
@@ -124,9 +123,9 @@ impl Statuses {
     }
 }
 
-/// Whether a status is shown to those who write posts, or to those who do not.
-fn is_shown(status: &PostStatus, to_writer: bool) -> bool {
-    status.public || (to_writer && (!status.internal || status.name == "trash"))
+/// Whether a status is visible to a caller, who may or may not edit posts.
+fn is_visible(status: &PostStatus, is_writer: bool) -> bool {
+    status.public || (is_writer && (!status.internal || status.name == "trash"))
 }
 
 impl Controller for Statuses {

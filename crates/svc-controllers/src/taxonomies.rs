@@ -1,7 +1,6 @@
-//! Taxonomies that the interface serves: list and fetch.
+//! Taxonomies of the REST API: list and fetch.
 //!
-//! Everybody sees them; what they are guarded by and how editors see them (context `edit`) is for those who may give posts
-//! terms of the taxonomy.
+//! They are public. Context `edit`, with capabilities and labels, requires permission to assign terms of the taxonomy.
 
 use std::sync::Arc;
 
@@ -14,20 +13,22 @@ use svc_schema::{
     Args, Error, Schema,
     build::{SchemaBuilder, array, boolean, object, string, untyped},
 };
+use svc_site::Access;
 
-use crate::{Access, LINK_RELATION, Site, caller, errors, labels, posts::context_arg, respond};
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-const EDIT: &[&str] = &["edit"];
+use crate::{
+    LINK_RELATION, RestSite,
+    args::context_arg,
+    caller,
+    contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
+    errors, labels, respond,
+};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "taxonomy";
 
-/// The caller may not see how editors see taxonomies.
+/// The caller may not view any taxonomy in context `edit`.
 fn cannot_view(req: &Request) -> Error {
-    forbidden(req, "rest_cannot_view", "You are not allowed to give posts terms of any taxonomy.")
+    forbidden(req, "rest_cannot_view", "You are not allowed to assign terms of any taxonomy.")
 }
 
 /// No such taxonomy.
@@ -35,10 +36,10 @@ fn not_found() -> Error {
     Error::new("rest_taxonomy_invalid", "There is no such taxonomy.").with_status(404)
 }
 
-/// A taxonomy with what its members read.
+/// A taxonomy with the data that its fields read.
 struct TaxonomyItem {
     taxonomy: Taxonomy,
-    site: Arc<Site>,
+    site: Arc<RestSite>,
 }
 
 impl TaxonomyItem {
@@ -53,7 +54,7 @@ impl TaxonomyItem {
     }
 }
 
-/// A map whose members are not described.
+/// An object without described properties.
 fn map() -> SchemaBuilder {
     untyped().keyword("type", "object")
 }
@@ -61,41 +62,41 @@ fn map() -> SchemaBuilder {
 #[rustfmt::skip]
 fn fields() -> Fields<TaxonomyItem, ()> {
     let mut f = Fields::<TaxonomyItem, ()>::new(OBJECT);
-    f.add("name", string().describe("What people call the taxonomy.").context(ALL).readonly()).get(|t| t.taxonomy.label.clone());
-    f.add("slug", string().describe("The taxonomy's name for programs.").context(ALL).readonly()).get(|t| t.taxonomy.name.clone());
-    f.add("capabilities", map().describe("Capabilities that guard terms of the taxonomy.").context(EDIT).readonly()).get(TaxonomyItem::capabilities);
-    f.add("description", string().describe("What the taxonomy is for.").context(VIEW_EDIT).readonly()).get(|t| t.taxonomy.description.clone());
-    f.add("labels", map().describe("Texts for people.").context(EDIT).readonly()).get(|t| labels::of_taxonomy(&t.taxonomy));
-    f.add("types", array(string()).describe("Types of posts that have terms of the taxonomy.").context(VIEW_EDIT).readonly()).get(|t| t.taxonomy.object_types.clone());
-    f.add("show_cloud", boolean().describe("Whether its terms can be shown as a cloud.").context(EDIT).readonly()).get(|t| t.taxonomy.show_tagcloud);
-    f.add("hierarchical", boolean().describe("Whether its terms can stand below one another.").context(VIEW_EDIT).readonly()).get(|t| t.taxonomy.hierarchical);
-    f.add("rest_base", string().describe("Last part of the taxonomy's route.").context(ALL).readonly()).get(|t| t.taxonomy.rest_base.clone());
-    f.add("rest_namespace", string().describe("Namespace of the taxonomy's route.").context(ALL).readonly()).get(|t| t.site.brand.namespace());
-    let seen = f.add("visibility", object([("", Value::Null); 0]).describe("Where visitors and editors meet the taxonomy.").context(EDIT).readonly());
-    seen.whole();
-    seen.member("public", boolean().describe("Whether it is meant for visitors and editors at all.")).get(|t| t.taxonomy.public);
-    seen.member("publicly_queryable", boolean().describe("Whether visitors can ask for its terms.")).get(|t| t.taxonomy.publicly_queryable);
-    seen.member("show_admin_column", boolean().describe("Whether lists of posts have a column of its terms.")).get(|t| t.taxonomy.show_admin_column);
-    seen.member("show_in_nav_menus", boolean().describe("Whether its terms can be put into menus.")).get(|t| t.taxonomy.show_in_nav_menus);
-    seen.member("show_in_quick_edit", boolean().describe("Whether it stands in the quick edit form.")).get(|t| t.taxonomy.show_in_quick_edit);
-    seen.member("show_ui", boolean().describe("Whether it is managed in the administration area.")).get(|t| t.taxonomy.show_ui);
+    f.add("name", string().describe("Display name of the taxonomy.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.taxonomy.label.clone());
+    f.add("slug", string().describe("Identifier of the taxonomy.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.taxonomy.name.clone());
+    f.add("capabilities", map().describe("Capabilities that control access to terms of the taxonomy.").context(EDIT).readonly()).get(TaxonomyItem::capabilities);
+    f.add("description", string().describe("Description of the taxonomy.").context(VIEW_EDIT).readonly()).get(|t| t.taxonomy.description.clone());
+    f.add("labels", map().describe("Labels for the user interface.").context(EDIT).readonly()).get(|t| labels::of_taxonomy(&t.taxonomy));
+    f.add("types", array(string()).describe("Post types that use the taxonomy.").context(VIEW_EDIT).readonly()).get(|t| t.taxonomy.object_types.clone());
+    f.add("show_cloud", boolean().describe("Whether a tag cloud can list the terms.").context(EDIT).readonly()).get(|t| t.taxonomy.show_tagcloud);
+    f.add("hierarchical", boolean().describe("Whether terms of the taxonomy can have parents.").context(VIEW_EDIT).readonly()).get(|t| t.taxonomy.hierarchical);
+    f.add("rest_base", string().describe("Last segment of the taxonomy's route.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.taxonomy.rest_base.clone());
+    f.add("rest_namespace", string().describe("Namespace of the taxonomy's route.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.site.brand.namespace());
+    let visibility = f.add("visibility", object([("", Value::Null); 0]).describe("Where the taxonomy is visible.").context(EDIT).readonly());
+    visibility.exact_field();
+    visibility.subfield("public", boolean().describe("Whether the taxonomy is visible to visitors and in the editor.")).get(|t| t.taxonomy.public);
+    visibility.subfield("publicly_queryable", boolean().describe("Whether visitors can query the terms.")).get(|t| t.taxonomy.publicly_queryable);
+    visibility.subfield("show_admin_column", boolean().describe("Whether post lists have a column for the terms.")).get(|t| t.taxonomy.show_admin_column);
+    visibility.subfield("show_in_nav_menus", boolean().describe("Whether terms can be added to navigation menus.")).get(|t| t.taxonomy.show_in_nav_menus);
+    visibility.subfield("show_in_quick_edit", boolean().describe("Whether the quick edit form includes the taxonomy.")).get(|t| t.taxonomy.show_in_quick_edit);
+    visibility.subfield("show_ui", boolean().describe("Whether the taxonomy has an administration screen.")).get(|t| t.taxonomy.show_ui);
     f
 }
 
 /// The family of taxonomies.
 pub struct TaxonomyFamily {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<TaxonomyItem, ()>,
     extra: ExtraFields,
 }
 
 impl TaxonomyFamily {
     /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         TaxonomyFamily { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 
-    /// The wire form of a taxonomy, and its links when they are asked for.
+    /// The prepared fields of a taxonomy, and its links if they are requested.
     async fn show(&self, taxonomy: &Taxonomy, req: &Request) -> Result<(Map, Option<Links>)> {
         let view = respond::view(req);
         let item = TaxonomyItem { taxonomy: taxonomy.clone(), site: Arc::clone(&self.site) };
@@ -111,31 +112,31 @@ impl TaxonomyFamily {
         Ok((data, Some(links)))
     }
 
-    /// Whether the caller may give posts terms of this taxonomy.
+    /// Whether the caller may assign terms of this taxonomy.
     fn may_assign(&self, taxonomy: &Taxonomy, caller: &Caller) -> Result<bool> {
         let settings = self.site.settings()?;
         Ok(Access::new(&self.site, &settings).can(caller, &taxonomy.caps.assign_terms))
     }
 
-    /// The taxonomies that this request asks for and may see, in registration order.
-    fn shown(&self, req: &Request) -> Result<Vec<Taxonomy>> {
+    /// The requested taxonomies that are visible to this request, in registration order.
+    fn visible(&self, req: &Request) -> Result<Vec<Taxonomy>> {
         let caller = caller(req);
-        let of: Option<String> = req.arg("type")?;
-        let is_asked = |t: &Taxonomy| match of.as_deref() {
+        let object_type: Option<String> = req.arg("type")?;
+        let is_requested = |t: &Taxonomy| match object_type.as_deref() {
             None | Some("" | "0") => true,
             Some(name) => t.object_types.iter().any(|o| o == name),
         };
-        let mut shown = Vec::new();
-        for taxonomy in self.site.taxonomies.iter().filter(|t| t.show_in_rest && is_asked(t)) {
+        let mut visible = Vec::new();
+        for taxonomy in self.site.taxonomies.iter().filter(|t| t.show_in_rest && is_requested(t)) {
             if req.context() != "edit" || self.may_assign(taxonomy, &caller)? {
-                shown.push(taxonomy.clone());
+                visible.push(taxonomy.clone());
             }
         }
-        Ok(shown)
+        Ok(visible)
     }
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        if req.context() == "edit" && self.shown(&req)?.is_empty() { Err(cannot_view(&req)) } else { Ok(()) }
+        if req.context() == "edit" && self.visible(&req)?.is_empty() { Err(cannot_view(&req)) } else { Ok(()) }
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -143,16 +144,16 @@ impl TaxonomyFamily {
             return Ok(Response::new(Value::Null));
         }
         let mut items = Vec::new();
-        for taxonomy in self.shown(&req)? {
+        for taxonomy in self.visible(&req)? {
             let (item, links) = self.show(&taxonomy, &req).await?;
             items.push((taxonomy.name, item, links));
         }
         let items = respond::keyed(items, &req);
-        // Unlike the lists of other registered things, an empty one is an object.
+        // Unlike in other registry routes, an empty list is an object.
         Ok(Response::new(if items.is_array() { Value::Object(Map::new()) } else { items }))
     }
 
-    /// `None` for a taxonomy that does not exist: that is told by the answer, not refused.
+    /// Returns `None` if the taxonomy does not exist: the handler then returns 404.
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Option<Taxonomy>> {
         let name: String = req.require("taxonomy")?;
         let Some(taxonomy) = self.site.taxonomies.get(&name) else { return Ok(None) };
@@ -179,12 +180,12 @@ impl Controller for TaxonomyFamily {
     #[rustfmt::skip]
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
-        let of = string().describe("Only taxonomies of this type of posts.");
+        let object_type = string().describe("Only return taxonomies of this post type.");
         let name = Args::from([("taxonomy", string().describe("Name of the taxonomy."))]);
         vec![
             Route::new("/taxonomies")
                 .schema(schema.clone())
-                .endpoint(get(Self::list, Self::can_list).cacheable().args(Args::from([("context", context_arg()), ("type", of.into())]))),
+                .endpoint(get(Self::list, Self::can_list).cacheable().args(Args::from([("context", context_arg()), ("type", object_type.into())]))),
             Route::new(r"/taxonomies/(?P<taxonomy>[\w-]+)")
                 .schema(schema)
                 .args(name)

@@ -1,4 +1,4 @@
-//! Application passwords, in process, over the recorded fixture.
+//! Application passwords, in process, on the recorded fixture.
 
 mod harness;
 
@@ -16,19 +16,19 @@ const UUID_OF_AUTHOR: &str = "00000000-0000-4000-8000-000000000003";
 
 fn stored(h: &Harness, user: i64) -> String {
     let read = |db: &mut svc_store::Db| meta::get(db, MetaKind::User, user, application_password::META_KEY);
-    h.site.store.read(read).expect("the store reads").unwrap_or_default().as_stored().to_owned()
+    h.site.store.read(read).expect("read from the store").unwrap_or_default().as_stored().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_password_is_told_once() {
+async fn the_password_is_returned_only_once() {
     let h = Harness::new();
-    let made = h.json(AUTHOR, Method::POST, OWN, json!({"name": " <b>Phone</b> & co "})).await;
-    assert_eq!(made.status, 201, "{:?}", made.body);
-    assert_eq!((&made.body["name"], &made.body["last_used"]), (&json!("Phone & co"), &Value::Null));
-    let plain = made.body["password"].as_str().unwrap().to_owned();
-    let uuid = made.body["uuid"].as_str().unwrap().to_owned();
+    let created = h.json(AUTHOR, Method::POST, OWN, json!({"name": " <b>Phone</b> & co "})).await;
+    assert_eq!(created.status, 201, "{:?}", created.body);
+    assert_eq!((&created.body["name"], &created.body["last_used"]), (&json!("Phone & co"), &Value::Null));
+    let plain = created.body["password"].as_str().unwrap().to_owned();
+    let uuid = created.body["uuid"].as_str().unwrap().to_owned();
     assert_eq!((plain.len(), plain.matches(' ').count()), (29, 5));
-    assert!(made.header("Location").unwrap().ends_with(&format!("/users/3/application-passwords/{uuid}")));
+    assert!(created.header("Location").unwrap().ends_with(&format!("/users/3/application-passwords/{uuid}")));
 
     let text = stored(&h, AUTHOR);
     assert!(text.contains(&uuid) && !text.contains(&plain.replace(' ', "")), "only the hash is stored");
@@ -36,61 +36,61 @@ async fn a_password_is_told_once() {
     assert_eq!(application_password::find(&list, &plain).map(|p| p.uuid.as_str()), Some(uuid.as_str()));
 
     let own = format!("{OWN}/{uuid}");
-    let shown = h.get(AUTHOR, &own, "context=edit").await;
+    let fetched = h.get(AUTHOR, &own, "context=edit").await;
     let renamed = h.json(AUTHOR, Method::PATCH, &own, json!({"name": "Tablet", "app_id": ""})).await;
-    for again in [shown, renamed] {
+    for again in [fetched, renamed] {
         assert_eq!((again.status, again.body.get("password")), (200, None));
-        assert!(!again.body.to_string().contains("generic"), "nor is the hash told");
+        assert!(!again.body.to_string().contains("generic"), "the hash is not returned either");
     }
-    let gone = h.json(AUTHOR, Method::DELETE, &own, json!({})).await;
-    assert_eq!(gone.body["previous"]["name"], "Tablet");
-    assert_eq!(gone.body["previous"].get("password"), None);
+    let deleted = h.json(AUTHOR, Method::DELETE, &own, json!({})).await;
+    assert_eq!(deleted.body["previous"]["name"], "Tablet");
+    assert_eq!(deleted.body["previous"].get("password"), None);
     assert!(!stored(&h, AUTHOR).contains(&uuid));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_record_is_as_its_schema_says_in_every_context() {
+async fn items_match_their_schema_in_every_context() {
     let h = Harness::new();
     let options = h.json(ADMIN, Method::OPTIONS, OWN, json!({})).await;
     let schema = Schema::compile(options.body["schema"].clone());
-    for (context, n_members) in [("view", 6), ("edit", 6), ("embed", 3)] {
+    for (context, n_fields) in [("view", 6), ("edit", 6), ("embed", 3)] {
         let list = h.get(ADMIN, OWN, &format!("context={context}")).await;
         assert_eq!(list.body.as_array().map(Vec::len), Some(2));
         for record in list.body.as_array().unwrap() {
             let mut record = record.clone();
             record.as_object_mut().unwrap().remove("_links");
             schema.validate(&record, "record").unwrap();
-            assert_eq!(record.as_object().unwrap().len(), n_members, "{context}");
+            assert_eq!(record.as_object().unwrap().len(), n_fields, "{context}");
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn introspection_shows_what_the_request_was_signed_in_with() {
+async fn introspection_returns_the_password_of_the_request() {
     let h = Harness::new();
     let route = format!("{OWN}/introspect");
     let signed = |uuid: &str| Request::get(route.clone()).with_extension(AppPassword(uuid.to_owned()));
     assert_eq!(h.send(AUTHOR, signed(UUID_OF_AUTHOR)).await.body["uuid"], UUID_OF_AUTHOR);
-    let gone = h.send(AUTHOR, signed("nosuch")).await;
-    assert_eq!((gone.status, gone.code()), (404, "rest_application_password_not_found"));
+    let deleted = h.send(AUTHOR, signed("nosuch")).await;
+    assert_eq!((deleted.status, deleted.code()), (404, "rest_application_password_not_found"));
     let none = h.send(AUTHOR, Request::get(route.clone())).await;
     assert_eq!((none.status, none.code()), (404, "rest_no_authenticated_app_password"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_may_be_the_same_and_all_go_at_once() {
+async fn names_need_not_be_unique_and_all_can_be_deleted() {
     let h = Harness::new();
     for _ in 0..2 {
         assert_eq!(h.json(AUTHOR, Method::POST, OWN, json!({"name": "conformance"})).await.status, 201);
     }
-    let gone = h.json(ADMIN, Method::DELETE, OF_AUTHOR, json!({})).await;
-    assert_eq!(gone.body, json!({"deleted": true, "count": 3}));
+    let deleted = h.json(ADMIN, Method::DELETE, OF_AUTHOR, json!({})).await;
+    assert_eq!(deleted.body, json!({"deleted": true, "count": 3}));
     assert_eq!(stored(&h, AUTHOR), "a:0:{}");
     assert_eq!(h.json(ADMIN, Method::DELETE, OF_AUTHOR, json!({})).await.body["count"], 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refusals() {
+async fn errors() {
     let h = Harness::new();
     let one = format!("{OF_AUTHOR}/{UUID_OF_AUTHOR}");
     let (introspect, unknown) = (format!("{OF_AUTHOR}/introspect"), format!("{OF_AUTHOR}/nosuch"));
@@ -113,13 +113,13 @@ async fn refusals() {
         (ADMIN, Method::POST, OF_AUTHOR, json!({"name": "x", "app_id": "bad"}), 400, "rest_invalid_param"),
     ];
     for (user, method, route, body, status, code) in rows {
-        let answer = h.json(user, method.clone(), route, body.clone()).await;
-        assert_eq!((answer.status, answer.code()), (status, code), "{method} {route} {body} as {user}");
+        let response = h.json(user, method.clone(), route, body.clone()).await;
+        assert_eq!((response.status, response.code()), (status, code), "{method} {route} {body} as {user}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_they_are_not_available_nothing_is_shown_or_made() {
+async fn disabled_application_passwords_cannot_be_listed_or_created() {
     let h = Harness::new();
     let mut registry = Registry::for_site(site_info(&h.site).unwrap());
     mount(&mut registry, &h.site, false);
@@ -131,7 +131,7 @@ async fn where_they_are_not_available_nothing_is_shown_or_made() {
         (AUTHOR, Method::POST, OWN),
         (AUTHOR, Method::DELETE, &one),
     ] {
-        let answer = h.json(user, method.clone(), route, json!({"name": "x"})).await;
-        assert_eq!((answer.status, answer.code()), (501, "application_passwords_disabled"), "{method} {route}");
+        let response = h.json(user, method.clone(), route, json!({"name": "x"})).await;
+        assert_eq!((response.status, response.code()), (501, "application_passwords_disabled"), "{method} {route}");
     }
 }

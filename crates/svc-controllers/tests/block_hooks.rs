@@ -1,4 +1,4 @@
-//! Blocks that want to stand by others, in process, over the recorded fixture.
+//! Block hooks, in process, on the recorded fixture.
 
 mod harness;
 
@@ -12,41 +12,42 @@ const MARKED: &str = r#"<!-- wp:heading {"metadata":{"ignoredHookedBlocks":["my/
 
 fn harness() -> Harness {
     Harness::with(|site| {
-        for (name, anchor, place) in [
+        for (name, anchor, position) in [
             ("my/after", "core/heading", "after"),
             ("my/last", "core/post-content", "lastChild"),
             ("my/link", "core/navigation", "firstChild"),
         ] {
-            let file = json!({"name": name, "blockHooks": {anchor: place}});
-            let made = BlockType::from_json(&file).expect("a block type");
-            site.blocks.register(made.rendered_by(move |_, _| format!("[{name}]")));
+            let file = json!({"name": name, "blockHooks": {anchor: position}});
+            let block_type = BlockType::from_json(&file).expect("valid block type");
+            site.blocks.register(block_type.rendered_by(move |_, _| format!("[{name}]")));
         }
     })
 }
 
-/// What an editor gets, what everybody sees: before the editor's first change, after it, and when he took away what was put in.
+/// Compares the content in context `edit` and the rendered content before the first update, after it, and after an update
+/// that removes the hooked blocks.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_editor_was_shown_is_his_from_then_on() {
+async fn hooked_blocks_are_part_of_the_content_after_the_first_edit() {
     let h = harness();
     let rows = [
         ("posts", format!("{MARKED}<!-- wp:my/after /--><!-- wp:my/last /-->"), "h[my/after][my/last]"),
         ("navigation", format!("<!-- wp:my/link /-->{MARKED}<!-- wp:my/after /-->"), "[my/link]h[my/after]"),
     ];
-    for (base, edited, shown) in rows {
+    for (base, edited, rendered) in rows {
         let route = format!("/svc/v2/{base}");
         let sent = json!({"title": "t", "content": STORED, "status": "publish"});
-        let made = h.json(ADMIN, Method::POST, &route, sent).await.body;
-        let item = format!("{route}/{}", made["id"]);
+        let created = h.json(ADMIN, Method::POST, &route, sent).await.body;
+        let item = format!("{route}/{}", created["id"]);
         let read = async |user: i64, query: &str| h.get(user, &item, query).await.body["content"].clone();
         let put = async |content: &str| h.json(ADMIN, Method::PUT, &item, json!({"content": content})).await.body;
 
-        assert_eq!((&made["content"]["raw"], &made["content"]["rendered"]), (&json!(edited), &json!(shown)));
+        assert_eq!((&created["content"]["raw"], &created["content"]["rendered"]), (&json!(edited), &json!(rendered)));
         assert_eq!(read(ADMIN, "context=edit").await["raw"], json!(edited));
-        assert_eq!(read(NOBODY, "").await["rendered"], json!(shown));
+        assert_eq!(read(NOBODY, "").await["rendered"], json!(rendered));
 
         assert_eq!(put(&edited).await["content"]["raw"], json!(edited));
-        assert_eq!(read(NOBODY, "").await["rendered"], json!(shown));
-        assert_eq!(put(STORED).await["content"]["raw"], json!(MARKED), "taken away");
+        assert_eq!(read(NOBODY, "").await["rendered"], json!(rendered));
+        assert_eq!(put(STORED).await["content"]["raw"], json!(MARKED), "the hooked blocks were removed");
         assert_eq!(read(NOBODY, "").await["rendered"], json!("h"));
     }
 }

@@ -1,12 +1,12 @@
-//! Comments, in process, over the recorded fixture.
+//! Comments, in process, on the recorded fixture.
 
 mod harness;
 
 use harness::{ADMIN, AUTHOR, CONTRIBUTOR, Harness, NOBODY};
 use serde_json::{Value, json};
-use svc_controllers::MetaField;
 use svc_routing::Method;
 use svc_schema::Schema;
+use svc_site::MetaField;
 
 const COMMENTS: &str = "/svc/v2/comments";
 const EDITOR: i64 = 2;
@@ -22,7 +22,7 @@ fn ids(body: &Value) -> Vec<i64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_item_is_as_its_schema_says_in_every_context() {
+async fn items_match_their_schema_in_every_context() {
     let h = Harness::new();
     let source = h.json(ADMIN, Method::OPTIONS, COMMENTS, json!({})).await.body["schema"].clone();
     let schema = Schema::compile(source.clone());
@@ -31,18 +31,18 @@ async fn every_item_is_as_its_schema_says_in_every_context() {
         assert_eq!(ids(&list.body).len(), 30, "{:?}", list.body);
         for item in list.body.as_array().unwrap() {
             let mut item = item.clone();
-            let members = item.as_object_mut().unwrap();
-            members.remove("_links");
-            // Null stands for "not said", and false for machines: neither is in the schema, as on the peer; nor is
-            // an e-mail address that is not known.
-            if let Some(meta) = members.get_mut("meta").and_then(Value::as_object_mut) {
+            let fields = item.as_object_mut().unwrap();
+            fields.remove("_links");
+            // As in WordPress, the schema lacks null for missing meta, false as the avatars of pingbacks, and empty
+            // e-mail addresses.
+            if let Some(meta) = fields.get_mut("meta").and_then(Value::as_object_mut) {
                 assert_eq!(meta.remove("_wp_note_status"), Some(Value::Null));
             }
-            if members.get("author_email").is_some_and(|email| email == "") {
-                members.remove("author_email");
+            if fields.get("author_email").is_some_and(|email| email == "") {
+                fields.remove("author_email");
             }
-            if members["type"] == "pingback" {
-                assert_eq!(members.remove("author_avatar_urls").unwrap()["24"], false);
+            if fields["type"] == "pingback" {
+                assert_eq!(fields.remove("author_avatar_urls").unwrap()["24"], false);
             }
             schema.validate(&item, "item").unwrap_or_else(|e| panic!("{context} {}: {e}", item["id"]));
             for name in item.as_object().unwrap().keys() {
@@ -54,7 +54,7 @@ async fn every_item_is_as_its_schema_says_in_every_context() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_longer_list_takes_no_more_queries() {
+async fn query_count_is_independent_of_the_number_of_comments() {
     let h = Harness::new();
     for (user, query) in [(NOBODY, ""), (ADMIN, "&context=edit&status=any"), (AUTHOR, "&password=secret")] {
         let mut counts = Vec::new();
@@ -71,7 +71,7 @@ async fn a_longer_list_takes_no_more_queries() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_sees_which_comment() {
+async fn comment_visibility_by_user() {
     let h = Harness::new();
     #[rustfmt::skip]
     let rows: [(i64, i64, &str, u16, &str); 22] = [
@@ -79,22 +79,22 @@ async fn who_sees_which_comment() {
         (NOBODY, 503, "", 401, "rest_cannot_read"),
         (SUBSCRIBER, 503, "", 403, "rest_cannot_read"),
         (ADMIN, 503, "", 200, ""),
-        // Held, by the contributor himself.
+        // An unapproved comment by the contributor.
         (CONTRIBUTOR, 517, "", 200, ""),
         (AUTHOR, 517, "", 403, "rest_cannot_read"),
-        // In the trash, by the subscriber himself.
+        // A trashed comment by the subscriber.
         (SUBSCRIBER, 505, "", 200, ""),
         (NOBODY, 505, "", 401, "rest_cannot_read"),
-        // On a post that a password guards.
+        // On a password-protected post.
         (NOBODY, 509, "", 401, "rest_cannot_read"),
         (NOBODY, 509, "password=wrong", 401, "rest_cannot_read"),
         (NOBODY, 509, "password=secret", 200, ""),
         (AUTHOR, 509, "", 403, "rest_cannot_read_post"),
-        // On a private post, and on a draft.
+        // On a private post and on a draft.
         (NOBODY, 510, "", 401, "rest_cannot_read"),
         (AUTHOR, 511, "", 200, ""),
         (AUTHOR2, 511, "", 403, "rest_cannot_read"),
-        // A note is for those who may edit the post.
+        // Notes are visible to users who may edit the post.
         (NOBODY, 515, "", 401, "rest_cannot_read"),
         (AUTHOR2, 516, "", 403, "rest_cannot_read"),
         (AUTHOR, 515, "context=edit", 200, ""),
@@ -104,9 +104,9 @@ async fn who_sees_which_comment() {
         (ADMIN, 99_999, "", 404, "rest_comment_invalid_id"),
     ];
     for (user, id, query, status, code) in rows {
-        let answer = h.get(user, &at(id), query).await;
-        assert_eq!((answer.status, answer.code()), (status, code), "{user} {id} {query}");
-        // What one may not read is in no list either.
+        let response = h.get(user, &at(id), query).await;
+        assert_eq!((response.status, response.code()), (status, code), "{user} {id} {query}");
+        // Comments that the caller may not read are not listed either.
         let list = h.get(user, COMMENTS, &format!("include={id}&status=any&type=all&{query}")).await;
         if list.status == 200 && status >= 400 && code != "rest_cannot_read_post" {
             assert_eq!(ids(&list.body), Vec::<i64>::new(), "{user} {id} {query}");
@@ -115,7 +115,7 @@ async fn who_sees_which_comment() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_lists_which_comments() {
+async fn list_permissions_and_contents_by_user() {
     let h = Harness::new();
     #[rustfmt::skip]
     let rows: [(i64, &str, u16, &str); 14] = [
@@ -135,13 +135,13 @@ async fn who_lists_which_comments() {
         (ADMIN, "post=0", 200, ""),
     ];
     for (user, query, status, code) in rows {
-        let answer = h.get(user, COMMENTS, query).await;
-        assert_eq!((answer.status, answer.code()), (status, code), "{user} {query}");
+        let response = h.get(user, COMMENTS, query).await;
+        assert_eq!((response.status, response.code()), (status, code), "{user} {query}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_becomes_of_a_new_comment() {
+async fn status_or_error_of_new_comments() {
     let h = Harness::new();
     #[rustfmt::skip]
     let rows: [(i64, Value, u16, &str); 18] = [
@@ -165,14 +165,14 @@ async fn what_becomes_of_a_new_comment() {
         (ADMIN, json!({"id": 500, "post": 1000, "content": "n"}), 400, "rest_comment_exists"),
     ];
     for (user, body, status, expected) in rows {
-        let answer = h.json(user, Method::POST, COMMENTS, body.clone()).await;
-        let got = if answer.status == 201 { answer.body["status"].as_str().unwrap() } else { answer.code() };
-        assert_eq!((answer.status, got), (status, expected), "{user} {body}");
+        let response = h.json(user, Method::POST, COMMENTS, body.clone()).await;
+        let got = if response.status == 201 { response.body["status"].as_str().unwrap() } else { response.code() };
+        assert_eq!((response.status, got), (status, expected), "{user} {body}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn guests_comment_where_the_site_lets_them() {
+async fn guests_can_comment_if_the_site_allows_it() {
     let h = Harness::with(|site| site.guests_may_comment = true);
     let guest = |content: &str, email: &str| json!({"post": 1000, "content": content, "author_name": "G", "author_email": email});
     #[rustfmt::skip]
@@ -185,16 +185,16 @@ async fn guests_comment_where_the_site_lets_them() {
         (json!({"post": 1014, "content": "private", "author_name": "G", "author_email": "g@example.org"}), 401, "rest_cannot_read_post"),
     ];
     for (body, status, expected) in rows {
-        let answer = h.json(NOBODY, Method::POST, COMMENTS, body.clone()).await;
-        let got = if answer.status == 201 { answer.body["status"].as_str().unwrap() } else { answer.code() };
-        assert_eq!((answer.status, got), (status, expected), "{body}");
-        // A guest learns nothing that readers do not.
-        assert!(answer.body.get("author_email").is_none(), "{body}");
+        let response = h.json(NOBODY, Method::POST, COMMENTS, body.clone()).await;
+        let got = if response.status == 201 { response.body["status"].as_str().unwrap() } else { response.code() };
+        assert_eq!((response.status, got), (status, expected), "{body}");
+        // Guests do not see private fields.
+        assert!(response.body.get("author_email").is_none(), "{body}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_comment_moves_only_to_posts_that_the_caller_may_edit() {
+async fn comments_can_only_be_moved_to_posts_that_the_caller_may_edit() {
     let h = Harness::new();
     let rows = [
         (AUTHOR, 1000, 403, "rest_cannot_edit"),
@@ -206,17 +206,17 @@ async fn a_comment_moves_only_to_posts_that_the_caller_may_edit() {
         (ADMIN, 1014, 200, ""),
     ];
     for (user, post, status, code) in rows {
-        let answer = h.json(user, Method::POST, &at(506), json!({"post": post})).await;
-        assert_eq!((answer.status, answer.code()), (status, code), "{user} {post}");
+        let response = h.json(user, Method::POST, &at(506), json!({"post": post})).await;
+        assert_eq!((response.status, response.code()), (status, code), "{user} {post}");
     }
     let note = h.json(AUTHOR, Method::POST, &at(516), json!({"post": 1000})).await;
     assert_eq!((note.status, note.code()), (403, "rest_cannot_create_note"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn statuses_come_back_as_they_were() {
+async fn status_changes_and_restores() {
     let h = Harness::new();
-    // The comment, what is asked for, what it is then. Recorded of the peer.
+    // Comment, requested status, resulting status. Recorded from WordPress.
     let rows = [
         (503, "spam", "spam"),
         (503, "trash", "trash"),
@@ -229,13 +229,13 @@ async fn statuses_come_back_as_they_were() {
         (504, "", "hold"),
     ];
     for (id, status, expected) in rows {
-        let answer = h.json(ADMIN, Method::POST, &at(id), json!({"status": status})).await;
-        assert_eq!((answer.status, answer.body["status"].as_str()), (200, Some(expected)), "{id} {status}");
+        let response = h.json(ADMIN, Method::POST, &at(id), json!({"status": status})).await;
+        assert_eq!((response.status, response.body["status"].as_str()), (200, Some(expected)), "{id} {status}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_note_goes_to_the_trash_with_its_replies() {
+async fn a_note_is_trashed_with_its_replies() {
     let h = Harness::new();
     let status = async |id: i64| h.get(ADMIN, &at(id), "").await.body["status"].as_str().unwrap().to_owned();
     assert_eq!(h.json(ADMIN, Method::DELETE, &at(515), json!({})).await.status, 200);
@@ -246,26 +246,26 @@ async fn a_note_goes_to_the_trash_with_its_replies() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_meta_value_leaves_no_comment() {
+async fn an_invalid_meta_value_creates_no_comment() {
     let h = Harness::with(|site| site.meta.register("comment", "", MetaField::new("fx_rating", "integer")));
     let count = async || h.get(ADMIN, COMMENTS, "status=any&type=all").await.header("X-SVC-Total").unwrap().to_owned();
     let before = count().await;
     let body = json!({"post": 1000, "content": "rated", "meta": {"fx_rating": 2}});
-    let refused = h.json(SUBSCRIBER, Method::POST, COMMENTS, body).await;
-    assert_eq!((refused.status, refused.code()), (403, "rest_cannot_update"));
+    let rejected = h.json(SUBSCRIBER, Method::POST, COMMENTS, body).await;
+    assert_eq!((rejected.status, rejected.code()), (403, "rest_cannot_update"));
     let body = json!({"post": 1000, "content": "settled", "meta": {"_wp_note_status": "resolved"}});
     assert_eq!(h.json(SUBSCRIBER, Method::POST, COMMENTS, body).await.code(), "rest_cannot_update");
     assert_eq!(count().await, before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn html_of_those_who_may_not_use_it_is_taken_out() {
+async fn html_is_filtered_for_users_without_unfiltered_html() {
     let h = Harness::new();
     let body = json!({"post": 1000, "content": "<script>x</script>plain"});
     let id = h.json(SUBSCRIBER, Method::POST, COMMENTS, body.clone()).await.body["id"].as_i64().unwrap();
     let stored = h.get(ADMIN, &at(id), "context=edit").await.body["content"]["raw"].clone();
     assert!(!stored.as_str().unwrap().contains('<'), "{stored}");
-    // An administrator who changes another's comment does not lend him his right.
+    // The filter depends on the comment's author, not on the administrator who updates it.
     let changed = h.json(ADMIN, Method::POST, &at(id), body.clone()).await;
     assert!(!changed.body["content"]["raw"].as_str().unwrap().contains("<script"), "{:?}", changed.body);
     let own = h.json(ADMIN, Method::POST, COMMENTS, body.clone()).await;
@@ -273,17 +273,17 @@ async fn html_of_those_who_may_not_use_it_is_taken_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn long_lists_of_numbers_are_refused() {
+async fn long_lists_of_ids_are_rejected() {
     let h = Harness::new();
     let many = (1..100_000).map(|id| id.to_string()).collect::<Vec<_>>().join(",");
     for name in ["post", "include", "exclude", "parent"] {
-        let answer = h.get(NOBODY, COMMENTS, &format!("{name}={many}")).await;
-        assert_eq!((answer.status, answer.code()), (400, "rest_invalid_param"), "{name}");
+        let response = h.get(NOBODY, COMMENTS, &format!("{name}={many}")).await;
+        assert_eq!((response.status, response.code()), (400, "rest_invalid_param"), "{name}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_and_orders() {
+async fn paging_and_order() {
     let h = Harness::new();
     let rows = [
         ("include=502,500,9&orderby=include&order=desc", vec![502, 500], "2"),
@@ -294,15 +294,15 @@ async fn pages_and_orders() {
         ("after=2024-01-06T11:00:00&before=2024-01-06T16:00:00-05:00", vec![502], "1"),
     ];
     for (query, expected, total) in rows {
-        let answer = h.get(NOBODY, COMMENTS, query).await;
-        assert_eq!((ids(&answer.body), answer.header("X-SVC-Total")), (expected, Some(total)), "{query}");
+        let response = h.get(NOBODY, COMMENTS, query).await;
+        assert_eq!((ids(&response.body), response.header("X-SVC-Total")), (expected, Some(total)), "{query}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn addresses_name_the_page_of_the_thread() {
+async fn links_contain_the_comment_page() {
     let h = Harness::new();
-    // Comments per page, the page that comes first, threads; the pages of these comments. Recorded of the peer.
+    // Comments per page, default page, threading; page of each comment. Recorded from WordPress.
     let rows = [
         ("1", "newest", "1", [1, 1, 2, 2, 3, 3]),
         ("1", "newest", "0", [1, 2, 2, 3, 3, 4]),

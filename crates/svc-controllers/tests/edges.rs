@@ -1,8 +1,8 @@
-//! Single rules that several families share: empty passwords, methods that are allowed, posts in URLs.
+//! Rules that several route families share: empty passwords, allowed methods, posts in URLs.
 
 mod harness;
 
-use harness::{ADMIN, Answer, CONTRIBUTOR, EDITOR, Harness, NOBODY};
+use harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY, TestResponse};
 use serde_json::{Value, json};
 use svc_auth::{Caller, roles::Roles};
 use svc_model::{Comment, CommentId, PostId, UserId};
@@ -10,53 +10,53 @@ use svc_routing::{Method, Request};
 
 const POSTS: &str = "/svc/v2/posts";
 
-/// Sends a request as a subscriber with one more capability.
-async fn send_with(h: &Harness, capability: &str, req: Request) -> Answer {
-    let granted = Roles::default().caps_of(&json!({"subscriber": true, capability: true}));
-    h.send(NOBODY, req.with_caller(Caller::new(UserId(6), granted))).await
+/// Sends a request as a subscriber with an additional capability.
+async fn send_with(h: &Harness, capability: &str, req: Request) -> TestResponse {
+    let authorized = Roles::default().caps_of(&json!({"subscriber": true, capability: true}));
+    h.send(NOBODY, req.with_caller(Caller::new(UserId(6), authorized))).await
 }
 
-/// A list in an `Allow` header or in hints; empty without one.
-fn methods(answer: &Answer) -> Vec<&str> {
-    answer.header("Allow").unwrap_or_default().split(", ").filter(|m| !m.is_empty()).collect()
+/// The methods in an `Allow` header; empty if there is none.
+fn methods(response: &TestResponse) -> Vec<&str> {
+    response.header("Allow").unwrap_or_default().split(", ").filter(|m| !m.is_empty()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_password_zero_protects_nothing() {
+async fn the_password_0_does_not_protect_a_post() {
     let h = Harness::new();
     let post = |password: &str| json!({"title": "Zero", "content": "secret", "excerpt": "ex", "status": "publish", "password": password});
-    let made = h.json(ADMIN, Method::POST, POSTS, post("0")).await.body;
-    assert_eq!((&made["password"], &made["content"]["protected"]), (&json!("0"), &json!(false)));
+    let created = h.json(ADMIN, Method::POST, POSTS, post("0")).await.body;
+    assert_eq!((&created["password"], &created["content"]["protected"]), (&json!("0"), &json!(false)));
     let at = |id: &Value| format!("{POSTS}/{id}");
     for user in [NOBODY, CONTRIBUTOR, ADMIN] {
-        let shown = h.get(user, &at(&made["id"]), "").await.body;
-        assert_eq!(shown["content"], json!({"rendered": "<p>secret</p>\n", "protected": false}), "by {user}");
-        assert_eq!(shown["excerpt"]["protected"], false, "by {user}");
+        let item = h.get(user, &at(&created["id"]), "").await.body;
+        assert_eq!(item["content"], json!({"rendered": "<p>secret</p>\n", "protected": false}), "by {user}");
+        assert_eq!(item["excerpt"]["protected"], false, "by {user}");
     }
-    let comment = json!({"post": made["id"], "content": "Hello", "status": "approve"});
+    let comment = json!({"post": created["id"], "content": "Hello", "status": "approve"});
     assert_eq!(h.json(ADMIN, Method::POST, "/svc/v2/comments", comment).await.status, 201);
-    let listed = h.get(NOBODY, "/svc/v2/comments", &format!("post={}", made["id"])).await.body;
+    let listed = h.get(NOBODY, "/svc/v2/comments", &format!("post={}", created["id"])).await.body;
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
-    // Sticky and such a password are allowed, but not in one request.
-    let update = async |body: Value| h.json(ADMIN, Method::PUT, &at(&made["id"]), body).await;
+    // A sticky post may have this password, but one request cannot set both.
+    let update = async |body: Value| h.json(ADMIN, Method::PUT, &at(&created["id"]), body).await;
     assert_eq!(update(json!({"sticky": true})).await.status, 200);
     for body in [json!({"password": "0", "sticky": true}), json!({"password": "1"})] {
-        let refused = update(body).await;
-        assert_eq!((refused.status, refused.code()), (400, "rest_invalid_field"));
+        let rejected = update(body).await;
+        assert_eq!((rejected.status, rejected.code()), (400, "rest_invalid_field"));
     }
-    // A wrong password is refused, but 0 is no password at all.
+    // A wrong password is rejected, but 0 counts as no password.
     let guarded = h.json(ADMIN, Method::POST, POSTS, post("abc")).await.body;
     for (query, status, content) in
         [("password=0", 200, ""), ("password=x", 403, ""), ("password=abc", 200, "<p>secret</p>\n")]
     {
-        let answer = h.get(NOBODY, &at(&guarded["id"]), query).await;
-        assert_eq!(answer.status, status, "{query}");
-        assert_eq!(answer.body["content"]["rendered"].as_str().unwrap_or_default(), content, "{query}");
+        let response = h.get(NOBODY, &at(&guarded["id"]), query).await;
+        assert_eq!(response.status, status, "{query}");
+        assert_eq!(response.body["content"]["rendered"].as_str().unwrap_or_default(), content, "{query}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_created_is_shown_in_edit_context_and_so_are_the_methods() {
+async fn responses_to_create_requests_and_their_methods_use_the_edit_context() {
     let folder = tempfile::tempdir().unwrap();
     let storage = svc_media::Storage::folder(folder.path());
     let h = Harness::with(move |site| site.uploads = storage);
@@ -72,22 +72,22 @@ async fn what_was_created_is_shown_in_edit_context_and_so_are_the_methods() {
     assert_eq!((uploaded.status, methods(&uploaded)), (201, vec!["POST"]), "{:?}", uploaded.body);
     assert_eq!(methods(&h.send(3, upload("y.png")).await), ["GET", "POST"], "an author");
     for method in [Method::GET, Method::OPTIONS] {
-        let answer = send_with(&h, "upload_files", Request::new(method.clone(), "/svc/v2/media")).await;
-        assert_eq!((answer.status, methods(&answer)), (200, vec!["GET", "POST"]), "{method}");
+        let response = send_with(&h, "upload_files", Request::new(method.clone(), "/svc/v2/media")).await;
+        assert_eq!((response.status, methods(&response)), (200, vec!["GET", "POST"]), "{method}");
     }
-    // Nothing was created: the methods are those of the request's own context.
-    let refused = send_with(&h, "upload_files", Request::new(Method::POST, "/svc/v2/media")).await;
-    assert_eq!((refused.status, methods(&refused)), (400, vec!["GET", "POST"]));
+    // If nothing was created, the methods are those of the request's own context.
+    let rejected = send_with(&h, "upload_files", Request::new(Method::POST, "/svc/v2/media")).await;
+    assert_eq!((rejected.status, methods(&rejected)), (400, vec!["GET", "POST"]));
     let user = json!({"username": "newcomer", "email": "newcomer@example.org", "password": "long enough"});
-    let made = send_with(&h, "create_users", Request::new(Method::POST, "/svc/v2/users").with_json(&user)).await;
-    assert_eq!((made.status, methods(&made)), (201, vec!["POST"]), "{:?}", made.body);
+    let created = send_with(&h, "create_users", Request::new(Method::POST, "/svc/v2/users").with_json(&user)).await;
+    assert_eq!((created.status, methods(&created)), (201, vec!["POST"]), "{:?}", created.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn options_of_themes_takes_only_a_list_of_states() {
+async fn options_of_themes_accepts_only_a_list_of_statuses() {
     let h = Harness::new();
     let rows: [(i64, &str, &[&str], u16); 10] = [
-        // user, query, methods that OPTIONS allows, status of GET
+        // User, query, methods allowed by OPTIONS, status of GET.
         (ADMIN, "", &["GET"], 200),
         (ADMIN, "status=active", &["GET"], 200),
         (CONTRIBUTOR, "", &[], 403),
@@ -102,13 +102,13 @@ async fn options_of_themes_takes_only_a_list_of_states() {
     for (user, query, allowed, status) in rows {
         let options = h.send(user, Request::new(Method::OPTIONS, "/svc/v2/themes").with_query_string(query)).await;
         assert_eq!((options.status, methods(&options).as_slice()), (200, allowed), "OPTIONS {query} by {user}");
-        let answer = h.get(user, "/svc/v2/themes", query).await;
-        assert_eq!(answer.status, status, "GET {query} by {user}: {:?}", answer.body);
+        let response = h.get(user, "/svc/v2/themes", query).await;
+        assert_eq!(response.status, status, "GET {query} by {user}: {:?}", response.body);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn comments_on_missing_posts_allow_nothing() {
+async fn comments_on_missing_posts_allow_no_methods() {
     let h = Harness::new();
     let orphan = |post: i64, approved: &str| Comment {
         post: PostId(post),
@@ -142,7 +142,7 @@ async fn comments_on_missing_posts_allow_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn posts_are_embedded_by_their_ids() {
+async fn oembed_resolves_posts_by_id() {
     let h = Harness::new();
     let home = h.site.settings().unwrap().urls.site.home_url("");
     let other_port = home.replace(":8801", ":9999");
@@ -159,8 +159,8 @@ async fn posts_are_embedded_by_their_ids() {
     ];
     for (url, title) in rows {
         let query = format!("url={}", svc_php::query::urlencode(&url));
-        let answer = h.get(NOBODY, "/oembed/1.0/embed", &query).await;
-        assert_eq!(answer.status, if title.is_some() { 200 } else { 404 }, "{url}: {:?}", answer.body);
-        assert_eq!(answer.body["title"].as_str(), title, "{url}");
+        let response = h.get(NOBODY, "/oembed/1.0/embed", &query).await;
+        assert_eq!(response.status, if title.is_some() { 200 } else { 404 }, "{url}: {:?}", response.body);
+        assert_eq!(response.body["title"].as_str(), title, "{url}");
     }
 }

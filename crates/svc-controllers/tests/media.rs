@@ -1,5 +1,5 @@
-//! Media, in process, over the recorded fixture. Of it: image 1200 (Landscape) hangs on nothing, 1201 and 1202 on post
-//! 1010, document 1203 on a private post, text 1205 on a page, sound 1206 on a post in the trash.
+//! Media, in process, on the recorded fixture. Image 1200 (Landscape) is unattached; images 1201 and 1202 are attached to
+//! post 1010, document 1203 to a private post, text 1205 to a page, and audio 1206 to a trashed post.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
@@ -7,7 +7,7 @@ mod harness;
 
 use std::path::Path;
 
-use harness::{ADMIN, AUTHOR, Answer, CONTRIBUTOR, EDITOR, Harness, NOBODY};
+use harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY, TestResponse};
 use serde_json::{Value, json};
 use svc_media::Storage;
 use svc_routing::{File, Method, Request, request::FileData};
@@ -16,38 +16,38 @@ use svc_schema::Schema;
 const MEDIA: &str = "/svc/v2/media";
 /// 400 by 300 pixels, the left half red.
 const WIDE: &[u8] = include_bytes!("data/wide.png");
-/// 320 by 200 pixels, to be turned clockwise, described as "By the river".
+/// 320 by 200 pixels, to be rotated clockwise, with the title "By the river".
 const TURNED: &[u8] = include_bytes!("data/turned.jpg");
 
-/// A sound with texts and a picture of 8 by 6 pixels.
+/// An audio file with metadata and a cover image of 8 by 6 pixels.
 const SONG: &[u8] = include_bytes!("../../svc-media/tests/data/song.mp3");
 const FILM: &[u8] = include_bytes!("../../svc-media/tests/data/film.mp4");
 
-/// The fixture with an empty folder for uploads.
+/// The fixture with an empty uploads folder.
 fn harness() -> (Harness, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let storage = Storage::folder(dir.path());
     (Harness::with(move |site| site.uploads = storage), dir)
 }
 
-async fn upload(h: &Harness, user: i64, name: &str, bytes: &'static [u8], query: &str) -> Answer {
+async fn upload(h: &Harness, user: i64, name: &str, bytes: &'static [u8], query: &str) -> TestResponse {
     let disposition = format!("attachment; filename=\"{name}\"");
     let req = Request::new(Method::POST, MEDIA).with_query_string(query).with_header("content-type", "image/png");
     h.send(user, req.with_header("content-disposition", &disposition).with_body(bytes)).await
 }
 
-async fn upload_form(h: &Harness, name: &str, kind: &str, bytes: &'static [u8]) -> Answer {
+async fn upload_form(h: &Harness, name: &str, mime: &str, bytes: &'static [u8]) -> TestResponse {
     let file = File {
         field: "file".to_owned(),
         name: name.to_owned(),
-        content_type: kind.to_owned(),
+        content_type: mime.to_owned(),
         size: bytes.len() as u64,
         data: FileData::Memory(bytes.into()),
     };
     h.send(ADMIN, Request::new(Method::POST, MEDIA).with_file(file)).await
 }
 
-/// Paths of all files in a folder, from it on.
+/// Relative paths of all files in a folder.
 fn files(dir: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).unwrap() {
@@ -62,13 +62,13 @@ fn files(dir: &Path) -> Vec<String> {
     found
 }
 
-/// The file's name behind the last slash of an address.
-fn base(address: &Value) -> &str {
-    address.as_str().and_then(|a| a.rsplit('/').next()).unwrap_or_default()
+/// The file name in a URL.
+fn base(url: &Value) -> &str {
+    url.as_str().and_then(|a| a.rsplit('/').next()).unwrap_or_default()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_item_is_as_its_schema_says() {
+async fn items_match_their_schema() {
     let (h, _dir) = harness();
     let source = h.json(ADMIN, Method::OPTIONS, MEDIA, json!({})).await.body["schema"].clone();
     let schema = Schema::compile(source.clone());
@@ -78,7 +78,7 @@ async fn every_item_is_as_its_schema_says() {
         for item in list.body.as_array().unwrap() {
             let mut item = item.clone();
             item.as_object_mut().unwrap().remove("_links");
-            // Media that hang on nothing say null, and `inherit` is no status to set; the peer's schema knows neither.
+            // WordPress's schema lacks null as the post of unattached media, and the status `inherit`.
             item.as_object_mut()
                 .unwrap()
                 .retain(|name, value| name != "status" && !(name == "post" && value.is_null()));
@@ -92,7 +92,7 @@ async fn every_item_is_as_its_schema_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sound_tells_of_itself_and_shares_its_picture_with_its_album() {
+async fn audio_metadata_is_read_and_equal_cover_images_are_stored_once() {
     let (h, dir) = harness();
     let first = upload(&h, AUTHOR, "song.mp3", SONG, "").await.body;
     let details = &first["media_details"];
@@ -113,10 +113,10 @@ async fn a_sound_tells_of_itself_and_shares_its_picture_with_its_album() {
     ] {
         assert_eq!(details[name], value, "{name}");
     }
-    let picture = h.get(ADMIN, &format!("{MEDIA}/{}", first["featured_media"]), "context=edit").await.body;
-    assert_eq!(base(&picture["source_url"]), "song-mp3-image.jpg");
-    assert_eq!((&picture["title"]["raw"], &picture["slug"]), (&json!(""), &json!(picture["id"].to_string())));
-    assert_eq!((&picture["author"], &picture["media_details"]["width"]), (&json!(AUTHOR), &json!(8)));
+    let cover = h.get(ADMIN, &format!("{MEDIA}/{}", first["featured_media"]), "context=edit").await.body;
+    assert_eq!(base(&cover["source_url"]), "song-mp3-image.jpg");
+    assert_eq!((&cover["title"]["raw"], &cover["slug"]), (&json!(""), &json!(cover["id"].to_string())));
+    assert_eq!((&cover["author"], &cover["media_details"]["width"]), (&json!(AUTHOR), &json!(8)));
 
     let second = upload(&h, AUTHOR, "song.mp3", SONG, "").await.body;
     assert_eq!(second["featured_media"], first["featured_media"]);
@@ -124,7 +124,7 @@ async fn a_sound_tells_of_itself_and_shares_its_picture_with_its_album() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_film_tells_of_its_pictures_and_its_sound() {
+async fn video_metadata_is_read() {
     let (h, _dir) = harness();
     let details = upload(&h, ADMIN, "film.mp4", FILM, "").await.body["media_details"].take();
     assert_eq!((&details["width"], &details["height"]), (&json!(32), &json!(16)));
@@ -134,20 +134,20 @@ async fn a_film_tells_of_its_pictures_and_its_sound() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_image_brings_its_text_for_those_who_do_not_see_it() {
+async fn alt_text_is_read_from_image_metadata() {
     let (h, _dir) = harness();
     let packet = "<x:xmpmeta><Iptc4xmpCore:AltTextAccessibility><rdf:Alt><rdf:li xml:lang='x-default'>A <b>red</b> \
                   half<script></script></rdf:li></rdf:Alt></Iptc4xmpCore:AltTextAccessibility></x:xmpmeta>";
     let image: &'static [u8] = [WIDE, packet.as_bytes()].concat().leak();
     for (query, alt) in [("", "A <b>red</b> half"), ("alt_text=own", "own")] {
-        let made = upload(&h, ADMIN, "wide.png", image, query).await.body;
-        assert_eq!(made["media_details"]["image_meta"]["alt"], "A <b>red</b> half");
-        assert_eq!(made["alt_text"], alt);
+        let created = upload(&h, ADMIN, "wide.png", image, query).await.body;
+        assert_eq!(created["media_details"]["image_meta"]["alt"], "A <b>red</b> half");
+        assert_eq!(created["alt_text"], alt);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_longer_list_takes_no_more_queries() {
+async fn query_count_is_independent_of_the_number_of_items() {
     let (h, _dir) = harness();
     for query in ["", "&context=edit"] {
         let mut counts = Vec::new();
@@ -163,20 +163,23 @@ async fn a_longer_list_takes_no_more_queries() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_image_is_kept_with_its_sizes_and_goes_with_them() {
+async fn images_are_stored_and_deleted_with_their_sizes() {
     let (h, dir) = harness();
-    let made = upload(&h, AUTHOR, "Wide view.PNG", WIDE, "post=1002&alt_text=a%20%3Cb%3Eb").await;
-    assert_eq!(made.status, 201, "{:?}", made.body);
+    let created = upload(&h, AUTHOR, "Wide view.PNG", WIDE, "post=1002&alt_text=a%20%3Cb%3Eb").await;
+    assert_eq!(created.status, 201, "{:?}", created.body);
     let expected = ["2024/01/Wide-view-150x150.png", "2024/01/Wide-view-300x225.png", "2024/01/Wide-view.png"];
     assert_eq!(files(dir.path()), expected);
-    let details = &made.body["media_details"];
+    let details = &created.body["media_details"];
     assert_eq!((&details["width"], &details["height"]), (&json!(400), &json!(300)));
     assert_eq!(details["sizes"]["medium"]["mime_type"], "image/png");
     assert_eq!(base(&details["sizes"]["full"]["source_url"]), "Wide-view.png");
-    assert_eq!((&made.body["alt_text"], &made.body["post"]), (&json!("a b"), &json!(1002)));
-    assert_eq!((&made.body["title"]["raw"], &made.body["missing_image_sizes"]), (&json!("Wide-view"), &json!([])));
-    let id = made.body["id"].as_i64().unwrap();
-    assert_eq!(made.header("x-svc-upload-attachment-id"), Some(id.to_string().as_str()));
+    assert_eq!((&created.body["alt_text"], &created.body["post"]), (&json!("a b"), &json!(1002)));
+    assert_eq!(
+        (&created.body["title"]["raw"], &created.body["missing_image_sizes"]),
+        (&json!("Wide-view"), &json!([]))
+    );
+    let id = created.body["id"].as_i64().unwrap();
+    assert_eq!(created.header("x-svc-upload-attachment-id"), Some(id.to_string().as_str()));
 
     let route = format!("{MEDIA}/{id}");
     h.json(ADMIN, Method::POST, "/svc/v2/posts/1002", json!({"featured_media": id})).await;
@@ -187,17 +190,20 @@ async fn an_image_is_kept_with_its_sizes_and_goes_with_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_photograph_stands_upright_and_tells_its_title() {
+async fn photos_are_rotated_and_their_title_is_read() {
     let (h, dir) = harness();
-    let made = upload_form(&h, "photo.jpg", "image/jpeg", TURNED).await.body;
-    assert_eq!((&made["title"]["raw"], &made["caption"]["raw"]), (&json!("By the river"), &json!("By the river")));
-    assert_eq!((base(&made["source_url"]), &made["filename"]), ("photo-rotated.jpg", &json!("photo.jpg")));
-    let details = &made["media_details"];
+    let created = upload_form(&h, "photo.jpg", "image/jpeg", TURNED).await.body;
+    assert_eq!(
+        (&created["title"]["raw"], &created["caption"]["raw"]),
+        (&json!("By the river"), &json!("By the river"))
+    );
+    assert_eq!((base(&created["source_url"]), &created["filename"]), ("photo-rotated.jpg", &json!("photo.jpg")));
+    let details = &created["media_details"];
     assert_eq!((&details["width"], &details["height"]), (&json!(200), &json!(320)));
-    assert_eq!((&details["image_meta"]["orientation"], &made["exif_orientation"]), (&json!(1), &json!(1)));
+    assert_eq!((&details["image_meta"]["orientation"], &created["exif_orientation"]), (&json!(1), &json!(1)));
     assert_eq!(base(&details["sizes"]["medium"]["source_url"]), "photo-188x300.jpg");
 
-    // Without sizes the file stays as it is, until they are asked for.
+    // Without sub-sizes the file is unchanged until they are requested.
     let plain = upload(&h, ADMIN, "photo.jpg", TURNED, "generate_sub_sizes=false").await.body;
     assert_eq!((base(&plain["source_url"]), &plain["exif_orientation"]), ("photo-1.jpg", &json!(6)));
     assert_eq!(plain["missing_image_sizes"], json!(["thumbnail", "medium"]));
@@ -209,7 +215,7 @@ async fn a_photograph_stands_upright_and_tells_its_title() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_stored_leaves_nothing() {
+async fn rejected_uploads_leave_no_files() {
     let (h, dir) = harness();
     #[rustfmt::skip]
     let rows: [(&str, &'static [u8], &str); 6] = [
@@ -240,11 +246,11 @@ async fn what_cannot_be_stored_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_makes_a_copy() {
+async fn edits_create_a_copy() {
     let (h, dir) = harness();
-    let made = upload(&h, EDITOR, "wide.png", WIDE, "caption=C&description=D&alt_text=A").await.body;
-    let route = format!("{MEDIA}/{}/edit", made["id"]);
-    let change = |modifiers: Value| json!({"src": made["media_details"]["sizes"]["medium"]["source_url"], "modifiers": modifiers});
+    let created = upload(&h, EDITOR, "wide.png", WIDE, "caption=C&description=D&alt_text=A").await.body;
+    let route = format!("{MEDIA}/{}/edit", created["id"]);
+    let change = |modifiers: Value| json!({"src": created["media_details"]["sizes"]["medium"]["source_url"], "modifiers": modifiers});
     let rotate = json!({"type": "rotate", "args": {"angle": 90}});
     let crop = json!({"type": "crop", "args": {"left": 50, "top": 0, "width": 75, "height": 50}});
     let copy = h.json(EDITOR, Method::POST, &route, change(json!([rotate, crop]))).await;
@@ -252,14 +258,14 @@ async fn a_change_makes_a_copy() {
     let details = &copy.body["media_details"];
     assert_eq!((&details["width"], &details["height"]), (&json!(150), &json!(200)));
     assert_eq!(base(&copy.body["source_url"]), "wide-edited.png");
-    assert_eq!(details["parent_image"]["attachment_id"], made["id"].to_string());
+    assert_eq!(details["parent_image"]["attachment_id"], created["id"].to_string());
     assert_eq!((&copy.body["alt_text"], &copy.body["caption"]["rendered"]), (&json!("A"), &json!("<p>C</p>\n")));
 
     let before = files(dir.path());
     let empty = json!({"type": "crop", "args": {"left": 100, "top": 0, "width": 10, "height": 10}});
     #[rustfmt::skip]
     let rows = [
-        (change(json!([empty])), "rest_image_crop_failed"), (json!({"src": made["source_url"]}), "rest_image_not_edited"),
+        (change(json!([empty])), "rest_image_crop_failed"), (json!({"src": created["source_url"]}), "rest_image_not_edited"),
         (json!({"src": "http://e.org/x.png", "rotation": 90}), "rest_unknown_attachment"),
         (json!({"src": "http://e.org/../../secret", "rotation": 90}), "rest_unknown_attachment"),
     ];
@@ -280,8 +286,8 @@ async fn images_and_galleries_in_posts() {
                    [gallery ids=\"1202,1200,1203,999\" link=\"file\"]";
     let body = json!({"content": content, "status": "publish"});
     let id = h.json(ADMIN, Method::POST, "/svc/v2/posts", body).await.body["id"].clone();
-    let shown = h.get(NOBODY, &format!("/svc/v2/posts/{id}"), "").await.body;
-    let html = shown["content"]["rendered"].as_str().unwrap();
+    let post = h.get(NOBODY, &format!("/svc/v2/posts/{id}"), "").await.body;
+    let html = post["content"]["rendered"].as_str().unwrap();
     for part in [
         "width=\"1600\" height=\"1200\"",
         "landscape-300x225.jpg 300w",
@@ -290,12 +296,12 @@ async fn images_and_galleries_in_posts() {
     ] {
         assert!(html.contains(part), "{part}: {html}");
     }
-    assert_eq!(html.matches("gallery-item").count(), 2, "documents and what is gone are no images");
+    assert_eq!(html.matches("gallery-item").count(), 2, "documents and deleted media are not images");
     assert!(html.find("tiny.jpg") < html.find("landscape-150x150.jpg"), "{html}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_fetched_from_inside() {
+async fn private_addresses_are_not_fetched() {
     let (h, dir) = harness();
     #[rustfmt::skip]
     let rows = [
@@ -305,8 +311,8 @@ async fn nothing_is_fetched_from_inside() {
         ("http://10.0.0.1/a.txt", "rest_invalid_param"), ("http://10.0.0.1/", "rest_invalid_param"),
     ];
     for (url, code) in rows {
-        let answer = h.json(ADMIN, Method::POST, MEDIA, json!({"url": url})).await;
-        assert_eq!((answer.status, answer.code()), (400, code), "{url}");
+        let response = h.json(ADMIN, Method::POST, MEDIA, json!({"url": url})).await;
+        assert_eq!((response.status, response.code()), (400, code), "{url}");
     }
     let none = h.json(ADMIN, Method::POST, MEDIA, json!({"url": null})).await;
     assert_eq!((none.status, none.code()), (400, "rest_upload_no_content_disposition"));

@@ -1,4 +1,4 @@
-//! A site without a permalink structure: URLs of the API carry their route in a parameter, and those of pages are queries.
+//! A site with plain permalinks: REST URLs have their route in a query parameter, and URLs of pages are queries.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
@@ -6,14 +6,15 @@ mod harness;
 
 use harness::{ADMIN, Harness};
 use serde_json::{Value, json};
-use svc_controllers::{Site, widgets::Sidebar};
+use svc_controllers::SiteSetup;
 use svc_model::{PostType, Taxonomy};
 use svc_routing::Method;
+use svc_site::widgets::sidebar::Sidebar;
 use svc_store::options;
 
-/// The fixture with this permalink structure, and with types of each kind.
+/// The fixture with this permalink structure and custom post types.
 fn site(structure: &'static str) -> Harness {
-    Harness::with(move |site: &mut Site| {
+    Harness::with(move |site: &mut SiteSetup| {
         site.store
             .write_blocking(move |tx| {
                 options::set(tx, "permalink_structure", &svc_store::StoredText::of(structure), true)
@@ -35,7 +36,7 @@ fn site(structure: &'static str) -> Harness {
     })
 }
 
-/// The URLs of an item's links with this relation.
+/// URLs of an item's links with a relation.
 fn hrefs(item: &Value, relation: &str) -> Vec<String> {
     let links = item["_links"].as_object().into_iter().flatten();
     let found = links.filter(|(name, _)| name.rsplit([':', '/']).next() == Some(relation));
@@ -43,7 +44,7 @@ fn hrefs(item: &Value, relation: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_route_with_further_parameters_is_encoded() {
+async fn a_route_with_query_parameters_is_encoded() {
     let h = site("");
     let root = h.site.settings().unwrap().urls.rest("");
     let root = root.strip_suffix("?rest_route=/").unwrap();
@@ -59,10 +60,10 @@ async fn a_route_with_further_parameters_is_encoded() {
         ("menus/30", "post_type", "?rest_route=%2Fsvc%2Fv2%2Fmenu-items&menus=30"),
     ];
     for (route, relation, expected) in rows {
-        let answer = h.get(ADMIN, &format!("/svc/v2/{route}"), "").await;
-        let found = hrefs(&answer.body, relation);
+        let response = h.get(ADMIN, &format!("/svc/v2/{route}"), "").await;
+        let found = hrefs(&response.body, relation);
         let found = found.first().map(|href| href.strip_prefix(root).unwrap_or(href));
-        assert_eq!(found, Some(expected), "{route} {relation}: {}", answer.body["_links"]);
+        assert_eq!(found, Some(expected), "{route} {relation}: {}", response.body["_links"]);
     }
     let pages = [
         (
@@ -78,20 +79,20 @@ async fn a_route_with_further_parameters_is_encoded() {
         ),
     ];
     for (route, query, expected) in pages {
-        let answer = h.get(ADMIN, route, query).await;
+        let response = h.get(ADMIN, route, query).await;
         let expected = format!("<{root}{expected}>; rel=\"next\"");
         let links: Vec<&str> =
-            answer.headers.iter().filter(|(name, _)| name == "Link").map(|(_, v)| v.as_str()).collect();
+            response.headers.iter().filter(|(name, _)| name == "Link").map(|(_, v)| v.as_str()).collect();
         assert!(links.iter().any(|link| link.contains(&expected)), "{route}: {links:?}");
     }
-    // What is linked is found again, and embedded.
+    // Linked resources can be embedded.
     let embedded = h.get(ADMIN, "/svc/v2/posts/1059", "_embed=replies").await;
     assert_eq!(embedded.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn links_and_templates_of_custom_types() {
-    // Type, status, then link and template without and with a permalink structure; `{id}` is the post's.
+    // Post type, status, then link and permalink template with plain and with pretty permalinks; `{id}` is the post's id.
     type Row = (&'static str, &'static str, [Option<&'static str>; 4]);
     #[rustfmt::skip]
     let rows: [Row; 14] = [
@@ -116,26 +117,31 @@ async fn links_and_templates_of_custom_types() {
         for (name, status, expected) in rows {
             let collection = format!("/svc/v2/{name}s");
             let make = |body: Value| h.json(ADMIN, Method::POST, &collection, body);
-            let made = if status == "child" {
+            let created = if status == "child" {
                 let parent = make(json!({"title": "T", "slug": "t", "status": "publish"})).await.body["id"].clone();
                 make(json!({"title": "T", "slug": "child", "status": "publish", "parent": parent})).await
             } else {
                 make(json!({"title": "T", "slug": "t", "status": status})).await
             };
-            assert_eq!(made.status, 201, "{name} {status}: {:?}", made.body);
+            assert_eq!(created.status, 201, "{name} {status}: {:?}", created.body);
             for (field, expected) in ["link", "permalink_template"].into_iter().zip(&expected[at..at + 2]) {
-                let id = made.body["id"].to_string();
+                let id = created.body["id"].to_string();
                 let expected = expected.map(|path| format!("{home}{}", path.replace("{id}", &id)));
-                assert_eq!(made.body[field].as_str(), expected.as_deref(), "{structure:?} {name} {status} {field}");
+                assert_eq!(created.body[field].as_str(), expected.as_deref(), "{structure:?} {name} {status} {field}");
             }
-            // Each row has the slug for itself.
-            let gone = h
-                .json(ADMIN, Method::DELETE, &format!("{collection}/{}", made.body["id"]), json!({"force": true}))
+            // Deletes the post, so that the next row can use the same slug.
+            let deleted = h
+                .json(ADMIN, Method::DELETE, &format!("{collection}/{}", created.body["id"]), json!({"force": true}))
                 .await;
-            assert_eq!(gone.status, 200);
+            assert_eq!(deleted.status, 200);
             if status == "child" {
-                h.json(ADMIN, Method::DELETE, &format!("{collection}/{}", made.body["parent"]), json!({"force": true}))
-                    .await;
+                h.json(
+                    ADMIN,
+                    Method::DELETE,
+                    &format!("{collection}/{}", created.body["parent"]),
+                    json!({"force": true}),
+                )
+                .await;
             }
         }
         let term = h.json(ADMIN, Method::POST, "/svc/v2/libraries", json!({"name": "aa"})).await.body;

@@ -1,4 +1,4 @@
-//! Posts, in process, over the recorded fixture.
+//! Posts, in process, on the recorded fixture.
 
 mod harness;
 
@@ -14,7 +14,7 @@ fn ids(body: &Value) -> Vec<i64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_item_is_as_its_schema_says_in_every_context() {
+async fn items_match_their_schema_in_every_context() {
     let h = Harness::new();
     for base in ["posts", "pages", "books"] {
         let route = format!("/svc/v2/{base}");
@@ -38,7 +38,7 @@ async fn every_item_is_as_its_schema_says_in_every_context() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn head_runs_the_list_but_renders_nothing() {
+async fn head_requests_run_the_query_without_rendering() {
     let h = Harness::new();
     let get = h.get(NOBODY, POSTS, "per_page=5").await;
     let before = h.statements();
@@ -50,7 +50,7 @@ async fn head_runs_the_list_but_renders_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fields_that_are_not_asked_for_are_not_loaded() {
+async fn fields_that_are_not_requested_are_not_loaded() {
     let h = Harness::new();
     let spent = async |query: &str| {
         h.get(NOBODY, POSTS, query).await;
@@ -58,14 +58,14 @@ async fn fields_that_are_not_asked_for_are_not_loaded() {
         h.get(NOBODY, POSTS, query).await;
         h.statements() - before
     };
-    let (whole, few) = (spent("").await, spent("_fields=id,slug").await);
-    assert!(few < whole, "{few} of {whole}");
+    let (all, few) = (spent("").await, spent("_fields=id,slug").await);
+    assert!(few < all, "{few} of {all}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn create_update_trash_and_delete() {
     let h = Harness::new();
-    let made = h
+    let created = h
         .json(
             ADMIN,
             Method::POST,
@@ -74,13 +74,13 @@ async fn create_update_trash_and_delete() {
                 "sticky": true, "format": "quote", "meta": {"fx_integer": 7, "fx_strings": ["a", "b"]}}),
         )
         .await;
-    assert_eq!(made.status, 201, "{:?}", made.body);
-    let id = made.body["id"].as_i64().unwrap();
+    assert_eq!(created.status, 201, "{:?}", created.body);
+    let id = created.body["id"].as_i64().unwrap();
     let own = format!("{POSTS}/{id}");
-    assert!(made.header("Location").unwrap().ends_with(&own));
-    assert_eq!(made.body["slug"], "first");
-    assert_eq!((&made.body["categories"], &made.body["sticky"]), (&json!([2]), &json!(true)));
-    assert_eq!(made.body["meta"]["fx_strings"], json!(["a", "b"]));
+    assert!(created.header("Location").unwrap().ends_with(&own));
+    assert_eq!(created.body["slug"], "first");
+    assert_eq!((&created.body["categories"], &created.body["sticky"]), (&json!([2]), &json!(true)));
+    assert_eq!(created.body["meta"]["fx_strings"], json!(["a", "b"]));
 
     let twin = h.json(ADMIN, Method::POST, POSTS, json!({"title": "First", "status": "publish"})).await;
     assert_eq!(twin.body["slug"], "first-2");
@@ -90,9 +90,9 @@ async fn create_update_trash_and_delete() {
     assert_eq!(changed.body["meta"]["fx_integer"], 0);
     assert_eq!(changed.body["_links"]["version-history"][0]["count"], 1);
 
-    let gone = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
+    let deleted = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
     assert_eq!(
-        (gone.status, &gone.body["status"], &gone.body["slug"]),
+        (deleted.status, &deleted.body["status"], &deleted.body["slug"]),
         (200, &json!("trash"), &json!("first__trashed"))
     );
     let again = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
@@ -107,17 +107,17 @@ async fn create_update_trash_and_delete() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_that_fails_changes_nothing() {
+async fn a_failed_update_changes_nothing() {
     let h = Harness::new();
     let own = format!("{POSTS}/1000");
     let before = h.get(ADMIN, &own, "context=edit").await.body;
-    let refused = h.json(ADMIN, Method::PATCH, &own, json!({"title": "New", "meta": {"fx_integer": "x"}})).await;
-    assert_eq!((refused.status, refused.code()), (400, "rest_invalid_type"));
+    let rejected = h.json(ADMIN, Method::PATCH, &own, json!({"title": "New", "meta": {"fx_integer": "x"}})).await;
+    assert_eq!((rejected.status, rejected.code()), (400, "rest_invalid_type"));
     assert_eq!(h.get(ADMIN, &own, "context=edit").await.body, before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refusals_tell_who_is_not_signed_in_from_who_may_not() {
+async fn errors_distinguish_unauthenticated_from_unauthorized_callers() {
     let h = Harness::new();
     #[rustfmt::skip]
     let rows = [
@@ -135,15 +135,15 @@ async fn refusals_tell_who_is_not_signed_in_from_who_may_not() {
         (ADMIN, Method::POST, POSTS.to_owned(), json!({"id": 0, "title": "x"}), 404, "rest_post_invalid_id"),
     ];
     for (user, method, route, body, status, code) in rows {
-        let answer = h.json(user, method.clone(), &route, body.clone()).await;
-        assert_eq!((answer.status, answer.code()), (status, code), "{method} {route} {body} as {user}");
+        let response = h.json(user, method.clone(), &route, body.clone()).await;
+        assert_eq!((response.status, response.code()), (status, code), "{method} {route} {body} as {user}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_public_is_nowhere_to_be_seen() {
+async fn private_posts_are_hidden_everywhere() {
     let h = Harness::new();
-    // Drafts, private posts and the content behind a password of the fixture.
+    // Texts of the fixture's drafts, private posts and password-protected posts.
     for query in ["per_page=100", "per_page=100&orderby=id", "search=Draft", "search=Private&per_page=100"] {
         let text = h.get(NOBODY, POSTS, query).await.body.to_string();
         for secret in ["Draft by admin", "Private by admin", "The hidden text", "The hidden excerpt", "secret"] {
@@ -159,14 +159,14 @@ async fn what_is_not_public_is_nowhere_to_be_seen() {
     assert_eq!((wrong.status, wrong.code()), (403, "rest_post_incorrect_password"));
 }
 
-/// WordPress leads from them to the present address.
+/// WordPress redirects old slugs and dates to the current URL.
 #[tokio::test(flavor = "multi_thread")]
-async fn former_addresses_are_remembered() {
+async fn old_slugs_and_dates_are_recorded() {
     let h = Harness::new();
     let post = json!({"title": "Here", "slug": "one", "status": "publish", "date": "2024-03-01T10:00:00"});
     let id = h.json(ADMIN, Method::POST, POSTS, post).await.body["id"].as_i64().unwrap();
     let own = format!("{POSTS}/{id}");
-    let remembered = || {
+    let recorded = || {
         let meta = h.site.read(|db| Ok(svc_store::meta::load_one(db, svc_store::MetaKind::Post, id)?)).unwrap();
         (meta.all("_wp_old_slug").to_vec(), meta.all("_wp_old_date").to_vec())
     };
@@ -179,14 +179,14 @@ async fn former_addresses_are_remembered() {
         (json!({"status": "draft", "slug": "four"}), &["two", "three"], &["2024-03-02"]),
     ] {
         assert_eq!(h.json(ADMIN, Method::PATCH, &own, change.clone()).await.status, 200);
-        assert_eq!(remembered(), (texts(slugs), texts(days)), "{change}");
+        assert_eq!(recorded(), (texts(slugs), texts(days)), "{change}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_read_numbers_and_texts_as_clients_expect() {
+async fn list_parameters_accept_equivalent_forms() {
     let h = Harness::new();
-    // Two queries that ask for the same.
+    // Pairs of equivalent queries.
     for (route, odd, plain) in [
         ("posts", "author=-3&per_page=50", "author=3&per_page=50"),
         ("posts", "include=-1000", "include=1000"),
@@ -199,7 +199,7 @@ async fn lists_read_numbers_and_texts_as_clients_expect() {
         let (odd_answer, plain) = (h.get(ADMIN, &route, odd).await, h.get(ADMIN, &route, plain).await);
         assert_eq!((odd_answer.status, ids(&odd_answer.body)), (200, ids(&plain.body)), "{route}?{odd}");
     }
-    // No status at all is what is published, and the private posts that one may read.
+    // Without a status, lists have published posts and the private posts that the caller may read.
     let total =
         async |user: i64| h.get(user, POSTS, "status=&per_page=1").await.header("X-SVC-Total").map(str::to_owned);
     for (user, expected) in [(NOBODY, "51"), (AUTHOR, "52"), (ADMIN, "53")] {
@@ -208,25 +208,25 @@ async fn lists_read_numbers_and_texts_as_clients_expect() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn odd_members_of_posts() {
+async fn edge_cases_of_post_fields() {
     let h = Harness::new();
-    // Member, what is sent, what is answered.
-    for (name, sent, answered) in [
+    // Field, value in the request, value in the response.
+    for (name, sent, expected) in [
         ("status", json!(null), json!("draft")),
         ("comment_status", json!(null), json!("open")),
         ("format", json!(null), json!("standard")),
-        // A new draft that says nothing of being one keeps a slug that is taken.
+        // A new draft without an explicit status keeps a slug that is taken.
         ("slug", json!("hello-world"), json!("hello-world")),
-        // What is no image takes the image away.
+        // An id that is not an image removes the featured image.
         ("featured_media", json!(1205), json!(0)),
     ] {
-        let made = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", name: sent})).await;
-        assert_eq!((made.status, &made.body[name]), (201, &answered), "{name}");
+        let created = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", name: sent})).await;
+        assert_eq!((created.status, &created.body[name]), (201, &expected), "{name}");
     }
-    // Numbers outside of what a column takes are those at its ends.
-    for (order, kept) in [(i64::MAX, i32::MAX), (i64::MIN, i32::MIN)] {
-        let made = h.json(ADMIN, Method::POST, "/svc/v2/pages", json!({"title": "x", "menu_order": order})).await;
-        assert_eq!((made.status, &made.body["menu_order"]), (201, &json!(kept)));
+    // Numbers out of a column's range are clamped.
+    for (order, stored) in [(i64::MAX, i32::MAX), (i64::MIN, i32::MIN)] {
+        let created = h.json(ADMIN, Method::POST, "/svc/v2/pages", json!({"title": "x", "menu_order": order})).await;
+        assert_eq!((created.status, &created.body["menu_order"]), (201, &json!(stored)));
     }
     let wanted = json!({"title": "x", "slug": "hello-world", "status": "draft"});
     assert_eq!(h.json(ADMIN, Method::POST, POSTS, wanted).await.body["slug"], "hello-world-2");
@@ -236,8 +236,8 @@ async fn odd_members_of_posts() {
         ("excerpt", json!("x".repeat(65_536)), 500, "db_insert_error"),
         ("template", json!(5), 400, "rest_invalid_param"),
     ] {
-        let refused = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", name: sent})).await;
-        assert_eq!((refused.status, refused.code()), (status, code), "{name}");
+        let rejected = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", name: sent})).await;
+        assert_eq!((rejected.status, rejected.code()), (status, code), "{name}");
     }
 }
 
@@ -245,8 +245,8 @@ async fn odd_members_of_posts() {
 async fn an_undated_draft_gets_a_date_and_a_slug_in_the_trash() {
     let h = Harness::new();
     let own = format!("{POSTS}/1017");
-    let gone = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
-    // Another one without a slug is there already.
-    assert_eq!((&gone.body["status"], &gone.body["slug"]), (&json!("trash"), &json!("__trashed-2")));
-    assert_eq!(gone.body["date_gmt"], gone.body["modified_gmt"]);
+    let deleted = h.json(ADMIN, Method::DELETE, &own, json!({})).await;
+    // Another draft without a slug exists.
+    assert_eq!((&deleted.body["status"], &deleted.body["slug"]), (&json!("trash"), &json!("__trashed-2")));
+    assert_eq!(deleted.body["date_gmt"], deleted.body["modified_gmt"]);
 }

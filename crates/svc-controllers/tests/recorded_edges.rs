@@ -1,4 +1,4 @@
-//! Edge cases whose expected values were recorded from WordPress, in process, over the recorded fixture.
+//! Edge cases with expected values recorded from WordPress, in process, on the recorded fixture.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
@@ -8,22 +8,23 @@ use std::collections::HashMap;
 
 use harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
-use svc_controllers::{MetaField, RegisteredSetting};
+use svc_controllers::RegisteredSetting;
 use svc_model::{Post, UserId};
 use svc_routing::{Method, Request};
 use svc_schema::build::{boolean, integer, string};
+use svc_site::MetaField;
 use svc_store::{MetaKind, meta, options, posts};
 
 /// A subscriber.
 const SUBSCRIBER: i64 = 6;
 
-/// Ids of the items of a list.
+/// Ids of the items in a list.
 fn ids(body: &Value) -> Vec<i64> {
     body.as_array().into_iter().flatten().filter_map(|item| item["id"].as_i64()).collect()
 }
 
-/// The refused parameters of an error, in order, each with the code of its own error: `page=rest_out_of_bounds`.
-fn refused(body: &Value) -> String {
+/// The invalid parameters of an error, in order, each with its own error code: `page=rest_out_of_bounds`.
+fn invalid_params(body: &Value) -> String {
     let code = |name: &String| {
         let code = body["data"]["details"][name]["code"].as_str().unwrap_or_default();
         format!("{name}={code}")
@@ -32,7 +33,7 @@ fn refused(body: &Value) -> String {
     params.map(|params| params.keys().map(code).collect::<Vec<_>>().join(" ")).unwrap_or_default()
 }
 
-/// The row that PHP stores for what this text decodes to.
+/// The value that PHP stores for this JSON.
 fn as_php(text: &str) -> svc_store::StoredText {
     svc_store::StoredText::of(svc_php::serialize::from_stored(text.as_bytes()))
 }
@@ -48,7 +49,7 @@ async fn set_option(h: &Harness, name: &'static str, value: Option<&'static str>
     h.site.write(set).await.unwrap();
 }
 
-/// A route's pattern with `<name>` in the place of each named group.
+/// A route pattern in which each named group is replaced by `<name>`.
 fn without_groups(pattern: &str) -> String {
     let (mut out, mut rest) = (String::new(), pattern);
     while let Some(at) = rest.find("(?P<") {
@@ -76,19 +77,19 @@ fn without_groups(pattern: &str) -> String {
     out + rest
 }
 
-/// `arguments.txt` names the arguments of each route in order: those that are validated before any is sanitized plainly,
-/// those that are only sanitized (which may validate them) with `?`, and those that are neither with `-`.
+/// `arguments.txt` lists the arguments of each route in order. Arguments without a suffix are validated before any
+/// argument is sanitized; `?` marks those that are only sanitized (which may validate them), `-` those that are neither.
 #[tokio::test(flavor = "multi_thread")]
-async fn arguments_are_validated_in_two_steps_in_their_order() {
-    /// Arguments that plugins of the recorded site add, and one whose text the handler parses instead of a sanitizer.
-    const OTHERS: [&str; 5] = ["fx_", "genres", "shelves", "book", "form_data"];
-    let is_compared = |name: &&str| !OTHERS.iter().any(|other| name.starts_with(other));
+async fn arguments_are_validated_and_sanitized_in_the_recorded_order() {
+    /// Arguments added by plugins of the recorded site, and one that its handler parses instead of a sanitizer.
+    const IGNORED: [&str; 5] = ["fx_", "genres", "shelves", "book", "form_data"];
+    let is_compared = |name: &&str| !IGNORED.iter().any(|prefix| name.starts_with(prefix));
     let recorded: HashMap<(String, String), Vec<&str>> = include_str!("data/arguments.txt")
         .lines()
         .filter_map(|line| {
-            let mut words = line.split(' ');
-            let key = (words.next()?.to_owned(), words.next()?.replace("/wp/", "/svc/").replace("/wp-", "/svc-"));
-            Some((key, words.filter(is_compared).collect()))
+            let mut columns = line.split(' ');
+            let key = (columns.next()?.to_owned(), columns.next()?.replace("/wp/", "/svc/").replace("/wp-", "/svc-"));
+            Some((key, columns.filter(is_compared).collect()))
         })
         .collect();
     let h = Harness::new();
@@ -122,7 +123,7 @@ async fn arguments_are_validated_in_two_steps_in_their_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn several_invalid_arguments_are_reported_by_step() {
+async fn invalid_arguments_are_reported_per_validation_step() {
     let h = Harness::new();
     #[rustfmt::skip]
     let lists = [
@@ -144,9 +145,9 @@ async fn several_invalid_arguments_are_reported_by_step() {
         ("posts", "tags=x&page=x", "page=rest_invalid_type"),
     ];
     for (route, query, expected) in lists {
-        let answer = h.get(ADMIN, &format!("/svc/v2/{route}"), query).await;
+        let response = h.get(ADMIN, &format!("/svc/v2/{route}"), query).await;
         assert_eq!(
-            (answer.status, refused(&answer.body).as_str()),
+            (response.status, invalid_params(&response.body).as_str()),
             (if expected.is_empty() { 200 } else { 400 }, expected),
             "{route}?{query}"
         );
@@ -161,15 +162,15 @@ async fn several_invalid_arguments_are_reported_by_step() {
         ("font-families", json!({"font_family_settings": "x", "theme_json_version": 9}), "font_family_settings=rest_invalid_param"),
     ];
     for (route, body, expected) in writes {
-        let answer = h.json(ADMIN, Method::POST, &format!("/svc/v2/{route}"), body.clone()).await;
-        assert_eq!((answer.status, refused(&answer.body).as_str()), (400, expected), "{route} {body}");
+        let response = h.json(ADMIN, Method::POST, &format!("/svc/v2/{route}"), body.clone()).await;
+        assert_eq!((response.status, invalid_params(&response.body).as_str()), (400, expected), "{route} {body}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn reassign_zero_keeps_the_posts_without_an_author() {
     let h = Harness::new();
-    // How posts are reassigned, in the body or the query; the status, the author (0: none) and status of the post.
+    // Value of `reassign` in the body or the query; status of the response; author (0: none) and status of the post.
     #[rustfmt::skip]
     let rows = [
         (Some(json!(0)), "", 200, Some(0), "publish"),
@@ -198,15 +199,20 @@ async fn reassign_zero_keeps_the_posts_without_an_author() {
         if let Some(reassign) = &reassign {
             req = req.with_json(&json!({"force": true, "reassign": reassign}));
         }
-        let gone = h.send(ADMIN, req).await;
+        let deleted = h.send(ADMIN, req).await;
         let row = h.site.read(|db| Ok(posts::get(db, post)?)).unwrap().unwrap();
         let expected = (status, UserId(author.unwrap_or(user)), post_status);
-        assert_eq!((gone.status, row.author, row.status.as_str()), expected, "{reassign:?} {query}: {:?}", gone.body);
+        assert_eq!(
+            (deleted.status, row.author, row.status.as_str()),
+            expected,
+            "{reassign:?} {query}: {:?}",
+            deleted.body
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_password_opens_comments_of_one_named_post_only() {
+async fn a_password_gives_access_to_comments_of_a_single_post_only() {
     let h = Harness::new();
     // Post 1013 has the password `secret` and the comment 509.
     for (query, status, code, found) in [
@@ -220,8 +226,8 @@ async fn a_password_opens_comments_of_one_named_post_only() {
         ("post=1013&password=0", 401, "rest_cannot_read_post", vec![]),
         ("post=1013", 401, "rest_cannot_read_post", vec![]),
     ] {
-        let answer = h.get(NOBODY, "/svc/v2/comments", query).await;
-        assert_eq!((answer.status, answer.code(), ids(&answer.body)), (status, code, found), "{query}");
+        let response = h.get(NOBODY, "/svc/v2/comments", query).await;
+        assert_eq!((response.status, response.code(), ids(&response.body)), (status, code, found), "{query}");
     }
 }
 
@@ -236,7 +242,7 @@ async fn a_setting_with_an_invalid_stored_value_cannot_be_deleted() {
     });
     const REFUSED: (u16, &str) = (500, "rest_invalid_stored_value");
     const DELETED: (u16, &str) = (200, "");
-    // Option and setting; what is stored; what `null` does. A missing option counts as false.
+    // Option, setting, stored value, result of `null`. A missing option counts as false.
     for (option, name, stored, expected) in [
         ("start_of_week", "start_of_week", Some("x"), REFUSED),
         ("start_of_week", "start_of_week", Some(""), REFUSED),
@@ -261,8 +267,8 @@ async fn a_setting_with_an_invalid_stored_value_cannot_be_deleted() {
         ("fx_flag", "fx_flag", None, DELETED),
     ] {
         set_option(&h, option, stored).await;
-        let answer = h.json(ADMIN, Method::PUT, "/svc/v2/settings", json!({name: null})).await;
-        assert_eq!((answer.status, answer.code()), expected, "{name} {stored:?}");
+        let response = h.json(ADMIN, Method::PUT, "/svc/v2/settings", json!({name: null})).await;
+        assert_eq!((response.status, response.code()), expected, "{name} {stored:?}");
         let left = h.site.read(|db| Ok(options::get(db, option)?)).unwrap();
         assert_eq!(
             left.as_ref().map(svc_store::StoredText::as_stored),
@@ -273,7 +279,7 @@ async fn a_setting_with_an_invalid_stored_value_cannot_be_deleted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn statuses_of_a_list_take_the_right_to_edit_or_to_read_private_posts() {
+async fn list_statuses_require_capabilities_to_edit_or_read_private_posts() {
     let h = Harness::new();
     let rights = r#"a:2:{s:10:"subscriber";b:1;s:18:"read_private_posts";b:1;}"#;
     let add = |tx: &mut svc_store::Tx| {
@@ -298,10 +304,10 @@ async fn statuses_of_a_list_take_the_right_to_edit_or_to_read_private_posts() {
         (NOBODY, "media", "status=private", OF_STATUS),
     ];
     for (user, route, query, expected) in rows {
-        let answer = h.get(user, &format!("/svc/v2/{route}"), query).await;
-        assert_eq!(refused(&answer.body), expected, "{user} {route} {query}: {:?}", answer.body);
+        let response = h.get(user, &format!("/svc/v2/{route}"), query).await;
+        assert_eq!(invalid_params(&response.body), expected, "{user} {route} {query}: {:?}", response.body);
     }
-    // The right to read private posts is enough for them, and for no other status.
+    // The capability to read private posts is sufficient for the status `private` only.
     h.site.write(add).await.unwrap();
     let found = h.get(SUBSCRIBER, "/svc/v2/posts", "status=private&_fields=id,status").await;
     assert_eq!(found.status, 200, "{:?}", found.body);
@@ -313,8 +319,8 @@ async fn statuses_of_a_list_take_the_right_to_edit_or_to_read_private_posts() {
         ("posts", "status=draft", OF_STATUS),
         ("pages", "status=private", OF_STATUS),
     ] {
-        let answer = h.get(SUBSCRIBER, &format!("/svc/v2/{route}"), query).await;
-        assert_eq!(refused(&answer.body), expected, "{route} {query}: {:?}", answer.body);
+        let response = h.get(SUBSCRIBER, &format!("/svc/v2/{route}"), query).await;
+        assert_eq!(invalid_params(&response.body), expected, "{route} {query}: {:?}", response.body);
     }
     let add = move |tx: &mut svc_store::Tx| {
         let key = format!("{}capabilities", tx.prefix());
@@ -326,7 +332,7 @@ async fn statuses_of_a_list_take_the_right_to_edit_or_to_read_private_posts() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn defaults_of_registered_meta() {
-    // Field; its value when nothing is stored; the default that its schema shows.
+    // Field; its value if nothing is stored; the default in its schema.
     let rows = [
         (MetaField::new("l_str", "string").default(json!("x")).list(), json!(["x"]), json!("x")),
         (MetaField::new("l_int", "integer").default(json!(3)).list(), json!([3]), json!(3)),
@@ -353,15 +359,15 @@ async fn defaults_of_registered_meta() {
     ];
     let fields: Vec<MetaField> = rows.iter().map(|(field, ..)| field.clone()).collect();
     let h = Harness::with(|site| fields.into_iter().for_each(|field| site.meta.register("post", "post", field)));
-    let shown = h.get(NOBODY, "/svc/v2/posts/1001", "").await.body["meta"].clone();
+    let values = h.get(NOBODY, "/svc/v2/posts/1001", "").await.body["meta"].clone();
     let schema = h.json(ADMIN, Method::OPTIONS, "/svc/v2/posts", json!({})).await.body["schema"].clone();
     let schema = &schema["properties"]["meta"]["properties"];
     for (field, value, default) in &rows {
-        assert_eq!(&shown[&field.name], value, "{}", field.name);
+        assert_eq!(&values[&field.name], value, "{}", field.name);
         let of = if field.single { &schema[&field.name] } else { &schema[&field.name]["items"] };
         assert_eq!(&of["default"], default, "{}: {of}", field.name);
     }
-    // What is sent, the response's value and the number of stored rows; the default is stored when it is sent.
+    // Value in the request and in the response, and number of stored rows. A default is stored if it is sent.
     for (name, sent, status, value, stored) in [
         ("l_str", json!(["x"]), 200, json!(["x"]), 1),
         ("l_str", json!(["x", "z"]), 200, json!(["x", "z"]), 2),
@@ -373,8 +379,13 @@ async fn defaults_of_registered_meta() {
         ("s_enumd", json!(null), 500, json!(null), 0),
         ("l_sch", json!(["y"]), 200, json!(["y"]), 1),
     ] {
-        let answer = h.json(ADMIN, Method::POST, "/svc/v2/posts/1001", json!({"meta": {name: sent}})).await;
-        assert_eq!((answer.status, &answer.body["meta"][name]), (status, &value), "{name} {sent}: {:?}", answer.code());
+        let response = h.json(ADMIN, Method::POST, "/svc/v2/posts/1001", json!({"meta": {name: sent}})).await;
+        assert_eq!(
+            (response.status, &response.body["meta"][name]),
+            (status, &value),
+            "{name} {sent}: {:?}",
+            response.code()
+        );
         let rows = h.site.read(|db| Ok(meta::load_one(db, MetaKind::Post, 1001)?.all(name).len())).unwrap();
         assert_eq!(rows, stored, "{name} {sent}");
     }
@@ -393,39 +404,44 @@ async fn media_without_metadata_or_file() {
         };
         h.site.write(change)
     };
-    let shown = async || h.get(ADMIN, "/svc/v2/media/1200", "context=edit").await.body;
+    let image = async || h.get(ADMIN, "/svc/v2/media/1200", "context=edit").await.body;
     let all = json!(["thumbnail", "medium", "medium_large", "large", "1536x1536", "2048x2048"]);
-    assert_eq!(shown().await["filename"], "landscape.jpg");
+    assert_eq!(image().await["filename"], "landscape.jpg");
     set("_wp_attachment_metadata", None).await.unwrap();
-    let item = shown().await;
+    let item = image().await;
     assert_eq!((&item["missing_image_sizes"], &item["filename"]), (&all, &json!("landscape.jpg")));
     set("_wp_attachment_metadata", Some("a:0:{}")).await.unwrap();
-    assert_eq!(shown().await["missing_image_sizes"], all);
+    assert_eq!(image().await["missing_image_sizes"], all);
     set("_wp_attached_file", None).await.unwrap();
-    let item = shown().await;
+    let item = image().await;
     assert_eq!((&item["missing_image_sizes"], &item["filename"]), (&json!([]), &Value::Null));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn media_keep_their_status_and_images_have_no_featured_image() {
+async fn media_status_cannot_change_and_images_have_no_featured_image() {
     let dir = tempfile::tempdir().unwrap();
     let storage = svc_media::Storage::folder(dir.path());
     let h = Harness::with(move |site| site.uploads = storage);
-    for (sent, status, kept, error) in [
+    for (sent, status, stored, error) in [
         ("inherit", 200, "inherit", ""),
         ("private", 200, "private", ""),
         ("inherit", 400, "private", "status=rest_not_in_enum"),
         ("publish", 200, "inherit", ""),
         ("trash", 400, "inherit", "status=rest_not_in_enum"),
     ] {
-        let answer = h.json(ADMIN, Method::POST, "/svc/v2/media/1200", json!({"status": sent})).await;
-        assert_eq!((answer.status, refused(&answer.body).as_str()), (status, error), "{sent}: {:?}", answer.body);
+        let response = h.json(ADMIN, Method::POST, "/svc/v2/media/1200", json!({"status": sent})).await;
+        assert_eq!(
+            (response.status, invalid_params(&response.body).as_str()),
+            (status, error),
+            "{sent}: {:?}",
+            response.body
+        );
         let row = h.site.read(|db| Ok(posts::get(db, svc_model::PostId(1200))?)).unwrap().unwrap();
-        assert_eq!(row.status, kept, "{sent}");
+        assert_eq!(row.status, stored, "{sent}");
     }
     const PNG: &[u8] = include_bytes!("data/wide.png");
     const MP4: &[u8] = include_bytes!("../../svc-media/tests/data/film.mp4");
-    for (name, bytes, featured, status, code, shown) in [
+    for (name, bytes, featured, status, code, featured_media) in [
         ("a.png", PNG, 1200, 400, "rest_no_featured_media", Value::Null),
         ("a.png", PNG, 0, 400, "rest_no_featured_media", Value::Null),
         ("a.mp4", MP4, 1200, 201, "", json!(1200)),
@@ -434,14 +450,14 @@ async fn media_keep_their_status_and_images_have_no_featured_image() {
     ] {
         let req = Request::new(Method::POST, "/svc/v2/media").with_query_string(&format!("featured_media={featured}"));
         let req = req.with_header("content-disposition", &format!("attachment; filename=\"{name}\"")).with_body(bytes);
-        let answer = h.send(ADMIN, req).await;
-        let found = (answer.status, answer.code(), &answer.body["featured_media"]);
-        assert_eq!(found, (status, code, &shown), "{name} {featured}: {:?}", answer.body);
+        let response = h.send(ADMIN, req).await;
+        let found = (response.status, response.code(), &response.body["featured_media"]);
+        assert_eq!(found, (status, code, &featured_media), "{name} {featured}: {:?}", response.body);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn menu_items_link_to_what_exists() {
+async fn menu_items_link_to_existing_objects() {
     let h = Harness::new();
     let route = "/svc/v2/menu-items";
     #[rustfmt::skip]
@@ -459,8 +475,8 @@ async fn menu_items_link_to_what_exists() {
         (json!({"type": "post_type", "object_id": 1000}), 201, "", "post"),
     ];
     for (body, status, code, object) in rows {
-        let answer = h.json(ADMIN, Method::POST, route, body.clone()).await;
-        let found = (answer.status, answer.code(), answer.body["object"].as_str().unwrap_or_default());
+        let response = h.json(ADMIN, Method::POST, route, body.clone()).await;
+        let found = (response.status, response.code(), response.body["object"].as_str().unwrap_or_default());
         assert_eq!(found, (status, code, object), "{body}");
     }
     let item =
@@ -471,17 +487,17 @@ async fn menu_items_link_to_what_exists() {
         (json!({"object": "0"}), 200, ""),
         (json!({"object_id": 0}), 200, ""),
     ] {
-        let answer = h.json(ADMIN, Method::POST, &format!("{route}/{item}"), body.clone()).await;
-        assert_eq!((answer.status, answer.code()), (status, code), "{body}");
+        let response = h.json(ADMIN, Method::POST, &format!("{route}/{item}"), body.clone()).await;
+        assert_eq!((response.status, response.code()), (status, code), "{body}");
     }
-    // The site registers no location: an empty PHP array.
+    // Without registered locations the value is an empty PHP array.
     assert_eq!(h.get(ADMIN, "/svc/v2/menu-locations", "").await.body, json!([]));
-    // Only an empty list of taxonomies is an object.
+    // Only an empty list of taxonomies becomes an object.
     assert_eq!(h.get(ADMIN, "/svc/v2/taxonomies", "type=nosuch").await.body, json!({}));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn font_settings_are_validated_and_stored_as_wordpress_does() {
+async fn font_settings_are_validated_and_stored_as_in_wordpress() {
     let h = Harness::new();
     let faces = "/svc/v2/font-families/1470/font-faces";
     #[rustfmt::skip]
@@ -498,42 +514,50 @@ async fn font_settings_are_validated_and_stored_as_wordpress_does() {
     ];
     for (src, code) in rows {
         let settings = json!({"fontFamily": "F", "src": src}).to_string();
-        let answer = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": settings})).await;
-        assert_eq!((answer.status, refused(&answer.body)), (400, format!("font_face_settings={code}")), "{src}");
-        assert_eq!(answer.body["data"]["details"]["font_face_settings"]["data"]["status"], 400, "{src}");
+        let response = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": settings})).await;
+        assert_eq!(
+            (response.status, invalid_params(&response.body)),
+            (400, format!("font_face_settings={code}")),
+            "{src}"
+        );
+        assert_eq!(response.body["data"]["details"]["font_face_settings"]["data"]["status"], 400, "{src}");
     }
-    let answer = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": 5, "theme_json_version": 9})).await;
-    assert_eq!(refused(&answer.body), "font_face_settings=rest_invalid_type");
+    let response = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": 5, "theme_json_version": 9})).await;
+    assert_eq!(invalid_params(&response.body), "font_face_settings=rest_invalid_type");
     for (family, code) in [
         (r#"{"name":"A","slug":"0","fontFamily":"x"}"#, "rest_invalid_param"),
         (r#"{"name":"A","slug":"a","fontFamily":"x","q":1}"#, "rest_additional_properties_forbidden"),
     ] {
-        let answer =
+        let response =
             h.json(ADMIN, Method::POST, "/svc/v2/font-families", json!({"font_family_settings": family})).await;
-        assert_eq!(refused(&answer.body), format!("font_family_settings={code}"), "{family}");
+        assert_eq!(invalid_params(&response.body), format!("font_family_settings={code}"), "{family}");
     }
-    // As stored: slashes and characters outside ASCII are escaped.
+    // In the stored JSON, slashes and non-ASCII characters are escaped.
     let content = |id: i64| h.site.read(|db| Ok(posts::get(db, svc_model::PostId(id))?)).unwrap().unwrap().content;
     let settings = r#"{"fontFamily":"A/B, \"C é\"","src":"https://fonts.example.com/x.woff2"}"#;
-    let made = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": settings})).await;
-    assert_eq!(made.status, 201, "{:?}", made.body);
-    let face = made.body["id"].as_i64().unwrap();
+    let created = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": settings})).await;
+    assert_eq!(created.status, 201, "{:?}", created.body);
+    let face = created.body["id"].as_i64().unwrap();
     assert_eq!(
         content(face),
         r#"{"fontFamily":"\"A\/B\", \"C \u00e9\"","src":"https:\/\/fonts.example.com\/x.woff2"}"#
     );
     let settings = r#"{"fontFamily":"One","src":[" https://fonts.example.com/a b.woff2"]}"#;
-    let made = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": settings})).await;
-    assert_eq!(made.body["font_face_settings"]["src"], "https://fonts.example.com/a%20b.woff2", "{:?}", made.body);
+    let created = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": settings})).await;
+    assert_eq!(
+        created.body["font_face_settings"]["src"], "https://fonts.example.com/a%20b.woff2",
+        "{:?}",
+        created.body
+    );
     let family = r#"{"preview":"http://x.example/p.svg","name":"N","slug":"n-n","fontFamily":"A/B"}"#;
-    let made = h.json(ADMIN, Method::POST, "/svc/v2/font-families", json!({"font_family_settings": family})).await;
-    let family = made.body["id"].as_i64().unwrap();
+    let created = h.json(ADMIN, Method::POST, "/svc/v2/font-families", json!({"font_family_settings": family})).await;
+    let family = created.body["id"].as_i64().unwrap();
     assert_eq!(content(family), r#"{"preview":"http:\/\/x.example\/p.svg","fontFamily":"\"A\/B\""}"#);
     let change = json!({"font_family_settings": r#"{"preview":""}"#});
     h.json(ADMIN, Method::POST, &format!("/svc/v2/font-families/{family}"), change).await;
     assert_eq!(content(family), r#"{"fontFamily":"\"A\/B\"","preview":""}"#);
-    // Other content that is stored.
-    for (content, shown) in [
+    // Stored content from other sources.
+    for (content, expected) in [
         (r#"{"fontFamily":"A","unknown":1,"src":[]}"#, json!({"fontFamily": "A", "src": []})),
         ("not JSON", json!({"fontFamily": "", "src": []})),
         ("", json!({"fontFamily": "", "src": []})),
@@ -545,8 +569,8 @@ async fn font_settings_are_validated_and_stored_as_wordpress_does() {
             Ok(())
         };
         h.site.write(change).await.unwrap();
-        let answer = h.get(ADMIN, &format!("{faces}/{face}"), "").await;
-        assert_eq!(answer.body["font_face_settings"], shown, "{content}");
+        let response = h.get(ADMIN, &format!("{faces}/{face}"), "").await;
+        assert_eq!(response.body["font_face_settings"], expected, "{content}");
     }
 }
 
@@ -571,13 +595,17 @@ async fn lists_with_sticky_and_menu_order() {
         ("posts", "sticky=0&ignore_sticky=0&per_page=3", &[1059, 1058, 1057], "49"),
     ];
     for (route, query, expected, total) in rows {
-        let answer = h.get(ADMIN, &format!("/svc/v2/{route}"), query).await;
-        assert_eq!((ids(&answer.body).as_slice(), answer.header("X-SVC-Total")), (expected, Some(total)), "{query}");
+        let response = h.get(ADMIN, &format!("/svc/v2/{route}"), query).await;
+        assert_eq!(
+            (ids(&response.body).as_slice(), response.header("X-SVC-Total")),
+            (expected, Some(total)),
+            "{query}"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_that_name_too_much_are_refused_and_repetitions_are_not() {
+async fn too_long_lists_are_rejected_but_duplicates_are_not() {
     let h = Harness::new();
     let many =
         |name: &str, n: usize| format!("{name}={}", (0..n).map(|i| format!("v{i}")).collect::<Vec<_>>().join(","));
@@ -601,11 +629,11 @@ async fn lists_that_name_too_much_are_refused_and_repetitions_are_not() {
         ("comments", repeated("post", "1000", 900), 200),
     ] {
         let req = Request::get(format!("/svc/v2/{route}")).with_query_string(&query);
-        let answer = h.send(ADMIN, req).await;
+        let response = h.send(ADMIN, req).await;
         let start = &query[..query.len().min(60)];
-        assert_eq!(answer.status, status, "{route}?{start}: {:?}", answer.code());
+        assert_eq!(response.status, status, "{route}?{start}: {:?}", response.code());
         if status == 400 {
-            assert_eq!(answer.code(), "rest_invalid_param", "{route}?{start}");
+            assert_eq!(response.code(), "rest_invalid_param", "{route}?{start}");
         }
     }
 }

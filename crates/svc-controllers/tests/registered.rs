@@ -1,4 +1,4 @@
-//! Types, statuses and taxonomies, in process, over the recorded fixture.
+//! Post types, statuses and taxonomies, in process, on the recorded fixture.
 
 mod harness;
 
@@ -15,7 +15,7 @@ fn names(body: &Value) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_item_is_as_its_schema_says_in_every_context() {
+async fn items_match_their_schema_in_every_context() {
     let h = Harness::new();
     for base in ["types", "statuses", "taxonomies"] {
         let route = format!("/svc/v2/{base}");
@@ -26,7 +26,7 @@ async fn every_item_is_as_its_schema_says_in_every_context() {
             assert!(!names(&list.body).is_empty(), "{:?}", list.body);
             for (name, item) in list.body.as_object().unwrap() {
                 let one = h.get(ADMIN, &format!("{route}/{name}"), &format!("context={context}")).await;
-                assert_eq!(&one.body, item, "{base} {name}: alone as in the list");
+                assert_eq!(&one.body, item, "{base} {name}: the item equals the list entry");
                 let mut item = item.clone();
                 item.as_object_mut().unwrap().remove("_links");
                 schema.validate(&item, "item").unwrap_or_else(|e| panic!("{base} {context} {name}: {e}"));
@@ -40,9 +40,9 @@ async fn every_item_is_as_its_schema_says_in_every_context() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_sees_what() {
+async fn visibility_by_role() {
     let h = Harness::new();
-    // Caller, path and query; code, or names of what is listed.
+    // Caller, path and query; error code, or names in the list.
     #[rustfmt::skip]
     let rows: [(i64, &str, &str, &str, &[&str]); 28] = [
         (NOBODY, "statuses", "", "", &["publish"]),
@@ -66,7 +66,7 @@ async fn who_sees_what() {
         (NOBODY, "taxonomies", "type=", "", &["category", "post_tag", "nav_menu", "wp_pattern_category", "genre"]),
         (NOBODY, "taxonomies", "type=page", "", &[]),
         (NOBODY, "taxonomies", "type=nosuch", "", &[]),
-        // Among the taxonomies of a type without any there is none to edit.
+        // For a post type without taxonomies there is no taxonomy to edit.
         (ADMIN, "taxonomies", "type=page&context=edit", "rest_cannot_view", &[]),
         (SUBSCRIBER, "taxonomies", "context=edit", "rest_cannot_view", &[]),
         (CONTRIBUTOR, "taxonomies/nav_menu", "context=edit", "rest_forbidden_context", &[]),
@@ -77,8 +77,8 @@ async fn who_sees_what() {
         (NOBODY, "types", "context=bogus", "rest_invalid_param", &[]),
     ];
     for (user, path, query, code, listed) in rows {
-        let answer = h.get(user, &format!("/svc/v2/{path}"), query).await;
-        assert_eq!(answer.code(), code, "{user} {path}?{query}: {:?}", answer.body);
+        let response = h.get(user, &format!("/svc/v2/{path}"), query).await;
+        assert_eq!(response.code(), code, "{user} {path}?{query}: {:?}", response.body);
         let status = match code {
             "" => 200,
             "rest_invalid_param" => 400,
@@ -86,17 +86,17 @@ async fn who_sees_what() {
             _ if user == NOBODY => 401,
             _ => 403,
         };
-        assert_eq!(answer.status, status, "{user} {path}?{query}");
+        assert_eq!(response.status, status, "{user} {path}?{query}");
         if code.is_empty() && !path.contains('/') {
-            assert_eq!(names(&answer.body), listed, "{user} {path}?{query}");
+            assert_eq!(names(&response.body), listed, "{user} {path}?{query}");
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn members_tell_what_is_registered() {
+async fn fields_reflect_the_registration() {
     let h = Harness::new();
-    // Path; member of the answer for an administrator in context edit, as a pointer; value.
+    // Path; JSON pointer into an administrator's response in context edit; value.
     #[rustfmt::skip]
     let rows = [
         ("types/post", "/icon", json!("dashicons-admin-post")),
@@ -120,8 +120,8 @@ async fn members_tell_what_is_registered() {
         ("taxonomies/nav_menu", "/types", json!(["nav_menu_item"])),
     ];
     for (path, pointer, value) in rows {
-        let answer = h.get(ADMIN, &format!("/svc/v2/{path}"), "context=edit").await;
-        assert_eq!(answer.body.pointer(pointer), Some(&value), "{path} {pointer}");
+        let response = h.get(ADMIN, &format!("/svc/v2/{path}"), "context=edit").await;
+        assert_eq!(response.body.pointer(pointer), Some(&value), "{path} {pointer}");
     }
 }
 
@@ -137,15 +137,15 @@ async fn fields_and_links() {
         ("types/post", "rest_base", json!({"rest_base": "posts"})),
         ("types/post", "nosuch", json!([])),
         ("statuses", "draft.slug,publish._links", json!({"draft": [], "publish": {"_links": archives("posts")}})),
-        // Links of statuses do not ask what is wanted.
+        // Links of statuses are returned regardless of `_fields`.
         ("statuses/publish", "nosuch", json!({"_links": archives("posts")})),
         ("statuses", "publish", json!({"publish": {"_links": archives("posts")}})),
         ("statuses/draft", "slug", json!({"slug": "draft", "_links": archives("posts?status=draft")})),
         ("categories/2", "nosuch", json!([])),
     ];
     for (path, fields, expected) in rows {
-        let answer = h.get(ADMIN, &format!("/svc/v2/{path}"), &format!("_fields={fields}")).await;
-        assert_eq!(answer.body, expected, "{path} {fields}");
+        let response = h.get(ADMIN, &format!("/svc/v2/{path}"), &format!("_fields={fields}")).await;
+        assert_eq!(response.body, expected, "{path} {fields}");
     }
     let head = h.json(NOBODY, Method::HEAD, "/svc/v2/types", json!(null)).await;
     assert_eq!((head.status, head.body), (200, Value::Null));

@@ -1,17 +1,17 @@
-//! Revisions, autosaves and scheduled posts, in process, over the recorded fixture: post 1036 has the revisions 1500 to
-//! 1502 and the administrator's autosave 1503, 1017 is a draft of the author's.
+//! Revisions, autosaves and scheduled posts, in process, on the recorded fixture. Post 1036 has the revisions 1500 to 1502
+//! and the administrator's autosave 1503; 1017 is a draft of the author.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
 mod harness;
 
 use chrono::{NaiveDateTime, TimeDelta};
-use harness::{ADMIN, AUTHOR, Answer, CONTRIBUTOR, EDITOR, Harness, NOBODY};
+use harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY, TestResponse};
 use serde_json::{Value, json};
-use svc_controllers::schedule;
 use svc_model::PostId;
 use svc_routing::Method;
 use svc_schema::Schema;
+use svc_site::schedule;
 use svc_store::{
     MetaKind, StoredText, meta,
     posts::{self, PostQuery},
@@ -21,29 +21,29 @@ use svc_store::{
 const OTHER: i64 = 4;
 const POST: &str = "/svc/v2/posts/1036";
 
-async fn autosave(h: &Harness, user: i64, route: &str, body: Value) -> Answer {
+async fn autosave(h: &Harness, user: i64, route: &str, body: Value) -> TestResponse {
     h.json(user, Method::POST, &format!("{route}/autosaves"), body).await
 }
 
-/// Contents of the revisions of a post, newest first, those of autosaves in brackets.
+/// Contents of a post's revisions, newest first; those of autosaves in brackets.
 async fn contents(h: &Harness, route: &str) -> Vec<String> {
     let list = h.get(ADMIN, &format!("{route}/revisions"), "context=edit").await;
-    let shown = |r: &Value| {
+    let content_of = |r: &Value| {
         let text = r["content"]["raw"].as_str().unwrap_or_default();
         if r["slug"].as_str().unwrap_or_default().contains("autosave") { format!("[{text}]") } else { text.to_owned() }
     };
-    list.body.as_array().unwrap().iter().map(shown).collect()
+    list.body.as_array().unwrap().iter().map(content_of).collect()
 }
 
 async fn create(h: &Harness, user: i64, body: Value) -> (i64, String) {
-    let made = h.json(user, Method::POST, "/svc/v2/posts", body).await;
-    assert_eq!(made.status, 201, "{:?}", made.body);
-    let id = made.body["id"].as_i64().unwrap();
+    let created = h.json(user, Method::POST, "/svc/v2/posts", body).await;
+    assert_eq!(created.status, 201, "{:?}", created.body);
+    let id = created.body["id"].as_i64().unwrap();
     (id, format!("/svc/v2/posts/{id}"))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_item_is_as_its_schema_says_in_every_context() {
+async fn items_match_their_schema_in_every_context() {
     let h = Harness::new();
     for (route, title) in [
         (format!("{POST}/revisions"), "post-revision"),
@@ -71,11 +71,11 @@ async fn every_item_is_as_its_schema_says_in_every_context() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_revision_is_kept_of_each_change() {
+async fn each_change_creates_a_revision() {
     let h = Harness::new();
     let (_, post) = create(&h, ADMIN, json!({"title": "T", "content": "one", "status": "publish"})).await;
-    assert!(contents(&h, &post).await.is_empty(), "none when it is made");
-    // What is sent, and what the revisions then hold.
+    assert!(contents(&h, &post).await.is_empty(), "a new post has no revisions");
+    // Request body; contents of the revisions afterwards.
     let rows: [(Value, &[&str]); 6] = [
         (json!({"slug": "elsewhere"}), &["one"]),
         (json!({"sticky": true}), &["one"]),
@@ -85,14 +85,14 @@ async fn a_revision_is_kept_of_each_change() {
         (json!({"meta": {"fx_string": "x"}}), &["two ", "two", "one"]),
     ];
     for (body, expected) in rows {
-        let answer = h.json(ADMIN, Method::PATCH, &post, body.clone()).await;
-        assert_eq!(answer.status, 200);
+        let response = h.json(ADMIN, Method::PATCH, &post, body.clone()).await;
+        assert_eq!(response.status, 200);
         assert_eq!(contents(&h, &post).await, expected, "{body}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_oldest_revisions_go_and_autosaves_stay() {
+async fn the_oldest_revisions_are_deleted_but_not_autosaves() {
     let h = Harness::with(|site| site.revisions_kept = Some(3));
     let (_, post) = create(&h, ADMIN, json!({"title": "T", "content": "0", "status": "publish"})).await;
     autosave(&h, ADMIN, &post, json!({"content": "typed"})).await;
@@ -109,7 +109,7 @@ async fn the_oldest_revisions_go_and_autosaves_stay() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_may_see_and_delete_revisions() {
+async fn permissions_to_view_and_delete_revisions() {
     let h = Harness::new();
     let one = format!("{POST}/revisions/1501");
     let rows: [(i64, Method, &str, u16, &str); 14] = [
@@ -129,13 +129,13 @@ async fn who_may_see_and_delete_revisions() {
         (ADMIN, Method::DELETE, "/svc/v2/posts/1036/revisions/999999", 404, "rest_post_invalid_id"),
     ];
     for (user, method, route, status, code) in rows {
-        let answer = h.json(user, method.clone(), route, json!({"force": true})).await;
-        assert_eq!((answer.status, answer.code()), (status, code), "{user} {method} {route}");
+        let response = h.json(user, method.clone(), route, json!({"force": true})).await;
+        assert_eq!((response.status, response.code()), (status, code), "{user} {method} {route}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_of_revisions() {
+async fn paging_of_revisions() {
     let h = Harness::new();
     let rows: [(&str, &[i64], &str); 9] = [
         ("", &[1503, 1502, 1501, 1500], ""),
@@ -156,7 +156,7 @@ async fn pages_of_revisions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_editor_has_one_autosave_and_the_post_stays() {
+async fn each_user_has_one_autosave_and_the_post_is_unchanged() {
     let h = Harness::new();
     let before = h.get(ADMIN, POST, "context=edit&_fields=content,title,modified").await.body;
     let first = autosave(&h, AUTHOR, POST, json!({"title": "Typed", "content": "a<script>b</script>"})).await;
@@ -167,33 +167,37 @@ async fn each_editor_has_one_autosave_and_the_post_stays() {
     assert_eq!((&again.body["id"], &again.body["title"]["raw"]), (&first.body["id"], &json!("Typed")));
     let editor = autosave(&h, EDITOR, POST, json!({"content": "editor's"})).await;
     assert_ne!(editor.body["id"], first.body["id"]);
-    assert_eq!(editor.body["title"]["raw"], "", "a new one holds what was typed only");
+    assert_eq!(editor.body["title"]["raw"], "", "a new autosave has only the fields of the request");
     assert_eq!(h.get(ADMIN, POST, "context=edit&_fields=content,title,modified").await.body, before);
     assert_eq!(autosave(&h, OTHER, POST, json!({"content": "x"})).await.code(), "rest_cannot_edit");
     assert_eq!(autosave(&h, NOBODY, POST, json!({"content": "x"})).await.status, 401);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_different_from_the_post_leaves_the_autosave() {
+async fn an_autosave_without_changes_keeps_the_existing_one() {
     let h = Harness::new();
     let (id, post) = create(&h, ADMIN, json!({"title": "T", "content": "c", "status": "publish"})).await;
     let same = autosave(&h, ADMIN, &post, json!({"title": "T", "content": "c"})).await;
-    assert_eq!((same.status, &same.body["parent"]), (200, &json!(id)), "the first is kept all the same");
+    assert_eq!(
+        (same.status, &same.body["parent"]),
+        (200, &json!(id)),
+        "the first autosave is stored even without changes"
+    );
     autosave(&h, ADMIN, &post, json!({"content": "d"})).await;
-    for body in [json!({}), json!({"content": "c"}), json!({"meta": {"fx_string": "not kept with revisions"}})] {
-        let answer = autosave(&h, ADMIN, &post, body.clone()).await;
-        assert_eq!((&answer.body["id"], &answer.body["content"]["raw"]), (&same.body["id"], &json!("d")), "{body}");
+    for body in [json!({}), json!({"content": "c"}), json!({"meta": {"fx_string": "not part of revisions"}})] {
+        let response = autosave(&h, ADMIN, &post, body.clone()).await;
+        assert_eq!((&response.body["id"], &response.body["content"]["raw"]), (&same.body["id"], &json!("d")), "{body}");
     }
     let meta = autosave(&h, ADMIN, &post, json!({"meta": {"footnotes": "[1]", "fx_string": "x"}})).await;
     assert_eq!(
         (&meta.body["meta"]["footnotes"], &meta.body["meta"]["fx_string"]),
         (&json!("[1]"), &json!("")),
-        "only meta of revisions goes along"
+        "only revisioned meta is stored"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_own_draft_is_autosaved_in_its_row_unless_somebody_else_has_it_open() {
+async fn the_author_autosaves_a_draft_in_place_unless_another_user_has_locked_it() {
     let h = Harness::new();
     let draft = "/svc/v2/posts/1017";
     let own = autosave(&h, AUTHOR, draft, json!({"content": "mine", "meta": {"fx_string": "x"}, "tags": []})).await;
@@ -203,25 +207,25 @@ async fn an_own_draft_is_autosaved_in_its_row_unless_somebody_else_has_it_open()
     assert_eq!(stored, json!({"content": {"raw": "mine"}, "meta": {"fx_string": ""}}));
 
     let lock = |user: i64, ago: i64| format!("{}:{user}", h.site.now().and_utc().timestamp() - ago);
-    // Who has it open, since when, and whether the author's autosave stands beside it.
-    for (user, ago, beside) in [(AUTHOR, 5, false), (ADMIN, 5, true), (ADMIN, 151, false), (999, 5, false)] {
+    // User who holds the lock, its age in seconds, and whether the autosave is a separate row.
+    for (user, ago, is_separate) in [(AUTHOR, 5, false), (ADMIN, 5, true), (ADMIN, 151, false), (999, 5, false)] {
         let text = StoredText::of(lock(user, ago));
         h.site.write(move |tx| Ok(meta::update(tx, MetaKind::Post, 1017, "_edit_lock", &text)?)).await.unwrap();
-        let answer = autosave(&h, AUTHOR, draft, json!({"content": format!("{user} {ago}")})).await;
-        assert_eq!(answer.body["id"] != 1017, beside, "{user} {ago}");
+        let response = autosave(&h, AUTHOR, draft, json!({"content": format!("{user} {ago}")})).await;
+        assert_eq!(response.body["id"] != 1017, is_separate, "{user} {ago}");
     }
 }
 
-/// The status of a post, and when it was last changed.
+/// The status of a post and the time of its last change.
 fn status_of(h: &Harness, id: i64) -> (String, Option<NaiveDateTime>) {
     let post = h.site.read(|db| Ok(posts::get(db, PostId(id))?)).unwrap().unwrap();
     (post.status, post.modified)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn posts_are_published_when_their_time_comes() {
+async fn scheduled_posts_are_published_when_due() {
     let h = Harness::new();
-    // The fixture has one of its own, far away.
+    // The fixture has a scheduled post in the far future.
     let at = |days: i64| (h.site.now() + TimeDelta::days(days)).format("%Y-%m-%dT%H:%M:%S").to_string();
     let (soon, _) =
         create(&h, ADMIN, json!({"title": "Soon", "status": "future", "date_gmt": at(1), "categories": [5]})).await;
@@ -231,30 +235,30 @@ async fn posts_are_published_when_their_time_comes() {
     let before = count().await;
 
     let now = h.site.now();
-    let round = schedule::publish_due(&h.site, now).await.unwrap();
+    let round = schedule::publish_due(&h.site.site, now).await.unwrap();
     assert_eq!(round.published, 0);
     let next = round.next.unwrap() - now;
     assert!((TimeDelta::hours(23)..=TimeDelta::days(1)).contains(&next), "{next}");
 
     let modified = status_of(&h, soon).1;
-    let round = schedule::publish_due(&h.site, now + TimeDelta::hours(25)).await.unwrap();
+    let round = schedule::publish_due(&h.site.site, now + TimeDelta::hours(25)).await.unwrap();
     assert_eq!(round.published, 1);
-    assert_eq!(status_of(&h, soon), ("publish".to_owned(), modified), "nothing else changes");
+    assert_eq!(status_of(&h, soon), ("publish".to_owned(), modified), "only the status changes");
     assert_eq!(status_of(&h, later).0, "future");
     assert_eq!(count().await, before + 1);
-    let again = schedule::publish_due(&h.site, now + TimeDelta::hours(25)).await.unwrap();
+    let again = schedule::publish_due(&h.site.site, now + TimeDelta::hours(25)).await.unwrap();
     assert_eq!(again.published, 0, "once");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_that_publish_at_once_publish_each_post_once() {
+async fn concurrent_runs_publish_each_scheduled_post_once() {
     let h = Harness::new();
     for n in 0..5 {
         create(&h, ADMIN, json!({"title": format!("F{n}"), "status": "future", "date_gmt": "2090-01-01T00:00:00"}))
             .await;
     }
     let now = "2091-01-01T00:00:00".parse().unwrap();
-    let (one, two) = tokio::join!(schedule::publish_due(&h.site, now), schedule::publish_due(&h.site, now));
+    let (one, two) = tokio::join!(schedule::publish_due(&h.site.site, now), schedule::publish_due(&h.site.site, now));
     let of_status = |status: &str| PostQuery {
         post_types: vec!["post".to_owned()],
         statuses: vec![status.to_owned()],
@@ -262,20 +266,20 @@ async fn two_that_publish_at_once_publish_each_post_once() {
         ..PostQuery::default()
     };
     let count = |status: &str| h.site.read(|db| Ok(posts::query(db, &of_status(status))?.total)).unwrap();
-    assert_eq!(count("future"), Some(1), "that of the fixture is later still");
+    assert_eq!(count("future"), Some(1), "the scheduled post of the fixture is not due");
     assert_eq!(one.unwrap().published + two.unwrap().published, 5);
 }
 
-/// Item 1420 is published, 1426 a draft; what is typed of items goes into no text that an autosave has.
+/// Item 1420 is published, 1426 is a draft. Fields of menu items are not part of an autosave.
 #[tokio::test(flavor = "multi_thread")]
-async fn items_of_menus_are_autosaved_without_their_texts() {
+async fn autosaves_of_menu_items_have_no_text() {
     let h = Harness::new();
     let items = "/svc/v2/menu-items";
     let list = |user| h.get(user, "/svc/v2/menu-items/1420/autosaves", "");
     assert_eq!((list(NOBODY).await.status, list(EDITOR).await.status), (401, 403));
     assert_eq!(list(ADMIN).await.body, json!([]));
-    let refused = autosave(&h, EDITOR, &format!("{items}/1420"), json!({"title": "x"})).await;
-    assert_eq!((refused.status, refused.code()), (403, "rest_cannot_edit"));
+    let rejected = autosave(&h, EDITOR, &format!("{items}/1420"), json!({"title": "x"})).await;
+    assert_eq!((rejected.status, rejected.code()), (403, "rest_cannot_edit"));
     for title in ["Typed", "Typed on"] {
         let saved = autosave(&h, ADMIN, &format!("{items}/1420"), json!({"title": title, "menus": 30})).await;
         assert_eq!((saved.status, &saved.body["slug"]), (200, &json!("1420-autosave-v1")), "{:?}", saved.body);

@@ -1,4 +1,4 @@
-//! Search, in process, over the recorded fixture.
+//! Search, in process, on the recorded fixture.
 
 mod harness;
 
@@ -6,8 +6,12 @@ use std::sync::Arc;
 
 use harness::{ADMIN, Harness, NOBODY};
 use serde_json::{Value, json};
-use svc_controllers::{mount, site_info};
-use svc_routing::{BoxFuture, Links, Method, Registry, Request, Result, SearchHandler, SearchPage, response::Body};
+use svc_controllers::{
+    mount,
+    search::{SearchHandler, SearchPage, filter_handlers},
+    site_info,
+};
+use svc_routing::{BoxFuture, Links, Method, Registry, Request, Result, response::Body};
 use svc_schema::Schema;
 
 const SEARCH: &str = "/svc/v2/search";
@@ -17,7 +21,7 @@ fn ids(body: &Value) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn results_are_as_their_schema_says() {
+async fn results_match_their_schema() {
     let h = Harness::new();
     let source = h.json(NOBODY, Method::OPTIONS, SEARCH, json!({})).await.body["schema"].clone();
     let schema = Schema::compile(source);
@@ -35,7 +39,7 @@ async fn results_are_as_their_schema_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_longer_list_takes_no_more_queries() {
+async fn query_count_is_independent_of_the_number_of_results() {
     let h = Harness::new();
     for query in ["subtype=post", "subtype=page", "search=fox", "type=term&subtype=category", "type=post-format"] {
         let mut counts = Vec::new();
@@ -51,29 +55,29 @@ async fn a_longer_list_takes_no_more_queries() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_hidden_is_found() {
+async fn private_objects_are_not_found() {
     let h = Harness::new();
     let found = async |user: i64, query: &str| h.get(user, SEARCH, &format!("{query}&per_page=100")).await;
-    // Private posts, drafts and what is in the trash, whoever asks; what a password guards, for those not signed in.
+    // Private posts, drafts and trashed posts are found by nobody; password-protected posts not by anonymous users.
     for hidden in [1014, 1016, 1017, 1021] {
         for user in [NOBODY, ADMIN] {
             assert_eq!(ids(&found(user, &format!("include={hidden}")).await.body), Vec::<Value>::new(), "{hidden}");
         }
     }
     assert_eq!(ids(&found(NOBODY, "search=protected").await.body), Vec::<Value>::new());
-    // Terms of menus and themes are not for the public, whatever subtype is named.
-    let shown = ["category", "post_tag", "genre"];
+    // Terms of non-public taxonomies are not found, regardless of the requested subtype.
+    let public = ["category", "post_tag", "genre"];
     for query in ["type=term", "type=term&subtype=page", "type=term&subtype=any,page"] {
         let list = found(NOBODY, query).await;
         assert!(!list.body.as_array().unwrap().is_empty(), "{query}");
         for item in list.body.as_array().unwrap() {
-            assert!(shown.contains(&item["type"].as_str().unwrap()), "{query}: {item}");
+            assert!(public.contains(&item["type"].as_str().unwrap()), "{query}: {item}");
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_and_refusals() {
+async fn paging_and_errors() {
     let h = Harness::new();
     #[rustfmt::skip]
     let rows = [
@@ -87,14 +91,14 @@ async fn pages_and_refusals() {
         ("page=9223372036854775807&per_page=100", 200, ""),
     ];
     for (query, status, code) in rows {
-        let answer = h.get(NOBODY, SEARCH, query).await;
-        assert_eq!((answer.status, answer.code()), (status, code), "{query}");
+        let response = h.get(NOBODY, SEARCH, query).await;
+        assert_eq!((response.status, response.code()), (status, code), "{query}");
     }
     let formats = h.get(NOBODY, SEARCH, "type=post-format&page=2&per_page=2").await;
     assert_eq!(ids(&formats.body), [json!("link"), json!("image")]);
 }
 
-/// A kind of object that an extension adds.
+/// A search handler of an extension.
 struct Weather;
 
 impl SearchHandler for Weather {
@@ -116,14 +120,14 @@ impl SearchHandler for Weather {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn extensions_add_kinds() {
+async fn extensions_can_add_search_types() {
     let h = Harness::new();
     let mut registry = Registry::for_site(site_info(&h.site).unwrap());
-    registry.hooks.search_handlers(10, |mut all| {
+    mount(&mut registry, &h.site, true);
+    filter_handlers(&mut registry, 10, |mut all| {
         all.push(Arc::new(Weather));
         all
     });
-    mount(&mut registry, &h.site, true);
     let server = registry.build();
     let served = server.serve(Request::get(SEARCH).with_query_string("type=weather&subtype=rain&_fields=id")).await;
     let Body::Json(body) = served.body else { panic!("no JSON") };

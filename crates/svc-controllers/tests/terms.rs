@@ -1,5 +1,5 @@
-//! Terms, in process, over the recorded fixture. Categories of it: News (2) over World (3) and archives (8), World over
-//! Europe (4) and Asia (7); Uncategorized (1) is the one that posts get by default.
+//! Terms, in process, on the recorded fixture. Its categories: News (2) is the parent of World (3) and archives (8), World
+//! of Europe (4) and Asia (7); Uncategorized (1) is the default category.
 
 mod harness;
 
@@ -16,7 +16,7 @@ fn ids(body: &Value) -> Vec<i64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_item_is_as_its_schema_says_in_every_context() {
+async fn items_match_their_schema_in_every_context() {
     let h = Harness::new();
     for (base, title) in [("categories", "category"), ("tags", "tag"), ("genres", "genre")] {
         let route = format!("/svc/v2/{base}");
@@ -30,10 +30,10 @@ async fn every_item_is_as_its_schema_says_in_every_context() {
                 let mut item = item.clone();
                 item.as_object_mut().unwrap().remove("_links");
                 schema.validate(&item, "item").unwrap_or_else(|e| panic!("{base} {context} {}: {e}", item["id"]));
-                let shown: Vec<&String> = item.as_object().unwrap().keys().collect();
+                let fields: Vec<&String> = item.as_object().unwrap().keys().collect();
                 for (name, member) in source["properties"].as_object().unwrap() {
                     let visible = member["context"].as_array().unwrap().contains(&json!(context));
-                    assert_eq!(shown.contains(&name), visible, "{base} {context} {name}");
+                    assert_eq!(fields.contains(&name), visible, "{base} {context} {name}");
                 }
             }
         }
@@ -41,7 +41,7 @@ async fn every_item_is_as_its_schema_says_in_every_context() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_longer_list_takes_no_more_queries() {
+async fn query_count_is_independent_of_the_number_of_terms() {
     let h = Harness::new();
     for (user, query) in
         [(NOBODY, ""), (ADMIN, "&context=edit"), (NOBODY, "&hide_empty=1"), (NOBODY, "&orderby=id&order=desc")]
@@ -60,15 +60,15 @@ async fn a_longer_list_takes_no_more_queries() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_are_those_of_the_peer() {
+async fn lists_equal_those_of_wordpress() {
     let h = Harness::new();
-    /// Route, query; ids, number of all, relations of the Link header.
+    /// Route, query; ids, total, relations in the Link header.
     type Row = (&'static str, &'static str, &'static [i64], &'static str, &'static [&'static str]);
     #[rustfmt::skip]
     let rows: [Row; 20] = [
         (CATEGORIES, "", &[8, 7, 5, 6, 4, 2, 1, 3], "8", &[]),
         (CATEGORIES, "per_page=3&page=2", &[6, 4, 2], "8", &["prev", "next"]),
-        // A page beyond the last is empty, and no error.
+        // A page after the last one is empty, not an error.
         (CATEGORIES, "page=9", &[], "8", &["prev"]),
         (CATEGORIES, "search=o", &[4, 1, 3], "3", &[]),
         (CATEGORIES, "search=Caf%C3%A9", &[5], "1", &[]),
@@ -100,7 +100,7 @@ async fn lists_are_those_of_the_peer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn empty_terms_above_others_are_not_hidden_and_not_counted() {
+async fn empty_ancestors_are_listed_but_not_counted() {
     let h = Harness::new();
     let moved = h.json(ADMIN, Method::PATCH, &format!("{CATEGORIES}/7"), json!({"parent": 8})).await;
     assert_eq!(moved.body["parent"], 8);
@@ -117,28 +117,28 @@ async fn empty_terms_above_others_are_not_hidden_and_not_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_may_do_what() {
+async fn permissions_by_role() {
     let h = Harness::new();
     let (news, alpha) = (format!("{CATEGORIES}/2"), format!("{TAGS}/10"));
     let (name, force) = (json!({"name": "N"}), json!({"force": true}));
-    // Method, route, body; code for nobody, a contributor, an editor ("" is success).
+    // Method, route, body; error codes for an anonymous caller, a contributor and an editor ("" is success).
     #[rustfmt::skip]
     let rows = [
         (Method::GET, CATEGORIES, json!({"context": "edit"}), ["rest_forbidden_context", "rest_forbidden_context", ""]),
         (Method::GET, &news, json!({"context": "edit"}), ["rest_forbidden_context", "rest_forbidden_context", ""]),
         (Method::GET, &news, json!({}), ["", "", ""]),
         (Method::POST, CATEGORIES, name.clone(), ["rest_cannot_create", "rest_cannot_create", ""]),
-        // Flat taxonomies grow by use.
+        // Users who may assign tags may create them.
         (Method::POST, TAGS, name.clone(), ["rest_cannot_create", "", "term_exists"]),
         (Method::PATCH, &alpha, json!({}), ["rest_cannot_update", "rest_cannot_update", ""]),
         (Method::DELETE, &news, json!({}), ["rest_cannot_delete", "rest_cannot_delete", "rest_trash_not_supported"]),
         (Method::DELETE, &news, force.clone(), ["rest_cannot_delete", "rest_cannot_delete", ""]),
         (Method::GET, &news, json!({}), ["rest_term_invalid", "rest_term_invalid", "rest_term_invalid"]),
         (Method::DELETE, "/svc/v2/categories/1", force.clone(), ["rest_cannot_delete", "rest_cannot_delete", "rest_cannot_delete"]),
-        // A term of another taxonomy, and none.
+        // A term of another taxonomy, and an id that does not exist.
         (Method::GET, "/svc/v2/categories/10", json!({}), ["rest_term_invalid", "rest_term_invalid", "rest_term_invalid"]),
         (Method::PATCH, "/svc/v2/categories/0", json!({}), ["rest_term_invalid", "rest_term_invalid", "rest_term_invalid"]),
-        // The terms of a post are for those who may see it: one that is no post, a draft, a page.
+        // Listing a post's terms requires access to the post: a missing post, a draft, a page.
         (Method::GET, TAGS, json!({"post": 999_999}), ["rest_post_invalid_id", "rest_post_invalid_id", "rest_post_invalid_id"]),
         (Method::GET, TAGS, json!({"post": 1016}), ["rest_forbidden_context", "rest_forbidden_context", ""]),
         (Method::GET, TAGS, json!({"post": 1100}), ["rest_forbidden_context", "rest_forbidden_context", "rest_forbidden_context"]),
@@ -146,13 +146,13 @@ async fn who_may_do_what() {
     for (method, route, body, codes) in rows {
         for (user, code) in [NOBODY, CONTRIBUTOR, EDITOR].into_iter().zip(codes) {
             let query: String = body.as_object().unwrap().iter().map(|(k, v)| format!("&{k}={v}")).collect();
-            let answer = match method {
+            let response = match method {
                 Method::GET => h.get(user, route, &query.replace('"', "")).await,
                 _ => h.json(user, method.clone(), route, body.clone()).await,
             };
-            assert_eq!(answer.code(), code, "{user} {method} {route} {body}: {:?}", answer.body);
-            if answer.code().starts_with("rest_cannot") || answer.code() == "rest_forbidden_context" {
-                assert_eq!(answer.status, if user == NOBODY { 401 } else { 403 }, "{user} {method} {route}");
+            assert_eq!(response.code(), code, "{user} {method} {route} {body}: {:?}", response.body);
+            if response.code().starts_with("rest_cannot") || response.code() == "rest_forbidden_context" {
+                assert_eq!(response.status, if user == NOBODY { 401 } else { 403 }, "{user} {method} {route}");
             }
         }
     }
@@ -163,25 +163,25 @@ async fn names_and_slugs_of_new_terms() {
     let h = Harness::new();
     let exists =
         |id: i64| json!({"code": "term_exists", "data": {"status": 400, "term_id": id}, "additional_data": [id, id]});
-    let made = |name: &str, slug: &str| json!({"name": name, "slug": slug});
+    let created = |name: &str, slug: &str| json!({"name": name, "slug": slug});
     let long = "x".repeat(201);
-    // Each in turn on one site: what is given; name and slug, or the error. Recorded of the peer.
+    // Requests in sequence on one site; name and slug, or the error. Recorded from WordPress.
     #[rustfmt::skip]
     let rows = [
         (CATEGORIES, json!({"name": "News"}), exists(2)),
         (CATEGORIES, json!({"name": "news"}), exists(2)),
-        (CATEGORIES, json!({"name": "News", "slug": "other-news"}), made("News", "other-news")),
-        (CATEGORIES, json!({"name": "N\u{c9}WS"}), made("N\u{c9}WS", "news-2")),
-        (CATEGORIES, json!({"name": "News", "parent": 3}), made("News", "news-world")),
-        (CATEGORIES, json!({"name": "World"}), made("World", "world-2")),
+        (CATEGORIES, json!({"name": "News", "slug": "other-news"}), created("News", "other-news")),
+        (CATEGORIES, json!({"name": "N\u{c9}WS"}), created("N\u{c9}WS", "news-2")),
+        (CATEGORIES, json!({"name": "News", "parent": 3}), created("News", "news-world")),
+        (CATEGORIES, json!({"name": "World"}), created("World", "world-2")),
         (CATEGORIES, json!({"name": "World", "parent": 2}), exists(3)),
-        (CATEGORIES, json!({"name": "World", "slug": "zzz", "parent": 2}), made("World", "zzz")),
-        (CATEGORIES, json!({"name": "Neu", "slug": "world", "parent": 2}), made("Neu", "world-news")),
+        (CATEGORIES, json!({"name": "World", "slug": "zzz", "parent": 2}), created("World", "zzz")),
+        (CATEGORIES, json!({"name": "Neu", "slug": "world", "parent": 2}), created("Neu", "world-news")),
         (CATEGORIES, json!({"name": "Caf\u{e9} & Th\u{e9}"}), exists(5)),
-        // A slug of another taxonomy is free.
-        (CATEGORIES, json!({"name": "A", "slug": "alpha"}), made("A", "alpha")),
-        (CATEGORIES, json!({"name": "S", "slug": "Bad Slug!"}), made("S", "bad-slug")),
-        (CATEGORIES, json!({"name": "0"}), made("0", "0")),
+        // A slug may be used by another taxonomy.
+        (CATEGORIES, json!({"name": "A", "slug": "alpha"}), created("A", "alpha")),
+        (CATEGORIES, json!({"name": "S", "slug": "Bad Slug!"}), created("S", "bad-slug")),
+        (CATEGORIES, json!({"name": "0"}), created("0", "0")),
         (CATEGORIES, json!({"name": "   "}), json!({"code": "empty_term_name", "data": null})),
         (CATEGORIES, json!({"name": "<b></b>"}), json!({"code": "empty_term_name", "data": null})),
         (CATEGORIES, json!({"name": long}), json!({"code": "db_insert_error"})),
@@ -189,61 +189,61 @@ async fn names_and_slugs_of_new_terms() {
         (CATEGORIES, json!({"name": "P", "parent": 999}), json!({"code": "rest_term_invalid", "data": {"status": 400}})),
         (CATEGORIES, json!({"name": "P", "parent": -2}), json!({"code": "rest_term_invalid", "data": {"status": 400}})),
         (CATEGORIES, json!({"name": "P", "parent": 10}), json!({"code": "rest_term_invalid", "data": {"status": 400}})),
-        (CATEGORIES, json!({"name": "P", "parent": null}), made("P", "p")),
+        (CATEGORIES, json!({"name": "P", "parent": null}), created("P", "p")),
         (TAGS, json!({"name": "ALPHA"}), exists(10)),
         (TAGS, json!({"name": "alpha", "slug": "world"}), exists(10)),
         (TAGS, json!({"name": "alpha", "slug": "0"}), exists(10)),
-        (TAGS, json!({"name": "alpha", "slug": "other"}), made("alpha", "other")),
-        (TAGS, json!({"name": "Neu", "slug": "alpha"}), made("Neu", "alpha-2")),
+        (TAGS, json!({"name": "alpha", "slug": "other"}), created("alpha", "other")),
+        (TAGS, json!({"name": "Neu", "slug": "alpha"}), created("Neu", "alpha-2")),
         (TAGS, json!({"name": "P", "parent": 0}), json!({"code": "rest_taxonomy_not_hierarchical", "data": {"status": 400}})),
         (TAGS, json!({"name": "P", "parent": "x"}), json!({"code": "rest_taxonomy_not_hierarchical", "data": {"status": 400}})),
     ];
-    for (route, given, expected) in rows {
-        let answer = h.json(ADMIN, Method::POST, route, given.clone()).await;
+    for (route, body, expected) in rows {
+        let response = h.json(ADMIN, Method::POST, route, body.clone()).await;
         for (name, value) in expected.as_object().unwrap() {
-            assert_eq!(&answer.body[name], value, "{given} {name}: {:?}", answer.body);
+            assert_eq!(&response.body[name], value, "{body} {name}: {:?}", response.body);
         }
         let is_made = expected.get("slug").is_some();
-        assert_eq!((answer.status == 201, answer.header("Location").is_some()), (is_made, is_made), "{given}");
+        assert_eq!((response.status == 201, response.header("Location").is_some()), (is_made, is_made), "{body}");
     }
-    // A name without letters gives no slug: the number stands for it.
+    // A name without letters has no slug of its own, so the slug is the id.
     let numbered = h.json(ADMIN, Method::POST, CATEGORIES, json!({"name": "!!!"})).await;
     assert_eq!(numbered.body["slug"], numbered.body["id"].to_string());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn terms_that_differ_in_case_share_a_name_only_with_slugs_of_their_own() {
+async fn names_that_differ_only_in_case_require_different_slugs() {
     let h = Harness::new();
-    let post = async |given: Value| h.json(ADMIN, Method::POST, CATEGORIES, given).await.body;
+    let post = async |body: Value| h.json(ADMIN, Method::POST, CATEGORIES, body).await.body;
     let first = post(json!({"name": "Foo", "slug": "bar"})).await["id"].clone();
     assert_eq!(post(json!({"name": "foo"})).await["slug"], "foo");
     assert_eq!(post(json!({"name": "FOO", "slug": "bar"})).await["data"]["term_id"], first);
     assert_eq!(post(json!({"name": "FOO", "slug": "news"})).await["data"]["term_id"], 2);
-    // The slug is taken, but not beside the new term.
+    // The slug is taken, but not among the new term's siblings.
     assert_eq!(post(json!({"name": "Foo", "slug": "asia"})).await["slug"], "asia-2");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn changes_of_terms() {
+async fn term_updates() {
     let h = Harness::new();
-    // Each in turn on one site: term, what is given; what comes of it.
+    // Updates in sequence on one site: term, request body, expected response.
     #[rustfmt::skip]
     let rows = [
         ("categories/5", json!({"name": "World"}), json!({"name": "World", "slug": "cafe-the"})),
         ("categories/5", json!({"slug": "world"}), json!({"code": "duplicate_term_slug", "data": null})),
-        // Where the place changes, the slug may change with it.
+        // A new parent may change the slug.
         ("categories/5", json!({"slug": "asia", "parent": 3}), json!({"slug": "asia-world", "parent": 3})),
         ("categories/5", json!({"slug": ""}), json!({"slug": "world-world"})),
         ("categories/5", json!({"parent": null, "description": null}), json!({"parent": 0, "description": ""})),
         ("categories/5", json!({"name": "<b></b>"}), json!({"code": "empty_term_name"})),
         ("categories/5", json!({"name": "y".repeat(201), "slug": "zz", "description": "d"}), json!({"name": "World", "slug": "world-world", "description": "d"})),
         ("categories/5", json!({"name": "0"}), json!({"name": "0"})),
-        // Nothing stands below itself.
+        // A term cannot be its own ancestor.
         ("categories/2", json!({"parent": 2}), json!({"parent": 0})),
         ("categories/3", json!({"parent": 4}), json!({"parent": 0})),
         ("categories/4", json!({"parent": 7}), json!({"parent": 7})),
         ("categories/4", json!({"parent": 999}), json!({"code": "rest_term_invalid", "data": {"status": 400}})),
-        // Read-only members are passed over.
+        // Read-only fields are ignored.
         ("categories/4", json!({"taxonomy": "post_tag", "count": 9, "link": "x"}), json!({"taxonomy": "category", "count": 7})),
         ("tags/16", json!({"slug": "", "name": "!!!"}), json!({"slug": "16", "name": "!!!"})),
         ("tags/16", json!({"slug": "alpha"}), json!({"code": "duplicate_term_slug"})),
@@ -251,10 +251,10 @@ async fn changes_of_terms() {
         ("tags/16", json!({"parent": null}), json!({"id": 16})),
         ("tags/16", json!({"parent": 0}), json!({"code": "rest_taxonomy_not_hierarchical"})),
     ];
-    for (term, given, expected) in rows {
-        let answer = h.json(ADMIN, Method::PATCH, &format!("/svc/v2/{term}"), given.clone()).await;
+    for (term, body, expected) in rows {
+        let response = h.json(ADMIN, Method::PATCH, &format!("/svc/v2/{term}"), body.clone()).await;
         for (name, value) in expected.as_object().unwrap() {
-            assert_eq!(&answer.body[name], value, "{term} {given} {name}: {:?}", answer.body);
+            assert_eq!(&response.body[name], value, "{term} {body} {name}: {:?}", response.body);
         }
     }
 }
@@ -262,10 +262,10 @@ async fn changes_of_terms() {
 #[tokio::test(flavor = "multi_thread")]
 async fn meta_is_stored_after_its_term() {
     let h = Harness::new();
-    let made = h.json(ADMIN, Method::POST, CATEGORIES, json!({"name": "M", "meta": {"fx_rank": "x"}})).await;
-    assert_eq!((made.status, made.code()), (400, "rest_invalid_type"), "{:?}", made.body);
-    assert_eq!(made.body["additional_data"], json!([{"param": "meta.fx_rank"}]));
-    // The term is there and whole, as on the peer.
+    let created = h.json(ADMIN, Method::POST, CATEGORIES, json!({"name": "M", "meta": {"fx_rank": "x"}})).await;
+    assert_eq!((created.status, created.code()), (400, "rest_invalid_type"), "{:?}", created.body);
+    assert_eq!(created.body["additional_data"], json!([{"param": "meta.fx_rank"}]));
+    // The term was created, as in WordPress.
     let list = h.get(NOBODY, CATEGORIES, "slug=m").await;
     assert_eq!((list.body[0]["name"].as_str(), &list.body[0]["meta"]["fx_rank"]), (Some("M"), &json!(0)));
 
@@ -274,30 +274,30 @@ async fn meta_is_stored_after_its_term() {
     let rows = [
         (json!({"fx_rank": 4, "fx_any_term": true, "unknown": 1}), 200, json!({"fx_any_term": true, "fx_rank": 4})),
         (json!({"fx_rank": null}), 200, json!({"fx_any_term": true, "fx_rank": 0})),
-        // Nothing is stored any more, and nothing is no number.
+        // No value is stored any more, and a missing value is not a number.
         (json!({"fx_rank": null}), 500, json!("rest_invalid_stored_value")),
         (json!("x"), 400, json!("rest_invalid_param")),
         (json!([]), 200, json!({"fx_any_term": true, "fx_rank": 0})),
     ];
     for (meta, status, expected) in rows {
-        let answer = h.json(ADMIN, Method::PATCH, &own, json!({"meta": meta})).await;
-        let found = if status == 200 { &answer.body["meta"] } else { &answer.body["code"] };
-        assert_eq!((answer.status, found), (status, &expected), "{meta}");
+        let response = h.json(ADMIN, Method::PATCH, &own, json!({"meta": meta})).await;
+        let found = if status == 200 { &response.body["meta"] } else { &response.body["code"] };
+        assert_eq!((response.status, found), (status, &expected), "{meta}");
     }
-    // Who may make a tag may not give it meta: that takes the right to change it.
+    // Users who may create a tag need the permission to edit it to set its meta.
     let tag = h.json(CONTRIBUTOR, Method::POST, TAGS, json!({"name": "T", "meta": {"fx_any_term": true}})).await;
     assert_eq!((tag.status, tag.code(), &tag.body["data"]["key"]), (403, "rest_cannot_update", &json!("fx_any_term")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn deleting_moves_children_up_and_posts_to_the_default() {
+async fn deleting_a_category_moves_children_up_and_posts_to_the_default() {
     let h = Harness::new();
     let posts = |category: i64| format!("categories={category}&per_page=100&_fields=id");
     let had = ids(&h.get(ADMIN, "/svc/v2/posts", &posts(2)).await.body);
-    let gone = h.json(EDITOR, Method::DELETE, &format!("{CATEGORIES}/2"), json!({"force": true})).await;
-    assert_eq!((gone.status, &gone.body["deleted"]), (200, &json!(true)));
-    assert_eq!((&gone.body["previous"]["name"], gone.body["previous"].get("_links")), (&json!("News"), None));
-    assert_eq!(gone.header("Allow"), None, "nothing can be done with what is gone");
+    let deleted = h.json(EDITOR, Method::DELETE, &format!("{CATEGORIES}/2"), json!({"force": true})).await;
+    assert_eq!((deleted.status, &deleted.body["deleted"]), (200, &json!(true)));
+    assert_eq!((&deleted.body["previous"]["name"], deleted.body["previous"].get("_links")), (&json!("News"), None));
+    assert_eq!(deleted.header("Allow"), None, "a deleted term allows no methods");
 
     let world = h.get(NOBODY, &format!("{CATEGORIES}/3"), "").await;
     assert_eq!(world.body["parent"], 0);
@@ -309,7 +309,7 @@ async fn deleting_moves_children_up_and_posts_to_the_default() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn links_tell_where_a_term_is_and_what_the_caller_may_do() {
+async fn links_of_terms_depend_on_hierarchy_and_permissions() {
     let h = Harness::new();
     let hrefs = |body: &Value, relation: &str| -> Vec<String> {
         let links = body["_links"][relation].as_array().cloned().unwrap_or_default();
@@ -320,7 +320,7 @@ async fn links_tell_where_a_term_is_and_what_the_caller_may_do() {
         (NOBODY, 3, json!(["GET"])),
         (AUTHOR, 3, json!(["GET"])),
         (EDITOR, 3, all.clone()),
-        // What posts get by default cannot be deleted.
+        // The default category cannot be deleted.
         (EDITOR, 1, json!(["GET", "POST", "PUT", "PATCH"])),
     ] {
         let term = h.get(user, &format!("{CATEGORIES}/{id}"), "").await.body;
@@ -334,7 +334,7 @@ async fn links_tell_where_a_term_is_and_what_the_caller_may_do() {
     let embedded = h.get(NOBODY, &format!("{CATEGORIES}/4"), "_embed=up&_fields=id,link,_links,_embedded").await.body;
     assert_eq!(embedded["_embedded"]["up"][0]["slug"], "world");
     assert!(embedded["link"].as_str().unwrap().ends_with("/category/news/world/europe/"), "{}", embedded["link"]);
-    // What was just written is answered as editors see it: so Allow leaves out GET for those who are none.
+    // Responses to writes use the edit context, so Allow lacks GET for users who may not edit.
     let tag = h.json(CONTRIBUTOR, Method::POST, TAGS, json!({"name": "T"})).await;
     assert_eq!((tag.status, tag.header("Allow")), (201, Some("POST")));
     assert_eq!(tag.body["_links"]["self"][0]["targetHints"]["allow"], json!(["GET"]));

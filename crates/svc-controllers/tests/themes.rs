@@ -1,4 +1,5 @@
-//! Themes, their templates, patterns and styles, over a content folder with a block theme, its child and a classic theme.
+//! Themes, templates, patterns and styles, with a content folder that has a block theme, its child theme and a classic
+//! theme.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
@@ -10,7 +11,7 @@ use harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_routing::Method;
 
-/// The theme that the recorded site has active.
+/// Files of the themes; `fixture` is the active theme of the recorded site.
 const FILES: &[(&str, &str)] = &[
     ("fixture/style.css", "/*\nTheme Name: Fixture\nVersion: 1.0\nAuthor: Someone\n*/"),
     (
@@ -36,7 +37,7 @@ const FILES: &[(&str, &str)] = &[
     ("classic/index.php", "<?php"),
 ];
 
-/// A site with these themes; the folder goes with the first value.
+/// A site with these themes. Dropping the first value deletes the folder.
 fn site() -> (tempfile::TempDir, Harness) {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in FILES {
@@ -50,10 +51,10 @@ fn site() -> (tempfile::TempDir, Harness) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_sees_what() {
+async fn visibility_by_role() {
     let (_folder, h) = site();
     let rows = [
-        // route, query, statuses for nobody, a contributor, an editor, an administrator
+        // Route, query, statuses for anonymous users, a contributor, an editor and an administrator.
         ("/svc/v2/themes", "", [401, 403, 403, 200]),
         ("/svc/v2/themes", "status=active", [401, 200, 200, 200]),
         ("/svc/v2/themes", "status=inactive", [401, 403, 403, 200]),
@@ -76,14 +77,14 @@ async fn who_sees_what() {
     ];
     for (route, query, expected) in rows {
         for (user, status) in [NOBODY, CONTRIBUTOR, EDITOR, ADMIN].into_iter().zip(expected) {
-            let answer = h.get(user, route, query).await;
-            assert_eq!(answer.status, status, "{route}?{query} by {user}: {:?}", answer.body);
+            let response = h.get(user, route, query).await;
+            assert_eq!(response.status, status, "{route}?{query} by {user}: {:?}", response.body);
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_but_administrators_writes() {
+async fn only_administrators_can_write() {
     let (_folder, h) = site();
     let rows = [
         (Method::POST, "/svc/v2/templates", json!({"slug": "x", "content": "c"})),
@@ -94,14 +95,14 @@ async fn nobody_but_administrators_writes() {
     ];
     for (method, route, body) in rows {
         for (user, status) in [(NOBODY, 401), (AUTHOR, 403), (EDITOR, 403)] {
-            let answer = h.json(user, method.clone(), route, body.clone()).await;
-            assert_eq!(answer.status, status, "{method} {route} by {user}");
+            let response = h.json(user, method.clone(), route, body.clone()).await;
+            assert_eq!(response.status, status, "{method} {route} by {user}");
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_of_the_theme_becomes_a_post_and_a_file_again() {
+async fn a_theme_template_can_be_customized_and_reset() {
     let (_folder, h) = site();
     let route = "/svc/v2/templates/fixture//wide";
     let before = h.get(ADMIN, route, "").await.body;
@@ -121,12 +122,12 @@ async fn a_file_of_the_theme_becomes_a_post_and_a_file_again() {
     assert_eq!(revisions[0]["content"]["raw"], "again");
     let reset = h.json(ADMIN, Method::PUT, route, json!({"source": "theme"})).await.body;
     assert_eq!((&reset["source"], &reset["content"]["raw"]), (&json!("theme"), &before["content"]["raw"]));
-    let gone = h.json(ADMIN, Method::DELETE, route, json!({"force": true})).await;
-    assert_eq!((gone.status, gone.code()), (400, "rest_invalid_template"));
+    let deleted = h.json(ADMIN, Method::DELETE, route, json!({"force": true})).await;
+    assert_eq!((deleted.status, deleted.code()), (400, "rest_invalid_template"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn slugs_of_templates_are_free_within_their_theme() {
+async fn template_slugs_are_unique_per_theme() {
     let (_folder, h) = site();
     let make = || {
         h.json(
@@ -141,16 +142,16 @@ async fn slugs_of_templates_are_free_within_their_theme() {
     assert_eq!(first["area"], "uncategorized");
     for author in [-1, 99_999] {
         let by_nobody = json!({"slug": "x", "content": "c", "author": author});
-        let refused = h.json(ADMIN, Method::POST, "/svc/v2/templates", by_nobody).await;
-        assert_eq!((refused.status, refused.code()), (400, "rest_invalid_author"), "{author}");
+        let rejected = h.json(ADMIN, Method::POST, "/svc/v2/templates", by_nobody).await;
+        assert_eq!((rejected.status, rejected.code()), (400, "rest_invalid_author"), "{author}");
     }
     let elsewhere = json!({"slug": "x", "content": "c", "theme": "classic"});
-    let refused = h.json(ADMIN, Method::POST, "/svc/v2/templates", elsewhere).await;
-    assert_eq!((refused.status, refused.code()), (400, "rest_template_insert_error"));
+    let rejected = h.json(ADMIN, Method::POST, "/svc/v2/templates", elsewhere).await;
+    assert_eq!((rejected.status, rejected.code()), (400, "rest_template_insert_error"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn posts_choose_templates_that_are_for_no_kind_of_page() {
+async fn posts_can_use_custom_templates_only() {
     let (folder, h) = site();
     fs::write(folder.path().join("themes/fixture/templates/unlisted.html"), "x").unwrap();
     let own = json!({"slug": "own", "title": "Own", "content": "x"});
@@ -167,16 +168,16 @@ async fn posts_choose_templates_that_are_for_no_kind_of_page() {
     ];
     for (base, template, status) in rows {
         let post = json!({"title": "x", "content": "x", "template": template});
-        let answer = h.json(ADMIN, Method::POST, &format!("/svc/v2/{base}"), post).await;
-        assert_eq!(answer.status, status, "{base} {template} {}", answer.body);
+        let response = h.json(ADMIN, Method::POST, &format!("/svc/v2/{base}"), post).await;
+        assert_eq!(response.status, status, "{base} {template} {}", response.body);
         if status == 201 {
-            assert_eq!(answer.body["template"], template);
+            assert_eq!(response.body["template"], template);
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn patterns_stand_where_they_are_named_and_never_in_themselves() {
+async fn patterns_are_inserted_but_never_recursively() {
     let (_folder, h) = site();
     let single = h.get(ADMIN, "/svc/v2/templates/fixture//single", "").await.body;
     let expected = "<!-- wp:paragraph {\"metadata\":{\"patternName\":\"fixture/one\",\"name\":\"One\"}} --><p>One</p><!-- /wp:paragraph -->";
@@ -189,23 +190,23 @@ async fn patterns_stand_where_they_are_named_and_never_in_themselves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn styles_are_understood_and_css_holds_no_tags() {
+async fn styles_are_sanitized_and_css_with_markup_is_rejected() {
     let (_folder, h) = site();
     let route = "/svc/v2/global-styles/1460";
     let body = json!({"styles": {"color": {"text": "var:preset|color|own", "bogus": 1}, "nonsense": {"x": 1}}});
     let changed = h.json(ADMIN, Method::PUT, route, body).await.body;
     assert_eq!(changed["styles"], json!({"color": {"text": "var(--wp--preset--color--own)"}}));
-    let refused = h.json(ADMIN, Method::PUT, route, json!({"styles": {"css": "</style><script>"}})).await;
-    assert_eq!((refused.status, refused.code()), (400, "rest_custom_css_illegal_markup"));
+    let rejected = h.json(ADMIN, Method::PUT, route, json!({"styles": {"css": "</style><script>"}})).await;
+    assert_eq!((rejected.status, rejected.code()), (400, "rest_custom_css_illegal_markup"));
     let theme = h.get(ADMIN, "/svc/v2/global-styles/themes/fixture", "").await.body;
     assert_eq!(theme["settings"]["color"]["palette"]["theme"][0]["slug"], "own");
     let variations = h.get(ADMIN, "/svc/v2/global-styles/themes/fixture/variations", "").await.body;
     assert_eq!(variations[0]["title"], "Night");
 }
 
-/// The editor finds the site's own styles by the link of the active theme; a theme that has none gets some.
+/// The editor finds the user's global styles through a link of the active theme, so the post is created if missing.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_theme_without_styles_of_the_site_gets_some() {
+async fn missing_global_styles_of_the_active_theme_are_created() {
     let (folder, h) = site();
     fs::create_dir_all(folder.path().join("themes/kid")).unwrap();
     fs::write(folder.path().join("themes/kid/style.css"), "/*\nTheme Name: Kid\nTemplate: fixture\n*/").unwrap();
@@ -225,12 +226,12 @@ async fn a_theme_without_styles_of_the_site_gets_some() {
     assert_ne!(first, 1460);
     assert_eq!(link(&h.get(EDITOR, "/svc/v2/themes/kid", "").await.body), first);
     assert_eq!(h.get(ADMIN, &format!("/svc/v2/global-styles/{first}"), "").await.status, 200);
-    // What its parent has is the child's too.
+    // The child theme inherits the templates of its parent.
     assert_eq!(h.get(ADMIN, "/svc/v2/templates/kid//index", "").await.body["theme"], "kid");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_queries_of_a_list_of_templates_do_not_grow() {
+async fn query_count_is_independent_of_the_number_of_templates() {
     let (_folder, h) = site();
     let count = || async {
         let before = h.statements();
@@ -246,7 +247,7 @@ async fn the_queries_of_a_list_of_templates_do_not_grow() {
     assert_eq!(count().await, few);
 }
 
-/// Makes this theme the active one.
+/// Activates a theme.
 async fn activate(h: &Harness, name: &'static str) {
     h.site
         .write(move |tx| {
@@ -258,7 +259,7 @@ async fn activate(h: &Harness, name: &'static str) {
         .unwrap();
 }
 
-/// Writes a file of a theme.
+/// Writes a file in the themes folder.
 fn write(folder: &tempfile::TempDir, path: &str, text: &str) {
     let path = folder.path().join("themes").join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -266,7 +267,7 @@ fn write(folder: &tempfile::TempDir, path: &str, text: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_styles_of_an_active_theme_without_a_folder_are_the_defaults() {
+async fn styles_of_an_active_theme_without_a_folder_are_the_defaults() {
     let (folder, h) = site();
     fs::remove_dir_all(folder.path().join("themes/fixture")).unwrap();
     let route = "/svc/v2/global-styles/themes/fixture";
@@ -278,8 +279,8 @@ async fn the_styles_of_an_active_theme_without_a_folder_are_the_defaults() {
         ("/svc/v2/themes/fixture".to_owned(), ADMIN, 404, "rest_theme_not_found"),
     ];
     for (route, user, status, code) in rows {
-        let answer = h.get(user, &route, "").await;
-        assert_eq!((answer.status, answer.code()), (status, code), "{route} by {user}");
+        let response = h.get(user, &route, "").await;
+        assert_eq!((response.status, response.code()), (status, code), "{route} by {user}");
     }
     let styles = h.get(ADMIN, route, "").await.body;
     assert_eq!(styles["settings"]["appearanceTools"], false);
@@ -288,22 +289,22 @@ async fn the_styles_of_an_active_theme_without_a_folder_are_the_defaults() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_that_no_folder_can_have_are_no_route() {
+async fn invalid_folder_names_match_no_route() {
     let (_folder, h) = site();
     for name in ["a:b", "a*b", "a?b", "a\"b", "a<b", "a>b", "a|b", "a/b/c"] {
         for route in ["themes", "global-styles/themes"] {
-            let answer = h.get(ADMIN, &format!("/svc/v2/{route}/{name}"), "").await;
-            assert_eq!((answer.status, answer.code()), (404, "rest_no_route"), "{route}/{name}");
+            let response = h.get(ADMIN, &format!("/svc/v2/{route}/{name}"), "").await;
+            assert_eq!((response.status, response.code()), (404, "rest_no_route"), "{route}/{name}");
         }
     }
     for name in ["a b", "a/b", "a[b]"] {
-        let answer = h.get(ADMIN, &format!("/svc/v2/themes/{name}"), "").await;
-        assert_eq!((answer.status, answer.code()), (404, "rest_theme_not_found"), "{name}");
+        let response = h.get(ADMIN, &format!("/svc/v2/themes/{name}"), "").await;
+        assert_eq!((response.status, response.code()), (404, "rest_theme_not_found"), "{name}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn styles_link_to_the_files_that_they_name() {
+async fn styles_link_to_the_files_that_they_use() {
     let (folder, h) = site();
     let background = |url: &str| json!({"background": {"backgroundImage": {"url": url}}});
     let mut styles = background("file:./assets/a b.png");
@@ -329,7 +330,7 @@ async fn styles_link_to_the_files_that_they_name() {
             .collect()
     };
     let end = "background.backgroundImage.url";
-    let row = |place: &str, mime: Value, path: &str| (format!("styles.{place}{end}"), mime, path.to_owned());
+    let row = |prefix: &str, mime: Value, path: &str| (format!("styles.{prefix}{end}"), mime, path.to_owned());
     assert_eq!(files(&own), [row("", json!("image/jpeg"), "fixture/top.jpg")]);
     assert!(all[0]["_links"].is_null(), "a variation without files has no links: {all}");
     let expected = [
@@ -342,27 +343,32 @@ async fn styles_link_to_the_files_that_they_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn template_parts_name_the_active_theme_in_stored_templates() {
+async fn template_parts_in_stored_templates_get_the_active_theme() {
     let (_folder, h) = site();
-    let given = "<!-- wp:template-part {\"slug\":\"header\"} /-->\n<p>x</p><!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\",\"theme\":\"other\"} /--><!-- wp:template-part {\"slug\":\"f\",\"tagName\":\"footer\"} /--></div><!-- /wp:group --><!-- wp:template-part /-->";
-    let shown = "<!-- wp:template-part {\"slug\":\"header\",\"theme\":\"fixture\"} /-->\n<p>x</p><!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\",\"theme\":\"other\"} /--><!-- wp:template-part {\"slug\":\"f\",\"tagName\":\"footer\",\"theme\":\"fixture\"} /--></div><!-- /wp:group --><!-- wp:template-part {\"theme\":\"fixture\"} /-->";
+    let content = "<!-- wp:template-part {\"slug\":\"header\"} /-->\n<p>x</p><!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\",\"theme\":\"other\"} /--><!-- wp:template-part {\"slug\":\"f\",\"tagName\":\"footer\"} /--></div><!-- /wp:group --><!-- wp:template-part /-->";
+    let expected = "<!-- wp:template-part {\"slug\":\"header\",\"theme\":\"fixture\"} /-->\n<p>x</p><!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\",\"theme\":\"other\"} /--><!-- wp:template-part {\"slug\":\"f\",\"tagName\":\"footer\",\"theme\":\"fixture\"} /--></div><!-- /wp:group --><!-- wp:template-part {\"theme\":\"fixture\"} /-->";
     for base in ["templates", "template-parts"] {
         let collection = format!("/svc/v2/{base}");
-        let made = h.json(ADMIN, Method::POST, &collection, json!({"slug": "made", "content": given})).await;
-        assert_eq!((made.status, &made.body["content"]["raw"]), (201, &json!(shown)), "{base}: {:?}", made.body);
-        let id = svc_model::PostId(made.body["wp_id"].as_i64().unwrap());
+        let created = h.json(ADMIN, Method::POST, &collection, json!({"slug": "made", "content": content})).await;
+        assert_eq!(
+            (created.status, &created.body["content"]["raw"]),
+            (201, &json!(expected)),
+            "{base}: {:?}",
+            created.body
+        );
+        let id = svc_model::PostId(created.body["wp_id"].as_i64().unwrap());
         let row = h.site.read(|db| Ok(svc_store::posts::get(db, id)?)).unwrap().unwrap();
-        assert_eq!(row.content, given, "{base}: stored as given");
+        assert_eq!(row.content, content, "{base}: stored unchanged");
         let route = format!("{collection}/fixture//made");
         let one = h.get(ADMIN, &route, "context=edit").await.body;
-        assert_eq!(one["content"]["raw"], shown, "{base}");
+        assert_eq!(one["content"]["raw"], expected, "{base}");
         let list = h.get(ADMIN, &collection, "").await.body;
         let listed = list.as_array().unwrap().iter().find(|item| item["slug"] == "made").unwrap();
-        assert_eq!(listed["content"]["raw"], shown, "{base}");
-        let changed = h.json(ADMIN, Method::PUT, &route, json!({"content": format!("{given}<p>y</p>")})).await.body;
-        assert_eq!(changed["content"]["raw"], format!("{shown}<p>y</p>"), "{base}");
+        assert_eq!(listed["content"]["raw"], expected, "{base}");
+        let changed = h.json(ADMIN, Method::PUT, &route, json!({"content": format!("{content}<p>y</p>")})).await.body;
+        assert_eq!(changed["content"]["raw"], format!("{expected}<p>y</p>"), "{base}");
         let revisions = h.get(ADMIN, &format!("{route}/revisions"), "").await.body;
-        assert_eq!(revisions[0]["content"]["raw"], format!("{shown}<p>y</p>"), "{base}: {revisions}");
+        assert_eq!(revisions[0]["content"]["raw"], format!("{expected}<p>y</p>"), "{base}: {revisions}");
     }
 }
 
@@ -375,9 +381,9 @@ async fn stored_templates_are_listed_under_a_classic_theme() {
         let collection = format!("/svc/v2/{base}");
         assert_eq!(h.get(ADMIN, &collection, "").await.body, json!([]), "{base}");
         let content = "<!-- wp:template-part {\"slug\":\"header\"} /-->";
-        let made =
+        let created =
             h.json(ADMIN, Method::POST, &collection, json!({"slug": "mine", "title": "M", "content": content})).await;
-        assert_eq!(made.status, 201, "{base}: {:?}", made.body);
+        assert_eq!(created.status, 201, "{base}: {:?}", created.body);
         for user in [CONTRIBUTOR, EDITOR, ADMIN] {
             let list = h.get(user, &collection, "").await.body;
             assert_eq!(list.as_array().map(Vec::len), Some(1), "{base} by {user}: {list}");
@@ -385,13 +391,13 @@ async fn stored_templates_are_listed_under_a_classic_theme() {
             assert!(list[0]["content"]["raw"].as_str().unwrap().contains("\"theme\":\"classic\""), "{base}");
         }
     }
-    // Posts do not choose among them: a classic theme does not draw pages from them.
+    // Posts cannot use them, because a classic theme does not render pages from block templates.
     let page = h.json(ADMIN, Method::POST, "/svc/v2/pages", json!({"title": "x", "template": "mine"})).await;
     assert_eq!((page.status, page.code()), (400, "rest_invalid_param"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn urls_of_themes_are_escaped_only_where_they_are_html() {
+async fn theme_urls_are_escaped_only_in_html_fields() {
     let (folder, h) = site();
     let head = "/*\nTheme Name: Odd\nTheme URI: http://e.example/a?b=1&c=2 d\nAuthor: A & B\nAuthor URI: //e.example/p?q=[1]&r=2\nVersion: 1\n*/";
     write(&folder, "odd [x]/style.css", head);
@@ -425,17 +431,17 @@ async fn urls_of_themes_are_escaped_only_where_they_are_html() {
     }
 }
 
-/// Only published templates are rendered and listed; a draft is found by its id alone, by those who may edit it.
+/// Only published templates are rendered and listed. Users who may edit a draft can fetch it by its id.
 #[tokio::test(flavor = "multi_thread")]
-async fn drafts_of_templates_are_neither_rendered_nor_listed() {
+async fn draft_templates_are_neither_rendered_nor_listed() {
     let (_folder, h) = site();
     let mut ids = Vec::new();
     for (route, slug) in [("templates", "canary"), ("template-parts", "canary"), ("template-parts", "header")] {
         let route = format!("/svc/v2/{route}");
         let body = json!({"slug": slug, "theme": "fixture", "content": "<!-- wp:paragraph --><p>canarytext</p><!-- /wp:paragraph -->"});
-        let made = h.json(ADMIN, Method::POST, &route, body).await;
-        assert_eq!(made.status, 201, "{:?}", made.body);
-        ids.push((route, slug, made.body["wp_id"].as_i64().unwrap()));
+        let created = h.json(ADMIN, Method::POST, &route, body).await;
+        assert_eq!(created.status, 201, "{:?}", created.body);
+        ids.push((route, slug, created.body["wp_id"].as_i64().unwrap()));
     }
     let content = "<!-- wp:template-part {\"slug\":\"canary\",\"theme\":\"fixture\"} /--><!-- wp:template-part {\"slug\":\"header\",\"theme\":\"fixture\"} /-->";
     let body = json!({"title": "P", "content": content, "status": "publish"});
@@ -451,8 +457,8 @@ async fn drafts_of_templates_are_neither_rendered_nor_listed() {
             h.site.store.write(set).await.unwrap();
         }
         let is_public = status == "publish";
-        let shown = h.get(NOBODY, &format!("/svc/v2/posts/{post}"), "").await;
-        let rendered = shown.body["content"]["rendered"].as_str().unwrap();
+        let response = h.get(NOBODY, &format!("/svc/v2/posts/{post}"), "").await;
+        let rendered = response.body["content"]["rendered"].as_str().unwrap();
         assert_eq!(rendered.contains("canarytext"), is_public, "{status}: {rendered}");
         for (route, slug, _) in &ids {
             for user in [CONTRIBUTOR, EDITOR, ADMIN] {

@@ -1,4 +1,4 @@
-//! Users, in process, over the recorded fixture.
+//! Users, in process, on the recorded fixture.
 
 mod harness;
 
@@ -18,15 +18,15 @@ fn ids(body: &Value) -> Vec<i64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_user_is_as_its_schema_says_in_every_context() {
+async fn users_match_their_schema_in_every_context() {
     let h = Harness::new();
     let options = h.json(ADMIN, Method::OPTIONS, USERS, json!({})).await;
     let mut source = options.body["schema"].clone();
-    for member in source["properties"].as_object_mut().unwrap().values_mut() {
-        // What a new user needs is not shown in every context.
-        member.as_object_mut().unwrap().remove("required");
+    for property in source["properties"].as_object_mut().unwrap().values_mut() {
+        // Fields that are required to create a user are not in every context.
+        property.as_object_mut().unwrap().remove("required");
     }
-    // A user of the fixture has a language that is not installed.
+    // A user of the fixture has a locale that is not installed.
     source["properties"]["locale"].as_object_mut().unwrap().remove("enum");
     let schema = Schema::compile(source.clone());
     for context in ["view", "embed", "edit"] {
@@ -45,7 +45,7 @@ async fn every_user_is_as_its_schema_says_in_every_context() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_longer_list_takes_no_more_queries() {
+async fn query_count_is_independent_of_the_number_of_users() {
     let h = Harness::new();
     for (user, query) in [(NOBODY, ""), (ADMIN, "&context=edit"), (ADMIN, "&roles=author,editor&search=e")] {
         let mut counts = Vec::new();
@@ -62,7 +62,7 @@ async fn a_longer_list_takes_no_more_queries() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_public_sees_authors_and_nothing_that_is_theirs_alone() {
+async fn anonymous_callers_see_authors_without_private_fields() {
     let h = Harness::new();
     for (user, query, expected) in [
         (NOBODY, "", vec![1, 3, 4, 2]),
@@ -92,7 +92,7 @@ async fn the_public_sees_authors_and_nothing_that_is_theirs_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_author_is_known_by_posts_that_the_caller_may_read() {
+async fn authors_are_visible_through_posts_that_the_caller_may_read() {
     let h = Harness::new();
     let write = |user: i64, post_type: &'static str, status: &'static str| {
         let post = svc_model::Post {
@@ -106,7 +106,7 @@ async fn an_author_is_known_by_posts_that_the_caller_may_read() {
     write(6, "wp_block", "publish");
     write(7, "nosuch", "publish");
     write(8, "post", "private");
-    // Recorded of the peer: who asks, for whom, status.
+    // Recorded from WordPress: caller, requested user, status.
     for (user, id, status) in [
         (NOBODY, 6, 200),
         (NOBODY, 7, 401),
@@ -123,11 +123,11 @@ async fn an_author_is_known_by_posts_that_the_caller_may_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_avatars_no_hash_of_an_address_is_shown() {
+async fn email_hashes_are_not_exposed_if_avatars_are_disabled() {
     let h = Harness::new();
     let own = format!("{USERS}/3");
-    let shown = h.get(NOBODY, &own, "").await.body["avatar_urls"]["48"].as_str().unwrap().to_owned();
-    assert!(shown.ends_with("53ec1df?s=48&d=mm&r=g"), "{shown}");
+    let avatar_url = h.get(NOBODY, &own, "").await.body["avatar_urls"]["48"].as_str().unwrap().to_owned();
+    assert!(avatar_url.ends_with("53ec1df?s=48&d=mm&r=g"), "{avatar_url}");
     h.site.store.write_blocking(|tx| options::set(tx, "show_avatars", &StoredText::of(0), true)).unwrap();
     for context in ["view", "edit"] {
         let user = h.get(ADMIN, &own, &format!("context={context}")).await.body;
@@ -140,7 +140,7 @@ async fn without_avatars_no_hash_of_an_address_is_shown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn create_update_and_delete() {
     let h = Harness::new();
-    let made = h
+    let created = h
         .json(
             ADMIN,
             Method::POST,
@@ -150,13 +150,13 @@ async fn create_update_and_delete() {
                 "meta": {"persisted_preferences": {"a": {"b": 1}}}}),
         )
         .await;
-    assert_eq!(made.status, 201, "{:?}", made.body);
-    let id = made.body["id"].as_i64().unwrap();
+    assert_eq!(created.status, 201, "{:?}", created.body);
+    let id = created.body["id"].as_i64().unwrap();
     let own = format!("{USERS}/{id}");
-    assert!(made.header("Location").unwrap().ends_with(&own));
-    assert_eq!((&made.body["name"], &made.body["slug"]), (&json!("Ann"), &json!("admin-2")));
-    assert_eq!(made.body["meta"]["persisted_preferences"], json!({"a": {"b": 1}}));
-    assert!(!made.body.to_string().contains("s3cret"), "the password is never shown");
+    assert!(created.header("Location").unwrap().ends_with(&own));
+    assert_eq!((&created.body["name"], &created.body["slug"]), (&json!("Ann"), &json!("admin-2")));
+    assert_eq!(created.body["meta"]["persisted_preferences"], json!({"a": {"b": 1}}));
+    assert!(!created.body.to_string().contains("s3cret"), "the password is never returned");
     let stored = |key: &'static str| h.site.store.read(|db| meta::get(db, MetaKind::User, id, key)).unwrap().unwrap();
     assert_eq!(
         (stored("wp_capabilities").as_stored(), stored("wp_user_level").as_stored()),
@@ -182,14 +182,14 @@ async fn create_update_and_delete() {
     assert_eq!((&cleared.body["roles"], &cleared.body["capabilities"]), (&json!([]), &json!({})));
     assert_eq!(stored("wp_capabilities").as_stored(), "a:0:{}");
 
-    let gone = h.json(ADMIN, Method::DELETE, &own, json!({"force": true, "reassign": false})).await;
-    assert_eq!((&gone.body["deleted"], &gone.body["previous"]["id"]), (&json!(true), &json!(id)));
+    let deleted = h.json(ADMIN, Method::DELETE, &own, json!({"force": true, "reassign": false})).await;
+    assert_eq!((&deleted.body["deleted"], &deleted.body["previous"]["id"]), (&json!(true), &json!(id)));
     assert_eq!(h.get(ADMIN, &own, "").await.code(), "rest_user_invalid_id");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn posts_go_to_the_heir_or_with_their_author() {
-    let of = |h: &Harness, user: i64, post_type: &'static str| {
+async fn posts_are_reassigned_or_deleted_with_their_author() {
+    let statuses_of = |h: &Harness, user: i64, post_type: &'static str| {
         let list = |db: &mut svc_store::Db| {
             let ids = users::posts_of(db, svc_model::UserId(user), &[post_type])?;
             Ok(posts::get_many(db, &ids)?.into_iter().map(|p| p.status).collect::<Vec<_>>())
@@ -198,25 +198,25 @@ async fn posts_go_to_the_heir_or_with_their_author() {
     };
     let own = format!("{USERS}/{AUTHOR}");
     let h = Harness::new();
-    let n_before = of(&h, ADMIN, "post").len() + of(&h, AUTHOR, "post").len();
-    let answer = h.json(ADMIN, Method::DELETE, &own, json!({"force": true, "reassign": ADMIN})).await;
-    assert_eq!(answer.status, 200, "{:?}", answer.body);
-    assert_eq!((of(&h, AUTHOR, "post").len(), of(&h, ADMIN, "post").len()), (0, n_before));
+    let n_before = statuses_of(&h, ADMIN, "post").len() + statuses_of(&h, AUTHOR, "post").len();
+    let response = h.json(ADMIN, Method::DELETE, &own, json!({"force": true, "reassign": ADMIN})).await;
+    assert_eq!(response.status, 200, "{:?}", response.body);
+    assert_eq!((statuses_of(&h, AUTHOR, "post").len(), statuses_of(&h, ADMIN, "post").len()), (0, n_before));
 
-    // Without an heir posts go to the trash, those in the trash and those of types without one for good; patterns stay.
+    // Without `reassign`, posts are trashed; trashed posts and posts of types without trash are deleted; patterns stay.
     let h = Harness::new();
-    let posts_before = of(&h, AUTHOR, "post");
-    let answer = h.json(ADMIN, Method::DELETE, &own, json!({"force": true, "reassign": ""})).await;
-    assert_eq!(answer.status, 200, "{:?}", answer.body);
+    let posts_before = statuses_of(&h, AUTHOR, "post");
+    let response = h.json(ADMIN, Method::DELETE, &own, json!({"force": true, "reassign": ""})).await;
+    assert_eq!(response.status, 200, "{:?}", response.body);
     let n_trashed = posts_before.iter().filter(|s| *s == "trash").count();
     assert!(n_trashed > 0);
-    assert_eq!(of(&h, AUTHOR, "post"), vec!["trash".to_owned(); posts_before.len() - n_trashed]);
-    assert_eq!((of(&h, AUTHOR, "attachment").len(), of(&h, AUTHOR, "book").len()), (0, 0));
-    assert_eq!(of(&h, AUTHOR, "wp_block").len(), 1);
+    assert_eq!(statuses_of(&h, AUTHOR, "post"), vec!["trash".to_owned(); posts_before.len() - n_trashed]);
+    assert_eq!((statuses_of(&h, AUTHOR, "attachment").len(), statuses_of(&h, AUTHOR, "book").len()), (0, 0));
+    assert_eq!(statuses_of(&h, AUTHOR, "wp_block").len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refusals() {
+async fn errors() {
     let h = Harness::new();
     let new = |more: Value| {
         let mut body = json!({"username": "zz", "email": "zz@example.org", "password": "p"});
@@ -256,14 +256,18 @@ async fn refusals() {
         (ADMIN, &delete, &three, json!({"reassign": 1}), 501, "rest_trash_not_supported"),
     ];
     for (user, method, route, body, status, code) in rows {
-        let answer = h.json(user, method.clone(), route, body.clone()).await;
-        assert_eq!((answer.status, answer.code()), (status, code), "{method} {route} {body} as {user}");
+        let response = h.json(user, method.clone(), route, body.clone()).await;
+        assert_eq!((response.status, response.code()), (status, code), "{method} {route} {body} as {user}");
     }
-    assert_eq!(ids(&h.get(ADMIN, USERS, "orderby=id").await.body), [1, 2, 3, 4, 5, 6, 7, 8], "nothing was changed");
+    assert_eq!(
+        ids(&h.get(ADMIN, USERS, "orderby=id").await.body),
+        [1, 2, 3, 4, 5, 6, 7, 8],
+        "no user was created or deleted"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_makes_users_does_not_thereby_make_administrators() {
+async fn creating_users_does_not_allow_creating_administrators() {
     let h = Harness::new();
     let hirer = |more: &str| {
         let caps = Roles::default().caps_of(&json!({"editor": true, "create_users": true, more: true}));
@@ -278,6 +282,6 @@ async fn who_makes_users_does_not_thereby_make_administrators() {
     assert_eq!(send(hirer("promote_users"), &body).await, 201);
     body = json!({"username": "yy", "email": "yy@example.org", "password": "p"});
     assert_eq!(send(hirer("read"), &body).await, 201);
-    let made = h.get(ADMIN, USERS, "slug=yy&context=edit&_fields=roles").await;
-    assert_eq!(made.body, json!([{"roles": ["subscriber"]}]));
+    let created = h.get(ADMIN, USERS, "slug=yy&context=edit&_fields=roles").await;
+    assert_eq!(created.body, json!([{"roles": ["subscriber"]}]));
 }

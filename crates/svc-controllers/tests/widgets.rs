@@ -1,4 +1,4 @@
-//! Widgets and sidebars, on the recorded site with its three sidebars.
+//! Widgets and sidebars, in process, on the recorded fixture with its three sidebars.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
@@ -6,11 +6,11 @@ mod harness;
 
 use harness::{ADMIN, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
-use svc_controllers::widgets::Sidebar;
 use svc_routing::Method;
+use svc_site::widgets::sidebar::Sidebar;
 use svc_store::options;
 
-/// The recorded site with its sidebars.
+/// The recorded site with its sidebars registered.
 fn site() -> Harness {
     Harness::with(|site| {
         let main = Sidebar::new("sidebar-main", "Main Sidebar")
@@ -23,19 +23,19 @@ fn site() -> Harness {
     })
 }
 
-/// Stores an option as PHP would.
+/// Stores an option in PHP's serialized form.
 async fn store(h: &Harness, option: &'static str, value: Value) {
     let text = svc_store::StoredText::of(value);
     h.site.write(move |tx| Ok(options::set(tx, option, &text, true)?)).await.unwrap();
 }
 
-/// An option as stored.
+/// The stored value of an option.
 fn stored(h: &Harness, option: &str) -> Value {
     h.site.read(|db| Ok(options::get(db, option)?)).unwrap().unwrap().json()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn writes_keep_sidebars_and_widgets_that_are_not_registered() {
+async fn writes_preserve_unregistered_sidebars_and_widgets() {
     let before = json!({
         "theme-left": ["search-9", "plugin_cart-2", "meta-2"],
         "wp_inactive_widgets": ["block-4"],
@@ -61,12 +61,12 @@ async fn writes_keep_sidebars_and_widgets_that_are_not_registered() {
     for (method, route, body) in rows {
         let h = site();
         store(&h, "sidebars_widgets", before.clone()).await;
-        let answer = h.json(ADMIN, method.clone(), route, body.clone()).await;
-        assert!(answer.status < 300, "{method} {route} {body}: {:?}", answer.body);
+        let response = h.json(ADMIN, method.clone(), route, body.clone()).await;
+        assert!(response.status < 300, "{method} {route} {body}: {:?}", response.body);
         let after = stored(&h, "sidebars_widgets");
         let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        let kept: Vec<String> = keys(&after).into_iter().filter(|key| key != "sidebar-public").collect();
-        assert_eq!(kept, keys(&before), "{method} {route} {body}");
+        let remaining: Vec<String> = keys(&after).into_iter().filter(|key| key != "sidebar-public").collect();
+        assert_eq!(remaining, keys(&before), "{method} {route} {body}");
         for name in ["theme-left", "theme-right", "not-a-list", "array_version"] {
             assert_eq!(after[name], before[name], "{method} {route} {body}: {name}");
         }
@@ -75,7 +75,7 @@ async fn writes_keep_sidebars_and_widgets_that_are_not_registered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_need_the_right_to_manage_widgets_unless_a_sidebar_is_public() {
+async fn lists_require_a_capability_unless_a_sidebar_is_public() {
     let routes = ["/svc/v2/widgets", "/svc/v2/sidebars"];
     let public = site();
     for route in routes {
@@ -83,13 +83,17 @@ async fn lists_need_the_right_to_manage_widgets_unless_a_sidebar_is_public() {
             assert_eq!(public.get(user, route, "").await.status, 200, "{route} by {user}");
         }
     }
-    // While the option is empty nothing is listed, and so no public sidebar either.
+    // If the option is empty, no sidebar is listed, not even a public one.
     for empty in [json!([]), json!({"array_version": 3}), json!("")] {
         store(&public, "sidebars_widgets", empty).await;
         for route in routes {
             for (user, status) in [(NOBODY, 401), (EDITOR, 403)] {
-                let answer = public.get(user, route, "").await;
-                assert_eq!((answer.status, answer.code()), (status, "rest_cannot_manage_widgets"), "{route} by {user}");
+                let response = public.get(user, route, "").await;
+                assert_eq!(
+                    (response.status, response.code()),
+                    (status, "rest_cannot_manage_widgets"),
+                    "{route} by {user}"
+                );
             }
             assert_eq!(public.get(ADMIN, route, "").await.body, json!([]), "{route}");
         }
@@ -103,8 +107,8 @@ async fn lists_need_the_right_to_manage_widgets_unless_a_sidebar_is_public() {
     });
     for route in routes {
         for (user, status) in [(NOBODY, 401), (EDITOR, 403)] {
-            let answer = private.get(user, route, "").await;
-            assert_eq!((answer.status, answer.code()), (status, "rest_cannot_manage_widgets"), "{route} by {user}");
+            let response = private.get(user, route, "").await;
+            assert_eq!((response.status, response.code()), (status, "rest_cannot_manage_widgets"), "{route} by {user}");
         }
         assert_eq!(private.get(ADMIN, route, "").await.status, 200, "{route}");
     }
@@ -125,7 +129,8 @@ async fn sidebars_are_listed_inactive_first_then_as_registered() {
     assert_eq!(list, expected);
 }
 
-/// Widgets by id, as an administrator gets them in context `edit`. Scripts are our own, and left out.
+/// Returns a function that reads a field of a widget in context `edit`, as an administrator. Removes scripts, which differ
+/// from WordPress's.
 async fn rendered(h: &Harness) -> impl Fn(&str, &str) -> String {
     let list = h.get(ADMIN, "/svc/v2/widgets", "context=edit").await.body;
     move |id: &str, field: &str| {
@@ -139,7 +144,7 @@ async fn rendered(h: &Harness) -> impl Fn(&str, &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn texts_written_as_html_render_as_such() {
+async fn text_widgets_render_html() {
     let h = site();
     #[rustfmt::skip]
     let rows = [
@@ -164,15 +169,15 @@ async fn texts_written_as_html_render_as_such() {
     store(&h, "widget_text", all.into()).await;
     let ids: Vec<&str> = rows.iter().map(|(id, ..)| *id).collect();
     store(&h, "sidebars_widgets", json!({"wp_inactive_widgets": [], "sidebar-main": ids})).await;
-    let shown = rendered(&h).await;
+    let field = rendered(&h).await;
     for (id, _, text) in &rows {
         let expected = format!(
             "<section id=\"{id}\" class=\"widget widget_text\">\t\t\t<div class=\"textwidget\">{text}</div>\n\t\t</section>"
         );
-        assert_eq!(shown(id, "rendered"), expected);
+        assert_eq!(field(id, "rendered"), expected);
     }
-    // What the visual editor could drop is edited as HTML.
-    let form = shown("text-2", "rendered_form");
+    // Markup that the visual editor might remove is edited as HTML.
+    let form = field("text-2", "rendered_form");
     assert!(form.starts_with("<input id=\"widget-text-2-visual\" name=\"widget-text[2][visual]\""), "{form}");
     assert!(form.contains(
         "name=\"widget-text[2][text]\">plain &lt;b&gt;x&lt;/b&gt; [gallery] &amp; &quot;q&quot;\n\nsecond :)</textarea>"
@@ -180,12 +185,12 @@ async fn texts_written_as_html_render_as_such() {
     assert!(
         form.contains("<input id=\"widget-text-2-filter\" name=\"widget-text[2][filter]\" type=\"checkbox\" />&nbsp;")
     );
-    assert!(shown("text-3", "rendered_form").contains("type=\"checkbox\" checked='checked' />&nbsp;"));
-    assert!(shown("text-4", "rendered_form").contains("class=\"text sync-input\" hidden>one \"q\""));
+    assert!(field("text-3", "rendered_form").contains("type=\"checkbox\" checked='checked' />&nbsp;"));
+    assert!(field("text-4", "rendered_form").contains("class=\"text sync-input\" hidden>one \"q\""));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn drop_downs_have_labels_and_ids() {
+async fn dropdowns_have_labels_and_ids() {
     let h = site();
     let home = h.site.settings().unwrap().urls.site.home_url("");
     let archives = json!({"3": {"title": "Arch & <b>", "count": 1, "dropdown": 1}, "4": {"title": "0", "dropdown": 1}, "_multiwidget": 1});
@@ -194,19 +199,19 @@ async fn drop_downs_have_labels_and_ids() {
     store(&h, "widget_categories", categories).await;
     let ids = json!(["archives-3", "archives-4", "categories-3", "categories-4"]);
     store(&h, "sidebars_widgets", json!({"wp_inactive_widgets": [], "sidebar-main": ids})).await;
-    let shown = rendered(&h).await;
+    let field = rendered(&h).await;
     let start = "<section id=\"archives-3\" class=\"widget widget_archive\"><h2 class=\"widget-title\">Arch &#038; &lt;b&gt;</h2>\t\t<label class=\"screen-reader-text\" for=\"archives-dropdown-3\">Arch &#038; &lt;b&gt;</label>\n\t\t<select id=\"archives-dropdown-3\" name=\"archive-dropdown\">\n\t\t\t\n\t\t\t<option value=\"\">Select Month</option>\n\t\t\t\t";
-    let months = shown("archives-3", "rendered");
+    let months = field("archives-3", "rendered");
     assert!(months.starts_with(start), "{months}");
     assert!(
         months.contains(&format!("\t<option value='{home}/2024/03/'> March 2024 &nbsp;(14)</option>\n")),
         "{months}"
     );
     assert!(months.ends_with("</option>\n\n\t\t</select>\n\n\t\t\t</section>"), "{months}");
-    let plain = shown("archives-4", "rendered");
-    assert!(plain.contains("<h2 class=\"widget-title\">Archives</h2>"), "a title 0 is none: {plain}");
+    let plain = field("archives-4", "rendered");
+    assert!(plain.contains("<h2 class=\"widget-title\">Archives</h2>"), "the title 0 counts as empty: {plain}");
     assert!(plain.contains(&format!("\t<option value='{home}/2024/01/'> January 2024 </option>\n")), "{plain}");
-    let nested = shown("categories-3", "rendered");
+    let nested = field("categories-3", "rendered");
     let start = format!(
         "<section id=\"categories-3\" class=\"widget widget_categories\"><h2 class=\"widget-title\">Cats</h2><form action=\"{home}\" method=\"get\"><label class=\"screen-reader-text\" for=\"cat\">Cats</label><select  name='cat' id='cat' class='postform'>\n\t<option value='-1'>Select Category</option>\n"
     );
@@ -220,6 +225,6 @@ async fn drop_downs_have_labels_and_ids() {
     for row in rows {
         assert!(nested.contains(row), "{row}: {nested}");
     }
-    let second = shown("categories-4", "rendered");
+    let second = field("categories-4", "rendered");
     assert!(second.contains("id='categories-dropdown-4'") && second.contains("value=\"7\">Asia</option>"), "{second}");
 }

@@ -1,11 +1,11 @@
-//! The announcements of the interface: Link headers, links in an HTML head, the RSD document.
+//! Discovery of the REST API: Link headers, links in the HTML head, the RSD document.
 
 use svc_brand::LINK_RELATION;
 use svc_text::{esc_html, esc_url, sanitize_url};
 
 use crate::SiteUrls;
 
-/// What a response tells of the interface: its root, and the route of what the page shows (empty for none).
+/// The discovery links of a page: the API root, and the route of the resource that the page shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announcement {
     root: String,
@@ -13,14 +13,14 @@ pub struct Announcement {
 }
 
 impl SiteUrls {
-    /// What a page announces that shows the thing with this route; an empty route for none.
+    /// The links of a page that shows the resource with this route. An empty route stands for none.
     pub fn announcement(&self, route: &str) -> Announcement {
         Announcement { root: self.rest_url(""), resource: (!route.is_empty()).then(|| self.rest_url(route)) }
     }
 }
 
 impl Announcement {
-    /// Values of `Link` headers, one header each, to be appended to those that are there.
+    /// Values of `Link` headers. Send each as a header of its own, after those that the response already has.
     pub fn header_values(&self) -> Vec<String> {
         let mut values = Vec::new();
         if !self.root.is_empty() {
@@ -33,7 +33,7 @@ impl Announcement {
         values
     }
 
-    /// Link elements for an HTML head.
+    /// `<link>` elements for the HTML head.
     pub fn head_links(&self) -> String {
         if self.root.is_empty() {
             return String::new();
@@ -48,8 +48,8 @@ impl Announcement {
         html
     }
 
-    /// The `api` element for a discovery document, empty without a root.
-    pub fn rsd_element(&self) -> String {
+    /// The `api` element of an RSD document; empty if the site has no API root.
+    pub(crate) fn rsd_element(&self) -> String {
         if self.root.is_empty() {
             return String::new();
         }
@@ -58,9 +58,9 @@ impl Announcement {
     }
 }
 
-/// The discovery document (RSD 1.0), with the interface as its one programming interface.
+/// The RSD 1.0 document, listing the REST API as the only API.
 ///
-/// `engine` and `engine_url` name the software.
+/// `engine` and `engine_url` are the name and the home page of the software.
 pub fn rsd_document(site: &SiteUrls, engine: &str, engine_url: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><rsd version=\"1.0\" xmlns=\"http://archipelago.phrasewise.com/rsd\">\n\
@@ -86,7 +86,7 @@ mod tests {
     use crate::Permalinks;
 
     #[test]
-    fn announcements() {
+    fn links_in_headers_head_and_rsd() {
         let site = SiteUrls::new("http://a.b", "http://a.b", "svc-json", Permalinks::new("/%postname%/"));
         let page = site.announcement("/svc/v2/posts/4");
         assert_eq!(
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn no_root_no_announcement() {
+    fn empty_root_produces_no_links() {
         let mut site = SiteUrls::new("http://a.b", "http://a.b", "svc-json", Permalinks::default());
         site.hooks.rest_url.add(10, std::sync::Arc::new(|_, _, _| String::new()));
         let page = site.announcement("/svc/v2/posts/4");

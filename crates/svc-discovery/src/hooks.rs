@@ -1,21 +1,21 @@
-//! Extension points over addresses and routes: typed closures in order of priority.
+//! Extension points for URLs and routes: typed closures, ordered by priority.
 
 use std::{fmt, sync::Arc};
 
-/// The filters of one extension point; lower priorities run first, equal ones in the order of their adding.
+/// The filters of one extension point. Lower priorities run first, equal priorities in the order of registration.
 ///
 /// `F` is the closure's type, such as `dyn Fn(String) -> String + Send + Sync`.
 pub struct Filters<F: ?Sized>(Vec<(i32, Arc<F>)>);
 
 impl<F: ?Sized> Filters<F> {
-    /// Adds a filter; 10 is the usual priority.
+    /// Adds a filter. The default priority in WordPress is 10.
     pub fn add(&mut self, priority: i32, filter: Arc<F>) {
         let at = self.0.partition_point(|(p, _)| *p <= priority);
         self.0.insert(at, (priority, filter));
     }
 
     /// The filters in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &F> {
+    pub fn iter(&self) -> impl Iterator<Item = &F> {
         self.0.iter().map(|(_, f)| &**f)
     }
 }
@@ -38,25 +38,25 @@ impl<F: ?Sized> fmt::Debug for Filters<F> {
     }
 }
 
-/// Changes a text.
+/// Changes a string.
 pub type TextFilter = dyn Fn(String) -> String + Send + Sync;
-/// Changes an interface address; receives address, path (with its slash) and scheme.
-pub type UrlFilter = dyn Fn(String, &str, crate::Scheme) -> String + Send + Sync;
-/// Changes a route; receives route, id, and post type or taxonomy.
+/// Changes an API URL. Receives the URL, the path (with leading slash) and the scheme.
+pub type UrlFilter = dyn Fn(String, &str, crate::UrlScheme) -> String + Send + Sync;
+/// Changes a route. Receives the route, the id, and the post type or taxonomy.
 pub type RouteFilter = dyn Fn(String, u64, &str) -> String + Send + Sync;
 
-/// The extension points of this crate (spec, Events).
+/// The extension points of this crate (specification, "Events"). All URLs and routes of a site are built with them.
 #[derive(Debug, Clone, Default)]
 pub struct Hooks {
-    /// Changes the address prefix.
+    /// Changes the URL prefix of the API.
     pub rest_url_prefix: Filters<TextFilter>,
-    /// Changes a generated interface address.
+    /// Changes a generated API URL.
     pub rest_url: Filters<UrlFilter>,
     /// Changes a post's route.
     pub rest_route_for_post: Filters<RouteFilter>,
     /// Changes a term's route.
     pub rest_route_for_term: Filters<RouteFilter>,
-    /// Changes the route of what the page shows.
+    /// Changes the route of the resource that a page shows.
     pub rest_queried_resource_route: Filters<TextFilter>,
 }
 
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn priorities_order_filters() {
+    fn filters_run_by_priority() {
         let mut filters: Filters<TextFilter> = Filters::default();
         for (priority, mark) in [(20, "c"), (10, "a"), (10, "b"), (5, "_")] {
             filters.add(priority, Arc::new(move |s| s + mark));

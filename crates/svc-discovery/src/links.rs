@@ -1,10 +1,12 @@
-//! Addresses of a site's own pages: posts, pages, attachments, terms, authors, dates, feeds.
+//! URLs of a site's own pages: posts, pages, attachments, terms, authors, dates, feeds.
 
 use crate::SiteUrls;
 
-/// Whether the address of a post stays plain (`?p=1`): everything but published posts, and private ones for their readers.
+/// Whether the URL of a post must be plain (`?p=1`). Published posts have pretty URLs; private ones only for users who
+/// can read them.
 ///
-/// `readable`: whether the caller may read it, which decides for private posts and for statuses of extensions. Source: `wp_force_plain_post_permalink`.
+/// `readable` is whether the caller may read the post; it decides for private posts and for statuses that extensions
+/// register. Source: `wp_force_plain_post_permalink`.
 pub fn needs_plain(status: &str, readable: bool) -> bool {
     match status {
         "publish" => false,
@@ -14,7 +16,7 @@ pub fn needs_plain(status: &str, readable: bool) -> bool {
     }
 }
 
-/// What the address of a post is made of.
+/// The parts of a post's URL.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PostLink<'a> {
     /// Its id.
@@ -25,80 +27,80 @@ pub struct PostLink<'a> {
     pub date: &'a str,
     /// The author's slug.
     pub author: &'a str,
-    /// Slugs from the top category down to the post's category with the lowest id, joined by `/`; the default category
-    /// for a post without one.
+    /// Slugs from the top-level category down to the post's category with the lowest id, joined by `/`; the default
+    /// category if the post has none.
     pub category: &'a str,
-    /// Stay with `?p=`, see [`needs_plain`].
+    /// Return the plain `?p=` form, see [`needs_plain`].
     pub plain: bool,
-    /// Leave `%postname%` where the slug would stand.
+    /// Leave `%postname%` in place of the slug.
     pub leave_name: bool,
 }
 
-/// What the address of a page is made of.
+/// The parts of a page's URL.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PageLink<'a> {
     /// Its id.
     pub id: u64,
-    /// Slugs from the top page down to this one, joined by `/`.
+    /// Slugs from the top-level page down to this one, joined by `/`.
     pub path: &'a str,
-    /// Stay with `?page_id=`, see [`needs_plain`].
+    /// Return the plain `?page_id=` form, see [`needs_plain`].
     pub plain: bool,
-    /// Leave `%pagename%` where the path would stand.
+    /// Leave `%pagename%` in place of the path.
     pub leave_name: bool,
 }
 
-/// Where an attachment hangs.
+/// The post that an attachment is attached to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AttachmentParent<'a> {
-    /// Nowhere.
+    /// The attachment is not attached to a post.
     #[default]
     None,
-    /// At a post that not everyone may see, or that is gone.
+    /// The post is not public or no longer exists.
     Hidden,
-    /// At a post with this address.
+    /// The post has this URL.
     At(&'a str),
 }
 
-/// What the address of an attachment is made of.
+/// The parts of an attachment's URL.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AttachmentLink<'a> {
     /// Its id.
     pub id: u64,
     /// Its slug.
     pub slug: &'a str,
-    /// Where it hangs.
+    /// The post that it is attached to.
     pub parent: AttachmentParent<'a>,
-    /// Leave `%postname%` where the slug would stand.
+    /// Leave `%postname%` in place of the slug.
     pub leave_name: bool,
 }
 
-/// How the posts of a custom type are addressed.
+/// How the URLs of a custom post type are built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostTypeLinks {
     /// The type's name.
     pub name: String,
-    /// First part of paths; none keeps addresses plain.
+    /// First part of paths. Without one, URLs are plain.
     pub base: Option<String>,
-    /// Whether the base follows the permalink structure's front.
+    /// Whether the base follows the fixed prefix of the permalink structure.
     pub with_front: bool,
     /// Query variable for a post's slug.
     pub query_var: Option<String>,
-    /// Path of the archive, when there is one.
+    /// Path of the archive, if the type has one.
     pub archive: Option<String>,
-    /// Whether posts have parents, so that slugs are paths.
+    /// Whether posts have parents, so that a slug is a path.
     pub hierarchical: bool,
 }
 
-/// How the terms of a taxonomy are addressed.
+/// How the URLs of a taxonomy's terms are built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaxonomyLinks {
     /// The taxonomy's name.
     pub name: String,
-    /// First part of paths; none keeps addresses plain. Categories and tags follow the permalink settings instead.
+    /// First part of paths. Without one, URLs are plain. Categories and tags use the permalink settings instead.
     pub base: Option<String>,
-    /// Whether the base follows the permalink structure's front.
+    /// Whether the base follows the fixed prefix of the permalink structure.
     pub with_front: bool,
-    /// Whether parents stand in the path.
+    /// Whether paths contain the slugs of parent terms.
     pub hierarchical: bool,
     /// Query variable for a term's slug.
     pub query_var: Option<String>,
@@ -130,23 +132,23 @@ impl TaxonomyLinks {
         Self::built_in("post_format", "type", false, "post_format")
     }
 
-    /// What paths of its terms begin with, without the slash in front: `archives/category/`.
-    pub(crate) fn path_start(&self, permalinks: &crate::Permalinks) -> Option<String> {
+    /// Prefix of the paths of its terms, without leading slash: `archives/category/`.
+    pub(crate) fn path_prefix(&self, permalinks: &crate::Permalinks) -> Option<String> {
         let (base, with_front) = match &*self.name {
             "category" => permalinks.category_base(),
             "post_tag" => permalinks.tag_base(),
             _ => (self.base.as_deref()?, self.with_front),
         };
-        Some(permalinks.based(base, with_front).trim_start_matches('/').to_owned())
+        Some(permalinks.base_path(base, with_front).trim_start_matches('/').to_owned())
     }
 
-    /// What stands before the slug in the database but not in addresses.
+    /// Prefix of stored slugs that URLs omit.
     pub(crate) fn slug_prefix(&self) -> &'static str {
         if self.name == "post_format" { "post-format-" } else { "" }
     }
 }
 
-/// There is no term to link to.
+/// Error for a link to a term that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidTerm;
 
@@ -165,19 +167,19 @@ impl std::fmt::Display for InvalidTerm {
 
 impl std::error::Error for InvalidTerm {}
 
-/// What the address of a term is made of.
+/// The parts of a term's URL.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TermLink<'a> {
     /// Its id.
     pub id: u64,
     /// Its slug.
     pub slug: &'a str,
-    /// Slugs of the terms above it, from the top.
+    /// Slugs of its ancestors, top-level first.
     pub parents: &'a [&'a str],
 }
 
 impl SiteUrls {
-    /// The address of a post, or of a built-in type without addresses of its own. Source: `get_permalink`.
+    /// The URL of a post, or of an item of a built-in type that has no URLs of its own. Source: `get_permalink`.
     pub fn post_link(&self, post: &PostLink<'_>) -> String {
         let structure = self.permalinks.structure();
         if post.plain || structure.is_empty() {
@@ -208,7 +210,7 @@ impl SiteUrls {
                     rest = after;
                 }
                 None => {
-                    // A name that is left, or no tag: its second percent sign may begin one.
+                    // A name to leave in place, or an unknown tag, whose second percent sign may start the next tag.
                     path.push('%');
                     path.push_str(tag);
                     rest = &rest[before.len() + 1 + tag.len()..];
@@ -219,7 +221,7 @@ impl SiteUrls {
         self.permalinks.end(&self.home_url(&path))
     }
 
-    /// The address of a page. Source: `get_page_link`.
+    /// The URL of a page. Source: `get_page_link`.
     pub fn page_link(&self, page: &PageLink<'_>) -> String {
         if self.front_page == Some(page.id) {
             return self.home_url("/");
@@ -231,15 +233,16 @@ impl SiteUrls {
         self.permalinks.end(&self.home_url(&format!("{}{path}", self.permalinks.root())))
     }
 
-    /// The address of an attachment. Source: `get_attachment_link`.
+    /// The URL of an attachment. Source: `get_attachment_link`.
     pub fn attachment_link(&self, attachment: &AttachmentLink<'_>) -> String {
         if self.permalinks.is_pretty() {
             match attachment.parent {
                 AttachmentParent::At(parent) if !parent.contains('?') => {
-                    // A number would be read as a page of the post, a word as a post in a category.
+                    // Without the extra segment, a number would be read as a page of the post, and a slug as a post in
+                    // a category.
                     let numeric = attachment.slug.bytes().all(|b| b.is_ascii_digit()) && !attachment.slug.is_empty();
-                    let apart = numeric || self.permalinks.structure().contains("%category%");
-                    let name = match (attachment.leave_name, apart) {
+                    let needs_segment = numeric || self.permalinks.structure().contains("%category%");
+                    let name = match (attachment.leave_name, needs_segment) {
                         (true, _) => "%postname%".to_owned(),
                         (false, true) => format!("attachment/{}", attachment.slug),
                         (false, false) => attachment.slug.to_owned(),
@@ -255,50 +258,57 @@ impl SiteUrls {
         self.home_url(&format!("/?attachment_id={}", attachment.id))
     }
 
-    /// The short address of a post of any type, for a `rel=shortlink` header and link. Source: `wp_get_shortlink`.
+    /// The short URL of a post of any type, for `rel=shortlink` headers and links. Source: `wp_get_shortlink`.
     pub fn short_link(&self, id: u64) -> String {
         if self.front_page == Some(id) { self.home_url("/") } else { self.home_url(&format!("?p={id}")) }
     }
 
-    /// The address of a post of a custom type; `path` is its slug, or the slugs of its parents and its own joined by `/`.
+    /// The URL of a post of a custom type. `path` is its slug, or the slugs of its ancestors and its own joined by `/`.
     ///
     /// Source: `get_post_permalink`.
-    pub fn custom_post_link(&self, kind: &PostTypeLinks, id: u64, path: &str, plain: bool, leave_name: bool) -> String {
-        match (&kind.base, &kind.query_var) {
+    pub fn custom_post_link(
+        &self,
+        post_type: &PostTypeLinks,
+        id: u64,
+        path: &str,
+        plain: bool,
+        leave_name: bool,
+    ) -> String {
+        match (&post_type.base, &post_type.query_var) {
             (Some(base), _) if self.permalinks.is_pretty() && (leave_name || !plain) => {
-                let name = if leave_name { format!("%{}%", kind.name) } else { path.to_owned() };
-                let path = format!("{}{name}", self.permalinks.based(base, kind.with_front));
+                let name = if leave_name { format!("%{}%", post_type.name) } else { path.to_owned() };
+                let path = format!("{}{name}", self.permalinks.base_path(base, post_type.with_front));
                 self.home_url(&self.permalinks.end(&path))
             }
             (_, Some(query_var)) if !plain => self.home_url(&format!("?{query_var}={path}")),
-            _ => self.home_url(&format!("?post_type={}&p={id}", kind.name)),
+            _ => self.home_url(&format!("?post_type={}&p={id}", post_type.name)),
         }
     }
 
-    /// The address of a post type's archive, when it has one. Source: `get_post_type_archive_link`.
-    pub fn post_type_archive_link(&self, kind: &PostTypeLinks) -> Option<String> {
-        let archive = kind.archive.as_deref()?;
-        Some(if self.permalinks.is_pretty() && kind.base.is_some() {
-            let path = self.permalinks.based(archive, kind.with_front);
+    /// The URL of a post type's archive, if it has one. Source: `get_post_type_archive_link`.
+    pub fn post_type_archive_link(&self, post_type: &PostTypeLinks) -> Option<String> {
+        let archive = post_type.archive.as_deref()?;
+        Some(if self.permalinks.is_pretty() && post_type.base.is_some() {
+            let path = self.permalinks.base_path(archive, post_type.with_front);
             self.home_url(&self.permalinks.end(&path))
         } else {
-            self.home_url(&format!("?post_type={}", kind.name))
+            self.home_url(&format!("?post_type={}", post_type.name))
         })
     }
 
-    /// The URL of the archive of a term that was looked up and may be missing.
+    /// The URL of a term's archive, for a term that may not exist.
     ///
     /// # Errors
-    /// Without a term.
+    /// Returns [`InvalidTerm`] if `term` is `None`.
     pub fn try_term_link(&self, taxonomy: &TaxonomyLinks, term: Option<&TermLink<'_>>) -> Result<String, InvalidTerm> {
         term.map(|term| self.term_link(taxonomy, term)).ok_or(InvalidTerm)
     }
 
-    /// The address of a term's archive. Source: `get_term_link`.
+    /// The URL of a term's archive. Source: `get_term_link`.
     pub fn term_link(&self, taxonomy: &TaxonomyLinks, term: &TermLink<'_>) -> String {
         let slug = term.slug.strip_prefix(taxonomy.slug_prefix()).unwrap_or(term.slug);
         if self.permalinks.is_pretty()
-            && let Some(mut path) = taxonomy.path_start(&self.permalinks)
+            && let Some(mut path) = taxonomy.path_prefix(&self.permalinks)
         {
             if taxonomy.hierarchical {
                 path.extend(term.parents.iter().flat_map(|parent| [*parent, "/"]));
@@ -313,20 +323,20 @@ impl SiteUrls {
         })
     }
 
-    /// The address of an author's archive. Source: `get_author_posts_url`.
+    /// The URL of an author's archive. Source: `get_author_posts_url`.
     pub fn author_link(&self, id: u64, slug: &str) -> String {
         if !self.permalinks.is_pretty() {
             return self.home_url(&format!("/?author={id}"));
         }
-        self.home_url(&self.permalinks.end(&format!("{}{slug}", self.permalinks.based("author", true))))
+        self.home_url(&self.permalinks.end(&format!("{}{slug}", self.permalinks.base_path("author", true))))
     }
 
-    /// The address of a year's archive, of a month's, or of a day's. Source: `get_year_link` and its like.
+    /// The URL of the archive of a year, month or day. Source: `get_year_link`, `get_month_link`, `get_day_link`.
     pub fn date_link(&self, year: u32, month: Option<u32>, day: Option<u32>) -> String {
         let day = month.and(day);
         if !self.permalinks.is_pretty() {
-            let more = [month, day].into_iter().flatten().map(|n| format!("{n:02}")).collect::<String>();
-            return self.home_url(&format!("?m={year}{more}"));
+            let suffix = [month, day].into_iter().flatten().map(|n| format!("{n:02}")).collect::<String>();
+            return self.home_url(&format!("?m={year}{suffix}"));
         }
         let mut path = self.permalinks.date_structure().replace("%year%", &year.to_string());
         for (tag, number) in [("%monthnum%", month), ("%day%", day)] {
@@ -338,22 +348,22 @@ impl SiteUrls {
         self.home_url(&self.permalinks.end(&path))
     }
 
-    /// The address of a feed: empty or `rss2`, `atom` … for posts, `comments_rss2` … for comments. Source: `get_feed_link`.
+    /// The URL of a feed: empty or `rss2`, `atom` … for posts, `comments_rss2` … for comments. Source: `get_feed_link`.
     pub fn feed_link(&self, feed: &str) -> String {
-        let (of, format) = feed.strip_prefix("comments_").map_or(("", feed), |format| ("comments", format));
+        let (section, format) = feed.strip_prefix("comments_").map_or(("", feed), |format| ("comments", format));
         let format = if format.is_empty() { DEFAULT_FEED } else { format };
         if !self.permalinks.is_pretty() {
-            let dash = if of.is_empty() { "" } else { "-" };
-            return self.home_url(&format!("?feed={of}{dash}{format}"));
+            let dash = if section.is_empty() { "" } else { "-" };
+            return self.home_url(&format!("?feed={section}{dash}{format}"));
         }
-        let slash = if of.is_empty() { "" } else { "/" };
+        let slash = if section.is_empty() { "" } else { "/" };
         let format = if format == DEFAULT_FEED { "" } else { format };
-        let path = format!("{}{of}{slash}feed/{format}", self.permalinks.root());
+        let path = format!("{}{section}{slash}feed/{format}", self.permalinks.root());
         self.home_url(&self.permalinks.end(&path))
     }
 
-    /// The address of the feed of a post's comments; `link` is the post's own address, `id_var` the query variable of its
-    /// id (`p`, `page_id`, `attachment_id`). Source: `get_post_comments_feed_link`.
+    /// The URL of the feed of a post's comments. `link` is the post's URL, `id_var` the query variable of its id (`p`,
+    /// `page_id`, `attachment_id`). Source: `get_post_comments_feed_link`.
     pub fn comments_feed_link(&self, link: &str, id_var: &str, id: u64, feed: &str) -> String {
         let format = if feed.is_empty() { DEFAULT_FEED } else { feed };
         if !self.permalinks.is_pretty() || link.contains('?') {
@@ -364,10 +374,10 @@ impl SiteUrls {
     }
 }
 
-/// The feed format that is not named in paths.
+/// The default feed format, which paths omit.
 pub(crate) const DEFAULT_FEED: &str = "rss2";
 
-/// Text before the next `%tag%`, the tag's name, text after it.
+/// The text before the next `%tag%`, the tag's name, and the text after it.
 pub(crate) fn next_tag(structure: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = structure.split_once('%')?;
     let (tag, after) = rest.split_once('%')?;
@@ -394,7 +404,7 @@ mod tests {
     };
 
     #[test]
-    fn posts() {
+    fn post_links() {
         for (structure, expected) in [
             ("", "http://a.b/?p=4"),
             ("/%year%/%monthnum%/%day%/%postname%/", "http://a.b/2024/03/05/hello/"),
@@ -409,13 +419,13 @@ mod tests {
     }
 
     #[test]
-    fn status_decides_whether_a_link_is_plain() {
+    fn status_determines_plain_links() {
         assert!(!needs_plain("publish", false) && needs_plain("draft", true));
         assert!(needs_plain("private", false) && !needs_plain("private", true));
     }
 
     #[test]
-    fn custom_types() {
+    fn custom_post_type_links() {
         let books = PostTypeLinks {
             name: "book".to_owned(),
             base: Some("books".to_owned()),
@@ -433,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_feeds() {
+    fn date_and_feed_links() {
         let (pretty, plain) = (site("/archives/%post_id%"), site(""));
         assert_eq!(pretty.date_link(2024, Some(3), Some(5)), "http://a.b/archives/date/2024/03/05");
         assert_eq!(pretty.date_link(2024, Some(3), None), "http://a.b/archives/date/2024/03");

@@ -1,46 +1,46 @@
-//! What a request for a page asks for: keys to look up, and how to show what is found.
+//! Results of URL resolution: keys to look up, and how to present the result.
 
-/// One thing to look up for a request.
+/// One lookup for a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lookup {
-    /// What is asked for.
-    pub what: What,
-    /// Page of an archive, from 1; 0 when none is named.
+    /// The resource to look up.
+    pub target: LookupTarget,
+    /// Page of an archive, from 1; 0 if not specified.
     pub paged: u64,
-    /// Page of a post's text, from 1; 0 when none is named.
+    /// Page of a post's content, from 1; 0 if not specified.
     pub page: u64,
-    /// Page of a post's comments; 0 when none is named.
+    /// Page of a post's comments; 0 if not specified.
     pub comment_page: u64,
-    /// As a feed.
+    /// The requested feed, if any.
     pub feed: Option<Feed>,
-    /// In the form for embedding in other sites.
+    /// Whether the embeddable form is requested.
     pub embed: bool,
-    /// As a preview of unpublished changes.
+    /// Whether a preview of unpublished changes is requested.
     pub preview: bool,
 }
 
-/// Kinds of things that addresses name.
+/// Kinds of resources that URLs refer to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum What {
-    /// The front page, or the page of posts.
+pub enum LookupTarget {
+    /// The front page, or the posts page.
     Front,
-    /// An interface route.
+    /// A REST API route.
     Rest(String),
     /// One post.
     Post(PostKey),
-    /// One page, or an attachment below one.
+    /// One page, or an attachment of one.
     Page(PageKey),
     /// One attachment.
     Attachment(AttachmentKey),
-    /// Posts that share something.
+    /// A list of posts.
     Archive(Archive),
     /// `robots.txt`.
     Robots,
     /// `favicon.ico`.
     Favicon,
-    /// A site map, by file name.
+    /// A sitemap, by file name.
     Sitemap(String),
-    /// Nothing.
+    /// No resource.
     #[default]
     NotFound,
 }
@@ -48,39 +48,39 @@ pub enum What {
 /// A feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feed {
-    /// `rss2`, `atom`, `rdf` or `rss`, or what a query names.
+    /// `rss2`, `atom`, `rdf` or `rss`, or the format named in the query.
     pub format: String,
-    /// Of comments: the whole site's, or those of the one post that is shown.
+    /// Whether it lists comments: those of the whole site, or of the post that the URL refers to.
     pub comments: bool,
 }
 
-/// Which post; every member that is set must fit.
+/// Identifies a post. Every field that is set must match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PostKey {
-    /// Its id. With nothing else set, the thing may be of any type.
+    /// Its id. If nothing else is set, the post may be of any type.
     pub id: Option<u64>,
-    /// Its slug; for hierarchical types the slugs of its parents and its own, joined by `/`.
+    /// Its slug; for hierarchical types the slugs of its ancestors and its own, joined by `/`.
     pub slug: Option<String>,
-    /// Its type, `post` if not set.
+    /// Its type; `post` if not set.
     pub post_type: Option<String>,
     /// Its date.
     pub date: DateKey,
     /// Its author's slug.
     pub author: Option<String>,
-    /// Slugs from a category down to one of its categories, joined by `/`.
+    /// Slugs from a top-level category down to one of the post's categories, joined by `/`.
     pub category: Option<String>,
 }
 
-/// Which page.
+/// Identifies a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageKey {
     /// By id.
     Id(u64),
-    /// Slugs from the top page down, joined by `/`.
+    /// Slugs from the top-level page down, joined by `/`.
     Path(String),
 }
 
-/// Which attachment.
+/// Identifies an attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttachmentKey {
     /// By id.
@@ -89,7 +89,7 @@ pub enum AttachmentKey {
     Slug(String),
 }
 
-/// A date, or part of one, in site-local time.
+/// A date, or part of one, in the site's time zone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DateKey {
     /// Year.
@@ -106,31 +106,31 @@ pub struct DateKey {
     pub second: Option<u32>,
 }
 
-/// Which posts; every member that is set must fit.
+/// Selects posts. Every field that is set must match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Archive {
-    /// With all these terms.
+    /// Terms that a post must have.
     pub terms: Vec<TermKey>,
-    /// By this author.
+    /// The author.
     pub author: Option<AuthorKey>,
-    /// Of this date.
+    /// The date.
     pub date: DateKey,
-    /// With these words.
+    /// The search query.
     pub search: Option<String>,
-    /// Of this type.
+    /// The post type.
     pub post_type: Option<String>,
 }
 
-/// Which term.
+/// Identifies a term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TermKey {
-    /// By id, in a taxonomy.
+    /// A taxonomy and an id.
     Id(String, u64),
-    /// By slugs from the top term down, joined by `/`, in a taxonomy.
+    /// A taxonomy, and slugs from the top-level term down, joined by `/`.
     Path(String, String),
 }
 
-/// Which author.
+/// Identifies an author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthorKey {
     /// By id.
@@ -140,14 +140,14 @@ pub enum AuthorKey {
 }
 
 impl DateKey {
-    /// Whether nothing is set.
+    /// Whether no part is set.
     pub fn is_empty(&self) -> bool {
         *self == DateKey::default()
     }
 
-    /// Whether there is such a date; a part that is not set fits.
+    /// Whether the date exists. Parts that are not set are ignored.
     pub(crate) fn exists(&self) -> bool {
-        let fits = |part: Option<u32>, most: u32| part.is_none_or(|n| n <= most);
+        let fits = |part: Option<u32>, max: u32| part.is_none_or(|n| n <= max);
         let year = self.year.unwrap_or(2000);
         let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
         let days = match self.month.unwrap_or(1) {

@@ -1,21 +1,21 @@
-//! Reads a path by a permalink structure: which part of it stands for which tag.
+//! Matches paths against a permalink structure and extracts the values of its tags.
 
-use crate::{incoming::Vars, links::next_tag};
+use crate::{links::next_tag, resolve::Vars};
 
-/// How often a piece may be tried against a path before the path counts as not matching. Structures with several free
-/// tags in one segment could else be made slow by long segments.
+/// Maximum number of matching steps before a path counts as not matching. Without a limit, long segments could make
+/// structures with several text tags in one segment slow.
 const BUDGET: u32 = 20_000;
 
-/// A piece of a segment of a structure.
+/// A part of a structure's segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece<'a> {
-    /// Text that stands there as it is.
+    /// Fixed text.
     Literal(&'a str),
-    /// So many digits, at least and at most; the query variable.
+    /// Digits (minimum and maximum count) and the query variable.
     Digits(usize, usize, &'static str),
-    /// Any text; the query variable.
+    /// Any text, and the query variable.
     Text(&'static str),
-    /// Any number of segments: a category below its parents.
+    /// Any number of segments: a category and its ancestors. With the query variable.
     Segments(&'static str),
 }
 
@@ -35,15 +35,15 @@ fn piece(tag: &str) -> Option<Piece<'static>> {
     })
 }
 
-/// A structure, cut into segments and pieces.
+/// A permalink structure, split into segments and pieces.
 pub(crate) struct Pattern<'a>(Vec<Vec<Piece<'a>>>);
 
 impl<'a> Pattern<'a> {
-    /// Of a structure; slashes at its ends do not count, an unknown tag is text.
+    /// Parses a structure. Leading and trailing slashes are ignored; an unknown tag is fixed text.
     pub(crate) fn new(structure: &'a str) -> Self {
         let segments = structure.split('/').filter(|s| !s.is_empty());
         let mut pattern = Pattern(segments.map(pieces).collect());
-        // One category may stretch over segments; a second one could make reading slow, and means nothing.
+        // Only one category may span several segments. A second one would have no meaning and make matching slow.
         let stretching = pattern.0.iter().position(|s| matches!(s[..], [Piece::Segments(_)]));
         for (i, segment) in pattern.0.iter_mut().enumerate() {
             for piece in segment.iter_mut() {
@@ -57,13 +57,13 @@ impl<'a> Pattern<'a> {
         pattern
     }
 
-    /// The variables of a path that fits the whole structure. Values are as in the path, percent-encoded.
+    /// The variables of a path that matches the whole structure. Values stay percent-encoded.
     pub(crate) fn read(&self, path: &[&str]) -> Option<Vars> {
         read(&self.0, path)
     }
 
-    /// The variables of a path that fits a beginning of the structure, with a tag in it: an archive.
-    pub(crate) fn read_beginning(&self, path: &[&str]) -> Option<Vars> {
+    /// The variables of a path that matches a prefix of the structure containing a tag: an archive.
+    pub(crate) fn read_prefix(&self, path: &[&str]) -> Option<Vars> {
         let vars = (1..self.0.len()).rev().find_map(|n| read(&self.0[..n], path))?;
         (!vars.is_empty()).then_some(vars)
     }
@@ -77,15 +77,15 @@ fn pieces(segment: &str) -> Vec<Piece<'_>> {
     while let Some((before, tag, _)) = next_tag(rest) {
         let start = at + before.len();
         match piece(tag) {
-            Some(known) => {
+            Some(known_tag) => {
                 if start > literal {
                     out.push(Piece::Literal(&segment[literal..start]));
                 }
-                out.push(known);
+                out.push(known_tag);
                 at = start + tag.len() + 2;
                 literal = at;
             }
-            // The second percent sign may begin a tag.
+            // The second percent sign may start a tag.
             None => at = start + 1 + tag.len(),
         }
         rest = &segment[at..];
@@ -102,13 +102,13 @@ fn read(pattern: &[Vec<Piece<'_>>], path: &[&str]) -> Option<Vars> {
     read_segments(pattern, path, &mut vars, &mut budget).then_some(vars)
 }
 
-/// As deep as the structure has segments.
+/// The recursion is as deep as the structure has segments.
 fn read_segments(pattern: &[Vec<Piece<'_>>], path: &[&str], vars: &mut Vars, budget: &mut u32) -> bool {
     let Some((first, rest)) = pattern.split_first() else { return path.is_empty() };
     if let [Piece::Segments(var)] = first[..] {
-        // As few segments as the rest of the structure allows.
+        // Takes as few segments as the rest of the structure allows.
         return (1..=path.len()).any(|n| {
-            spend(budget) && read_segments(rest, &path[n..], vars, budget) && {
+            take_step(budget) && read_segments(rest, &path[n..], vars, budget) && {
                 vars.insert(var.to_owned(), path[..n].join("/"));
                 true
             }
@@ -118,25 +118,25 @@ fn read_segments(pattern: &[Vec<Piece<'_>>], path: &[&str], vars: &mut Vars, bud
     read_pieces(first, segment, vars, budget) && read_segments(rest, path, vars, budget)
 }
 
-/// As deep as the segment has pieces; each takes as much as it can.
+/// The recursion is as deep as the segment has pieces. Each piece takes as much as it can.
 fn read_pieces(pieces: &[Piece<'_>], text: &str, vars: &mut Vars, budget: &mut u32) -> bool {
     let Some((piece, rest)) = pieces.split_first() else { return text.is_empty() };
-    let (least, most, var) = match *piece {
+    let (min, max, var) = match *piece {
         Piece::Literal(literal) => {
             return text.strip_prefix(literal).is_some_and(|text| read_pieces(rest, text, vars, budget));
         }
-        Piece::Digits(least, most, var) => (least, text.bytes().take(most).take_while(u8::is_ascii_digit).count(), var),
+        Piece::Digits(min, max, var) => (min, text.bytes().take(max).take_while(u8::is_ascii_digit).count(), var),
         Piece::Text(var) | Piece::Segments(var) => (1, text.len(), var),
     };
-    (least..=most).rev().filter(|n| text.is_char_boundary(*n)).any(|n| {
-        spend(budget) && read_pieces(rest, &text[n..], vars, budget) && {
+    (min..=max).rev().filter(|n| text.is_char_boundary(*n)).any(|n| {
+        take_step(budget) && read_pieces(rest, &text[n..], vars, budget) && {
             vars.insert(var.to_owned(), text[..n].to_owned());
             true
         }
     })
 }
 
-fn spend(budget: &mut u32) -> bool {
+fn take_step(budget: &mut u32) -> bool {
     *budget = budget.saturating_sub(1);
     *budget > 0
 }
@@ -145,13 +145,13 @@ fn spend(budget: &mut u32) -> bool {
 mod tests {
     use super::*;
 
-    fn shown(vars: Option<Vars>) -> String {
+    fn summary(vars: Option<Vars>) -> String {
         let Some(vars) = vars else { return "none".to_owned() };
         vars.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn whole_paths() {
+    fn complete_paths() {
         for (structure, path, expected) in [
             ("/%postname%/", "hello", "name=hello"),
             ("/%postname%/", "a/b", "none"),
@@ -164,20 +164,20 @@ mod tests {
             ("/100%/%bogus%/%postname%", "100%/%bogus%/x", "name=x"),
         ] {
             let path: Vec<&str> = path.split('/').collect();
-            assert_eq!(shown(Pattern::new(structure).read(&path)), expected, "{structure} {path:?}");
+            assert_eq!(summary(Pattern::new(structure).read(&path)), expected, "{structure} {path:?}");
         }
     }
 
     #[test]
-    fn beginnings_are_archives() {
+    fn path_prefixes_are_archives() {
         let pattern = Pattern::new("/blog/%category%/%author%/%post_id%");
-        assert_eq!(shown(pattern.read_beginning(&["blog"])), "none");
-        assert_eq!(shown(pattern.read_beginning(&["blog", "a"])), "category_name=a");
-        assert_eq!(shown(pattern.read_beginning(&["blog", "a", "b"])), "author_name=b category_name=a");
+        assert_eq!(summary(pattern.read_prefix(&["blog"])), "none");
+        assert_eq!(summary(pattern.read_prefix(&["blog", "a"])), "category_name=a");
+        assert_eq!(summary(pattern.read_prefix(&["blog", "a", "b"])), "author_name=b category_name=a");
     }
 
     #[test]
-    fn many_free_tags_stay_bounded() {
+    fn matching_many_text_tags_is_bounded() {
         let pattern = Pattern::new("/%author%-%postname%-%author%-%postname%-%author%x");
         assert!(pattern.read(&[&"-".repeat(2000)]).is_none());
     }

@@ -1,9 +1,9 @@
-//! The permalink structure of a site, and the structures that follow from it.
+//! The permalink settings of a site, and the structures derived from them.
 
-/// File name that stands in front of every pretty path where the web server cannot rewrite.
+/// File name at the start of every pretty path on web servers that cannot rewrite URLs.
 const INDEX: &str = "index.php";
 
-/// The settings of a site that shape its addresses.
+/// The permalink settings of a site.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Permalinks {
     structure: String,
@@ -12,12 +12,13 @@ pub struct Permalinks {
 }
 
 impl Permalinks {
-    /// Of a structure such as `/%year%/%monthnum%/%postname%/`; an empty one means plain addresses (`?p=1`).
+    /// Settings with a structure such as `/%year%/%monthnum%/%postname%/`. An empty structure means plain URLs
+    /// (`?p=1`).
     pub fn new(structure: impl Into<String>) -> Self {
         Permalinks { structure: structure.into(), ..Self::default() }
     }
 
-    /// With other words than `category` and `tag` in the addresses of terms; empty ones keep the usual words.
+    /// Replaces `category` and `tag` in the URLs of terms. An empty base selects the default.
     #[must_use]
     pub fn with_bases(mut self, category: &str, tag: &str) -> Self {
         self.category_base = category.trim_matches('/').to_owned();
@@ -25,37 +26,37 @@ impl Permalinks {
         self
     }
 
-    /// Whether addresses have paths at all.
+    /// Whether URLs have paths at all.
     pub fn is_pretty(&self) -> bool {
         !self.structure.is_empty()
     }
 
-    /// The structure as set.
+    /// The structure, as configured.
     pub fn structure(&self) -> &str {
         &self.structure
     }
 
-    /// The segment that stands in front of all paths, if the structure begins with it.
+    /// The segment at the start of all paths (`index.php`), if the structure starts with it.
     pub fn index_segment(&self) -> Option<&'static str> {
         self.structure.trim_start_matches('/').starts_with(INDEX).then_some(INDEX)
     }
 
-    /// What stands before paths that do not follow the structure's own beginning: empty or `index.php/`.
+    /// Prefix of paths that do not use the structure's own prefix: empty or `index.php/`.
     pub fn root(&self) -> &'static str {
         if self.index_segment().is_some() { "index.php/" } else { "" }
     }
 
-    /// The fixed beginning of the structure: `/archives/` of `/archives/%post_id%`.
+    /// The fixed prefix of the structure: `/archives/` of `/archives/%post_id%`.
     pub fn front(&self) -> &str {
         self.structure.find('%').map_or("", |i| &self.structure[..i])
     }
 
     /// Whether paths end with a slash.
-    pub fn has_trailing_slash(&self) -> bool {
+    pub(crate) fn has_trailing_slash(&self) -> bool {
         self.structure.ends_with('/')
     }
 
-    /// The path with or without slash at its end, as the structure has it. Source: `user_trailingslashit`.
+    /// Adds or removes the trailing slash of a path, as the structure requires. Source: `user_trailingslashit`.
     pub fn end(&self, path: &str) -> String {
         if self.has_trailing_slash() {
             svc_text::trailing_slash(path)
@@ -64,24 +65,24 @@ impl Permalinks {
         }
     }
 
-    /// Paths of a taxonomy or author begin so: front or root, then the base.
-    pub(crate) fn based(&self, base: &str, with_front: bool) -> String {
+    /// Path prefix of a taxonomy or of authors: front or root, then the base.
+    pub(crate) fn base_path(&self, base: &str, with_front: bool) -> String {
         format!("{}{base}/", if with_front { self.front() } else { self.root() })
     }
 
-    /// The base of categories, and whether it follows the front: one of your own does not.
+    /// The base of categories, and whether it follows the front. A custom base does so only behind `index.php`.
     pub(crate) fn category_base(&self) -> (&str, bool) {
-        own_or(&self.category_base, "category", self.index_segment().is_some())
+        base_or_default(&self.category_base, "category", self.index_segment().is_some())
     }
 
-    /// As [`Self::category_base`], of tags.
+    /// As [`Self::category_base`], for tags.
     pub(crate) fn tag_base(&self) -> (&str, bool) {
-        own_or(&self.tag_base, "tag", self.index_segment().is_some())
+        base_or_default(&self.tag_base, "tag", self.index_segment().is_some())
     }
 
-    /// The structure of a day's archive, in the order in which the post structure names year, month and day.
+    /// The structure of a day's archive. Year, month and day have the order of the post structure.
     ///
-    /// `date/` stands in front where a post id among the first three tags could be taken for a year.
+    /// It is prefixed with `date/` if one of the first three tags is a post id, which could be mistaken for a year.
     pub(crate) fn date_structure(&self) -> String {
         const ORDERS: [&str; 3] = ["%year%/%monthnum%/%day%", "%day%/%monthnum%/%year%", "%monthnum%/%day%/%year%"];
         let order = ORDERS.into_iter().find(|o| self.structure.contains(o)).unwrap_or(ORDERS[0]);
@@ -90,17 +91,16 @@ impl Permalinks {
         format!("{}{date}{order}", self.front())
     }
 
-    /// Whether a path could be that of a page as well as of a post, so that pages must be looked for first.
-    ///
-    /// So it is where the first tag stands for a word: name, category, tag or author.
+    /// Whether a path can be that of a page as well as that of a post, so that pages are looked up first. This is the
+    /// case if the first tag matches text: post name, category, tag or author.
     pub(crate) fn pages_first(&self) -> bool {
         let rest = &self.structure[self.front().len()..];
         ["%postname%", "%category%", "%tag%", "%author%"].iter().any(|tag| rest.starts_with(tag))
     }
 }
 
-fn own_or<'a>(own: &'a str, usual: &'a str, index: bool) -> (&'a str, bool) {
-    if own.is_empty() { (usual, true) } else { (own, index) }
+fn base_or_default<'a>(custom: &'a str, default: &'a str, index: bool) -> (&'a str, bool) {
+    if custom.is_empty() { (default, true) } else { (custom, index) }
 }
 
 #[cfg(test)]
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn structures() {
+    fn derived_structures() {
         for (structure, front, root, date, pages_first) in [
             ("/%postname%/", "/", "", "/%year%/%monthnum%/%day%", true),
             ("/%year%/%postname%", "/", "", "/%year%/%monthnum%/%day%", false),

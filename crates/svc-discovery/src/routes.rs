@@ -1,41 +1,41 @@
-//! Interface routes of a site's things: posts, terms, authors, and what a page shows.
+//! REST API routes of posts, terms and authors, and of the resource that a page shows.
 
 use crate::SiteUrls;
 
-/// Where a post type or taxonomy stands in the interface.
+/// The registration of a post type or taxonomy in the REST API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RestBase<'a> {
-    /// Its name, which serves where there is no base.
+    /// Its name, used as the base if `base` is empty.
     pub name: &'a str,
     /// Its namespace, such as `svc/v2`.
     pub namespace: &'a str,
     /// Its base; empty for none.
     pub base: &'a str,
-    /// Whether the interface shows it.
-    pub shown: bool,
-    /// Whether its controller is a standard one: posts, attachments, terms.
+    /// Whether it is available over the REST API.
+    pub show_in_rest: bool,
+    /// Whether its controller is one of the standard ones for posts, attachments and terms.
     pub standard: bool,
 }
 
 impl RestBase<'_> {
-    /// The route of the collection: `/svc/v2/posts`; empty when the interface does not show it.
+    /// The route of the collection: `/svc/v2/posts`; empty if it is not available over the REST API.
     ///
     /// Source: `rest_get_route_for_post_type_items`, `rest_get_route_for_taxonomy_items`.
     pub fn items_route(&self) -> String {
-        if !self.shown {
+        if !self.show_in_rest {
             return String::new();
         }
         format!("/{}/{}", self.namespace, if self.base.is_empty() { self.name } else { self.base })
     }
 
-    /// The route of one item, for standard controllers only (spec, Discovery).
+    /// The route of one item; empty unless the controller is a standard one (specification, "Discovery").
     fn item_route(&self, id: u64) -> String {
         let items = self.items_route();
         if items.is_empty() || !self.standard { String::new() } else { format!("{items}/{id}") }
     }
 }
 
-/// What a page shows.
+/// The resource that a page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queried<'a> {
     /// One post of any type, with its type.
@@ -49,15 +49,15 @@ pub enum Queried<'a> {
 }
 
 impl SiteUrls {
-    /// The route of a post; empty when its type has none, or when there is no such post (`None`).
+    /// The route of a post; empty if its type has none, or if the post does not exist (`None`).
     ///
     /// Source: `rest_get_route_for_post`.
     pub fn route_for_post(&self, post: Option<(u64, RestBase<'_>)>) -> String {
-        let Some((id, kind)) = post else { return String::new() };
-        self.hooks.rest_route_for_post.iter().fold(kind.item_route(id), |route, f| f(route, id, kind.name))
+        let Some((id, post_type)) = post else { return String::new() };
+        self.hooks.rest_route_for_post.iter().fold(post_type.item_route(id), |route, f| f(route, id, post_type.name))
     }
 
-    /// The route of a term; empty when its taxonomy has none, or when there is no such term (`None`).
+    /// The route of a term; empty if its taxonomy has none, or if the term does not exist (`None`).
     ///
     /// Source: `rest_get_route_for_term`.
     pub fn route_for_term(&self, term: Option<(u64, RestBase<'_>)>) -> String {
@@ -65,12 +65,12 @@ impl SiteUrls {
         self.hooks.rest_route_for_term.iter().fold(taxonomy.item_route(id), |route, f| f(route, id, taxonomy.name))
     }
 
-    /// The route of what a page shows, or empty; `namespace` is that of the default routes.
+    /// The route of the resource that a page shows, or empty. `namespace` is that of the default routes.
     ///
     /// Source: `rest_get_queried_resource_route`.
     pub fn queried_resource_route(&self, queried: Queried<'_>, namespace: &str) -> String {
         let route = match queried {
-            Queried::Singular(id, kind) => self.route_for_post(Some((id, kind))),
+            Queried::Singular(id, post_type) => self.route_for_post(Some((id, post_type))),
             Queried::Term(id, taxonomy) => self.route_for_term(Some((id, taxonomy))),
             Queried::Author(id) => format!("/{namespace}/users/{id}"),
             Queried::Other => String::new(),
@@ -87,24 +87,24 @@ mod tests {
     use crate::Permalinks;
 
     const POSTS: RestBase<'static> =
-        RestBase { name: "post", namespace: "svc/v2", base: "posts", shown: true, standard: true };
+        RestBase { name: "post", namespace: "svc/v2", base: "posts", show_in_rest: true, standard: true };
 
     #[test]
-    fn routes() {
+    fn routes_of_resources() {
         let mut site = SiteUrls::new("http://a.b", "http://a.b", "svc-json", Permalinks::new("/%postname%/"));
-        for (kind, expected) in [
+        for (post_type, expected) in [
             (POSTS, "/svc/v2/posts/4"),
             (RestBase { base: "", ..POSTS }, "/svc/v2/post/4"),
-            (RestBase { shown: false, ..POSTS }, ""),
+            (RestBase { show_in_rest: false, ..POSTS }, ""),
             (RestBase { standard: false, ..POSTS }, ""),
         ] {
-            assert_eq!(site.route_for_post(Some((4, kind))), expected);
-            assert_eq!(site.queried_resource_route(Queried::Term(4, kind), "svc/v2"), expected);
+            assert_eq!(site.route_for_post(Some((4, post_type))), expected);
+            assert_eq!(site.queried_resource_route(Queried::Term(4, post_type), "svc/v2"), expected);
         }
         assert_eq!(site.route_for_post(None), "");
         assert_eq!(site.queried_resource_route(Queried::Author(2), "svc/v2"), "/svc/v2/users/2");
         assert_eq!(site.queried_resource_route(Queried::Other, "svc/v2"), "");
-        site.hooks.rest_route_for_post.add(10, Arc::new(|route, id, kind| format!("{route}?{kind}{id}")));
+        site.hooks.rest_route_for_post.add(10, Arc::new(|route, id, post_type| format!("{route}?{post_type}{id}")));
         site.hooks.rest_queried_resource_route.add(10, Arc::new(|route| route + "!"));
         assert_eq!(site.queried_resource_route(Queried::Singular(4, POSTS), "svc/v2"), "/svc/v2/posts/4?post4!");
     }

@@ -1,44 +1,45 @@
-//! The addresses of a site: home, interface root, and the rules for their scheme.
+//! The base URLs of a site: home, installation and API root, and the rules for their scheme.
 
 use crate::{Hooks, Permalinks, PostTypeLinks, TaxonomyLinks};
 
-/// Which scheme a generated address has.
+/// The scheme of a generated URL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Scheme {
-    /// That of the site, as [`SiteUrls`] stands.
+pub enum UrlScheme {
+    /// The scheme of the site's configured URL.
     #[default]
     Site,
     /// Always `http`.
     Http,
     /// Always `https`.
     Https,
-    /// None: a path from the server's root.
+    /// No scheme and host: an absolute path.
     Relative,
 }
 
-/// A site's addresses and everything that shapes them. Make one for plain requests and one with [`Self::over_tls`].
+/// The URLs of a site and all settings that shape them. Use one instance for plain HTTP requests and one from
+/// [`Self::over_tls`].
 #[derive(Debug, Clone)]
 pub struct SiteUrls {
-    /// Address of the front page, without slash at the end.
+    /// URL of the front page, without trailing slash.
     home: String,
-    /// Address of the installation (log-in, administration), without slash at the end.
+    /// URL of the installation (login, administration), without trailing slash.
     site: String,
-    /// Address prefix of the interface, before filters.
+    /// URL prefix of the API, before filters.
     prefix: String,
-    /// How paths are made.
+    /// The permalink settings.
     pub permalinks: Permalinks,
-    /// The page that is shown as front page, when it is a page.
+    /// Id of the page that is shown as the front page, if any.
     pub front_page: Option<u64>,
-    /// Taxonomies whose archives have addresses.
+    /// Taxonomies whose archives have URLs.
     pub taxonomies: Vec<TaxonomyLinks>,
-    /// Post types beside posts, pages and attachments that have addresses of their own.
+    /// Post types other than posts, pages and attachments that have URLs of their own.
     pub post_types: Vec<PostTypeLinks>,
     /// Extension points.
     pub hooks: Hooks,
 }
 
 impl SiteUrls {
-    /// A site at `home`, with its installation at `site` and the interface under `prefix` (such as `svc-json`).
+    /// A site at `home`, with its installation at `site` and the API below `prefix` (such as `svc-json`).
     pub fn new(home: &str, site: &str, prefix: &str, permalinks: Permalinks) -> Self {
         SiteUrls {
             home: svc_text::untrailing_slash(home).to_owned(),
@@ -52,51 +53,53 @@ impl SiteUrls {
         }
     }
 
-    /// The same site as requests over TLS see it: every address has `https`.
+    /// The same site for requests over TLS: every URL has the scheme `https`.
     ///
-    /// This serves the administration area with forced TLS too (spec, Addressing 3). As the peer does, it asks only whether
-    /// the request came over TLS, not under which name.
+    /// Also used for the administration area if TLS is enforced (specification, "Addressing" 3). Like WordPress, this
+    /// depends only on whether the request uses TLS, not on its host name.
     #[must_use]
     pub fn over_tls(&self) -> Self {
-        let (home, site) = (with_scheme(&self.home, Scheme::Https), with_scheme(&self.site, Scheme::Https));
+        let (home, site) = (with_scheme(&self.home, UrlScheme::Https), with_scheme(&self.site, UrlScheme::Https));
         SiteUrls { home, site, ..self.clone() }
     }
 
-    /// An address under the front page; an empty path gives the front page without slash. Source: `home_url`.
+    /// A URL below the front page. An empty path returns the front page's URL without trailing slash. Source:
+    /// `home_url`.
     pub fn home_url(&self, path: &str) -> String {
-        self.home_url_with(path, Scheme::Site)
+        self.home_url_with(path, UrlScheme::Site)
     }
 
-    /// As [`Self::home_url`], with this scheme.
-    pub fn home_url_with(&self, path: &str, scheme: Scheme) -> String {
+    /// As [`Self::home_url`], with an explicit scheme.
+    pub fn home_url_with(&self, path: &str, scheme: UrlScheme) -> String {
         join(&with_scheme(&self.home, scheme), path)
     }
 
-    /// An address under the installation. Source: `site_url`.
+    /// A URL below the installation. Source: `site_url`.
     pub fn site_url(&self, path: &str) -> String {
         join(&self.site, path)
     }
 
-    /// The path of the front page's address, without slashes at its ends; empty for most sites.
+    /// The path of the front page's URL, without leading and trailing slashes; empty for most sites.
     pub fn home_path(&self) -> &str {
         let rest = self.home.split_once("://").map_or(&*self.home, |(_, rest)| rest);
         rest.split_once('/').map_or("", |(_, path)| path.trim_matches('/'))
     }
 
-    /// The interface's address prefix, after filters.
+    /// The API's URL prefix, after filters.
     pub fn rest_prefix(&self) -> String {
         self.hooks.rest_url_prefix.iter().fold(self.prefix.clone(), |prefix, f| f(prefix))
     }
 
-    /// The address of an interface path, in the site's scheme. Source: `rest_url`.
+    /// The URL of an API path, in the site's scheme. Source: `rest_url`.
     pub fn rest_url(&self, path: &str) -> String {
-        self.rest_url_with(path, Scheme::Site)
+        self.rest_url_with(path, UrlScheme::Site)
     }
 
-    /// The address of an interface path: pretty, behind the index segment, or as `rest_route` (spec, Addressing).
+    /// The URL of an API path: a pretty path, one behind `index.php`, or a `rest_route` parameter (specification,
+    /// "Addressing").
     ///
-    /// The path may carry a query; it is taken as it is, not encoded. Source: `get_rest_url`.
-    pub fn rest_url_with(&self, path: &str, scheme: Scheme) -> String {
+    /// The path may contain a query. It is not encoded. Source: `get_rest_url`.
+    pub fn rest_url_with(&self, path: &str, scheme: UrlScheme) -> String {
         let path = format!("/{}", path.trim_start_matches('/'));
         let url = if self.permalinks.is_pretty() {
             let root = self.permalinks.root();
@@ -109,8 +112,8 @@ impl SiteUrls {
         self.hooks.rest_url.iter().fold(url, |url, f| f(url, &path, scheme))
     }
 
-    /// The interface route that a request is for, if it is one: out of its path (percent-encoded) or its `rest_route`
-    /// parameter, which wins. `/` is the index (spec, Addressing 4 and 5).
+    /// The API route of a request, taken from its `rest_route` parameter, which takes precedence, or from its
+    /// percent-encoded path. `None` for requests to other URLs. `/` is the index (specification, "Addressing" 4 and 5).
     pub fn rest_route(&self, path: &str, rest_route: Option<&str>) -> Option<String> {
         let route = match rest_route {
             Some(route) => route.to_owned(),
@@ -125,7 +128,7 @@ impl SiteUrls {
     }
 
     fn rest_route_of_path(&self, path: &str) -> Option<String> {
-        let path = self.own_path(path);
+        let path = self.strip_home(path);
         let path = path.strip_prefix("index.php/").unwrap_or(path);
         let rest = path.strip_prefix(&*self.rest_prefix())?;
         match rest.strip_prefix('/') {
@@ -135,8 +138,8 @@ impl SiteUrls {
         }
     }
 
-    /// A path of a request without the front page's own path and without slashes before it.
-    pub(crate) fn own_path<'a>(&self, path: &'a str) -> &'a str {
+    /// The path of a request, relative to the front page, without leading slashes.
+    pub(crate) fn strip_home<'a>(&self, path: &'a str) -> &'a str {
         let path = path.trim_start_matches('/');
         let home = self.home_path();
         match path.get(..home.len()) {
@@ -150,7 +153,7 @@ impl SiteUrls {
     }
 }
 
-/// A path's or query's text: escapes decoded, `+` for a space; what is not UTF-8 becomes the replacement character.
+/// Decodes percent escapes and `+` for a space. Invalid UTF-8 becomes the replacement character.
 pub(crate) fn decode(text: &str) -> String {
     let spaced = text.replace('+', " ");
     percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
@@ -160,13 +163,13 @@ fn join(base: &str, path: &str) -> String {
     if path.is_empty() { base.to_owned() } else { format!("{base}/{}", path.trim_start_matches('/')) }
 }
 
-fn with_scheme(url: &str, scheme: Scheme) -> String {
+fn with_scheme(url: &str, scheme: UrlScheme) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     match scheme {
-        Scheme::Site => url.to_owned(),
-        Scheme::Http => format!("http://{rest}"),
-        Scheme::Https => format!("https://{rest}"),
-        Scheme::Relative => rest.find('/').map_or_else(String::new, |i| rest[i..].to_owned()),
+        UrlScheme::Site => url.to_owned(),
+        UrlScheme::Http => format!("http://{rest}"),
+        UrlScheme::Https => format!("https://{rest}"),
+        UrlScheme::Relative => rest.find('/').map_or_else(String::new, |i| rest[i..].to_owned()),
     }
 }
 
@@ -181,14 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_the_interface() {
+    fn api_urls() {
         for (home, structure, path, scheme, expected) in [
-            ("http://a.b", "/%postname%/", "", Scheme::Site, "http://a.b/svc-json/"),
-            ("http://a.b", "/%postname%/", "//x/v1", Scheme::Https, "https://a.b/svc-json/x/v1"),
-            ("http://a.b/sub/", "/%postname%/", "x?y", Scheme::Relative, "/sub/svc-json/x?y"),
-            ("http://a.b", "/index.php/%postname%", "/x", Scheme::Site, "http://a.b/index.php/svc-json/x"),
-            ("http://a.b", "", "x", Scheme::Site, "http://a.b/index.php?rest_route=/x"),
-            ("http://a.b", "", "", Scheme::Relative, "/index.php?rest_route=/"),
+            ("http://a.b", "/%postname%/", "", UrlScheme::Site, "http://a.b/svc-json/"),
+            ("http://a.b", "/%postname%/", "//x/v1", UrlScheme::Https, "https://a.b/svc-json/x/v1"),
+            ("http://a.b/sub/", "/%postname%/", "x?y", UrlScheme::Relative, "/sub/svc-json/x?y"),
+            ("http://a.b", "/index.php/%postname%", "/x", UrlScheme::Site, "http://a.b/index.php/svc-json/x"),
+            ("http://a.b", "", "x", UrlScheme::Site, "http://a.b/index.php?rest_route=/x"),
+            ("http://a.b", "", "", UrlScheme::Relative, "/index.php?rest_route=/"),
         ] {
             assert_eq!(site(home, structure).rest_url_with(path, scheme), expected);
         }
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn routes_of_requests() {
+    fn routes_of_request_paths() {
         let pretty = site("http://a.b/blog", "/%postname%/");
         for (path, parameter, expected) in [
             ("/blog/svc-json", None, Some("/")),
@@ -217,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_change_prefix_and_address() {
+    fn filters_change_prefix_and_url() {
         let mut site = site("http://a.b", "/%postname%/");
         site.hooks.rest_url_prefix.add(10, Arc::new(|_| "api".to_owned()));
         site.hooks.rest_url.add(10, Arc::new(|url, path, _| format!("{url}#{path}")));

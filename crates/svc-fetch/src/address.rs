@@ -1,42 +1,42 @@
-//! Which addresses belong to the public network.
+//! Classification of IP addresses as public or special-purpose.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Networks of IPv4 that are not for the public, as address and length of the prefix (RFC 6890 and its successors).
+/// Special-purpose IPv4 networks, as base address and prefix length (RFC 6890 and its successors).
 const SPECIAL_V4: &[([u8; 4], u32)] = &[
     ([0, 0, 0, 0], 8),       // "this network"
     ([10, 0, 0, 0], 8),      // private
-    ([100, 64, 0, 0], 10),   // behind a provider's address translation
+    ([100, 64, 0, 0], 10),   // carrier-grade NAT
     ([127, 0, 0, 0], 8),     // loopback
-    ([169, 254, 0, 0], 16),  // link-local, and with it the metadata services of clouds
+    ([169, 254, 0, 0], 16),  // link-local, including cloud metadata services
     ([172, 16, 0, 0], 12),   // private
     ([192, 0, 0, 0], 24),    // protocol assignments
     ([192, 0, 2, 0], 24),    // documentation
-    ([192, 88, 99, 0], 24),  // former 6to4 relays
+    ([192, 88, 99, 0], 24),  // 6to4 relays (deprecated)
     ([192, 168, 0, 0], 16),  // private
     ([198, 18, 0, 0], 15),   // benchmarks
     ([198, 51, 100, 0], 24), // documentation
     ([203, 0, 113, 0], 24),  // documentation
     ([224, 0, 0, 0], 4),     // multicast
-    ([240, 0, 0, 0], 4),     // reserved, and broadcast
+    ([240, 0, 0, 0], 4),     // reserved and broadcast
 ];
 
-/// Networks of IPv6 that are not for the public, as the first two groups and the length of the prefix.
+/// Special-purpose IPv6 networks, as the first three groups and the prefix length.
 const SPECIAL_V6: &[([u16; 3], u32)] = &[
-    ([0x64, 0xff9b, 1], 48),  // translation to IPv4 within a network
+    ([0x64, 0xff9b, 1], 48),  // local-use NAT64
     ([0x100, 0, 0], 64),      // discard
-    ([0x2001, 0, 0], 23),     // protocol assignments, Teredo among them
+    ([0x2001, 0, 0], 23),     // protocol assignments, including Teredo
     ([0x2001, 0xdb8, 0], 32), // documentation
     ([0x3fff, 0, 0], 20),     // documentation
     ([0x5f00, 0, 0], 16),     // segment routing
     ([0xfc00, 0, 0], 7),      // private
     ([0xfe80, 0, 0], 10),     // link-local
-    ([0xfec0, 0, 0], 10),     // former site-local
+    ([0xfec0, 0, 0], 10),     // site-local (deprecated)
     ([0xff00, 0, 0], 8),      // multicast
 ];
 
-/// Whether an address belongs to the public network. IPv6 addresses that carry an IPv4 address (mapped, 6to4, NAT64) are
-/// judged by that one.
+/// Returns whether `ip` is a public address. IPv6 addresses that embed an IPv4 address (mapped, 6to4, NAT64) are
+/// classified by that IPv4 address.
 pub fn is_public(ip: IpAddr) -> bool {
     match ip.to_canonical() {
         IpAddr::V4(v4) => is_public_v4(v4),
@@ -50,12 +50,12 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
 
 fn is_public_v6(ip: Ipv6Addr) -> bool {
     let groups = ip.segments();
-    let carried = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    let embedded = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match groups {
-        // Unspecified, loopback, and the former way of writing an IPv4 address.
+        // Unspecified, loopback, and the deprecated IPv4-compatible form.
         [0, 0, 0, 0, 0, 0, ..] => false,
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => is_public_v4(carried(high, low)),
-        [0x2002, high, low, ..] => is_public_v4(carried(high, low)),
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => is_public_v4(embedded(high, low)),
+        [0x2002, high, low, ..] => is_public_v4(embedded(high, low)),
         _ => !SPECIAL_V6.iter().any(|([a, b, c], bits)| {
             let net = Ipv6Addr::new(*a, *b, *c, 0, 0, 0, 0, 0);
             (ip.to_bits() ^ net.to_bits()) >> (128 - bits) == 0
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn special_addresses_are_not_public_in_whatever_clothes() {
+    fn special_addresses_are_not_public_in_any_form() {
         let special = "0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.255.255.254 169.254.169.254 172.16.0.1 172.31.255.255 \
                        192.0.0.8 192.168.1.1 198.18.0.1 224.0.0.1 255.255.255.255 :: ::1 ::7f00:1 ::ffff:127.0.0.1 \
                        ::ffff:10.0.0.1 64:ff9b::127.0.0.1 64:ff9b::a9fe:a9fe 64:ff9b:1::1 2002:7f00:1::1 2002:c0a8:101::1 \

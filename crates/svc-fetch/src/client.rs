@@ -1,4 +1,4 @@
-//! The client.
+//! The HTTP client.
 
 use std::{io::Read, time::Duration};
 
@@ -14,92 +14,92 @@ use ureq::{
 
 use crate::{Allowed, FetchError, Guard};
 
-/// Most redirects that are followed.
-const REDIRECTS: u32 = 3;
+/// Maximum number of redirects to follow.
+const MAX_REDIRECTS: u32 = 3;
 
-/// Largest head of an answer.
-const HEAD_BYTES: usize = 64 << 10;
+/// Maximum size of the response headers, in bytes.
+const MAX_HEADER_BYTES: usize = 64 << 10;
 
-/// Sends requests within its guard. Cheap to clone.
+/// A blocking HTTP client that only connects to addresses its [`Guard`] permits. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Client {
     guard: Guard,
     user_agent: String,
 }
 
-/// A request to read something. The default is 5 seconds for all of it, and 1 MiB.
+/// A GET request. By default it has a total timeout of 5 seconds and a body limit of 1 MiB.
 #[derive(Clone, Debug)]
 pub struct Get {
     url: String,
     headers: Vec<(String, String)>,
-    time: Duration,
+    timeout: Duration,
     limit: u64,
-    cut: bool,
+    truncate: bool,
     allowed: Vec<Allowed>,
 }
 
-/// What came back.
+/// A response to a [`Get`] request, with any status code.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Response {
     /// Status code.
     pub status: u16,
     /// Headers.
     pub headers: HeaderMap,
-    /// Body, or its beginning when it was to be cut.
+    /// The body, truncated if the request used [`Get::first`].
     pub body: Vec<u8>,
-    /// The address that answered, after redirects.
+    /// The final URL, after redirects.
     pub url: String,
 }
 
-impl Answer {
-    /// A header as text; empty when there is none.
+impl Response {
+    /// The value of a header as text; empty if the header is absent or not visible ASCII.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default()
     }
 }
 
 impl Get {
-    /// A request for this address.
+    /// Creates a request for `url`.
     pub fn new(url: impl Into<String>) -> Self {
         Get {
             url: url.into(),
             headers: Vec::new(),
-            time: Duration::from_secs(5),
+            timeout: Duration::from_secs(5),
             limit: 1 << 20,
-            cut: false,
+            truncate: false,
             allowed: Vec::new(),
         }
     }
 
-    /// Sets a header.
+    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self
     }
 
-    /// Bounds the time of the whole, from the look-up of the host to the last byte.
+    /// Sets the total timeout, from DNS lookup to the last byte of the body.
     #[must_use]
-    pub fn within(mut self, time: Duration) -> Self {
-        self.time = time;
+    pub fn within(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self
     }
 
-    /// Bounds the body in bytes; a larger one is an error.
+    /// Sets the maximum size of the decoded body. A larger body fails with [`FetchError::TooLarge`].
     #[must_use]
-    pub fn at_most(mut self, bytes: u64) -> Self {
-        (self.limit, self.cut) = (bytes, false);
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        (self.limit, self.truncate) = (bytes, false);
         self
     }
 
-    /// Reads only the first bytes of the body.
+    /// Reads at most this many bytes of the decoded body and discards the rest.
     #[must_use]
     pub fn first(mut self, bytes: u64) -> Self {
-        (self.limit, self.cut) = (bytes, true);
+        (self.limit, self.truncate) = (bytes, true);
         self
     }
 
-    /// Lets this request, redirects included, reach something besides.
+    /// Permits further targets for this request and its redirects.
     #[must_use]
     pub fn allow(mut self, allowed: impl IntoIterator<Item = Allowed>) -> Self {
         self.allowed.extend(allowed);
@@ -108,84 +108,85 @@ impl Get {
 }
 
 impl Client {
-    /// A client that says this of itself.
+    /// Creates a client that sends `user_agent` with every request.
     pub fn new(guard: Guard, user_agent: impl Into<String>) -> Self {
         Client { guard, user_agent: user_agent.into() }
     }
 
-    /// Sends a request and waits for its answer. Any status is an answer.
+    /// Sends a request and waits for the response. Responses with an error status are returned like any other.
     ///
     /// # Errors
-    /// When the address may not be asked, nobody answers in time, or the answer is too large.
-    pub fn send(&self, get: &Get) -> Result<Answer, FetchError> {
+    /// If the URL is not permitted, the request fails or times out, or the response exceeds a limit.
+    pub fn send(&self, get: &Get) -> Result<Response, FetchError> {
         let guard = self.guard.clone().with(get.allowed.iter().cloned());
-        guard.check_uri(&get.url.parse().map_err(|_| FetchError::BadAddress)?)?;
+        guard.check_uri(&get.url.parse().map_err(|_| FetchError::InvalidUrl)?)?;
         let config = Agent::config_builder()
-            .timeout_global(Some(get.time))
-            .max_redirects(REDIRECTS)
-            .max_response_header_size(HEAD_BYTES)
+            .timeout_global(Some(get.timeout))
+            .max_redirects(MAX_REDIRECTS)
+            .max_response_header_size(MAX_HEADER_BYTES)
             .max_idle_connections(0)
             .http_status_as_error(false)
             .save_redirect_history(true)
-            // The environment's proxy would resolve names on its own, out of reach of the guard.
+            // A proxy from the environment would resolve host names itself, and so bypass the guard.
             .proxy(None)
             .user_agent(&self.user_agent)
             .build();
-        let resolver = Guarded { guard, inner: DefaultResolver::default() };
+        let resolver = GuardedResolver { guard, inner: DefaultResolver::default() };
         let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
         let request =
             get.headers.iter().fold(agent.get(&get.url), |request, (name, value)| request.header(name, value));
         let mut response = request.call()?;
         let url = ureq::ResponseExt::get_uri(&response).to_string();
-        // The bound is on what comes out of the decoder; ureq's own is on what goes in.
-        let bound = if get.cut { get.limit } else { get.limit.saturating_add(1) };
+        // Limit the decoded size; ureq's own limit applies to the encoded size.
+        let limit = if get.truncate { get.limit } else { get.limit.saturating_add(1) };
         let mut body = Vec::new();
-        response.body_mut().as_reader().take(bound).read_to_end(&mut body)?;
+        response.body_mut().as_reader().take(limit).read_to_end(&mut body)?;
         if body.len() as u64 > get.limit {
             return Err(FetchError::TooLarge(get.limit));
         }
         let (head, _) = response.into_parts();
-        Ok(Answer { status: head.status.as_u16(), headers: head.headers, body, url })
+        Ok(Response { status: head.status.as_u16(), headers: head.headers, body, url })
     }
 
-    /// Whether an address is one that could be asked, as far as can be said without looking its host up.
-    pub fn is_address(&self, get: &Get) -> bool {
+    /// Returns whether the URL is valid and permitted, without looking up its host.
+    pub fn is_permitted_url(&self, get: &Get) -> bool {
         let guard = self.guard.clone().with(get.allowed.iter().cloned());
         get.url.parse().is_ok_and(|uri| guard.check_uri(&uri).is_ok())
     }
 
-    /// Whether an address may be asked: looks its host up, and connects to nobody.
+    /// Checks that the URL is permitted, including the addresses of its host. Looks up the host, but does not connect.
     ///
     /// # Errors
-    /// Why it may not.
+    /// If the URL or an address of its host is not permitted, or the host cannot be resolved.
     pub fn check(&self, get: &Get) -> Result<(), FetchError> {
         let guard = self.guard.clone().with(get.allowed.iter().cloned());
-        let uri: Uri = get.url.parse().map_err(|_| FetchError::BadAddress)?;
+        let uri: Uri = get.url.parse().map_err(|_| FetchError::InvalidUrl)?;
         guard.check_uri(&uri)?;
-        let timeout = NextTimeout { after: get.time.into(), reason: ureq::Timeout::Resolve, ..NextTimeout::default() };
-        Guarded { guard, inner: DefaultResolver::default() }.resolve(&uri, &Config::default(), timeout)?;
+        let timeout =
+            NextTimeout { after: get.timeout.into(), reason: ureq::Timeout::Resolve, ..NextTimeout::default() };
+        GuardedResolver { guard, inner: DefaultResolver::default() }.resolve(&uri, &Config::default(), timeout)?;
         Ok(())
     }
 }
 
-/// Resolves names, and gives out only addresses that the guard lets through. Every hop of a redirect comes by here, and
-/// connects to what was given out.
+/// Resolves names and returns only addresses that the guard permits. It runs for every hop of a redirect, and the
+/// connection is made to the addresses that were checked.
 #[derive(Debug)]
-struct Guarded {
+struct GuardedResolver {
     guard: Guard,
     inner: DefaultResolver,
 }
 
-impl Resolver for Guarded {
+impl Resolver for GuardedResolver {
     fn resolve(&self, uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        let refused = |error: FetchError| ureq::Error::Other(Box::new(error));
-        self.guard.check_uri(uri).map_err(refused)?;
-        let found = match self.inner.resolve(uri, config, timeout) {
-            // What the system says of a name that it does not know.
+        let rejected = |error: FetchError| ureq::Error::Other(Box::new(error));
+        self.guard.check_uri(uri).map_err(rejected)?;
+        let addresses = match self.inner.resolve(uri, config, timeout) {
+            // The system resolver reports an unknown name as an I/O error.
             Err(ureq::Error::Io(_)) => return Err(ureq::Error::HostNotFound),
             other => other?,
         };
-        self.guard.check_addresses(uri, &found).map_err(refused)?;
-        Ok(found)
+        self.guard.check_addresses(uri, &addresses).map_err(rejected)?;
+        Ok(addresses)
     }
 }

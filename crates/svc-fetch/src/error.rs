@@ -1,44 +1,50 @@
-//! Why an outgoing request gave no answer.
+//! Errors of outgoing requests.
 
 use std::net::IpAddr;
 
-/// Why an outgoing request gave no answer.
+/// An error of an outgoing request.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// Not an address of the web, or one with credentials in it.
-    #[error("this is not an address that can be asked")]
-    BadAddress,
-    /// A port that is not one of the web.
-    #[error("port {0} is not asked")]
-    Port(u16),
-    /// The host leads to an address that is not public.
-    #[error("the host leads to {0}, which is not asked")]
-    Refused(IpAddr),
-    /// Nobody knows the host.
-    #[error("the host is not known")]
+    /// The URL is malformed, is not HTTP(S), or contains credentials.
+    #[error("the URL is not valid for an outgoing request")]
+    InvalidUrl,
+    /// The URL's port is not permitted.
+    #[error("port {0} is not allowed")]
+    ForbiddenPort(u16),
+    /// The host resolves to an address that is not permitted.
+    #[error("the host resolves to {0}, which is not allowed")]
+    ForbiddenAddress(IpAddr),
+    /// The host name does not resolve.
+    #[error("the host could not be resolved")]
     Unresolved,
-    /// The whole of it took too long.
-    #[error("there was no whole answer in time")]
+    /// The request exceeded its timeout.
+    #[error("the request timed out")]
     TimedOut,
-    /// The answer is larger than what was asked for.
-    #[error("the answer is larger than {0} bytes")]
+    /// The response body exceeds the limit, in bytes.
+    #[error("the response is larger than {0} bytes")]
     TooLarge(u64),
-    /// One address led to the next too often.
+    /// The redirect limit was exceeded.
     #[error("there were too many redirects")]
     TooManyRedirects,
-    /// The other side did not prove who it is.
-    #[error("the connection is not secure: {0}")]
+    /// The TLS handshake or certificate check failed.
+    #[error("TLS failed: {0}")]
     Tls(String),
-    /// No connection, or not one that speaks HTTP.
+    /// The connection failed, or the other side did not speak HTTP.
     #[error("the connection failed: {0}")]
     Connection(String),
 }
 
 impl FetchError {
-    /// Whether the address itself is at fault, whatever the network does.
-    pub fn is_refusal(&self) -> bool {
-        matches!(self, FetchError::BadAddress | FetchError::Port(_) | FetchError::Refused(_) | FetchError::Unresolved)
+    /// Returns whether the URL itself is the cause, rather than the network. Retrying does not help.
+    pub fn is_invalid_url(&self) -> bool {
+        matches!(
+            self,
+            FetchError::InvalidUrl
+                | FetchError::ForbiddenPort(_)
+                | FetchError::ForbiddenAddress(_)
+                | FetchError::Unresolved
+        )
     }
 }
 
@@ -52,7 +58,7 @@ impl From<ureq::Error> for FetchError {
             ureq::Error::Timeout(_) => FetchError::TimedOut,
             ureq::Error::HostNotFound => FetchError::Unresolved,
             ureq::Error::TooManyRedirects => FetchError::TooManyRedirects,
-            ureq::Error::BadUri(_) | ureq::Error::Http(_) => FetchError::BadAddress,
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) => FetchError::InvalidUrl,
             ureq::Error::Tls(why) => FetchError::Tls(why.to_owned()),
             ureq::Error::Rustls(why) => FetchError::Tls(why.to_string()),
             ureq::Error::Io(error) => error.into(),
@@ -66,7 +72,7 @@ impl From<std::io::Error> for FetchError {
         if error.kind() == std::io::ErrorKind::TimedOut {
             return FetchError::TimedOut;
         }
-        // Failures of TLS, and our own errors, travel through readers inside others.
+        // TLS failures and our own errors arrive wrapped in I/O errors.
         match error.downcast::<ureq::Error>() {
             Ok(inner) => inner.into(),
             Err(error) if error.get_ref().is_some_and(|e| e.to_string().contains("certificate")) => {

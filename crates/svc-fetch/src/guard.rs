@@ -1,4 +1,4 @@
-//! Which addresses may be asked.
+//! The guard: which hosts, ports and networks requests may reach.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -9,30 +9,30 @@ use http::Uri;
 
 use crate::{FetchError, is_public};
 
-/// Ports that may be asked without further leave: those of the web.
+/// Ports that are permitted by default.
 const PORTS: [u16; 3] = [80, 443, 8080];
 
-/// Something that may be asked although it is not public: a host with its port, or a network.
+/// An exception to the guard: a host with a port, or a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allowed {
-    /// This host (as written in addresses) on this port, wherever its name leads.
+    /// This host, as written in URLs, on this port, regardless of the addresses it resolves to.
     Origin {
-        /// Host name in small letters, or an address without brackets.
+        /// Host name in lower case, or an IP address without brackets.
         host: String,
         /// Port.
         port: u16,
     },
-    /// Every address of this network, on every port.
+    /// Every address of a network, on every port.
     Network {
-        /// Any address of it.
+        /// Any address of the network.
         address: IpAddr,
-        /// Length of the prefix.
+        /// Prefix length in bits.
         bits: u8,
     },
 }
 
 impl Allowed {
-    /// The host and port of an address such as `https://example.org/x`.
+    /// The origin of a URL such as `https://example.org/x`. `None` if the URL is not HTTP(S).
     pub fn origin_of(url: &str) -> Option<Self> {
         let uri: Uri = url.parse().ok()?;
         Some(Allowed::Origin { host: host(&uri)?, port: port(&uri)? })
@@ -55,94 +55,95 @@ fn same_prefix(a: u128, b: u128, width: u32, bits: u8) -> bool {
 impl FromStr for Allowed {
     type Err = String;
 
-    /// `10.0.0.0/8`, `192.168.1.7` or `intranet.example:8080`.
+    /// Parses `10.0.0.0/8`, `192.168.1.7` or `intranet.example:8080`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is neither a network such as 10.0.0.0/8 nor a host with its port");
+        let invalid = || format!("`{text}` is neither a network such as 10.0.0.0/8 nor a host with a port");
         if let Some((address, bits)) = text.split_once('/') {
-            let address: IpAddr = address.parse().map_err(|_| wrong())?;
+            let address: IpAddr = address.parse().map_err(|_| invalid())?;
             let bits = bits.parse().ok().filter(|b| *b <= if address.is_ipv4() { 32 } else { 128 });
-            return Ok(Allowed::Network { address, bits: bits.ok_or_else(wrong)? });
+            return Ok(Allowed::Network { address, bits: bits.ok_or_else(invalid)? });
         }
         if let Ok(address) = text.parse::<IpAddr>() {
             let address = address.to_canonical();
             return Ok(Allowed::Network { address, bits: if address.is_ipv4() { 32 } else { 128 } });
         }
         let origin = Allowed::origin_of(&format!("http://{text}/")).filter(|_| text.contains(':'));
-        origin.ok_or_else(wrong)
+        origin.ok_or_else(invalid)
     }
 }
 
-/// What may be asked: the public network on the ports of the web, and what is allowed besides.
+/// Permits requests to public addresses on web ports, and to configured exceptions.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     allowed: Vec<Allowed>,
-    /// Nothing but what is allowed.
-    closed: bool,
+    /// Permits the exceptions only.
+    exceptions_only: bool,
 }
 
 impl Guard {
-    /// The public network, and these.
+    /// Permits the public network and `allowed`.
     pub fn new(allowed: Vec<Allowed>) -> Self {
-        Guard { allowed, closed: false }
+        Guard { allowed, exceptions_only: false }
     }
 
-    /// Only these: the public network is not asked.
+    /// Permits `allowed` only, not the public network.
     pub fn only(allowed: Vec<Allowed>) -> Self {
-        Guard { allowed, closed: true }
+        Guard { allowed, exceptions_only: true }
     }
 
-    /// The same, and this.
+    /// Adds exceptions.
     #[must_use]
     pub fn with(mut self, allowed: impl IntoIterator<Item = Allowed>) -> Self {
         self.allowed.extend(allowed);
         self
     }
 
-    /// What can be said of an address before its host is looked up.
+    /// Checks the scheme, credentials and port of a URL, before its host is looked up.
     ///
     /// # Errors
-    /// When it is no web address, holds credentials, or names a port that is not of the web.
+    /// If the URL is not HTTP(S), contains credentials, or has a port that is not permitted.
     pub(crate) fn check_uri(&self, uri: &Uri) -> Result<(), FetchError> {
         let (Some("http" | "https"), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
-            return Err(FetchError::BadAddress);
+            return Err(FetchError::InvalidUrl);
         };
-        // User names in addresses serve to mislead.
+        // User names in URLs are used to disguise the host.
         if authority.as_str().contains('@') {
-            return Err(FetchError::BadAddress);
+            return Err(FetchError::InvalidUrl);
         }
-        let (host, port) = (host(uri).ok_or(FetchError::BadAddress)?, port(uri).ok_or(FetchError::BadAddress)?);
-        let by_network = host.parse().is_ok_and(|ip| self.has_network_of(ip));
-        // A name may lead into an allowed network on any port; that is seen when it is resolved.
-        let may_lead_there = host.parse::<IpAddr>().is_err() && self.has_networks();
-        if PORTS.contains(&port) || self.has_origin(&host, port) || by_network || may_lead_there {
+        let (host, port) = (host(uri).ok_or(FetchError::InvalidUrl)?, port(uri).ok_or(FetchError::InvalidUrl)?);
+        let network_allowed = host.parse().is_ok_and(|ip| self.allows_address(ip));
+        // The name may resolve to an address in an allowed network, where every port is permitted. Resolution decides.
+        let may_resolve_to_network = host.parse::<IpAddr>().is_err() && self.has_networks();
+        if PORTS.contains(&port) || self.allows_origin(&host, port) || network_allowed || may_resolve_to_network {
             Ok(())
         } else {
-            Err(FetchError::Port(port))
+            Err(FetchError::ForbiddenPort(port))
         }
     }
 
-    /// Whether these are addresses that the host of `uri` may be reached at. One that is refused refuses all: a name that
-    /// stands for a public and a private address is no honest name.
+    /// Checks the addresses that the host of `uri` resolved to. One address that is not permitted rejects all of them:
+    /// a name with both public and private addresses is suspicious.
     ///
     /// # Errors
-    /// [`FetchError::Refused`] with the address.
-    pub(crate) fn check_addresses(&self, uri: &Uri, found: &[SocketAddr]) -> Result<(), FetchError> {
+    /// [`FetchError::ForbiddenAddress`] with the first address that is not permitted.
+    pub(crate) fn check_addresses(&self, uri: &Uri, addresses: &[SocketAddr]) -> Result<(), FetchError> {
         let (host, port) = (host(uri).unwrap_or_default(), port(uri).unwrap_or_default());
-        if self.has_origin(&host, port) {
+        if self.allows_origin(&host, port) {
             return Ok(());
         }
-        let is_fine = |ip: IpAddr| self.has_network_of(ip) || (!self.closed && is_public(ip) && PORTS.contains(&port));
-        match found.iter().find(|a| !is_fine(a.ip())) {
-            Some(refused) => Err(FetchError::Refused(refused.ip())),
+        let is_permitted =
+            |ip: IpAddr| self.allows_address(ip) || (!self.exceptions_only && is_public(ip) && PORTS.contains(&port));
+        match addresses.iter().find(|a| !is_permitted(a.ip())) {
+            Some(rejected) => Err(FetchError::ForbiddenAddress(rejected.ip())),
             None => Ok(()),
         }
     }
 
-    fn has_origin(&self, host: &str, port: u16) -> bool {
+    fn allows_origin(&self, host: &str, port: u16) -> bool {
         self.allowed.iter().any(|a| matches!(a, Allowed::Origin { host: h, port: p } if h == host && *p == port))
     }
 
-    fn has_network_of(&self, ip: IpAddr) -> bool {
+    fn allows_address(&self, ip: IpAddr) -> bool {
         self.allowed.iter().any(|a| a.contains(ip))
     }
 
@@ -151,7 +152,7 @@ impl Guard {
     }
 }
 
-/// The host of an address in small letters, without brackets and without the dot that may end a name.
+/// The host of a URL in lower case, without brackets and without a trailing dot.
 fn host(uri: &Uri) -> Option<String> {
     let host = uri.host()?.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
     (!host.is_empty()).then(|| host.to_ascii_lowercase())
@@ -160,7 +161,7 @@ fn host(uri: &Uri) -> Option<String> {
 fn port(uri: &Uri) -> Option<u16> {
     match uri.port() {
         Some(port) => Some(port.as_u16()),
-        // `http://host:/` and a port past the last one are no addresses.
+        // `http://host:/` and ports above 65535 are invalid.
         None if uri.authority()?.as_str().rsplit(']').next()?.contains(':') => None,
         None if uri.scheme_str() == Some("https") => Some(443),
         None => Some(80),
@@ -172,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_allowed_is_a_network_or_an_origin() {
+    fn parses_networks_and_origins() {
         let origin = |host: &str, port| Allowed::Origin { host: host.to_owned(), port };
         let network = |ip: &str, bits| Allowed::Network { address: ip.parse().unwrap(), bits };
         let rows = [
@@ -192,11 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_judged_before_and_after_they_are_looked_up() {
+    fn checks_urls_and_resolved_addresses() {
         let guard = Guard::new(vec!["10.0.0.0/8".parse().unwrap(), "local.example:9000".parse().unwrap()]);
         #[rustfmt::skip]
         let rows = [
-            // Address, where its host leads, may it be asked
+            // URL, resolved address, whether the request is permitted
             ("http://a.example/", "8.8.8.8", true),
             ("https://a.example:8080/x", "8.8.8.8", true),
             ("https://a.example:25/", "8.8.8.8", false),
@@ -222,14 +223,16 @@ mod tests {
             });
             assert_eq!(allowed, expected, "{url} at {ip}");
         }
-        let closed = Guard::only(vec!["local.example:80".parse().unwrap()]);
+        let exceptions_only = Guard::only(vec!["local.example:80".parse().unwrap()]);
         let (own, other) = (Uri::from_static("http://local.example/"), Uri::from_static("http://a.example/"));
         let ip = [SocketAddr::new("8.8.8.8".parse().unwrap(), 80)];
-        assert!(closed.check_addresses(&own, &ip).is_ok() && closed.check_addresses(&other, &ip).is_err());
+        assert!(
+            exceptions_only.check_addresses(&own, &ip).is_ok() && exceptions_only.check_addresses(&other, &ip).is_err()
+        );
     }
 
     #[test]
-    fn one_refused_address_refuses_the_name() {
+    fn one_private_address_rejects_the_host() {
         let both = ["8.8.8.8:80", "127.0.0.1:80"].map(|a| a.parse().unwrap());
         let uri = Uri::from_static("http://a.example/");
         assert!(Guard::default().check_addresses(&uri, &both).is_err());

@@ -1,50 +1,51 @@
-//! The authentication stage: who calls is found out before dispatch, by whatever the embedding program plugs in.
+//! The authentication stage. The embedding program supplies an [`Authenticator`], which runs before dispatch.
 
 use http::{HeaderMap, Method};
 use svc_routing::{BoxFuture, Error, Request};
 
-/// What an authenticator may look at.
+/// The parts of a request that an authenticator may use.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Credentials {
     /// The method on the wire.
     pub wire_method: Method,
-    /// The effective method: what the request is going to do.
+    /// The effective method, after `X-HTTP-Method-Override` and `_method`.
     pub method: Method,
     /// The route.
     pub route: String,
     /// The headers.
     pub headers: HeaderMap,
-    /// The nonce: of the form or query parameter, else of the header.
+    /// The nonce from the form or query parameter, otherwise from the header.
     pub nonce: Option<String>,
 }
 
-/// What authentication found. The default is an anonymous caller.
+/// The result of authentication. The default is an anonymous caller.
 #[derive(Default)]
-pub struct Outcome {
+pub struct AuthOutcome {
     attach: Option<Box<dyn FnOnce(Request) -> Request + Send>>,
     logged_in: bool,
     headers: Vec<(String, String)>,
     error: Option<Error>,
 }
 
-impl Outcome {
-    /// Nobody is logged in.
+impl AuthOutcome {
+    /// An anonymous caller.
     pub fn anonymous() -> Self {
         Self::default()
     }
 
-    /// This caller is logged in; handlers find it by its type (`Request::caller`).
+    /// An authenticated caller. Handlers read it by type with `Request::caller`.
     pub fn caller<T: Clone + Send + Sync + 'static>(caller: T) -> Self {
         Self { attach: Some(Box::new(move |req| req.with_caller(caller))), logged_in: true, ..Self::default() }
     }
 
-    /// The request is refused with this error, on every route. `logged_in` says whether the session was good all the same
-    /// (a bad nonce on a good cookie): such answers are not to be cached.
-    pub fn refused(error: Error, logged_in: bool) -> Self {
+    /// Rejects the request with this error, on every route. `logged_in` reports whether the session is valid
+    /// nevertheless (a valid cookie with an invalid nonce): such responses must not be cached.
+    pub fn rejected(error: Error, logged_in: bool) -> Self {
         Self { error: Some(error), logged_in, ..Self::default() }
     }
 
-    /// Attaches one more value to the request (how the caller logged in, say).
+    /// Attaches another value to the request, such as the authentication method.
     #[must_use]
     pub fn with_extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         let before = self.attach.take();
@@ -58,14 +59,15 @@ impl Outcome {
         self
     }
 
-    /// Adds a header to the answer, such as that of the fresh nonce.
+    /// Adds a header to the response, such as a fresh nonce.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// The request with what was attached, whether somebody is logged in, the headers, and the refusal.
+    /// Returns the request with the attached values, whether the caller is logged in, the response headers, and the
+    /// error of a rejected request.
     pub(crate) fn apply(self, req: Request) -> (Request, bool, Vec<(String, String)>, Option<Error>) {
         let req = req.with_authenticated(self.logged_in);
         let req = match self.attach {
@@ -76,18 +78,18 @@ impl Outcome {
     }
 }
 
-/// Finds out who calls.
+/// Identifies the caller of a request.
 pub trait Authenticator: Send + Sync + 'static {
-    /// Looks at the credentials of a request. Called once for each request from outside.
-    fn authenticate(&self, credentials: Credentials) -> BoxFuture<Outcome>;
+    /// Authenticates a request. Called once for each HTTP request, not for nested ones such as batch items.
+    fn authenticate(&self, credentials: Credentials) -> BoxFuture<AuthOutcome>;
 }
 
-/// Takes everybody for anonymous.
+/// Treats every caller as anonymous.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Anonymous;
 
 impl Authenticator for Anonymous {
-    fn authenticate(&self, _: Credentials) -> BoxFuture<Outcome> {
-        Box::pin(std::future::ready(Outcome::anonymous()))
+    fn authenticate(&self, _: Credentials) -> BoxFuture<AuthOutcome> {
+        Box::pin(std::future::ready(AuthOutcome::anonymous()))
     }
 }

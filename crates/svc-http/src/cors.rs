@@ -1,19 +1,19 @@
-//! CORS: which pages of other origins may read answers (specification, section CORS headers).
+//! CORS: which origins may read responses (specification, section CORS headers).
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ORIGIN, VARY,
 };
 use http::{HeaderMap, HeaderValue, Method};
 
-/// The methods that pages of other origins may use.
+/// The methods that other origins may use.
 const METHODS: HeaderValue = HeaderValue::from_static("OPTIONS, GET, POST, PUT, PATCH, DELETE");
 
-/// Adds the headers of an answer to a request with these headers.
-pub(crate) fn add(out: &mut HeaderMap, sent: &HeaderMap, wire_method: &Method, logged_in: bool) {
+/// Adds the CORS headers to the response of a request with these headers.
+pub(crate) fn add(out: &mut HeaderMap, request_headers: &HeaderMap, wire_method: &Method, logged_in: bool) {
     let vary = HeaderValue::from_static("Origin");
-    match sent.get(ORIGIN).filter(|origin| !origin.is_empty()) {
+    match request_headers.get(ORIGIN).filter(|origin| !origin.is_empty()) {
         Some(origin) => {
-            out.insert(ACCESS_CONTROL_ALLOW_ORIGIN, allowed(origin));
+            out.insert(ACCESS_CONTROL_ALLOW_ORIGIN, sanitize_origin(origin));
             out.insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);
             out.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
             out.append(VARY, vary);
@@ -25,8 +25,8 @@ pub(crate) fn add(out: &mut HeaderMap, sent: &HeaderMap, wire_method: &Method, l
     }
 }
 
-/// The origin itself when it is `null`, else what is left of it as an address.
-fn allowed(origin: &HeaderValue) -> HeaderValue {
+/// The origin as sent if it is `null`, otherwise sanitized as a URL.
+fn sanitize_origin(origin: &HeaderValue) -> HeaderValue {
     if origin == "null" {
         return origin.clone();
     }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn origins() {
+    fn origin_is_sanitized() {
         for (origin, want) in [
             ("http://example.org", "http://example.org"),
             ("https://app.example.com:8080", "https://app.example.com:8080"),
@@ -48,20 +48,20 @@ mod tests {
             ("javascript:alert(1)", ""),
             ("http://example.org/path?x=1", "http://example.org/path?x=1"),
         ] {
-            let sent = HeaderMap::from_iter([(ORIGIN, HeaderValue::from_static(origin))]);
+            let request_headers = HeaderMap::from_iter([(ORIGIN, HeaderValue::from_static(origin))]);
             let mut out = HeaderMap::new();
-            add(&mut out, &sent, &Method::PUT, true);
+            add(&mut out, &request_headers, &Method::PUT, true);
             assert_eq!(out[ACCESS_CONTROL_ALLOW_ORIGIN], want, "{origin}");
             assert_eq!(out[VARY], "Origin");
         }
     }
 
     #[test]
-    fn without_origin_only_anonymous_reads_vary() {
+    fn without_origin_only_anonymous_get_varies() {
         let vary = |origin: Option<&'static str>, method, logged_in| {
-            let sent = origin.map(|o| (ORIGIN, HeaderValue::from_static(o))).into_iter().collect();
+            let request_headers = origin.map(|o| (ORIGIN, HeaderValue::from_static(o))).into_iter().collect();
             let mut out = HeaderMap::new();
-            add(&mut out, &sent, &method, logged_in);
+            add(&mut out, &request_headers, &method, logged_in);
             assert!(!out.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN));
             out.contains_key(VARY)
         };

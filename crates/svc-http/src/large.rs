@@ -1,19 +1,19 @@
-//! Large bodies: how much memory all of them may take, and where they are decoded.
+//! Large bodies: a bound on the memory of all of them, and threads to decode them.
 //!
-//! Small bodies are not counted, and decoded in place.
+//! Small bodies are not counted and are decoded on the calling task.
 
 use std::sync::Arc;
 
 use svc_routing::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bodies up to this size are small, in bytes.
+/// Largest size of a small body, in bytes.
 pub(crate) const SMALL: usize = 64 << 10;
 
-/// Large bodies that may wait for a thread.
+/// Maximum number of large bodies that wait for a thread.
 const MAX_WAITING: usize = 64;
 
-/// What all large bodies of a service share. Cheap to clone.
+/// State that all large bodies of a service share. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct LargeBodies {
     /// Permits for [`SMALL`] bytes each.
@@ -22,19 +22,19 @@ pub(crate) struct LargeBodies {
     queue: Arc<Semaphore>,
 }
 
-/// The memory of one body, until its request ends.
+/// The memory reserved for one body, until its request ends.
 pub(crate) struct Reservation {
-    of: Arc<Semaphore>,
+    memory: Arc<Semaphore>,
     permits: Option<OwnedSemaphorePermit>,
 }
 
-/// Too much is in progress: another try in some seconds may succeed.
+/// The service is at capacity; a retry after some seconds may succeed.
 fn busy() -> Error {
     Error::new("rest_service_unavailable", "The site is busy. Try again in a moment.").with_status(503)
 }
 
 impl LargeBodies {
-    /// For bodies of this many bytes in all, decoded on as many threads as there are processors.
+    /// Allows `memory` bytes for all bodies together, and one decoding thread per processor.
     pub(crate) fn new(memory: usize) -> Self {
         let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
         LargeBodies {
@@ -44,20 +44,20 @@ impl LargeBodies {
         }
     }
 
-    /// The reservation of a body that begins to arrive.
+    /// An empty reservation for a body that starts to arrive.
     pub(crate) fn reserve(&self) -> Reservation {
-        Reservation { of: Arc::clone(&self.memory), permits: None }
+        Reservation { memory: Arc::clone(&self.memory), permits: None }
     }
 
-    /// Runs this on a thread for blocking work.
+    /// Runs blocking work on another thread.
     ///
     /// # Errors
-    /// 503 when too many wait, or the server stops.
+    /// 503 if too many bodies are waiting or the server is shutting down.
     pub(crate) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
         let _queued = self.queue.try_acquire().map_err(|_| busy())?;
         let thread = Arc::clone(&self.threads).acquire_owned().await.map_err(|_| busy())?;
         let done = tokio::task::spawn_blocking(move || {
-            // The work goes on when nobody waits for it any more.
+            // The work continues even if the request is cancelled, so it keeps its permit.
             let _thread = thread;
             work()
         });
@@ -66,24 +66,24 @@ impl LargeBodies {
 }
 
 impl Reservation {
-    /// Makes the reservation large enough for a body of `size` bytes.
+    /// Grows the reservation to `size` bytes.
     ///
     /// # Errors
-    /// 503 when large bodies take all the memory that they may.
+    /// 503 if no memory is left for large bodies.
     pub(crate) fn grow(&mut self, size: usize) -> Result<(), Error> {
         if size <= SMALL {
             return Ok(());
         }
-        let held = self.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let missing = size.div_ceil(SMALL).saturating_sub(held);
+        let reserved = self.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let missing = size.div_ceil(SMALL).saturating_sub(reserved);
         if missing == 0 {
             return Ok(());
         }
         let missing = u32::try_from(missing).map_err(|_| busy())?;
-        let more = Arc::clone(&self.of).try_acquire_many_owned(missing).map_err(|_| busy())?;
+        let added = Arc::clone(&self.memory).try_acquire_many_owned(missing).map_err(|_| busy())?;
         match &mut self.permits {
-            Some(permits) => permits.merge(more),
-            None => self.permits = Some(more),
+            Some(permits) => permits.merge(added),
+            None => self.permits = Some(added),
         }
         Ok(())
     }
@@ -94,10 +94,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn large_bodies_share_their_memory() {
+    async fn large_bodies_share_one_memory_budget() {
         let bodies = LargeBodies::new(4 * SMALL);
         let (mut first, mut second) = (bodies.reserve(), bodies.reserve());
-        assert!(first.grow(SMALL).is_ok() && bodies.memory.available_permits() == 4, "small ones are not counted");
+        assert!(first.grow(SMALL).is_ok() && bodies.memory.available_permits() == 4, "small bodies are not counted");
         assert!(first.grow(SMALL + 1).is_ok() && first.grow(3 * SMALL).is_ok());
         assert_eq!(bodies.memory.available_permits(), 1);
         assert_eq!(second.grow(2 * SMALL).unwrap_err().status(), 503);

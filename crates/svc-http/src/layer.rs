@@ -1,4 +1,4 @@
-//! A layer that picks off the interface's requests before another service sees them.
+//! A tower layer that routes REST API requests to a [`RestService`] and all others to the inner service.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,18 +9,18 @@ use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 use tower::{Layer, Service};
 
-use crate::address::Addresses;
+use crate::route_url::RouteUrls;
 use crate::service::RestService;
 
-/// Puts a [`RestService`] before another service. Requests in any of the three shapes of address are answered by it, all
-/// others by the service behind.
+/// Puts a [`RestService`] in front of another service. It responds to requests in all three URL forms; other requests
+/// go to the inner service.
 #[derive(Clone)]
 pub struct RestLayer {
     service: RestService,
 }
 
 impl RestLayer {
-    /// A layer over this service. The addresses follow from the server's root address and prefix.
+    /// A layer over this service. The URLs follow from the server's root URL and prefix.
     pub fn new(service: RestService) -> Self {
         Self { service }
     }
@@ -34,7 +34,7 @@ impl<S> Layer<S> for RestLayer {
     }
 }
 
-/// A service with the interface before it.
+/// A service with the REST API in front of it.
 #[derive(Clone)]
 pub struct WithRest<S> {
     service: RestService,
@@ -60,12 +60,12 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let query = svc_php::query::parse(request.uri().query().unwrap_or_default().as_bytes());
-        match Addresses::of(&self.service.server()).route(request.uri().path(), &query) {
+        match RouteUrls::of(&self.service.server()).route(request.uri().path(), &query) {
             Some(route) => {
                 let service = self.service.clone();
                 Box::pin(async move {
-                    let answer = service.answer(route, request).await;
-                    Ok(answer.map(|body| body.map_err(|never| match never {}).boxed_unsync()))
+                    let response = service.respond(route, request).await;
+                    Ok(response.map(|body| body.map_err(|never| match never {}).boxed_unsync()))
                 })
             }
             None => {

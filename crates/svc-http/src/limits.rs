@@ -1,25 +1,25 @@
-//! Bounds on what a request may make the service hold.
+//! Limits on the resources that a request can use.
 
-/// Bounds on requests. Beyond them the answer is 413.
+/// Limits on requests. A request that exceeds one is rejected with 413.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RequestLimits {
     /// Bytes of a JSON or form body.
     pub text_body: usize,
-    /// Bytes of any other body, uploads included.
+    /// Bytes of any other body, including uploads.
     pub body: usize,
-    /// Bytes of an uploaded file that are kept in memory; a larger one goes to a temporary file.
+    /// Bytes of an uploaded file that stay in memory; a larger file is written to a temporary file.
     pub file_in_memory: usize,
-    /// Uploaded files of one request.
+    /// Uploaded files per request.
     pub files: usize,
     /// Fields of a multipart body.
     pub fields: usize,
-    /// Values of a JSON body: lists, objects and what they hold.
+    /// Values of a JSON body: lists, objects and everything in them.
     pub values: usize,
-    /// Bytes of all JSON and form bodies above 64 KiB that are in memory at a time. Beyond them the answer is 503.
+    /// Bytes of all JSON and form bodies above 64 KiB in memory at a time. Beyond that, requests are rejected with 503.
     pub memory: usize,
 }
 
-impl Default for Limits {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self {
             text_body: 8 << 20,

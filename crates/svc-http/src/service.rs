@@ -1,4 +1,4 @@
-//! The service itself: one request of the interface from bytes to bytes.
+//! The tower service: handles one HTTP request of the REST API.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -12,21 +12,22 @@ use futures_util::FutureExt;
 use http::request::Parts;
 use http::{Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
-use svc_routing::{Error, Request, Server};
+use svc_routing::{Error, Request, RootUrl, Server};
 
-use crate::address::normalize;
-use crate::answer::{self, Form};
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::cors;
-use crate::kept::{KeptAnswers, Question};
 use crate::large::LargeBodies;
-use crate::limits::Limits;
-use crate::receive::{self, Jsonp};
+use crate::limits::RequestLimits;
+use crate::request::{self, Jsonp};
+use crate::response::{self, JsonFormat};
+use crate::response_cache::{CacheKey, DataVersion, ResponseCache};
+use crate::root::{Root, mount_path};
+use crate::route_url::normalize;
 
-/// The body of answers.
+/// The body type of responses.
 pub type ResponseBody = Full<Bytes>;
 
-/// A tower service that answers every request as one of the interface: the path is the route. For nesting under the
+/// A tower service that handles every request as a REST API request, with the path as route. Nest it under the API
 /// prefix in any router.
 ///
 /// ```
@@ -38,111 +39,178 @@ pub type ResponseBody = Full<Bytes>;
 /// let app: axum::Router = axum::Router::new().nest_service("/svc-json", RestService::new(registry.build()));
 /// ```
 #[derive(Clone)]
-pub struct RestService(Arc<Inner>);
+pub struct RestService(Arc<ServiceInner>);
 
-struct Inner {
-    /// Gives the server of the moment: it may be swapped while requests are under way.
+struct ServiceInner {
+    /// Returns the current server, which may be replaced while requests are in progress.
     source: Box<dyn Fn() -> Server + Send + Sync>,
     authenticator: Arc<dyn Authenticator>,
-    limits: Limits,
+    limits: RequestLimits,
     large: LargeBodies,
-    kept: Option<Arc<KeptAnswers>>,
+    response_cache: Option<ResponseCache>,
+    root: Root,
+}
+
+/// The settings of a [`RestService`].
+///
+/// ```
+/// use svc_http::{RequestLimits, RestService};
+/// use svc_routing::Registry;
+/// let service = RestService::builder()
+///     .limits(RequestLimits { files: 1, ..RequestLimits::default() })
+///     .root_url("https://example.org/api/")
+///     .build(Registry::new().build());
+/// assert_eq!(service.server().rest_url("/acme/v1"), "https://example.org/api/acme/v1");
+/// ```
+#[must_use]
+pub struct RestServiceBuilder {
+    authenticator: Arc<dyn Authenticator>,
+    limits: RequestLimits,
+    response_cache: Option<(Duration, Box<DataVersion>)>,
+    root: Root,
+}
+
+impl Default for RestServiceBuilder {
+    fn default() -> Self {
+        Self {
+            authenticator: Arc::new(Anonymous),
+            limits: RequestLimits::default(),
+            response_cache: None,
+            root: Root::Server,
+        }
+    }
+}
+
+impl RestServiceBuilder {
+    /// Sets the authenticator. The default is [`Anonymous`].
+    pub fn authenticator(mut self, authenticator: Arc<dyn Authenticator>) -> Self {
+        self.authenticator = authenticator;
+        self
+    }
+
+    /// Sets the limits on requests.
+    pub fn limits(mut self, limits: RequestLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Caches [cacheable](svc_routing::response::Served::cacheable) responses for at most `lifetime`, as long as
+    /// `data_version` returns the same number. The number must change with all data that handlers and the authenticator
+    /// read; `None` means that it is unknown.
+    ///
+    /// Requests with credentials (`Authorization`, a cookie or a nonce) share a cached response only if all their
+    /// headers are equal, apart from request ids. Use this only with authenticators that depend on nothing but headers,
+    /// data and the clock.
+    pub fn response_cache(
+        mut self,
+        lifetime: Duration,
+        data_version: impl Fn() -> Option<i64> + Send + Sync + 'static,
+    ) -> Self {
+        self.response_cache = Some((lifetime, Box::new(data_version)));
+        self
+    }
+
+    /// Sets the root of the URLs in responses: the public URL at which the service is mounted, such as
+    /// `https://example.org/api/`. The default is the server's own root.
+    pub fn root_url(mut self, url: impl Into<String>) -> Self {
+        self.root = Root::Fixed(RootUrl::new(url));
+        self
+    }
+
+    /// Selects the root of the URLs in responses by the host that a request was sent to, for an application with several
+    /// hosts. `path` is the path at which the service is mounted; `origins` are the public origins, such as
+    /// `https://example.org`. Responses to requests for other hosts have URLs without scheme and host.
+    pub fn root_from_host(mut self, path: &str, origins: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let origins = origins.into_iter().map(|origin| origin.into().trim_end_matches('/').to_owned()).collect();
+        self.root = Root::Origins { path: mount_path(path), origins };
+        self
+    }
+
+    /// As [`root_from_host`](Self::root_from_host), for all hosts, with this scheme.
+    ///
+    /// Clients choose the `Host` header, and shared caches may store the response. Use this only if something in front of
+    /// the service rejects requests for unknown hosts.
+    pub fn root_from_any_host(mut self, path: &str, scheme: &str) -> Self {
+        self.root = Root::AnyHost { path: mount_path(path), scheme: scheme.to_owned() };
+        self
+    }
+
+    /// The service over this server.
+    pub fn build(self, server: Server) -> RestService {
+        self.build_from(move || server.clone())
+    }
+
+    /// The service that calls `source` for the server of each request.
+    pub fn build_from(self, source: impl Fn() -> Server + Send + Sync + 'static) -> RestService {
+        let Self { authenticator, limits, response_cache, root } = self;
+        let response_cache = response_cache.map(|(lifetime, data_version)| {
+            ResponseCache::new(data_version, lifetime, source().site().brand.header("Nonce"))
+        });
+        let large = LargeBodies::new(limits.memory);
+        RestService(Arc::new(ServiceInner {
+            source: Box::new(source),
+            authenticator,
+            limits,
+            large,
+            response_cache,
+            root,
+        }))
+    }
 }
 
 impl RestService {
-    /// A service over this server, for anonymous callers.
+    /// A service over this server with the default settings, for anonymous callers.
     pub fn new(server: Server) -> Self {
-        Self::from_source(move || server.clone())
+        Self::builder().build(server)
     }
 
-    /// A service over whatever server `source` gives at the time of each request.
-    pub fn from_source(source: impl Fn() -> Server + Send + Sync + 'static) -> Self {
-        let (authenticator, limits) = (Arc::new(Anonymous), Limits::default());
-        let large = LargeBodies::new(limits.memory);
-        Self(Arc::new(Inner { source: Box::new(source), authenticator, limits, large, kept: None }))
+    /// The settings of a new service.
+    pub fn builder() -> RestServiceBuilder {
+        RestServiceBuilder::default()
     }
 
-    /// Sets who finds out who calls.
-    #[must_use]
-    pub fn authenticator(self, authenticator: Arc<dyn Authenticator>) -> Self {
-        self.change(|inner| inner.authenticator = authenticator)
-    }
-
-    /// Sets the bounds on requests.
-    #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
-        self.change(|inner| {
-            inner.limits = limits;
-            inner.large = LargeBodies::new(limits.memory);
-        })
-    }
-
-    /// Gives [cacheable](svc_routing::response::Served::cacheable) answers again for this long at most while `state` is the
-    /// same: a number that changes whenever the data does that handlers and the authenticator read; `None` when that cannot
-    /// be told. A request that says who calls, by `Authorization`, a cookie or a nonce, is answered again only when all its
-    /// headers are the same, but the one that names it for logs; so this is for authenticators that look at headers, data and clock alone.
-    #[must_use]
-    pub fn keep_answers(self, lifetime: Duration, state: impl Fn() -> Option<i64> + Send + Sync + 'static) -> Self {
-        let nonce_header = self.server().site().brand.header("Nonce");
-        self.change(|inner| inner.kept = Some(Arc::new(KeptAnswers::new(state, lifetime, nonce_header))))
-    }
-
-    /// Settings are made before the service is shared.
-    fn change(self, f: impl FnOnce(&mut Inner)) -> Self {
-        let mut inner = match Arc::try_unwrap(self.0) {
-            Ok(inner) => inner,
-            Err(shared) => Inner {
-                source: Box::new({
-                    let shared = Arc::clone(&shared);
-                    move || (shared.source)()
-                }),
-                authenticator: Arc::clone(&shared.authenticator),
-                limits: shared.limits,
-                large: shared.large.clone(),
-                kept: shared.kept.clone(),
-            },
-        };
-        f(&mut inner);
-        Self(Arc::new(inner))
-    }
-
-    /// The server of the moment.
+    /// The current server.
     pub fn server(&self) -> Server {
-        (self.0.source)()
+        self.0.root.apply((self.0.source)())
     }
 
-    /// Answers a request for this route.
-    pub async fn answer<B>(&self, route: String, request: HttpRequest<B>) -> HttpResponse<ResponseBody>
+    /// Responds to a request for this route.
+    pub async fn respond<B>(&self, route: String, request: HttpRequest<B>) -> HttpResponse<ResponseBody>
     where
         B: http_body::Body + Send + 'static,
         B::Data: Send,
         B::Error: std::fmt::Display + Send,
     {
         let (parts, body) = request.into_parts();
-        let question = self.0.kept.as_ref().filter(|_| body.is_end_stream()).and_then(|k| k.question(&parts, &route));
-        if let (Some(kept), Some(question)) = (&self.0.kept, &question)
-            && let Some((mut res, logged_in)) = kept.find(question)
+        let root = self.0.root.of_request(&parts);
+        let cache = self.0.response_cache.as_ref().filter(|_| body.is_end_stream());
+        let key = cache.and_then(|cache| cache.key(&parts, root.as_deref(), &route));
+        if let (Some(response_cache), Some(key)) = (&self.0.response_cache, &key)
+            && let Some((mut res, logged_in)) = response_cache.find(key)
         {
             cors::add(res.headers_mut(), &parts.headers, &parts.method, logged_in);
             return res;
         }
-        let server = self.server();
-        let work = AssertUnwindSafe(self.work(&server, route, parts, body, question)).catch_unwind();
-        work.await.unwrap_or_else(|_| {
-            // The panic hook has printed where and why.
-            tracing::error!("answering a request panicked");
+        let mut server = self.server();
+        if let Some(root) = root {
+            server = server.with_urls(RootUrl::new(root));
+        }
+        let process = AssertUnwindSafe(self.process(&server, route, parts, body, key)).catch_unwind();
+        process.await.unwrap_or_else(|_| {
+            // The panic hook has already logged message and location.
+            tracing::error!("request handler panicked");
             let error = Error::new("rest_internal_error", "Something went wrong on the server.").with_status(500);
-            plain(&server, false, &error)
+            plain_error(&server, false, &error)
         })
     }
 
-    async fn work<B>(
+    async fn process<B>(
         &self,
         server: &Server,
         route: String,
         parts: Parts,
         body: B,
-        question: Option<Question>,
+        key: Option<CacheKey>,
     ) -> HttpResponse<ResponseBody>
     where
         B: http_body::Body + Send + 'static,
@@ -150,22 +218,22 @@ impl RestService {
         B::Error: std::fmt::Display + Send,
     {
         let site = server.site();
-        let req = receive::head(&parts, route);
-        let callback = match receive::jsonp(&req) {
+        let req = request::head(&parts, route);
+        let callback = match request::jsonp(&req) {
             Jsonp::No => None,
             _ if !site.jsonp => {
-                let error = Error::new("rest_callback_disabled", "JSONP is switched off on this site.");
-                return plain(server, true, &error.with_status(400));
+                let error = Error::new("rest_callback_disabled", "JSONP is disabled on this site.");
+                return plain_error(server, true, &error.with_status(400));
             }
             Jsonp::Callback(name) => Some(name),
             Jsonp::Invalid => {
                 let error = Error::new("rest_callback_invalid", "Invalid JSONP callback function.");
-                return plain(server, true, &error.with_status(400));
+                return plain_error(server, true, &error.with_status(400));
             }
         };
-        let read = receive::body(req.clone(), body, &self.0.limits, &self.0.large).await;
-        // The reservation lives as long as the request.
-        let (req, unread, _reserved) = match read {
+        let read = request::body(req.clone(), body, &self.0.limits, &self.0.large).await;
+        // The reservation must live as long as the request.
+        let (req, body_error, _reserved) = match read {
             Ok((read, reserved)) => (read, None, Some(reserved)),
             Err(error) => (req, Some(error), None),
         };
@@ -175,47 +243,47 @@ impl RestService {
             method: req.method().clone(),
             route: req.route().to_owned(),
             headers: parts.headers.clone(),
-            nonce: receive::nonce(&req, &site.brand.nonce_param(), &nonce_header),
+            nonce: request::nonce(&req, &site.brand.nonce_param(), &nonce_header),
         };
         let outcome = self.0.authenticator.authenticate(credentials).await;
-        let (req, logged_in, auth_headers, refused) = outcome.apply(req);
-        // Another nonce or password may be let in at the same address.
-        let is_personal = logged_in || refused.is_some();
+        let (req, logged_in, auth_headers, auth_error) = outcome.apply(req);
+        // Do not cache rejections: the same URL may succeed with another nonce or password.
+        let is_personal = logged_in || auth_error.is_some();
         let is_jsonp = callback.is_some();
-        let form = Form { jsonp: callback, pretty: wants_lines(&req) };
-        let served = match refused.or(unread) {
+        let format = JsonFormat { jsonp: callback, pretty: wants_pretty(&req) };
+        let served = match auth_error.or(body_error) {
             Some(error) => server.serve_error(req, error).await,
             None => server.serve(req).await,
         };
 
-        let mut out = answer::common(site, is_jsonp);
-        answer::exposed(&mut out, site);
-        answer::notices(&mut out, site, &served.notices);
+        let mut out = response::common_headers(server, is_jsonp);
+        response::add_cors_lists(&mut out, site);
+        response::notices(&mut out, site, &served.notices);
         for (name, value) in &auth_headers {
-            answer::set(&mut out, name, value);
+            response::set(&mut out, name, value);
         }
-        let question = question.filter(|_| served.cacheable);
-        let (status, mut headers, body) = answer::content(out, served, &form);
+        let key = key.filter(|_| served.cacheable);
+        let (status, mut headers, body) = response::content(out, served, &format);
         if is_personal {
-            answer::forbid_caching(&mut headers);
+            response::forbid_caching(&mut headers);
         }
-        if let (Some(kept), Some(question)) = (&self.0.kept, question.filter(|_| status == StatusCode::OK)) {
-            kept.keep(question, logged_in, &headers, &body);
+        if let (Some(response_cache), Some(key)) = (&self.0.response_cache, key.filter(|_| status == StatusCode::OK)) {
+            response_cache.insert(key, logged_in, &headers, &body);
         }
         cors::add(&mut headers, &parts.headers, &parts.method, logged_in);
-        answer::finish(status, headers, body)
+        response::finish(status, headers, body)
     }
 }
 
-fn wants_lines(req: &Request) -> bool {
+fn wants_pretty(req: &Request) -> bool {
     req.has_param("_pretty")
 }
 
-/// An error that is answered without dispatch: code and message only.
-fn plain(server: &Server, is_jsonp: bool, error: &Error) -> HttpResponse<ResponseBody> {
+/// An error response without dispatch: code and message only.
+fn plain_error(server: &Server, is_jsonp: bool, error: &Error) -> HttpResponse<ResponseBody> {
     let body = serde_json::json!({ "code": error.code(), "message": error.message() });
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    answer::finish(status, answer::common(server.site(), is_jsonp), body.to_string().into())
+    response::finish(status, response::common_headers(server, is_jsonp), body.to_string().into())
 }
 
 impl<B> tower::Service<HttpRequest<B>> for RestService
@@ -235,6 +303,6 @@ where
     fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
         let service = self.clone();
         let route = normalize(request.uri().path());
-        Box::pin(async move { Ok(service.answer(route, request).await) })
+        Box::pin(async move { Ok(service.respond(route, request).await) })
     }
 }

@@ -1,4 +1,4 @@
-//! Files as they arrive: small ones in memory, large ones on disk.
+//! Reads uploaded files: small ones into memory, large ones to disk.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use svc_routing::Error;
 use svc_routing::request::FileData;
 use tokio::io::AsyncWriteExt;
 
-use crate::receive::{too_large, unreadable};
+use crate::request::{too_large, unreadable_body};
 
-/// Reads a file of at most `limit` bytes, and tells its size. Beyond `in_memory` bytes it goes to a temporary file, which
-/// goes with the last clone.
+/// Reads a file of at most `limit` bytes and returns its size. Beyond `in_memory` bytes it is written to a temporary
+/// file, which is deleted when its last clone is dropped.
 ///
 /// # Errors
-/// 413 beyond the limit, 400 when the stream breaks, 500 when the disk takes no more.
+/// 413 beyond the limit, 400 if the stream fails, 500 if the disk cannot be written.
 pub(crate) async fn read<S, E>(stream: S, limit: u64, in_memory: usize) -> Result<(FileData, u64), Error>
 where
     S: Stream<Item = Result<Bytes, E>>,
-    E: Into<Refusal>,
+    E: Into<StreamError>,
 {
     let mut stream = std::pin::pin!(stream);
     let mut memory = BytesMut::new();
@@ -30,20 +30,20 @@ where
             return Err(too_large());
         }
         if disk.is_none() && memory.len() + chunk.len() > in_memory {
-            let (file, path) = tempfile::NamedTempFile::new().map_err(lost)?.into_parts();
+            let (file, path) = tempfile::NamedTempFile::new().map_err(disk_error)?.into_parts();
             let mut file = tokio::fs::File::from_std(file);
-            file.write_all(&memory).await.map_err(lost)?;
+            file.write_all(&memory).await.map_err(disk_error)?;
             memory = BytesMut::new();
             disk = Some((file, path));
         }
         match &mut disk {
-            Some((file, _)) => file.write_all(&chunk).await.map_err(lost)?,
+            Some((file, _)) => file.write_all(&chunk).await.map_err(disk_error)?,
             None => memory.extend_from_slice(&chunk),
         }
     }
     let data = match disk {
         Some((mut file, path)) => {
-            file.flush().await.map_err(lost)?;
+            file.flush().await.map_err(disk_error)?;
             FileData::Disk(Arc::new(path))
         }
         None => FileData::Memory(memory.freeze()),
@@ -51,26 +51,26 @@ where
     Ok((data, size))
 }
 
-/// The answer to a stream that breaks.
-pub(crate) struct Refusal(pub(crate) Error);
+/// Error response for a body stream that fails.
+pub(crate) struct StreamError(pub(crate) Error);
 
-impl From<std::io::Error> for Refusal {
+impl From<std::io::Error> for StreamError {
     fn from(error: std::io::Error) -> Self {
-        Refusal(unreadable(&error))
+        StreamError(unreadable_body(&error))
     }
 }
 
-impl From<multer::Error> for Refusal {
+impl From<multer::Error> for StreamError {
     fn from(error: multer::Error) -> Self {
-        Refusal(match error {
+        StreamError(match error {
             multer::Error::StreamSizeExceeded { .. } | multer::Error::FieldSizeExceeded { .. } => too_large(),
-            error => unreadable(&error),
+            error => unreadable_body(&error),
         })
     }
 }
 
-/// The temporary file could not be written.
-fn lost(error: std::io::Error) -> Error {
-    tracing::error!(%error, "an upload could not be kept");
-    Error::new("rest_upload_unknown_error", "The upload could not be kept.").with_status(500)
+/// Error for a temporary file that cannot be written.
+fn disk_error(error: std::io::Error) -> Error {
+    tracing::error!(%error, "upload cannot be stored");
+    Error::new("rest_upload_unknown_error", "The upload could not be stored.").with_status(500)
 }

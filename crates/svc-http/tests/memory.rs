@@ -1,4 +1,4 @@
-//! What a request body costs in memory, from its first byte to the end of the response.
+//! Memory use of a request body, from its first byte to the end of the response.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
@@ -9,7 +9,7 @@ use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
 use peak_alloc::PeakAlloc;
 use serde_json::json;
-use svc_http::{Limits, RestService};
+use svc_http::{RequestLimits, RestService};
 use svc_routing::{Registry, Request, Result, Route, on, public};
 use svc_schema::Args;
 use svc_schema::build::{string, types};
@@ -18,10 +18,11 @@ use tower::ServiceExt;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// The largest body that is taken as JSON or as a form.
+/// Largest JSON or form body that the service accepts.
 const LARGEST: usize = 8 << 20;
 
-/// What a body of many short values may cost beyond its size: those that are allowed take up to some 300 bytes each.
+/// Memory allowance of a body of many short values in addition to its size: each of the permitted values takes up to
+/// about 300 bytes.
 const FLOOR: usize = 32 << 20;
 
 async fn echo(req: Request) -> Result {
@@ -29,15 +30,15 @@ async fn echo(req: Request) -> Result {
     Ok(json!({ "a": length("a"), "k1": req.has_param("k1"), "json": req.json().is_some() }).into())
 }
 
-fn service() -> RestService {
+fn service(limits: RequestLimits) -> RestService {
     let any = types(["string", "array", "object", "integer", "null"]);
     let args = Args::new().with("a", any).with("k1", string());
     let mut registry = Registry::new();
     registry.route("a/v1", Route::new("/known").endpoint(on("POST, PUT", echo, public).args(args))).unwrap();
-    RestService::new(registry.build())
+    RestService::builder().limits(limits).build(registry.build())
 }
 
-/// `part`, joined by commas, up to this size.
+/// `part`, repeated with commas up to this size.
 fn repeated(size: usize, before: &str, part: &str, after: &str) -> String {
     let n = (size - before.len() - after.len() + 1) / (part.len() + 1);
     let mut text = String::with_capacity(size);
@@ -77,7 +78,7 @@ fn bodies(size: usize) -> Vec<(&'static str, &'static str, String)> {
         ("lists", JSON, repeated(size, "[", "[]", "]")),
         ("lists of one", JSON, repeated(size, "[", "[0]", "]")),
         ("objects of one", JSON, repeated(size, "[", r#"{"a":0}"#, "]")),
-        ("a property with numbers", JSON, repeated(size, r#"{"a":["#, "1", "]}")),
+        ("a property with a list of numbers", JSON, repeated(size, r#"{"a":["#, "1", "]}")),
         ("properties", JSON, format!("{{{}}}", numbered(size, |n| format!("\"k{n}\":1"), ","))),
         ("deep lists", JSON, repeated(size, "[", &nest(500), "]")),
         ("one text", JSON, format!(r#"{{"a":"{}"}}"#, "x".repeat(size - 8))),
@@ -93,11 +94,11 @@ fn bodies(size: usize) -> Vec<(&'static str, &'static str, String)> {
     ]
 }
 
-/// Sends a body in the pieces in which it would arrive; the status, and the peak of the memory that it took.
+/// Sends a body in chunks as they would arrive. Returns the status and the peak memory use.
 async fn send(service: &RestService, path: &str, kind: &str, body: &Bytes) -> (StatusCode, usize) {
     let chunks: Vec<_> = body.chunks(16 << 10).map(|chunk| body.slice_ref(chunk)).collect();
     let frames = futures_util::stream::iter(chunks).map(|chunk| {
-        // As a socket does, each piece has memory of its own.
+        // As with a socket, each chunk has memory of its own.
         Ok::<_, std::io::Error>(Frame::data(Bytes::copy_from_slice(&chunk)))
     });
     let before = MEMORY.current_usage();
@@ -109,28 +110,28 @@ async fn send(service: &RestService, path: &str, kind: &str, body: &Bytes) -> (S
     (status, MEMORY.peak_usage().saturating_sub(before))
 }
 
-/// One test, as memory is counted for the whole process.
+/// A single test, because memory is measured for the whole process.
 #[tokio::test]
-async fn a_body_costs_at_most_eight_times_its_size() {
-    let service = service();
+async fn bodies_use_at_most_eight_times_their_size() {
+    let whole = service(RequestLimits::default());
     for (size, paths) in [(1 << 20, ["/a/v1/known", "/a/v1/unknown"].as_slice()), (LARGEST, &["/a/v1/known"])] {
         for (what, kind, body) in bodies(size) {
             assert!(body.len() <= LARGEST && body.len() * 2 > size, "{what}: {} bytes", body.len());
             let body = Bytes::from(body);
             for path in paths {
-                let (status, peak) = send(&service, path, kind, &body).await;
+                let (status, peak) = send(&whole, path, kind, &body).await;
                 let allowed = (8 * body.len()).max(FLOOR);
                 assert!(peak <= allowed, "{what}, {} bytes to {path}: {status}, {peak} bytes of memory", body.len());
                 assert!(!status.is_server_error(), "{what} to {path}: {status}");
             }
         }
     }
-    let (status, _) = send(&service, "/a/v1/known", JSON, &Bytes::from(repeated(LARGEST, "[", "1", "]"))).await;
+    let (status, _) = send(&whole, "/a/v1/known", JSON, &Bytes::from(repeated(LARGEST, "[", "1", "]"))).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
 
-    // As many values as are allowed are read, and no more.
-    let limits = Limits { values: 5, ..Limits::default() };
-    let service = service.limits(limits);
+    // The service reads as many values as the limit allows, and no more.
+    let limits = RequestLimits { values: 5, ..RequestLimits::default() };
+    let service = service(limits);
     for (body, status) in [("[1,2,3,4]", 200), ("[1,2,3,4,5]", 413), (r#"{"a":[[],{}],"b":1}"#, 200)] {
         let (got, _) = send(&service, "/a/v1/known", JSON, &Bytes::from(body)).await;
         assert_eq!(got, status, "{body}");

@@ -1,7 +1,7 @@
-//! What the peer answered to requests of the demo namespace, against the whole service in process.
+//! Compares the service with WordPress's recorded responses to requests of the demo namespace.
 //!
-//! `data/recorded.json` holds steps of our own recordings (scenarios about routing, errors, batches, fields, CORS and the
-//! index); texts that the peer words itself stand as `(prose)` and are only looked at for being there.
+//! `data/recorded.json` contains steps of our own recordings (scenarios about routing, errors, batches, fields, CORS
+//! and the index). Messages in WordPress's words are recorded as `(prose)`; only their presence is checked.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
@@ -15,27 +15,27 @@ use bytes::Bytes;
 use http::{Request as HttpRequest, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
-use svc_http::{Addresses, Authenticator, Credentials, Outcome, RestService};
+use svc_http::{AuthOutcome, Authenticator, Credentials, RestService, RouteUrls};
 use svc_routing::{BoxFuture, ParamOrder};
 
-/// The address that recordings call `{base}`.
+/// The URL that recordings abbreviate to `{base}`.
 const BASE: &str = "http://127.0.0.1:8801";
 
-/// Steps whose answer the specification wants otherwise, with the reason.
-const DIFFERENT: &[(&str, &str)] = &[
+/// Steps for which the specification requires a different response, with the reason.
+const KNOWN_DIFFERENCES: &[(&str, &str)] = &[
     (r#"POST /demo/v1/schema {"line": "a\nb <b>c</b>"}"#, "the specification has no format `text-field`"),
     (r#"POST /demo/v1/schema {"line": " x "}"#, "the specification has no format `text-field`"),
     (r#"POST /demo/v1/schema {"lines": "a\nb <b>c</b>"}"#, "the specification has no format `textarea-field`"),
-    (r#"POST /demo/v1/schema {"obj": ["a"]}"#, "a list is no object to the specification"),
-    (r#"POST /demo/v1/schema {"multi_mix": ["x"]}"#, "a list is no object to the specification"),
+    (r#"POST /demo/v1/schema {"obj": ["a"]}"#, "the specification does not accept a list as an object"),
+    (r#"POST /demo/v1/schema {"multi_mix": ["x"]}"#, "the specification does not accept a list as an object"),
 ];
 
-struct Named;
+struct TestUserAuthenticator;
 
-impl Authenticator for Named {
-    fn authenticate(&self, credentials: Credentials) -> BoxFuture<Outcome> {
+impl Authenticator for TestUserAuthenticator {
+    fn authenticate(&self, credentials: Credentials) -> BoxFuture<AuthOutcome> {
         let name = credentials.headers.get("x-test-user").and_then(|v| v.to_str().ok()).unwrap_or_default();
-        let outcome = demo::User::named(name).map_or_else(Outcome::anonymous, Outcome::caller);
+        let outcome = demo::User::named(name).map_or_else(AuthOutcome::anonymous, AuthOutcome::caller);
         Box::pin(std::future::ready(outcome))
     }
 }
@@ -113,16 +113,17 @@ fn request(step: &Value) -> HttpRequest<Full<Bytes>> {
     req.body(Full::new(Bytes::from(body))).unwrap()
 }
 
-/// The service as it stands behind addresses.
-async fn ask(service: &RestService, addresses: &Addresses, step: &Value) -> Response<Bytes> {
+/// Sends a step's request to the service, as if to its URL.
+async fn send(service: &RestService, urls: &RouteUrls, step: &Value) -> Response<Bytes> {
     let req = request(step);
     let query = svc_php::query::parse(req.uri().query().unwrap_or_default().as_bytes());
-    let route = addresses.route(req.uri().path(), &query).expect("an address of the interface");
-    let (parts, body) = service.answer(route, req).await.into_parts();
+    let route = urls.route(req.uri().path(), &query).expect("a URL of the API");
+    let (parts, body) = service.respond(route, req).await.into_parts();
     Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
 }
 
-/// Why two values differ; `None` when they are the same. Members in any order, empty map and list alike, `1` like `1.0`.
+/// The first difference of two values, or `None`. The order of properties does not matter, an empty map equals an empty
+/// list, and `1` equals `1.0`.
 fn difference(want: &Value, got: &Value, at: &str, ignored: &[&str]) -> Option<String> {
     if ignored.contains(&at) {
         return None;
@@ -165,9 +166,9 @@ fn with_base(value: &Value) -> Value {
     }
 }
 
-/// The headers that every answer has, unless the recording says otherwise.
-fn common() -> Map<String, Value> {
-    let common = json!({
+/// The headers of every response, unless the recording has others.
+fn common_headers() -> Map<String, Value> {
+    let common_headers = json!({
         "access-control-allow-headers": "Authorization, X-WP-Nonce, Content-Disposition, Content-MD5, Content-Type",
         "access-control-expose-headers": "X-WP-Total, X-WP-TotalPages, Link",
         "content-type": "application/json; charset=UTF-8",
@@ -175,7 +176,7 @@ fn common() -> Map<String, Value> {
         "x-content-type-options": "nosniff",
         "x-robots-tag": "noindex",
     });
-    common.as_object().cloned().unwrap()
+    common_headers.as_object().cloned().unwrap()
 }
 
 fn compare(step: &Value, res: &Response<Bytes>) -> Option<String> {
@@ -183,13 +184,13 @@ fn compare(step: &Value, res: &Response<Bytes>) -> Option<String> {
     if want["status"] != res.status().as_u16() {
         return Some(format!("status: want {}, got {}", want["status"], res.status()));
     }
-    let mut headers = common();
+    let mut headers = common_headers();
     for (name, value) in want["headers"].as_object().into_iter().flatten() {
         headers.insert(name.clone(), with_base(value));
     }
     let mut got: Map<String, Value> = Map::new();
     for (name, value) in res.headers() {
-        // The recorder read header bytes as Latin-1, as Python does.
+        // The recorder decoded header bytes as Latin-1.
         let text: String = value.as_bytes().iter().map(|b| char::from(*b)).collect();
         got.insert(name.to_string(), text.into());
     }
@@ -201,7 +202,7 @@ fn compare(step: &Value, res: &Response<Bytes>) -> Option<String> {
             return (!res.body().is_empty()).then(|| format!("body: want none, got {:?}", res.body()));
         }
         Value::Object(map) if map.contains_key("$text") => {
-            // The member order of the envelope, and the wrapping.
+            // The order of the envelope's properties, and the JSONP wrapper.
             let got = String::from_utf8_lossy(res.body()).into_owned();
             return difference(&map["$text"], &got.into(), "text", &[]);
         }
@@ -216,16 +217,16 @@ fn compare(step: &Value, res: &Response<Bytes>) -> Option<String> {
 }
 
 #[tokio::test]
-async fn the_demo_answers_as_recorded() {
+async fn demo_responses_match_recordings() {
     let steps: Vec<Value> = serde_json::from_str(include_str!("data/recorded.json")).unwrap();
     let server = demo::registry("wp", ParamOrder::UrlLast).build();
-    let addresses = Addresses::of(&server);
-    let service = RestService::new(server).authenticator(Arc::new(Named));
+    let urls = RouteUrls::of(&server);
+    let service = RestService::builder().authenticator(Arc::new(TestUserAuthenticator)).build(server);
     let mut failures = Vec::new();
     for step in &steps {
         let name = format!("{} {} as {}", step["scenario"], step["name"], step["as"]);
-        let found = compare(step, &ask(&service, &addresses, step).await);
-        match (found, DIFFERENT.iter().find(|(n, _)| step["name"] == *n)) {
+        let found = compare(step, &send(&service, &urls, step).await);
+        match (found, KNOWN_DIFFERENCES.iter().find(|(n, _)| step["name"] == *n)) {
             (Some(text), None) => failures.push(format!("{name}\n    {text}")),
             (None, Some((_, reason))) => failures.push(format!("{name}\n    passes now, although {reason}")),
             _ => {}

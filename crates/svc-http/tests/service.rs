@@ -1,4 +1,4 @@
-//! The service in process: what goes on the wire around dispatch.
+//! The service in process: HTTP details around dispatch.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
@@ -15,11 +15,11 @@ use http::{HeaderMap, Method, Request as HttpRequest, Response};
 use http_body_util::{BodyExt, Full};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use svc_http::{Addresses, Authenticator, Credentials, Limits, Outcome, RestLayer, RestService};
+use svc_http::{AuthOutcome, Authenticator, Credentials, RequestLimits, RestLayer, RestService, RouteUrls};
 use svc_routing::request::FileData;
 use svc_routing::{
-    BoxFuture, Error, ExtraField, Link, ParamOrder, Registry, Request, Response as Answer, Result, Route, get as reads,
-    on, public, without_permission,
+    BoxFuture, Error, ExtraField, Link, ParamOrder, Registry, Request, Response as ApiResponse, Result, Route,
+    get as reads, on, public, without_permission,
 };
 use tower::{Layer, ServiceExt};
 
@@ -78,7 +78,7 @@ async fn jsonp_and_pretty() {
 }
 
 #[tokio::test]
-async fn the_effective_method_decides() {
+async fn effective_method_selects_the_endpoint() {
     let service = demo_service();
     let method = async |wire: &str, query: &str, headers: &[(&str, &str)]| {
         let res = send(&service, request(wire, &format!("/demo/v1/items/5?{query}"), headers, "")).await;
@@ -94,30 +94,32 @@ async fn the_effective_method_decides() {
     assert_eq!(method("PURGE", "", &[]).await.0, 404);
 }
 
-/// Judges by headers: `x-user` logs in, a nonce other than `good` is refused.
-struct Judge;
+/// Authenticates by headers: `x-user` logs in, a nonce other than `good` is rejected.
+struct HeaderAuthenticator;
 
-impl Authenticator for Judge {
-    fn authenticate(&self, credentials: Credentials) -> BoxFuture<Outcome> {
+impl Authenticator for HeaderAuthenticator {
+    fn authenticate(&self, credentials: Credentials) -> BoxFuture<AuthOutcome> {
         let user = credentials.headers.get("x-user").is_some();
         Box::pin(std::future::ready(match (credentials.nonce.as_deref(), user) {
             (None | Some("good"), true) => {
-                Outcome::caller(7_u64).with_extension("extra").with_header("X-SVC-Nonce", "fresh")
+                AuthOutcome::caller(7_u64).with_extension("extra").with_header("X-SVC-Nonce", "fresh")
             }
-            (None, false) => Outcome::anonymous(),
-            (Some(_), user) => Outcome::refused(Error::new("rest_cookie_invalid_nonce", "No.").with_status(403), user),
+            (None, false) => AuthOutcome::anonymous(),
+            (Some(_), user) => {
+                AuthOutcome::rejected(Error::new("rest_cookie_invalid_nonce", "No.").with_status(403), user)
+            }
         }))
     }
 }
 
 #[tokio::test]
-async fn callers_nonces_and_caching() {
-    async fn who(req: Request) -> Result {
+async fn authentication_sets_caller_nonce_and_caching_headers() {
+    async fn whoami(req: Request) -> Result {
         Ok(json!([req.caller::<u64>(), req.extensions().get::<&str>(), req.is_authenticated()]).into())
     }
     let mut registry = Registry::new();
-    registry.route("a/v1", Route::new("/who").endpoint(on("GET, POST", who, public))).unwrap();
-    let service = RestService::new(registry.build()).authenticator(Arc::new(Judge));
+    registry.route("a/v1", Route::new("/who").endpoint(on("GET, POST", whoami, public))).unwrap();
+    let service = RestService::builder().authenticator(Arc::new(HeaderAuthenticator)).build(registry.build());
     let nocache = "no-cache, must-revalidate, max-age=0, no-store, private";
     let form = ("content-type", "application/x-www-form-urlencoded");
     for (method, query, headers, body, status, private, vary) in [
@@ -141,7 +143,7 @@ async fn callers_nonces_and_caching() {
             assert_eq!(header(&res, "x-svc-nonce"), user.then_some("fresh"), "{row}");
         }
     }
-    // A refusal is one on unknown routes too.
+    // Unknown routes are rejected too.
     assert_eq!(get(&service, "/nosuch", &[("x-svc-nonce", "bad")]).await.status(), 403);
 }
 
@@ -159,10 +161,10 @@ async fn notices_are_headers_in_debug_mode() {
     assert_eq!(header(&get(&demo_service(), "/demo/v1/noperm", &[]).await, "x-svc-doingitwrong"), None);
 }
 
-/// Whatever the method is: JSON types are JSON, forms are forms, and a body of another type is not read. One without a type
-/// is a form, but for POST.
+/// Bodies are parsed by content type, whatever the method: JSON types as JSON, forms as forms, other types not at all.
+/// A body without type is a form, except in POST requests.
 #[tokio::test]
-async fn bodies_are_read_by_their_type() {
+async fn bodies_are_parsed_by_content_type() {
     let service = demo_service();
     let text = r#"{"q":"jj","b":1}"#;
     let (json, form) = (json!({"q": "jj", "b": 1}), json!({text: ""}));
@@ -185,9 +187,9 @@ async fn bodies_are_read_by_their_type() {
     }
 }
 
-/// Says what arrived: field, name, type, size, whether on disk, first bytes.
-async fn files(req: Request) -> Result {
-    let shown = req.files().iter().map(|file| {
+/// Reports the uploaded files: field, name, type, size, whether on disk, first bytes.
+async fn list_files(req: Request) -> Result {
+    let rows = req.files().iter().map(|file| {
         let (disk, bytes) = match &file.data {
             FileData::Memory(bytes) => (false, bytes.to_vec()),
             FileData::Disk(path) => (true, std::fs::read((**path).as_ref()).unwrap()),
@@ -202,13 +204,13 @@ async fn files(req: Request) -> Result {
             String::from_utf8_lossy(&bytes[..bytes.len().min(1)])
         ])
     });
-    Ok(json!({ "files": shown.collect::<Vec<_>>(), "body": req.params().body, "raw": req.body().len() }).into())
+    Ok(json!({ "files": rows.collect::<Vec<_>>(), "body": req.params().body, "raw": req.body().len() }).into())
 }
 
-fn files_service(limits: Limits) -> RestService {
+fn files_service(limits: RequestLimits) -> RestService {
     let mut registry = Registry::new();
-    registry.route("a/v1", Route::new("/up").endpoint(on("POST, PUT", files, public))).unwrap();
-    RestService::new(registry.build()).limits(limits)
+    registry.route("a/v1", Route::new("/up").endpoint(on("POST, PUT", list_files, public))).unwrap();
+    RestService::builder().limits(limits).build(registry.build())
 }
 
 fn multipart(parts: &[(&str, Option<&str>, String)]) -> String {
@@ -223,8 +225,8 @@ fn multipart(parts: &[(&str, Option<&str>, String)]) -> String {
 const MULTIPART: (&str, &str) = ("content-type", "multipart/form-data; boundary=XX");
 
 #[tokio::test]
-async fn uploads_stay_in_memory_or_go_to_disk() {
-    let service = files_service(Limits { file_in_memory: 100, ..Limits::default() });
+async fn large_uploads_are_written_to_disk() {
+    let service = files_service(RequestLimits { file_in_memory: 100, ..RequestLimits::default() });
     let body = multipart(&[
         ("a[x]", None, "1 & 2".to_owned()),
         ("a[y]", None, "é".to_owned()),
@@ -240,15 +242,15 @@ async fn uploads_stay_in_memory_or_go_to_disk() {
             "raw": 0,
         })
     );
-    // Like PHP: multipart bodies of POST requests only.
+    // As in PHP, only POST requests can have multipart bodies.
     let res = send(&service, request("PUT", "/a/v1/up", &[MULTIPART], body)).await;
     assert_eq!(data(&res)["files"], json!([]));
 }
 
 #[tokio::test]
-async fn bodies_beyond_the_limits_are_413_and_broken_ones_400() {
+async fn oversized_bodies_are_413_and_malformed_bodies_400() {
     let limits =
-        Limits { text_body: 50, body: 400, file_in_memory: 10, files: 2, fields: 2, values: 3, memory: 1 << 20 };
+        RequestLimits { text_body: 50, body: 400, file_in_memory: 10, files: 2, fields: 2, values: 3, memory: 1 << 20 };
     let service = files_service(limits);
     let file = |n: usize| vec![("f", Some("f"), String::new()); n];
     let field = |n: usize| vec![("f", None, String::new()); n];
@@ -275,7 +277,7 @@ async fn bodies_beyond_the_limits_are_413_and_broken_ones_400() {
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_is_400() {
+async fn truncated_body_is_400() {
     let chunks = vec![Ok(Bytes::from("{")), Err(std::io::Error::other("gone"))];
     let frames = futures_util::StreamExt::map(futures_util::stream::iter(chunks), |c| c.map(http_body::Frame::data));
     let body = http_body_util::StreamBody::new(frames);
@@ -285,7 +287,7 @@ async fn a_body_that_breaks_off_is_400() {
 }
 
 #[tokio::test]
-async fn the_layer_picks_off_the_interface() {
+async fn layer_handles_api_requests_only() {
     let service = demo_service();
     let site = tower::service_fn(|req: HttpRequest<Full<Bytes>>| async move {
         Ok::<_, std::convert::Infallible>(Response::new(Full::new(Bytes::from(format!("page {}", req.uri().path())))))
@@ -304,11 +306,11 @@ async fn the_layer_picks_off_the_interface() {
         assert_eq!(res.into_body().collect().await.unwrap().to_bytes(), want, "{uri}");
     }
     let demo = demo::registry("svc", ParamOrder::UrlFirst).build();
-    assert_eq!(Addresses::of(&demo), Addresses::new("", "svc-json"));
+    assert_eq!(RouteUrls::of(&demo), RouteUrls::new("", "svc-json"));
 }
 
 #[tokio::test]
-async fn it_nests_in_a_router() {
+async fn service_nests_in_a_router() {
     let app: axum::Router = axum::Router::new().nest_service("/svc-json", demo_service());
     for (uri, want) in [("/svc-json/demo/v1/return/int", 200), ("/svc-json/", 200), ("/svc-json", 200), ("/other", 404)]
     {
@@ -317,14 +319,100 @@ async fn it_nests_in_a_router() {
     }
 }
 
+/// An axum app with the API at `/api`, and one route that links to itself, to an item and embeds it.
+fn mounted_app(builder: svc_http::RestServiceBuilder) -> axum::Router {
+    async fn list(req: Request) -> Result {
+        let href = req.server().unwrap().rest_url("/acme/v1/items/1");
+        Ok(ApiResponse::new(json!({})).link("item", Link::new(href).embeddable()))
+    }
+    async fn item(req: Request) -> Result {
+        let href = req.server().unwrap().rest_url(req.route());
+        Ok(ApiResponse::new(json!({"id": 1})).link("self", Link::new(href)))
+    }
+    let mut registry = Registry::new();
+    for (path, route) in [
+        ("/items", Route::new("/items").endpoint(reads(list, public).cacheable())),
+        ("/items/1", Route::new(r"/items/(?P<id>\d+)").endpoint(reads(item, public))),
+    ] {
+        registry.route("acme/v1", route).unwrap_or_else(|_| panic!("{path}"));
+    }
+    // A replaced dispatcher must use the same URLs.
+    struct Same(Arc<dyn svc_routing::server::Dispatch>);
+    impl svc_routing::server::Dispatch for Same {
+        fn dispatch(&self, req: Request) -> BoxFuture<ApiResponse> {
+            self.0.dispatch(req)
+        }
+    }
+    registry.hooks.server(10, |inner| Arc::new(Same(inner)));
+    axum::Router::new().nest_service("/api", builder.build(registry.build()))
+}
+
 #[tokio::test]
-async fn the_server_may_be_swapped_under_the_service() {
+async fn links_have_the_root_of_the_mounted_service() {
+    let hosts = ["https://a.example", "http://b.example:8080/"];
+    let cached = || RestService::builder().response_cache(LONG, || Some(1));
+    // Rows: the service; the host of the request; the root of all URLs.
+    for (service, host, root) in [
+        (RestService::builder(), "c.example", "/svc-json/"),
+        (RestService::builder().root_url("https://e.org/api"), "c.example", "https://e.org/api"),
+        (RestService::builder().root_from_host("/api", hosts), "a.example", "https://a.example/api/"),
+        (RestService::builder().root_from_host("api/", hosts), "B.example:8080", "http://b.example:8080/api/"),
+        (RestService::builder().root_from_host("/api", hosts), "evil.example", "/api/"),
+        (RestService::builder().root_from_any_host("/api", "https"), "c.example", "https://c.example/api/"),
+        (RestService::builder().root_from_any_host("/api", "https"), "c.example/x", "/api/"),
+        (cached().root_from_host("/api", hosts), "a.example", "https://a.example/api/"),
+    ] {
+        let app = mounted_app(service);
+        let at = |path: &str| format!("{}{path}", root.trim_end_matches('/'));
+        let get = async |method: &str, path: &str| {
+            let req = HttpRequest::builder().method(method).uri(path).header("host", host);
+            let res = app.clone().oneshot(req.body(axum::body::Body::empty()).unwrap()).await.unwrap();
+            assert_eq!(res.status(), 200, "{host} {path}");
+            let link = res.headers()["link"].to_str().unwrap().to_owned();
+            let body = res.into_body().collect().await.unwrap().to_bytes();
+            assert!(!body.windows(9).any(|w| w == b"localhost"), "{host} {path}");
+            (link, serde_json::from_slice::<Value>(&body).unwrap())
+        };
+        let (link, list) = get("GET", "/api/acme/v1/items?_embed").await;
+        assert_eq!(link, format!("<{}>; rel=\"https://api.w.org/\"", at("/")));
+        assert_eq!(list["_links"]["item"][0]["href"], at("/acme/v1/items/1"), "{host}");
+        assert_eq!(list["_embedded"]["item"][0]["_links"]["self"][0]["href"], at("/acme/v1/items/1"), "{host}");
+        let (_, item) = get("GET", "/api/acme/v1/items/1").await;
+        assert_eq!(item["_links"]["self"][0]["targetHints"]["allow"], json!(["GET"]), "{host}");
+        let (_, described) = get("OPTIONS", "/api/acme/v1/items").await;
+        assert_eq!(described["_links"]["self"][0]["href"], at("/acme/v1/items"), "{host}");
+        let (_, index) = get("GET", "/api/").await;
+        assert_eq!(index["routes"]["/acme/v1/items"]["_links"]["self"][0]["href"], at("/acme/v1/items"), "{host}");
+        let (_, namespace) = get("GET", "/api/acme/v1").await;
+        assert_eq!(namespace["_links"]["up"][0]["href"], at("/"), "{host}");
+    }
+}
+
+#[tokio::test]
+async fn cached_responses_are_per_host() {
+    let mut registry = Registry::new();
+    let handler = |req: Request| async move { Result::Ok(ApiResponse::new(req.server().unwrap().rest_url("/"))) };
+    registry.route("acme/v1", Route::new("/root").endpoint(reads(handler, public).cacheable())).unwrap();
+    let builder = RestService::builder().response_cache(LONG, || Some(1));
+    let service = builder.root_from_host("/api", ["https://a.example", "https://b.example"]).build(registry.build());
+    for (host, root) in [
+        ("a.example", "https://a.example/api/"),
+        ("b.example", "https://b.example/api/"),
+        ("evil.example", "/api/"),
+        ("a.example", "https://a.example/api/"),
+    ] {
+        assert_eq!(data(&get(&service, "/acme/v1/root", &[("host", host)]).await), root, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn server_can_be_replaced() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let (old, new) = (Registry::new().build(), demo::registry("svc", ParamOrder::UrlFirst).build());
     let switched = Arc::new(AtomicBool::new(false));
     let switch = Arc::clone(&switched);
-    let service =
-        RestService::from_source(move || if switch.load(Ordering::Relaxed) { new.clone() } else { old.clone() });
+    let service = RestService::builder()
+        .build_from(move || if switch.load(Ordering::Relaxed) { new.clone() } else { old.clone() });
     assert_eq!(get(&service, "/demo/v1/fields", &[]).await.status(), 404);
     switched.store(true, Ordering::Relaxed);
     assert_eq!(get(&service, "/demo/v1/fields", &[]).await.status(), 200);
@@ -398,9 +486,9 @@ fn body() -> impl Strategy<Value = (String, Vec<u8>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// Whatever arrives is answered, and no handler or part of the service panics on it.
+    /// Every request gets a response, and neither a handler nor the service panics.
     #[test]
-    fn any_request_is_answered(
+    fn any_request_gets_a_response(
         method in method(), path in path(), query in query(), (kind, bytes) in body(),
         name in "[a-zA-Z-]{1,12}", value in prop::collection::vec(any::<u8>(), 0..20),
     ) {
@@ -427,24 +515,24 @@ proptest! {
     }
 }
 
-/// Longer than any test.
+/// Longer than any test runs.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// A site whose routes tell how often they were asked, and the state of its data: negative is none.
-fn counting(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (RestService, Arc<AtomicI64>) {
+/// A site whose routes return a request counter, and its data version: a negative one means unknown.
+fn counting_service(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (RestService, Arc<AtomicI64>) {
     let state = Arc::new(AtomicI64::new(1));
     let mut registry = Registry::new();
-    for (path, cacheable) in [("/kept", true), ("/anew", false)] {
-        let asked = Arc::new(AtomicUsize::new(0));
+    for (path, cacheable) in [("/cached", true), ("/uncached", false)] {
+        let count = Arc::new(AtomicUsize::new(0));
         let handler = move |req: Request| {
-            let n = asked.fetch_add(1, Ordering::Relaxed);
+            let n = count.fetch_add(1, Ordering::Relaxed);
             async move {
-                let mut answer = Answer::new(json!({ "n": n }));
-                for target in ["kept", "anew"] {
+                let mut res = ApiResponse::new(json!({ "n": n }));
+                for target in ["cached", "uncached"] {
                     let href = req.server().unwrap().rest_url(&format!("/acme/v1/{target}"));
-                    answer.links.add(target, Link::new(href).embeddable());
+                    res.links.add(target, Link::new(href).embeddable());
                 }
-                Result::Ok(answer)
+                Result::Ok(res)
             }
         };
         let endpoint = reads(handler, public);
@@ -452,78 +540,87 @@ fn counting(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (RestServ
         registry.route("acme/v1", Route::new(path).endpoint(endpoint)).unwrap();
     }
     change(&mut registry);
-    let told = Arc::clone(&state);
-    let service = RestService::new(registry.build()).keep_answers(lifetime, move || {
-        let state = told.load(Ordering::Relaxed);
+    let version = Arc::clone(&state);
+    let builder = RestService::builder().response_cache(lifetime, move || {
+        let state = version.load(Ordering::Relaxed);
         (state >= 0).then_some(state)
     });
+    let service = builder.build(registry.build());
     (service, state)
 }
 
 #[tokio::test]
-async fn what_is_cacheable_is_given_again_while_the_data_is_the_same() {
-    let (service, state) = counting(LONG, |_| ());
+async fn responses_are_cached_while_the_data_version_is_unchanged() {
+    let (service, state) = counting_service(LONG, |_| ());
     let n = async |uri: &str, headers: &[(&str, &str)]| data(&get(&service, uri, headers).await)["n"].as_u64().unwrap();
-    let first = get(&service, "/acme/v1/kept", &[]).await;
-    let again = get(&service, "/acme/v1/kept", &[]).await;
+    let first = get(&service, "/acme/v1/cached", &[]).await;
+    let again = get(&service, "/acme/v1/cached", &[]).await;
     assert_eq!((first.headers(), first.body()), (again.headers(), again.body()));
-    assert_eq!(n("/acme/v1/kept", &[]).await, 0);
-    assert_eq!(n("/acme/v1/kept?a=1", &[]).await, 1, "another address");
-    let from_afar = get(&service, "/acme/v1/kept", &[("origin", "http://e.com")]).await;
-    assert_eq!(header(&from_afar, "access-control-allow-origin"), Some("http://e.com"));
-    assert_eq!(data(&from_afar)["n"], 0, "what depends on the origin is added to what was kept");
+    assert_eq!(n("/acme/v1/cached", &[]).await, 0);
+    assert_eq!(n("/acme/v1/cached?a=1", &[]).await, 1, "another URL");
+    let cross_origin = get(&service, "/acme/v1/cached", &[("origin", "http://e.com")]).await;
+    assert_eq!(header(&cross_origin, "access-control-allow-origin"), Some("http://e.com"));
+    assert_eq!(data(&cross_origin)["n"], 0, "CORS headers are added to cached responses");
 
     state.store(2, Ordering::Relaxed);
-    assert_eq!(n("/acme/v1/kept", &[]).await, 2, "the data has changed");
-    assert_eq!(n("/acme/v1/kept", &[]).await, 2);
+    assert_eq!(n("/acme/v1/cached", &[]).await, 2, "the data version has changed");
+    assert_eq!(n("/acme/v1/cached", &[]).await, 2);
     let mut at = 3;
     for header in [("authorization", "Basic x"), ("authorization", "Basic y"), ("cookie", "a=b"), ("x-svc-nonce", "x")]
     {
         for _ in 0..2 {
-            assert_eq!(n("/acme/v1/kept", &[header]).await, at, "{header:?}");
+            assert_eq!(n("/acme/v1/cached", &[header]).await, at, "{header:?}");
         }
-        let named = n("/acme/v1/kept", &[header, ("x-request-id", "1")]).await;
-        assert_eq!(named, at, "the name of a request says nothing");
-        assert_eq!(n("/acme/v1/kept", &[header, ("x-any", "1")]).await, at + 1, "any other header counts then");
+        let with_id = n("/acme/v1/cached", &[header, ("x-request-id", "1")]).await;
+        assert_eq!(with_id, at, "request ids do not matter");
+        assert_eq!(
+            n("/acme/v1/cached", &[header, ("x-any", "1")]).await,
+            at + 1,
+            "with credentials, all other headers matter"
+        );
         at += 2;
     }
     for _ in 0..2 {
-        assert_eq!(n("/acme/v1/kept", &[("x-http-method-override", "GET")]).await, at, "a method of its own");
+        assert_eq!(n("/acme/v1/cached", &[("x-http-method-override", "GET")]).await, at, "a method override");
         at += 1;
     }
     for _ in 0..2 {
-        let res = send(&service, request("GET", "/acme/v1/kept", &[], "a body")).await;
+        let res = send(&service, request("GET", "/acme/v1/cached", &[], "a body")).await;
         assert_eq!(data(&res)["n"], at, "a request with a body");
         at += 1;
     }
     for _ in 0..2 {
-        let head = send(&service, request("HEAD", "/acme/v1/kept", &[], "")).await;
+        let head = send(&service, request("HEAD", "/acme/v1/cached", &[], "")).await;
         assert!(head.body().is_empty());
         at += 1;
-        let res = send(&service, request("GET", "/acme/v1/kept?_method=OPTIONS", &[], "")).await;
+        let res = send(&service, request("GET", "/acme/v1/cached?_method=OPTIONS", &[], "")).await;
         assert_eq!(data(&res)["methods"], json!(["GET"]));
     }
     state.store(-1, Ordering::Relaxed);
-    assert_eq!(n("/acme/v1/kept", &[]).await, at, "the state of the data is not known");
-    assert_eq!(n("/acme/v1/kept", &[]).await, at + 1);
+    assert_eq!(n("/acme/v1/cached", &[]).await, at, "the data version is unknown");
+    assert_eq!(n("/acme/v1/cached", &[]).await, at + 1);
 }
 
 #[tokio::test]
-async fn what_looks_at_more_is_asked_each_time() {
+async fn uncacheable_responses_are_regenerated() {
     let n = async |service: &RestService, uri: &str| {
         let res = get(service, uri, &[]).await;
         let body = data(&res);
-        (body["n"].as_u64(), body["_embedded"]["anew"][0]["n"].as_u64())
+        (body["n"].as_u64(), body["_embedded"]["uncached"][0]["n"].as_u64())
     };
-    let (service, _) = counting(LONG, |_| ());
+    let (service, _) = counting_service(LONG, |_| ());
     for expected in 0..2 {
-        assert_eq!(n(&service, "/acme/v1/anew").await.0, Some(expected));
+        assert_eq!(n(&service, "/acme/v1/uncached").await.0, Some(expected));
     }
     for expected in 0..2 {
-        assert_eq!(n(&service, "/acme/v1/kept?_embed=anew").await, (Some(expected), Some(expected + 2)), "embedded");
+        assert_eq!(
+            n(&service, "/acme/v1/cached?_embed=uncached").await,
+            (Some(expected), Some(expected + 2)),
+            "embedded"
+        );
     }
     for _ in 0..2 {
-        assert_eq!(n(&service, "/acme/v1/kept?_embed=kept").await.0, Some(2));
+        assert_eq!(n(&service, "/acme/v1/cached?_embed=cached").await.0, Some(2));
         assert_eq!(get(&service, "/acme/v1/nothing", &[]).await.status(), 404);
     }
     let filters: [fn(&mut Registry); 3] = [
@@ -532,17 +629,17 @@ async fn what_looks_at_more_is_asked_each_time() {
         |registry| registry.field(&["thing"], "extra", ExtraField::without_schema()),
     ];
     for filter in filters {
-        let (service, _) = counting(LONG, filter);
+        let (service, _) = counting_service(LONG, filter);
         for expected in 0..2 {
-            assert_eq!(n(&service, "/acme/v1/kept").await.0, Some(expected));
+            assert_eq!(n(&service, "/acme/v1/cached").await.0, Some(expected));
         }
     }
 }
 
 #[tokio::test]
-async fn nothing_is_given_again_beyond_its_lifetime() {
-    let (service, _) = counting(Duration::ZERO, |_| ());
+async fn cached_responses_expire() {
+    let (service, _) = counting_service(Duration::ZERO, |_| ());
     for expected in 0..3 {
-        assert_eq!(data(&get(&service, "/acme/v1/kept", &[]).await)["n"], expected);
+        assert_eq!(data(&get(&service, "/acme/v1/cached", &[]).await)["n"], expected);
     }
 }

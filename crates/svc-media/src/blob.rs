@@ -1,4 +1,4 @@
-//! The bytes of a file, in memory or on disk.
+//! File contents, in memory or on disk.
 
 use std::{
     fmt,
@@ -10,12 +10,12 @@ use std::{
 
 use bytes::Bytes;
 
-/// A file's bytes where they are. Cheap to clone.
+/// The contents of a file, in memory or on disk. Cheap to clone.
 #[derive(Clone)]
 pub enum Blob {
     /// In memory.
     Memory(Bytes),
-    /// In a file; a temporary one goes with the last clone.
+    /// In a file. A temporary file is deleted with the last clone.
     Disk(Arc<dyn AsRef<Path> + Send + Sync>),
 }
 
@@ -28,15 +28,15 @@ impl fmt::Debug for Blob {
     }
 }
 
-/// What a blob is read through.
-pub(crate) trait Source: BufRead + Seek + Send {}
-impl<T: BufRead + Seek + Send> Source for T {}
+/// A seekable reader of a blob.
+pub(crate) trait BlobReader: BufRead + Seek + Send {}
+impl<T: BufRead + Seek + Send> BlobReader for T {}
 
 impl Blob {
-    /// Its size in bytes.
+    /// Size in bytes.
     ///
     /// # Errors
-    /// When the file cannot be asked.
+    /// If the file's metadata cannot be read.
     pub fn size(&self) -> io::Result<u64> {
         match self {
             Blob::Memory(bytes) => Ok(bytes.len() as u64),
@@ -44,10 +44,10 @@ impl Blob {
         }
     }
 
-    /// Its first bytes, at most `limit`.
+    /// The first bytes, at most `limit`.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub fn head(&self, limit: usize) -> io::Result<Bytes> {
         match self {
             Blob::Memory(bytes) => Ok(bytes.slice(..limit.min(bytes.len()))),
@@ -59,18 +59,18 @@ impl Blob {
         }
     }
 
-    /// Its bytes to read from the beginning.
-    pub(crate) fn open(&self) -> io::Result<Box<dyn Source>> {
+    /// Opens a seekable reader at the beginning.
+    pub(crate) fn open(&self) -> io::Result<Box<dyn BlobReader>> {
         Ok(match self {
             Blob::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
             Blob::Disk(path) => Box::new(BufReader::new(File::open((**path).as_ref())?)),
         })
     }
 
-    /// Its bytes to read once.
+    /// Opens a reader at the beginning.
     ///
     /// # Errors
-    /// When the file cannot be opened.
+    /// If the file cannot be opened.
     pub fn reader(&self) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Blob::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),

@@ -1,51 +1,51 @@
-//! What a photograph tells about itself: camera, exposure, words.
+//! Photo metadata from EXIF and IPTC: camera, exposure and texts.
 
 use exif::{Exif, In, Rational, Tag, Value};
 
 use crate::{Blob, segments::segments};
 
-/// Longest description that is taken for a title, in characters.
+/// Descriptions shorter than this many characters are used as the title.
 const MAX_TITLE: usize = 80;
 
-/// The member `image_meta` of an image's metadata. Texts are empty and numbers zero where the file says nothing.
+/// The `image_meta` field of an image's metadata. Unknown texts are empty, unknown numbers are 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImageMeta {
-    /// The number of the aperture.
+    /// The f-number.
     pub aperture: f64,
-    /// Who is to be named.
+    /// Credit line or author.
     pub credit: String,
-    /// The camera's model.
+    /// Camera model.
     pub camera: String,
-    /// What is to be seen.
+    /// Caption.
     pub caption: String,
-    /// When it was taken, in seconds since 1970, as the camera's clock stood.
+    /// Time of capture in seconds since 1970, by the camera's clock.
     pub created_timestamp: i64,
-    /// Whose rights it is under.
+    /// Copyright notice.
     pub copyright: String,
-    /// In millimetres.
+    /// Focal length in millimetres.
     pub focal_length: f64,
-    /// Sensitivity.
+    /// ISO sensitivity.
     pub iso: u32,
-    /// In seconds.
+    /// Exposure time in seconds.
     pub shutter_speed: f64,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// How the camera was held: 1 to 8, 0 when not said.
+    /// EXIF orientation: 1 to 8, or 0 if absent.
     pub orientation: u32,
-    /// Words that it is found by.
+    /// Keywords.
     pub keywords: Vec<String>,
 }
 
-/// Reads it from a JPEG file; of others nothing is known. Source: `wp_read_image_metadata`.
+/// Reads the metadata of a JPEG file. Other types yield the default. Source: `wp_read_image_metadata`.
 pub fn image_meta(file: &Blob, mime: &str) -> ImageMeta {
     let mut meta = ImageMeta::default();
     if mime != "image/jpeg" {
         return meta;
     }
     let Ok(source) = file.open() else { return meta };
-    let found = segments(source);
-    from_iptc(&mut meta, &found.iptc);
-    if let Some(tiff) = found.exif {
+    let segments = segments(source);
+    from_iptc(&mut meta, &segments.iptc);
+    if let Some(tiff) = segments.exif {
         let mut reader = exif::Reader::new();
         reader.continue_on_error(true);
         let read = reader.read_raw(tiff).or_else(|e| e.distill_partial_result(|_| {}));
@@ -56,7 +56,7 @@ pub fn image_meta(file: &Blob, mime: &str) -> ImageMeta {
     meta
 }
 
-/// Text of a file in whatever encoding, without what surrounds it.
+/// Decodes text of an unknown encoding and trims it.
 fn text(bytes: &[u8]) -> String {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
@@ -67,15 +67,16 @@ fn text(bytes: &[u8]) -> String {
 
 fn from_iptc(meta: &mut ImageMeta, records: &[(u8, Vec<u8>)]) {
     let first = |number: u8| records.iter().find(|(n, _)| *n == number).map(|(_, t)| text(t)).unwrap_or_default();
-    let filled = |numbers: &[u8]| numbers.iter().map(|n| first(*n)).find(|t| !t.is_empty()).unwrap_or_default();
-    // Headline before the title of the object.
-    meta.title = filled(&[105, 5]);
+    let first_non_empty =
+        |numbers: &[u8]| numbers.iter().map(|n| first(*n)).find(|t| !t.is_empty()).unwrap_or_default();
+    // The headline takes precedence over the object title.
+    meta.title = first_non_empty(&[105, 5]);
     let caption = first(120);
     if meta.title.is_empty() && caption.chars().count() < MAX_TITLE {
         meta.title.clone_from(&caption);
     }
     meta.caption = caption;
-    meta.credit = filled(&[110, 80]);
+    meta.credit = first_non_empty(&[110, 80]);
     meta.copyright = first(116);
     let (date, time) = (first(55), first(60));
     if !date.is_empty() && !time.is_empty() {
@@ -94,31 +95,31 @@ fn from_exif(meta: &mut ImageMeta, exif: &Exif) {
         _ => None,
     };
     let (description, comment) = (texts(Tag::ImageDescription), user_comment(exif));
-    let told = if description.is_empty() { &comment } else { &description };
-    if meta.title.is_empty() && told.chars().count() < MAX_TITLE {
-        meta.title.clone_from(told);
+    let title = if description.is_empty() { &comment } else { &description };
+    if meta.title.is_empty() && title.chars().count() < MAX_TITLE {
+        meta.title.clone_from(title);
     }
     if meta.caption.is_empty() {
-        // The photographer's remark stands beside a description that is no title.
+        // The user comment is appended to a description that is not used as the title.
         meta.caption = match (description.is_empty(), comment.is_empty()) {
             (_, true) => description,
             (false, false) if meta.title != description => format!("{description} {comment}"),
             _ => comment,
         };
     }
-    for (kept, tag) in [(&mut meta.credit, Tag::Artist), (&mut meta.copyright, Tag::Copyright)] {
-        if kept.is_empty() {
-            *kept = texts(tag);
+    for (field, tag) in [(&mut meta.credit, Tag::Artist), (&mut meta.copyright, Tag::Copyright)] {
+        if field.is_empty() {
+            *field = texts(tag);
         }
     }
     meta.camera = texts(Tag::Model);
-    // Two decimals are enough for a lens.
+    // WordPress rounds to two decimals.
     meta.aperture = number(Tag::FNumber).map_or(0.0, |n| (n * 100.0).round() / 100.0);
     meta.focal_length = number(Tag::FocalLength).unwrap_or_default();
     meta.shutter_speed = number(Tag::ExposureTime).unwrap_or_default();
-    let whole = |tag: Tag| exif.get_field(tag, In::PRIMARY).and_then(|f| f.value.get_uint(0)).unwrap_or_default();
-    meta.iso = whole(Tag::PhotographicSensitivity);
-    meta.orientation = whole(Tag::Orientation);
+    let uint = |tag: Tag| exif.get_field(tag, In::PRIMARY).and_then(|f| f.value.get_uint(0)).unwrap_or_default();
+    meta.iso = uint(Tag::PhotographicSensitivity);
+    meta.orientation = uint(Tag::Orientation);
     if meta.created_timestamp == 0
         && let Some((date, time)) = texts(Tag::DateTimeDigitized).split_once(' ')
     {
@@ -126,7 +127,7 @@ fn from_exif(meta: &mut ImageMeta, exif: &Exif) {
     }
 }
 
-/// The photographer's remark: eight bytes name its encoding, which is read where it is ASCII or not named.
+/// The user comment. Its first eight bytes name the encoding; only ASCII and unspecified encodings are read.
 fn user_comment(exif: &Exif) -> String {
     match exif.get_field(Tag::UserComment, In::PRIMARY).map(|f| &f.value) {
         Some(Value::Undefined(bytes, _)) => match bytes.split_at_checked(8) {
@@ -150,7 +151,7 @@ fn seconds(date: &str, time: &str) -> Option<i64> {
     if year == 0 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
-    // Days of the civil calendar, with years that begin in March.
+    // Days from the civil date, with years that begin in March.
     let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let of_year = (153 * m + 2) / 5 + day - 1;
     let days = y * 365 + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + of_year - 719_468;
@@ -207,12 +208,12 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_and_remarks() {
+    fn descriptions_and_user_comments() {
         let long = "x".repeat(MAX_TITLE);
         let joined = format!("{long} Remark");
         #[rustfmt::skip]
         let rows = [
-            // Headline, description, remark; title, caption.
+            // Headline, description, user comment; title, caption.
             ["", "Short", "", "Short", "Short"],
             ["", "Short", "Remark", "Short", "Remark"],
             ["", "", "Remark", "Remark", "Remark"],
@@ -221,12 +222,12 @@ mod tests {
             ["Head", "Short", "Remark", "Head", "Short Remark"],
             ["", "", "", "", ""],
         ];
-        for row @ [headline, description, remark, title, caption] in rows {
+        for row @ [headline, description, comment_text, title, caption] in rows {
             let field = |tag, value| exif::Field { tag, ifd_num: In::PRIMARY, value };
-            let remark = [b"ASCII\0\0\0", remark.as_bytes()].concat();
+            let comment = [b"ASCII\0\0\0", comment_text.as_bytes()].concat();
             let fields = [
                 field(Tag::ImageDescription, Value::Ascii(vec![description.as_bytes().to_vec()])),
-                field(Tag::UserComment, Value::Undefined(remark, 0)),
+                field(Tag::UserComment, Value::Undefined(comment, 0)),
             ];
             let mut writer = exif::experimental::Writer::new();
             fields.iter().for_each(|field| writer.push_field(field));
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn moments() {
+    fn capture_times() {
         for (date, time, expected) in [
             ("19700101", "000000", Some(0)),
             ("20200102", "030405", Some(1_577_934_245)),

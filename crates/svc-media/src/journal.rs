@@ -1,9 +1,9 @@
-//! Uploads in progress: which files were written before the row that names them is, so that those of an upload that was
-//! interrupted can be removed.
+//! A journal of uploads in progress. It records files before the database row that refers to them exists, so that files
+//! of interrupted uploads can be removed.
 //!
-//! Each upload has an entry, a small file in a folder of the server's own. The process that makes the upload holds a lock
-//! on the entry, which the system releases when the process ends, however it does. An entry that nobody holds belongs to
-//! an upload that was interrupted. A path is noted before its file is made.
+//! Each upload has an entry, a small file in a folder that belongs to this server. The uploading process holds a lock
+//! on the entry; the operating system releases it when the process ends for any reason. An entry without a lock belongs
+//! to an interrupted upload. Each path is recorded before its file is created.
 
 use std::{
     fs::{File, OpenOptions},
@@ -13,141 +13,141 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Ending of an entry that is not locked yet.
-const UNFINISHED: &str = "new";
+/// File name extension of an entry that is not locked yet.
+const UNLOCKED_EXTENSION: &str = "new";
 
-/// How often an entry is created again after another process has removed it.
-const TRIES: u32 = 3;
+/// Maximum number of attempts to create an entry, which another process may remove.
+const MAX_ATTEMPTS: u32 = 3;
 
-/// Largest entry that is read, in bytes: an upload has a few dozen files.
-const MOST: u64 = 1 << 20;
+/// Maximum size of an entry, in bytes. An upload has a few dozen files.
+const MAX_ENTRY_BYTES: u64 = 1 << 20;
 
-/// What an entry says of a path.
+/// Kind of a recorded path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
-    /// The upload will make an empty file of this name, unless there is one.
+enum PathKind {
+    /// The upload creates an empty file with this name, unless the file exists.
     Reserved,
-    /// The file is the upload's.
+    /// The file belongs to the upload.
     Own,
 }
 
-impl Mark {
-    fn word(self) -> &'static str {
+impl PathKind {
+    fn keyword(self) -> &'static str {
         match self {
-            Mark::Reserved => "reserved",
-            Mark::Own => "own",
+            PathKind::Reserved => "reserved",
+            PathKind::Own => "own",
         }
     }
 }
 
-/// An upload in progress. Its entry stays when this is dropped without [`Pending::done`].
+/// An upload in progress. If it is dropped without [`PendingUpload::done`], its entry remains.
 #[derive(Debug, Default)]
-pub struct Pending(Option<(PathBuf, File)>);
+pub struct PendingUpload(Option<(PathBuf, File)>);
 
-impl Pending {
-    /// Notes a name that will be taken if it is free.
+impl PendingUpload {
+    /// Records a name that the upload takes if it is free.
     pub(crate) fn reserve(&mut self, path: &str) -> std::io::Result<()> {
-        self.note(Mark::Reserved, path)
+        self.note(PathKind::Reserved, path)
     }
 
-    /// Notes a file that the upload writes; it belongs to nobody else.
+    /// Records a file that the upload writes and that no other upload uses.
     ///
     /// # Errors
-    /// When the entry cannot be written.
+    /// If the entry cannot be written.
     pub fn own(&mut self, path: &str) -> std::io::Result<()> {
-        self.note(Mark::Own, path)
+        self.note(PathKind::Own, path)
     }
 
-    fn note(&mut self, mark: Mark, path: &str) -> std::io::Result<()> {
+    fn note(&mut self, mark: PathKind, path: &str) -> std::io::Result<()> {
         match &mut self.0 {
-            Some((_, file)) => file.write_all(format!("{} {path}\n", mark.word()).as_bytes()),
+            Some((_, file)) => file.write_all(format!("{} {path}\n", mark.keyword()).as_bytes()),
             None => Ok(()),
         }
     }
 
-    /// The upload's row is stored, or its files are removed.
+    /// Removes the entry: the upload's row is stored, or its files are removed.
     pub fn done(mut self) {
         if let Some((path, _)) = self.0.take()
             && let Err(error) = std::fs::remove_file(&path)
         {
-            tracing::warn!(%error, entry = %path.display(), "the entry of a finished upload cannot be removed");
+            tracing::warn!(%error, entry = %path.display(), "failed to remove the journal entry of a finished upload");
         }
     }
 }
 
-/// An upload that was interrupted. The entry is locked while this is there.
+/// An interrupted upload. The entry stays locked until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Interrupted {
+pub(crate) struct InterruptedUpload {
     entry: PathBuf,
     _lock: File,
-    /// Names that were taken if they were free.
+    /// Names that the upload took if they were free.
     pub(crate) reserved: Vec<String>,
-    /// Files that it wrote, or was about to write.
+    /// Files that the upload wrote or was about to write.
     pub(crate) own: Vec<String>,
 }
 
-impl Interrupted {
+impl InterruptedUpload {
     /// Removes the entry.
-    pub(crate) fn forget(self) {
+    pub(crate) fn remove_entry(self) {
         if let Err(error) = std::fs::remove_file(&self.entry) {
-            tracing::warn!(%error, entry = %self.entry.display(), "the entry of an interrupted upload cannot be removed");
+            tracing::warn!(%error, entry = %self.entry.display(), "failed to remove the journal entry of an interrupted upload");
         }
     }
 }
 
-/// The entries of one server.
+/// The journal of one server.
 #[derive(Clone, Debug)]
 pub(crate) struct Journal(PathBuf);
 
 impl Journal {
-    /// In this folder, which is made with the first entry.
+    /// Creates a journal in `folder`. The folder is created with the first entry.
     pub(crate) fn new(folder: &Path) -> Self {
         Journal(folder.to_owned())
     }
 
     /// Begins an upload.
-    pub(crate) fn begin(&self) -> std::io::Result<Pending> {
+    pub(crate) fn begin(&self) -> std::io::Result<PendingUpload> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         std::fs::create_dir_all(&self.0)?;
-        let mut tries = 0;
+        let mut attempts = 0;
         loop {
-            tries += 1;
+            attempts += 1;
             let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
             let n = NEXT.fetch_add(1, Ordering::Relaxed);
             let entry = self.0.join(format!("{}-{n}-{nanos}", std::process::id()));
-            let unfinished = entry.with_extension(UNFINISHED);
+            let unfinished = entry.with_extension(UNLOCKED_EXTENSION);
             let file = OpenOptions::new().write(true).create_new(true).open(&unfinished)?;
-            // It gets its name once it is locked, so that nobody takes it for one of a process that is gone.
+            // The entry gets its final name once it is locked, so that no process mistakes it for an interrupted one.
             match file.lock().and_then(|()| std::fs::rename(&unfinished, &entry)) {
-                Ok(()) => return Ok(Pending(Some((entry, file)))),
-                Err(error) if tries == TRIES => return Err(error),
+                Ok(()) => return Ok(PendingUpload(Some((entry, file)))),
+                Err(error) if attempts == MAX_ATTEMPTS => return Err(error),
                 Err(_) => {}
             }
         }
     }
 
-    /// The uploads that were interrupted: those whose entries nobody holds.
-    pub(crate) fn interrupted(&self) -> Vec<Interrupted> {
+    /// The interrupted uploads: those whose entries are not locked.
+    pub(crate) fn interrupted(&self) -> Vec<InterruptedUpload> {
         let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
         entries.filter_map(|entry| interrupted(entry.path())).collect()
     }
 }
 
-fn interrupted(entry: PathBuf) -> Option<Interrupted> {
+fn interrupted(entry: PathBuf) -> Option<InterruptedUpload> {
     let file = OpenOptions::new().read(true).write(true).open(&entry).ok()?;
     file.try_lock().ok()?;
     let mut text = String::new();
-    (&file).take(MOST).read_to_string(&mut text).ok()?;
-    let paths = |mark: Mark| {
-        // A line that was cut short names no file.
+    (&file).take(MAX_ENTRY_BYTES).read_to_string(&mut text).ok()?;
+    let paths = |mark: PathKind| {
+        // A truncated line names no file.
         let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
         lines
             .filter_map(|line| line.split_once(' '))
-            .filter(|(word, _)| *word == mark.word())
+            .filter(|(keyword, _)| *keyword == mark.keyword())
             .map(|(_, path)| path.to_owned())
             .collect()
     };
-    Some(Interrupted { reserved: paths(Mark::Reserved), own: paths(Mark::Own), entry, _lock: file })
+    Some(InterruptedUpload { reserved: paths(PathKind::Reserved), own: paths(PathKind::Own), entry, _lock: file })
 }
 
 #[cfg(test)]
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_is_of_an_interrupted_upload_once_nobody_holds_it() {
+    fn unlocked_entries_are_interrupted_uploads() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::new(&folder.path().join("journal"));
         let mut pending = journal.begin().unwrap();
@@ -163,12 +163,12 @@ mod tests {
         pending.own("a-1.png").unwrap();
         assert!(journal.interrupted().is_empty(), "in progress");
         drop(pending);
-        let mut found = journal.interrupted();
+        let mut interrupted = journal.interrupted();
         assert_eq!(
-            (found.len(), &found[0].reserved[..], &found[0].own[..]),
+            (interrupted.len(), &interrupted[0].reserved[..], &interrupted[0].own[..]),
             (1, &["a.png".to_owned()][..], &["a-1.png".to_owned()][..])
         );
-        found.remove(0).forget();
+        interrupted.remove(0).remove_entry();
         journal.begin().unwrap().done();
         assert!(journal.interrupted().is_empty());
         assert_eq!(std::fs::read_dir(folder.path().join("journal")).unwrap().count(), 0);

@@ -1,17 +1,17 @@
-//! What a file is: by its name, and by its content, which must agree.
+//! File types, detected from name and content, which must agree.
 
 use svc_text::{MimeTypes, check_filetype};
 
-/// What a file may be stored as.
+/// The name and type to store a file under.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kind {
-    /// Its name; the ending of an image follows its content.
+pub struct FileType {
+    /// File name. The extension of an image is corrected to match its content.
     pub name: String,
-    /// Its media type.
+    /// Media type.
     pub mime: String,
 }
 
-/// Endings of images by the type that their content shows.
+/// File name extensions of images by detected media type.
 const IMAGES: &[(&str, &str)] = &[
     ("image/jpeg", "jpg"),
     ("image/png", "png"),
@@ -22,16 +22,16 @@ const IMAGES: &[(&str, &str)] = &[
     ("image/avif", "avif"),
 ];
 
-/// Types of plain text that no content shows.
+/// Text types that cannot be detected from content.
 const TEXTS: &[&str] =
     &["text/plain", "text/csv", "text/richtext", "text/tab-separated-values", "text/vtt", "text/calendar"];
 
-/// Types whose content may be anything of their group.
+/// Types detected for files that may contain any type of the same group.
 const CONTAINERS: &[&str] = &["application/octet-stream", "application/zip", "application/x-ole-storage"];
 
-/// The type of a file's first bytes. What is nothing known is text when it reads as such, else
-/// `application/octet-stream`.
-pub fn media_type(head: &[u8]) -> &'static str {
+/// Detects the media type of a file from its first bytes. Unknown content is `text/plain` if it is valid text,
+/// otherwise `application/octet-stream`.
+fn media_type(head: &[u8]) -> &'static str {
     if is_program(head) {
         return "text/x-php";
     }
@@ -42,7 +42,7 @@ pub fn media_type(head: &[u8]) -> &'static str {
     }
 }
 
-/// Whether a server could take it for a program, wherever that begins.
+/// Returns whether a server could execute the content, wherever the code begins.
 fn is_program(head: &[u8]) -> bool {
     let has = |what: &[u8]| head.windows(what.len()).any(|w| w.eq_ignore_ascii_case(what));
     infer::get(head).is_none_or(|t| t.mime_type().starts_with("text/")) && (has(b"<?php") || has(b"<?="))
@@ -51,50 +51,50 @@ fn is_program(head: &[u8]) -> bool {
 fn is_text(head: &[u8]) -> bool {
     let plain = match std::str::from_utf8(head) {
         Ok(_) => true,
-        // The last character may be cut.
+        // The last character may be truncated.
         Err(error) => error.error_len().is_none(),
     };
     let control = |b: &u8| *b < 0x20 && !matches!(b, b'\t' | b'\n' | 0x0c | b'\r' | 0x1b);
     plain && !head.iter().any(control)
 }
 
-/// What a file of this name with these first bytes is stored as; `None` when it may not be stored: its type is not
-/// allowed, or its content is of another one. Source: `wp_check_filetype_and_ext`.
-pub fn check(name: &str, head: &[u8], allowed: &MimeTypes) -> Option<Kind> {
+/// Returns the name and type to store a file under. `None` if the type is not allowed or the content does not match it.
+/// Source: `wp_check_filetype_and_ext`.
+pub fn check(name: &str, head: &[u8], allowed: &MimeTypes) -> Option<FileType> {
     let (_, mime) = check_filetype(name, allowed)?;
     let real = media_type(head);
     if real == mime || is_same(real, mime) {
-        return Some(Kind { name: name.to_owned(), mime: mime.to_owned() });
+        return Some(FileType { name: name.to_owned(), mime: mime.to_owned() });
     }
     let (group, real_group) = (group(mime), group(real));
     let fits = match real_group {
-        // An image under the wrong ending gets the right one.
+        // The extension of an image is corrected.
         "image" if group == "image" => {
             let (_, ending) = IMAGES.iter().find(|(mime, _)| *mime == real)?;
             let (stem, _) = name.rsplit_once('.')?;
             let name = format!("{stem}.{ending}");
             let (_, mime) = check_filetype(&name, allowed)?;
-            return Some(Kind { mime: mime.to_owned(), name });
+            return Some(FileType { mime: mime.to_owned(), name });
         }
-        // Whether an Ogg file has pictures does not show at its beginning.
+        // The beginning of an Ogg file does not show whether it contains video.
         "audio" | "video" => group == real_group || (group == "video" && real == "audio/ogg"),
         _ if real == "text/plain" => TEXTS.contains(&mime),
         _ if CONTAINERS.contains(&real) || is_office(real) => matches!(group, "application" | "audio" | "video"),
         _ => false,
     };
-    fits.then(|| Kind { name: name.to_owned(), mime: mime.to_owned() })
+    fits.then(|| FileType { name: name.to_owned(), mime: mime.to_owned() })
 }
 
 fn group(mime: &str) -> &str {
     mime.split('/').next().unwrap_or_default()
 }
 
-/// Documents are containers with something inside that tells more or less of what they are.
+/// Office documents are containers that are detected with varying precision.
 fn is_office(mime: &str) -> bool {
     ["application/vnd.", "application/msword"].iter().any(|begin| mime.starts_with(begin))
 }
 
-/// Two names of one type.
+/// Returns whether two names denote the same type.
 fn is_same(a: &str, b: &str) -> bool {
     let heic = |mime: &str| mime.starts_with("image/hei");
     heic(a) && heic(b) || matches!((a, b), ("text/rtf", "application/rtf"))

@@ -1,30 +1,27 @@
-//! Uploaded files: what they may be called, what they are, what is made of images, and where they are kept.
-//!
-//! Knows no site, no database and no request. Everything that decodes is bounded ([`MAX_PIXELS`]) and blocks: callers
-//! run it aside.
+#![doc = include_str!("../README.md")]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
-mod alt;
+mod av_metadata;
 mod blob;
+mod decoded_image;
 mod exif;
 mod journal;
 mod kind;
 mod names;
-mod picture;
-mod playing;
 mod segments;
 mod sizes;
 mod storage;
+mod xmp;
 
-pub use alt::alt_texts;
+pub use av_metadata::{AudioTrack, AvMetadata, Cover, VideoTrack, av_metadata};
 pub use blob::Blob;
+pub use decoded_image::{DecodedImage, Format, ImageError, MAX_PIXELS, dimensions};
 pub use exif::{ImageMeta, image_meta};
-pub use journal::Pending;
-pub use kind::{Kind, check, media_type};
-pub use names::{Candidates, edited_name, split_extension};
-pub use picture::{Failure, Format, MAX_PIXELS, Picture, dimensions};
-pub use playing::{Cover, Film, Playing, Sound, playing};
-pub use sizes::{Fit, Size, constrain, fit};
+pub use journal::PendingUpload;
+pub use kind::{FileType, check};
+pub use names::{edited_name, split_extension};
+pub use sizes::{Fit, RegisteredSize, constrain, fit};
 #[cfg(feature = "s3")]
 pub use storage::Bucket;
-pub use storage::{Part, Storage, StorageError, Stored};
+pub use storage::{ReadPart, Storage, StorageError, StoredFile};
+pub use xmp::alt_texts;

@@ -1,15 +1,15 @@
-//! Names of files that are new in their folder.
+//! Unique file names within a folder.
 
 use std::collections::HashSet;
 
-/// Parts of names that files made of an image have behind its own name.
+/// Returns whether the stem ends like a file derived from an image (`-150x150`, `-scaled`, …).
 fn is_derived(stem: &str) -> bool {
     let Some((_, last)) = stem.rsplit_once('-') else { return false };
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
     matches!(last, "scaled" | "rotated") || last.split_once('x').is_some_and(|(w, h)| digits(w) && digits(h))
 }
 
-/// A name before its ending, and the ending with its dot (empty without one).
+/// Splits a file name into its stem and its extension, including the dot. The extension is empty if there is none.
 pub fn split_extension(name: &str) -> (&str, &str) {
     match name.rfind('.') {
         Some(at) if at > 0 => name.split_at(at),
@@ -17,35 +17,35 @@ pub fn split_extension(name: &str) -> (&str, &str) {
     }
 }
 
-/// Names like a wished one, each further from it: `a.png`, `a-1.png`, `a-2.png` …
+/// Iterator over names close to a requested one: `a.png`, `a-1.png`, `a-2.png`, …
 ///
-/// Those that stand in the folder are left out, whatever the case of their letters, and so are those that files made of
-/// other images could clash with. Source: `wp_unique_filename`.
+/// It skips names that exist in the folder, ignoring case, and names that files derived from other images could clash
+/// with. Source: `wp_unique_filename`.
 #[derive(Debug)]
-pub struct Candidates {
+pub(crate) struct Candidates {
     stem: String,
     ending: String,
     taken: HashSet<String>,
-    number: u32,
+    suffix: u32,
 }
 
 impl Candidates {
-    /// For a name among those of a folder.
-    pub fn new(name: &str, folder: impl IntoIterator<Item = String>) -> Self {
+    /// Creates an iterator for `name`, given the names in the folder.
+    pub(crate) fn new(name: &str, folder: impl IntoIterator<Item = String>) -> Self {
         let (stem, ending) = split_extension(name);
         let mut taken = HashSet::new();
         for name in folder {
             let name = name.to_ascii_lowercase();
             let (stem, ending) = split_extension(&name);
             if is_derived(stem)
-                && let Some((whole, _)) = stem.rsplit_once('-')
+                && let Some((original, _)) = stem.rsplit_once('-')
             {
-                taken.insert(format!("{whole}{ending}"));
+                taken.insert(format!("{original}{ending}"));
             }
             taken.insert(name);
         }
-        let number = u32::from(is_derived(stem));
-        Candidates { stem: stem.to_owned(), ending: ending.to_ascii_lowercase(), taken, number }
+        let suffix = u32::from(is_derived(stem));
+        Candidates { stem: stem.to_owned(), ending: ending.to_ascii_lowercase(), taken, suffix }
     }
 }
 
@@ -54,9 +54,9 @@ impl Iterator for Candidates {
 
     fn next(&mut self) -> Option<String> {
         loop {
-            let number = self.number;
-            self.number = number.checked_add(1)?;
-            let name = match number {
+            let suffix = self.suffix;
+            self.suffix = suffix.checked_add(1)?;
+            let name = match suffix {
                 0 => format!("{}{}", self.stem, self.ending),
                 n => format!("{}-{n}{}", self.stem, self.ending),
             };
@@ -67,12 +67,12 @@ impl Iterator for Candidates {
     }
 }
 
-/// The name of an edited copy, not yet made unique: `a-edited.png`, also for a copy of a copy.
+/// The name of an edited copy: `a-edited.png`, also for a copy of a copy. It is not necessarily unique.
 pub fn edited_name(name: &str) -> String {
     let (stem, ending) = split_extension(name);
     let plain = match stem.rsplit_once("-edited") {
         Some((plain, "")) => plain,
-        Some((plain, number)) if number.strip_prefix('-').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit())) => {
+        Some((plain, suffix)) if suffix.strip_prefix('-').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit())) => {
             plain
         }
         _ => stem,
@@ -85,9 +85,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn free_names() {
+    fn unique_names() {
         let folder = ["a.png", "B.PNG", "c-150x150.png", "d-scaled.jpg", "e.png", "e-1.png"];
-        for (wish, expected) in [
+        for (requested, expected) in [
             ("x.PNG", "x.png"),
             ("a.png", "a-1.png"),
             ("A.png", "A-1.png"),
@@ -101,13 +101,13 @@ mod tests {
             ("f-1x.png", "f-1x.png"),
             ("none", "none"),
         ] {
-            let found = Candidates::new(wish, folder.iter().map(|n| (*n).to_owned())).next();
-            assert_eq!(found.as_deref(), Some(expected), "{wish}");
+            let found = Candidates::new(requested, folder.iter().map(|n| (*n).to_owned())).next();
+            assert_eq!(found.as_deref(), Some(expected), "{requested}");
         }
     }
 
     #[test]
-    fn copies() {
+    fn names_of_edited_copies() {
         for (name, expected) in [
             ("a.png", "a-edited.png"),
             ("a-edited.png", "a-edited.png"),

@@ -1,41 +1,41 @@
-//! The parts of a JPEG file that tell about it: EXIF and IPTC, found without decoding the image.
+//! EXIF and IPTC segments of JPEG files, read without decoding the image.
 
 use std::io::{self, Read};
 
-/// Most segments that are looked at.
+/// Maximum number of segments to read.
 const MAX_SEGMENTS: usize = 256;
 
-/// What a JPEG file says about itself.
+/// Metadata segments of a JPEG file.
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
-    /// EXIF, in the shape of a TIFF file.
+    /// EXIF data, in TIFF format.
     pub(crate) exif: Option<Vec<u8>>,
-    /// Numbers of the second IPTC record, with their texts, in order.
+    /// Datasets of the second IPTC record, as number and text, in order.
     pub(crate) iptc: Vec<(u8, Vec<u8>)>,
 }
 
-/// Reads the segments before the image. What is damaged ends the reading; what was found so far counts.
+/// Reads the segments before the image data. Reading stops at a corrupt segment and returns the segments before it.
 pub(crate) fn segments(mut file: impl Read) -> Segments {
-    let mut found = Segments::default();
+    let mut segments = Segments::default();
     let mut start = [0; 2];
     if file.read_exact(&mut start).is_ok() && start == [0xff, 0xd8] {
         for _ in 0..MAX_SEGMENTS {
             match segment(&mut file) {
-                Ok(Some((0xe1, data))) if data.starts_with(b"Exif\0\0") && found.exif.is_none() => {
-                    found.exif = Some(data[6..].to_vec());
+                Ok(Some((0xe1, data))) if data.starts_with(b"Exif\0\0") && segments.exif.is_none() => {
+                    segments.exif = Some(data[6..].to_vec());
                 }
-                Ok(Some((0xed, data))) if found.iptc.is_empty() => {
-                    found.iptc = data.strip_prefix(b"Photoshop 3.0\0").map(records).unwrap_or_default();
+                Ok(Some((0xed, data))) if segments.iptc.is_empty() => {
+                    segments.iptc = data.strip_prefix(b"Photoshop 3.0\0").map(records).unwrap_or_default();
                 }
                 Ok(Some(_)) => {}
                 Ok(None) | Err(_) => break,
             }
         }
     }
-    found
+    segments
 }
 
-/// The next segment; `None` where the image begins.
+/// The next segment; `None` at the image data.
 fn segment(file: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
     let mut byte = [0; 1];
     file.read_exact(&mut byte)?;
@@ -55,7 +55,7 @@ fn segment(file: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
     Ok(Some((byte[0], data)))
 }
 
-/// The records of the IPTC block among those of an image program.
+/// The IPTC datasets in a sequence of Photoshop image resource blocks.
 fn records(mut blocks: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let next = |blocks: &mut &[u8]| -> Option<(u16, Vec<u8>)> {
         let rest = blocks.strip_prefix(b"8BIM")?;

@@ -1,28 +1,28 @@
-//! The sizes in which a site keeps an image, and how an image fits into one.
+//! Image sizes, and how an image is scaled and cropped to a size.
 
-/// A size that the site has.
+/// A registered image size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct RegisteredSize {
     /// `thumbnail`, `medium` …
     pub name: String,
-    /// Largest width in pixels; 0 is any.
+    /// Maximum width in pixels; 0 is unlimited.
     pub width: u32,
-    /// Largest height in pixels; 0 is any.
+    /// Maximum height in pixels; 0 is unlimited.
     pub height: u32,
-    /// Filled exactly, by cutting off what stands over.
+    /// Crop to the exact dimensions.
     pub crop: bool,
 }
 
-/// How an image is brought to a size: the part that is taken, and what it becomes.
+/// How to bring an image to a size: the area to crop, and the dimensions to scale it to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// Left edge of the part.
+    /// Left edge of the area.
     pub x: u32,
-    /// Upper edge of the part.
+    /// Top edge of the area.
     pub y: u32,
-    /// Width of the part.
+    /// Width of the area.
     pub part_width: u32,
-    /// Height of the part.
+    /// Height of the area.
     pub part_height: u32,
     /// Width of the result.
     pub width: u32,
@@ -30,12 +30,13 @@ pub struct Fit {
     pub height: u32,
 }
 
-/// Rounds half away from zero, as PHP.
+/// Rounds half away from zero, like PHP.
 fn round(value: f64) -> u32 {
     value.round() as u32
 }
 
-/// Width and height brought within bounds in their proportion, never enlarged; a bound of 0 is none.
+/// Scales dimensions down to fit within bounds, keeping the aspect ratio. Images are never enlarged. A bound of 0 is
+/// unlimited.
 ///
 /// Source: `wp_constrain_dimensions`.
 pub fn constrain((width, height): (u32, u32), (max_width, max_height): (u32, u32)) -> (u32, u32) {
@@ -53,7 +54,7 @@ pub fn constrain((width, height): (u32, u32), (max_width, max_height): (u32, u32
     let over = |length: u32, max: u32| max > 0 && scale(length, larger) > max;
     let chosen = if over(width, max_width) || over(height, max_height) { smaller } else { larger };
     let (mut w, mut h) = (scale(width, chosen).max(1), scale(height, chosen).max(1));
-    // A pixel lost to rounding.
+    // Compensates for a pixel lost to rounding.
     if by_width && w + 1 == max_width {
         w = max_width;
     }
@@ -63,26 +64,27 @@ pub fn constrain((width, height): (u32, u32), (max_width, max_height): (u32, u32
     (w, h)
 }
 
-/// How an image of these dimensions fits a size; `None` when it is not larger. Source: `image_resize_dimensions`.
-pub fn fit((width, height): (u32, u32), size: &Size) -> Option<Fit> {
+/// Returns how to bring an image of these dimensions to a size. `None` if the image is not larger. Source:
+/// `image_resize_dimensions`.
+pub fn fit((width, height): (u32, u32), size: &RegisteredSize) -> Option<Fit> {
     if width == 0 || height == 0 || (size.width == 0 && size.height == 0) {
         return None;
     }
     if (size.height == 0 && width < size.width) || (size.width == 0 && height < size.height) {
         return None;
     }
-    let fit = if size.crop { cropped((width, height), size) } else { whole((width, height), size) };
+    let fit = if size.crop { crop_to_fill((width, height), size) } else { scale_to_fit((width, height), size) };
     let same = |a: u32, b: u32| a.abs_diff(b) <= 1;
     let is_smaller = fit.width < width || fit.height < height;
     (is_smaller && !(same(fit.width, width) && same(fit.height, height))).then_some(fit)
 }
 
-fn whole((width, height): (u32, u32), size: &Size) -> Fit {
+fn scale_to_fit((width, height): (u32, u32), size: &RegisteredSize) -> Fit {
     let (w, h) = constrain((width, height), (size.width, size.height));
     Fit { x: 0, y: 0, part_width: width, part_height: height, width: w, height: h }
 }
 
-fn cropped((width, height): (u32, u32), size: &Size) -> Fit {
+fn crop_to_fill((width, height): (u32, u32), size: &RegisteredSize) -> Fit {
     let aspect = f64::from(width) / f64::from(height);
     let (mut w, mut h) = (size.width.min(width), size.height.min(height));
     if w == 0 {
@@ -103,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constrained() {
+    fn constrains_dimensions() {
         #[rustfmt::skip]
         let rows = [
             ((800, 500), (300, 300), (300, 188)), ((320, 200), (300, 300), (300, 188)), ((1601, 901), (1024, 1024), (1024, 576)),
@@ -116,8 +118,8 @@ mod tests {
     }
 
     #[test]
-    fn fitted() {
-        let size = |width, height, crop| Size { name: String::new(), width, height, crop };
+    fn fits_sizes() {
+        let size = |width, height, crop| RegisteredSize { name: String::new(), width, height, crop };
         let dims = |f: Fit| (f.width, f.height);
         #[rustfmt::skip]
         let rows = [

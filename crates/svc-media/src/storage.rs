@@ -1,4 +1,4 @@
-//! Where files are kept: a folder, or a store of objects.
+//! File storage in a folder or in an object store.
 
 use std::{
     fmt,
@@ -16,79 +16,80 @@ use object_store::{
     path::Path, prefix::PrefixStore,
 };
 
-use crate::{Blob, Candidates, Pending, journal::Journal};
+use crate::{Blob, PendingUpload, journal::Journal, names::Candidates};
 
-/// Larger files are sent in parts of this size, in bytes.
-const PART: usize = 8 * 1024 * 1024;
+/// Larger files are uploaded in parts of this size, in bytes.
+const PART_BYTES: usize = 8 * 1024 * 1024;
 
-/// The storage refused or could not be reached.
+/// An error of the storage.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StorageError {
-    /// As the storage said it.
+    /// An error of the object store.
     #[error(transparent)]
     Store(#[from] object_store::Error),
     /// A local file could not be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// A path that no file can have.
-    #[error("no file can be called so")]
-    Name,
+    /// The path is not a valid file path.
+    #[error("invalid file path")]
+    InvalidPath,
 }
 
 impl StorageError {
-    /// Whether the file is simply not there.
+    /// Returns whether the error means that the file does not exist.
     pub fn is_missing(&self) -> bool {
-        matches!(self, StorageError::Store(object_store::Error::NotFound { .. }) | StorageError::Name)
+        matches!(self, StorageError::Store(object_store::Error::NotFound { .. }) | StorageError::InvalidPath)
     }
 }
 
-/// How much of a file is wanted.
+/// Which part of a file to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// What is known of it, and no bytes.
+pub enum ReadPart {
+    /// Metadata only.
     Nothing,
-    /// These bytes, which it has.
+    /// This byte range, which must be within the file.
     Bytes(Range<u64>),
-    /// All.
+    /// The whole file.
     Whole,
 }
 
-/// A file that was found.
-pub struct Stored {
-    /// Its size in bytes, whatever part was wanted.
+/// A file in the storage.
+pub struct StoredFile {
+    /// Size of the whole file in bytes.
     pub size: u64,
-    /// When it was last changed.
+    /// Time of the last modification.
     pub modified: DateTime<Utc>,
-    /// What changes whenever it does.
+    /// Entity tag, which changes with the content.
     pub tag: Option<String>,
-    /// The bytes wanted.
+    /// The requested bytes.
     pub bytes: BoxStream<'static, Result<Bytes, StorageError>>,
-    /// Where it is, when it is a file of this machine.
+    /// The local path, if the file is in a folder.
     file: Option<PathBuf>,
 }
 
-/// A bucket of an S3-compatible store.
+/// Configuration of an S3-compatible bucket.
 #[cfg(feature = "s3")]
 pub struct Bucket {
-    /// Its name.
+    /// Name of the bucket.
     pub name: String,
-    /// Address of the store; that of AWS when not given.
+    /// URL of the service. The default is AWS.
     pub endpoint: Option<String>,
-    /// Its region.
+    /// Region.
     pub region: String,
-    /// Beginning of the paths in it; may be empty.
+    /// Prefix of all paths; may be empty.
     pub prefix: String,
-    /// Name of the key.
+    /// Access key id.
     pub access_key: String,
-    /// The key itself.
+    /// Secret access key.
     pub secret_key: String,
 }
 
-/// Uploaded files by their path (`2024/03/a.jpg`). Cheap to clone.
+/// Uploaded files by path (`2024/03/a.jpg`). Cheap to clone.
 #[derive(Clone)]
 pub struct Storage {
     store: Arc<dyn ObjectStore>,
-    /// Where the files are, when they are in a folder of this machine.
+    /// The folder, if the storage is local.
     folder: Option<PathBuf>,
     journal: Option<Journal>,
 }
@@ -99,42 +100,42 @@ impl fmt::Debug for Storage {
     }
 }
 
-/// A path as the storage takes it: no part of it may lead elsewhere.
+/// Converts a path to a storage key. Rejects paths that leave the storage.
 fn key(path: &str) -> Result<Path, StorageError> {
-    Path::parse(path).ok().filter(|path| !path.as_ref().is_empty()).ok_or(StorageError::Name)
+    Path::parse(path).ok().filter(|path| !path.as_ref().is_empty()).ok_or(StorageError::InvalidPath)
 }
 
 impl Storage {
-    /// Files in this folder, which is made with the first of them.
+    /// Stores files in `folder`, which is created with the first file.
     pub fn folder(folder: &FilePath) -> Self {
-        // A path that cannot be made absolute names nothing: no file will be found there.
+        // If the path cannot be made absolute, no file will be found there.
         let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let root = Path::from_absolute_path(&absolute).unwrap_or_else(|_| Path::from(&*absolute.to_string_lossy()));
         Storage { folder: Some(absolute), ..Self::new(PrefixStore::new(LocalFileSystem::new(), root)) }
     }
 
-    /// Notes uploads in progress in this folder, so that [`Self::remove_interrupted`] finds those that do not end. The folder
-    /// belongs to one server; without it nothing is noted.
+    /// Records uploads in progress in `folder`, for [`Self::remove_interrupted`]. Each server needs a folder of its
+    /// own. Without a journal nothing is recorded.
     #[must_use]
     pub fn with_journal(mut self, folder: &FilePath) -> Self {
         self.journal = Some(Journal::new(folder));
         self
     }
 
-    /// Begins an upload, whose files belong to no row yet.
+    /// Begins an upload whose files do not belong to a row yet.
     ///
     /// # Errors
-    /// When it cannot be noted.
-    pub fn begin(&self) -> Result<Pending, StorageError> {
-        Ok(self.journal.as_ref().map_or_else(|| Ok(Pending::default()), Journal::begin)?)
+    /// If the journal entry cannot be written.
+    pub fn begin(&self) -> Result<PendingUpload, StorageError> {
+        Ok(self.journal.as_ref().map_or_else(|| Ok(PendingUpload::default()), Journal::begin)?)
     }
 
-    /// Removes the files of uploads that were interrupted; how many uploads there were. `is_used` tells of the paths of one
-    /// upload whether a row names one of them: then the upload was finished, and its files stay. An error of it leaves
-    /// everything for the next time.
+    /// Removes the files of interrupted uploads and returns the number of these uploads. `is_used` receives the paths
+    /// of one upload and returns whether a row refers to any of them. If so, the upload was completed and its files are
+    /// kept. If it fails, everything is left for the next call.
     ///
     /// # Errors
-    /// Those of `is_used`.
+    /// The errors of `is_used`.
     pub async fn remove_interrupted<E>(
         &self,
         mut is_used: impl FnMut(&[String]) -> Result<bool, E>,
@@ -144,7 +145,7 @@ impl Storage {
             let mut paths = upload.own.clone();
             for path in upload.reserved.iter().filter(|path| !upload.own.contains(path)) {
                 match self.size(path).await {
-                    // Only what nobody has written to was made by reserving it.
+                    // A reserved name belongs to the upload only if its file is still empty.
                     Ok(Some(0)) => paths.push(path.clone()),
                     Ok(None) => self.remove_staged(path, true),
                     _ => {}
@@ -155,13 +156,13 @@ impl Storage {
                 paths.iter().for_each(|path| self.remove_staged(path, false));
                 self.delete(paths).await;
             }
-            upload.forget();
+            upload.remove_entry();
         }
         Ok(n_removed)
     }
 
-    /// Removes what an interrupted write left next to a file, or only what is empty: the storage writes `a.png#1` and renames
-    /// it.
+    /// Removes staging files that an interrupted write left next to a file, or only the empty ones. The storage writes
+    /// `a.png#1` and renames it.
     fn remove_staged(&self, path: &str, only_empty: bool) {
         let Some(file) = self.folder.as_ref().map(|folder| folder.join(path)).filter(|_| key(path).is_ok()) else {
             return;
@@ -175,20 +176,20 @@ impl Storage {
                 .to_str()
                 .and_then(|n| n.strip_prefix(name)?.strip_prefix('#'))
                 .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
-            let is_wanted = is_staged && (!only_empty || entry.metadata().is_ok_and(|about| about.len() == 0));
-            if is_wanted && let Err(error) = std::fs::remove_file(entry.path()) {
-                tracing::warn!(%error, file = %entry.path().display(), "a half-written file cannot be removed");
+            let is_removable = is_staged && (!only_empty || entry.metadata().is_ok_and(|metadata| metadata.len() == 0));
+            if is_removable && let Err(error) = std::fs::remove_file(entry.path()) {
+                tracing::warn!(%error, file = %entry.path().display(), "failed to remove a partially written file");
             }
         }
     }
 
-    /// Files in a bucket of an S3-compatible store.
+    /// Stores files in an S3-compatible bucket.
     ///
     /// # Errors
-    /// When what is said of the bucket makes no sense.
+    /// If the configuration is invalid.
     #[cfg(feature = "s3")]
     pub fn bucket(bucket: &Bucket) -> Result<Self, StorageError> {
-        // The client takes the cryptography of the process; one that was chosen before stays.
+        // The client uses the process-wide crypto provider. One that is already installed stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = object_store::aws::AmazonS3Builder::new()
             .with_bucket_name(&bucket.name)
@@ -205,21 +206,26 @@ impl Storage {
         })
     }
 
-    /// Files in any store of objects.
+    /// Stores files in any object store.
     fn new(store: impl ObjectStore) -> Self {
         Storage { store: Arc::new(store), folder: None, journal: None }
     }
 
-    /// Takes the first name, from the one wished for on, that no file of the folder has, and puts an empty file there so
-    /// that nobody else takes it. The path of the file.
+    /// Reserves the first free name close to `name_hint` in the folder with an empty file, so that no other upload uses it.
+    /// Returns the path of the file.
     ///
     /// # Errors
-    /// Those of the storage.
-    pub async fn reserve(&self, folder: &str, wish: &str, pending: &mut Pending) -> Result<String, StorageError> {
+    /// If the storage fails.
+    pub async fn reserve(
+        &self,
+        folder: &str,
+        name_hint: &str,
+        pending: &mut PendingUpload,
+    ) -> Result<String, StorageError> {
         let prefix = if folder.is_empty() { None } else { Some(key(folder)?) };
         let listed = self.store.list_with_delimiter(prefix.as_ref()).await?;
         let names = listed.objects.iter().filter_map(|o| o.location.filename()).map(str::to_owned);
-        for name in Candidates::new(wish, names) {
+        for name in Candidates::new(name_hint, names) {
             let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
             pending.reserve(&path)?;
             let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
@@ -232,23 +238,23 @@ impl Storage {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(StorageError::Name)
+        Err(StorageError::InvalidPath)
     }
 
-    /// Writes a file, in place of one that is there.
+    /// Writes a file, replacing an existing one.
     ///
     /// # Errors
-    /// Those of the storage.
+    /// If the storage fails.
     pub async fn write(&self, path: &str, file: &Blob) -> Result<(), StorageError> {
         let key = key(path)?;
-        if file.size()? <= PART as u64 {
-            let bytes = file.head(PART)?;
+        if file.size()? <= PART_BYTES as u64 {
+            let bytes = file.head(PART_BYTES)?;
             self.store.put(&key, bytes.into()).await?;
             return Ok(());
         }
         let mut upload = self.store.put_multipart(&key).await?;
-        let mut source = Parts::new(file.clone());
-        let sent = async {
+        let mut source = PartReader::new(file.clone());
+        let uploaded = async {
             while let Some((part, rest)) = source.next().await? {
                 upload.put_part(part.into()).await?;
                 source = rest;
@@ -256,98 +262,98 @@ impl Storage {
             upload.complete().await?;
             Ok(())
         };
-        let sent: Result<(), StorageError> = sent.await;
-        if sent.is_err() {
-            // What was begun is of no use; that it cannot be undone either changes nothing about the first error.
+        let uploaded: Result<(), StorageError> = uploaded.await;
+        if uploaded.is_err() {
+            // The incomplete upload is useless. A failure to abort it does not change the first error.
             let _ = upload.abort().await;
         }
-        sent
+        uploaded
     }
 
-    /// A file, or a part of it, as a stream.
+    /// Reads a file or a part of it as a stream.
     ///
     /// # Errors
-    /// Those of the storage; [`StorageError::is_missing`] says whether the file is there.
-    pub async fn get(&self, path: &str, part: Part) -> Result<Stored, StorageError> {
+    /// If the storage fails. [`StorageError::is_missing`] is true if the file does not exist.
+    pub async fn get(&self, path: &str, part: ReadPart) -> Result<StoredFile, StorageError> {
         let mut options = GetOptions::default();
         match part {
-            Part::Nothing => options.head = true,
-            Part::Bytes(range) => options.range = Some(range.into()),
-            Part::Whole => {}
+            ReadPart::Nothing => options.head = true,
+            ReadPart::Bytes(range) => options.range = Some(range.into()),
+            ReadPart::Whole => {}
         }
-        let found = self.store.get_opts(&key(path)?, options).await?;
-        let file = match &found.payload {
+        let object = self.store.get_opts(&key(path)?, options).await?;
+        let file = match &object.payload {
             GetResultPayload::File(_, path) => Some(path.clone()),
             GetResultPayload::Stream(_) => None,
         };
-        let (size, modified, tag) = (found.meta.size, found.meta.last_modified, found.meta.e_tag.clone());
-        let bytes = found.into_stream().map_err(StorageError::from).boxed();
-        Ok(Stored { size, modified, tag, bytes, file })
+        let (size, modified, tag) = (object.meta.size, object.meta.last_modified, object.meta.e_tag.clone());
+        let bytes = object.into_stream().map_err(StorageError::from).boxed();
+        Ok(StoredFile { size, modified, tag, bytes, file })
     }
 
-    /// The size of a file in bytes; `None` when it is not there.
+    /// The size of a file in bytes; `None` if it does not exist.
     ///
     /// # Errors
-    /// Those of the storage.
+    /// If the storage fails.
     pub async fn size(&self, path: &str) -> Result<Option<u64>, StorageError> {
         let Ok(key) = key(path) else { return Ok(None) };
         match self.store.head(&key).await {
-            Ok(found) => Ok(Some(found.size)),
+            Ok(object) => Ok(Some(object.size)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// A file to work on here: itself in a folder, else a temporary copy.
+    /// Returns a local copy of a file to work on: the file itself in a folder, otherwise a temporary copy.
     ///
     /// # Errors
-    /// Those of the storage; [`StorageError::is_missing`] says whether the file is there.
+    /// If the storage fails. [`StorageError::is_missing`] is true if the file does not exist.
     pub async fn fetch(&self, path: &str) -> Result<Blob, StorageError> {
-        let mut found = self.get(path, Part::Whole).await?;
-        if let Some(path) = found.file {
+        let mut object = self.get(path, ReadPart::Whole).await?;
+        if let Some(path) = object.file {
             return Ok(Blob::Disk(Arc::new(path)));
         }
         let (mut file, path) = tempfile::NamedTempFile::new()?.into_parts();
-        while let Some(chunk) = found.bytes.try_next().await? {
+        while let Some(chunk) = object.bytes.try_next().await? {
             file.write_all(&chunk)?;
         }
         file.flush()?;
         Ok(Blob::Disk(Arc::new(path)))
     }
 
-    /// Deletes files; those that are not there already are none the worse. What cannot be deleted is logged and left.
+    /// Deletes files. Missing files are ignored. Failures are logged.
     pub async fn delete(&self, paths: impl IntoIterator<Item = String>) {
         let keys: Vec<object_store::Result<Path>> = paths.into_iter().filter_map(|p| key(&p).ok()).map(Ok).collect();
         let mut done = self.store.delete_stream(futures_util::stream::iter(keys).boxed());
         while let Some(result) = done.next().await {
             match result {
                 Ok(_) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => tracing::warn!(%error, "a file could not be deleted"),
+                Err(error) => tracing::warn!(%error, "failed to delete a file"),
             }
         }
     }
 }
 
-/// The parts of a large file, read aside one after the other.
-struct Parts {
+/// Reads the parts of a large file one after the other on a blocking thread.
+struct PartReader {
     file: Blob,
     source: Option<Box<dyn Read + Send>>,
 }
 
-impl Parts {
+impl PartReader {
     fn new(file: Blob) -> Self {
-        Parts { file, source: None }
+        PartReader { file, source: None }
     }
 
-    /// The next part and what reads those after it; `None` at the end.
+    /// The next part and the reader of the remaining ones; `None` at the end.
     async fn next(mut self) -> Result<Option<(Bytes, Self)>, StorageError> {
         let read = tokio::task::spawn_blocking(move || -> std::io::Result<_> {
             let source = match &mut self.source {
                 Some(source) => source,
                 None => self.source.insert(self.file.reader()?),
             };
-            let mut part = Vec::with_capacity(PART);
-            source.take(PART as u64).read_to_end(&mut part)?;
+            let mut part = Vec::with_capacity(PART_BYTES);
+            source.take(PART_BYTES as u64).read_to_end(&mut part)?;
             Ok((part, self))
         });
         let (part, rest) = read.await.map_err(std::io::Error::other)??;
@@ -360,35 +366,35 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn names_are_taken_once() {
+    async fn names_are_reserved_once() {
         let dir = tempfile::tempdir().unwrap();
         let storage = Storage::folder(&dir.path().join("uploads"));
         let mut pending = storage.begin().unwrap();
-        for (folder, wish, path) in
+        for (folder, name_hint, path) in
             [("2024/03", "a.PNG", "2024/03/a.png"), ("2024/03", "a.png", "2024/03/a-1.png"), ("", "a.png", "a.png")]
         {
-            assert_eq!(storage.reserve(folder, wish, &mut pending).await.unwrap(), path);
+            assert_eq!(storage.reserve(folder, name_hint, &mut pending).await.unwrap(), path);
         }
         assert!(dir.path().join("uploads/2024/03/a-1.png").exists());
     }
 
     #[tokio::test]
-    async fn files_come_back_and_go() {
+    async fn files_can_be_read_back_and_deleted() {
         let dir = tempfile::tempdir().unwrap();
         let storage = Storage::folder(dir.path());
-        for size in [0, 5, PART, 2 * PART + 1] {
+        for size in [0, 5, PART_BYTES, 2 * PART_BYTES + 1] {
             let bytes: Vec<u8> = (0..size).map(|n| n as u8).collect();
             storage.write("x/a.bin", &Blob::Memory(bytes.clone().into())).await.unwrap();
             assert_eq!(storage.size("x/a.bin").await.unwrap(), Some(size as u64));
-            let back = storage.fetch("x/a.bin").await.unwrap();
-            assert!(back.head(usize::MAX).unwrap() == bytes, "{size}");
+            let fetched = storage.fetch("x/a.bin").await.unwrap();
+            assert!(fetched.head(usize::MAX).unwrap() == bytes, "{size}");
         }
         storage.delete(["x/a.bin".to_owned(), "none".to_owned()]).await;
         assert_eq!(storage.size("x/a.bin").await.unwrap(), None);
     }
 
     #[tokio::test]
-    async fn files_of_an_interrupted_upload_are_removed_and_those_of_others_stay() {
+    async fn only_files_of_interrupted_uploads_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let uploads = dir.path().join("uploads");
         let storage = Storage::folder(&uploads).with_journal(&dir.path().join("journal"));
@@ -397,23 +403,23 @@ mod tests {
         for name in ["theirs.png", "a.png#x", "b.png#1"] {
             std::fs::write(uploads.join(name), "theirs").unwrap();
         }
-        let mut kept = Vec::new();
-        for (wish, ends) in [("a.png", false), ("used.png", false), ("done.png", true)] {
+        let mut pending_uploads = Vec::new();
+        for (name_hint, ends) in [("a.png", false), ("used.png", false), ("done.png", true)] {
             let mut pending = storage.begin().unwrap();
-            let path = storage.reserve("", wish, &mut pending).await.unwrap();
-            // A name that somebody else has taken in the meantime.
+            let path = storage.reserve("", name_hint, &mut pending).await.unwrap();
+            // A name that another upload took in the meantime.
             pending.reserve("theirs.png").unwrap();
             storage.write(&path, &bytes).await.unwrap();
             std::fs::write(uploads.join(format!("{path}#1")), "half").unwrap();
             if ends {
                 pending.done();
             } else {
-                kept.push(pending);
+                pending_uploads.push(pending);
             }
         }
         let is_used = |paths: &[String]| Ok::<_, StorageError>(paths.iter().any(|path| path == "used.png"));
-        assert_eq!(storage.remove_interrupted(is_used).await.unwrap(), 0, "they are in progress");
-        drop(kept);
+        assert_eq!(storage.remove_interrupted(is_used).await.unwrap(), 0, "uploads are in progress");
+        drop(pending_uploads);
         assert_eq!(storage.remove_interrupted(is_used).await.unwrap(), 1);
         assert_eq!(storage.remove_interrupted(is_used).await.unwrap(), 0);
         let mut names: Vec<String> = std::fs::read_dir(&uploads)
@@ -426,7 +432,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_path_leads_out() {
+    async fn paths_cannot_leave_the_storage() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("secret"), "s").unwrap();
         let storage = Storage::folder(&dir.path().join("uploads"));

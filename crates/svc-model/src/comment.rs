@@ -1,10 +1,10 @@
-//! A comment as stored.
+//! A stored comment.
 
 use crate::{CommentId, PostId, Stamp, UserId};
 
-/// A row of `comments`. `date` is in the site's zone, `date_gmt` in UTC.
+/// A row of the `comments` table. `date` is in the site's time zone, `date_gmt` in UTC.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "the members are the columns")]
+#[expect(missing_docs, reason = "the fields are the table's columns")]
 pub struct Comment {
     pub id: CommentId,
     pub post: PostId,
@@ -16,7 +16,7 @@ pub struct Comment {
     pub date_gmt: Stamp,
     pub content: String,
     pub karma: i64,
-    /// `1` approved, `0` held, `spam`, `trash`, `post-trashed`.
+    /// `1` (approved), `0` (pending), `spam`, `trash` or `post-trashed`.
     pub approved: String,
     pub agent: String,
     /// `comment`, `note`, `pingback`, `trackback`, …

@@ -1,4 +1,4 @@
-//! Ids are types of their own, so that a post is never looked up by a term's id.
+//! Ids as distinct types, so that a post cannot be looked up by a term's id.
 
 macro_rules! id {
     ($(#[$doc:meta] $name:ident),*) => {$(
@@ -20,7 +20,7 @@ macro_rules! id {
         }
 
         impl $name {
-            /// Zero stands for "none" in stored rows.
+            /// Returns whether the id is 0, which stored rows use for "none".
             pub fn is_none(self) -> bool {
                 self.0 == 0
             }
@@ -33,9 +33,9 @@ id! {
     PostId,
     /// Id of a term (`terms.term_id`).
     TermId,
-    /// Id of a term in its taxonomy (`term_taxonomy.term_taxonomy_id`).
+    /// Id of a term within a taxonomy (`term_taxonomy.term_taxonomy_id`).
     TermTaxonomyId,
-    /// Id of a user (`users.ID`); zero is nobody.
+    /// Id of a user (`users.ID`); 0 is an anonymous user.
     UserId,
     /// Id of a comment (`comments.comment_ID`).
     CommentId

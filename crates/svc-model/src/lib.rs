@@ -1,4 +1,4 @@
-//! The site's nouns as plain structs: rows as stored, types as registered. No I/O, no clock, no rules of access.
+#![doc = include_str!("../README.md")]
 
 mod comment;
 mod ids;
@@ -18,5 +18,6 @@ pub use taxonomy::{Taxonomies, Taxonomy, TaxonomyCaps};
 pub use term::Term;
 pub use user::User;
 
-/// A stored moment without zone; `None` is the zero date (`0000-00-00 00:00:00`), which drafts have.
+/// A stored timestamp without a time zone. `None` is the zero date (`0000-00-00 00:00:00`), which unpublished drafts
+/// have.
 pub type Stamp = Option<chrono::NaiveDateTime>;

@@ -1,10 +1,10 @@
-//! A post of any type as stored.
+//! A stored post of any type.
 
 use crate::{PostId, Stamp, UserId};
 
-/// A row of `posts`. Texts are raw; `date` and `modified` are in the site's zone, `*_gmt` in UTC.
+/// A row of the `posts` table. Texts are raw. `date` and `modified` are in the site's time zone, `*_gmt` in UTC.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "the members are the columns")]
+#[expect(missing_docs, reason = "the fields are the table's columns")]
 pub struct Post {
     pub id: PostId,
     pub author: UserId,
@@ -30,7 +30,7 @@ pub struct Post {
 }
 
 impl Post {
-    /// Whether a password protects the post. `0` does not, as in WordPress, where it counts as empty.
+    /// Returns whether the post is password-protected. As in WordPress, the password `0` counts as empty.
     pub fn is_protected(&self) -> bool {
         !matches!(self.password.as_str(), "" | "0")
     }

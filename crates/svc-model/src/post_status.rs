@@ -1,4 +1,4 @@
-//! Statuses that a post can have.
+//! Post statuses.
 
 use indexmap::IndexMap;
 
@@ -7,21 +7,21 @@ use indexmap::IndexMap;
 pub struct PostStatus {
     /// `publish`, `draft`, …
     pub name: String,
-    /// What people call it.
+    /// Display name of the status.
     pub label: String,
-    /// Readable by everybody.
+    /// Posts are publicly readable.
     pub public: bool,
-    /// Only for the machinery (`trash`, `auto-draft`, `inherit`).
+    /// Used internally only (`trash`, `auto-draft`, `inherit`).
     pub internal: bool,
-    /// Not published yet: readable by those who may edit.
+    /// Not published yet: readable only by users who may edit the post.
     pub protected: bool,
-    /// Readable by those with the type's `read_private_posts`.
+    /// Readable only by users with the post type's `read_private_posts` capability.
     pub private: bool,
-    /// May be asked for in public queries.
+    /// Can be requested in public queries.
     pub publicly_queryable: bool,
-    /// Its posts stand in the list of all posts that editors see.
+    /// Included in the editor's list of all posts.
     pub show_in_list: bool,
-    /// The date moves along until the post is published.
+    /// The date stays current until the post is published.
     pub date_floating: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct PostStatus {
 pub struct PostStatuses(IndexMap<String, PostStatus>);
 
 impl Default for PostStatuses {
-    /// The twelve statuses that every site has.
+    /// The twelve statuses that WordPress registers.
     fn default() -> Self {
         let mut all = PostStatuses(IndexMap::new());
         #[rustfmt::skip]
@@ -68,22 +68,22 @@ impl Default for PostStatuses {
 }
 
 impl PostStatuses {
-    /// Adds a status, or replaces the one of the same name.
+    /// Registers a status, replacing one of the same name.
     pub fn register(&mut self, status: PostStatus) {
         self.0.insert(status.name.clone(), status);
     }
 
-    /// The status of this name.
+    /// Looks up a status by name.
     pub fn get(&self, name: &str) -> Option<&PostStatus> {
         self.0.get(name)
     }
 
-    /// All, in registration order.
+    /// All statuses, in registration order.
     pub fn iter(&self) -> impl Iterator<Item = &PostStatus> {
         self.0.values()
     }
 
-    /// Names of the statuses that everybody may read.
+    /// Names of the publicly readable statuses.
     pub fn public_names(&self) -> Vec<&str> {
         self.iter().filter(|s| s.public).map(|s| s.name.as_str()).collect()
     }

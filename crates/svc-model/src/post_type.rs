@@ -1,12 +1,12 @@
-//! Types of posts as registered: what they support, where they are served, which capabilities guard them.
+//! Post types: supported features, routes and capabilities.
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value, json};
 
-/// Which family of routes serves a type.
+/// The route family that serves a post type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestController {
-    /// The posts family, the one that custom types get.
+    /// The posts family, the default for custom types.
     Posts,
     /// `media`.
     Attachments,
@@ -20,20 +20,20 @@ pub enum RestController {
     GlobalStyles,
     /// `font-families`.
     FontFamilies,
-    /// Font faces below a font family.
+    /// Font faces of a font family.
     FontFaces,
 }
 
 impl RestController {
-    /// Whether routes of single posts are advertised: the specification's "standard controller" (Discovery).
+    /// Returns whether routes of single posts are advertised: the specification's "standard controller" (Discovery).
     pub fn is_standard(self) -> bool {
         matches!(self, RestController::Posts | RestController::Attachments)
     }
 }
 
-/// The capabilities that guard a type: the three meta capabilities, then primitive ones.
+/// Capabilities of a post type: the three meta capabilities, then the primitive ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the members are the capability names of the interface")]
+#[expect(missing_docs, reason = "the fields are WordPress's capability names")]
 pub struct PostTypeCaps {
     pub edit_post: String,
     pub read_post: String,
@@ -53,7 +53,7 @@ pub struct PostTypeCaps {
 }
 
 impl PostTypeCaps {
-    /// The capabilities of a type whose singular is `one` and plural `many`: `edit_page`, `edit_others_pages`, …
+    /// Capabilities with the given singular and plural stem: `edit_page`, `edit_others_pages`, …
     pub fn of(one: &str, many: &str) -> Self {
         PostTypeCaps {
             edit_post: format!("edit_{one}"),
@@ -74,7 +74,7 @@ impl PostTypeCaps {
         }
     }
 
-    /// All as `(role in the type, capability)`, in the interface's order.
+    /// All capabilities as `(field name, capability)`, in REST API order.
     pub fn pairs(&self) -> [(&'static str, &str); 15] {
         [
             ("edit_post", &self.edit_post),
@@ -95,7 +95,7 @@ impl PostTypeCaps {
         ]
     }
 
-    /// Replaces every capability but the three meta ones and `read`.
+    /// Replaces every capability except the three meta capabilities and `read`.
     fn all_primitive(mut self, cap: &str) -> Self {
         for slot in [
             &mut self.edit_posts,
@@ -121,56 +121,57 @@ impl PostTypeCaps {
 pub struct PostType {
     /// `post`, `page`, `wp_block`, …
     pub name: String,
-    /// Plural, as shown to people; `labels` adds the rest.
+    /// Display name, plural. See also `labels`.
     pub label: String,
-    /// Singular, as shown to people.
+    /// Display name, singular.
     pub singular_label: String,
-    /// Labels that differ from those made of the two above, by their interface names.
+    /// Labels that differ from those derived from `label` and `singular_label`, by their REST API names.
     pub labels: IndexMap<String, String>,
-    /// A sentence for people.
+    /// Description of the type.
     pub description: String,
-    /// Visible on the public site.
+    /// Visible to visitors.
     pub public: bool,
-    /// Posts can have parents of the same type.
+    /// Posts can have parent posts of the same type.
     pub hierarchical: bool,
-    /// Left out of searches.
+    /// Excluded from site searches.
     pub exclude_from_search: bool,
-    /// Has public addresses and queries.
+    /// Has public URLs and can be queried publicly.
     pub publicly_queryable: bool,
-    /// Managed in the administration area.
+    /// Managed in the admin area.
     pub show_ui: bool,
-    /// Can be put in menus.
+    /// Posts can be added to menus.
     pub show_in_nav_menus: bool,
-    /// Icon name or null.
+    /// Name of the menu icon.
     pub menu_icon: Option<String>,
-    /// Guards, by name.
+    /// The type's capabilities.
     pub caps: PostTypeCaps,
-    /// Meta capabilities are resolved by ownership and status; otherwise each stands for itself.
+    /// Resolve meta capabilities by author and status. If false, each meta capability is checked as a primitive one.
     pub map_meta_cap: bool,
-    /// Taxonomies named at registration (others may attach later, see [`crate::Taxonomy::object_types`]).
+    /// Taxonomies named at registration. Others may be attached later; see [`crate::Taxonomy::object_types`].
     pub taxonomies: Vec<String>,
-    /// Address of the archive: `None` for none.
+    /// URL path of the archive page, if there is one.
     pub has_archive: Option<String>,
-    /// First segment of paths; `None` when the type has none of its own, or special ones (`post`, `page`).
+    /// First path segment of permalinks. `None` if the type has no permalinks, or special ones (`post`, `page`).
     pub rewrite_slug: Option<String>,
-    /// Deleted together with their author: true, false, or by support of `author` when unset.
+    /// Whether posts are deleted together with their author. If unset, they are deleted if the type supports `author`.
     pub delete_with_user: Option<bool>,
-    /// Blocks that a new post starts with, as the interface shows it.
+    /// Initial blocks of a new post, as returned by the REST API.
     pub template: Value,
-    /// `false`, `"all"`, `"insert"`, …
+    /// Lock of the template: `false`, `"all"`, `"insert"`, …
     pub template_lock: Value,
-    /// Served by the interface.
+    /// Served by the REST API.
     pub show_in_rest: bool,
-    /// Last segment of its routes (`posts`).
+    /// REST base: the last segment of the type's routes (`posts`).
     pub rest_base: String,
-    /// Which family serves it.
+    /// The route family that serves the type.
     pub rest_controller: RestController,
-    /// Features, with their arguments (`true` without).
+    /// Supported features with their arguments (`true` if none).
     pub supports: IndexMap<String, Value>,
 }
 
 impl PostType {
-    /// A type with the defaults of registration: private, flat, capabilities of posts, title and editor.
+    /// Creates a type with WordPress's registration defaults: private, not hierarchical, with the capabilities of posts.
+    /// It supports no features; see [`PostType::supporting`].
     pub fn new(name: &str) -> Self {
         PostType {
             name: name.to_owned(),
@@ -200,14 +201,15 @@ impl PostType {
         }
     }
 
-    /// Sets what people call it.
+    /// Sets the display names.
     pub fn labelled(mut self, plural: &str, singular: &str) -> Self {
         self.label = plural.to_owned();
         self.singular_label = singular.to_owned();
         self
     }
 
-    /// Makes it visible: public, queryable, searchable, managed, in menus, addressed under its name.
+    /// Makes the type public, queryable, searchable, shown in the admin area and in menus, with permalinks under its
+    /// name.
     pub fn public(mut self) -> Self {
         self.public = true;
         self.exclude_from_search = false;
@@ -218,14 +220,14 @@ impl PostType {
         self
     }
 
-    /// Serves it by the interface under this base.
+    /// Serves the type over REST under `base`.
     pub fn rest(mut self, base: &str) -> Self {
         self.show_in_rest = true;
         self.rest_base = base.to_owned();
         self
     }
 
-    /// Features that posts of the type have. What has an editor can be autosaved.
+    /// Replaces the supported features. Types with an editor also get `autosave`.
     pub fn supporting(mut self, features: &[&str]) -> Self {
         self.supports = features.iter().map(|f| ((*f).to_owned(), Value::Bool(true))).collect();
         if self.supports.contains_key("editor") {
@@ -234,23 +236,23 @@ impl PostType {
         self
     }
 
-    /// Whether posts of the type have this feature.
+    /// Returns whether the type supports `feature`.
     pub fn supports(&self, feature: &str) -> bool {
         self.supports.get(feature).is_some_and(|v| v != &Value::Bool(false))
     }
 
-    /// Whether people can see single posts of it at an address (`is_post_type_viewable`).
+    /// Returns whether single posts have public URLs (`is_post_type_viewable`).
     pub fn is_viewable(&self) -> bool {
         self.publicly_queryable || (self.is_builtin() && self.public)
     }
 
-    /// One of those that every site has.
+    /// Returns whether the type is one that WordPress registers itself.
     pub fn is_builtin(&self) -> bool {
         BUILTIN.contains(&self.name.as_str())
     }
 }
 
-/// The types that every site has, in registration order.
+/// Names of the types that WordPress registers itself, in registration order.
 const BUILTIN: [&str; 16] = [
     "post",
     "page",
@@ -270,39 +272,39 @@ const BUILTIN: [&str; 16] = [
     "wp_font_face",
 ];
 
-/// The registered types, in registration order.
+/// The registered post types, in registration order.
 #[derive(Clone, Debug)]
 pub struct PostTypes(IndexMap<String, PostType>);
 
 impl PostTypes {
-    /// Adds a type, or replaces the one of the same name.
+    /// Registers a type, replacing one of the same name.
     pub fn register(&mut self, post_type: PostType) {
         self.0.insert(post_type.name.clone(), post_type);
     }
 
-    /// The type of this name.
+    /// Looks up a type by name.
     pub fn get(&self, name: &str) -> Option<&PostType> {
         self.0.get(name)
     }
 
-    /// The type of this name, to change it.
+    /// Looks up a type by name, for modification.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut PostType> {
         self.0.get_mut(name)
     }
 
-    /// All, in registration order.
+    /// All types, in registration order.
     pub fn iter(&self) -> impl Iterator<Item = &PostType> {
         self.0.values()
     }
 
-    /// Names of the types that a search looks through.
+    /// Names of the types that site searches include.
     pub fn searchable(&self) -> IndexSet<&str> {
         self.iter().filter(|t| !t.exclude_from_search).map(|t| t.name.as_str()).collect()
     }
 }
 
 impl Default for PostTypes {
-    /// The sixteen types that every site has.
+    /// The sixteen types that WordPress registers.
     fn default() -> Self {
         let caps = || PostTypeCaps::of("post", "posts");
         let themed = |caps: PostTypeCaps| caps.all_primitive("edit_theme_options");
@@ -396,9 +398,9 @@ impl Default for PostTypes {
         };
         changeset.delete_with_user = Some(false);
 
-        // Flat types that are labelled as if their posts had parents.
+        // Types that are not hierarchical but have a label for parent posts.
         let parent_label =
-            |singular: &str| IndexMap::from([("parent_item_colon".to_owned(), format!("{singular} above:"))]);
+            |singular: &str| IndexMap::from([("parent_item_colon".to_owned(), format!("Parent {singular}:"))]);
 
         let internal = |name: &str, plural: &str, singular: &str| {
             let mut t = PostType::new(name).labelled(plural, singular).supporting(&["title", "editor", "autosave"]);
@@ -439,7 +441,7 @@ impl Default for PostTypes {
             t.rest_controller = RestController::Templates;
             t.caps = themed(PostTypeCaps::of(kind, &format!("{kind}s")));
             t.caps.read = "edit_theme_options".to_owned();
-            t.description = format!("{plural} of the theme, as the site has changed them.");
+            t.description = format!("{plural} of the active theme, including changes made on this site.");
             t.labels = parent_label(singular);
             t
         };
@@ -450,7 +452,7 @@ impl Default for PostTypes {
             .supporting(&["title", "editor", "revisions"]);
         global_styles.supports.shift_remove("autosave");
         global_styles.rest_controller = RestController::GlobalStyles;
-        global_styles.description = "How the site looks as a whole.".to_owned();
+        global_styles.description = "Site-wide styles for the active theme.".to_owned();
         global_styles.caps.read = "edit_posts".to_owned();
         for slot in [
             &mut global_styles.caps.edit_posts,
@@ -469,7 +471,7 @@ impl Default for PostTypes {
             .supporting(&["title", "editor", "revisions", "autosave"]);
         navigation.show_ui = true;
         navigation.caps = themed(caps());
-        navigation.description = "Menus that can be put on the site's pages.".to_owned();
+        navigation.description = "Menus shown by navigation blocks.".to_owned();
         navigation.labels = parent_label("Navigation Menu");
 
         let fonts = |name: &str, plural: &str, singular: &str, base: &str, controller: RestController| {

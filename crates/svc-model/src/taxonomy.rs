@@ -1,10 +1,10 @@
-//! Taxonomies as registered: what they classify, where they are served, which capabilities guard them.
+//! Taxonomies: classified post types, routes and capabilities.
 
 use indexmap::IndexMap;
 
-/// The capabilities that guard a taxonomy's terms.
+/// Capabilities for the terms of a taxonomy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the members are the capability names of the interface")]
+#[expect(missing_docs, reason = "the fields are WordPress's capability names")]
 pub struct TaxonomyCaps {
     pub manage_terms: String,
     pub edit_terms: String,
@@ -28,50 +28,51 @@ impl TaxonomyCaps {
 pub struct Taxonomy {
     /// `category`, `post_tag`, …
     pub name: String,
-    /// Plural, as shown to people.
+    /// Display name, plural.
     pub label: String,
-    /// Singular, as shown to people.
+    /// Display name, singular.
     pub singular_label: String,
-    /// Labels that differ from those made of the two above, by their interface names.
+    /// Labels that differ from those derived from `label` and `singular_label`, by their REST API names.
     pub labels: IndexMap<String, String>,
-    /// A sentence for people.
+    /// Description of the taxonomy.
     pub description: String,
-    /// Visible on the public site.
+    /// Visible to visitors.
     pub public: bool,
-    /// Has public addresses and queries.
+    /// Has public URLs and can be queried publicly.
     pub publicly_queryable: bool,
-    /// Terms can have parents.
+    /// Terms can have parent terms.
     pub hierarchical: bool,
-    /// Managed in the administration area.
+    /// Managed in the admin area.
     pub show_ui: bool,
-    /// Can be put in menus.
+    /// Terms can be added to menus.
     pub show_in_nav_menus: bool,
-    /// Shown in tag clouds.
+    /// Offered in tag cloud widgets.
     pub show_tagcloud: bool,
     /// Shown in the quick edit form.
     pub show_in_quick_edit: bool,
-    /// Shown as a column in lists of posts.
+    /// Shown as a column in post lists.
     pub show_admin_column: bool,
-    /// Post types it classifies.
+    /// Post types that the taxonomy classifies.
     pub object_types: Vec<String>,
-    /// Guards.
+    /// The taxonomy's capabilities.
     pub caps: TaxonomyCaps,
-    /// First segment of addresses (`category`), unless the site's option changes it.
+    /// First path segment of permalinks (`category`), unless a site option overrides it.
     pub rewrite_slug: Option<String>,
-    /// Addresses name the ancestors.
+    /// Permalinks include the ancestor terms.
     pub rewrite_hierarchical: bool,
-    /// Query variable of addresses without permalinks (`cat` is handled apart).
+    /// Query variable of plain URLs (`cat` is handled separately).
     pub query_var: Option<String>,
-    /// Served by the interface.
+    /// Served by the REST API.
     pub show_in_rest: bool,
-    /// Last segment of its routes; also the member of posts that holds the terms.
+    /// REST base: the last segment of the taxonomy's routes, and the field of posts that lists the term ids.
     pub rest_base: String,
-    /// Served by the plain terms family (false: `menus`).
+    /// Served by the generic terms family. False for `menus`.
     pub standard_controller: bool,
 }
 
 impl Taxonomy {
-    /// A taxonomy with the defaults of registration: public, flat, guarded by `manage_categories`.
+    /// Creates a taxonomy with WordPress's registration defaults: public, not hierarchical, managed with
+    /// `manage_categories`.
     pub fn new(name: &str, object_types: &[&str]) -> Self {
         Taxonomy {
             name: name.to_owned(),
@@ -98,27 +99,27 @@ impl Taxonomy {
         }
     }
 
-    /// Sets what people call it.
+    /// Sets the display names.
     pub fn labelled(mut self, plural: &str, singular: &str) -> Self {
         self.label = plural.to_owned();
         self.singular_label = singular.to_owned();
         self
     }
 
-    /// Lets terms have parents.
+    /// Makes the taxonomy hierarchical.
     pub fn hierarchical(mut self) -> Self {
         self.hierarchical = true;
         self
     }
 
-    /// Serves it by the interface under this base.
+    /// Serves the taxonomy over REST under `base`.
     pub fn rest(mut self, base: &str) -> Self {
         self.show_in_rest = true;
         self.rest_base = base.to_owned();
         self
     }
 
-    /// Hides it from the public site and the administration area.
+    /// Hides the taxonomy from visitors and the admin area.
     fn hidden(mut self) -> Self {
         self.public = false;
         self.publicly_queryable = false;
@@ -137,34 +138,34 @@ impl Taxonomy {
 pub struct Taxonomies(IndexMap<String, Taxonomy>);
 
 impl Taxonomies {
-    /// Adds a taxonomy, or replaces the one of the same name.
+    /// Registers a taxonomy, replacing one of the same name.
     pub fn register(&mut self, taxonomy: Taxonomy) {
         self.0.insert(taxonomy.name.clone(), taxonomy);
     }
 
-    /// The taxonomy of this name.
+    /// Looks up a taxonomy by name.
     pub fn get(&self, name: &str) -> Option<&Taxonomy> {
         self.0.get(name)
     }
 
-    /// The taxonomy of this name, to change it.
+    /// Looks up a taxonomy by name, for modification.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Taxonomy> {
         self.0.get_mut(name)
     }
 
-    /// All, in registration order.
+    /// All taxonomies, in registration order.
     pub fn iter(&self) -> impl Iterator<Item = &Taxonomy> {
         self.0.values()
     }
 
-    /// Those that classify this post type, in registration order.
+    /// The taxonomies that classify a post type, in registration order.
     pub fn of_type<'a>(&'a self, post_type: &'a str) -> impl Iterator<Item = &'a Taxonomy> {
         self.iter().filter(move |t| t.object_types.iter().any(|o| o == post_type))
     }
 }
 
 impl Default for Taxonomies {
-    /// The eight taxonomies that every site has.
+    /// The eight taxonomies that WordPress registers.
     fn default() -> Self {
         let mut category = Taxonomy::new("category", &["post"]).labelled("Categories", "Category").hierarchical();
         category = category.rest("categories");

@@ -1,15 +1,15 @@
-//! A term of a taxonomy as stored.
+//! A stored term.
 
 use crate::{TermId, TermTaxonomyId};
 
-/// A row of `terms` joined with its row of `term_taxonomy`.
+/// A row of the `terms` table, joined with its row of `term_taxonomy`.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "the members are the columns")]
+#[expect(missing_docs, reason = "the fields are the tables' columns")]
 pub struct Term {
     pub id: TermId,
     pub taxonomy_id: TermTaxonomyId,
     pub taxonomy: String,
-    /// As stored, with `&` as `&amp;`.
+    /// As stored, with `&` escaped as `&amp;`.
     pub name: String,
     pub slug: String,
     pub group: i64,

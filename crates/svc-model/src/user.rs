@@ -1,10 +1,10 @@
-//! A user as stored.
+//! A stored user.
 
 use crate::{Stamp, UserId};
 
-/// A row of `users`. `pass` is the password's hash and never leaves the server.
+/// A row of the `users` table. `pass` is the password hash and is never sent to clients.
 #[derive(Clone, Default, PartialEq)]
-#[expect(missing_docs, reason = "the members are the columns")]
+#[expect(missing_docs, reason = "the fields are the table's columns")]
 pub struct User {
     pub id: UserId,
     pub login: String,
@@ -19,7 +19,7 @@ pub struct User {
     pub display_name: String,
 }
 
-/// Leaves hashes and keys out, so that a logged user tells no secret.
+/// Omits the password hash and the activation key, so that logs contain no secrets.
 impl std::fmt::Debug for User {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("User").field("id", &self.id).field("login", &self.login).finish_non_exhaustive()

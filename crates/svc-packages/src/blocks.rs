@@ -1,4 +1,4 @@
-//! Block types that the files of a plugin or theme describe: every `block.json` below its folder.
+//! Block types of a plugin or theme, from the `block.json` files in its folder.
 
 use std::{
     fs,
@@ -8,43 +8,44 @@ use std::{
 
 use svc_content::blocks::BlockType;
 
-/// Folders below the plugin's that are looked into.
+/// Maximum depth of nested folders to search.
 const MAX_DEPTH: usize = 6;
-/// Entries of folders looked at, in all.
+/// Maximum number of folder entries to examine in total.
 const MAX_ENTRIES: usize = 20_000;
-/// Types that one folder may bring.
+/// Maximum number of block types per folder.
 const MAX_TYPES: usize = 500;
-/// Largest file read, in bytes.
+/// Maximum file size, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
-/// Folders that hold the sources of other packages.
-const FOREIGN: [&str; 2] = ["node_modules", "vendor"];
+/// Folders with the sources of other packages, which are skipped.
+const SKIPPED_FOLDERS: [&str; 2] = ["node_modules", "vendor"];
 
-/// The block types described below a folder, by path. Links are not followed; what cannot be read is passed over. A type
-/// that is described twice (its source, and what is built from it) is taken from the path that comes first.
+/// Finds the block types in a folder, sorted by path. Links are not followed and unreadable files are skipped. If a
+/// type occurs twice, as source and as build output, the first path takes precedence.
 pub fn find(folder: &Path) -> Vec<BlockType> {
     let mut found = Vec::new();
-    let mut left = MAX_ENTRIES;
-    walk(folder, MAX_DEPTH, &mut left, &mut found);
+    let mut remaining = MAX_ENTRIES;
+    walk(folder, MAX_DEPTH, &mut remaining, &mut found);
     found.sort();
     let mut types: Vec<BlockType> = Vec::new();
     for block_type in found.iter().take(MAX_TYPES).filter_map(|path| read(path)) {
-        if types.iter().all(|known| known.name != block_type.name) {
+        if types.iter().all(|other| other.name != block_type.name) {
             types.push(block_type);
         }
     }
     types
 }
 
-fn walk(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<PathBuf>) {
+fn walk(folder: &Path, depth: usize, remaining: &mut usize, found: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let Some(rest) = left.checked_sub(1) else { return };
-        *left = rest;
+        let Some(rest) = remaining.checked_sub(1) else { return };
+        *remaining = rest;
         let Ok(kind) = entry.file_type() else { continue };
         let name = entry.file_name();
-        let is_foreign = FOREIGN.iter().any(|foreign| name == *foreign) || name.to_string_lossy().starts_with('.');
+        let is_foreign =
+            SKIPPED_FOLDERS.iter().any(|foreign| name == *foreign) || name.to_string_lossy().starts_with('.');
         if kind.is_dir() && depth > 0 && !is_foreign {
-            walk(&entry.path(), depth - 1, left, found);
+            walk(&entry.path(), depth - 1, remaining, found);
         } else if kind.is_file() && name == "block.json" {
             found.push(entry.path());
         }
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_below_a_folder_are_found_once() {
+    fn finds_each_block_type_once() {
         let folder = tempfile::tempdir().unwrap();
         let put = |path: &str, text: &str| {
             let path = folder.path().join(path);

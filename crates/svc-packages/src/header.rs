@@ -1,20 +1,21 @@
-//! Header comments: the lines `Name: value` at the beginning of a theme's `style.css`, a plugin's main file, a pattern.
-//! Nothing is executed.
+//! File headers: lines of the form `Name: value` at the beginning of a theme's `style.css`, a plugin's main file, or a
+//! pattern. No code is executed.
 
 use std::{fs, io::Read, path::Path};
 
-/// A header stands in this many bytes at the beginning of its file.
+/// Number of bytes at the beginning of a file that may contain its header.
 const HEADER_BYTES: u64 = 8 << 10;
 
-/// The beginning of a file: the part that may hold a header. `None` for one that cannot be read; bytes that are no
-/// UTF-8 are replaced.
+/// Reads the beginning of a file, which contains its header. `None` if the file cannot be read. Invalid UTF-8 is
+/// replaced.
 pub fn read(path: &Path) -> Option<String> {
     let mut head = Vec::new();
     fs::File::open(path).ok()?.take(HEADER_BYTES).read_to_end(&mut head).ok()?;
     Some(String::from_utf8_lossy(&head).into_owned())
 }
 
-/// The value of the first line `Name: value`, whatever comment marks stand before it. Names differ by more than case.
+/// The value of the first line `Name: value`, which may follow comment markers. Names are compared without regard to
+/// case.
 pub fn field(text: &str, name: &str) -> Option<String> {
     text.split(['\n', '\r']).find_map(|line| {
         let line = line.trim_start_matches([' ', '\t']);
@@ -34,14 +35,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_is_found_whatever_decorates_its_line() {
-        let found = [
+    fn finds_fields_after_comment_markers() {
+        let headers = [
             "<?php /* Plugin Name: Wide */",
             " * plugin name: Wide",
             "// Plugin Name:   Wide  ?>",
             "x\rPlugin Name: Wide\ry",
         ];
-        for text in found {
+        for text in headers {
             assert_eq!(field(text, "Plugin Name").as_deref(), Some("Wide"), "{text}");
         }
         for text in ["Plugin Name:", "Some Plugin Name: x", "Plugin Name"] {

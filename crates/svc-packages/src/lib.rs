@@ -1,6 +1,4 @@
-//! What lies in a content folder: themes, plugins and block types, as their files describe them.
-//!
-//! Files in, plain structs out; what is active, and who may see it, is for the crates above.
+#![doc = include_str!("../README.md")]
 
 pub mod archive;
 pub mod blocks;

@@ -1,6 +1,6 @@
-//! ZIP archives made of a folder, for a person to take along.
+//! Creation of ZIP archives from a folder, for downloads.
 //!
-//! Links are not followed, and what goes in is bounded: the whole archive is in memory.
+//! Links are not followed. The archive is built in memory, so its size is limited.
 
 use std::{
     collections::BTreeMap,
@@ -13,45 +13,45 @@ use zip::{CompressionMethod, ZipWriter, result::ZipError, write::SimpleFileOptio
 
 use crate::archive::Limits;
 
-/// Folders within folders.
-const DEPTH: usize = 32;
+/// Maximum depth of nested folders.
+const MAX_DEPTH: usize = 32;
 
-/// Why there is no archive.
+/// An error of [`pack`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PackError {
-    /// More than [`Limits`] allow.
-    #[error("the folder holds more than an archive may")]
+    /// The content exceeds the [`Limits`].
+    #[error("the folder exceeds the limits of an archive")]
     TooLarge,
-    /// A file cannot be read.
-    #[error("the folder cannot be read: {0}")]
+    /// A file could not be read.
+    #[error("the folder could not be read: {0}")]
     Folder(#[from] io::Error),
-    /// The archive cannot be written.
-    #[error("the archive cannot be made: {0}")]
+    /// The archive could not be written.
+    #[error("the archive could not be written: {0}")]
     Archive(#[from] ZipError),
 }
 
-/// What stands at a name of an archive.
-enum Source {
+/// Content of an archive entry.
+enum EntrySource {
     File(PathBuf),
-    Made(Vec<u8>),
+    Generated(Vec<u8>),
 }
 
-/// An archive of the files of a folder whose paths below it `takes`, with some that were made in their place or beside
-/// them. `folders` are in it even when they are empty.
+/// Packs the files in a folder whose relative paths `include` accepts, together with generated files, which replace files
+/// of the same path. `folders` are included even if they are empty.
 ///
 /// # Errors
-/// When a file cannot be read, or there is more than `limits` allow.
+/// If a file cannot be read, or the content exceeds `limits`.
 pub fn pack(
     folder: &Path,
-    takes: impl Fn(&str) -> bool,
+    include: impl Fn(&str) -> bool,
     folders: &[&str],
-    made: impl IntoIterator<Item = (String, Vec<u8>)>,
+    generated: impl IntoIterator<Item = (String, Vec<u8>)>,
     limits: Limits,
 ) -> Result<Vec<u8>, PackError> {
     let mut sources = BTreeMap::new();
-    collect(folder, "", &takes, DEPTH, limits, &mut sources)?;
-    sources.extend(made.into_iter().map(|(name, bytes)| (name, Source::Made(bytes))));
+    collect(folder, "", &include, MAX_DEPTH, limits, &mut sources)?;
+    sources.extend(generated.into_iter().map(|(name, bytes)| (name, EntrySource::Generated(bytes))));
     if sources.len() > limits.entries {
         return Err(PackError::TooLarge);
     }
@@ -60,40 +60,40 @@ pub fn pack(
     for folder in folders {
         archive.add_directory(*folder, options)?;
     }
-    let mut left = limits.bytes;
+    let mut remaining = limits.bytes;
     for (name, source) in sources {
         archive.start_file(name, options)?;
         let written = match source {
-            Source::File(path) => io::copy(&mut File::open(path)?.take(left + 1), &mut archive)?,
-            Source::Made(bytes) => {
+            EntrySource::File(path) => io::copy(&mut File::open(path)?.take(remaining + 1), &mut archive)?,
+            EntrySource::Generated(bytes) => {
                 archive.write_all(&bytes)?;
                 u64::try_from(bytes.len()).unwrap_or(u64::MAX)
             }
         };
-        left = left.checked_sub(written).ok_or(PackError::TooLarge)?;
+        remaining = remaining.checked_sub(written).ok_or(PackError::TooLarge)?;
     }
     Ok(archive.finish()?.into_inner())
 }
 
 fn collect(
     folder: &Path,
-    below: &str,
-    takes: &impl Fn(&str) -> bool,
+    prefix: &str,
+    include: &impl Fn(&str) -> bool,
     depth: usize,
     limits: Limits,
-    sources: &mut BTreeMap<String, Source>,
+    sources: &mut BTreeMap<String, EntrySource>,
 ) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
-        let (name, kind) = (format!("{below}{name}"), entry.file_type()?);
-        if !takes(&name) || sources.len() > limits.entries {
+        let (name, kind) = (format!("{prefix}{name}"), entry.file_type()?);
+        if !include(&name) || sources.len() > limits.entries {
             continue;
         }
         if kind.is_dir() && depth > 0 {
-            collect(&entry.path(), &format!("{name}/"), takes, depth - 1, limits, sources)?;
+            collect(&entry.path(), &format!("{name}/"), include, depth - 1, limits, sources)?;
         } else if kind.is_file() {
-            sources.insert(name, Source::File(entry.path()));
+            sources.insert(name, EntrySource::File(entry.path()));
         }
     }
     Ok(())
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn made_files_stand_in_place_of_those_of_the_folder() {
+    fn generated_files_replace_those_in_the_folder() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("parts/deep")).unwrap();
         for (name, text) in [("style.css", "a"), ("parts/deep/x.html", "b"), ("skipped", "c"), ("theme.json", "{}")] {
@@ -124,9 +124,10 @@ mod tests {
         }
         #[cfg(unix)]
         std::os::unix::fs::symlink("/", folder.path().join("root")).unwrap();
-        let made = [("theme.json", "{\"a\":1}"), ("templates/new.html", "n")];
-        let made = || made.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
-        let archive = |limits| pack(folder.path(), |name| name != "skipped", &["templates/", "parts/"], made(), limits);
+        let generated = [("theme.json", "{\"a\":1}"), ("templates/new.html", "n")];
+        let generated = || generated.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
+        let archive =
+            |limits| pack(folder.path(), |name| name != "skipped", &["templates/", "parts/"], generated(), limits);
         let expected = [
             ("templates/", ""),
             ("parts/", ""),

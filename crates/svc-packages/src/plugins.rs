@@ -1,6 +1,6 @@
-//! Plugins: PHP files with a header, alone in the folder of plugins or in a folder of their own there.
+//! Plugins: PHP files with a header, directly in the plugins folder or in a folder of their own in it.
 //!
-//! They are read, listed and deleted; their code is never run.
+//! Plugins are read, listed and deleted; their code is never executed.
 
 use std::{cmp::Ordering, fs, io, path::Path};
 
@@ -12,44 +12,44 @@ use svc_content::{
 
 use crate::header;
 
-/// Most files and folders that are looked at, in the folder of plugins and in each folder there.
-const MOST: usize = 5_000;
+/// Maximum number of entries to examine in the plugins folder and in each plugin's folder.
+const MAX_ENTRIES: usize = 5_000;
 
-/// A plugin as its header says.
+/// A plugin, as described by its header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plugin {
-    /// Its main file under the folder of plugins: `name.php` or `folder/name.php`.
+    /// Path of the main file in the plugins folder: `name.php` or `folder/name.php`.
     pub file: String,
-    /// What people call it, as written.
+    /// Display name, unsanitized.
     pub name: String,
-    /// Where it is from.
+    /// URL of the plugin's home page.
     pub uri: String,
-    /// What it does, as written: it may hold HTML.
+    /// Description, unsanitized; may contain HTML.
     pub description: String,
-    /// Its version.
+    /// Version.
     pub version: String,
-    /// Who made it.
+    /// Name of the author.
     pub author: String,
-    /// Where they are found.
+    /// URL of the author.
     pub author_uri: String,
-    /// The domain of its texts; by default the name of its folder.
+    /// Text domain of its translations. The default is the name of its folder.
     pub text_domain: String,
-    /// Where its translations are.
+    /// Folder of its translations.
     pub domain_path: String,
-    /// Whether it is for a whole network of sites.
+    /// Whether the plugin can only be activated for a whole network of sites.
     pub network: bool,
-    /// Least version of WordPress.
+    /// Minimum version of WordPress.
     pub requires_wp: String,
-    /// Least version of PHP.
+    /// Minimum version of PHP.
     pub requires_php: String,
-    /// Where its updates come from.
+    /// URL of its update source.
     pub update_uri: String,
-    /// Plugins that it needs, by [`slug`](Plugin::slug).
+    /// Plugins that it depends on, by [`slug`](Plugin::slug).
     pub requires_plugins: Vec<String>,
 }
 
 impl Plugin {
-    /// A plugin from the text of its main file; `None` without a name in the header.
+    /// Parses the text of a main file; `None` if its header has no plugin name.
     fn from_header(file: &str, text: &str) -> Option<Self> {
         let field = |name: &str| header::field(text, name).unwrap_or_default();
         let name = header::field(text, "Plugin Name")?;
@@ -74,16 +74,16 @@ impl Plugin {
         })
     }
 
-    /// The name by which others need it: that of its folder, else of its file.
+    /// The name that other plugins' dependencies use: that of its folder, or else of its file.
     pub fn slug(&self) -> &str {
         let path = self.file.strip_suffix(".php").unwrap_or(&self.file);
         path.split('/').next().unwrap_or_default()
     }
 
-    /// The texts of the header in which a search looks.
+    /// The header texts that a search covers.
     pub fn texts(&self) -> impl Iterator<Item = String> {
         let needs = self.requires_plugins.join(", ");
-        let whole = [
+        let texts = [
             &self.file,
             &self.name,
             &self.uri,
@@ -98,11 +98,11 @@ impl Plugin {
             &self.update_uri,
             &needs,
         ];
-        whole.map(|text| svc_text::strip_tags(text)).into_iter()
+        texts.map(|text| svc_text::strip_tags(text)).into_iter()
     }
 
-    /// The plugin with its texts cleaned for display.
-    pub fn shown(&self) -> Shown {
+    /// The header texts, sanitized for display.
+    pub fn display_texts(&self) -> DisplayTexts {
         let (short, long) = (allowed(), allowed().clone().allow("a", ["href", "title"]));
         let author = kses::filter(&self.author, short);
         let author_uri = svc_text::esc_url(&self.author_uri);
@@ -113,7 +113,7 @@ impl Plugin {
                 if author_uri.is_empty() { author.clone() } else { format!("<a href=\"{author_uri}\">{author}</a>") };
             rendered.push_str(&format!(" <cite>By {by}.</cite>"));
         }
-        Shown {
+        DisplayTexts {
             name: kses::filter(&self.name, short),
             uri: svc_text::esc_url(&self.uri),
             version: kses::filter(&self.version, &long),
@@ -125,26 +125,26 @@ impl Plugin {
     }
 }
 
-/// The texts of a plugin, fit for display.
+/// The header texts of a plugin, sanitized for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
-    /// What people call it.
+pub struct DisplayTexts {
+    /// Display name.
     pub name: String,
-    /// Where it is from.
+    /// URL of the plugin's home page.
     pub uri: String,
-    /// Its version.
+    /// Version.
     pub version: String,
-    /// Who made it.
+    /// Name of the author.
     pub author: String,
-    /// Where they are found.
+    /// URL of the author.
     pub author_uri: String,
-    /// What it does, with the few elements that are allowed.
+    /// Description with a few allowed HTML elements.
     pub description: String,
-    /// The same with typography, and who made it.
+    /// The description with typographic replacements and the author's name.
     pub rendered: String,
 }
 
-/// Elements that names and authors may have.
+/// HTML elements that are allowed in names and authors.
 fn allowed() -> &'static AllowedHtml {
     static ALLOWED: std::sync::LazyLock<AllowedHtml> = std::sync::LazyLock::new(|| {
         let none: [&str; 0] = [];
@@ -155,23 +155,23 @@ fn allowed() -> &'static AllowedHtml {
 }
 
 fn is_slug(text: &str) -> bool {
-    let mut words = text.split('-');
-    words.all(|w| !w.is_empty() && w.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()))
+    let mut parts = text.split('-');
+    parts.all(|w| !w.is_empty() && w.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()))
 }
 
-/// Whether a name is one component of a path, and one that is not hidden.
+/// Returns whether `name` is a single path component and not hidden.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0'])
 }
 
-/// The plugin with this main file.
+/// Reads the plugin with this main file.
 pub fn read(folder: &Path, file: &str) -> Option<Plugin> {
     let mut parts = file.split('/');
     let is_fine = parts.by_ref().take(2).all(is_name) && parts.next().is_none() && file.ends_with(".php");
     if !is_fine { None } else { Plugin::from_header(file, &header::read(&folder.join(file))?) }
 }
 
-/// All plugins of a folder, by name.
+/// All plugins in a folder, sorted by name.
 pub fn list(folder: &Path) -> Vec<Plugin> {
     let mut found = Vec::new();
     for (name, is_folder) in entries(folder) {
@@ -186,43 +186,43 @@ pub fn list(folder: &Path) -> Vec<Plugin> {
     found
 }
 
-/// Names in a folder, without hidden ones, and whether each is a folder itself.
+/// The names in a folder, without hidden ones, and whether each is a folder.
 fn entries(folder: &Path) -> Vec<(String, bool)> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let named = entries.take(MOST).filter_map(|entry| {
+    let names = entries.take(MAX_ENTRIES).filter_map(|entry| {
         let entry = entry.ok()?;
         let name = entry.file_name().into_string().ok()?;
         let is_folder = entry.path().is_dir();
         ((is_folder || name.ends_with(".php")) && is_name(&name)).then_some((name, is_folder))
     });
-    let mut named: Vec<_> = named.collect();
-    named.sort();
-    named
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
 }
 
-/// Deletes a plugin: its folder, or its only file.
+/// Deletes a plugin's folder, or its only file.
 ///
 /// # Errors
-/// Those of the file system.
+/// If a file cannot be deleted.
 pub fn delete(folder: &Path, plugin: &Plugin) -> io::Result<()> {
     match plugin.file.split_once('/') {
         Some((own, _)) => {
             let own = folder.join(own);
-            // A link is taken away, not what it leads to.
+            // Delete a link, not its target.
             if own.is_symlink() { fs::remove_file(own) } else { fs::remove_dir_all(own) }
         }
         None => fs::remove_file(folder.join(&plugin.file)),
     }
 }
 
-/// Order of names for people: without regard to case, and numbers by their value.
+/// Natural sort order: ignores case and compares numbers by value.
 pub fn by_name(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
     loop {
         match (a.first(), b.first()) {
             (Some(x), Some(y)) if x.is_ascii_digit() && y.is_ascii_digit() => {
                 let (x, y) = (number(&mut a), number(&mut b));
-                // Of two numbers without leading zeros the longer is the larger.
+                // Without leading zeros, the longer number is the larger one.
                 match x.len().cmp(&y.len()).then_with(|| x.cmp(y)) {
                     Ordering::Equal => {}
                     other => return other,
@@ -237,7 +237,7 @@ pub fn by_name(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// The number that a text begins with, without leading zeros; the text then begins behind it.
+/// Splits a number without leading zeros off the beginning of `text`.
 fn number<'a>(text: &mut &'a [u8]) -> &'a [u8] {
     let end = text.iter().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
@@ -255,7 +255,7 @@ mod tests {
         Author URI: javascript:x\nNetwork: TRUE\nRequires Plugins: one, Two, three-3, ../x\n*/";
 
     #[test]
-    fn plugins_are_found_one_folder_deep() {
+    fn finds_plugins_one_folder_deep() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = folder.path().join(name);
@@ -278,15 +278,15 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_shown_with_little_markup() {
+    fn sanitizes_texts_for_display() {
         let plugin = Plugin::from_header("tool/tool.php", HEADER).unwrap();
-        let shown = plugin.shown();
-        assert_eq!(shown.name, "Fine <em>Tool</em>x");
-        assert_eq!(shown.uri, "https://example.org/a?b&#038;c");
-        assert_eq!(shown.author_uri, "");
-        assert_eq!(shown.description, "Does \"it\" with bold &amp; <a href=\"x\">links</a>.");
+        let display_texts = plugin.display_texts();
+        assert_eq!(display_texts.name, "Fine <em>Tool</em>x");
+        assert_eq!(display_texts.uri, "https://example.org/a?b&#038;c");
+        assert_eq!(display_texts.author_uri, "");
+        assert_eq!(display_texts.description, "Does \"it\" with bold &amp; <a href=\"x\">links</a>.");
         assert_eq!(
-            shown.rendered,
+            display_texts.rendered,
             "Does &#8220;it&#8221; with bold &amp; <a href=\"x\">links</a>. <cite>By Ann.</cite>"
         );
         assert!(plugin.network);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_ordered_for_people() {
+    fn sorts_names_naturally() {
         let mut names = ["b", "a10", "A9", "a", "a09b", "", "1"];
         names.sort_by(|a, b| by_name(a, b));
         assert_eq!(names, ["", "1", "a", "A9", "a09b", "a10", "b"]);

@@ -1,4 +1,4 @@
-//! PHP's casts of a value to integer, float, text and truth, and its trims.
+//! PHP's casts to integer, float, string and boolean, and its trim functions.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::numeric::{Num, float_to_text, from_json, text_to_float, text_to_int};
 
-/// `(int)`: texts give the number they start with (saturating), floats are cut, lists and maps give 1 unless empty.
+/// `(int)`: a string gives its leading number (saturating), a float is truncated, an array or object is 1 unless
+/// empty.
 pub fn to_int(value: &Value) -> i64 {
     match value {
         Value::Null => 0,
@@ -17,7 +18,7 @@ pub fn to_int(value: &Value) -> i64 {
     }
 }
 
-/// `(float)`, with the same rules.
+/// `(float)`, by the rules of [`to_int`].
 pub fn to_float(value: &Value) -> f64 {
     match value {
         Value::Number(n) => from_json(n).to_float(),
@@ -26,7 +27,7 @@ pub fn to_float(value: &Value) -> f64 {
     }
 }
 
-/// `(string)`: null and false are empty, true is `1`, lists and maps are the word `Array`.
+/// `(string)`: null and false are empty, true is `1`, arrays and objects are the word `Array`.
 pub fn to_text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Null | Value::Bool(false) => Cow::Borrowed(""),
@@ -40,7 +41,7 @@ pub fn to_text(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// `(bool)`: null, false, 0, `""`, `"0"`, the empty list and the empty map are false.
+/// `(bool)`: null, false, 0, `""`, `"0"`, the empty array and the empty object are false.
 pub fn truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -52,18 +53,19 @@ pub fn truthy(value: &Value) -> bool {
     }
 }
 
-/// Whether a value is a boolean, a number or a text.
+/// Whether a value is a boolean, a number or a string.
 pub fn is_scalar(value: &Value) -> bool {
     matches!(value, Value::Bool(_) | Value::Number(_) | Value::String(_))
 }
 
-/// A float as a JSON value. JSON has no infinity: it becomes the greatest float of its sign; NaN becomes 0.
+/// A float as a JSON value. JSON has no infinity: an infinite float becomes the largest finite float of its sign, NaN
+/// becomes 0.
 pub fn float_value(float: f64) -> Value {
     let finite = if float.is_nan() { 0.0 } else { float.clamp(f64::MIN, f64::MAX) };
     Value::from(finite)
 }
 
-/// The bytes that PHP's `trim` removes when not told otherwise; fewer than Unicode's white space.
+/// The characters that PHP's `trim` removes by default: fewer than Unicode's white space.
 fn is_trimmed(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\0' | '\u{0B}')
 }
@@ -91,7 +93,7 @@ mod tests {
 
     #[test]
     fn casts() {
-        // value, integer, float, text, truth
+        // value, integer, float, string, boolean
         let rows = [
             (json!(null), 0, 0.0, "", false),
             (json!(true), 1, 1.0, "1", true),

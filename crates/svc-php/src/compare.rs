@@ -1,4 +1,5 @@
-//! PHP's ordering of two values of mixed type (`<`, `<=`), as far as numbers, texts, booleans and null go.
+//! PHP's comparison of values of different types (`<`, `<=`), for numbers, strings, booleans, null, arrays and
+//! objects.
 
 use std::cmp::Ordering;
 
@@ -9,7 +10,7 @@ use crate::{
     numeric::{Num, from_json, numeric_string},
 };
 
-/// Compares two numbers: integers exactly, otherwise as floats; NaN compares with nothing.
+/// Compares two numbers: two integers exactly, all others as floats. NaN is unordered.
 #[inline]
 pub fn numbers(a: Num, b: Num) -> Option<Ordering> {
     match (a, b) {
@@ -20,8 +21,9 @@ pub fn numbers(a: Num, b: Num) -> Option<Ordering> {
 
 /// Compares two values with PHP 8's loose rules.
 ///
-/// Numbers and numeric texts compare as numbers; a number with any other text as texts; with a boolean or null involved
-/// as truth (null with text as the empty text). Lists and maps compare by their size, and are greater than anything else.
+/// Numbers and numeric strings compare as numbers, a number and any other string as strings, and a boolean or null
+/// with anything as booleans (null with a string as the empty string). Arrays and objects compare by size and are
+/// greater than any other value.
 pub fn loose(a: &Value, b: &Value) -> Option<Ordering> {
     use Value::{Array, Bool, Null, Number, Object, String};
     let size = |v: &Value| match v {

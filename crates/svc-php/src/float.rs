@@ -1,10 +1,11 @@
-//! The text of floats, as PHP prints them.
+//! Formats floats as PHP prints them.
 //!
 //! Source: PHP's `serialize_precision = -1` and `precision = 14`, measured on PHP 8.2.
 
-/// The shortest digits that read back, exponents marked by `e`: `0.1`, `1`, `-0`, `1.0e+25`, `1.5e-5`.
+/// The shortest digits that parse to the same float: `0.1`, `1`, `-0`, `1.0e+25`, `1.5e-5`.
 ///
-/// `e` is `'e'` in JSON and `'E'` in serialized and exported text. Infinite values and NaN print `INF`, `-INF`, `NAN`.
+/// `e` is the exponent's letter: `'e'` in JSON, `'E'` in serialized and exported text. Infinities and NaN are `INF`,
+/// `-INF` and `NAN`.
 pub fn shortest(value: f64, e: char) -> String {
     if !value.is_finite() {
         return not_finite(value).to_owned();
@@ -12,7 +13,7 @@ pub fn shortest(value: f64, e: char) -> String {
     layout(&format!("{value:e}"), 17, e)
 }
 
-/// The text of a float cast to a string: at most 14 significant digits, exponents as `1.0E+25`.
+/// A float cast to a string: at most 14 significant digits, exponents as in `1.0E+25`.
 pub fn cast(value: f64) -> String {
     if !value.is_finite() {
         return not_finite(value).to_owned();
@@ -28,8 +29,8 @@ fn not_finite(value: f64) -> &'static str {
     }
 }
 
-/// Lays out Rust's scientific text (`-1.25e-7`): positional while the point stays within `digits` places and no more than
-/// three zeros follow it, scientific otherwise.
+/// Formats Rust's scientific notation (`-1.25e-7`) as PHP does: positional if the point lies within `digits` digits
+/// and at most three zeros follow it, scientific otherwise.
 fn layout(scientific: &str, digits: i32, e: char) -> String {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();
@@ -39,7 +40,7 @@ fn layout(scientific: &str, digits: i32, e: char) -> String {
     };
     let mut figures: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     figures.truncate(figures.trim_end_matches('0').len().max(1));
-    // Digits before the point, as in 0.FIGURES * 10^point.
+    // The number of digits before the point, as in 0.FIGURES * 10^point.
     let point = exponent + 1;
     let mut out = String::with_capacity(28);
     out.push_str(sign);

@@ -1,8 +1,4 @@
-//! PHP value semantics that the interface and the stored data need.
-//!
-//! Values ([`Php`]), their stored form ([`serialize`]), their JSON text ([`json`]), query strings ([`query`]), numeric
-//! strings ([`numeric`]), casts ([`cast`]), comparison ([`compare`]) and lists ([`list`]). No I/O, no clock; nothing here
-//! ever runs or instantiates what it reads.
+#![doc = include_str!("../README.md")]
 
 pub mod cast;
 pub mod compare;

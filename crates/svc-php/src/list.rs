@@ -1,4 +1,4 @@
-//! PHP's one array type seen through JSON: which maps are lists, and texts that are lists.
+//! PHP's single array type and JSON: which objects are lists in PHP, and strings that hold lists.
 //!
 //! Source: `wp_parse_list`, `wp_parse_id_list`, `wp_is_numeric_array`, and PHP's rule for integer keys.
 
@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::cast::{is_scalar, to_int, to_text};
 
-/// The integer that a map key is to PHP: decimal digits without leading zeros, of 64 bits.
+/// The integer to which PHP converts an array key: decimal digits without leading zeros, within 64 bits.
 ///
-/// `"0"`, `"17"` and `"-3"` are integers; `"01"`, `"-0"`, `"1.5"` and `""` are texts.
+/// `"0"`, `"17"` and `"-3"` are integers; `"01"`, `"-0"`, `"1.5"` and `""` stay strings.
 pub fn integer_key(key: &str) -> Option<i64> {
     let digits = key.strip_prefix('-').unwrap_or(key);
     let canonical = match digits.as_bytes() {
@@ -21,7 +21,7 @@ pub fn integer_key(key: &str) -> Option<i64> {
     if canonical { key.parse().ok() } else { None }
 }
 
-/// Whether a value is an array all of whose keys are integers: lists, and maps with such keys only.
+/// Whether PHP would see an array with integer keys only: any JSON array, or an object whose keys are all integers.
 pub fn is_list_like(value: &Value) -> bool {
     match value {
         Value::Array(_) => true,
@@ -30,17 +30,17 @@ pub fn is_list_like(value: &Value) -> bool {
     }
 }
 
-/// White space between the items of a text that is a list: what `\s` matches in bytes.
+/// Separators of list items: commas and the ASCII white space of `\s`.
 fn is_separator(c: char) -> bool {
     matches!(c, ',' | ' ' | '\t' | '\n' | '\r' | '\u{0B}' | '\u{0C}')
 }
 
-/// The items of a text separated by commas or white space; none are empty.
+/// Splits a string at commas and white space. Empty items are skipped.
 pub fn split_list(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_separator).filter(|item| !item.is_empty())
 }
 
-/// A value as a list: lists and maps keep their scalar items, other values are cast to text and split.
+/// A value as a list: the scalar items of an array or object; any other value is cast to a string and split.
 pub fn parse_list(value: &Value) -> Vec<Cow<'_, Value>> {
     match value {
         Value::Array(items) => items.iter().filter(|v| is_scalar(v)).map(Cow::Borrowed).collect(),
@@ -49,7 +49,7 @@ pub fn parse_list(value: &Value) -> Vec<Cow<'_, Value>> {
     }
 }
 
-/// A value as a list of texts, by the same rules.
+/// [`parse_list`] with each item cast to a string.
 pub fn parse_text_list(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => split_list(text).map(str::to_owned).collect(),
@@ -57,18 +57,18 @@ pub fn parse_text_list(value: &Value) -> Vec<String> {
     }
 }
 
-/// `absint`: the integer without its sign.
+/// `absint`: the absolute value of the integer.
 pub fn absint(value: &Value) -> u64 {
     to_int(value).unsigned_abs()
 }
 
-/// The ids of a list: each item's absolute integer, the first of equal ones kept.
+/// A value as a list of ids: the absolute integer of each item, without duplicates.
 pub fn parse_id_list(value: &Value) -> Vec<u64> {
     unique_ids(value).into_iter().map(|(_, id)| id).collect()
 }
 
-/// The ids of a list in the shape in which PHP prints them: dropping a duplicate leaves a gap in the keys, and a list with
-/// a gap prints as a map. A map keeps its keys.
+/// The list of ids as PHP encodes it: removing a duplicate leaves a gap in the keys, and PHP encodes an array with a
+/// gap as an object. An object keeps its keys.
 pub fn parse_id_list_value(value: &Value) -> Value {
     let keys: Option<Vec<&String>> =
         value.as_object().map(|map| map.iter().filter(|(_, v)| is_scalar(v)).map(|(key, _)| key).collect());
@@ -85,8 +85,8 @@ fn unique_ids(value: &Value) -> Vec<(usize, u64)> {
     ids.filter(|(_, id)| seen.insert(*id)).collect()
 }
 
-/// Prints a map whose keys run 0, 1, 2 … as a list, and the empty map as an empty list, as PHP does with arrays. Only the
-/// value itself changes, not what it holds.
+/// Converts an object whose keys are 0, 1, 2 … to an array, and the empty object to an empty array, as PHP's JSON
+/// encoder does. Nested values are unchanged.
 pub fn list_shape(value: Value) -> Value {
     match value {
         Value::Object(map) if runs_from_zero(&map) => Value::Array(map.into_iter().map(|(_, v)| v).collect()),
@@ -94,7 +94,7 @@ pub fn list_shape(value: Value) -> Value {
     }
 }
 
-/// [`list_shape`] of a value and of everything in it: a value as PHP prints it once it has kept it in arrays.
+/// [`list_shape`] applied to a value and all values nested in it.
 pub fn list_shapes(value: Value) -> Value {
     match value {
         Value::Object(map) => list_shape(map.into_iter().map(|(name, item)| (name, list_shapes(item))).collect()),

@@ -1,6 +1,6 @@
-//! Numbers as PHP reads and prints them: numeric strings, and the two ways of printing a float.
+//! PHP's numeric strings, conversions between number types, and number formats.
 //!
-//! Integers are 64 bits wide; whole numbers beyond that are floats.
+//! Integers have 64 bits; larger whole numbers are floats.
 
 use serde_json::{Number, Value};
 
@@ -22,7 +22,7 @@ impl Num {
         }
     }
 
-    /// The number as an integer: a float is cut toward zero, and one beyond 64 bits wraps; infinity and NaN give 0.
+    /// The number as an integer: a float is truncated toward zero and wraps beyond 64 bits; infinity and NaN are 0.
     pub fn to_int(self) -> i64 {
         match self {
             Num::Int(n) => n,
@@ -30,7 +30,7 @@ impl Num {
         }
     }
 
-    /// Whether it equals its rounded value.
+    /// Whether the number has no fractional part.
     pub fn is_whole(self) -> bool {
         match self {
             Num::Int(_) => true,
@@ -45,21 +45,22 @@ pub fn from_json(number: &Number) -> Num {
     number.as_i64().map_or_else(|| Num::Float(number.as_f64().unwrap_or(0.0)), Num::Int)
 }
 
-/// White space that may stand around a numeric string.
+/// White space that is allowed around a numeric string.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C)
 }
 
-/// What the start of a text reads as.
-struct Prefix {
+/// The number at the start of a string.
+struct LeadingNumber {
     number: Num,
-    /// Where the number ends in the text, before any white space that follows.
+    /// Byte offset of the number's end, before any trailing white space.
     end: usize,
-    /// A whole number that did not fit 64 bits and is a float for that reason.
+    /// The saturated integer, if the number is an integer that does not fit 64 bits and was therefore parsed as a
+    /// float.
     saturated: Option<i64>,
 }
 
-fn prefix(text: &str) -> Option<Prefix> {
+fn leading_number(text: &str) -> Option<LeadingNumber> {
     let bytes = text.as_bytes();
     let start = bytes.iter().take_while(|b| is_space(**b)).count();
     let digits_from = |at: usize| bytes.get(at..).unwrap_or_default().iter().take_while(|b| b.is_ascii_digit()).count();
@@ -92,24 +93,25 @@ fn prefix(text: &str) -> Option<Prefix> {
     let body = text.get(start..at)?;
     if !is_float {
         if let Ok(n) = body.parse::<i64>() {
-            return Some(Prefix { number: Num::Int(n), end: at, saturated: None });
+            return Some(LeadingNumber { number: Num::Int(n), end: at, saturated: None });
         }
         let cap = if negative { i64::MIN } else { i64::MAX };
-        return Some(Prefix { number: Num::Float(body.parse().ok()?), end: at, saturated: Some(cap) });
+        return Some(LeadingNumber { number: Num::Float(body.parse().ok()?), end: at, saturated: Some(cap) });
     }
-    Some(Prefix { number: Num::Float(body.parse().ok()?), end: at, saturated: None })
+    Some(LeadingNumber { number: Num::Float(body.parse().ok()?), end: at, saturated: None })
 }
 
-/// The number that a whole text is, or `None` when it is not a numeric string.
+/// Parses a numeric string; `None` if the string is not numeric as a whole.
 ///
-/// Optional white space, sign, digits with at most one point, exponent, white space. `"1e3"`, `" .5"`, `"7."` are
-/// numeric; `""`, `"."`, `"0x1A"`, `"1 2"`, `"INF"` are not. Source: PHP 8's rule for numeric strings.
+/// A numeric string is optional white space, a sign, digits with at most one point, an exponent, and white space.
+/// `"1e3"`, `" .5"` and `"7."` are numeric; `""`, `"."`, `"0x1A"`, `"1 2"` and `"INF"` are not. Source: PHP 8's rule
+/// for numeric strings.
 pub fn numeric_string(text: &str) -> Option<Num> {
-    let found = prefix(text)?;
+    let found = leading_number(text)?;
     text.as_bytes()[found.end..].iter().all(|b| is_space(*b)).then_some(found.number)
 }
 
-/// The number that a value is, or `None`: numbers, and numeric strings.
+/// The numeric value of a number or numeric string; `None` for any other value.
 #[inline]
 pub fn number(value: &Value) -> Option<Num> {
     match value {
@@ -124,49 +126,49 @@ pub fn is_numeric(value: &Value) -> bool {
     number(value).is_some()
 }
 
-/// Whether a value is numeric and equals its own rounded value (specification, "Validation", type checks).
+/// Whether a value is numeric and has no fractional part (specification, "Validation", type checks).
 pub fn is_integer(value: &Value) -> bool {
     number(value).is_some_and(Num::is_whole)
 }
 
-/// The integer that a text starts with, 0 when none; beyond 64 bits it saturates, and infinity (`1e999`) gives 0.
+/// The leading integer of a string, or 0. Integers beyond 64 bits saturate; infinity (`1e999`) is 0.
 pub fn text_to_int(text: &str) -> i64 {
-    match prefix(text) {
+    match leading_number(text) {
         None => 0,
-        Some(Prefix { saturated: Some(cap), .. }) => cap,
-        Some(Prefix { number: Num::Float(f), .. }) if f.is_infinite() => 0,
-        // The cast of Rust cuts toward zero and saturates, as PHP does here (unlike for float values).
-        Some(Prefix { number: Num::Float(f), .. }) => f as i64,
-        Some(Prefix { number: Num::Int(n), .. }) => n,
+        Some(LeadingNumber { saturated: Some(cap), .. }) => cap,
+        Some(LeadingNumber { number: Num::Float(f), .. }) if f.is_infinite() => 0,
+        // Rust's cast truncates toward zero and saturates, as PHP does for strings (but not for floats).
+        Some(LeadingNumber { number: Num::Float(f), .. }) => f as i64,
+        Some(LeadingNumber { number: Num::Int(n), .. }) => n,
     }
 }
 
-/// The float that a text starts with, 0 when none.
+/// The leading number of a string as a float, or 0.
 pub fn text_to_float(text: &str) -> f64 {
-    prefix(text).map_or(0.0, |p| p.number.to_float())
+    leading_number(text).map_or(0.0, |p| p.number.to_float())
 }
 
-/// A float as an integer: cut toward zero, wrapping beyond 64 bits.
-pub fn float_to_int(float: f64) -> i64 {
+/// A float as an integer: truncated toward zero, wrapping beyond 64 bits.
+fn float_to_int(float: f64) -> i64 {
     const TWO_64: f64 = 18_446_744_073_709_551_616.0;
     if !float.is_finite() {
         return 0;
     }
-    let cut = float.trunc();
-    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&cut) {
-        return cut as i64;
+    let truncated = float.trunc();
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&truncated) {
+        return truncated as i64;
     }
-    // Exact: a float this large is a whole number, and the remainder of a power of two is representable.
-    let wrapped = cut.rem_euclid(TWO_64);
+    // This is exact: floats of this size are whole numbers, and the remainder by a power of two is representable.
+    let wrapped = truncated.rem_euclid(TWO_64);
     wrapped as u64 as i64
 }
 
-/// How a float prints when it is cast to text: up to 14 significant digits, `1.0E+25` beyond.
-pub fn float_to_text(float: f64) -> String {
+/// A float cast to a string: up to 14 significant digits, larger numbers as in `1.0E+25`.
+pub(crate) fn float_to_text(float: f64) -> String {
     print(float, Some(14), 'E')
 }
 
-/// How a float prints in JSON: the shortest digits that read back, `1.0e+25` beyond 17 places.
+/// A float in JSON: the shortest digits that parse to the same float, numbers beyond 17 digits as in `1.0e+25`.
 pub fn float_to_json(float: f64) -> String {
     print(float, None, 'e')
 }
@@ -182,7 +184,7 @@ fn print(float: f64, digits: Option<usize>, exponent_mark: char) -> String {
     if float == 0.0 {
         return format!("{sign}0");
     }
-    // Rust's `{:e}` gives `d.ddde±x` with either the shortest digits or a fixed number of them, correctly rounded.
+    // Rust's `{:e}` writes `d.ddde±x` with the shortest digits or a fixed number of correctly rounded ones.
     let text = match digits {
         Some(n) => format!("{:.*e}", n - 1, float.abs()),
         None => format!("{:e}", float.abs()),
@@ -210,7 +212,7 @@ fn print(float: f64, digits: Option<usize>, exponent_mark: char) -> String {
     format!("{sign}{whole}.{fraction}")
 }
 
-/// A number rounded to a whole one and printed with a comma between groups of three digits.
+/// Rounds a number to an integer and formats it with thousands separators (`1,234`).
 pub fn grouped(number: Num) -> String {
     let text = match number {
         Num::Int(n) => n.to_string(),

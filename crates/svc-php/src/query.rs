@@ -1,26 +1,26 @@
-//! Query strings and form bodies, by PHP's rules for names: `a[]=1&b[c][d]=2`.
+//! Parses and builds query strings and form bodies by PHP's rules for names: `a[]=1&b[c][d]=2`.
 //!
-//! Does not split addresses and knows no parameters of the interface.
+//! This module does not parse URLs and knows no parameters of the REST API.
 
 use percent_encoding::percent_decode;
 use serde_json::{Map, Value};
 
 use crate::{Array, Key, Php, float};
 
-/// Variables that are read; the rest is ignored. PHP's `max_input_vars`.
+/// Maximum number of variables; the rest is ignored. PHP's `max_input_vars`.
 pub const MAX_VARIABLES: usize = 1000;
 
-/// Brackets that a name may have; a variable with more is ignored. PHP's `max_input_nesting_level`.
+/// Maximum number of brackets in a name; variables with more are ignored. PHP's `max_input_nesting_level`.
 pub const MAX_NESTING: usize = 64;
 
-/// Reads a query string into maps and lists of text.
+/// Parses a query string to objects and arrays of strings.
 ///
-/// Bytes that are not UTF-8 become `?`. Source: `wp_parse_str`.
+/// Invalid UTF-8 becomes `?`. Source: `wp_parse_str`.
 pub fn parse(text: &[u8]) -> Map<String, Value> {
     values(parse_php(text))
 }
 
-/// As [`parse`], of names and values that are not encoded: the fields of a multipart body.
+/// [`parse`] for names and values that are already decoded: the fields of a multipart body.
 pub fn from_pairs(pairs: impl IntoIterator<Item = (String, String)>) -> Map<String, Value> {
     let mut variables = Array::new();
     for (name, value) in pairs.into_iter().take(MAX_VARIABLES) {
@@ -34,7 +34,7 @@ fn values(variables: Array) -> Map<String, Value> {
     names.map(|(name, value)| (String::from_utf8_lossy(&name.to_bytes()).into_owned(), value.into())).collect()
 }
 
-/// As [`parse`], as PHP values: arrays and byte strings.
+/// [`parse`] to PHP values: arrays and byte strings.
 pub fn parse_php(text: &[u8]) -> Array {
     let mut variables = Array::new();
     for pair in text.split(|b| *b == b'&').filter(|pair| !pair.is_empty()).take(MAX_VARIABLES) {
@@ -47,19 +47,19 @@ pub fn parse_php(text: &[u8]) -> Array {
     variables
 }
 
-/// Undoes the encoding of forms: `+` is a space, `%41` a byte; a `%` that begins no escape stays.
+/// Decodes form encoding: `+` is a space, `%41` a byte; a `%` that starts no escape is unchanged.
 fn decode(text: &[u8]) -> Vec<u8> {
     let spaced: Vec<u8> = text.iter().map(|b| if *b == b'+' { b' ' } else { *b }).collect();
     percent_decode(&spaced).collect()
 }
 
-/// Puts a value where its name says.
+/// Inserts a value at the path that its name describes.
 fn register(variables: &mut Array, name: &[u8], value: Php) {
     let Some((first, steps)) = split_name(name) else { return };
     let mut array = variables;
     let mut key = Some(first);
     for step in steps {
-        // A value that is in the way gives way to an array.
+        // An earlier scalar value on the path is replaced by an array.
         let slot = match key {
             Some(key) => array.slot(key, || Php::Null),
             None => match array.push_slot(Php::Null) {
@@ -80,8 +80,8 @@ fn register(variables: &mut Array, name: &[u8], value: Php) {
     }
 }
 
-/// The variable's own name and the keys in its brackets, `None` for empty ones; nothing when the name is empty or nested
-/// too deeply.
+/// Splits a name into the variable's name and the keys in brackets (`None` for empty brackets). Returns `None` if the
+/// name is empty or has too many brackets.
 fn split_name(name: &[u8]) -> Option<(Key, Vec<Option<Key>>)> {
     let start = name.iter().position(|b| *b != b' ')?;
     // A NUL byte ends the name, as it ends a C string.
@@ -92,7 +92,7 @@ fn split_name(name: &[u8]) -> Option<(Key, Vec<Option<Key>>)> {
         return None;
     }
     if !rest.is_empty() && !rest.contains(&b']') {
-        // Never closed, so the bracket is part of the name.
+        // The bracket is not closed, so it is part of the name.
         return Some((Key::from_bytes(&mangle(name)), Vec::new()));
     }
     let mut keys = Vec::new();
@@ -106,7 +106,7 @@ fn split_name(name: &[u8]) -> Option<(Key, Vec<Option<Key>>)> {
             rest = &inside[blank + 1..];
             continue;
         }
-        // The key ends at the next bracket; one that begins with a space keeps it.
+        // The key ends at the next closing bracket. A leading space belongs to the key.
         let Some(end) = inside.iter().position(|b| *b == b']') else { break };
         keys.push(Some(Key::from_bytes(&inside[..end])));
         rest = &inside[end + 1..];
@@ -114,13 +114,13 @@ fn split_name(name: &[u8]) -> Option<(Key, Vec<Option<Key>>)> {
     Some((Key::from_bytes(&mangle(own)), keys))
 }
 
-/// Dots, spaces and brackets cannot be in the name of a variable.
+/// Replaces characters that PHP does not allow in variable names by `_`.
 fn mangle(name: &[u8]) -> Vec<u8> {
     name.iter().map(|b| if matches!(b, b' ' | b'.' | b'[') { b'_' } else { *b }).collect()
 }
 
-/// Writes a query string as PHP's `http_build_query` does: names and values encoded, nulls and empty arrays left out,
-/// `true` as 1 and `false` as 0.
+/// Builds a query string like PHP's `http_build_query`: names and values are encoded, nulls and empty arrays are
+/// omitted, `true` is 1 and `false` is 0.
 pub fn build(parameters: &Map<String, Value>) -> String {
     let mut out = String::new();
     for (name, value) in parameters {
@@ -138,8 +138,8 @@ fn build_pair(name: &str, value: &Value, out: &mut String) {
             }
             return;
         }
-        Value::Object(members) => {
-            for (key, item) in members {
+        Value::Object(entries) => {
+            for (key, item) in entries {
                 build_pair(&format!("{name}%5B{}%5D", urlencode(key)), item, out);
             }
             return;
@@ -159,11 +159,11 @@ fn build_pair(name: &str, value: &Value, out: &mut String) {
     out.push_str(&urlencode(&text));
 }
 
-/// Writes the parameters of a link: names as they are, values encoded, an empty value without `=`.
+/// Builds the query string of a link: names are not encoded, values are, and an empty value has no `=`.
 ///
-/// Nulls, `false` and empty texts print as bare names, empty arrays as nothing. Source: `add_query_arg` over
-/// `urlencode_deep`, from which it differs in leaving no empty pair behind for an empty array.
-pub fn build_link(parameters: &Map<String, Value>) -> String {
+/// Null, `false` and empty strings become bare names; empty arrays are omitted. Source: `add_query_arg` with
+/// `urlencode_deep`; unlike those, no empty pair is written for an empty array.
+fn build_link(parameters: &Map<String, Value>) -> String {
     let mut out = String::new();
     for (name, value) in parameters {
         link_pair(name, value, &mut out);
@@ -179,8 +179,8 @@ fn link_pair(name: &str, value: &Value, out: &mut String) {
             }
             return;
         }
-        Value::Object(members) => {
-            for (key, item) in members {
+        Value::Object(entries) => {
+            for (key, item) in entries {
                 link_pair(&format!("{name}%5B{key}%5D"), item, out);
             }
             return;
@@ -203,9 +203,10 @@ fn link_pair(name: &str, value: &Value, out: &mut String) {
     }
 }
 
-/// Adds parameters to a URL, before its fragment. Values are encoded. A parameter that the URL has already is replaced
-/// where it is; the other parameters of the URL are decoded and encoded again, so that `?rest_route=/a/b` becomes
-/// `?rest_route=%2Fa%2Fb`. Source: `add_query_arg`.
+/// Adds query parameters to a URL, before its fragment.
+///
+/// A parameter that is already in the URL is replaced in its position. All parameters of the URL are decoded and
+/// encoded again, so `?rest_route=/a/b` becomes `?rest_route=%2Fa%2Fb`. Source: `add_query_arg`.
 pub fn extend_url(url: &str, parameters: &Map<String, Value>) -> String {
     let (url, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
     let (base, query) = url.split_once('?').unwrap_or((url, ""));
@@ -217,13 +218,14 @@ pub fn extend_url(url: &str, parameters: &Map<String, Value>) -> String {
     if query.is_empty() { format!("{base}{fragment}") } else { format!("{base}?{query}{fragment}") }
 }
 
-/// [`extend_url`] with texts.
+/// [`extend_url`] with string values.
 pub fn extend_url_with<'a>(url: &str, parameters: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
     extend_url(url, &parameters.collect())
 }
 
-/// PHP's `urlencode`: letters, digits and `-_.` stay, a space is `+`, all else is percent-encoded.
+/// PHP's `urlencode`: letters, digits and `-_.` are unchanged, a space becomes `+`, everything else is
+/// percent-encoded.
 pub fn urlencode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -237,7 +239,7 @@ pub fn urlencode(text: &str) -> String {
     out
 }
 
-/// A path in a URL: each segment percent-encoded, slashes kept. Source: `rawurlencode`.
+/// Percent-encodes each segment of a URL path; slashes are unchanged. Source: `rawurlencode`.
 pub fn encode_path(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {
@@ -270,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn names_say_where_values_go() {
+    fn values_are_nested_by_name() {
         check("a[]=1&b[c][d]=2&a[]=3", json!({"a": ["1", "3"], "b": {"c": {"d": "2"}}}));
         check("a.b=1&c d=2& e=3&=4", json!({"a_b": "1", "c_d": "2", "e": "3"}));
         check("a=1&a=2", json!({"a": "2"}));
@@ -283,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold() {
+    fn number_of_variables_and_nesting_are_limited() {
         let many: Vec<String> = (0..2000).map(|n| format!("v{n}=1")).collect();
         assert_eq!(parse(many.join("&").as_bytes()).len(), MAX_VARIABLES);
         for (n, found) in [(MAX_NESTING, 1), (MAX_NESTING + 1, 0), (100_000, 0)] {

@@ -1,13 +1,13 @@
 //! PHP values as a tree, and their conversion from and to JSON values.
 //!
-//! Does not cast or compare: that is the business of the modules on numbers.
+//! Casts and comparisons are in the modules [`cast`](crate::cast) and [`compare`](crate::compare).
 
 use indexmap::IndexMap;
 use serde_json::{Map, Number, Value};
 
 /// A PHP value.
 ///
-/// Text is bytes, as in PHP: it need not be UTF-8.
+/// Strings are bytes, as in PHP: they need not be UTF-8.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Php {
     /// `null`.
@@ -16,38 +16,38 @@ pub enum Php {
     Bool(bool),
     /// A 64-bit integer.
     Int(i64),
-    /// A float, infinite values and NaN included.
+    /// A float, including infinities and NaN.
     Float(f64),
     /// A string.
     Bytes(Vec<u8>),
-    /// An ordered map; lists are maps too.
+    /// An ordered map. PHP's lists are maps, too.
     Array(Array),
-    /// An object that was never instantiated: class name and properties, in order.
+    /// An object, not instantiated: its class name and its properties in order.
     Object(Box<Object>),
-    /// Serialized text of a kind that is only carried along, byte for byte: a reference (`r:`, `R:`), a custom payload
-    /// (`C:`) or an enum case (`E:`). References count slots of the whole tree, so they hold while its shape stays.
+    /// Serialized text that is preserved byte for byte: a reference (`r:`, `R:`), a custom payload (`C:`) or an enum
+    /// case (`E:`). References count the values of the whole tree, so they are valid while its shape is unchanged.
     Opaque(Vec<u8>),
 }
 
-/// An array key: integer text such as `"17"` or `"-3"` is an integer, all other text stays text.
+/// An array key: integer strings such as `"17"` or `"-3"` are integers, all others are strings.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Key {
     /// An integer key.
     Int(i64),
-    /// A text key.
+    /// A string key.
     Bytes(Vec<u8>),
 }
 
-/// An object as stored: nothing of its class is known.
+/// An object as stored, without knowledge of its class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Object {
     /// The class name.
     pub class: Vec<u8>,
-    /// Properties in order. Names of protected and private ones begin with a NUL byte, as PHP stores them.
+    /// Properties in order. As in PHP, the names of protected and private ones start with a NUL byte.
     pub properties: Vec<(Key, Php)>,
 }
 
-/// PHP's one array type: ordered, with integer and text keys.
+/// PHP's single array type: ordered, with integer and string keys.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Array {
     entries: IndexMap<Key, Php>,
@@ -60,35 +60,36 @@ impl Array {
         Array::default()
     }
 
-    /// Sets an entry; a key that is there already keeps its place.
+    /// Sets an entry. An existing key keeps its position.
     pub fn insert(&mut self, key: Key, value: Php) {
-        self.note(&key);
+        self.update_next(&key);
         self.entries.insert(key, value);
     }
 
-    /// Appends under the next integer key, one above the highest so far; `false` when there is none left.
+    /// Appends a value under the next integer key, one above the highest used so far. Returns `false` if there is no
+    /// such key.
     pub fn push(&mut self, value: Php) -> bool {
         self.push_slot(value).is_some()
     }
 
-    /// As [`Array::push`], giving the place of the new entry.
+    /// [`Array::push`] that returns the new entry.
     pub(crate) fn push_slot(&mut self, value: Php) -> Option<&mut Php> {
         let key = Key::Int(self.next.unwrap_or_default());
-        // The highest integer is taken already: PHP refuses to append then.
+        // PHP rejects appending after the highest integer.
         if self.next == Some(i64::MAX) && self.entries.contains_key(&key) {
             return None;
         }
-        self.note(&key);
+        self.update_next(&key);
         Some(self.slot(key, || value))
     }
 
-    /// The entry of this key, made when absent.
+    /// The entry of this key; inserts `make()` if there is none.
     pub(crate) fn slot(&mut self, key: Key, make: impl FnOnce() -> Php) -> &mut Php {
-        self.note(&key);
+        self.update_next(&key);
         self.entries.entry(key).or_insert_with(make)
     }
 
-    fn note(&mut self, key: &Key) {
+    fn update_next(&mut self, key: &Key) {
         if let Key::Int(n) = key
             && self.next.is_none_or(|next| *n >= next)
         {
@@ -116,7 +117,7 @@ impl Array {
         self.entries.iter()
     }
 
-    /// Whether the keys are 0, 1, 2 … in order, so that JSON prints a list. The empty array is one.
+    /// Whether the keys are 0, 1, 2 … in order, so that JSON encodes a list. True for the empty array.
     pub fn is_list(&self) -> bool {
         self.entries.keys().zip(0..).all(|(key, n)| *key == Key::Int(n))
     }
@@ -148,7 +149,7 @@ impl IntoIterator for Array {
 }
 
 impl Key {
-    /// The key that text stands for, by PHP's rule for array keys.
+    /// The key for a string, by PHP's rule for array keys.
     pub fn from_bytes(text: &[u8]) -> Self {
         integer_key(text).map_or_else(|| Key::Bytes(text.to_vec()), Key::Int)
     }
@@ -168,7 +169,7 @@ impl From<&str> for Key {
     }
 }
 
-/// The integer that text spells canonically: no sign but `-`, no leading zeros, no `-0`, within 64 bits.
+/// The integer in canonical form: no sign except `-`, no leading zeros, not `-0`, within 64 bits.
 fn integer_key(text: &[u8]) -> Option<i64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let canonical = match digits {
@@ -185,7 +186,7 @@ impl From<&str> for Php {
     }
 }
 
-/// Maps and lists both become arrays; integers beyond 64 bits become floats.
+/// JSON objects and arrays both become arrays; integers beyond 64 bits become floats.
 impl From<Value> for Php {
     fn from(value: Value) -> Self {
         match value {
@@ -197,18 +198,19 @@ impl From<Value> for Php {
             },
             Value::String(text) => Php::Bytes(text.into_bytes()),
             Value::Array(items) => Php::Array(items.into_iter().map(Php::from).collect()),
-            Value::Object(members) => {
-                Php::Array(members.into_iter().map(|(k, v)| (Key::from(k.as_str()), Php::from(v))).collect())
+            Value::Object(properties) => {
+                Php::Array(properties.into_iter().map(|(k, v)| (Key::from(k.as_str()), Php::from(v))).collect())
             }
         }
     }
 }
 
-/// As PHP's JSON shows the value: an array whose keys run 0, 1, 2 … is a list (so is the empty one), any other a map; an
-/// object is a map of its public properties, with its class under `__PHP_Incomplete_Class_Name` unless that is `stdClass`.
+/// The value as PHP's JSON encoder writes it: an array whose keys are 0, 1, 2 … (or that is empty) is a JSON array,
+/// any other is a JSON object. An object has its public properties, and its class as `__PHP_Incomplete_Class_Name`
+/// unless that is `stdClass`.
 ///
-/// What JSON cannot say: bytes that are not UTF-8 become `?`, infinite floats the largest finite ones, NaN and opaque
-/// values null.
+/// Values without a JSON form: invalid UTF-8 becomes `?`, infinities the largest finite floats, NaN and opaque values
+/// null.
 impl From<Php> for Value {
     fn from(value: Php) -> Self {
         match value {
@@ -216,35 +218,35 @@ impl From<Php> for Value {
             Php::Bool(b) => Value::Bool(b),
             Php::Int(n) => Value::from(n),
             Php::Float(f) => float_value(f),
-            Php::Bytes(text) => Value::String(readable(text)),
+            Php::Bytes(text) => Value::String(decode_utf8_lossy(text)),
             Php::Array(array) if array.is_list() => Value::Array(array.into_iter().map(|(_, v)| v.into()).collect()),
-            Php::Array(array) => Value::Object(members(array)),
-            Php::Object(object) => Value::Object(public_members(*object)),
+            Php::Array(array) => Value::Object(json_properties(array)),
+            Php::Object(object) => Value::Object(public_properties(*object)),
         }
     }
 }
 
-fn members(entries: impl IntoIterator<Item = (Key, Php)>) -> Map<String, Value> {
-    entries.into_iter().map(|(k, v)| (readable(k.to_bytes()), v.into())).collect()
+fn json_properties(entries: impl IntoIterator<Item = (Key, Php)>) -> Map<String, Value> {
+    entries.into_iter().map(|(k, v)| (decode_utf8_lossy(k.to_bytes()), v.into())).collect()
 }
 
-fn public_members(object: Object) -> Map<String, Value> {
+fn public_properties(object: Object) -> Map<String, Value> {
     let mut out = Map::new();
     if !object.class.eq_ignore_ascii_case(b"stdClass") {
-        out.insert("__PHP_Incomplete_Class_Name".to_owned(), Value::String(readable(object.class)));
+        out.insert("__PHP_Incomplete_Class_Name".to_owned(), Value::String(decode_utf8_lossy(object.class)));
     }
     let hidden = |key: &Key| matches!(key, Key::Bytes(name) if name.first() == Some(&0));
-    out.extend(members(object.properties.into_iter().filter(|(key, _)| !hidden(key))));
+    out.extend(json_properties(object.properties.into_iter().filter(|(key, _)| !hidden(key))));
     out
 }
 
-/// A float as a JSON number: infinite ones saturate, NaN is null.
+/// A float as a JSON number: infinities saturate, NaN is null.
 pub(crate) fn float_value(f: f64) -> Value {
     Number::from_f64(f.clamp(f64::MIN, f64::MAX)).map_or(Value::Null, Value::Number)
 }
 
-/// Bytes as text, each sequence that is not UTF-8 as a question mark. Source: `wp_json_encode`.
-fn readable(bytes: Vec<u8>) -> String {
+/// Decodes UTF-8, with a question mark for each invalid sequence. Source: `wp_json_encode`.
+fn decode_utf8_lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
         let mut out = String::new();
         for chunk in error.as_bytes().utf8_chunks() {
@@ -303,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_cannot_say() {
+    fn values_without_a_json_form() {
         for (value, output) in [
             (Php::Bytes(b"a\xE9b".to_vec()), json!("a?b")),
             (Php::Bytes(b"caf\xC3".to_vec()), json!("caf?")),

@@ -1,16 +1,16 @@
-//! Pages of a collection: totals, and links to the pages beside.
+//! Pagination of a collection: totals, and links to the previous and next page.
 
 use serde_json::{Map, Value};
 use svc_schema::Error;
 
-/// Where in a collection a request stands.
+/// The page of a collection that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paging {
     /// Number of items in the whole collection.
     pub total: u64,
     /// Items on a page, at least 1.
     pub per_page: u64,
-    /// The page asked for, from 1.
+    /// The requested page, from 1.
     pub page: u64,
 }
 
@@ -20,10 +20,10 @@ impl Paging {
         self.total.div_ceil(self.per_page.max(1))
     }
 
-    /// Refuses a page beyond the last one of a collection that is not empty.
+    /// Rejects a page beyond the last one, unless the collection is empty.
     ///
     /// # Errors
-    /// The given code with status 400.
+    /// Fails with `code` and status 400.
     pub fn check(&self, code: &'static str) -> Result<(), Error> {
         if self.total > 0 && self.page > self.pages() {
             return Err(
@@ -33,19 +33,20 @@ impl Paging {
         Ok(())
     }
 
-    /// Addresses of the previous and the next page: `(relation, address)`. `collection` is the collection's address,
-    /// `query` the query parameters of the request, which the addresses repeat.
+    /// URLs of the previous and next page as `(relation, URL)`. `collection` is the collection's URL; the request's
+    /// `query` parameters are repeated in the links.
     pub fn links(&self, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
-        // As the reference: of an empty collection the page before is page 0.
-        self.beside(self.page.saturating_sub(1).min(self.pages()), collection, query)
+        // As in WordPress, the previous page of an empty collection is page 0.
+        self.prev_next(self.page.saturating_sub(1).min(self.pages()), collection, query)
     }
 
-    /// [`Self::links`], with the page before this one as the previous one, though the collection may not reach that far.
+    /// As [`Self::links`], but the previous page is always the requested one minus one, even beyond the end of the
+    /// collection.
     pub fn links_from_page(&self, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
-        self.beside(self.page.saturating_sub(1), collection, query)
+        self.prev_next(self.page.saturating_sub(1), collection, query)
     }
 
-    fn beside(&self, previous: u64, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
+    fn prev_next(&self, previous: u64, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {
         let at = |page: u64| {
             let mut query = query.clone();
             query.insert("page".to_owned(), Value::from(page));
@@ -62,7 +63,7 @@ impl Paging {
     }
 }
 
-/// Names, without the brand, and values of the two headers that tell a collection's size.
+/// Names (without the brand) and values of the two headers that report a collection's size.
 pub fn total_headers(total: u64, pages: u64) -> [(&'static str, u64); 2] {
     [("Total", total), ("TotalPages", pages)]
 }

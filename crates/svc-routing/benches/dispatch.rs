@@ -1,9 +1,9 @@
-//! Finding a route: the interface's patterns against as many static routes in axum's own router, and how the time grows
+//! Route matching: the API's patterns against the same number of static routes in axum's router, and how the time grows
 //! from 150 patterns to 1500.
 //!
-//! axum's router cannot be asked for a route alone: its figure is of a request with an empty handler. So the router
-//! inside it, matchit, is asked as well, for static routes and for the same routes with parameters (it does not check what
-//! a parameter is made of, and knows no order of registration).
+//! axum's router cannot match without calling: its figures include a request with an empty handler. Its underlying
+//! router, matchit, is therefore measured as well, with static routes and with the same routes with parameters. matchit
+//! does not check the characters of parameters and does not know an order of registration.
 
 use std::hint::black_box;
 
@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use svc_routing::matcher::Matcher;
 use tower::Service;
 
-/// Shapes of the default routes: five patterns for each of `n / 5` collections.
+/// The structure of the default routes: five patterns for each of `n / 5` collections.
 fn patterns(n: usize) -> Vec<String> {
     (0..n / 5)
         .flat_map(|i| {
@@ -28,12 +28,12 @@ fn patterns(n: usize) -> Vec<String> {
         .collect()
 }
 
-/// As many routes without patterns.
+/// The same number of static routes.
 fn statics(n: usize) -> Vec<String> {
     (0..n).map(|i| format!("/svc/v2/things{}/part{}", i / 5, i % 5)).collect()
 }
 
-/// Paths that are asked for, spread over the collections.
+/// Requested paths, spread over the collections.
 fn paths(n: usize) -> [Vec<String>; 2] {
     let picks: Vec<usize> = (0..10).map(|k| k * (n / 5) / 10).collect();
     let dynamic = picks.iter().flat_map(|i| {
@@ -64,7 +64,7 @@ fn bench(c: &mut Criterion) {
         });
         let mut router = matchit::Router::new();
         for (i, pattern) in patterns(n).into_iter().enumerate() {
-            // One name at one place is matchit's rule.
+            // matchit allows only one parameter name per position.
             let named = pattern.replace(r"(?P<parent>[\d]+)", "{id}").replace(r"(?P<slug>[\w-]+)", "{id}");
             let named = named.replace(r"revisions/(?P<id>[\d]+)", "revisions/{revision}");
             router.insert(named.replace(r"(?P<id>[\d]+)", "{id}"), i).expect("routes differ");
@@ -82,9 +82,9 @@ fn bench(c: &mut Criterion) {
             b.iter(|| {
                 for path in &fixed {
                     let request =
-                        Request::get(black_box(path.as_str())).body(Body::empty()).expect("a path is an address");
-                    let answer = router.call(request).now_or_never().expect("the handler does not wait");
-                    assert!(black_box(answer).is_ok_and(|answer| answer.status().is_success()));
+                        Request::get(black_box(path.as_str())).body(Body::empty()).expect("a path is a valid URI");
+                    let response = router.call(request).now_or_never().expect("the handler never waits");
+                    assert!(black_box(response).is_ok_and(|response| response.status().is_success()));
                 }
             });
         });

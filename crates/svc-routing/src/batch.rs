@@ -1,4 +1,4 @@
-//! `POST /batch/v1`: several requests in one.
+//! `POST /batch/v1`: runs several requests in one.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 use svc_schema::Args;
 use svc_schema::build::{array, object, string, types};
 
-use crate::registry::Table;
+use crate::registry::RouteTable;
 use crate::{Request, Response, Result, Route, Server, on, public};
 
-/// The most requests that a batch may hold.
-pub const MAX_REQUESTS: usize = 25;
+/// Maximum number of requests in a batch.
+pub(crate) const MAX_REQUESTS: usize = 25;
 
-/// The value of `validation` by which nothing is run unless everything is valid.
+/// The value of `validation` that runs no request unless all are valid.
 const REQUIRE_ALL: &str = "require-all-validate";
 
 /// Registers the batch route.
-pub(crate) fn add_route(table: &mut Table) {
-    let no_members: [(&str, Value); 0] = [];
-    // PHP prints an empty map as a list.
-    let map = || object(no_members.clone()).keyword("properties", json!([]));
+pub(crate) fn add_route(table: &mut RouteTable) {
+    let no_properties: [(&str, Value); 0] = [];
+    // PHP encodes an empty map as a list.
+    let map = || object(no_properties.clone()).keyword("properties", json!([]));
     let header = types(["string", "array"]).keyword("items", string());
     let part = object([
         ("method", string().one_of(["POST", "PUT", "PATCH", "DELETE"]).default("POST")),
@@ -39,13 +39,13 @@ pub(crate) fn add_route(table: &mut Table) {
 async fn serve(req: Request) -> Result {
     let server = req.server().cloned().ok_or_else(crate::error::no_route)?;
     let parts: Vec<Value> = req.require("requests")?;
-    // The schema bounds the list; a request cannot come here around it.
-    let parts: Vec<_> = parts.iter().take(MAX_REQUESTS).map(|part| read(&req, part)).collect();
+    // The schema bounds the list as well.
+    let parts: Vec<_> = parts.iter().take(MAX_REQUESTS).map(|part| parse_request(&req, part)).collect();
 
     if req.param("validation").and_then(Value::as_str) == Some(REQUIRE_ALL) {
-        let checked: Vec<_> = parts.iter().map(|part| check(&server, part)).collect();
-        if checked.iter().any(Result::is_err) {
-            let responses = checked.into_iter().map(|result| match result {
+        let validated: Vec<_> = parts.iter().map(|part| validate(&server, part)).collect();
+        if validated.iter().any(Result::is_err) {
+            let responses = validated.into_iter().map(|result| match result {
                 Ok(()) => Value::Null,
                 Err(error) => envelope(&server, error.into()),
             });
@@ -64,7 +64,7 @@ async fn serve(req: Request) -> Result {
     Ok(Response::new(json!({ "responses": responses })).status(207))
 }
 
-fn check(server: &Server, part: &Result<Request>) -> Result<()> {
+fn validate(server: &Server, part: &Result<Request>) -> Result<()> {
     server.validate_batched(part.as_ref().map_err(Clone::clone)?)
 }
 
@@ -73,12 +73,12 @@ fn envelope(server: &Server, res: Response) -> Value {
     crate::server::envelope(server.data_with_links(res), status, headers)
 }
 
-/// One part of the batch as a request with the batch's caller.
-fn read(batch: &Request, part: &Value) -> Result<Request> {
+/// One request of the batch, with the caller of the batch.
+fn parse_request(batch: &Request, part: &Value) -> Result<Request> {
     let method = part.get("method").and_then(Value::as_str).unwrap_or("POST");
     let method = Method::from_bytes(method.as_bytes()).map_err(|_| crate::error::no_route())?;
-    let address = part.get("path").and_then(Value::as_str).unwrap_or_default();
-    let (path, query) = split_address(address).ok_or_else(crate::error::parse_path_failed)?;
+    let url = part.get("path").and_then(Value::as_str).unwrap_or_default();
+    let (path, query) = split_url(url).ok_or_else(crate::error::parse_path_failed)?;
     let mut req = batch.sub_request(method, path).with_query_string(query);
     if let Some(Value::Object(body)) = part.get("body") {
         req = req.with_form(body.clone());
@@ -94,16 +94,16 @@ fn read(batch: &Request, part: &Value) -> Result<Request> {
     Ok(req)
 }
 
-/// Path and query of an address; `None` when PHP could not read it (no host after the slashes, a port that is no port).
-fn split_address(address: &str) -> Option<(&str, &str)> {
-    let address = address.split('#').next().unwrap_or_default();
-    let (address, query) = address.split_once('?').unwrap_or((address, ""));
-    let after_scheme = match address.split_once("://") {
+/// Path and query of a URL; `None` if PHP's `parse_url` would reject it (missing host, invalid port).
+fn split_url(url: &str) -> Option<(&str, &str)> {
+    let url = url.split('#').next().unwrap_or_default();
+    let (url, query) = url.split_once('?').unwrap_or((url, ""));
+    let after_scheme = match url.split_once("://") {
         Some((scheme, rest)) if is_scheme(scheme) => Some(rest),
-        _ => address.strip_prefix("//"),
+        _ => url.strip_prefix("//"),
     };
     let Some(rest) = after_scheme else {
-        return (!address.starts_with(':')).then_some((address, query));
+        return (!url.starts_with(':')).then_some((url, query));
     };
     let slash = rest.find('/').unwrap_or(rest.len());
     let (authority, path) = rest.split_at(slash);
@@ -120,8 +120,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_parts() {
-        for (address, want) in [
+    fn urls_of_requests() {
+        for (url, want) in [
             ("/a/b?n=3#f", Some(("/a/b", "n=3"))),
             ("http://h/a", Some(("/a", ""))),
             ("http://h", Some(("", ""))),
@@ -134,7 +134,7 @@ mod tests {
             (":80", None),
             ("http://a:99999999/x", None),
         ] {
-            assert_eq!(split_address(address), want, "{address}");
+            assert_eq!(split_url(url), want, "{url}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Handler groups: methods, callback, permission and arguments of a route.
+//! Endpoints: methods, callback, permission and arguments of a route.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -8,40 +8,40 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use svc_schema::{Args, Sanitizer, Schema, Validator};
 
-use crate::handler::{BoxFuture, Granted, Handler, Pair, Wired};
+use crate::handler::{AuthorizedValue, BoxFuture, CallbackPair, Handler, TypedPair};
 use crate::method::IntoMethods;
 use crate::{Map, Request, Response, Result, public};
 
-/// Validation of a request as a whole.
-type Check = Arc<dyn Fn(&Request) -> Result<bool> + Send + Sync>;
+/// Validates a request as a whole.
+type RequestValidator = Arc<dyn Fn(&Request) -> Result<bool> + Send + Sync>;
 
-/// Validates the value of one argument with the request at hand.
-type ArgCheck = Arc<dyn Fn(&Request, &Value) -> Result<bool> + Send + Sync>;
+/// Validates one argument with access to the request.
+type ArgValidator = Arc<dyn Fn(&Request, &Value) -> Result<bool> + Send + Sync>;
 
-/// Sanitizes the value of one argument with the request at hand.
+/// Sanitizes one argument with access to the request.
 type ArgSanitizer = Arc<dyn Fn(&Request, &Value) -> Result<Value> + Send + Sync>;
 
-/// Steps of single arguments that need the request, by the argument's name.
+/// Validators and sanitizers that need the request, by argument name.
 #[derive(Clone, Default)]
 pub(crate) struct ArgSteps {
-    pub(crate) checks: IndexMap<String, ArgCheck>,
+    pub(crate) validators: IndexMap<String, ArgValidator>,
     pub(crate) sanitizers: IndexMap<String, ArgSanitizer>,
 }
 
-/// A handler group: methods, callback, permission, arguments. `C` is the controller whose methods it names.
+/// An endpoint: methods, callback, permission, arguments. `C` is the controller that its methods belong to.
 pub struct Endpoint<C = ()> {
     pub(crate) methods: Vec<Method>,
-    pub(crate) pair: Arc<dyn Pair<C>>,
+    pub(crate) pair: Arc<dyn CallbackPair<C>>,
     pub(crate) has_permission: bool,
     pub(crate) args: Args,
-    pub(crate) check: Option<Check>,
+    pub(crate) check: Option<RequestValidator>,
     pub(crate) steps: ArgSteps,
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: Option<bool>,
     pub(crate) cacheable: bool,
 }
 
-/// A handler group for these methods. `permission` decides who may call it; what it returns goes to the callback.
+/// An endpoint for these methods. `permission` decides who may call it; its result is passed to the callback.
 pub fn on<C, P, A, B>(
     methods: impl IntoMethods,
     callback: impl Handler<C, A, P, Response>,
@@ -55,7 +55,7 @@ where
 {
     Endpoint {
         methods: methods.into_methods(),
-        pair: Arc::new(Wired::<_, _, P, A, B> { callback, permission: Arc::new(permission), types: PhantomData }),
+        pair: Arc::new(TypedPair::<_, _, P, A, B> { callback, permission: Arc::new(permission), types: PhantomData }),
         has_permission: true,
         args: Args::default(),
         check: None,
@@ -66,7 +66,7 @@ where
     }
 }
 
-/// A handler group for `GET` (which serves `HEAD` too).
+/// An endpoint for `GET`, which also handles `HEAD`.
 pub fn get<C, P, A, B>(callback: impl Handler<C, A, P, Response>, permission: impl Handler<C, B, (), P>) -> Endpoint<C>
 where
     C: Send + Sync + 'static,
@@ -77,8 +77,8 @@ where
     on(Method::GET, callback, permission)
 }
 
-/// A handler group that names no permission. It is open to everybody, and its registration raises a notice: write
-/// [`public`] for routes that are meant to be open.
+/// An endpoint without a permission callback. Anybody may call it, and its registration raises a notice. Use [`public`]
+/// for routes that are intentionally open.
 pub fn without_permission<C, A>(methods: impl IntoMethods, callback: impl Handler<C, A, (), Response>) -> Endpoint<C>
 where
     C: Send + Sync + 'static,
@@ -88,35 +88,35 @@ where
 }
 
 impl<C> Endpoint<C> {
-    /// Sets the arguments. They win over the common arguments of the route.
+    /// Sets the arguments. They take precedence over the common arguments of the route.
     #[must_use]
     pub fn args(mut self, args: Args) -> Self {
         self.args = args;
         self
     }
 
-    /// Checks the request as a whole, after its parameters: `Ok(false)` answers `rest_invalid_params` (400).
+    /// Validates the request as a whole, after its parameters. `Ok(false)` results in `rest_invalid_params` (400).
     #[must_use]
     pub fn validate(mut self, check: impl Fn(&Request) -> Result<bool> + Send + Sync + 'static) -> Self {
         self.check = Some(Arc::new(check));
         self
     }
 
-    /// Validates one argument by this function, which sees the request, instead of by its own validator: for values that
-    /// the state of the site decides on. It runs in the first step, in the order of the route's arguments.
+    /// Validates one argument with this function, which has access to the request, instead of its own validator. Use it
+    /// for values whose validity depends on the site's state. It runs in the first step, in the order of the route's
+    /// arguments.
     #[must_use]
     pub fn validate_arg(
         mut self,
         name: &str,
         check: impl Fn(&Request, &Value) -> Result<bool> + Send + Sync + 'static,
     ) -> Self {
-        self.steps.checks.insert(name.to_owned(), Arc::new(check));
+        self.steps.validators.insert(name.to_owned(), Arc::new(check));
         self
     }
 
-    /// Sanitizes one argument by this function, which sees the request, instead of by its own sanitizer. It runs in the
-    /// second step, only when every argument was valid in the first; the values that it sees in the request are those that
-    /// were sent.
+    /// Sanitizes one argument with this function, which has access to the request, instead of its own sanitizer. It
+    /// runs in the second step, only if every argument is valid. The request contains the values that were sent.
     #[must_use]
     pub fn sanitize_arg(
         mut self,
@@ -127,23 +127,23 @@ impl<C> Endpoint<C> {
         self
     }
 
-    /// Keeps the group out of the index and of `OPTIONS`.
+    /// Hides the endpoint from the index and from `OPTIONS`.
     #[must_use]
     pub fn hidden(mut self) -> Self {
         self.show_in_index = false;
         self
     }
 
-    /// Says that the answers may be given again (RFC 9111) while what the embedding program calls the state of its data is
-    /// the same: they depend on that, on the address and on the caller alone; not on other headers, on chance, or on the
-    /// clock by less than a second. See [`Served::cacheable`](crate::response::Served::cacheable).
+    /// Allows caching of responses (RFC 9111) while the data version of the embedding program is unchanged. Responses
+    /// must depend only on the data, the URL and the caller; not on other headers, on randomness, or on the clock with
+    /// a precision below a second. See [`Served::cacheable`](crate::response::Served::cacheable).
     #[must_use]
     pub fn cacheable(mut self) -> Self {
         self.cacheable = true;
         self
     }
 
-    /// Says whether batches may hold such requests; without it the route's word counts.
+    /// Sets whether batches may contain requests for this endpoint. The default is the route's setting.
     #[must_use]
     pub fn allow_batch(mut self, allow: bool) -> Self {
         self.allow_batch = Some(allow);
@@ -151,35 +151,35 @@ impl<C> Endpoint<C> {
     }
 }
 
-/// A handler group bound to its controller: what [`Request::endpoint`] shows.
-pub struct Bound {
+/// An endpoint bound to its controller, as [`Request::endpoint`] returns it.
+pub struct BoundEndpoint {
     pub(crate) methods: Vec<Method>,
     pub(crate) invoke: Box<dyn Invoke>,
     pub(crate) has_permission: bool,
     pub(crate) args: Args,
     pub(crate) defaults: Map,
-    pub(crate) check: Option<Check>,
+    pub(crate) check: Option<RequestValidator>,
     pub(crate) steps: ArgSteps,
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: bool,
     pub(crate) cacheable: bool,
-    /// As the index shows it, made once.
+    /// The description for the index, computed once.
     pub(crate) description: Value,
 }
 
-impl std::fmt::Debug for Bound {
+impl std::fmt::Debug for BoundEndpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bound").field("methods", &self.methods).finish_non_exhaustive()
     }
 }
 
-impl Bound {
-    /// The methods served.
+impl BoundEndpoint {
+    /// The methods.
     pub fn methods(&self) -> &[Method] {
         &self.methods
     }
 
-    /// The arguments, those of the route included.
+    /// The arguments, including those of the route.
     pub fn args(&self) -> &Args {
         &self.args
     }
@@ -187,51 +187,51 @@ impl Bound {
     /// Whether the argument is validated in the first step, before any argument is sanitized.
     pub fn validates_first(&self, name: &str) -> bool {
         let arg = self.args.get(name);
-        self.steps.checks.contains_key(name) || arg.is_some_and(|arg| !matches!(arg.validate, Validator::None))
+        self.steps.validators.contains_key(name) || arg.is_some_and(|arg| !matches!(arg.validate, Validator::None))
     }
 
-    /// Whether the argument is sanitized by a function, or by its schema, in the second step.
+    /// Whether the argument is sanitized in the second step, by a function or by its schema.
     pub fn sanitizes(&self, name: &str) -> bool {
         let arg = self.args.get(name);
         self.steps.sanitizers.contains_key(name) || arg.is_some_and(|arg| !matches!(arg.sanitize, Sanitizer::None))
     }
 
-    /// Whether a request with this method is for this group: `HEAD` is served by `GET` where it has no group.
-    pub(crate) fn serves(&self, method: &Method) -> bool {
+    /// Whether the endpoint handles this method: `GET` endpoints handle `HEAD` if no other endpoint does.
+    pub(crate) fn handles(&self, method: &Method) -> bool {
         self.methods.contains(method) || (*method == Method::HEAD && self.methods.contains(&Method::GET))
     }
 }
 
-/// A pair with its controller inside.
+/// A callback and permission, bound to a controller.
 pub(crate) trait Invoke: Send + Sync {
-    fn permit(&self, req: Request) -> BoxFuture<Result<Granted>>;
-    fn call(&self, req: Request, granted: Granted) -> BoxFuture<Result<Response>>;
+    fn authorize(&self, req: Request) -> BoxFuture<Result<AuthorizedValue>>;
+    fn call(&self, req: Request, authorized: AuthorizedValue) -> BoxFuture<Result<Response>>;
 }
 
 struct WithController<C> {
     controller: Arc<C>,
-    pair: Arc<dyn Pair<C>>,
+    pair: Arc<dyn CallbackPair<C>>,
 }
 
 impl<C: Send + Sync + 'static> Invoke for WithController<C> {
-    fn permit(&self, req: Request) -> BoxFuture<Result<Granted>> {
-        self.pair.permit(Arc::clone(&self.controller), req)
+    fn authorize(&self, req: Request) -> BoxFuture<Result<AuthorizedValue>> {
+        self.pair.authorize(Arc::clone(&self.controller), req)
     }
 
-    fn call(&self, req: Request, granted: Granted) -> BoxFuture<Result<Response>> {
-        self.pair.call(Arc::clone(&self.controller), req, granted)
+    fn call(&self, req: Request, authorized: AuthorizedValue) -> BoxFuture<Result<Response>> {
+        self.pair.call(Arc::clone(&self.controller), req, authorized)
     }
 }
 
 impl<C: Send + Sync + 'static> Endpoint<C> {
-    /// Puts the controller in, and merges what the route says for all its groups.
-    pub(crate) fn bind(self, controller: &Arc<C>, common: &Args, allow_batch: Option<bool>) -> Bound {
+    /// Binds the controller and merges the route's common settings.
+    pub(crate) fn bind(self, controller: &Arc<C>, common: &Args, allow_batch: Option<bool>) -> BoundEndpoint {
         let args = self.args.over(common);
         let allow_batch = self.allow_batch.or(allow_batch);
         let mut defaults = args.defaults();
-        // A default of null is no default.
+        // A null default counts as none.
         defaults.retain(|_, value| !value.is_null());
-        Bound {
+        BoundEndpoint {
             description: crate::options::describe_endpoint(&self.methods, &args, allow_batch),
             methods: self.methods,
             invoke: Box::new(WithController { controller: Arc::clone(controller), pair: self.pair }),
@@ -247,29 +247,29 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
     }
 }
 
-/// Where a route's schema comes from.
+/// The source of a route's item schema.
 #[derive(Clone)]
 pub(crate) enum SchemaSource {
     Fixed(Schema),
-    Made(Arc<dyn Fn() -> Value + Send + Sync>),
+    Computed(Arc<dyn Fn() -> Value + Send + Sync>),
 }
 
 impl SchemaSource {
     pub(crate) fn value(&self) -> Value {
         match self {
             SchemaSource::Fixed(schema) => schema.source().clone(),
-            SchemaSource::Made(make) => make(),
+            SchemaSource::Computed(make) => make(),
         }
     }
 }
 
-/// A route of the frozen server: its pattern and its handler groups in order of registration.
+/// A route of a built server: its pattern and its endpoints, in order of registration.
 pub struct RouteEntry {
     /// `/namespace/pattern`.
     pub(crate) pattern: String,
     pub(crate) namespace: String,
     pub(crate) schema: Option<SchemaSource>,
-    pub(crate) endpoints: Vec<Arc<Bound>>,
+    pub(crate) endpoints: Vec<Arc<BoundEndpoint>>,
     pub(crate) methods: Vec<Method>,
 }
 
@@ -283,18 +283,18 @@ impl RouteEntry {
         &self.pattern
     }
 
-    /// The namespace; empty for the two root routes.
+    /// The namespace; empty for the two routes at the root.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// Every method that some group serves, each once.
+    /// The methods of all endpoints, without duplicates.
     pub fn methods(&self) -> &[Method] {
         &self.methods
     }
 
-    /// The handler groups.
-    pub fn endpoints(&self) -> impl Iterator<Item = &Bound> {
+    /// The endpoints.
+    pub fn endpoints(&self) -> impl Iterator<Item = &BoundEndpoint> {
         self.endpoints.iter().map(AsRef::as_ref)
     }
 

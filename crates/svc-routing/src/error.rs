@@ -1,4 +1,4 @@
-//! Errors that the framework itself raises, one constructor per code.
+//! Errors of the framework, with one constructor per code.
 
 use serde_json::{Value, json};
 use svc_php::json::{JsonError, JsonErrorKind};
@@ -6,31 +6,22 @@ use svc_schema::Error;
 
 use crate::{Map, Request};
 
-/// The object that an extension point is about: its id and its type (`post`, `page`, `category` …).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObjectRef {
-    /// The object's id.
-    pub id: u64,
-    /// Name of its post type or taxonomy.
-    pub kind: String,
-}
-
-/// A refusal: 401 when nobody is logged in, else 403.
+/// An authorization error: 401 for anonymous callers, otherwise 403.
 pub fn forbidden(req: &Request, code: &str, message: &str) -> Error {
     Error::new(code, message).with_status(req.authorization_status())
 }
 
-/// The permission callback said no, without an error of its own.
+/// The permission callback denied access without an error of its own.
 pub(crate) fn rest_forbidden(req: &Request) -> Error {
     forbidden(req, "rest_forbidden", "You do not have permission to do this.")
 }
 
-/// No pattern matches, or none that does has the method.
+/// No pattern matches, or no endpoint of the matching routes has the method.
 pub(crate) fn no_route() -> Error {
-    Error::new("rest_no_route", "No route matches this address and method.").with_status(404)
+    Error::new("rest_no_route", "No route matches this URL and method.").with_status(404)
 }
 
-/// A parameter that a handler cannot use, although its schema let it pass.
+/// A parameter whose value its schema accepts but the handler's type cannot represent.
 pub(crate) fn invalid_param(name: &str) -> Error {
     let params = Map::from_iter([(name.to_owned(), Value::from("Invalid parameter."))]);
     Error::new("rest_invalid_param", format!("Invalid parameter(s): {name}"))
@@ -43,12 +34,12 @@ pub(crate) fn missing_param(name: &str) -> Error {
         .with_data(json!({ "status": 400, "params": [name] }))
 }
 
-/// The request as a whole was refused by the endpoint's validation.
+/// The endpoint's validation rejected the request as a whole.
 pub(crate) fn invalid_request() -> Error {
     Error::new("rest_invalid_params", "The parameters are not valid.").with_status(400)
 }
 
-/// A JSON body that cannot be read; number and text are PHP's.
+/// A malformed JSON body. Error number and message are PHP's.
 pub(crate) fn invalid_json(error: &JsonError) -> Error {
     if error.kind == JsonErrorKind::TooManyValues {
         return Error::new("rest_too_many_values", "The JSON body has too many values.").with_status(413);
@@ -60,27 +51,27 @@ pub(crate) fn invalid_json(error: &JsonError) -> Error {
     }))
 }
 
-/// A batch part whose address cannot be read.
+/// A batch request with an invalid path.
 pub(crate) fn parse_path_failed() -> Error {
     Error::new("parse_path_failed", "The path cannot be read.").with_status(400)
 }
 
-/// A batch part whose route is not for batches.
+/// A batch request for a route that does not allow batches.
 pub(crate) fn batch_not_allowed() -> Error {
     Error::new("rest_batch_not_allowed", "This route cannot be used in a batch.").with_status(400)
 }
 
-/// The index of a namespace that nobody registered.
+/// The index of an unknown namespace.
 pub(crate) fn invalid_namespace() -> Error {
     Error::new("rest_invalid_namespace", "There is no such namespace.").with_status(404)
 }
 
-/// Requests inside requests beyond the bound.
+/// Requests inside requests beyond the limit.
 pub(crate) fn too_deep() -> Error {
     Error::new("rest_too_deep", "Requests are nested too deeply.").with_status(400)
 }
 
-/// A handler broke down. What happened is in the log.
+/// A handler panicked. Details are in the log.
 pub(crate) fn internal_error() -> Error {
     Error::new("rest_internal_error", "Something went wrong on the server.").with_status(500)
 }

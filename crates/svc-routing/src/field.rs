@@ -1,4 +1,4 @@
-//! Additional fields: members that are added from outside to the objects of a resource.
+//! Additional fields: extensions add them to the objects of a resource.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use svc_schema::Schema;
 use crate::handler::BoxFuture;
 use crate::{Map, Request, Result};
 
-/// The object that a field of is set.
+/// Identifies the object whose field is set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectId {
-    /// An object with a number.
-    Number(u64),
-    /// An object with a name.
+    /// An object with a numeric id.
+    Id(u64),
+    /// An object with a string id.
     Name(String),
 }
 
 impl From<u64> for ObjectId {
     fn from(id: u64) -> Self {
-        Self::Number(id)
+        Self::Id(id)
     }
 }
 
@@ -34,9 +34,9 @@ impl From<&str> for ObjectId {
 type Getter = Arc<dyn Fn(Map, Request) -> BoxFuture<Result<Value>> + Send + Sync>;
 type Setter = Arc<dyn Fn(Value, ObjectId, Request) -> BoxFuture<Result<()>> + Send + Sync>;
 
-/// A member added from outside; runs after the built-in ones, on the prepared map, and may wait.
+/// A field added by an extension. Its functions run after the built-in fields, on the prepared object, and may wait.
 ///
-/// Without a schema it is in no item schema, without `get` it is not returned, without `update` it cannot be set.
+/// Without a schema it is not in the item schema, without `get` it is not returned, without `update` it cannot be set.
 #[derive(Clone, Default)]
 pub struct ExtraField {
     schema: Option<Schema>,
@@ -55,7 +55,7 @@ impl ExtraField {
         Self::default()
     }
 
-    /// How the field is read from the prepared object.
+    /// Sets the function that reads the field from the prepared object.
     #[must_use]
     pub fn get<F>(mut self, f: impl Fn(Map, Request) -> F + Send + Sync + 'static) -> Self
     where
@@ -65,7 +65,7 @@ impl ExtraField {
         self
     }
 
-    /// How the field is set.
+    /// Sets the function that writes the field.
     #[must_use]
     pub fn update<F>(mut self, f: impl Fn(Value, ObjectId, Request) -> F + Send + Sync + 'static) -> Self
     where
@@ -75,7 +75,7 @@ impl ExtraField {
         self
     }
 
-    /// The schema, if it has one.
+    /// The schema, if there is one.
     pub fn schema(&self) -> Option<&Schema> {
         self.schema.as_ref()
     }
@@ -91,7 +91,7 @@ impl ExtraField {
     }
 }
 
-/// The additional fields by object type (`post`, `term`, `comment` …), in order of registration.
+/// The additional fields by object type, in order of registration.
 #[derive(Clone, Default)]
 pub struct ExtraFields(Arc<IndexMap<String, IndexMap<String, ExtraField>>>);
 
@@ -100,7 +100,7 @@ impl ExtraFields {
         Arc::make_mut(&mut self.0).entry(object.to_owned()).or_default().insert(name.to_owned(), field);
     }
 
-    /// Whether there are none at all.
+    /// Whether there are no additional fields.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -110,32 +110,26 @@ impl ExtraFields {
         self.0.get(object).into_iter().flatten().map(|(name, field)| (name.as_str(), field))
     }
 
-    /// Whether an object type has none.
+    /// Whether an object type has no additional fields.
     pub fn is_empty_for(&self, object: &str) -> bool {
         self.0.get(object).is_none_or(IndexMap::is_empty)
     }
 
-    /// Adds to a prepared object the readable fields that the request wants.
-    ///
-    /// # Errors
-    /// Those of the fields' own functions.
+    /// Adds the readable fields that the request selects to a prepared object.
     pub async fn add_to(&self, object: &str, item: &mut Map, req: &Request) -> Result<()> {
-        self.add_shown_to(object, item, req, &|_| true).await
+        self.add_where(object, item, req, &|_| true).await
     }
 
-    /// As [`Self::add_to`], for the fields among them that `shown` lets through (those of the context, for example).
-    ///
-    /// # Errors
-    /// Those of the fields' own functions.
-    pub async fn add_shown_to(
+    /// As [`Self::add_to`], for fields that match the predicate (those that are visible in the context, for example).
+    pub async fn add_where(
         &self,
         object: &str,
         item: &mut Map,
         req: &Request,
-        shown: &(dyn Fn(&ExtraField) -> bool + Sync),
+        is_included: &(dyn Fn(&ExtraField) -> bool + Sync),
     ) -> Result<()> {
         for (name, field) in self.of(object) {
-            if let Some(get) = field.get.as_ref().filter(|_| req.wants(name) && shown(field)) {
+            if let Some(get) = field.get.as_ref().filter(|_| req.wants(name) && is_included(field)) {
                 let value = get(item.clone(), req.clone()).await?;
                 item.insert(name.to_owned(), value);
             }
@@ -143,10 +137,10 @@ impl ExtraFields {
         Ok(())
     }
 
-    /// Sets the writable fields that the request names, in order of registration.
+    /// Writes the writable fields that the request contains, in order of registration.
     ///
     /// # Errors
-    /// The first error of the fields' own functions; fields after it are not set.
+    /// Returns the first error of the fields' functions. The fields after it are not written.
     pub async fn update(&self, object: &str, id: &ObjectId, req: &Request) -> Result<()> {
         for (name, field) in self.of(object) {
             if let (Some(update), Some(value)) = (&field.update, req.param(name)) {

@@ -1,4 +1,4 @@
-//! What can be a route callback or a permission callback: plain async functions, or methods of a controller.
+//! Route and permission callbacks: async functions, or methods of a controller.
 
 use std::any::Any;
 use std::future::Future;
@@ -10,10 +10,10 @@ use crate::{Request, Response, Result};
 /// A boxed future that may move between threads.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// An async function of a request, or a controller's method.
+/// An async function of a request, or a method of a controller.
 ///
-/// A callback may take as last argument what its permission returned; then it can only be wired to a permission that
-/// returns that. `Args` only tells the shapes apart and is inferred.
+/// A callback may take the permission's result as its last argument; it can then only be combined with a permission
+/// that returns this type. `Args` only distinguishes the signatures and is inferred.
 ///
 /// ```
 /// use svc_routing::{Request, Response, Result, get, forbidden, Endpoint};
@@ -27,7 +27,7 @@ pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// let endpoint: Endpoint = get(read, may_read);
 /// ```
 ///
-/// A callback that ignores what its permission returned does not compile, nor does one that expects something else:
+/// A callback that ignores its permission's result does not compile, nor does one that expects another type:
 ///
 /// ```compile_fail
 /// use svc_routing::{Request, Response, Result, get, Endpoint};
@@ -43,11 +43,11 @@ pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a route callback",
-    note = "write `async fn f(req: Request[, granted: P]) -> Result<_>` or `async fn f(self: Arc<Self>, req: Request[, granted: P]) -> Result<_>`"
+    note = "write `async fn f(req: Request[, authorized: P]) -> Result<_>` or `async fn f(self: Arc<Self>, req: Request[, authorized: P]) -> Result<_>`"
 )]
 pub trait Handler<C, Args, In, Out>: Send + Sync + 'static {
-    /// Runs the function.
-    fn call(&self, controller: Arc<C>, req: Request, granted: In) -> BoxFuture<Result<Out>>;
+    /// Calls the function.
+    fn call(&self, controller: Arc<C>, req: Request, authorized: In) -> BoxFuture<Result<Out>>;
 }
 
 impl<C, F, Fut, Out> Handler<C, (Request,), (), Out> for F
@@ -75,8 +75,8 @@ where
     F: Fn(Request, In) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Out>> + Send + 'static,
 {
-    fn call(&self, _: Arc<C>, req: Request, granted: In) -> BoxFuture<Result<Out>> {
-        Box::pin(self(req, granted))
+    fn call(&self, _: Arc<C>, req: Request, authorized: In) -> BoxFuture<Result<Out>> {
+        Box::pin(self(req, authorized))
     }
 }
 
@@ -85,20 +85,17 @@ where
     F: Fn(Arc<C>, Request, In) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Out>> + Send + 'static,
 {
-    fn call(&self, controller: Arc<C>, req: Request, granted: In) -> BoxFuture<Result<Out>> {
-        Box::pin(self(controller, req, granted))
+    fn call(&self, controller: Arc<C>, req: Request, authorized: In) -> BoxFuture<Result<Out>> {
+        Box::pin(self(controller, req, authorized))
     }
 }
 
-/// The permission of routes that are open to everybody.
-///
-/// # Errors
-/// Never.
+/// The permission of routes that anybody may call.
 pub async fn public(_: Request) -> Result<()> {
     Ok(())
 }
 
-/// A permission from a plain condition; where it does not hold the answer is `rest_forbidden`.
+/// A permission from a predicate. If it returns false, the response is `rest_forbidden`.
 ///
 /// ```
 /// use svc_routing::{Request, Response, Result, Endpoint, get, allow_if};
@@ -111,60 +108,60 @@ pub fn allow_if(
     move |req| std::future::ready(if condition(&req) { Ok(()) } else { Err(crate::error::rest_forbidden(&req)) })
 }
 
-/// The outcome of a permission that wants to say more than yes or no; return it from the permission callback, and
-/// take it as last argument of the callback.
+/// A permission result with more detail than success or failure. Return it from the permission callback, and take it as
+/// last argument of the callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Exactly true: the request is let through, and `Allow` lists the methods.
+pub enum PermissionResult {
+    /// True: the request is allowed, and `Allow` lists the methods.
     True,
-    /// Something else that is not false or null: the request is let through, but `Allow` does not list the methods.
+    /// Another truthy value: the request is allowed, but `Allow` does not list the methods.
     Truthy,
     /// False or null: `rest_forbidden`.
     Denied,
 }
 
-/// What a permission callback granted, on its way to the callback.
-pub(crate) struct Granted {
+/// The permission's result, on its way to the callback.
+pub(crate) struct AuthorizedValue {
     value: Box<dyn Any + Send>,
-    /// Whether the permission counts for `Allow`.
+    /// Whether `Allow` lists the methods.
     pub(crate) exact: bool,
 }
 
-impl Granted {
+impl AuthorizedValue {
     /// # Errors
-    /// `rest_forbidden` for [`Decision::Denied`].
+    /// `rest_forbidden` for [`PermissionResult::Denied`].
     fn new<P: Send + 'static>(value: P, req: &Request) -> Result<Self> {
-        let decision = (&value as &dyn Any).downcast_ref::<Decision>().copied();
+        let decision = (&value as &dyn Any).downcast_ref::<PermissionResult>().copied();
         match decision {
-            Some(Decision::Denied) => Err(crate::error::rest_forbidden(req)),
-            other => Ok(Self { value: Box::new(value), exact: other != Some(Decision::Truthy) }),
+            Some(PermissionResult::Denied) => Err(crate::error::rest_forbidden(req)),
+            other => Ok(Self { value: Box::new(value), exact: other != Some(PermissionResult::Truthy) }),
         }
     }
 
     fn take<P: 'static>(self) -> P {
-        *self.value.downcast().expect("a callback gets what its own permission granted")
+        *self.value.downcast().expect("the callback's argument type is its permission's result type")
     }
 }
 
-/// A callback and its permission, with the type between them hidden.
-pub(crate) trait Pair<C>: Send + Sync {
-    /// Asks the permission callback.
-    fn permit(&self, controller: Arc<C>, req: Request) -> BoxFuture<Result<Granted>>;
-    /// Runs the callback.
-    fn call(&self, controller: Arc<C>, req: Request, granted: Granted) -> BoxFuture<Result<Response>>;
+/// A callback and its permission. The type of the permission's result is erased.
+pub(crate) trait CallbackPair<C>: Send + Sync {
+    /// Calls the permission callback.
+    fn authorize(&self, controller: Arc<C>, req: Request) -> BoxFuture<Result<AuthorizedValue>>;
+    /// Calls the callback.
+    fn call(&self, controller: Arc<C>, req: Request, authorized: AuthorizedValue) -> BoxFuture<Result<Response>>;
 }
 
-/// Names types without holding values of them.
-type Types<P, A, B> = std::marker::PhantomData<fn() -> (P, A, B)>;
+/// Marks types as used without storing values.
+type TypeMarker<P, A, B> = std::marker::PhantomData<fn() -> (P, A, B)>;
 
-/// The pair itself; `A` and `B` are the marker types of the two handlers.
-pub(crate) struct Wired<H, Q, P, A, B> {
+/// The implementation of [`CallbackPair`]. `A` and `B` are the marker types of the two handlers.
+pub(crate) struct TypedPair<H, Q, P, A, B> {
     pub(crate) callback: H,
     pub(crate) permission: Arc<Q>,
-    pub(crate) types: Types<P, A, B>,
+    pub(crate) types: TypeMarker<P, A, B>,
 }
 
-impl<C, H, Q, P, A, B> Pair<C> for Wired<H, Q, P, A, B>
+impl<C, H, Q, P, A, B> CallbackPair<C> for TypedPair<H, Q, P, A, B>
 where
     C: Send + Sync + 'static,
     P: Send + 'static,
@@ -173,12 +170,12 @@ where
     H: Handler<C, A, P, Response>,
     Q: Handler<C, B, (), P>,
 {
-    fn permit(&self, controller: Arc<C>, req: Request) -> BoxFuture<Result<Granted>> {
+    fn authorize(&self, controller: Arc<C>, req: Request) -> BoxFuture<Result<AuthorizedValue>> {
         let permission = Arc::clone(&self.permission);
-        Box::pin(async move { Granted::new(permission.call(controller, req.clone(), ()).await?, &req) })
+        Box::pin(async move { AuthorizedValue::new(permission.call(controller, req.clone(), ()).await?, &req) })
     }
 
-    fn call(&self, controller: Arc<C>, req: Request, granted: Granted) -> BoxFuture<Result<Response>> {
-        self.callback.call(controller, req, granted.take())
+    fn call(&self, controller: Arc<C>, req: Request, authorized: AuthorizedValue) -> BoxFuture<Result<Response>> {
+        self.callback.call(controller, req, authorized.take())
     }
 }

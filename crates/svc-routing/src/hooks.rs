@@ -1,48 +1,32 @@
-//! Extension points: every row of the specification's Events table as one typed method.
+//! Hooks on requests and responses: a typed method for each such row of the specification's Events table.
 //!
-//! Hooks are added while the registry is filled; those with a lower priority run first, those with the same priority in
-//! order of registration. A filter folds a value, an action observes. The framework's own work on a request stands at
-//! priority 10, before hooks of that priority: `OPTIONS` in [`Hooks::pre_dispatch`], `Allow` and `_fields` in
+//! Hooks are added while the registry is filled. Lower priorities run first, equal priorities in order of registration.
+//! Filters change a value, actions observe. The framework's own processing of a request has priority 10 and runs before
+//! other hooks of that priority: `OPTIONS` in [`Hooks::pre_dispatch`], `Allow` and `_fields` in
 //! [`Hooks::post_dispatch`].
+//!
+//! URLs have no hooks here: they come from the site's [`ApiUrls`](crate::ApiUrls).
 
 use std::future::Future;
 use std::sync::Arc;
 
-use crate::error::ObjectRef;
 use crate::handler::BoxFuture;
 use crate::registry::Registry;
 use crate::response::{Body, Served};
-use crate::search::SearchHandler;
 use crate::server::Dispatch;
 use crate::{Request, Response, Result};
 
-/// Priority of the framework's own work.
-pub(crate) const OWN: i32 = 10;
+/// Priority of the framework's own processing.
+pub(crate) const FRAMEWORK_PRIORITY: i32 = 10;
 
 type Init = dyn FnOnce(&mut Registry) + Send;
 type PreDispatch = dyn Fn(&Request) -> BoxFuture<Option<Result>> + Send + Sync;
 type PostDispatch = dyn Fn(Response, &Request) -> Response + Send + Sync;
 type PreServe = dyn Fn(&mut Served, &Request) -> Option<Body> + Send + Sync;
 type Index = dyn Fn(Response, Request) -> BoxFuture<Response> + Send + Sync;
-type Text = dyn Fn(String) -> String + Send + Sync;
-type Url = dyn Fn(String, &UrlContext<'_>) -> String + Send + Sync;
 type Wrap = dyn Fn(Arc<dyn Dispatch>) -> Arc<dyn Dispatch> + Send + Sync;
-type Handlers = dyn Fn(Vec<Arc<dyn SearchHandler>>) -> Vec<Arc<dyn SearchHandler>> + Send + Sync;
-type Sizes = dyn Fn(Vec<u32>) -> Vec<u32> + Send + Sync;
-type ObjectRoute = dyn Fn(String, &ObjectRef) -> String + Send + Sync;
 
-/// What a generated address was made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UrlContext<'a> {
-    /// The path under the interface root, beginning with a slash.
-    pub path: &'a str,
-    /// The site's number on a server of several; 0 for the current one.
-    pub blog_id: u64,
-    /// What the address is for: `rest` by default.
-    pub scheme: &'a str,
-}
-
-/// Functions by priority; stable among equals.
+/// Functions by priority. Equal priorities keep their order.
 struct Chain<F: ?Sized>(Vec<(i32, Arc<F>)>);
 
 impl<F: ?Sized> Clone for Chain<F> {
@@ -67,39 +51,32 @@ impl<F: ?Sized> Chain<F> {
         self.0.iter().map(|(_, f)| f.as_ref())
     }
 
-    /// Those that run before the framework's own work, or those that run after it.
-    fn around_own(&self, before: bool) -> impl Iterator<Item = &F> {
-        self.0.iter().filter(move |(p, _)| (*p < OWN) == before).map(|(_, f)| f.as_ref())
+    /// The functions that run before, or after, the framework's own processing.
+    fn relative_to_framework(&self, before: bool) -> impl Iterator<Item = &F> {
+        self.0.iter().filter(move |(p, _)| (*p < FRAMEWORK_PRIORITY) == before).map(|(_, f)| f.as_ref())
     }
 }
 
-/// The extension points, one method each.
+/// The hooks, one method each.
 #[derive(Default)]
 pub struct Hooks {
     init: Vec<(i32, Box<Init>)>,
     frozen: FrozenHooks,
 }
 
-/// The hooks that are run after start-up.
+/// The hooks that run after start-up.
 #[derive(Clone, Default)]
 pub(crate) struct FrozenHooks {
     pre_dispatch: Chain<PreDispatch>,
     post_dispatch: Chain<PostDispatch>,
     pre_serve: Chain<PreServe>,
     index: Chain<Index>,
-    url_prefix: Chain<Text>,
-    url: Chain<Url>,
     server: Chain<Wrap>,
-    search_handlers: Chain<Handlers>,
-    avatar_sizes: Chain<Sizes>,
-    route_for_post: Chain<ObjectRoute>,
-    route_for_term: Chain<ObjectRoute>,
-    queried_resource_route: Chain<Text>,
 }
 
 /// Registration.
 impl Hooks {
-    /// Action `rest_api_init`: runs when the server is built, with the registry, to register routes and fields.
+    /// Action `rest_api_init`: runs when the server is built and receives the registry, to register routes and fields.
     ///
     /// ```
     /// # use svc_routing::*;
@@ -115,29 +92,7 @@ impl Hooks {
         self.init.insert(at, (priority, Box::new(f)));
     }
 
-    /// Filter `rest_url_prefix`: changes the prefix of addresses, by default `svc-json`.
-    ///
-    /// ```
-    /// let mut registry = svc_routing::Registry::new();
-    /// registry.hooks.url_prefix(10, |_| "api".to_owned());
-    /// assert_eq!(registry.build().url_prefix(), "api");
-    /// ```
-    pub fn url_prefix(&mut self, priority: i32, f: impl Fn(String) -> String + Send + Sync + 'static) {
-        self.frozen.url_prefix.add(priority, Arc::new(f));
-    }
-
-    /// Filter `rest_url`: changes generated addresses.
-    ///
-    /// ```
-    /// let mut registry = svc_routing::Registry::new();
-    /// registry.hooks.url(10, |url, context| if context.path == "/" { url } else { format!("{url}?v=1") });
-    /// assert_eq!(registry.build().rest_url("/acme/v1"), "http://localhost/svc-json/acme/v1?v=1");
-    /// ```
-    pub fn url(&mut self, priority: i32, f: impl Fn(String, &UrlContext<'_>) -> String + Send + Sync + 'static) {
-        self.frozen.url.add(priority, Arc::new(f));
-    }
-
-    /// Filter `wp_rest_server_class`: puts another dispatcher around or in place of the server's own.
+    /// Filter `wp_rest_server_class`: wraps or replaces the server's dispatcher.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -164,82 +119,8 @@ impl Hooks {
         self.frozen.server.add(priority, Arc::new(f));
     }
 
-    /// Filter `wp_rest_search_handlers`: changes the list of search handlers.
-    ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use svc_routing::*;
-    /// struct Nothing;
-    /// impl SearchHandler for Nothing {
-    ///     fn kind(&self) -> &str { "nothing" }
-    ///     fn subtypes(&self) -> Vec<String> { Vec::new() }
-    ///     fn search(&self, _: Request) -> BoxFuture<Result<SearchPage>> { Box::pin(async { Ok(SearchPage::default()) }) }
-    ///     fn prepare(&self, _: Vec<serde_json::Value>, _: Request) -> BoxFuture<Result<Vec<(serde_json::Value, Links)>>> {
-    ///         Box::pin(async { Ok(Vec::new()) })
-    ///     }
-    /// }
-    /// let mut registry = Registry::new();
-    /// registry.hooks.search_handlers(10, |mut all| { all.push(Arc::new(Nothing)); all });
-    /// assert_eq!(registry.hooks.search_handler_list(Vec::new())[0].kind(), "nothing");
-    /// ```
-    pub fn search_handlers(
-        &mut self,
-        priority: i32,
-        f: impl Fn(Vec<Arc<dyn SearchHandler>>) -> Vec<Arc<dyn SearchHandler>> + Send + Sync + 'static,
-    ) {
-        self.frozen.search_handlers.add(priority, Arc::new(f));
-    }
-
-    /// Filter `rest_avatar_sizes`: changes the list of avatar sizes in pixels, by default 24, 48, 96.
-    ///
-    /// ```
-    /// let mut registry = svc_routing::Registry::new();
-    /// registry.hooks.avatar_sizes(10, |mut sizes| { sizes.push(192); sizes });
-    /// assert_eq!(registry.build().avatar_sizes(), [24, 48, 96, 192]);
-    /// ```
-    pub fn avatar_sizes(&mut self, priority: i32, f: impl Fn(Vec<u32>) -> Vec<u32> + Send + Sync + 'static) {
-        self.frozen.avatar_sizes.add(priority, Arc::new(f));
-    }
-
-    /// Filter `rest_route_for_post`: changes a post's route.
-    ///
-    /// ```
-    /// # use svc_routing::ObjectRef;
-    /// let mut registry = svc_routing::Registry::new();
-    /// registry.hooks.route_for_post(10, |route, post| if post.kind == "book" { String::new() } else { route });
-    /// let book = ObjectRef { id: 7, kind: "book".to_owned() };
-    /// assert_eq!(registry.build().route_for_post("/svc/v2/books/7".to_owned(), &book), "");
-    /// ```
-    pub fn route_for_post(&mut self, priority: i32, f: impl Fn(String, &ObjectRef) -> String + Send + Sync + 'static) {
-        self.frozen.route_for_post.add(priority, Arc::new(f));
-    }
-
-    /// Filter `rest_route_for_term`: changes a term's route.
-    ///
-    /// ```
-    /// # use svc_routing::ObjectRef;
-    /// let mut registry = svc_routing::Registry::new();
-    /// registry.hooks.route_for_term(10, |route, term| format!("{route}?taxonomy={}", term.kind));
-    /// let term = ObjectRef { id: 3, kind: "genre".to_owned() };
-    /// assert_eq!(registry.build().route_for_term("/g/3".to_owned(), &term), "/g/3?taxonomy=genre");
-    /// ```
-    pub fn route_for_term(&mut self, priority: i32, f: impl Fn(String, &ObjectRef) -> String + Send + Sync + 'static) {
-        self.frozen.route_for_term.add(priority, Arc::new(f));
-    }
-
-    /// Filter `rest_queried_resource_route`: changes the route of the resource that a page of the site shows.
-    ///
-    /// ```
-    /// let mut registry = svc_routing::Registry::new();
-    /// registry.hooks.queried_resource_route(10, |route| route.replace("/v2/", "/v3/"));
-    /// assert_eq!(registry.build().queried_resource_route("/svc/v2/posts/1".to_owned()), "/svc/v3/posts/1");
-    /// ```
-    pub fn queried_resource_route(&mut self, priority: i32, f: impl Fn(String) -> String + Send + Sync + 'static) {
-        self.frozen.queried_resource_route.add(priority, Arc::new(f));
-    }
-
-    /// Filter `rest_pre_serve_request`: sees what is about to go out, may change its headers, and may answer with
-    /// another body. The web service attaches its CORS headers at priority 10.
+    /// Filter `rest_pre_serve_request`: inspects the final response, may change its headers, and may replace the body.
+    /// The HTTP service adds its CORS headers at priority 10.
     ///
     /// ```
     /// # use svc_routing::{Registry, Request};
@@ -258,7 +139,7 @@ impl Hooks {
         self.frozen.pre_serve.add(priority, Arc::new(f));
     }
 
-    /// Filter `rest_post_dispatch`: changes a response after it was dispatched, errors included.
+    /// Filter `rest_post_dispatch`: changes a response after dispatch, including errors.
     ///
     /// ```
     /// # use svc_routing::{Registry, Request};
@@ -273,7 +154,7 @@ impl Hooks {
         self.frozen.post_dispatch.add(priority, Arc::new(f));
     }
 
-    /// Filter `rest_pre_dispatch`: may answer a request before it is matched with a route.
+    /// Filter `rest_pre_dispatch`: may respond to a request before it is matched with a route.
     ///
     /// ```
     /// # use svc_routing::{Registry, Request, Response};
@@ -314,11 +195,6 @@ impl Hooks {
         self.frozen.index.add(priority, Arc::new(move |res, req| Box::pin(f(res, req))));
     }
 
-    /// The search handlers after all filters; for the program that mounts the search route.
-    pub fn search_handler_list(&self, default: Vec<Arc<dyn SearchHandler>>) -> Vec<Arc<dyn SearchHandler>> {
-        self.frozen.search_handlers.iter().fold(default, |all, f| f(all))
-    }
-
     pub(crate) fn take_init(&mut self) -> Vec<Box<Init>> {
         std::mem::take(&mut self.init).into_iter().map(|(_, f)| f).collect()
     }
@@ -330,27 +206,27 @@ impl Hooks {
 
 /// Running.
 impl FrozenHooks {
-    pub(crate) async fn run_pre_dispatch(&self, req: &Request, before_own: bool) -> Option<Result> {
-        for f in self.pre_dispatch.around_own(before_own) {
-            // The future is made before it is awaited, so that the hook itself need not be held across the wait.
-            let answer = f(req);
-            if let Some(result) = answer.await {
+    pub(crate) async fn run_pre_dispatch(&self, req: &Request, before_framework: bool) -> Option<Result> {
+        for f in self.pre_dispatch.relative_to_framework(before_framework) {
+            // Call the hook before awaiting, so that no reference to it is held across the await.
+            let future = f(req);
+            if let Some(result) = future.await {
                 return Some(result);
             }
         }
         None
     }
 
-    /// Whether some have a word in answers.
-    pub(crate) fn see_answers(&self) -> bool {
+    /// Whether any hook can change responses.
+    pub(crate) fn can_change_responses(&self) -> bool {
         !(self.pre_dispatch.0.is_empty()
             && self.post_dispatch.0.is_empty()
             && self.pre_serve.0.is_empty()
             && self.server.0.is_empty())
     }
 
-    pub(crate) fn run_post_dispatch(&self, res: Response, req: &Request, before_own: bool) -> Response {
-        self.post_dispatch.around_own(before_own).fold(res, |res, f| f(res, req))
+    pub(crate) fn run_post_dispatch(&self, res: Response, req: &Request, before_framework: bool) -> Response {
+        self.post_dispatch.relative_to_framework(before_framework).fold(res, |res, f| f(res, req))
     }
 
     pub(crate) fn run_pre_serve(&self, served: &mut Served, req: &Request) {
@@ -368,32 +244,8 @@ impl FrozenHooks {
         res
     }
 
-    pub(crate) fn run_url_prefix(&self, prefix: String) -> String {
-        self.url_prefix.iter().fold(prefix, |prefix, f| f(prefix))
-    }
-
-    pub(crate) fn run_url(&self, url: String, context: &UrlContext<'_>) -> String {
-        self.url.iter().fold(url, |url, f| f(url, context))
-    }
-
     pub(crate) fn wrap(&self, inner: Arc<dyn Dispatch>) -> Option<Arc<dyn Dispatch>> {
         (!self.server.0.is_empty()).then(|| self.server.iter().fold(inner, |inner, f| f(inner)))
-    }
-
-    pub(crate) fn run_avatar_sizes(&self, sizes: Vec<u32>) -> Vec<u32> {
-        self.avatar_sizes.iter().fold(sizes, |sizes, f| f(sizes))
-    }
-
-    pub(crate) fn run_route_for_post(&self, route: String, post: &ObjectRef) -> String {
-        self.route_for_post.iter().fold(route, |route, f| f(route, post))
-    }
-
-    pub(crate) fn run_route_for_term(&self, route: String, term: &ObjectRef) -> String {
-        self.route_for_term.iter().fold(route, |route, f| f(route, term))
-    }
-
-    pub(crate) fn run_queried_resource_route(&self, route: String) -> String {
-        self.queried_resource_route.iter().fold(route, |route, f| f(route))
     }
 }
 
@@ -401,12 +253,16 @@ impl FrozenHooks {
 mod tests {
     use super::*;
 
-    #[test]
-    fn lower_priority_runs_first_and_equals_keep_their_order() {
+    #[tokio::test]
+    async fn hooks_run_by_priority_then_registration() {
         let mut hooks = Hooks::default();
         for (priority, mark) in [(10, "b"), (5, "a"), (10, "c"), (20, "d"), (-1, "0")] {
-            hooks.queried_resource_route(priority, move |route| route + mark);
+            hooks.index(priority, move |mut res, _| async move {
+                res.data = format!("{}{mark}", res.data.as_str().unwrap_or_default()).into();
+                res
+            });
         }
-        assert_eq!(hooks.freeze().run_queried_resource_route(String::new()), "0abcd");
+        let res = hooks.freeze().run_index(Response::new(""), &Request::get("/")).await;
+        assert_eq!(res.data, "0abcd");
     }
 }

@@ -1,4 +1,4 @@
-//! The index of the interface, and those of its namespaces.
+//! The index of the API and of its namespaces.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use svc_schema::build::untyped;
 use svc_schema::{Arg, Args};
 
-use crate::registry::Table;
+use crate::registry::RouteTable;
 use crate::{Link, Map, Request, Response, Result, Route, Server, get, public};
 
-/// Where people read about the interface.
+/// URL of WordPress's REST API handbook.
 const HELP: &str = "https://developer.wordpress.org/rest-api/";
 
 fn context() -> Arg {
@@ -17,14 +17,14 @@ fn context() -> Arg {
 }
 
 /// Registers the root route.
-pub(crate) fn add_root(table: &mut Table) {
+pub(crate) fn add_root(table: &mut RouteTable) {
     let args = Args::new().with("context", context());
     let route: Route = Route::new("/").endpoint(get(root, public).args(args));
     table.insert(String::new(), "/".to_owned(), route, &Arc::new(()));
 }
 
 /// Registers the index of a namespace.
-pub(crate) fn add_namespace(table: &mut Table, namespace: &str) {
+pub(crate) fn add_namespace(table: &mut RouteTable, namespace: &str) {
     let args = Args::new().with("namespace", untyped().default(namespace)).with("context", context());
     let pattern = format!("/{namespace}");
     let route: Route = Route::new(&pattern).endpoint(get(namespace_index, public).args(args));
@@ -35,10 +35,10 @@ fn server(req: &Request) -> Result<Server> {
     req.server().cloned().ok_or_else(crate::error::no_route)
 }
 
-/// `GET /`: facts of the site, namespaces, routes. The member `authentication` is for the `index` hook to fill.
+/// `GET /`: site information, namespaces, routes. The `index` hook fills the field `authentication`.
 async fn root(req: Request) -> Result {
     let server = server(&req)?;
-    let mut data = server.site().index_facts(req.clone()).await;
+    let mut data = server.site().compute_index_fields(req.clone()).await;
     data.retain(|name, _| req.wants(name));
     let members: [(&str, &dyn Fn() -> Value); 3] = [
         ("namespaces", &|| server.namespaces().into()),
@@ -56,13 +56,13 @@ async fn root(req: Request) -> Result {
     }
     let mut res = server.hooks().run_index(res, &req).await;
     if res.data.as_object().is_some_and(Map::is_empty) {
-        // PHP prints an empty map as a list.
+        // PHP encodes an empty map as a list.
         res.data = json!([]);
     }
     Ok(res)
 }
 
-/// `GET /namespace`: its routes.
+/// `GET /namespace`: the namespace's routes.
 async fn namespace_index(req: Request) -> Result {
     let server = server(&req)?;
     let namespace: String = req.require("namespace")?;

@@ -3,9 +3,9 @@
 use svc_php::json::{JsonError, decode_bounded};
 use svc_schema::Error;
 
-use crate::params::Sent;
+use crate::params::BodyParams;
 
-/// Whether the body is JSON; its value is among the parameters ([`Params::json`](crate::Params)), once.
+/// Whether the body is JSON. The parsed value is stored once, among the parameters ([`Params::json`](crate::Params)).
 #[derive(Clone, Debug)]
 pub(crate) enum JsonBody {
     /// No body, or another content type.
@@ -15,19 +15,19 @@ pub(crate) enum JsonBody {
 }
 
 impl JsonBody {
-    /// Reads a body of at most this many values. PHP takes the text `0` for an empty body.
-    pub(crate) fn read(body: &[u8], max_values: usize) -> (Self, Sent) {
+    /// Parses a body of at most this many values. PHP considers the body `0` empty.
+    pub(crate) fn read(body: &[u8], max_values: usize) -> (Self, BodyParams) {
         if body.is_empty() || body == b"0" {
-            return (JsonBody::Absent, Sent::default());
+            return (JsonBody::Absent, BodyParams::default());
         }
         match decode_bounded(body, max_values) {
-            Ok(value) => (JsonBody::Read, Sent::new(value)),
-            Err(error) => (JsonBody::Malformed(error), Sent::default()),
+            Ok(value) => (JsonBody::Read, BodyParams::new(value)),
+            Err(error) => (JsonBody::Malformed(error), BodyParams::default()),
         }
     }
 
     /// # Errors
-    /// `rest_invalid_json` (400) when the body is malformed, `rest_too_many_values` (413) when it is too much.
+    /// `rest_invalid_json` (400) for a malformed body, `rest_too_many_values` (413) if it exceeds the limit.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self {
             JsonBody::Malformed(error) => Err(crate::error::invalid_json(error)),

@@ -1,23 +1,23 @@
-//! Link relations of a response: `_links`, shortened by curies.
+//! Link relations of a response: `_links`, abbreviated by CURIEs.
 
 use serde_json::{Value, json};
 
 use crate::Map;
 
-/// The attribute that says what may be done at the target.
+/// The attribute that lists the methods allowed on the target.
 const HINTS: &str = "targetHints";
 
-/// A prefix that shortens long relation names: `https://api.w.org/{rel}` known as `svc`.
+/// A prefix that abbreviates relation names: `svc` for `https://api.w.org/{rel}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Curie {
-    /// The short name, before the colon.
+    /// The prefix, before the colon.
     pub name: String,
-    /// The template; `{rel}` in it stands for the rest of the relation's name.
+    /// The URL template; `{rel}` is the rest of the relation's name.
     pub href: String,
 }
 
 impl Curie {
-    /// The rest of the relation's name, when the template fits.
+    /// The rest of the relation's name, if the template matches.
     fn shorten<'a>(&self, rel: &'a str) -> Option<&'a str> {
         let (before, after) = self.href.split_once("{rel}")?;
         let rest = rel.strip_prefix(before)?.strip_suffix(after)?;
@@ -30,17 +30,17 @@ impl Curie {
 pub struct Link {
     href: String,
     attributes: Map,
-    /// What the caller may do there is known, though it may be nothing.
-    judged: bool,
+    /// Whether the allowed methods are known, even if there are none.
+    hints_known: bool,
 }
 
 impl Link {
-    /// A link to this address.
+    /// A link to this URL.
     pub fn new(href: impl Into<String>) -> Self {
-        Self { href: href.into(), attributes: Map::new(), judged: false }
+        Self { href: href.into(), attributes: Map::new(), hints_known: false }
     }
 
-    /// Lets `_embed` fetch the target.
+    /// Allows `_embed` to fetch the target.
     pub fn embeddable(self) -> Self {
         self.attr("embeddable", true)
     }
@@ -51,24 +51,24 @@ impl Link {
         self
     }
 
-    /// Says which methods the caller may use on the target, so that the server does not work it out. Of a target that
-    /// allows nothing the caller is told nothing, as where the server finds nothing out.
+    /// Sets the methods that the caller may use on the target, so that the server does not determine them. An empty
+    /// list results in no hints, as if the server had found no allowed methods.
     pub fn allow<'a>(mut self, methods: impl IntoIterator<Item = &'a str>) -> Self {
-        self.judged = true;
+        self.hints_known = true;
         let methods: Vec<&str> = methods.into_iter().collect();
         if methods.is_empty() { self } else { self.attr(HINTS, json!({ "allow": methods })) }
     }
 
-    /// The address.
+    /// The URL.
     pub fn href(&self) -> &str {
         &self.href
     }
 
     fn has_hints(&self) -> bool {
-        self.judged || self.attributes.get(HINTS).is_some_and(|hints| hints.get("allow").is_some())
+        self.hints_known || self.attributes.get(HINTS).is_some_and(|hints| hints.get("allow").is_some())
     }
 
-    /// As a member of `_links`: the attributes, then the address, then what may be done there.
+    /// As an entry of `_links`: the attributes, then the URL, then the hints.
     fn to_value(&self) -> Value {
         let mut out = self.attributes.clone();
         let hints = out.shift_remove(HINTS);
@@ -97,7 +97,7 @@ impl Links {
         }
     }
 
-    /// Removes a relation, or only its targets with this address.
+    /// Removes a relation, or only its targets with this URL.
     pub fn remove(&mut self, rel: &str, href: Option<&str>) {
         for (_, links) in self.0.iter_mut().filter(|(name, _)| name == rel) {
             links.retain(|link| href.is_some_and(|href| link.href != href));
@@ -105,7 +105,7 @@ impl Links {
         self.0.retain(|(_, links)| !links.is_empty());
     }
 
-    /// Whether there are none.
+    /// Whether there are no links.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -115,12 +115,12 @@ impl Links {
         self.0.iter().map(|(rel, links)| (rel.as_str(), links.as_slice()))
     }
 
-    /// The `self` targets for which nobody has said which methods they allow.
+    /// The `self` targets whose allowed methods are not set.
     pub(crate) fn unhinted_self(&mut self) -> impl Iterator<Item = &mut Link> {
         self.0.iter_mut().filter(|(rel, _)| rel == "self").flat_map(|(_, links)| links).filter(|link| !link.has_hints())
     }
 
-    /// The value of `_links`: relations shortened by the curies, the used curies last. `None` without links.
+    /// The value of `_links`: relations abbreviated by CURIEs, with the used CURIEs last. `None` without links.
     pub fn to_value(&self, curies: &[Curie]) -> Option<Map> {
         if self.0.is_empty() {
             return None;
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn relations_are_shortened_and_curies_come_last() {
+    fn relations_are_abbreviated_and_curies_come_last() {
         let mut links = Links::new();
         links.add("https://api.w.org/thing", Link::new("a").embeddable());
         links.add("self", Link::new("b").allow(["GET"]));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn remove_takes_a_relation_or_one_target() {
+    fn remove_deletes_a_relation_or_one_target() {
         let mut links = Links::new();
         links.add("a", Link::new("1"));
         links.add("a", Link::new("2"));

@@ -1,7 +1,8 @@
 //! Finds the routes whose patterns match a path, without trying every pattern.
 //!
-//! Patterns stand in a tree of the literal segments that they begin with. A path is walked down that tree once; only the
-//! patterns that stand on its way are tried. The answer is that of trying every pattern in order of registration.
+//! Patterns are indexed by a tree of the literal segments that they start with. Matching walks down that tree once and
+//! tries only the patterns of the visited nodes. The result is the same as trying all patterns in order of
+//! registration.
 
 use crate::pattern::{Captures, Pattern, next_segment};
 
@@ -9,35 +10,35 @@ use crate::pattern::{Captures, Pattern, next_segment};
 #[derive(Debug)]
 pub struct Matcher {
     patterns: Vec<Pattern>,
-    root: Node,
+    root: TrieNode,
 }
 
-/// A pattern's index as the caller counts, and where it is kept.
+/// A pattern's index for the caller, and its position in `patterns`.
 type Slot = (usize, usize);
 
 #[derive(Debug, Default)]
-struct Node {
+struct TrieNode {
     children: Children,
-    /// Patterns that end here.
+    /// Patterns without further segments.
     exact: Vec<Slot>,
-    /// Patterns that go on from here.
+    /// Patterns with further segments.
     open: Vec<Slot>,
 }
 
-/// Nodes by their segment, without regard to ASCII letter case. A few are looked through; more are found by hash. The
-/// segments are registered ones, so nobody from outside can make them collide.
+/// Nodes by segment, ignoring ASCII case. Up to [`MAX_LINEAR`] are searched linearly, more by hash. Only registered
+/// segments are hashed, so clients cannot cause collisions.
 #[derive(Debug, Default)]
 struct Children {
-    nodes: Vec<(Box<str>, Node)>,
-    /// Places of nodes plus one, by hash and then onwards; 0 is free. At most half full, its size a power of two.
+    nodes: Vec<(Box<str>, TrieNode)>,
+    /// Positions of nodes plus one, in an open-addressing hash table; 0 is free. At most half full, and the size is a
+    /// power of two.
     table: Vec<usize>,
 }
 
-/// The most nodes that are looked through one by one.
-const FEW: usize = 4;
+/// Maximum number of nodes that are searched linearly.
+const MAX_LINEAR: usize = 4;
 
-/// A quick hash that does not see the case of letters: eight bytes at a time, each with the bit set that tells the cases
-/// apart.
+/// A fast hash that ignores ASCII case: eight bytes at a time, with the bit set in each that distinguishes the cases.
 fn hash(segment: &str) -> usize {
     const CASE: u64 = 0x2020_2020_2020_2020;
     let mix = |hash: u64, word: u64| (hash ^ (word | CASE)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
@@ -50,44 +51,44 @@ fn hash(segment: &str) -> usize {
     (mix(hash, last) >> 20) as usize
 }
 
-/// Whether two segments are the same but for the case of letters.
-fn same(a: &str, b: &str) -> bool {
-    // Nearly always they are the same in every letter, which is quicker to see.
+/// Whether two segments are equal, ignoring ASCII case.
+fn eq_ignore_case(a: &str, b: &str) -> bool {
+    // Usually they are identical, which is faster to check.
     a == b || a.eq_ignore_ascii_case(b)
 }
 
 impl Children {
     fn find(&self, segment: &str) -> Option<usize> {
         if self.table.is_empty() {
-            return self.nodes.iter().position(|(name, _)| same(name, segment));
+            return self.nodes.iter().position(|(name, _)| eq_ignore_case(name, segment));
         }
         let mask = self.table.len() - 1;
         let mut at = hash(segment) & mask;
         loop {
-            let place = self.table[at].checked_sub(1)?;
-            if same(&self.nodes[place].0, segment) {
-                return Some(place);
+            let position = self.table[at].checked_sub(1)?;
+            if eq_ignore_case(&self.nodes[position].0, segment) {
+                return Some(position);
             }
             at = (at + 1) & mask;
         }
     }
 
-    fn get(&self, segment: &str) -> Option<&Node> {
-        self.find(segment).map(|place| &self.nodes[place].1)
+    fn get(&self, segment: &str) -> Option<&TrieNode> {
+        self.find(segment).map(|position| &self.nodes[position].1)
     }
 
-    fn entry(&mut self, segment: &str) -> &mut Node {
-        let place = self.find(segment).unwrap_or_else(|| {
-            self.nodes.push((segment.into(), Node::default()));
-            if self.nodes.len() > FEW {
+    fn entry(&mut self, segment: &str) -> &mut TrieNode {
+        let position = self.find(segment).unwrap_or_else(|| {
+            self.nodes.push((segment.into(), TrieNode::default()));
+            if self.nodes.len() > MAX_LINEAR {
                 self.index();
             }
             self.nodes.len() - 1
         });
-        &mut self.nodes[place].1
+        &mut self.nodes[position].1
     }
 
-    /// Makes the table anew when it would be more than half full, else adds the last node.
+    /// Rebuilds the table if it would be more than half full, otherwise adds the last node.
     fn index(&mut self) {
         let full = self.nodes.len() * 2 > self.table.len();
         let from = if full { 0 } else { self.nodes.len() - 1 };
@@ -95,44 +96,44 @@ impl Children {
             self.table = vec![0; (self.nodes.len() * 4).next_power_of_two()];
         }
         let mask = self.table.len() - 1;
-        for (place, (name, _)) in self.nodes.iter().enumerate().skip(from) {
+        for (position, (name, _)) in self.nodes.iter().enumerate().skip(from) {
             let mut at = hash(name) & mask;
             while self.table[at] != 0 {
                 at = (at + 1) & mask;
             }
-            self.table[at] = place + 1;
+            self.table[at] = position + 1;
         }
     }
 }
 
-/// Candidates that stand at one node, with the part of the path that their prefix leaves over.
-type Candidates<'m, 't> = (&'m [Slot], Option<&'t str>);
+/// The candidates of one node, with the rest of the path after their prefix.
+type NodeCandidates<'m, 't> = (&'m [Slot], Option<&'t str>);
 
-/// The lists of candidates met on the way: few enough, nearly always, to need no memory.
+/// The candidates of all visited nodes. They rarely need an allocation.
 #[derive(Default)]
-struct Way<'m, 't> {
-    first: [Candidates<'m, 't>; 4],
+struct CandidateLists<'m, 't> {
+    first: [NodeCandidates<'m, 't>; 4],
     n_first: usize,
-    more: Vec<Candidates<'m, 't>>,
+    spilled: Vec<NodeCandidates<'m, 't>>,
 }
 
-impl<'m, 't> Way<'m, 't> {
+impl<'m, 't> CandidateLists<'m, 't> {
     fn push(&mut self, slots: &'m [Slot], rest: Option<&'t str>) {
         if slots.is_empty() {
             return;
         }
         match self.first.get_mut(self.n_first) {
-            Some(place) => {
-                *place = (slots, rest);
+            Some(slot) => {
+                *slot = (slots, rest);
                 self.n_first += 1;
             }
-            None => self.more.push((slots, rest)),
+            None => self.spilled.push((slots, rest)),
         }
     }
 
-    /// Takes the candidate that was registered first.
+    /// Removes and returns the candidate that was registered first.
     fn next(&mut self) -> Option<(Slot, Option<&'t str>)> {
-        let lists = self.first[..self.n_first].iter_mut().chain(&mut self.more);
+        let lists = self.first[..self.n_first].iter_mut().chain(&mut self.spilled);
         let list = lists.filter(|(slots, _)| !slots.is_empty()).min_by_key(|(slots, _)| slots[0])?;
         let (slot, others) = list.0.split_first()?;
         list.0 = others;
@@ -141,9 +142,9 @@ impl<'m, 't> Way<'m, 't> {
 }
 
 impl Matcher {
-    /// An index over these patterns. A pattern that does not compile matches nothing.
+    /// An index of these patterns. An invalid pattern matches nothing.
     pub fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut matcher = Self { patterns: Vec::new(), root: Node::default() };
+        let mut matcher = Self { patterns: Vec::new(), root: TrieNode::default() };
         for (idx, source) in patterns.into_iter().enumerate() {
             if let Ok(pattern) = Pattern::compile(source) {
                 matcher.insert(idx, pattern);
@@ -163,22 +164,22 @@ impl Matcher {
         self.patterns.push(pattern);
     }
 
-    /// Gives every match to `take`, in order of registration, until it returns a value.
+    /// Calls `take` for every match, in order of registration, until it returns a value.
     pub fn find<'t, R>(&self, path: &'t str, mut take: impl FnMut(usize, &Captures<'_, 't>) -> Option<R>) -> Option<R> {
         let mut rest = Some(path.strip_prefix('/')?);
-        let (mut node, mut way) = (&self.root, Way::default());
+        let (mut node, mut candidates) = (&self.root, CandidateLists::default());
         loop {
-            way.push(&node.open, rest);
+            candidates.push(&node.open, rest);
             let Some(text) = rest else {
-                way.push(&node.exact, None);
+                candidates.push(&node.exact, None);
                 break;
             };
             let (first, after) = next_segment(text);
             let Some(child) = node.children.get(first) else { break };
             (node, rest) = (child, after);
         }
-        while let Some(((idx, kept), rest)) = way.next() {
-            let found = self.patterns[kept].match_rest(path, rest).and_then(|captures| take(idx, &captures));
+        while let Some(((idx, pattern_idx), rest)) = candidates.next() {
+            let found = self.patterns[pattern_idx].match_rest(path, rest).and_then(|captures| take(idx, &captures));
             if found.is_some() {
                 return found;
             }
@@ -195,16 +196,16 @@ mod tests {
 
     use super::*;
 
-    /// Every match, by trying all patterns.
+    /// All matches, found by trying every pattern.
     fn naive(patterns: &[Pattern], path: &str) -> Vec<(usize, String)> {
         let all = patterns.iter().enumerate();
         all.filter_map(|(i, p)| Some((i, format!("{:?}", p.matches(path)?.iter().collect::<Vec<_>>())))).collect()
     }
 
-    /// Every match by the engine alone, in its own way of ignoring case, for paths where the two ways agree.
+    /// All matches according to the regex engine and its rules for case, for paths where both rules agree.
     fn by_engine(sources: &[String], path: &str) -> Vec<usize> {
         thread_local! {
-            // Compiling takes most of the time, and the same few patterns come again and again.
+            // Compiling takes most of the time, and the same few patterns occur repeatedly.
             static COMPILED: std::cell::RefCell<HashMap<String, fancy_regex::Regex>> = Default::default();
         }
         COMPILED.with_borrow_mut(|compiled| {
@@ -229,14 +230,14 @@ mod tests {
         ]
     }
 
-    /// No group twice in a pattern: the engine refuses that.
+    /// No group name twice in a pattern: the engine rejects that.
     fn pattern() -> impl Strategy<Value = String> {
         prop::collection::vec(part(), 1..4).prop_map(|parts| {
-            let mut seen = Vec::new();
+            let mut used_names = Vec::new();
             let parts = parts.into_iter().filter(|p| {
                 !p.contains('<') || {
-                    let new = !seen.contains(p);
-                    seen.push(p.clone());
+                    let new = !used_names.contains(p);
+                    used_names.push(p.clone());
                     new
                 }
             });
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn many_segments_at_one_place_are_all_found() {
+    fn many_segments_at_one_node_are_found() {
         let sources: Vec<String> = (0..200).map(|i| format!("/Things{i}/(?P<id>[\\d]+)")).collect();
         let matcher = Matcher::new(sources.iter().map(String::as_str));
         for i in 0..200 {
@@ -259,7 +260,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
         #[test]
-        fn answers_equal_trying_every_pattern(
+        fn matches_equal_trying_every_pattern(
             sources in prop::collection::vec(pattern(), 1..12),
             path in "(/[aAbB1-]{0,2}){1,4}",
         ) {
@@ -276,7 +277,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_no_panic(source in ".{0,40}", path in ".{0,40}") {
+        fn arbitrary_text_does_not_panic(source in ".{0,40}", path in ".{0,40}") {
             if let Ok(pattern) = Pattern::compile(&source) {
                 pattern.matches(&path);
             }

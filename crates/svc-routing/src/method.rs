@@ -1,25 +1,25 @@
-//! Sets of HTTP methods as routes are registered with.
+//! Sets of HTTP methods, for registering routes.
 
 use http::Method;
 
-/// Methods of a route that reads.
+/// Methods of an endpoint that reads.
 pub const READABLE: &[Method] = &[Method::GET];
-/// Methods of a route that creates.
+/// Methods of an endpoint that creates.
 pub const CREATABLE: &[Method] = &[Method::POST];
-/// Methods of a route that changes.
+/// Methods of an endpoint that updates.
 pub const EDITABLE: &[Method] = &[Method::POST, Method::PUT, Method::PATCH];
-/// Methods of a route that deletes.
+/// Methods of an endpoint that deletes.
 pub const DELETABLE: &[Method] = &[Method::DELETE];
-/// Every method that the interface serves.
+/// All methods that the API supports.
 pub const ALL: &[Method] = &[Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
-/// What can stand for the methods of an endpoint: a list, or text such as `GET, POST` in any letter case.
+/// Types that specify the methods of an endpoint: a list, or a string such as `GET, POST` in any case.
 pub trait IntoMethods {
-    /// The methods in order, without doubles.
+    /// The methods in order, without duplicates.
     fn into_methods(self) -> Vec<Method>;
 }
 
-/// Text that is no method name is left out: no request could carry it.
+/// Invalid method names are ignored: no request could have them.
 fn parse(text: &str) -> Vec<Method> {
     unique(text.split(',').filter_map(|m| Method::from_bytes(m.trim().to_ascii_uppercase().as_bytes()).ok()))
 }
@@ -76,7 +76,7 @@ impl IntoMethods for Vec<&str> {
     }
 }
 
-/// Whether form and multipart bodies of requests with this method count as parameters.
+/// Whether form and multipart bodies of requests with this method are parameters.
 pub(crate) fn accepts_body(method: &Method) -> bool {
     matches!(*method, Method::POST | Method::PUT | Method::PATCH | Method::DELETE)
 }

@@ -1,4 +1,4 @@
-//! Descriptions of routes, for `OPTIONS` and the indexes.
+//! Descriptions of routes, for `OPTIONS` and the index.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn names(methods: &[Method]) -> Vec<Value> {
     methods.iter().map(|m| m.as_str().into()).collect()
 }
 
-/// A handler group as descriptions show it.
+/// The description of an endpoint.
 pub(crate) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: Option<bool>) -> Value {
     let mut out = Map::new();
     out.insert("methods".to_owned(), names(methods).into());
@@ -22,36 +22,36 @@ pub(crate) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: Op
         .iter()
         .map(|(name, arg)| {
             let source = arg.source().as_object();
-            let mut shown: Map = source
+            let mut keywords: Map = source
                 .into_iter()
                 .flatten()
                 .filter(|(keyword, _)| KEYWORDS.contains(&keyword.as_str()))
                 .map(|(keyword, value)| (keyword.clone(), value.clone()))
                 .collect();
-            if let (Some(default), None) = (&arg.default, shown.get("default")) {
-                shown.insert("default".to_owned(), default.clone());
+            if let (Some(default), None) = (&arg.default, keywords.get("default")) {
+                keywords.insert("default".to_owned(), default.clone());
             }
-            // A list of required members shows as true, although it does not make the argument required.
+            // A list of required properties is described as true, although it does not make the argument required.
             let required = arg.required || arg.source().get("required").is_some_and(svc_php::cast::truthy);
-            shown.insert("required".to_owned(), required.into());
-            (name.to_owned(), shown.into())
+            keywords.insert("required".to_owned(), required.into());
+            (name.to_owned(), keywords.into())
         })
         .collect();
-    // PHP prints an empty map as a list.
+    // PHP encodes an empty map as a list.
     let described = if described.is_empty() { json!([]) } else { described.into() };
     out.insert("args".to_owned(), described);
     out.into()
 }
 
-/// A route as the indexes show it, and as `OPTIONS` does with `help`, which adds the item schema. `None` when every
-/// handler group is hidden. `address` gives a route's address.
-pub(crate) fn describe_route(route: &RouteEntry, help: bool, address: impl Fn(&str) -> String) -> Option<Value> {
-    let shown: Vec<_> = route.endpoints.iter().filter(|e| e.show_in_index).collect();
-    if shown.is_empty() {
+/// The description of a route for the index, and for `OPTIONS` with `help`, which adds the item schema. `None` if all
+/// endpoints are hidden. `url_of` returns the URL of a route.
+pub(crate) fn describe_route(route: &RouteEntry, help: bool, url_of: impl Fn(&str) -> String) -> Option<Value> {
+    let visible: Vec<_> = route.endpoints.iter().filter(|e| e.show_in_index).collect();
+    if visible.is_empty() {
         return None;
     }
-    let methods: Vec<Value> = shown.iter().flat_map(|e| names(&e.methods)).collect();
-    let endpoints: Vec<Value> = shown.iter().map(|e| e.description.clone()).collect();
+    let methods: Vec<Value> = visible.iter().flat_map(|e| names(&e.methods)).collect();
+    let endpoints: Vec<Value> = visible.iter().map(|e| e.description.clone()).collect();
     let mut out = Map::new();
     out.insert("namespace".to_owned(), route.namespace.clone().into());
     out.insert("methods".to_owned(), methods.into());
@@ -60,12 +60,12 @@ pub(crate) fn describe_route(route: &RouteEntry, help: bool, address: impl Fn(&s
         out.insert("schema".to_owned(), schema.value());
     }
     if !is_variable(&route.pattern) {
-        out.insert("_links".to_owned(), json!({ "self": [{ "href": address(&route.pattern) }] }));
+        out.insert("_links".to_owned(), json!({ "self": [{ "href": url_of(&route.pattern) }] }));
     }
     Some(out.into())
 }
 
-/// Whether an address cannot be given, since the pattern has named groups or counted repetitions.
+/// Whether the route has no single URL, because its pattern has named groups or counted repetitions.
 fn is_variable(pattern: &str) -> bool {
     pattern.contains("(?P<") || pattern.contains('{')
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endpoints_show_known_keywords_and_whether_required() {
+    fn endpoint_descriptions_have_known_keywords_and_required() {
         let args = Args::new()
             .with("n", integer().required().maximum(10).keyword("context", json!(["view"])))
             .with("d", untyped().default("x"));

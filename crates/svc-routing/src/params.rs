@@ -1,4 +1,4 @@
-//! Where the parameters of a request come from, and which source wins.
+//! The sources of a request's parameters, and their precedence.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::Map;
 
 /// One source of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ParamSource {
     /// Named groups of the route's pattern.
     Url,
-    /// Members of a JSON body.
+    /// Properties of a JSON body.
     Json,
     /// Fields of a form or multipart body.
     Body,
@@ -24,21 +24,21 @@ pub enum Source {
     Defaults,
 }
 
-/// Which source wins when several have a parameter.
+/// The precedence of sources that have the same parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ParamOrder {
-    /// The URL, then JSON body, form body, query, defaults: what the pattern has checked can not be overridden.
+    /// The URL, then JSON body, form body, query, defaults: a value that the pattern matched cannot be overridden.
     #[default]
     UrlFirst,
-    /// JSON body, form body, query, then the URL, defaults: as the peer does. Permission and handler still see one
-    /// value, as parameters are parsed once.
+    /// JSON body, form body, query, then the URL, defaults, as in WordPress. Permission and handler still use the same
+    /// value, because parameters are parsed once.
     UrlLast,
 }
 
 impl ParamOrder {
-    fn sources(self, body_counts: bool) -> &'static [Source] {
-        use Source::*;
-        match (self, body_counts) {
+    fn sources(self, body_in_use: bool) -> &'static [ParamSource] {
+        use ParamSource::*;
+        match (self, body_in_use) {
             (ParamOrder::UrlFirst, true) => &[Url, Json, Body, Query, Defaults],
             (ParamOrder::UrlFirst, false) => &[Url, Json, Query, Defaults],
             (ParamOrder::UrlLast, true) => &[Json, Body, Query, Url, Defaults],
@@ -47,23 +47,23 @@ impl ParamOrder {
     }
 }
 
-/// Parameters that a body holds. Cheap to clone: the body is stored once, and changed values next to it.
+/// The parameters of a body. Cheap to clone: the body is stored once, and changed values separately.
 ///
-/// The parameters of a JSON body are the properties of an object, the items of a list by their index, or a single value
-/// under the name `0`, as PHP sees them.
+/// The parameters of a JSON body are the properties of an object, the items of a list by index, or a scalar under the
+/// name `0`, as in PHP.
 #[derive(Clone, Debug, Default)]
-pub struct Sent {
+pub struct BodyParams {
     body: Option<Arc<Value>>,
     changed: Map,
 }
 
-impl Sent {
+impl BodyParams {
     /// The parameters of this body.
     pub fn new(body: Value) -> Self {
-        Sent { body: Some(Arc::new(body)), changed: Map::new() }
+        BodyParams { body: Some(Arc::new(body)), changed: Map::new() }
     }
 
-    /// The body as it was sent.
+    /// The body, as sent.
     pub fn body(&self) -> Option<&Value> {
         self.body.as_deref()
     }
@@ -92,7 +92,7 @@ impl Sent {
         self.changed.insert(name, value);
     }
 
-    /// All parameters, those that were sent in their order.
+    /// All parameters. Those that were sent come first, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (Cow<'_, str>, &Value)> {
         let body = self.body();
         let object = body.and_then(Value::as_object).into_iter().flatten();
@@ -111,19 +111,19 @@ impl Sent {
     }
 }
 
-impl From<Map> for Sent {
+impl From<Map> for BodyParams {
     fn from(map: Map) -> Self {
-        if map.is_empty() { Sent::default() } else { Sent::new(Value::Object(map)) }
+        if map.is_empty() { BodyParams::default() } else { BodyParams::new(Value::Object(map)) }
     }
 }
 
-impl Serialize for Sent {
+impl Serialize for BodyParams {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
     }
 }
 
-impl Parameters for Sent {
+impl Parameters for BodyParams {
     fn replace(&mut self, change: &mut dyn FnMut(&str, &Value) -> Option<Value>) {
         let replaced = |(name, value): (Cow<'_, str>, &Value)| Some((name.to_string(), change(&name, value)?));
         let replaced: Vec<(String, Value)> = self.iter().filter_map(replaced).collect();
@@ -131,7 +131,7 @@ impl Parameters for Sent {
     }
 }
 
-/// The index that a name is, in the only spelling that PHP takes for one.
+/// Parses an index in the only form that PHP accepts as an array index.
 fn index(name: &str) -> Option<usize> {
     let is_number =
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit()) && (name == "0" || !name.starts_with('0'));
@@ -142,14 +142,14 @@ fn index(name: &str) -> Option<usize> {
 #[derive(Clone, Debug, Default)]
 pub struct Params {
     pub(crate) order: ParamOrder,
-    /// Whether the method takes form fields as parameters.
-    pub(crate) body_counts: bool,
+    /// Whether form fields are parameters for the request's method.
+    pub(crate) body_in_use: bool,
     /// Named groups of the pattern.
     pub url: Map,
     /// The JSON body.
-    pub json: Sent,
+    pub json: BodyParams,
     /// Fields of the form.
-    pub body: Sent,
+    pub body: BodyParams,
     /// The query string.
     pub query: Map,
     /// Defaults of the arguments.
@@ -158,70 +158,71 @@ pub struct Params {
 
 impl Params {
     /// A parameter of one source.
-    pub fn get_from(&self, source: Source, name: &str) -> Option<&Value> {
+    pub fn get_from(&self, source: ParamSource, name: &str) -> Option<&Value> {
         match source {
-            Source::Url => self.url.get(name),
-            Source::Json => self.json.get(name),
-            Source::Body => self.body.get(name),
-            Source::Query => self.query.get(name),
-            Source::Defaults => self.defaults.get(name),
+            ParamSource::Url => self.url.get(name),
+            ParamSource::Json => self.json.get(name),
+            ParamSource::Body => self.body.get(name),
+            ParamSource::Query => self.query.get(name),
+            ParamSource::Defaults => self.defaults.get(name),
         }
     }
 
-    pub(crate) fn insert(&mut self, source: Source, name: String, value: Value) {
+    pub(crate) fn insert(&mut self, source: ParamSource, name: String, value: Value) {
         match source {
-            Source::Url => _ = self.url.insert(name, value),
-            Source::Json => self.json.insert(name, value),
-            Source::Body => self.body.insert(name, value),
-            Source::Query => _ = self.query.insert(name, value),
-            Source::Defaults => _ = self.defaults.insert(name, value),
+            ParamSource::Url => _ = self.url.insert(name, value),
+            ParamSource::Json => self.json.insert(name, value),
+            ParamSource::Body => self.body.insert(name, value),
+            ParamSource::Query => _ = self.query.insert(name, value),
+            ParamSource::Defaults => _ = self.defaults.insert(name, value),
         }
     }
 
     /// All parameters of one source, in the order in which [`Parameters::replace`] visits them.
-    pub(crate) fn all_from(&self, source: Source) -> Box<dyn Iterator<Item = (Cow<'_, str>, &Value)> + '_> {
+    pub(crate) fn all_from(&self, source: ParamSource) -> Box<dyn Iterator<Item = (Cow<'_, str>, &Value)> + '_> {
         let plain = |(name, value)| -> (Cow<'_, str>, &Value) { (Cow::Borrowed(String::as_str(name)), value) };
         match source {
-            Source::Url => Box::new(self.url.iter().map(plain)),
-            Source::Json => Box::new(self.json.iter()),
-            Source::Body => Box::new(self.body.iter()),
-            Source::Query => Box::new(self.query.iter().map(plain)),
-            Source::Defaults => Box::new(self.defaults.iter().map(plain)),
+            ParamSource::Url => Box::new(self.url.iter().map(plain)),
+            ParamSource::Json => Box::new(self.json.iter()),
+            ParamSource::Body => Box::new(self.body.iter()),
+            ParamSource::Query => Box::new(self.query.iter().map(plain)),
+            ParamSource::Defaults => Box::new(self.defaults.iter().map(plain)),
         }
     }
 
-    /// The sources, strongest first.
-    pub fn sources(&self) -> &'static [Source] {
-        self.order.sources(self.body_counts)
+    /// The sources, highest precedence first.
+    pub fn sources(&self) -> &'static [ParamSource] {
+        self.order.sources(self.body_in_use)
     }
 
-    /// The sources that count, for sanitizing, strongest first.
-    pub(crate) fn counted_mut(&mut self) -> Vec<&mut dyn Parameters> {
-        let Self { order, body_counts, url, json, body, query, defaults } = self;
+    /// The sources that are in use, for sanitizing, highest precedence first.
+    pub(crate) fn sources_mut(&mut self) -> Vec<&mut dyn Parameters> {
+        let Self { order, body_in_use, url, json, body, query, defaults } = self;
         let (url, query, defaults): (&mut dyn Parameters, &mut dyn Parameters, &mut dyn Parameters) =
             (url, query, defaults);
         let (json, body): (&mut dyn Parameters, &mut dyn Parameters) = (json, body);
         match order {
-            ParamOrder::UrlFirst => [Some(url), Some(json), body_counts.then_some(body), Some(query), Some(defaults)],
-            ParamOrder::UrlLast => [Some(json), body_counts.then_some(body), Some(query), Some(url), Some(defaults)],
+            ParamOrder::UrlFirst => [Some(url), Some(json), body_in_use.then_some(body), Some(query), Some(defaults)],
+            ParamOrder::UrlLast => [Some(json), body_in_use.then_some(body), Some(query), Some(url), Some(defaults)],
         }
         .into_iter()
         .flatten()
         .collect()
     }
 
-    /// The value of a parameter, `None` when it is absent or `null` everywhere: a `null` counts as not given, so a
-    /// weaker source's value shows through it.
+    /// The value of a parameter; `None` if it is absent or `null` in all sources. A `null` counts as absent, so a
+    /// source of lower precedence provides the value.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.sources().iter().find_map(|s| self.get_from(*s, name).filter(|v| !v.is_null()))
     }
 
-    /// Whether any source names the parameter, `null` included.
+    /// Whether any source has the parameter, even as `null`.
     pub fn has(&self, name: &str) -> bool {
         self.sources().iter().any(|s| self.get_from(*s, name).is_some())
     }
 
-    /// All parameters, stronger sources over weaker ones; members in the order weakest source first.
+    /// All parameters; sources of higher precedence override others. The order starts with the source of lowest
+    /// precedence.
     pub fn merged(&self) -> Map {
         let mut out = Map::new();
         for source in self.sources().iter().rev() {
@@ -240,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_of_bodies() {
+    fn body_parameters() {
         #[rustfmt::skip]
         let rows = [
             (json!({"a": 1, "0": 2}), vec![("a", Some(json!(1))), ("0", Some(json!(2))), ("1", None)], r#"{"a":1,"0":2}"#),
@@ -249,7 +250,7 @@ mod tests {
             (json!(null), vec![("0", None)], "{}"),
         ];
         for (body, names, all) in rows {
-            let sent = Sent::new(body.clone());
+            let sent = BodyParams::new(body.clone());
             for (name, value) in names {
                 assert_eq!(sent.get(name), value.as_ref(), "{body} {name}");
             }
@@ -258,8 +259,8 @@ mod tests {
     }
 
     #[test]
-    fn changed_values_take_the_place_of_those_that_were_sent() {
-        let mut sent = Sent::new(json!({"a": " 1", "b": 2}));
+    fn changed_values_replace_sent_ones() {
+        let mut sent = BodyParams::new(json!({"a": " 1", "b": 2}));
         let copy = sent.clone();
         sent.replace(&mut |name, value| (name == "a").then(|| json!(value.as_str().map(str::trim))));
         sent.insert("c".to_owned(), json!(3));

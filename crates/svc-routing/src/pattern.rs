@@ -1,70 +1,70 @@
-//! One route pattern: a PCRE-style expression with named groups, matched against whole paths.
+//! A route pattern: a PCRE-style expression with named groups that matches whole paths.
 //!
-//! The peer matches bytes, without regard to ASCII letter case, and its `\d` and `\w` are ASCII. The regular expression
-//! engine here knows Unicode, so a pattern is rewritten when it is compiled: every class becomes its list of ranges and
-//! every letter both its cases. Most patterns are made of literal segments and of groups over one class; those are
-//! matched by hand, the rest by fancy-regex with a bound on backtracking.
+//! WordPress matches bytes, ignoring ASCII case, and its `\d` and `\w` are ASCII. The regex engine used here is
+//! Unicode-aware, so patterns are rewritten when compiled: every class becomes a list of ranges, and every letter a
+//! class of both cases. Most patterns consist of literal segments and groups over one class and are matched without the
+//! engine; others use fancy-regex with a limit on backtracking.
 
 use fancy_regex::{Regex, RegexBuilder};
 
 use crate::Map;
 
-/// Steps of backtracking after which a pattern counts as not matching.
+/// Backtracking steps after which a pattern counts as not matching.
 const BACKTRACK_LIMIT: usize = 100_000;
-/// Longest pattern in bytes.
+/// Maximum length of a pattern, in bytes.
 const MAX_LEN: usize = 4096;
 
 /// A compiled pattern.
 #[derive(Debug)]
 pub struct Pattern {
-    /// Literal segments that every matching path begins with, in lower case.
+    /// Literal segments at the start of every matching path, in lower case.
     prefix: Vec<String>,
     matching: Matching,
 }
 
 #[derive(Debug)]
 enum Matching {
-    /// The prefix is all there is.
+    /// The prefix is the whole pattern.
     Literal,
     /// Segment by segment.
     Segments(Vec<Segment>),
-    /// By regular expression.
+    /// With a regular expression.
     Regex { regex: Box<Regex>, names: Vec<Option<String>> },
 }
 
 #[derive(Debug)]
 enum Segment {
     Literal(String),
-    /// One or more characters of a class without the slash.
+    /// One or more characters of a class that does not contain the slash.
     Group {
         name: String,
         class: Class,
     },
 }
 
-/// What the named groups of a pattern matched.
+/// The text that the named groups of a pattern matched.
 #[derive(Debug)]
-pub struct Captures<'p, 't>(Taken<'p, 't>);
+pub struct Captures<'p, 't>(CaptureSource<'p, 't>);
 
-/// Groups of whole segments are found again when they are asked for, so that a match costs no memory.
+/// Groups of whole segments are located on access, so that a match does not allocate.
 #[derive(Debug)]
-enum Taken<'p, 't> {
+enum CaptureSource<'p, 't> {
     Segments(&'p [Segment], &'t str),
     Groups(Vec<(&'p str, &'t str)>),
 }
 
 impl<'p, 't> Captures<'p, 't> {
-    /// Names and texts, in the order of the groups.
+    /// Names and matched text, in the order of the groups.
     pub fn iter(&self) -> impl Iterator<Item = (&'p str, &'t str)> {
         let (segments, rest, groups): (&'p [Segment], &'t str, &[(&'p str, &'t str)]) = match &self.0 {
-            Taken::Segments(segments, rest) => (segments, rest, &[]),
-            Taken::Groups(groups) => (&[], "", groups),
+            CaptureSource::Segments(segments, rest) => (segments, rest, &[]),
+            CaptureSource::Groups(groups) => (&[], "", groups),
         };
-        let whole = segments.iter().zip(rest.split('/')).filter_map(|(segment, text)| match segment {
+        let segment_groups = segments.iter().zip(rest.split('/')).filter_map(|(segment, text)| match segment {
             Segment::Group { name, .. } => Some((name.as_str(), text)),
             Segment::Literal(_) => None,
         });
-        whole.chain(groups.iter().copied())
+        segment_groups.chain(groups.iter().copied())
     }
 
     /// As parameters.
@@ -74,10 +74,10 @@ impl<'p, 't> Captures<'p, 't> {
 }
 
 impl Pattern {
-    /// Compiles a pattern that begins with a slash.
+    /// Compiles a pattern with a leading slash.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// Returns a description of the problem.
     pub fn compile(source: &str) -> Result<Self, String> {
         if source.len() > MAX_LEN {
             return Err(format!("it is longer than {MAX_LEN} bytes"));
@@ -91,7 +91,7 @@ impl Pattern {
             match segment {
                 Some(Segment::Literal(text)) => prefix.push(text.to_ascii_lowercase()),
                 _ => {
-                    // A quantifier at the beginning of a segment is about the slash before it.
+                    // A quantifier at the start of a segment applies to the slash before it.
                     if part.starts_with(['?', '*', '+', '{']) {
                         prefix.pop();
                     }
@@ -109,7 +109,7 @@ impl Pattern {
         Ok(Self { prefix, matching })
     }
 
-    /// Literal segments that every matching path begins with, in lower case.
+    /// Literal segments at the start of every matching path, in lower case.
     pub(crate) fn prefix(&self) -> &[String] {
         &self.prefix
     }
@@ -119,10 +119,10 @@ impl Pattern {
         matches!(self.matching, Matching::Literal)
     }
 
-    /// Matches a path whose first segments are known to be the prefix; `rest` holds the segments after them.
+    /// Matches a path whose first segments are known to match the prefix; `rest` has the segments after them.
     pub(crate) fn match_rest<'p, 't>(&'p self, path: &'t str, rest: Option<&'t str>) -> Option<Captures<'p, 't>> {
         match &self.matching {
-            Matching::Literal => rest.is_none().then_some(Captures(Taken::Segments(&[], ""))),
+            Matching::Literal => rest.is_none().then_some(Captures(CaptureSource::Segments(&[], ""))),
             Matching::Segments(segments) => match_segments(segments, rest?),
             Matching::Regex { regex, names } => match_regex(regex, names, path),
         }
@@ -142,7 +142,7 @@ impl Pattern {
     }
 }
 
-/// The first segment, and what follows its slash, if there is one.
+/// The first segment, and the rest after its slash, if there is one.
 pub(crate) fn next_segment(rest: &str) -> (&str, Option<&str>) {
     match rest.bytes().position(|b| b == b'/') {
         Some(at) => (&rest[..at], Some(&rest[at + 1..])),
@@ -163,13 +163,13 @@ fn match_segments<'p, 't>(segments: &'p [Segment], all: &'t str) -> Option<Captu
         }
         rest = after;
     }
-    rest.is_none().then_some(Captures(Taken::Segments(segments, all)))
+    rest.is_none().then_some(Captures(CaptureSource::Segments(segments, all)))
 }
 
 fn match_regex<'p, 't>(regex: &Regex, names: &'p [Option<String>], path: &'t str) -> Option<Captures<'p, 't>> {
-    // Running out of steps counts as no match.
+    // Exceeding the backtracking limit counts as no match.
     let found = regex.captures(path).ok().flatten()?;
-    // Like PHP: groups after the last one that took part are absent, others that took no part are empty.
+    // As in PHP, groups after the last participating one are absent, other non-participating groups are empty.
     let last = (1..found.len()).rev().find(|i| found.get(*i).is_some()).unwrap_or(0);
     let mut captures = Vec::new();
     for (i, name) in names.iter().enumerate().take(last + 1) {
@@ -177,11 +177,11 @@ fn match_regex<'p, 't>(regex: &Regex, names: &'p [Option<String>], path: &'t str
             captures.push((name.as_str(), found.get(i).map_or("", |m| &path[m.start()..m.end()])));
         }
     }
-    Some(Captures(Taken::Groups(captures)))
+    Some(Captures(CaptureSource::Groups(captures)))
 }
 
-/// Splits a pattern at the slashes outside of groups and classes. `None` when it is not of that shape: no slash at the
-/// beginning, an alternation at the top, or brackets that do not close.
+/// Splits a pattern at the slashes outside of groups and classes. `None` if this is not possible: no leading slash, a
+/// top-level alternation, or unbalanced brackets.
 fn split(source: &str) -> Option<Vec<&str>> {
     let source = source.strip_prefix('/')?;
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
@@ -214,7 +214,7 @@ fn split(source: &str) -> Option<Vec<&str>> {
     Some(parts)
 }
 
-/// Index of the bracket that closes the class which opens at `i`.
+/// Index of the bracket that closes the class opened at `i`.
 fn class_end(bytes: &[u8], i: usize) -> Option<usize> {
     let mut j = i + 1;
     if bytes.get(j) == Some(&b'^') {
@@ -236,7 +236,7 @@ fn class_end(bytes: &[u8], i: usize) -> Option<usize> {
     }
 }
 
-/// A segment that can be matched by hand.
+/// A segment that can be matched without the engine.
 fn segment(part: &str) -> Option<Segment> {
     if let Some(text) = literal(part) {
         return Some(Segment::Literal(text));
@@ -254,7 +254,7 @@ fn segment(part: &str) -> Option<Segment> {
             class
         }
     };
-    // A class with the slash could reach over segments.
+    // A class with the slash could match more than one segment.
     (is_name(name) && !class.contains('/')).then(|| Segment::Group { name: name.to_owned(), class: class.fold() })
 }
 
@@ -263,7 +263,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// The text that a part without any operator stands for.
+/// The text that a part without operators matches.
 fn literal(part: &str) -> Option<String> {
     let mut out = String::with_capacity(part.len());
     let mut chars = part.chars();
@@ -277,12 +277,12 @@ fn literal(part: &str) -> Option<String> {
     Some(out)
 }
 
-/// A set of characters: ranges, or everything else.
+/// A set of characters: ranges, or the complement of ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Class {
     negated: bool,
     ranges: Vec<(char, char)>,
-    /// Which ASCII characters are in it, negation included.
+    /// Membership of the ASCII characters, after negation.
     ascii: Box<[bool; 128]>,
 }
 
@@ -312,7 +312,7 @@ impl Class {
         }
     }
 
-    /// `\d`, `\w`, `\s` and their complements, in ASCII.
+    /// `\d`, `\w`, `\s` and their complements, ASCII only.
     fn of_escape(letter: char) -> Option<Self> {
         let ranges: &[(char, char)] = match letter.to_ascii_lowercase() {
             'd' => &[('0', '9')],
@@ -323,7 +323,7 @@ impl Class {
         Some(Self::new(letter.is_ascii_uppercase(), ranges.to_vec()))
     }
 
-    /// The ranges, with a negation worked out.
+    /// The ranges, with any negation resolved.
     fn positive(&self) -> Vec<(char, char)> {
         if !self.negated {
             return self.ranges.clone();
@@ -343,7 +343,7 @@ impl Class {
         out
     }
 
-    /// With the other case of every ASCII letter.
+    /// Adds the other case of every ASCII letter.
     fn fold(self) -> Self {
         let mut ranges = self.ranges.clone();
         for (lo, hi) in &self.ranges {
@@ -358,7 +358,7 @@ impl Class {
         Self::new(self.negated, ranges)
     }
 
-    /// Reads the class that opens at byte `start`; the second value is the byte after its end.
+    /// Parses the class that starts at byte `start`. Also returns the position after its end.
     fn parse(source: &str, start: usize) -> Result<(Self, usize), String> {
         let end = source
             .as_bytes()
@@ -379,15 +379,15 @@ impl Class {
             let (low, after) = class_item(rest)?;
             rest = after;
             let low = match low {
-                Item::Set(set) => {
+                ClassItem::Set(set) => {
                     ranges.extend(set.positive());
                     continue;
                 }
-                Item::Char(c) => c,
+                ClassItem::Char(c) => c,
             };
             let high = rest.strip_prefix('-').filter(|r| !r.is_empty()).map(class_item).transpose()?;
             match high {
-                Some((Item::Char(high), after)) => {
+                Some((ClassItem::Char(high), after)) => {
                     if low > high {
                         return Err("a range is out of order".to_owned());
                     }
@@ -400,7 +400,7 @@ impl Class {
         Ok((Self::new(negated, ranges), end + 1))
     }
 
-    /// As an expression of the engine.
+    /// As an expression for the engine.
     fn to_regex(&self) -> String {
         if self.ranges.is_empty() {
             return if self.negated { "[\\s\\S]" } else { "[^\\s\\S]" }.to_owned();
@@ -414,19 +414,19 @@ impl Class {
     }
 }
 
-enum Item {
+enum ClassItem {
     Char(char),
     Set(Class),
 }
 
-fn class_item(text: &str) -> Result<(Item, &str), String> {
+fn class_item(text: &str) -> Result<(ClassItem, &str), String> {
     let mut chars = text.chars();
     let item = match chars.next() {
         Some('\\') => {
             let c = chars.next().ok_or("it ends with a backslash")?;
             match Class::of_escape(c) {
-                Some(set) => Item::Set(set),
-                None => Item::Char(match c {
+                Some(set) => ClassItem::Set(set),
+                None => ClassItem::Char(match c {
                     'n' => '\n',
                     't' => '\t',
                     'r' => '\r',
@@ -436,7 +436,7 @@ fn class_item(text: &str) -> Result<(Item, &str), String> {
                 }),
             }
         }
-        Some(c) => Item::Char(c),
+        Some(c) => ClassItem::Char(c),
         None => return Err("a class is empty".to_owned()),
     };
     Ok((item, chars.as_str()))
@@ -456,7 +456,7 @@ fn posix(name: &str) -> Result<Vec<(char, char)>, String> {
     })
 }
 
-/// The pattern for the engine.
+/// Compiles the pattern with the engine.
 fn regex(source: &str) -> Result<Matching, String> {
     let text = format!(r"\A(?:{})\z", rewrite(source)?);
     let regex = RegexBuilder::new(&text).backtrack_limit(BACKTRACK_LIMIT).build().map_err(|e| e.to_string())?;
@@ -464,7 +464,7 @@ fn regex(source: &str) -> Result<Matching, String> {
     Ok(Matching::Regex { regex: Box::new(regex), names })
 }
 
-/// Rewrites letters and classes so that they match ASCII without regard to case.
+/// Rewrites letters and classes to match ASCII without regard to case.
 fn rewrite(source: &str) -> Result<String, String> {
     let mut out = String::with_capacity(source.len() * 2);
     let mut i = 0;
@@ -488,7 +488,7 @@ fn rewrite(source: &str) -> Result<String, String> {
                 continue;
             }
             '(' if rest.starts_with("(?") => {
-                let open = group_open(rest).ok_or("a group does not open rightly")?;
+                let open = group_open(rest).ok_or("a group has invalid syntax")?;
                 out.push_str(open);
                 i += open.len();
                 continue;
@@ -522,7 +522,7 @@ fn push_char(out: &mut String, c: char) {
     }
 }
 
-/// The beginning of a group with a question mark, up to where its expression starts.
+/// The start of a group with a question mark, up to its expression.
 fn group_open(rest: &str) -> Option<&str> {
     let fixed = ["(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>"].into_iter().find(|open| rest.starts_with(open));
     if let Some(open) = fixed {
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_and_paths() {
+    fn patterns_match_paths() {
         check("/demo/v1/fields", "/demo/v1/fields", Some(&[]));
         check("/demo/v1/fields", "/Demo/V1/FIELDS", Some(&[]));
         check("/demo/v1/fields", "/demo/v1/fields/", None);
@@ -580,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_refused() {
+    fn invalid_patterns_are_rejected() {
         for bad in ["/(", "/a)", "/[a", "/a\\", "/[z-a]", "/(?P<n", "/[[:nope:]]"] {
             assert!(Pattern::compile(bad).is_err(), "{bad}");
         }

@@ -1,4 +1,4 @@
-//! The request as permission callbacks, handlers and hooks see it.
+//! The request, as permission callbacks, handlers and hooks receive it.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,41 +11,41 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use svc_schema::{Error, FieldSet, Notice, Notices};
 
-use crate::endpoint::Bound;
+use crate::endpoint::BoundEndpoint;
 use crate::error::invalid_param;
 use crate::json::JsonBody;
 use crate::method::accepts_body;
 use crate::params::{ParamOrder, Params};
 use crate::{Map, Result, Server};
 
-/// A request of the interface: effective method, route, parameters, headers, caller. Cheap to clone.
+/// A REST API request: effective method, route, parameters, headers, caller. Cheap to clone.
 ///
-/// Parameters are parsed once: when a permission callback or a handler sees the request, its arguments have been
-/// validated and sanitized, and both see the same values.
+/// Parameters are parsed once: before a permission callback or handler runs, the arguments are validated and sanitized,
+/// and both use the same values.
 #[derive(Clone)]
-pub struct Request(Arc<Parts>);
+pub struct Request(Arc<RequestParts>);
 
 #[derive(Clone)]
-struct Parts {
+struct RequestParts {
     method: Method,
     wire_method: Method,
     route: Arc<str>,
     params: Params,
     headers: HeaderMap,
     body: Bytes,
-    /// A body that is too large for memory.
+    /// A body that was written to a temporary file.
     body_on_disk: Option<FileData>,
     json: JsonBody,
     files: Vec<File>,
     extensions: Extensions,
     authenticated: bool,
     server: Option<Server>,
-    endpoint: Option<Arc<Bound>>,
+    endpoint: Option<Arc<BoundEndpoint>>,
     fields: OnceLock<Option<FieldSet>>,
     depth: u8,
     notices: Option<Arc<Mutex<Notices>>>,
-    /// Whether it, or a request made on its behalf, asked for what is not to be given again.
-    asked_anew: Arc<AtomicBool>,
+    /// Whether this request, or one made on its behalf, prevents caching of the response.
+    is_uncacheable: Arc<AtomicBool>,
 }
 
 /// An uploaded file of a multipart body.
@@ -53,27 +53,28 @@ struct Parts {
 pub struct File {
     /// The form field that carried it.
     pub field: String,
-    /// The file's name as the client gave it. Not to be trusted as a path.
+    /// The file's name as sent by the client. Do not use it as a path.
     pub name: String,
-    /// The media type as the client gave it.
+    /// The media type as sent by the client.
     pub content_type: String,
     /// Size in bytes.
     pub size: u64,
-    /// Where its bytes are.
+    /// Its content.
     pub data: FileData,
 }
 
-/// The bytes of an uploaded file.
+/// The content of an uploaded file.
 #[derive(Clone)]
 pub enum FileData {
     /// In memory.
     Memory(Bytes),
-    /// In a temporary file, removed when the last clone of the request goes.
+    /// In a temporary file, which is deleted when the last clone of the request is dropped.
     Disk(Arc<dyn AsRef<Path> + Send + Sync>),
 }
 
-/// A `Content-Type` header taken apart.
+/// A parsed `Content-Type` header.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ContentType {
     /// `application/json`, in lower case.
     pub value: String,
@@ -92,10 +93,10 @@ impl std::fmt::Debug for Request {
 }
 
 impl Request {
-    /// A request without parameters, headers or caller. `route` begins with a slash.
+    /// A request without parameters, headers or caller. `route` has a leading slash.
     pub fn new(method: Method, route: impl Into<Arc<str>>) -> Self {
-        Self(Arc::new(Parts {
-            params: Params { body_counts: accepts_body(&method), ..Params::default() },
+        Self(Arc::new(RequestParts {
+            params: Params { body_in_use: accepts_body(&method), ..Params::default() },
             wire_method: method.clone(),
             method,
             route: route.into(),
@@ -111,38 +112,38 @@ impl Request {
             fields: OnceLock::new(),
             depth: 0,
             notices: None,
-            asked_anew: Arc::default(),
+            is_uncacheable: Arc::default(),
         }))
     }
 
-    /// A `GET` of this route.
+    /// A `GET` request for this route.
     pub fn get(route: impl Into<Arc<str>>) -> Self {
         Self::new(Method::GET, route)
     }
 
-    fn parts(&mut self) -> &mut Parts {
+    fn parts(&mut self) -> &mut RequestParts {
         let parts = Arc::make_mut(&mut self.0);
         parts.fields = OnceLock::new();
         parts
     }
 
-    /// Sets the effective method; the method on the wire stays what [`Request::new`] was given.
+    /// Sets the effective method. The method on the wire stays that of [`Request::new`].
     #[must_use]
     pub fn with_method(mut self, method: Method) -> Self {
         let parts = self.parts();
-        parts.params.body_counts = accepts_body(&method);
+        parts.params.body_in_use = accepts_body(&method);
         parts.method = method;
         self
     }
 
-    /// Sets the parameters of the query.
+    /// Sets the query parameters.
     #[must_use]
     pub fn with_query(mut self, query: Map) -> Self {
         self.parts().params.query = query;
         self
     }
 
-    /// Sets the parameters of the query from its text, by PHP's rules (`a[]=1&b[k]=2`).
+    /// Parses the query parameters from a string, by PHP's rules (`a[]=1&b[k]=2`).
     #[must_use]
     pub fn with_query_string(self, query: &str) -> Self {
         self.with_query(svc_php::query::parse(query.as_bytes()))
@@ -162,7 +163,7 @@ impl Request {
         self
     }
 
-    /// Sets one header. A name or value that no header can have is left out.
+    /// Sets one header. Invalid names and values are ignored.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
@@ -171,17 +172,17 @@ impl Request {
         self
     }
 
-    /// Sets the body, and reads it by the `Content-Type` header, which is to be set before: JSON and form bodies become
-    /// parameters. A JSON body that cannot be read is reported when the request is dispatched (`rest_invalid_json`).
+    /// Sets the body and parses it by the `Content-Type` header, which must be set before: JSON and form bodies become
+    /// parameters. A malformed JSON body is reported when the request is dispatched (`rest_invalid_json`).
     ///
-    /// For bodies of strangers there is [`Request::with_body_bounded`].
+    /// For untrusted bodies use [`Request::with_body_bounded`].
     #[must_use]
     pub fn with_body(self, body: impl Into<Bytes>) -> Self {
         self.with_body_bounded(body, usize::MAX)
     }
 
-    /// As [`Request::with_body`]. A JSON body of more values is not stored; this is reported when the request is dispatched
-    /// (`rest_too_many_values`). Forms have a bound of their own, which is PHP's:
+    /// As [`Request::with_body`], with a limit on the number of JSON values. A larger body is not parsed, which is
+    /// reported when the request is dispatched (`rest_too_many_values`). Forms have PHP's limit:
     /// [`MAX_VARIABLES`](svc_php::query::MAX_VARIABLES).
     #[must_use]
     pub fn with_body_bounded(mut self, body: impl Into<Bytes>, max_values: usize) -> Self {
@@ -199,7 +200,7 @@ impl Request {
         self
     }
 
-    /// Sets a body that is a file, not to be understood as parameters.
+    /// Sets a file as the body. If it is on disk, it is not parsed as parameters.
     #[must_use]
     pub fn with_body_file(mut self, file: FileData) -> Self {
         match file {
@@ -211,7 +212,7 @@ impl Request {
         }
     }
 
-    /// Sets a JSON body, with its content type.
+    /// Sets a JSON body, including its content type.
     #[must_use]
     pub fn with_json(self, value: &Value) -> Self {
         self.with_header(CONTENT_TYPE.as_str(), "application/json").with_body(value.to_string())
@@ -224,27 +225,28 @@ impl Request {
         self
     }
 
-    /// Attaches a value for handlers and hooks to find by its type.
+    /// Attaches a value that handlers and hooks can look up by type.
     #[must_use]
     pub fn with_extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.parts().extensions.insert(value);
         self
     }
 
-    /// Says who calls: an extension, and the request counts as authenticated (403 instead of 401, no caching).
+    /// Sets the caller: an extension, and the request counts as authenticated (403 instead of 401, no caching).
     #[must_use]
     pub fn with_caller<T: Clone + Send + Sync + 'static>(self, caller: T) -> Self {
         self.with_extension(caller).with_authenticated(true)
     }
 
-    /// Says whether somebody is logged in.
+    /// Sets whether the caller is logged in.
     #[must_use]
     pub fn with_authenticated(mut self, authenticated: bool) -> Self {
         self.parts().authenticated = authenticated;
         self
     }
 
-    /// A request made on behalf of this one (embedding, batch, preload): same caller and extensions, and nothing else.
+    /// A request made on behalf of this one (embed, batch, preload). It has the same caller and extensions, but no
+    /// headers or parameters.
     #[must_use]
     pub fn sub_request(&self, method: Method, route: impl Into<Arc<str>>) -> Self {
         let mut sub = Self::new(method, route);
@@ -254,18 +256,18 @@ impl Request {
         parts.server = self.0.server.clone();
         parts.depth = self.0.depth.saturating_add(1);
         parts.notices = self.0.notices.clone();
-        parts.asked_anew = Arc::clone(&self.0.asked_anew);
+        parts.is_uncacheable = Arc::clone(&self.0.is_uncacheable);
         sub
     }
 
-    /// Keeps the answer, and that of the request that this one is made for, from being given again.
-    pub(crate) fn ask_anew(&self) {
-        self.0.asked_anew.store(true, Ordering::Relaxed);
+    /// Prevents caching of the response, including that of the request that this one was made for.
+    pub(crate) fn mark_uncacheable(&self) {
+        self.0.is_uncacheable.store(true, Ordering::Relaxed);
     }
 
-    /// Whether [`Self::ask_anew`] was called, here or by a request made on behalf of this one.
-    pub(crate) fn asked_anew(&self) -> bool {
-        self.0.asked_anew.load(Ordering::Relaxed)
+    /// Whether [`Self::mark_uncacheable`] was called, here or by a request made on behalf of this one.
+    pub(crate) fn is_uncacheable(&self) -> bool {
+        self.0.is_uncacheable.load(Ordering::Relaxed)
     }
 
     /// The effective method: after `_method` and `X-HTTP-Method-Override`.
@@ -273,17 +275,17 @@ impl Request {
         &self.0.method
     }
 
-    /// The method of the request line. Only caching and CORS look at it; nothing is decided by it.
+    /// The method of the request line. Used only for caching and CORS.
     pub fn wire_method(&self) -> &Method {
         &self.0.wire_method
     }
 
-    /// Whether only the headers are wanted: the handler may leave out all rendering.
+    /// Whether only the headers are needed, so that the handler may skip rendering.
     pub fn is_head(&self) -> bool {
         self.0.method == Method::HEAD
     }
 
-    /// The route, as requested: `/svc/v2/posts/5`.
+    /// The requested route: `/svc/v2/posts/5`.
     pub fn route(&self) -> &str {
         &self.0.route
     }
@@ -293,27 +295,27 @@ impl Request {
         &self.0.headers
     }
 
-    /// A header's text, when it is text: ASCII, or UTF-8 as clients send names of files.
+    /// A header's value, if it is ASCII or UTF-8, which clients use for file names.
     pub fn header(&self, name: &str) -> Option<&str> {
         std::str::from_utf8(self.0.headers.get(name)?.as_bytes()).ok()
     }
 
-    /// The `Content-Type`; `None` without one or without a slash in it.
+    /// The `Content-Type`; `None` if it is missing or has no slash.
     pub fn content_type(&self) -> Option<ContentType> {
         ContentType::parse(self.header(CONTENT_TYPE.as_str())?)
     }
 
-    /// The body as sent; empty when it is a file on disk ([`Request::body_file`]).
+    /// The body as sent; empty if it is a file on disk ([`Request::body_file`]).
     pub fn body(&self) -> &Bytes {
         &self.0.body
     }
 
-    /// The body as sent, wherever it is.
+    /// The body as sent, in memory or on disk.
     pub fn body_file(&self) -> FileData {
         self.0.body_on_disk.clone().unwrap_or_else(|| FileData::Memory(self.0.body.clone()))
     }
 
-    /// The value of a JSON body; `None` when the body is absent, not JSON, or malformed.
+    /// The value of a JSON body; `None` if the body is absent, not JSON, or malformed.
     pub fn json(&self) -> Option<&Value> {
         self.0.params.json.body()
     }
@@ -337,12 +339,12 @@ impl Request {
         &mut self.parts().params
     }
 
-    /// Sets one parameter: in the strongest source that has it, else in the query.
+    /// Sets one parameter in the source of highest precedence that has it, otherwise in the query.
     #[must_use]
     pub fn with_param(mut self, name: &str, value: impl Into<Value>) -> Self {
         let params = &mut self.parts().params;
         let source = params.sources().iter().copied().find(|s| params.get_from(*s, name).is_some());
-        let source = source.filter(|s| *s != crate::Source::Defaults).unwrap_or(crate::Source::Query);
+        let source = source.filter(|s| *s != crate::ParamSource::Defaults).unwrap_or(crate::ParamSource::Query);
         params.insert(source, name.to_owned(), value.into());
         self
     }
@@ -354,20 +356,20 @@ impl Request {
         self
     }
 
-    /// A parameter; `None` when it is absent or `null`.
+    /// A parameter; `None` if it is absent or `null`.
     pub fn param(&self, name: &str) -> Option<&Value> {
         self.0.params.get(name)
     }
 
-    /// Whether any source names the parameter, `null` and defaults included.
+    /// Whether any source has the parameter, including defaults and `null`.
     pub fn has_param(&self, name: &str) -> bool {
         self.0.params.has(name)
     }
 
-    /// A parameter as a Rust value; `None` when it is absent or `null`.
+    /// A parameter as a Rust value; `None` if it is absent or `null`.
     ///
     /// # Errors
-    /// `rest_invalid_param` (400) when the value does not fit `T`.
+    /// `rest_invalid_param` (400) if the value cannot be deserialized to `T`.
     pub fn arg<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
         match self.param(name) {
             None => Ok(None),
@@ -375,26 +377,27 @@ impl Request {
         }
     }
 
-    /// A parameter that must be there.
+    /// A required parameter.
     ///
     /// # Errors
-    /// `rest_missing_callback_param` (400) when it is absent, `rest_invalid_param` (400) when it does not fit `T`.
+    /// `rest_missing_callback_param` (400) if it is absent, `rest_invalid_param` (400) if it cannot be deserialized to
+    /// `T`.
     pub fn require<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         self.arg(name)?.ok_or_else(|| crate::error::missing_param(name))
     }
 
-    /// The parameter `context`, by default `view`.
+    /// The `context` parameter; `view` by default.
     pub fn context(&self) -> &str {
         self.param("context").and_then(Value::as_str).unwrap_or("view")
     }
 
-    /// The selection of `_fields`, when there is one.
+    /// The fields selected by `_fields`, if present.
     pub fn fields(&self) -> Option<&FieldSet> {
         let compiled = || self.param("_fields").map(FieldSet::parse).filter(|set| !set.is_everything());
         self.0.fields.get_or_init(compiled).as_ref()
     }
 
-    /// Whether `_fields` lets this member (dotted for nested ones) into the answer.
+    /// Whether `_fields` includes this field (dotted for nested ones).
     pub fn wants(&self, field: &str) -> bool {
         self.fields().is_none_or(|set| set.is_included(field))
     }
@@ -409,17 +412,17 @@ impl Request {
         self.0.extensions.get()
     }
 
-    /// Whether somebody is logged in.
+    /// Whether the caller is logged in.
     pub fn is_authenticated(&self) -> bool {
         self.0.authenticated
     }
 
-    /// Status of a refusal: 401 when nobody is logged in, else 403.
+    /// Status of an authorization error: 401 for anonymous callers, otherwise 403.
     pub fn authorization_status(&self) -> u16 {
         if self.0.authenticated { 403 } else { 401 }
     }
 
-    /// The server that answers this request; `None` before dispatch.
+    /// The server that handles this request; `None` before dispatch.
     pub fn server(&self) -> Option<&Server> {
         self.0.server.as_ref()
     }
@@ -435,12 +438,12 @@ impl Request {
         self
     }
 
-    /// The handler group that was chosen; `None` before dispatch.
-    pub fn endpoint(&self) -> Option<&Bound> {
+    /// The selected endpoint; `None` before dispatch.
+    pub fn endpoint(&self) -> Option<&BoundEndpoint> {
         self.0.endpoint.as_deref()
     }
 
-    pub(crate) fn with_endpoint(mut self, url: Map, defaults: Map, endpoint: Option<Arc<Bound>>) -> Self {
+    pub(crate) fn with_endpoint(mut self, url: Map, defaults: Map, endpoint: Option<Arc<BoundEndpoint>>) -> Self {
         let parts = self.parts();
         parts.params.url = url;
         parts.params.defaults = defaults;
@@ -448,19 +451,19 @@ impl Request {
         self
     }
 
-    /// How many requests inside requests this one is: 0 for one from outside.
+    /// The nesting level of requests inside requests: 0 for one from a client.
     pub fn depth(&self) -> u8 {
         self.0.depth
     }
 
-    /// Records a developer notice; shown as a response header in debug mode, else dropped.
+    /// Records a developer notice. It is sent as a response header in debug mode, otherwise dropped.
     pub fn notice(&self, notice: Notice) {
         if let Some(notices) = &self.0.notices {
             notices.lock().unwrap_or_else(PoisonError::into_inner).push(notice);
         }
     }
 
-    /// Whether notices are kept: in debug mode.
+    /// Whether notices are recorded, which is the case in debug mode.
     pub(crate) fn collects_notices(&self) -> bool {
         self.0.notices.is_some()
     }
@@ -473,14 +476,14 @@ impl Request {
             .map_or_else(Vec::new, |n| n.lock().unwrap_or_else(PoisonError::into_inner).clone().into_vec())
     }
 
-    /// Fails with what is wrong about the JSON body, if anything is.
+    /// Returns the error of a malformed JSON body.
     pub(crate) fn check_json(&self) -> std::result::Result<(), Error> {
         self.0.json.check()
     }
 }
 
 impl ContentType {
-    /// Takes a header's value apart; `None` when there is no slash in it.
+    /// Parses a header's value; `None` if there is no slash in it.
     pub fn parse(header: &str) -> Option<Self> {
         let (value, parameters) = header.split_once(';').unwrap_or((header, ""));
         let value = value.trim().to_ascii_lowercase();
@@ -493,7 +496,7 @@ impl ContentType {
         })
     }
 
-    /// Whether this is JSON: `application/json`, any `application/…+json`, each perhaps with `+oembed` behind it.
+    /// Whether this is JSON: `application/json` or `application/…+json`, each with an optional `+oembed` suffix.
     pub fn is_json(&self) -> bool {
         self.value.split([' ', '\t', ',']).any(|media| {
             let media = media.strip_suffix("+oembed").unwrap_or(media);
@@ -510,7 +513,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_types_that_are_json() {
+    fn json_content_types() {
         for (header, want) in [
             ("application/json", true),
             ("APPLICATION/JSON; charset=utf-8", true),
@@ -526,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_lets_the_weaker_source_through() {
+    fn null_falls_through_to_the_next_source() {
         let req = Request::new(Method::POST, "/x").with_query_string("a=q&b=1").with_json(&json!({"a": null, "b": 2}));
         assert_eq!(req.arg::<String>("a").unwrap().as_deref(), Some("q"));
         assert_eq!(req.require::<u8>("b").unwrap(), 2);
@@ -535,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn sub_requests_keep_the_caller_and_nothing_else() {
+    fn sub_requests_keep_only_the_caller() {
         let req = Request::get("/a").with_caller(7_u32).with_query_string("x=1").with_header("x-a", "1");
         let sub = req.sub_request(Method::GET, "/b");
         assert_eq!((sub.caller::<u32>(), sub.is_authenticated(), sub.depth()), (Some(&7), true, 1));

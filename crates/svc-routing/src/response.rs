@@ -1,4 +1,4 @@
-//! The response of a handler, and the one that goes out.
+//! The response of a handler, and the final response of the server.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use svc_schema::{Error, Notice};
 use crate::endpoint::RouteEntry;
 use crate::links::{Link, Links};
 
-/// The value of a header: text, or a number, which envelopes and batches show as one.
+/// The value of a header: text, or a number, which envelopes and batches encode as such.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderText {
     text: String,
@@ -19,7 +19,7 @@ pub struct HeaderText {
 
 impl From<&str> for HeaderText {
     fn from(text: &str) -> Self {
-        Self { text: clean(text), is_number: false }
+        Self { text: strip_controls(text), is_number: false }
     }
 }
 
@@ -47,8 +47,8 @@ macro_rules! numbers {
 
 numbers!(u16, u32, u64, usize, i32, i64);
 
-/// Headers in the order in which they were set, with the spelling of their names kept, as envelopes and batches show
-/// them. Names compare without letter case. Values hold no line breaks.
+/// Headers in the order in which they were set. Envelopes and batches show names as they were written; lookups ignore
+/// case. Values contain no line breaks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Headers(Vec<(String, HeaderText)>);
 
@@ -57,7 +57,7 @@ impl Headers {
         self.0.iter_mut().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Sets a header, in place of one with this name.
+    /// Sets a header, replacing an existing one of this name.
     pub fn set(&mut self, name: &str, value: impl Into<HeaderText>) {
         match self.find(name) {
             Some(old) => *old = value.into(),
@@ -65,7 +65,7 @@ impl Headers {
         }
     }
 
-    /// Adds to a header: the values are joined by a comma.
+    /// Appends to a header, separated by a comma.
     pub fn add(&mut self, name: &str, value: impl Into<HeaderText>) {
         match self.find(name) {
             Some(old) => {
@@ -92,7 +92,7 @@ impl Headers {
         self.0.iter().map(|(name, value)| (name.as_str(), value.text.as_str()))
     }
 
-    /// As a member of an envelope; without headers an empty list, as PHP prints an empty map.
+    /// As part of an envelope. Without headers this is an empty list, as PHP encodes an empty map.
     pub(crate) fn to_value(&self) -> Value {
         if self.0.is_empty() {
             return Value::Array(Vec::new());
@@ -105,12 +105,12 @@ impl Headers {
     }
 }
 
-/// A value without the characters that would end the header.
-fn clean(value: &str) -> String {
+/// Removes the characters that would end the header.
+fn strip_controls(value: &str) -> String {
     value.chars().filter(|c| !c.is_ascii_control() || *c == '\t').collect()
 }
 
-/// A body that is not JSON: a file, a page, XML.
+/// A body that is not JSON, such as a file, HTML or XML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawBody {
     /// The `Content-Type`.
@@ -119,27 +119,27 @@ pub struct RawBody {
     pub bytes: Bytes,
 }
 
-/// What a handler answers: status, headers, links and data.
+/// The response of a handler: status, headers, links and data.
 #[derive(Clone, Debug, Default)]
 pub struct Response {
     /// The status, 200 by default.
     pub status: StatusCode,
-    /// Further headers.
+    /// Additional headers.
     pub headers: Headers,
-    /// Links, shown as `_links` of the data when the data is an object.
+    /// Links, returned as `_links` if the data is an object.
     pub links: Links,
     /// The data.
     pub data: Value,
-    /// A body that goes out instead of the data.
+    /// A body that replaces the data.
     pub raw: Option<RawBody>,
-    /// The context that the data is of, where it is not the request's.
+    /// The context of the data, if it differs from the request's.
     pub(crate) context: Option<&'static str>,
     pub(crate) error: Option<Box<Error>>,
     pub(crate) route: Option<Arc<RouteEntry>>,
     pub(crate) endpoint: Option<usize>,
-    /// Whether the permission was exactly true.
-    pub(crate) exactly_granted: bool,
-    /// The methods of `Allow`, once they are known.
+    /// Whether the permission callback returned exactly true.
+    pub(crate) exactly_authorized: bool,
+    /// The methods of the `Allow` header, once they are known.
     pub(crate) allowed: Option<Vec<String>>,
 }
 
@@ -154,29 +154,29 @@ impl Response {
         Self { raw: Some(RawBody { content_type: content_type.into(), bytes: bytes.into() }), ..Self::default() }
     }
 
-    /// Sets the status. A number that no status can have becomes 500.
+    /// Sets the status. An invalid number becomes 500.
     #[must_use]
     pub fn status(mut self, status: u16) -> Self {
         self.status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         self
     }
 
-    /// Says which context the data is of, where it is not the request's: what was just written is answered in `edit`.
-    /// `Allow` then names what the caller could do had he asked for this context, as the peer's does.
+    /// Sets the context of the data, if it differs from the request's: responses to writes have the context `edit`. As
+    /// in WordPress, `Allow` then lists the methods that a request with this context would be allowed.
     #[must_use]
     pub fn in_context(mut self, context: &'static str) -> Self {
         self.context = Some(context);
         self
     }
 
-    /// Sets a header, in place of one with this name.
+    /// Sets a header, replacing an existing one of this name.
     #[must_use]
     pub fn header(mut self, name: &str, value: impl Into<HeaderText>) -> Self {
         self.headers.set(name, value);
         self
     }
 
-    /// Adds to a header: the values are joined by a comma.
+    /// Appends to a header, separated by a comma.
     #[must_use]
     pub fn add_header(mut self, name: &str, value: impl Into<HeaderText>) -> Self {
         self.headers.add(name, value);
@@ -190,7 +190,7 @@ impl Response {
         self
     }
 
-    /// Adds an entry to the `Link` header; `title` is put in quotes, other attributes are not (RFC 8288).
+    /// Appends an entry to the `Link` header. `title` is quoted, other attributes are not (RFC 8288).
     #[must_use]
     pub fn link_header(self, rel: &str, href: &str, attributes: &[(&str, &str)]) -> Self {
         let mut value = format!("<{href}>; rel=\"{rel}\"");
@@ -201,22 +201,22 @@ impl Response {
         self.add_header("Link", value)
     }
 
-    /// Whether this is an error: made from one, or with a status of 400 and more.
+    /// Whether the status is 400 or above.
     pub fn is_error(&self) -> bool {
         self.status.as_u16() >= 400
     }
 
-    /// The error that this response was made from.
+    /// The error that this response was created from.
     pub fn error(&self) -> Option<&Error> {
         self.error.as_deref()
     }
 
-    /// The pattern of the route that answered; `None` when none did.
+    /// The pattern of the matched route, if any.
     pub fn matched_route(&self) -> Option<&str> {
         self.route.as_ref().map(|r| r.pattern.as_str())
     }
 
-    /// Whether a handler group of the route was chosen (an `OPTIONS` request chooses none).
+    /// Whether an endpoint of the route was selected. `OPTIONS` requests select none.
     pub fn has_matched_endpoint(&self) -> bool {
         self.endpoint.is_some()
     }
@@ -235,7 +235,7 @@ impl From<crate::Map> for Response {
 }
 
 impl From<Error> for Response {
-    /// The status and body of specification section Errors; an error without a code has no body.
+    /// The status and body of specification section Errors. An error without a code has no body.
     fn from(error: Error) -> Self {
         let data = if error.code().is_empty() { Value::Null } else { error.to_body() };
         let status = error.status();
@@ -249,34 +249,34 @@ impl From<crate::Result> for Response {
     }
 }
 
-/// A response ready to go out: after `_fields`, links, `_embed` and `_envelope`.
+/// The final response: after `_fields`, links, `_embed` and `_envelope`.
 #[derive(Clone, Debug, Default)]
 pub struct Served {
     /// The status.
     pub status: StatusCode,
-    /// The headers of the response; those that every answer has are the server's to add.
+    /// The headers of the response. The HTTP service adds those that all responses have.
     pub headers: Headers,
     /// The body.
     pub body: Body,
     /// Developer notices, in debug mode only.
     pub notices: Vec<Notice>,
-    /// Whether the same request of the same caller may be answered by this again while the state of the data is the same:
-    /// a `GET` that succeeded, all of whose handler groups, those of embedded targets too, are [cacheable][1], on a server
-    /// without filters on answers and without additional fields, as nobody knows what these look at.
+    /// Whether the response may be cached for the same request and caller while the data is unchanged. It must be a
+    /// successful `GET`, all of its endpoints, including those of embedded targets, must be [cacheable][1], and the
+    /// server must have no response filters and no additional fields, because their inputs are unknown.
     ///
     /// [1]: crate::Endpoint::cacheable
     pub cacheable: bool,
 }
 
-/// The body of an answer.
+/// The body of a response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Body {
-    /// Nothing: `HEAD`, status 204, or data of `null`.
+    /// No body: `HEAD`, status 204, or null data.
     #[default]
     Empty,
-    /// Data, still to be printed as JSON.
+    /// Data to be encoded as JSON.
     Json(Value),
-    /// Bytes of another type.
+    /// Bytes of another content type.
     Raw(RawBody),
 }
 
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_keep_spelling_and_join() {
+    fn header_names_keep_their_case_and_values_join() {
         let res = Response::default().header("X-Two", "a").add_header("x-two", "b\r\nX-Evil: 1").header("Y", 3);
         let all: Vec<_> = res.headers.iter().collect();
         assert_eq!(all, [("X-Two", "a, bX-Evil: 1"), ("Y", "3")]);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn link_headers_quote_the_title_only() {
+    fn link_header_quotes_only_the_title() {
         let res = Response::default().link_header("next", "https://e.org/?page=2", &[]);
         let res = res.link_header("alternate", "x", &[("type", "text/html"), ("title", "A")]);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Routes as they are registered, and controllers, which are objects with routes.
+//! Routes and controllers, as they are registered.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use svc_schema::{Args, Schema};
 
 use crate::endpoint::{Endpoint, SchemaSource};
 
-/// A route: a pattern under a namespace, its handler groups, and what they share.
+/// A route: a pattern under a namespace, its endpoints, and their common settings.
 ///
-/// Patterns are regular expressions in the manner of PCRE with named groups, `/books/(?P<id>[\d]+)`; they match whole
-/// paths, without regard to ASCII letter case.
+/// Patterns are PCRE-style regular expressions with named groups, such as `/books/(?P<id>[\d]+)`. They match whole
+/// paths, ignoring ASCII case.
 pub struct Route<C = ()> {
     pub(crate) pattern: String,
     pub(crate) args: Args,
@@ -21,7 +21,7 @@ pub struct Route<C = ()> {
 }
 
 impl<C> Route<C> {
-    /// A route without handler groups.
+    /// A route without endpoints.
     pub fn new(pattern: impl Into<String>) -> Self {
         Self {
             pattern: pattern.into(),
@@ -33,49 +33,49 @@ impl<C> Route<C> {
         }
     }
 
-    /// Sets the common arguments, merged into every handler group; the group's own win.
+    /// Sets the common arguments of all endpoints. An endpoint's own arguments take precedence.
     #[must_use]
     pub fn args(mut self, common: Args) -> Self {
         self.args = common;
         self
     }
 
-    /// Sets the item schema, shown by `OPTIONS`.
+    /// Sets the item schema, which `OPTIONS` returns.
     #[must_use]
     pub fn schema(mut self, item: Schema) -> Self {
         self.schema = Some(SchemaSource::Fixed(item));
         self
     }
 
-    /// Sets a function that makes the item schema when it is asked for.
+    /// Sets a function that generates the item schema on request.
     #[must_use]
     pub fn schema_with(mut self, make: impl Fn() -> Value + Send + Sync + 'static) -> Self {
-        self.schema = Some(SchemaSource::Made(Arc::new(make)));
+        self.schema = Some(SchemaSource::Computed(Arc::new(make)));
         self
     }
 
-    /// Adds a handler group.
+    /// Adds an endpoint.
     #[must_use]
     pub fn endpoint(mut self, endpoint: Endpoint<C>) -> Self {
         self.endpoints.push(endpoint);
         self
     }
 
-    /// Lets batches hold requests for this route.
+    /// Allows requests for this route in batches.
     #[must_use]
     pub fn allow_batch(mut self) -> Self {
         self.allow_batch = Some(true);
         self
     }
 
-    /// Says in descriptions that batches may not hold requests for this route.
+    /// Disallows requests for this route in batches, and states so in descriptions.
     #[must_use]
-    pub fn refuse_batch(mut self) -> Self {
+    pub fn disallow_batch(mut self) -> Self {
         self.allow_batch = Some(false);
         self
     }
 
-    /// Replaces a route with this pattern, instead of adding to it.
+    /// Replaces an existing route with this pattern instead of adding to it.
     #[must_use]
     pub fn replace(mut self) -> Self {
         self.replace = true;
@@ -83,8 +83,8 @@ impl<C> Route<C> {
     }
 }
 
-/// An object whose methods answer routes.
+/// An object whose methods handle routes.
 pub trait Controller: Send + Sync + Sized + 'static {
-    /// The routes, under the namespace that the controller is mounted at.
+    /// The routes, relative to the namespace that the controller is mounted at.
     fn routes(&self) -> Vec<Route<Self>>;
 }

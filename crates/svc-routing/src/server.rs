@@ -1,4 +1,4 @@
-//! The frozen server: dispatch of requests, and what stands around it.
+//! The built server: dispatches requests and produces the final responses.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -8,29 +8,31 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use svc_schema::{Embed, Error, Notice, parse_embed};
 
-use crate::endpoint::{Bound, RouteEntry};
-use crate::error::{ObjectRef, batch_not_allowed, internal_error, no_route, too_deep};
+use crate::endpoint::{BoundEndpoint, RouteEntry};
+use crate::error::{batch_not_allowed, internal_error, no_route, too_deep};
 use crate::field::ExtraFields;
 use crate::handler::BoxFuture;
-use crate::hooks::{FrozenHooks, UrlContext};
+use crate::hooks::FrozenHooks;
 use crate::links::Curie;
 use crate::matcher::Matcher;
 use crate::response::{Body, Served};
 use crate::site::SiteInfo;
+use crate::urls::{ApiUrls, ServerUrls};
 use crate::validate::{for_permission, prepare};
 use crate::{Map, Request, Response, Result};
 
-/// Something that answers requests: the server's own dispatcher, or what the `server` hook put around it.
+/// Dispatches requests: the server's own dispatcher, or one that the `server` hook wraps around it.
 pub trait Dispatch: Send + Sync {
-    /// Answers a request.
+    /// Responds to a request.
     fn dispatch(&self, req: Request) -> BoxFuture<Response>;
 }
 
-/// Routes, hooks and fields, frozen. Cheap to clone; nothing in it is locked.
+/// Routes, hooks and fields, immutable. Cheap to clone and free of locks.
 #[derive(Clone)]
 pub struct Server {
     frozen: Arc<Frozen>,
     wrapped: Option<Arc<dyn Dispatch>>,
+    urls: ServerUrls,
 }
 
 struct Frozen {
@@ -42,47 +44,47 @@ struct Frozen {
     matcher: Matcher,
     fields: ExtraFields,
     notices: Vec<Notice>,
-    url_prefix: String,
-    /// Nothing that is not known here has a word in answers.
+    /// True if no hook or extra field can change responses, so they may be cached.
     cacheable: bool,
 }
 
 /// The server's own dispatcher.
-struct Core(Server);
+struct OwnDispatcher(Server);
 
-impl Dispatch for Core {
+impl Dispatch for OwnDispatcher {
     fn dispatch(&self, req: Request) -> BoxFuture<Response> {
-        let server = self.0.clone();
-        Box::pin(async move { server.dispatch_here(req).await })
+        // The request's server may have other URLs.
+        let server = req.server().unwrap_or(&self.0).clone();
+        Box::pin(async move { server.dispatch_directly(req).await })
     }
 }
 
-/// A route that answers a request, and which of its handler groups.
-struct Found {
+/// The matched route and endpoint of a request.
+struct RouteMatch {
     route: Arc<RouteEntry>,
     endpoint_idx: usize,
     url: Map,
 }
 
-impl Found {
-    fn endpoint(&self) -> &Arc<Bound> {
+impl RouteMatch {
+    fn endpoint(&self) -> &Arc<BoundEndpoint> {
         &self.route.endpoints[self.endpoint_idx]
     }
 
-    /// The request with its URL parameters, its defaults and its handler group.
+    /// The request with its URL parameters, its defaults and its endpoint.
     fn attach(&self, req: Request) -> Request {
         let endpoint = self.endpoint();
         req.with_endpoint(self.url.clone(), endpoint.defaults.clone(), Some(Arc::clone(endpoint)))
     }
 
-    fn mark(&self, mut res: Response) -> Response {
+    fn tag(&self, mut res: Response) -> Response {
         res.route = Some(Arc::clone(&self.route));
         res.endpoint = Some(self.endpoint_idx);
         res
     }
 }
 
-/// Start-up and what is registered.
+/// Construction and registered objects.
 impl Server {
     pub(crate) fn freeze(
         site: SiteInfo,
@@ -93,17 +95,16 @@ impl Server {
         fields: ExtraFields,
         notices: Vec<Notice>,
     ) -> Self {
-        let url_prefix = hooks.run_url_prefix(site.brand.prefix());
         let curies = site.curies();
-        let cacheable = !site.debug && fields.is_empty() && !hooks.see_answers();
-        let frozen =
-            Frozen { site, curies, hooks, routes, namespaces, matcher, fields, notices, url_prefix, cacheable };
-        let plain = Self { frozen: Arc::new(frozen), wrapped: None };
-        let wrapped = plain.frozen.hooks.wrap(Arc::new(Core(plain.clone())));
+        let cacheable = !site.debug && fields.is_empty() && !hooks.can_change_responses();
+        let urls = ServerUrls::new(Arc::clone(&site.urls));
+        let frozen = Frozen { site, curies, hooks, routes, namespaces, matcher, fields, notices, cacheable };
+        let plain = Self { frozen: Arc::new(frozen), wrapped: None, urls };
+        let wrapped = plain.frozen.hooks.wrap(Arc::new(OwnDispatcher(plain.clone())));
         Self { wrapped, ..plain }
     }
 
-    /// The facts of the site.
+    /// The site's information.
     pub fn site(&self) -> &SiteInfo {
         &self.frozen.site
     }
@@ -137,116 +138,78 @@ impl Server {
         &self.frozen.notices
     }
 
-    /// The curies that shorten relations.
+    /// The CURIEs that abbreviate relations.
     pub fn curies(&self) -> &[Curie] {
         &self.frozen.curies
     }
 }
 
-/// Addresses and the filters that are not about a request.
+/// URLs.
 impl Server {
-    /// The prefix of addresses: `svc-json`, or what a hook made of it.
+    /// The same server with other URLs, such as those of the host that a request was sent to.
+    #[must_use]
+    pub fn with_urls(&self, urls: impl ApiUrls + 'static) -> Self {
+        Self { urls: ServerUrls::new(Arc::new(urls)), ..self.clone() }
+    }
+
+    /// The URL of the API root.
+    pub fn root_url(&self) -> &str {
+        &self.urls.root
+    }
+
+    /// The path of the site, without trailing slash; empty at the root of a host.
+    pub fn site_path(&self) -> &str {
+        &self.urls.site_path
+    }
+
+    /// The prefix of API paths below the site's path: `svc-json`.
     pub fn url_prefix(&self) -> &str {
-        &self.frozen.url_prefix
+        &self.urls.prefix
     }
 
-    /// The address of a path (which may have a query) under the interface root. The path is made to begin with one slash.
+    /// The URL of a path below the API root. The path may have a query; a missing leading slash is added.
     pub fn rest_url(&self, path: &str) -> String {
-        self.rest_url_for(path, 0, "rest")
+        self.urls.url(path)
     }
 
-    /// As [`rest_url`](Server::rest_url), with what the `url` hook is told.
-    pub fn rest_url_for(&self, path: &str, blog_id: u64, scheme: &str) -> String {
-        let path = format!("/{}", path.trim_start_matches('/'));
-        let root = self.frozen.site.rest_url.trim_end_matches('/');
-        let url = match path.split_once('?') {
-            // The root of a site without rewriting has a query already.
-            Some((path, query)) if root.contains('?') => format!("{root}{path}&{query}"),
-            _ => format!("{root}{path}"),
-        };
-        self.frozen.hooks.run_url(url, &UrlContext { path: &path, blog_id, scheme })
-    }
-
-    /// The route and query of an address of this interface, in either shape of address; `None` for other addresses.
+    /// The route and query of a URL of this API, in either form; `None` for other URLs.
     pub fn route_of(&self, url: &str) -> Option<(String, Map)> {
-        let url = url.split('#').next().unwrap_or_default();
-        let root = self.frozen.site.rest_url.trim_end_matches('/');
-        let (path, query) = url.split_once('?').unwrap_or((url, ""));
-        let mut query = svc_php::query::parse(query.as_bytes());
-        if !root.contains('?')
-            && let Some(route) = path.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/'))
-        {
-            return Some((if route.is_empty() { "/".to_owned() } else { route.to_owned() }, query));
-        }
-        if origin(url)? != origin(root)? {
-            return None;
-        }
-        match query.shift_remove("rest_route") {
-            Some(Value::String(route)) if route.starts_with('/') => Some((route, query)),
-            _ => None,
-        }
+        self.urls.route_of(url)
     }
-
-    /// The sizes of avatars in pixels.
-    pub fn avatar_sizes(&self) -> Vec<u32> {
-        self.frozen.hooks.run_avatar_sizes(vec![24, 48, 96])
-    }
-
-    /// A post's route, after the filter.
-    pub fn route_for_post(&self, route: String, post: &ObjectRef) -> String {
-        self.frozen.hooks.run_route_for_post(route, post)
-    }
-
-    /// A term's route, after the filter.
-    pub fn route_for_term(&self, route: String, term: &ObjectRef) -> String {
-        self.frozen.hooks.run_route_for_term(route, term)
-    }
-
-    /// The route of the resource that a page of the site shows, after the filter.
-    pub fn queried_resource_route(&self, route: String) -> String {
-        self.frozen.hooks.run_queried_resource_route(route)
-    }
-}
-
-/// Scheme and host of an address.
-fn origin(url: &str) -> Option<&str> {
-    let start = url.find("://")? + 3;
-    let len = url[start..].find(['/', '?', '#']).unwrap_or(url.len() - start);
-    url.get(..start + len)
 }
 
 /// Dispatch.
 impl Server {
-    /// Answers a request: hooks, match, arguments, permission, handler, `Allow`, `_fields`. Requests over HTTP, embeds,
-    /// parts of batches and preloads all come through here.
+    /// Responds to a request: hooks, matching, arguments, permission, handler, `Allow`, `_fields`. HTTP requests,
+    /// embeds, batch requests and preloads all use this.
     pub async fn dispatch(&self, req: Request) -> Response {
-        let req = self.adopt(req);
+        let req = self.attach_server(req);
         match &self.wrapped {
             Some(wrapped) => wrapped.dispatch(req).await,
-            None => self.dispatch_here(req).await,
+            None => self.dispatch_directly(req).await,
         }
     }
 
-    fn adopt(&self, req: Request) -> Request {
+    fn attach_server(&self, req: Request) -> Request {
         let site = &self.frozen.site;
         req.with_server(self, site.debug).with_param_order(site.param_order)
     }
 
-    async fn dispatch_here(&self, req: Request) -> Response {
+    async fn dispatch_directly(&self, req: Request) -> Response {
         let (res, req) = self.handle(req).await;
         self.post_dispatch(res, &req).await
     }
 
-    /// Answers what an error said before the request could be dispatched (failed authentication), through the same hooks.
-    pub async fn refuse(&self, req: Request, error: Error) -> Response {
-        let req = self.adopt(req);
+    /// Responds with an error that occurred before dispatch (failed authentication), using the same hooks.
+    async fn dispatch_error(&self, req: Request, error: Error) -> Response {
+        let req = self.attach_server(req);
         self.post_dispatch(error.into(), &req).await
     }
 
-    /// The response, and the request as its handler saw it.
+    /// The response, and the request as passed to its handler.
     async fn handle(&self, req: Request) -> (Response, Request) {
         if req.depth() > crate::embed::MAX_DEPTH {
-            req.ask_anew();
+            req.mark_uncacheable();
             return (too_deep().into(), req);
         }
         let hooks = &self.frozen.hooks;
@@ -254,56 +217,56 @@ impl Server {
             return (result.into(), req);
         }
         if *req.method() == Method::OPTIONS {
-            req.ask_anew();
+            req.mark_uncacheable();
             return self.describe(req);
         }
         if let Some(result) = hooks.run_pre_dispatch(&req, false).await {
             return (result.into(), req);
         }
-        let Some(found) = self.find(&req) else { return (no_route().into(), req) };
-        if !found.endpoint().cacheable {
-            req.ask_anew();
+        let Some(matched) = self.find(&req) else { return (no_route().into(), req) };
+        if !matched.endpoint().cacheable {
+            req.mark_uncacheable();
         }
-        match prepare(found.attach(req), found.endpoint()) {
-            Ok(req) => (found.mark(self.run(found.endpoint(), &req).await), req),
-            Err((req, error)) => (found.mark(error.into()), req),
+        match prepare(matched.attach(req), matched.endpoint()) {
+            Ok(req) => (matched.tag(self.run(matched.endpoint(), &req).await), req),
+            Err((req, error)) => (matched.tag(error.into()), req),
         }
     }
 
-    /// Permission, then handler. A panic in either is a 500.
-    async fn run(&self, endpoint: &Bound, req: &Request) -> Response {
+    /// Calls permission and handler. A panic in either becomes a 500.
+    async fn run(&self, endpoint: &BoundEndpoint, req: &Request) -> Response {
         let work = async {
-            let granted = endpoint.invoke.permit(req.clone()).await?;
-            let exact = granted.exact;
-            let mut res: Response = endpoint.invoke.call(req.clone(), granted).await.into();
-            res.exactly_granted = exact;
+            let authorized = endpoint.invoke.authorize(req.clone()).await?;
+            let exact = authorized.exact;
+            let mut res: Response = endpoint.invoke.call(req.clone(), authorized).await.into();
+            res.exactly_authorized = exact;
             Ok::<_, Error>(res)
         };
         match AssertUnwindSafe(work).catch_unwind().await {
             Ok(result) => result.into(),
             Err(panic) => {
-                tracing::error!(route = req.route(), method = %req.method(), panic = panic_text(&panic), "a handler panicked");
+                tracing::error!(route = req.route(), method = %req.method(), panic = panic_text(&panic), "handler panicked");
                 internal_error().into()
             }
         }
     }
 
-    /// The first route, in order of registration, whose pattern matches and that serves the method.
-    fn find(&self, req: &Request) -> Option<Found> {
+    /// The first route in order of registration whose pattern matches and that has an endpoint for the method.
+    fn find(&self, req: &Request) -> Option<RouteMatch> {
         self.frozen.matcher.find(req.route(), |route_idx, captures| {
             let route = &self.frozen.routes[route_idx];
-            let endpoint_idx = route.endpoints.iter().position(|e| e.serves(req.method()))?;
-            Some(Found { route: Arc::clone(route), endpoint_idx, url: captures.to_map() })
+            let endpoint_idx = route.endpoints.iter().position(|e| e.handles(req.method()))?;
+            Some(RouteMatch { route: Arc::clone(route), endpoint_idx, url: captures.to_map() })
         })
     }
 
-    /// Answers `OPTIONS`: the description of the first route that matches; an empty list when none does.
+    /// Responds to `OPTIONS` with the description of the first matching route, or an empty list.
     fn describe(&self, req: Request) -> (Response, Request) {
-        let found = self
+        let matched = self
             .frozen
             .matcher
             .find(req.route(), |idx, captures| Some((Arc::clone(&self.frozen.routes[idx]), captures.to_map())));
-        let Some((route, url)) = found else { return (Response::new(json!([])), req) };
+        let Some((route, url)) = matched else { return (Response::new(json!([])), req) };
         let data = crate::options::describe_route(&route, true, |path| self.rest_url(path));
         let mut res = Response::new(data.unwrap_or_default());
         res.route = Some(route);
@@ -314,8 +277,8 @@ impl Server {
         let hooks = &self.frozen.hooks;
         let mut res = hooks.run_post_dispatch(res, req, true);
         if let Some(route) = res.route.clone() {
-            let shown = res.context.map(|context| req.clone().with_param("context", context));
-            let allowed = self.allowed(&route, shown.as_ref().unwrap_or(req), res.known_grant(req)).await;
+            let in_context = res.context.map(|context| req.clone().with_param("context", context));
+            let allowed = self.allowed(&route, in_context.as_ref().unwrap_or(req), res.known_authorization(req)).await;
             if !allowed.is_empty() {
                 res.headers.set("Allow", allowed.join(", "));
             }
@@ -330,20 +293,20 @@ impl Server {
         hooks.run_post_dispatch(res, req, false)
     }
 
-    /// The methods of the route that its permission callbacks grant, in order. `known` is a handler group whose
-    /// permission has been asked already, and what it said.
+    /// The methods of the route that its permission callbacks allow, in order. `known` is an endpoint whose permission
+    /// was already called, and the result.
     async fn allowed(&self, route: &RouteEntry, req: &Request, known: Option<(usize, bool)>) -> Vec<String> {
         let mut allowed: Vec<String> = Vec::new();
         for (idx, endpoint) in route.endpoints.iter().enumerate() {
             if endpoint.methods.iter().all(|m| allowed.iter().any(|a| a == m.as_str())) {
                 continue;
             }
-            let granted = match known {
+            let authorized = match known {
                 Some((known_idx, exact)) if known_idx == idx => exact,
                 _ if !endpoint.has_permission => true,
-                _ => self.grants(endpoint, req).await,
+                _ => self.is_allowed(endpoint, req).await,
             };
-            if granted {
+            if authorized {
                 for method in &endpoint.methods {
                     if !allowed.iter().any(|a| a == method.as_str()) {
                         allowed.push(method.as_str().to_owned());
@@ -354,63 +317,65 @@ impl Server {
         allowed
     }
 
-    async fn grants(&self, endpoint: &Arc<Bound>, req: &Request) -> bool {
-        let asked = async { endpoint.invoke.permit(for_permission(req, endpoint)).await };
-        match AssertUnwindSafe(asked).catch_unwind().await {
-            Ok(result) => result.is_ok_and(|granted| granted.exact),
+    async fn is_allowed(&self, endpoint: &Arc<BoundEndpoint>, req: &Request) -> bool {
+        let permission = async { endpoint.invoke.authorize(for_permission(req, endpoint)).await };
+        match AssertUnwindSafe(permission).catch_unwind().await {
+            Ok(result) => result.is_ok_and(|authorized| authorized.exact),
             Err(panic) => {
-                tracing::error!(route = req.route(), panic = panic_text(&panic), "a permission callback panicked");
+                tracing::error!(route = req.route(), panic = panic_text(&panic), "permission callback panicked");
                 false
             }
         }
     }
 
-    /// The largest page that the collection at this request's route serves.
-    pub(crate) fn most_per_page(&self, req: &Request) -> Option<u64> {
-        let found = self.find(req)?;
-        found.endpoint().args.get("per_page")?.source().get("maximum")?.as_u64()
+    /// The maximum of `per_page` for the collection at this request's route.
+    pub(crate) fn max_per_page(&self, req: &Request) -> Option<u64> {
+        let matched = self.find(req)?;
+        matched.endpoint().args.get("per_page")?.source().get("maximum")?.as_u64()
     }
 
-    /// Checks a part of a batch without running it.
+    /// Validates a request of a batch without running it.
     pub(crate) fn validate_batched(&self, req: &Request) -> Result<()> {
-        let found = self.find(req).ok_or_else(no_route)?;
-        if !found.endpoint().allow_batch {
+        let matched = self.find(req).ok_or_else(no_route)?;
+        if !matched.endpoint().allow_batch {
             return Err(batch_not_allowed());
         }
-        prepare(found.attach(self.adopt(req.clone())), found.endpoint()).map(|_| ()).map_err(|(_, error)| error)
+        prepare(matched.attach(self.attach_server(req.clone())), matched.endpoint())
+            .map(|_| ())
+            .map_err(|(_, error)| error)
     }
 
-    /// Dispatches a part of a batch.
+    /// Dispatches a request of a batch.
     pub(crate) async fn dispatch_batched(&self, req: Request) -> Response {
-        match self.find(&req).filter(|found| !found.endpoint().allow_batch) {
-            Some(found) => {
-                let req = found.attach(self.adopt(req));
-                self.post_dispatch(found.mark(batch_not_allowed().into()), &req).await
+        match self.find(&req).filter(|matched| !matched.endpoint().allow_batch) {
+            Some(matched) => {
+                let req = matched.attach(self.attach_server(req));
+                self.post_dispatch(matched.tag(batch_not_allowed().into()), &req).await
             }
             None => self.dispatch(req).await,
         }
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn panic_text(panic: &Box<dyn std::any::Any + Send>) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text")
 }
 
-/// From the response to what goes out.
+/// Final responses.
 impl Server {
-    /// Answers a request from outside: dispatch, `_envelope`, links, `_embed`.
+    /// Responds to a client's request: dispatch, `_envelope`, links, `_embed`.
     pub async fn serve(&self, req: Request) -> Served {
-        let req = self.adopt(req);
+        let req = self.attach_server(req);
         let res = self.dispatch(req.clone()).await;
         self.finish(res, &req).await
     }
 
-    /// Answers a request that was refused before dispatch.
+    /// Responds to a request that was rejected before dispatch.
     pub async fn serve_error(&self, req: Request, error: Error) -> Served {
-        let req = self.adopt(req);
-        let res = self.refuse(req.clone(), error).await;
+        let req = self.attach_server(req);
+        let res = self.dispatch_error(req.clone(), error).await;
         self.finish(res, &req).await
     }
 
@@ -443,7 +408,7 @@ impl Server {
         served.cacheable = served.status == StatusCode::OK
             && *req.method() == Method::GET
             && self.frozen.cacheable
-            && !req.asked_anew();
+            && !req.is_uncacheable();
         self.frozen.hooks.run_pre_serve(&mut served, req);
         if self.frozen.site.debug {
             served.notices = [self.frozen.notices.clone(), req.notices()].concat();
@@ -451,8 +416,8 @@ impl Server {
         served
     }
 
-    /// The data of a response with its links, and with the targets that `wanted` names embedded.
-    pub async fn to_data(&self, mut res: Response, wanted: Option<&Embed>, req: &Request) -> Value {
+    /// The data of a response with its links, and with the targets of the `wanted` relations embedded.
+    pub(crate) async fn to_data(&self, mut res: Response, wanted: Option<&Embed>, req: &Request) -> Value {
         self.add_hints(&mut res, req).await;
         let data = self.data_with_links(res);
         match wanted {
@@ -461,7 +426,7 @@ impl Server {
         }
     }
 
-    /// The data with `_links`. Data that is neither a map nor empty keeps none.
+    /// The data with `_links`. They are omitted if the data is neither an object nor empty.
     pub(crate) fn data_with_links(&self, res: Response) -> Value {
         let Some(links) = res.links.to_value(&self.frozen.curies) else { return res.data };
         match res.data {
@@ -474,14 +439,15 @@ impl Server {
         }
     }
 
-    /// Says at the `self` links which methods the caller may use there.
+    /// Adds the methods that the caller may use to the `self` links.
     async fn add_hints(&self, res: &mut Response, req: &Request) {
         let known = res.allowed.take();
         for link in res.links.unhinted_self() {
-            let own = self.route_of(link.href()).is_some_and(|(route, query)| route == req.route() && query.is_empty());
+            let is_same_route =
+                self.route_of(link.href()).is_some_and(|(route, query)| route == req.route() && query.is_empty());
             let allowed = match &known {
-                // Asked just now, for the same object.
-                Some(allowed) if own && is_read(req.method()) => Some(allowed.clone()),
+                // Already determined for the same object.
+                Some(allowed) if is_same_route && is_read(req.method()) => Some(allowed.clone()),
                 _ => self.target_hints(req, link.href()).await,
             };
             if let Some(allowed) = allowed.filter(|a| !a.is_empty()) {
@@ -490,24 +456,24 @@ impl Server {
         }
     }
 
-    /// The methods that the caller of `req` may use on the target of a link; `None` when the address is not of this
-    /// interface or cannot be read.
+    /// The methods that the caller of `req` may use on the target of a link; `None` if the URL does not belong to the
+    /// API or the target is not readable.
     pub async fn target_hints(&self, req: &Request, href: &str) -> Option<Vec<String>> {
         if req.depth() >= crate::embed::MAX_DEPTH {
             return None;
         }
         let (route, query) = self.route_of(href)?;
-        let sub = self.adopt(req.sub_request(Method::GET, route).with_query(query));
-        let found = self.find(&sub)?;
-        let sub = prepare(found.attach(sub), found.endpoint()).ok()?;
-        Some(self.allowed(&found.route, &sub, None).await).filter(|allowed| !allowed.is_empty())
+        let sub = self.attach_server(req.sub_request(Method::GET, route).with_query(query));
+        let matched = self.find(&sub)?;
+        let sub = prepare(matched.attach(sub), matched.endpoint()).ok()?;
+        Some(self.allowed(&matched.route, &sub, None).await).filter(|allowed| !allowed.is_empty())
     }
 
-    /// Answers paths ahead of a page that will ask for them: a map from path to `{body, headers}`, those of `OPTIONS`
-    /// requests nested under `OPTIONS`. `caller` gives its caller to all. A path is asked for once, by `GET` unless it says
-    /// `OPTIONS`: preloading changes nothing. Paths that answer other than 200 are left out.
+    /// Preloads paths that a page is going to request. Returns a map from path to `{body, headers}`; entries of
+    /// `OPTIONS` requests are nested under `OPTIONS`. All requests have the caller of `caller`. Each path is requested
+    /// once, with `GET` unless `OPTIONS` is given, so preloading changes nothing. Responses other than 200 are omitted.
     pub async fn preload(&self, paths: &[(Method, &str)], caller: &Request) -> Map {
-        let caller = self.adopt(caller.clone());
+        let caller = self.attach_server(caller.clone());
         let mut out = Map::new();
         for (method, path) in paths {
             let options = *method == Method::OPTIONS;
@@ -520,10 +486,9 @@ impl Server {
                 "" => "/",
                 route => route,
             };
-            let address = &query.map_or(route.to_owned(), |query| format!("{route}?{query}"));
-            let done =
-                if options { out.get("OPTIONS").and_then(|nested| nested.get(address)) } else { out.get(address) };
-            if done.is_some() {
+            let key = &query.map_or(route.to_owned(), |query| format!("{route}?{query}"));
+            let existing = if options { out.get("OPTIONS").and_then(|nested| nested.get(key)) } else { out.get(key) };
+            if existing.is_some() {
                 continue;
             }
             let method = if options { Method::OPTIONS } else { Method::GET };
@@ -537,9 +502,9 @@ impl Server {
             let entry = json!({ "body": self.to_data(res, wanted.as_ref(), &req).await, "headers": headers });
             if options {
                 let nested = out.entry("OPTIONS").or_insert_with(|| json!({}));
-                nested[address] = entry;
+                nested[key] = entry;
             } else {
-                out.insert(address.to_owned(), entry);
+                out.insert(key.to_owned(), entry);
             }
         }
         out
@@ -550,16 +515,16 @@ fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Body, status and headers in one.
+/// Combines body, status and headers.
 pub(crate) fn envelope(body: Value, status: StatusCode, headers: Value) -> Value {
     json!({ "body": body, "status": status.as_u16(), "headers": headers })
 }
 
 impl Response {
-    /// The handler group that was called and its permission's outcome, where that still holds: a request that writes may
-    /// have changed it.
-    fn known_grant(&self, req: &Request) -> Option<(usize, bool)> {
+    /// The called endpoint and its permission's result, if it is still valid: a request that writes may have changed
+    /// it.
+    fn known_authorization(&self, req: &Request) -> Option<(usize, bool)> {
         let idx = self.endpoint?;
-        (self.error.is_none() && is_read(req.method())).then_some((idx, self.exactly_granted))
+        (self.error.is_none() && is_read(req.method())).then_some((idx, self.exactly_authorized))
     }
 }

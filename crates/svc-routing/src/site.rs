@@ -1,4 +1,4 @@
-//! What the framework has to be told about the site it serves.
+//! Information about the site that the framework needs.
 
 use std::sync::Arc;
 
@@ -7,72 +7,79 @@ use svc_brand::{Brand, LINK_RELATION};
 
 use crate::handler::BoxFuture;
 use crate::links::Curie;
+use crate::urls::{ApiUrls, RootUrl};
 use crate::{Map, ParamOrder, Request};
 
-type Facts = Arc<dyn Fn(Request) -> BoxFuture<Map> + Send + Sync>;
+type IndexFields = Arc<dyn Fn(Request) -> BoxFuture<Map> + Send + Sync>;
 
-/// Facts of the site: brand, addresses, switches, and what the index shows. Cheap to clone.
+/// The site's brand, URLs, settings, and the fields of its index. Cheap to clone.
 #[derive(Clone)]
 pub struct SiteInfo {
     /// The brand of wire names.
     pub brand: Brand,
-    /// Address of the interface root: `https://example.org/svc-json/`, or `https://example.org/index.php?rest_route=/`.
-    pub rest_url: String,
-    /// The relation of discovery; also the beginning of the relation names that the curie shortens.
+    /// The link relation for discovery, which is also the prefix of relation names that the CURIE abbreviates.
     pub link_relation: String,
     /// Whether developer notices are sent as headers.
     pub debug: bool,
-    /// Whether `_jsonp` is served.
+    /// Whether `_jsonp` is supported.
     pub jsonp: bool,
-    /// Which source of parameters wins.
+    /// The precedence of parameter sources.
     pub param_order: ParamOrder,
-    facts: Facts,
+    /// The URLs of the API.
+    pub urls: Arc<dyn ApiUrls>,
+    index_fields: IndexFields,
 }
 
 impl SiteInfo {
-    /// A site at this address, without further facts for its index.
+    /// A site with this API root, as a [`RootUrl`], without fields for its index.
     pub fn new(brand: Brand, rest_url: impl Into<String>) -> Self {
+        let urls = RootUrl::new(rest_url).plain_prefix(brand.prefix());
+        Self::with_urls(brand, urls)
+    }
+
+    /// A site with these URLs, without fields for its index.
+    pub fn with_urls(brand: Brand, urls: impl ApiUrls + 'static) -> Self {
         Self {
             brand,
-            rest_url: rest_url.into(),
             link_relation: LINK_RELATION.to_owned(),
             debug: false,
             jsonp: true,
             param_order: ParamOrder::default(),
-            facts: Arc::new(|_| Box::pin(std::future::ready(Map::new()))),
+            urls: Arc::new(urls),
+            index_fields: Arc::new(|_| Box::pin(std::future::ready(Map::new()))),
         }
     }
 
-    /// Sets the first members of the index (`name`, `description`, `url`, `home` …), asked for with every request.
+    /// Sets the first fields of the index (`name`, `description`, `url`, `home` …), which are computed for each
+    /// request.
     #[must_use]
-    pub fn facts(mut self, facts: impl Fn(Request) -> BoxFuture<Map> + Send + Sync + 'static) -> Self {
-        self.facts = Arc::new(facts);
+    pub fn index_fields(mut self, index_fields: impl Fn(Request) -> BoxFuture<Map> + Send + Sync + 'static) -> Self {
+        self.index_fields = Arc::new(index_fields);
         self
     }
 
-    /// Sets the first members of the index to fixed values.
+    /// Sets the first fields of the index to fixed values.
     #[must_use]
-    pub fn fixed_facts(self, facts: Map) -> Self {
-        self.facts(move |_| Box::pin(std::future::ready(facts.clone())))
+    pub fn fixed_index_fields(self, index_fields: Map) -> Self {
+        self.index_fields(move |_| Box::pin(std::future::ready(index_fields.clone())))
     }
 
-    pub(crate) fn index_facts(&self, req: Request) -> BoxFuture<Map> {
-        (self.facts)(req)
+    pub(crate) fn compute_index_fields(&self, req: Request) -> BoxFuture<Map> {
+        (self.index_fields)(req)
     }
 
-    /// The curies of responses.
+    /// The CURIEs of responses.
     pub fn curies(&self) -> Vec<Curie> {
         vec![Curie { name: self.brand.curie().to_owned(), href: format!("{}{{rel}}", self.link_relation) }]
     }
 }
 
 impl Default for SiteInfo {
-    /// A site of the default brand on this machine, for tests and first steps.
+    /// A site with the default brand whose host is not known: its URLs are absolute paths below `/svc-json/`.
     fn default() -> Self {
         let brand = Brand::default();
-        let home = "http://localhost";
-        let facts = json!({ "name": "", "description": "", "url": home, "home": home });
-        let url = format!("{home}/{}/", brand.prefix());
-        Self::new(brand, url).fixed_facts(facts.as_object().cloned().unwrap_or_default())
+        let index_fields = json!({ "name": "", "description": "", "url": "", "home": "" });
+        let root = format!("/{}/", brand.prefix());
+        Self::new(brand, root).fixed_index_fields(index_fields.as_object().cloned().unwrap_or_default())
     }
 }

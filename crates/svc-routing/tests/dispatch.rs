@@ -1,4 +1,4 @@
-//! The routing core driven in process: registration, arguments, permissions, what is made of responses.
+//! Routing in process: registration, arguments, permissions, final responses.
 
 #[expect(unreachable_pub, reason = "shared by test binaries")]
 mod demo;
@@ -33,7 +33,7 @@ async fn body(server: &Server, req: Request) -> Value {
 }
 
 #[test]
-fn registration_notices_and_refusals() {
+fn registration_reports_notices_and_rejects_invalid_routes() {
     let mut registry = Registry::new();
     let route = |pattern: &str| Route::new(pattern).endpoint(get(ok, public));
     assert!(registry.route("", route("/a")).is_err());
@@ -55,7 +55,7 @@ fn registration_notices_and_refusals() {
 }
 
 #[test]
-fn registration_before_the_event_is_noticed_and_counts() {
+fn registration_before_init_raises_a_notice_and_succeeds() {
     let mut registry = Registry::before_init(SiteInfo::default());
     registry.route("a/v1", Route::new("/x").endpoint(get(ok, public))).unwrap();
     registry.hooks.init(10, |r| r.route("a/v1", Route::new("/y").endpoint(get(ok, public))).unwrap());
@@ -65,7 +65,7 @@ fn registration_before_the_event_is_noticed_and_counts() {
 }
 
 #[tokio::test]
-async fn merged_and_replaced_routes() {
+async fn routes_are_merged_or_replaced() {
     let server = demo();
     let data = async |method, route: &str| server.dispatch(Request::new(method, route)).await.data;
     assert_eq!(data(Method::GET, "/demo/v1/merge").await, "merge get one");
@@ -75,7 +75,7 @@ async fn merged_and_replaced_routes() {
 }
 
 #[tokio::test]
-async fn url_parameters_can_not_be_overridden() {
+async fn url_parameters_cannot_be_overridden() {
     let sent =
         |route: &str| Request::new(Method::POST, route).with_query_string("id=9&q=query").with_json(&json!({"id": 8}));
     let res = demo().dispatch(sent("/demo/v1/items/7")).await;
@@ -85,30 +85,30 @@ async fn url_parameters_can_not_be_overridden() {
 }
 
 #[tokio::test]
-async fn permission_and_handler_see_the_same_arguments() {
-    struct Seen(u64);
-    async fn may(req: Request) -> Result<Seen> {
-        Ok(Seen(req.require("id")?))
+async fn permission_and_handler_receive_the_same_arguments() {
+    struct BookId(u64);
+    async fn may_read(req: Request) -> Result<BookId> {
+        Ok(BookId(req.require("id")?))
     }
-    async fn show(req: Request, seen: Seen) -> Result {
-        assert_eq!(req.require::<u64>("id")?, seen.0);
-        Ok(Response::new(seen.0))
+    async fn show(req: Request, authorized: BookId) -> Result {
+        assert_eq!(req.require::<u64>("id")?, authorized.0);
+        Ok(Response::new(authorized.0))
     }
     let mut registry = Registry::new();
     let args = Args::new().with("id", integer());
-    registry.route("a/v1", Route::new(r"/(?P<id>\d+)").endpoint(on("GET,POST", show, may).args(args))).unwrap();
+    registry.route("a/v1", Route::new(r"/(?P<id>\d+)").endpoint(on("GET,POST", show, may_read).args(args))).unwrap();
     let server = registry.build();
     for query in ["", "id=2", "id[]=3", "id=x"] {
         let res = server.dispatch(Request::new(Method::POST, "/a/v1/1").with_query_string(query)).await;
-        let refused = query.starts_with("id[") || query == "id=x";
-        assert_eq!(res.status, if refused { 400 } else { 200 }, "{query}");
-        assert!(refused || res.data == 1);
+        let rejected = query.starts_with("id[") || query == "id=x";
+        assert_eq!(res.status, if rejected { 400 } else { 200 }, "{query}");
+        assert!(rejected || res.data == 1);
         assert_eq!(res.headers.get("Allow"), Some("GET, POST"));
     }
 }
 
 #[tokio::test]
-async fn head_is_served_by_get_without_a_body() {
+async fn head_uses_get_without_a_body() {
     async fn list(req: Request) -> Result {
         Ok(Response::new(json!([if req.is_head() { "skipped" } else { "rendered" }])).header("X-Total", 1))
     }
@@ -122,7 +122,7 @@ async fn head_is_served_by_get_without_a_body() {
 }
 
 #[tokio::test]
-async fn a_panic_in_a_handler_or_permission_is_a_500() {
+async fn panics_in_handler_or_permission_are_500() {
     async fn broken(req: Request) -> Result {
         let nothing: Option<Response> = (req.route() == "/never").then(Response::default);
         Ok(nothing.expect("broken on purpose"))
@@ -142,7 +142,7 @@ async fn a_panic_in_a_handler_or_permission_is_a_500() {
     assert_eq!(server.dispatch(Request::new(Method::OPTIONS, "/a/v1/p")).await.headers.get("Allow"), None);
 }
 
-/// Books with numbers, links among them, and a collection.
+/// Books with ids, links between them, and a collection.
 struct Books {
     fetched: Arc<AtomicUsize>,
 }
@@ -189,8 +189,8 @@ impl Books {
 
     async fn can_delete(self: Arc<Self>, req: Request) -> Result<u64> {
         let id = req.require("id")?;
-        let may = req.caller::<User>().is_some_and(|u| u.caps.contains(&"manage_options"));
-        if may { Ok(id) } else { Err(svc_routing::forbidden(&req, "no_delete", "No.")) }
+        let is_allowed = req.caller::<User>().is_some_and(|u| u.caps.contains(&"manage_options"));
+        if is_allowed { Ok(id) } else { Err(svc_routing::forbidden(&req, "no_delete", "No.")) }
     }
 
     async fn delete(self: Arc<Self>, _: Request, id: u64) -> Result {
@@ -207,7 +207,7 @@ fn books() -> (Server, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn embedding_fetches_each_target_once_with_the_callers_rights() {
+async fn embedding_fetches_each_target_once_as_the_caller() {
     let (server, fetched) = books();
     let admin = User::named("admin").unwrap();
     let get = |route: &str, query: &str| Request::get(route).with_query_string(query).with_caller(admin.clone());
@@ -216,40 +216,40 @@ async fn embedding_fetches_each_target_once_with_the_callers_rights() {
     assert_eq!(one["_embedded"]["next"][0]["context"], "embed");
     assert_eq!(one["_embedded"]["next"][0]["caller"], 1);
     assert_eq!(one["_embedded"].get("all"), None);
-    // The embedded one has links and hints, but nothing embedded.
+    // The embedded book has links and hints, but no embeds of its own.
     assert_eq!(one["_embedded"]["next"][0]["_links"]["self"][0]["targetHints"]["allow"], json!(["GET", "DELETE"]));
     assert_eq!(one["_embedded"]["next"][0].get("_embedded"), None);
 
     fetched.store(0, Ordering::Relaxed);
     let list = body(&server, get("/a/v1/books", "_embed&per_page=3")).await;
     assert_eq!(list[2]["_embedded"]["next"][0]["id"], 4);
-    // A collection is embedded as large as it can be, and what is not of this interface keeps its place.
+    // A collection is embedded with the maximum page size; targets outside the API keep their position.
     assert_eq!(list[0]["_embedded"]["all"][0].as_array().unwrap().len(), 3);
     assert_eq!(list[0]["_embedded"]["all"][1], json!([]));
     assert_eq!(fetched.load(Ordering::Relaxed), 3);
 }
 
 #[tokio::test]
-async fn hints_follow_the_caller() {
+async fn hints_depend_on_the_caller() {
     let (server, _) = books();
     let hints = async |req: Request| body(&server, req).await["_links"]["self"][0]["targetHints"]["allow"].clone();
     assert_eq!(hints(Request::get("/a/v1/books/1")).await, json!(["GET"]));
     let admin = User::named("admin").unwrap();
     assert_eq!(hints(Request::get("/a/v1/books/1").with_caller(admin.clone())).await, json!(["GET", "DELETE"]));
     let req = Request::get("/").with_caller(admin);
-    let hints = server.target_hints(&req, "http://localhost/svc-json/a/v1/books/5").await.unwrap();
+    let hints = server.target_hints(&req, "/svc-json/a/v1/books/5").await.unwrap();
     assert_eq!(hints, ["GET", "DELETE"]);
     assert_eq!(server.target_hints(&req, "http://other/svc-json/a/v1/books/5").await, None);
 }
 
 #[tokio::test]
-async fn allow_is_that_of_the_context_that_is_answered_in() {
+async fn allow_uses_the_context_of_the_response() {
     async fn may_read(req: Request) -> Result<()> {
         if req.context() == "edit" { Err(svc_routing::forbidden(&req, "no", "No.")) } else { Ok(()) }
     }
     async fn make(req: Request) -> Result {
-        let made = Response::new("made");
-        Ok(if req.has_param("plain") { made } else { made.in_context("edit") })
+        let created = Response::new("made");
+        Ok(if req.has_param("plain") { created } else { created.in_context("edit") })
     }
     let mut registry = Registry::new();
     let route = Route::new("/x").endpoint(get(ok, may_read)).endpoint(on(Method::POST, make, public));
@@ -268,7 +268,7 @@ async fn allow_is_that_of_the_context_that_is_answered_in() {
 }
 
 #[tokio::test]
-async fn refusals_are_401_or_403_by_who_calls() {
+async fn authorization_errors_are_401_or_403() {
     let (server, _) = books();
     let delete = || Request::new(Method::DELETE, "/a/v1/books/1");
     assert_eq!(server.dispatch(delete()).await.status, 401);
@@ -278,7 +278,7 @@ async fn refusals_are_401_or_403_by_who_calls() {
 }
 
 #[tokio::test]
-async fn preload_gives_body_and_headers_by_path() {
+async fn preload_returns_body_and_headers_by_path() {
     let (server, _) = books();
     let paths = [
         (Method::GET, "/a/v1/books/1?_fields=id"),
@@ -309,7 +309,7 @@ async fn preload_gives_body_and_headers_by_path() {
 }
 
 #[tokio::test]
-async fn envelopes_hold_what_would_have_gone_out() {
+async fn envelopes_contain_the_response() {
     let (server, _) = books();
     let served =
         server.serve(Request::get("/a/v1/books/1").with_query_string("_envelope&_embed=next&_fields=id")).await;
@@ -323,7 +323,7 @@ async fn envelopes_hold_what_would_have_gone_out() {
 }
 
 #[tokio::test]
-async fn batches_run_with_the_callers_rights_and_are_bounded() {
+async fn batches_run_as_the_caller_and_are_bounded() {
     let server = demo();
     let part = json!({"path": "/demo/v1/batchable", "body": {"n": 1}});
     let send = |parts: Value| {
@@ -338,7 +338,7 @@ async fn batches_run_with_the_callers_rights_and_are_bounded() {
 }
 
 #[tokio::test]
-async fn nested_batches_end() {
+async fn nested_batches_terminate() {
     async fn batch_again(req: Request) -> Result {
         let server = req.server().expect("dispatched").clone();
         let sub = req.sub_request(Method::POST, "/a/v1/again");
@@ -356,7 +356,7 @@ async fn additional_fields_are_added_to_prepared_objects() {
     let field = ExtraField::new(string().compile())
         .get(|item, _| async move { Ok(format!("{}!", item["name"].as_str().unwrap_or_default()).into()) })
         .update(|value, id, req| async move {
-            assert_eq!((value, id, req.route()), (json!("new"), ObjectId::Number(3), "/x"));
+            assert_eq!((value, id, req.route()), (json!("new"), ObjectId::Id(3), "/x"));
             Ok(())
         });
     registry.field(&["post", "term"], "loud", field);
@@ -378,7 +378,7 @@ async fn additional_fields_are_added_to_prepared_objects() {
 }
 
 #[tokio::test]
-async fn the_index_shows_what_is_asked_for() {
+async fn index_has_the_selected_fields() {
     let server = demo();
     let index = body(&server, Request::get("/")).await;
     let members: Vec<_> = index.as_object().unwrap().keys().map(String::as_str).collect();
@@ -414,7 +414,7 @@ async fn options_of_hidden_and_unknown_routes() {
 }
 
 #[tokio::test]
-async fn permissions_asked_for_allow_see_clean_url_parameters() {
+async fn permissions_for_allow_receive_sanitized_url_parameters() {
     let (server, _) = books();
     let admin = User::named("admin").unwrap();
     let res = server.dispatch(Request::new(Method::OPTIONS, "/a/v1/books/5").with_caller(admin)).await;
@@ -449,7 +449,7 @@ async fn notices_are_collected_in_debug_mode_only() {
 }
 
 #[tokio::test]
-async fn fields_trim_lists_and_leave_errors_and_scalars() {
+async fn fields_apply_to_lists_but_not_to_errors_and_scalars() {
     let server = demo();
     let get = |route: &str, fields: &str| {
         server.dispatch(Request::get(route).with_query_string(&format!("_fields={fields}")))
@@ -461,7 +461,7 @@ async fn fields_trim_lists_and_leave_errors_and_scalars() {
 }
 
 #[test]
-fn addresses_in_both_shapes() {
+fn both_url_forms() {
     let site = |root: &str| Registry::for_site(SiteInfo::new(svc_brand::Brand::default(), root)).build();
     let pretty = site("https://e.org/blog/svc-json/");
     assert_eq!(pretty.rest_url("/a?x=1"), "https://e.org/blog/svc-json/a?x=1");
@@ -481,7 +481,7 @@ fn addresses_in_both_shapes() {
 }
 
 #[tokio::test]
-async fn lists_of_arguments_are_read_as_rust_values() {
+async fn list_arguments_deserialize_to_rust_values() {
     async fn ids(req: Request) -> Result {
         Ok(Response::new(req.require::<Vec<u32>>("ids")?))
     }
@@ -497,7 +497,7 @@ async fn lists_of_arguments_are_read_as_rust_values() {
 }
 
 #[tokio::test]
-async fn arguments_that_need_the_request_keep_their_step_and_order() {
+async fn request_aware_arguments_keep_their_step_and_order() {
     async fn show(req: Request) -> Result {
         Ok(Response::new(json!([req.param("a"), req.param("b"), req.param("c")])))
     }
@@ -512,8 +512,8 @@ async fn arguments_that_need_the_request_keep_their_step_and_order() {
         });
     registry.route("a/v1", Route::new("/x").endpoint(group)).unwrap();
     let server = registry.build();
-    // The query; the names of the refused arguments, or the response.
-    for (query, refused, expected) in [
+    // Rows: the query; the names of the invalid arguments, or the response.
+    for (query, rejected, expected) in [
         ("a=1&b=x&c=y", vec![], json!([1, "x", ["y", "1"]])),
         ("c=y&a=1", vec![], json!([1, null, ["y", "1"]])),
         ("a=x&b=x&c=bad&d=x", vec!["b", "d"], Value::Null),
@@ -523,8 +523,8 @@ async fn arguments_that_need_the_request_keep_their_step_and_order() {
         let body = body(&server, Request::get("/a/v1/x").with_query_string(query)).await;
         let names: Vec<&str> =
             body["data"]["params"].as_object().into_iter().flat_map(|map| map.keys()).map(String::as_str).collect();
-        assert_eq!(names, refused, "{query}: {body}");
-        if refused.is_empty() {
+        assert_eq!(names, rejected, "{query}: {body}");
+        if rejected.is_empty() {
             assert_eq!(body, expected, "{query}");
         }
     }

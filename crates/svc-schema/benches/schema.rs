@@ -1,8 +1,8 @@
-//! Checking and cleaning the body of a typical request, beside the `jsonschema` crate on an equivalent schema.
+//! Validates and sanitizes typical request bodies, compared with the `jsonschema` crate on equivalent schemas.
 //!
-//! `jsonschema` only checks; `validate` is the fair comparison, `validate + sanitize` is what a request costs here. That
-//! uses a body up, so each run gets one of its own, freshly made as a request's is; `jsonschema` is measured in that way
-//! too.
+//! `jsonschema` only validates, so `validate` is the fair comparison; `validate + sanitize` is the cost of a request.
+//! Sanitizing consumes the body, so each iteration gets a fresh one, as each request does; `jsonschema` is measured the
+//! same way.
 
 use std::{hint::black_box, time::Duration};
 
@@ -13,11 +13,11 @@ use svc_schema::{
     build::{any_of, array, boolean, integer, null, number, object, one_of_schemas, string, types, untyped},
 };
 
-/// Bodies made at a time: few enough that they are still in the cache when their turn comes.
+/// Number of bodies prepared at a time: few enough to stay in the CPU cache.
 const FRESH: BatchSize = BatchSize::NumIterations(16);
 
-/// A body, the schema here, and the same schema in the draft that `jsonschema` reads. Values are typed as JSON types them,
-/// so that both agree.
+/// A body, a schema of this crate, and the same schema in the draft that `jsonschema` reads. Values have the types of
+/// JSON, so that both agree.
 struct Case {
     name: &'static str,
     ours: Value,
@@ -52,10 +52,10 @@ fn post() -> Case {
         "format": "standard", "meta": {"footnotes": ""}, "sticky": false, "template": "",
         "categories": [1, 4, 9, 16], "tags": [2, 3, 5, 7, 11, 13],
     });
-    same("post", ours.into(), body)
+    equivalent_case("post", ours.into(), body)
 }
 
-/// Combined schemas, patterns with look-ahead, unique maps, many items.
+/// Combined schemas, patterns with lookahead, unique objects, many items.
 fn hard() -> Case {
     let block = one_of_schemas([
         object([("kind", string().one_of(["text"])), ("text", string().max_length(500))])
@@ -96,24 +96,24 @@ fn hard() -> Case {
         "blocks": blocks,
         "styles": {"color": "#abcdef", "padding": [1.5, 2, 3.5, 4], "line-height": 2, "margin-top": "2em", "_x": null},
     });
-    same("hard", ours.into(), body)
+    equivalent_case("hard", ours.into(), body)
 }
 
-/// A body that fits no branch: the errors are made and dropped.
-fn refused() -> Case {
+/// A body that matches no branch: errors are created and dropped.
+fn rejected() -> Case {
     let Case { ours, mut body, .. } = hard();
     body["blocks"][99] = json!({"kind": "image", "id": 0});
-    same("refused", ours, body)
+    equivalent_case("rejected", ours, body)
 }
 
-fn same(name: &'static str, ours: Value, body: Value) -> Case {
+fn equivalent_case(name: &'static str, ours: Value, body: Value) -> Case {
     let mut theirs = ours.clone();
     theirs["$schema"] = "http://json-schema.org/draft-04/schema#".into();
     Case { name, ours, theirs, body }
 }
 
 fn bench(c: &mut Criterion) {
-    for Case { name, ours, theirs, body } in [post(), hard(), refused()] {
+    for Case { name, ours, theirs, body } in [post(), hard(), rejected()] {
         let ours = Schema::compile(ours);
         let theirs = jsonschema::options().should_validate_formats(true).build(&theirs).expect("an equivalent schema");
         assert_eq!(ours.validate(&body, "body").is_ok(), theirs.is_valid(&body), "{name}");

@@ -1,4 +1,4 @@
-//! The arguments of an endpoint: how each is checked and cleaned, and the two steps over all parameters of a request.
+//! The arguments of an endpoint, and the two steps that validate and sanitize all parameters of a request.
 
 use std::{fmt, sync::Arc};
 
@@ -8,55 +8,55 @@ use svc_php::cast::truthy;
 
 use crate::{Error, Schema, SchemaBuilder};
 
-/// A check of one argument: true, false (then the message is the general one), or an error of its own.
+/// Validates one argument: true, false (which results in a generic message), or a specific error.
 pub type ValidateFn = Arc<dyn Fn(&Value, &str) -> Result<bool, Error> + Send + Sync>;
-/// Makes the value of one argument fit for use, or raises an error.
+/// Sanitizes the value of one argument.
 pub type SanitizeFn = Arc<dyn Fn(Value, &str) -> Result<Value, Error> + Send + Sync>;
 
-/// How an argument is checked.
+/// How an argument is validated.
 #[derive(Clone, Default)]
 pub enum Validator {
-    /// Not at all.
+    /// It is not validated.
     #[default]
     None,
     /// Against its schema.
     BySchema,
-    /// By a function of the value and the argument's name.
+    /// With a function of the value and the argument's name.
     Custom(ValidateFn),
 }
 
-/// How an argument is cleaned.
+/// How an argument is sanitized.
 #[derive(Clone, Default)]
 pub enum Sanitizer {
-    /// Not at all.
+    /// It is not sanitized.
     #[default]
     None,
-    /// By its schema, unchecked.
+    /// By its schema, without validation.
     BySchema,
-    /// Checked against its schema first, then cleaned by it. An argument with a type that names no sanitizer has this one.
+    /// Validated against its schema, then sanitized by it. The default for arguments whose schema has a type.
     Parse,
-    /// By a function of the value and the argument's name.
+    /// With a function of the value and the argument's name.
     Custom(SanitizeFn),
 }
 
 /// One argument of an endpoint.
 #[derive(Clone, Default)]
 pub struct Arg {
-    /// Its schema, which keeps the source that descriptions of the route show.
+    /// Its schema, including the source that route descriptions contain.
     pub schema: Option<Schema>,
-    /// Whether a request without it is refused.
+    /// Whether requests without it are rejected.
     pub required: bool,
-    /// The value taken when a request has none.
+    /// The value used if a request does not have it.
     pub default: Option<Value>,
-    /// How it is checked.
+    /// How it is validated.
     pub validate: Validator,
-    /// How it is cleaned.
+    /// How it is sanitized.
     pub sanitize: Sanitizer,
 }
 
 impl Arg {
-    /// An argument as routes declare it: without a check of its own, and, when the schema has a `type`, parsed by schema.
-    /// `required` and `default` are those of the schema.
+    /// An argument as routes declare it: no validator, and, if the schema has a `type`, [`Sanitizer::Parse`].
+    /// `required` and `default` come from the schema.
     ///
     /// Source: specification, "Argument processing", 3.
     pub fn new(schema: impl Into<Schema>) -> Self {
@@ -71,13 +71,13 @@ impl Arg {
         }
     }
 
-    /// An argument checked by schema in the first step and cleaned by schema in the second, as those made from an item
-    /// schema are.
+    /// An argument that is validated by its schema in the first step and sanitized by it in the second, as arguments
+    /// derived from an item schema are.
     pub fn by_schema(schema: impl Into<Schema>) -> Self {
         Arg { validate: Validator::BySchema, sanitize: Sanitizer::BySchema, ..Self::new(schema) }
     }
 
-    /// Checks by this function.
+    /// Sets a validation function.
     #[must_use]
     pub fn validate_with(
         mut self,
@@ -87,7 +87,7 @@ impl Arg {
         self
     }
 
-    /// Cleans by this function.
+    /// Sets a sanitizing function.
     #[must_use]
     pub fn sanitize_with(
         mut self,
@@ -102,10 +102,7 @@ impl Arg {
         self.schema.as_ref().map_or(&Value::Null, Schema::source)
     }
 
-    /// Runs the check. `Ok(false)` is a refusal without words.
-    ///
-    /// # Errors
-    /// What the check raises.
+    /// Runs the validator. `Ok(false)` rejects the value without a message.
     pub fn check(&self, value: &Value, name: &str) -> Result<bool, Error> {
         match (&self.validate, &self.schema) {
             (Validator::Custom(check), _) => check(value, name),
@@ -114,18 +111,15 @@ impl Arg {
         }
     }
 
-    /// Whether the sanitizer is that of the schema, and would pass this value as it is.
-    fn keeps(&self, value: &Value, name: &str) -> bool {
+    /// Whether the schema sanitizes the argument and would leave this value unchanged.
+    fn leaves_unchanged(&self, value: &Value, name: &str) -> bool {
         match (&self.sanitize, &self.schema) {
-            (Sanitizer::BySchema | Sanitizer::Parse, Some(schema)) => schema.is_settled(value, name) == Ok(true),
+            (Sanitizer::BySchema | Sanitizer::Parse, Some(schema)) => schema.is_sanitized(value, name) == Ok(true),
             _ => false,
         }
     }
 
     /// Runs the sanitizer.
-    ///
-    /// # Errors
-    /// What it raises.
     pub fn clean(&self, value: Value, name: &str) -> Result<Value, Error> {
         match (&self.sanitize, &self.schema) {
             (Sanitizer::Custom(clean), _) => clean(value, name),
@@ -181,7 +175,7 @@ impl Args {
         Self::default()
     }
 
-    /// Adds an argument; one of the same name is replaced in its place.
+    /// Adds an argument. An existing argument of the same name is replaced in its position.
     pub fn insert(&mut self, name: impl Into<String>, arg: impl Into<Arg>) {
         self.0.insert(name.into(), arg.into());
     }
@@ -193,8 +187,8 @@ impl Args {
         self
     }
 
-    /// The arguments with these ones validated by their schemas in the first step, where they would be parsed in the second:
-    /// values that do not fit them are then reported without those of the second step.
+    /// Validates these arguments by their schemas in the first step, if they would be parsed in the second. Invalid
+    /// values are then reported without the errors of the second step.
     #[must_use]
     pub fn validate_first(mut self, names: &[&str]) -> Self {
         for name in names {
@@ -207,16 +201,16 @@ impl Args {
         self
     }
 
-    /// The arguments with these ones in this order, in the places that they have together: the order in which arguments are
-    /// validated and listed may differ from that of the resource's fields.
+    /// Sorts these arguments in the given order, within the positions that they have together. The order in which
+    /// arguments are validated and listed may differ from that of the resource's fields.
     #[must_use]
     pub fn ordered(mut self, names: &[&str]) -> Self {
         let names: Vec<&str> = names.iter().copied().filter(|name| self.0.contains_key(*name)).collect();
-        let places: Vec<usize> =
-            (0..).zip(self.0.keys()).filter(|(_, n)| names.contains(&n.as_str())).map(|(at, _)| at).collect();
-        for (place, name) in places.into_iter().zip(names) {
-            if let Some(at) = self.0.get_index_of(name) {
-                self.0.swap_indices(place, at);
+        let positions: Vec<usize> =
+            (0..).zip(self.0.keys()).filter(|(_, n)| names.contains(&n.as_str())).map(|(index, _)| index).collect();
+        for (position, name) in positions.into_iter().zip(names) {
+            if let Some(index) = self.0.get_index_of(name) {
+                self.0.swap_indices(position, index);
             }
         }
         self
@@ -232,7 +226,8 @@ impl Args {
         self.0.iter().map(|(name, arg)| (name.as_str(), arg))
     }
 
-    /// These arguments over `common` ones: the common ones come first, and these win where both have a name.
+    /// Merges these arguments with `common` ones. The common ones come first; these take precedence if both have a
+    /// name.
     ///
     /// Source: specification, "Route registration", 5.
     #[must_use]
@@ -247,20 +242,17 @@ impl Args {
         self.0.iter().filter_map(|(name, arg)| Some((name.clone(), arg.default.clone()?))).collect()
     }
 
-    /// The first step: required arguments must be there and not null, then every one that is there is checked.
-    /// `get` looks a parameter up in the request, over all its sources; null counts as missing.
+    /// The first step: every required argument must be present and not null; then every present argument is validated.
+    /// `get` looks up a parameter in all sources of the request; null counts as missing.
     ///
     /// # Errors
-    /// `rest_missing_callback_param` (400) names the missing ones; `rest_invalid_param` (400) holds a message for each
-    /// refused one in `params`, and the errors in `details`.
+    /// `rest_missing_callback_param` (400) lists the missing parameters; `rest_invalid_param` (400) has a message for
+    /// each invalid one in `params`, and the errors in `details`.
     pub fn validate<'v>(&self, get: impl Fn(&str) -> Option<&'v Value>) -> Result<(), Error> {
         self.validate_by(get, |name, arg, value| arg.check(value, name))
     }
 
-    /// [`Self::validate`] with another check per argument: `check` gets the name, the argument and the value.
-    ///
-    /// # Errors
-    /// As [`Self::validate`].
+    /// [`Self::validate`] with a different validator: `check` receives the name, the argument and the value.
     pub fn validate_by<'v>(
         &self,
         get: impl Fn(&str) -> Option<&'v Value>,
@@ -272,22 +264,22 @@ impl Args {
         if !missing.is_empty() {
             return Err(missing_params(&missing));
         }
-        let mut refused = Refused::default();
+        let mut invalid = InvalidParams::default();
         for (name, arg) in self.iter() {
             let Some(value) = present(name) else { continue };
             match check(name, arg, value) {
                 Ok(true) => {}
-                Ok(false) => refused.add(name, None),
-                Err(error) => refused.add(name, Some(&error)),
+                Ok(false) => invalid.add(name, None),
+                Err(error) => invalid.add(name, Some(&error)),
             }
         }
-        refused.into_result()
+        invalid.into_result()
     }
 
-    /// The second step: cleans every parameter, in every source of the request, in place.
+    /// The second step: sanitizes every parameter in every source of the request, in place.
     ///
     /// # Errors
-    /// `rest_invalid_param` (400), as above; the parameters that were refused keep their value.
+    /// `rest_invalid_param` (400), as above. Invalid parameters keep their value.
     pub fn sanitize<'m, P: Parameters + ?Sized + 'm>(
         &self,
         sources: impl IntoIterator<Item = &'m mut P>,
@@ -295,36 +287,35 @@ impl Args {
         self.sanitize_by(sources, |_| None)
     }
 
-    /// [`Self::sanitize`] with results from elsewhere: `cleaned` is called for each parameter in the order of the sources,
-    /// and the argument's own sanitizer runs where it returns `None`.
-    ///
-    /// # Errors
-    /// As [`Self::sanitize`].
+    /// [`Self::sanitize`] with precomputed results: `cleaned` is called for each parameter in the order of the sources.
+    /// If it returns `None`, the argument's own sanitizer runs.
     pub fn sanitize_by<'m, P: Parameters + ?Sized + 'm>(
         &self,
         sources: impl IntoIterator<Item = &'m mut P>,
         mut cleaned: impl FnMut(&str) -> Option<Result<Value, Error>>,
     ) -> Result<(), Error> {
-        let mut refused = Refused::default();
+        let mut invalid = InvalidParams::default();
         for source in sources {
             source.replace(&mut |name, value| {
                 let arg = self.get(name)?;
                 let clean = match cleaned(name) {
                     Some(clean) => clean,
-                    // Nearly all values are as they should be, and long ones are then not copied.
-                    None if matches!(arg.sanitize, Sanitizer::None) || arg.keeps(value, name) => return None,
+                    // Nearly all values are already sanitized. This avoids copying long ones.
+                    None if matches!(arg.sanitize, Sanitizer::None) || arg.leaves_unchanged(value, name) => {
+                        return None;
+                    }
                     None => arg.clean(value.clone(), name),
                 };
-                clean.map_err(|error| refused.add(name, Some(&error))).ok()
+                clean.map_err(|error| invalid.add(name, Some(&error))).ok()
             });
         }
-        refused.into_result()
+        invalid.into_result()
     }
 }
 
-/// Parameters of a request from one source, whose values can be replaced.
+/// The parameters of one source of a request, with replaceable values.
 pub trait Parameters {
-    /// Gives each parameter to `change`, and replaces its value by what that returns.
+    /// Calls `change` for each parameter and replaces the value if it returns one.
     fn replace(&mut self, change: &mut dyn FnMut(&str, &Value) -> Option<Value>);
 }
 
@@ -339,7 +330,7 @@ impl Parameters for Map<String, Value> {
 }
 
 impl Args {
-    /// As far as can be: cleans every parameter that fits its schema, in place; the others keep the value that was sent.
+    /// Sanitizes every parameter that is valid, in place. Invalid parameters keep the value that was sent.
     pub fn sanitize_fitting<'m, P: Parameters + ?Sized + 'm>(&self, sources: impl IntoIterator<Item = &'m mut P>) {
         for source in sources {
             source.replace(&mut |name, value| {
@@ -366,14 +357,14 @@ impl<N: Into<String>, A: Into<Arg>, const LEN: usize> From<[(N, A); LEN]> for Ar
     }
 }
 
-/// Arguments that were refused, by name.
+/// Invalid arguments, by name.
 #[derive(Default)]
-struct Refused {
+struct InvalidParams {
     params: Map<String, Value>,
     details: Map<String, Value>,
 }
 
-impl Refused {
+impl InvalidParams {
     fn add(&mut self, name: &str, error: Option<&Error>) {
         let message = match error {
             Some(error) => {
@@ -395,11 +386,11 @@ fn missing_params(names: &[&str]) -> Error {
     Error::new("rest_missing_callback_param", format!("Missing parameter(s): {}", names.join(", "))).with_data(data)
 }
 
-fn invalid_params(refused: Refused) -> Error {
-    let names: Vec<&str> = refused.params.keys().map(String::as_str).collect();
+fn invalid_params(invalid: InvalidParams) -> Error {
+    let names: Vec<&str> = invalid.params.keys().map(String::as_str).collect();
     let message = format!("Invalid parameter(s): {}", names.join(", "));
-    let details = svc_php::list::list_shape(Value::Object(refused.details));
-    let params = svc_php::list::list_shape(Value::Object(refused.params));
+    let details = svc_php::list::list_shape(Value::Object(invalid.details));
+    let params = svc_php::list::list_shape(Value::Object(invalid.params));
     Error::new("rest_invalid_param", message)
         .with_data(serde_json::json!({ "status": 400, "params": params, "details": details }))
 }
@@ -419,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn required_ones_must_be_there_and_not_null() {
+    fn required_arguments_must_be_present_and_not_null() {
         let args = Args::from([("a", integer().required()), ("b", integer().required()), ("c", integer())]);
         let params = map(json!({"a": 1, "b": null}));
         let error = args.validate(|name| params.get(name)).unwrap_err();
@@ -428,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_with_a_type_is_parsed_in_the_second_step() {
+    fn typed_arguments_are_parsed_in_the_second_step() {
         let args = Args::from([("n", integer().minimum(2)), ("free", untyped().minimum(9))]);
         let mut params = map(json!({"n": "5", "free": "x", "unknown": []}));
         assert!(args.validate(|name| params.get(name)).is_ok());
@@ -448,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_keeps_its_value() {
+    fn invalid_parameters_keep_their_value() {
         let args = Args::from([("n", integer()), ("m", integer())]);
         let mut params = map(json!({"n": "5", "m": "x"}));
         args.sanitize_fitting([&mut params]);
@@ -456,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_take_the_place_of_the_schema() {
+    fn functions_replace_the_schema() {
         let arg = Arg::new(string()).validate_with(|v, _| Ok(v == "yes")).sanitize_with(|_, name| Ok(name.into()));
         let args = Args::new().with("a", arg);
         let mut params = map(json!({"a": "yes"}));
@@ -468,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_ordered_in_their_places() {
+    fn ordered_arguments_keep_their_joint_positions() {
         let args: Args = ["a", "b", "c", "d", "e"].map(|name| (name, string())).into();
         let names = |args: &Args| args.iter().map(|(name, _)| name.to_owned()).collect::<String>();
         assert_eq!(names(&args.clone().ordered(&["e", "x", "b", "a"])), "ebcda");
@@ -476,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_that_is_validated_first_is_refused_in_the_first_step() {
+    fn validate_first_rejects_in_the_first_step() {
         let args = Args::from([("n", integer()), ("m", integer())]).validate_first(&["n", "x"]);
         let params = map(json!({"n": "x", "m": "x"}));
         let error = args.validate(|name| params.get(name)).unwrap_err();
@@ -484,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn own_arguments_win_over_common_ones() {
+    fn endpoint_arguments_override_common_ones() {
         let common = Args::from([("id", integer()), ("x", string())]);
         let merged = Args::from([("x", integer()), ("y", integer())]).over(&common);
         assert_eq!(merged.iter().map(|(n, _)| n).collect::<Vec<_>>(), ["id", "x", "y"]);

@@ -1,6 +1,6 @@
-//! Writes schemas: one function for each type, one method for each keyword; the order of keywords is kept.
+//! Builders for schemas: a function for each type, a method for each keyword. Keywords keep their order.
 //!
-//! A builder is its source JSON. It checks nothing: [`Schema::compile`] is tolerant of whatever it is given.
+//! A builder is its source JSON and validates nothing: [`Schema::compile`] accepts any JSON.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::Schema;
 
-/// A schema being written.
+/// Builds a schema.
 ///
 /// ```
 /// use svc_schema::build::{array, integer, object, string};
@@ -21,53 +21,54 @@ use crate::Schema;
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchemaBuilder(Value);
 
-/// Whole numbers.
+/// An integer.
 pub fn integer() -> SchemaBuilder {
     of_type("integer")
 }
 
-/// Text.
+/// A string.
 pub fn string() -> SchemaBuilder {
     of_type("string")
 }
 
-/// Numbers.
+/// A number.
 pub fn number() -> SchemaBuilder {
     of_type("number")
 }
 
-/// True or false.
+/// A boolean.
 pub fn boolean() -> SchemaBuilder {
     of_type("boolean")
 }
 
-/// Only null.
+/// Null only.
 pub fn null() -> SchemaBuilder {
     of_type("null")
 }
 
-/// Lists whose items follow one schema.
+/// A list whose items match one schema.
 pub fn array(items: impl Into<Value>) -> SchemaBuilder {
     of_type("array").keyword("items", items)
 }
 
-/// Maps with these members.
-pub fn object<N: Into<String>, S: Into<Value>>(members: impl IntoIterator<Item = (N, S)>) -> SchemaBuilder {
-    let members: Map<String, Value> = members.into_iter().map(|(name, schema)| (name.into(), schema.into())).collect();
-    of_type("object").keyword("properties", members)
+/// An object with these properties.
+pub fn object<N: Into<String>, S: Into<Value>>(properties: impl IntoIterator<Item = (N, S)>) -> SchemaBuilder {
+    let properties: Map<String, Value> =
+        properties.into_iter().map(|(name, schema)| (name.into(), schema.into())).collect();
+    of_type("object").keyword("properties", properties)
 }
 
-/// Values that fit at least one of these schemas.
+/// A value that matches at least one of these schemas.
 pub fn any_of<S: Into<Value>>(schemas: impl IntoIterator<Item = S>) -> SchemaBuilder {
     untyped().keyword("anyOf", list(schemas))
 }
 
-/// Values that fit exactly one of these schemas.
+/// A value that matches exactly one of these schemas.
 pub fn one_of_schemas<S: Into<Value>>(schemas: impl IntoIterator<Item = S>) -> SchemaBuilder {
     untyped().keyword("oneOf", list(schemas))
 }
 
-/// Values of the first of these types that takes them.
+/// A value of the first of these types that accepts it.
 pub fn types<'a>(names: impl IntoIterator<Item = &'a str>) -> SchemaBuilder {
     untyped().keyword("type", list(names))
 }
@@ -86,7 +87,7 @@ fn list<S: Into<Value>>(items: impl IntoIterator<Item = S>) -> Value {
 }
 
 impl SchemaBuilder {
-    /// Sets any keyword; one set before keeps its place and gets the new value.
+    /// Sets any keyword. If it is already set, it keeps its position and gets the new value.
     #[must_use]
     pub fn keyword(mut self, name: &str, value: impl Into<Value>) -> Self {
         if let Value::Object(map) = &mut self.0 {
@@ -95,31 +96,31 @@ impl SchemaBuilder {
         self
     }
 
-    /// `description`, for people.
+    /// `description`, for documentation.
     #[must_use]
     pub fn describe(self, text: &str) -> Self {
         self.keyword("description", text)
     }
 
-    /// `title`, used in messages of combined schemas.
+    /// `title`, used in error messages of combined schemas.
     #[must_use]
     pub fn title(self, text: &str) -> Self {
         self.keyword("title", text)
     }
 
-    /// `context`: the contexts in which the member is shown.
+    /// `context`: the contexts in which the property is visible.
     #[must_use]
     pub fn context(self, contexts: &[&str]) -> Self {
         self.keyword("context", list(contexts.iter().copied()))
     }
 
-    /// `readonly`: gives no argument.
+    /// `readonly`: the property cannot be set and results in no argument.
     #[must_use]
     pub fn readonly(self) -> Self {
         self.keyword("readonly", true)
     }
 
-    /// `required`, as a mark of this member.
+    /// `required`, as a flag of this property.
     #[must_use]
     pub fn required(self) -> Self {
         self.keyword("required", true)
@@ -131,7 +132,7 @@ impl SchemaBuilder {
         self.keyword("default", value)
     }
 
-    /// `enum`: the only values allowed.
+    /// `enum`: the allowed values.
     #[must_use]
     pub fn one_of<S: Into<Value>>(self, values: impl IntoIterator<Item = S>) -> Self {
         self.keyword("enum", list(values))
@@ -143,7 +144,7 @@ impl SchemaBuilder {
         self.keyword("format", name)
     }
 
-    /// `pattern`: a regular expression that must match somewhere in the text.
+    /// `pattern`: a regular expression that must match somewhere in the string.
     #[must_use]
     pub fn pattern(self, pattern: &str) -> Self {
         self.keyword("pattern", pattern)
@@ -203,20 +204,20 @@ impl SchemaBuilder {
         self.keyword("uniqueItems", true)
     }
 
-    /// `additionalProperties`: false, or the schema of members not named.
+    /// `additionalProperties`: false, or the schema of properties that are not listed.
     #[must_use]
     pub fn additional_properties(self, rule: impl Into<Value>) -> Self {
         self.keyword("additionalProperties", rule)
     }
 
-    /// `patternProperties`: schemas of members whose names match.
+    /// `patternProperties`: schemas of properties whose names match a pattern.
     #[must_use]
     pub fn pattern_properties<N: Into<String>, S: Into<Value>>(self, rules: impl IntoIterator<Item = (N, S)>) -> Self {
         let rules: Map<String, Value> = rules.into_iter().map(|(name, schema)| (name.into(), schema.into())).collect();
         self.keyword("patternProperties", rules)
     }
 
-    /// `arg_options`: merged over the argument made of this member.
+    /// `arg_options`: merged into the argument derived from this property.
     #[must_use]
     pub fn arg_options(self, options: impl Into<Value>) -> Self {
         self.keyword("arg_options", options)
@@ -252,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keywords_keep_their_order_and_are_replaced_in_place() {
+    fn keywords_are_replaced_in_place() {
         let schema = string().describe("d").context(&["view", "edit"]).default("x").describe("e");
         assert_eq!(
             serde_json::to_string(schema.source()).unwrap(),

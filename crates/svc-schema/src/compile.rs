@@ -1,6 +1,6 @@
-//! From source JSON to typed slots, once; never fails, as the interface tolerates any schema.
+//! Compiles source JSON to typed nodes. Never fails, because the REST API accepts any schema.
 //!
-//! Keywords whose value is unusable are left out, except a faulty `type`, which is kept to be told of when used.
+//! Keywords with unusable values are ignored, except for an invalid `type`, which is reported when the schema is used.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use svc_php::{
 
 use crate::{formats::Format, pattern::Pattern, property_map::PropertyMap};
 
-/// The deepest nesting of schemas that is followed; what lies deeper takes any value. It bounds every recursion here.
+/// Maximum nesting of schemas. Deeper sub-schemas accept any value. This bounds every recursion in this crate.
 pub(crate) const MAX_DEPTH: usize = 64;
 
 /// A name in `type`.
@@ -25,7 +25,7 @@ pub(crate) enum TypeName {
     Integer,
     Boolean,
     Null,
-    /// A name outside the allowed list.
+    /// A name that is not a built-in type.
     Other(Box<str>),
 }
 
@@ -44,7 +44,7 @@ impl TypeName {
         }
     }
 
-    /// The name as it was written.
+    /// The name as written in the source.
     pub(crate) fn name(&self) -> &str {
         match self {
             TypeName::Array => "array",
@@ -58,13 +58,13 @@ impl TypeName {
         }
     }
 
-    /// Whether it is outside the allowed list.
+    /// Whether it is not a built-in type.
     pub(crate) fn is_unknown(&self) -> bool {
         matches!(self, TypeName::Other(_))
     }
 }
 
-/// The keyword `type`.
+/// The `type` keyword.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum TypeSlot {
     #[default]
@@ -73,25 +73,25 @@ pub(crate) enum TypeSlot {
     Many(Box<[TypeName]>),
 }
 
-/// The type a value is looked at with: that of its schema, an inherited one, or the best of a list.
+/// The types to evaluate a value with: those of its schema or of the enclosing one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Types<'s> {
+pub(crate) enum SchemaTypes<'s> {
     Missing,
     One(&'s TypeName),
     Many(&'s [TypeName]),
 }
 
 impl TypeSlot {
-    pub(crate) fn get(&self) -> Types<'_> {
+    pub(crate) fn get(&self) -> SchemaTypes<'_> {
         match self {
-            TypeSlot::Missing => Types::Missing,
-            TypeSlot::One(name) => Types::One(name),
-            TypeSlot::Many(names) => Types::Many(names),
+            TypeSlot::Missing => SchemaTypes::Missing,
+            TypeSlot::One(name) => SchemaTypes::One(name),
+            TypeSlot::Many(names) => SchemaTypes::Many(names),
         }
     }
 
-    /// The own type, or else the one of the schema around.
-    pub(crate) fn or<'s>(&'s self, inherited: Types<'s>) -> Types<'s> {
+    /// The schema's own type, otherwise that of the enclosing schema.
+    pub(crate) fn or<'s>(&'s self, inherited: SchemaTypes<'s>) -> SchemaTypes<'s> {
         match self {
             TypeSlot::Missing => inherited,
             own => own.get(),
@@ -99,14 +99,14 @@ impl TypeSlot {
     }
 }
 
-/// A bound of a number or a count, as it was written.
+/// A bound of a number or a count, with its source.
 #[derive(Clone, Debug)]
 pub(crate) struct Bound {
     pub(crate) source: Value,
     pub(crate) number: Option<Num>,
 }
 
-/// What happens to members that nothing names.
+/// The rule for properties that are not listed.
 #[derive(Debug, Default)]
 pub(crate) enum Additional {
     #[default]
@@ -115,12 +115,12 @@ pub(crate) enum Additional {
     Schema(Node),
 }
 
-/// Keywords of objects.
+/// Keywords for objects.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectRules {
-    /// `required` as a list; when it is there, marks on members do not count.
+    /// `required` as a list. If it is present, `required` flags of properties are ignored.
     pub(crate) required: Option<Box<[Box<str>]>>,
-    /// Members marked `required: true`.
+    /// Properties with `required: true`.
     pub(crate) marked_required: Box<[Box<str>]>,
     pub(crate) properties: PropertyMap,
     pub(crate) patterns: Box<[(Pattern, Node)]>,
@@ -129,18 +129,18 @@ pub(crate) struct ObjectRules {
     pub(crate) max: Option<Bound>,
 }
 
-/// Keywords of arrays.
+/// Keywords for arrays.
 #[derive(Debug, Default)]
 pub(crate) struct ArrayRules {
     pub(crate) items: Option<Node>,
-    /// `items` is an empty schema: it is followed when validating, and skipped when sanitizing.
+    /// Whether `items` is an empty schema, which validation uses and sanitizing skips.
     pub(crate) items_empty: bool,
     pub(crate) min: Option<Bound>,
     pub(crate) max: Option<Bound>,
     pub(crate) unique: bool,
 }
 
-/// Keywords of numbers.
+/// Keywords for numbers.
 #[derive(Debug, Default)]
 pub(crate) struct NumberRules {
     pub(crate) multiple_of: Option<Bound>,
@@ -150,7 +150,7 @@ pub(crate) struct NumberRules {
     pub(crate) max_exclusive: bool,
 }
 
-/// Keywords of texts.
+/// Keywords for strings.
 #[derive(Debug, Default)]
 pub(crate) struct TextRules {
     pub(crate) min: Option<Bound>,
@@ -158,7 +158,7 @@ pub(crate) struct TextRules {
     pub(crate) pattern: Option<Pattern>,
 }
 
-/// A schema or sub-schema. The keyword groups are boxed, as most schemas have few of them.
+/// A schema or sub-schema. The keyword groups are boxed because most schemas use few of them.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
     pub(crate) types: TypeSlot,
@@ -172,9 +172,9 @@ pub(crate) struct Node {
     pub(crate) any_of: Option<Box<[Node]>>,
     pub(crate) one_of: Option<Box<[Node]>>,
     pub(crate) context: Option<Box<[Box<str>]>>,
-    /// Whether none of `anyOf`, `oneOf`, `enum` and `format` is there.
+    /// Whether `anyOf`, `oneOf`, `enum` and `format` are all absent.
     pub(crate) has_only_type_rules: bool,
-    /// Whether `properties` is there at all, for schemas without a type.
+    /// Whether `properties` is present, which matters for schemas without a type.
     pub(crate) has_properties: bool,
 }
 
@@ -188,25 +188,25 @@ fn node(source: &Value, depth_left: usize) -> Node {
     if depth_left == 0 {
         return Node::default();
     }
-    let given = Keywords(map);
+    let keywords = Keywords(map);
     let list_of_nodes = |name: &str| -> Option<Box<[Node]>> {
-        let branches = members(given.get(name)?);
+        let branches = entries(keywords.get(name)?);
         Some(branches.map(|(_, branch)| node(branch, depth_left - 1)).collect())
     };
     let compiled = Node {
-        types: given.get("type").map_or(TypeSlot::Missing, type_slot),
-        title: given.get("title").filter(|t| svc_php::cast::is_scalar(t)).map(|t| to_text(t).into()),
-        format: given.get("format").and_then(Value::as_str).and_then(Format::from_name),
-        values: given.get("enum").map(|v| members(v).map(|(_, v)| v.clone()).collect()).unwrap_or_default(),
-        object: object_rules(given, depth_left).map(Box::new),
-        array: array_rules(given, depth_left).map(Box::new),
-        number: number_rules(given).map(Box::new),
-        text: text_rules(given).map(Box::new),
+        types: keywords.get("type").map_or(TypeSlot::Missing, type_slot),
+        title: keywords.get("title").filter(|t| svc_php::cast::is_scalar(t)).map(|t| to_text(t).into()),
+        format: keywords.get("format").and_then(Value::as_str).and_then(Format::from_name),
+        values: keywords.get("enum").map(|v| entries(v).map(|(_, v)| v.clone()).collect()).unwrap_or_default(),
+        object: object_rules(keywords, depth_left).map(Box::new),
+        array: array_rules(keywords, depth_left).map(Box::new),
+        number: number_rules(keywords).map(Box::new),
+        text: text_rules(keywords).map(Box::new),
         any_of: list_of_nodes("anyOf"),
         one_of: list_of_nodes("oneOf"),
-        context: given.get("context").map(texts),
+        context: keywords.get("context").map(strings),
         has_only_type_rules: false,
-        has_properties: given.get("properties").is_some(),
+        has_properties: keywords.get("properties").is_some(),
     };
     let has_only_type_rules = compiled.any_of.is_none()
         && compiled.one_of.is_none()
@@ -215,7 +215,7 @@ fn node(source: &Value, depth_left: usize) -> Node {
     Node { has_only_type_rules, ..compiled }
 }
 
-/// The keywords of a schema; one whose value is null is not there.
+/// The keywords of a schema. A null value counts as absent.
 #[derive(Clone, Copy)]
 struct Keywords<'a>(&'a Map<String, Value>);
 
@@ -239,77 +239,77 @@ impl<'a> Keywords<'a> {
 
 fn type_slot(source: &Value) -> TypeSlot {
     match source {
-        Value::Array(_) | Value::Object(_) => TypeSlot::Many(members(source).map(|(_, v)| TypeName::read(v)).collect()),
+        Value::Array(_) | Value::Object(_) => TypeSlot::Many(entries(source).map(|(_, v)| TypeName::read(v)).collect()),
         one => TypeSlot::One(TypeName::read(one)),
     }
 }
 
-fn object_rules(given: Keywords<'_>, depth_left: usize) -> Option<ObjectRules> {
+fn object_rules(keywords: Keywords<'_>, depth_left: usize) -> Option<ObjectRules> {
     const NAMES: [&str; 6] =
         ["required", "properties", "patternProperties", "additionalProperties", "minProperties", "maxProperties"];
-    if !given.has_any(&NAMES) {
+    if !keywords.has_any(&NAMES) {
         return None;
     }
-    let properties = || given.get("properties").into_iter().flat_map(members);
+    let properties = || keywords.get("properties").into_iter().flat_map(entries);
     let is_marked = |schema: &Value| schema.get("required") == Some(&Value::Bool(true));
-    let patterns = given.get("patternProperties").into_iter().flat_map(members);
+    let patterns = keywords.get("patternProperties").into_iter().flat_map(entries);
     Some(ObjectRules {
-        required: given.get("required").filter(|r| r.is_array() || r.is_object()).map(texts),
+        required: keywords.get("required").filter(|r| r.is_array() || r.is_object()).map(strings),
         marked_required: properties().filter(|(_, s)| is_marked(s)).map(|(name, _)| name.into()).collect(),
         properties: properties()
             .filter(|(_, schema)| !schema.is_null())
             .map(|(name, schema)| (name.into(), node(schema, depth_left - 1)))
             .collect(),
         patterns: patterns.map(|(name, schema)| (Pattern::compile(&name), node(schema, depth_left - 1))).collect(),
-        additional: match given.get("additionalProperties") {
+        additional: match keywords.get("additionalProperties") {
             Some(Value::Bool(false)) => Additional::Forbidden,
             Some(schema @ (Value::Object(_) | Value::Array(_))) => Additional::Schema(node(schema, depth_left - 1)),
             _ => Additional::Any,
         },
-        min: given.bound("minProperties"),
-        max: given.bound("maxProperties"),
+        min: keywords.bound("minProperties"),
+        max: keywords.bound("maxProperties"),
     })
 }
 
-fn array_rules(given: Keywords<'_>, depth_left: usize) -> Option<ArrayRules> {
-    if !given.has_any(&["items", "minItems", "maxItems", "uniqueItems"]) {
+fn array_rules(keywords: Keywords<'_>, depth_left: usize) -> Option<ArrayRules> {
+    if !keywords.has_any(&["items", "minItems", "maxItems", "uniqueItems"]) {
         return None;
     }
     Some(ArrayRules {
-        items: given.get("items").map(|items| node(items, depth_left - 1)),
-        items_empty: !given.truthy("items"),
-        min: given.bound("minItems"),
-        max: given.bound("maxItems"),
-        unique: given.truthy("uniqueItems"),
+        items: keywords.get("items").map(|items| node(items, depth_left - 1)),
+        items_empty: !keywords.truthy("items"),
+        min: keywords.bound("minItems"),
+        max: keywords.bound("maxItems"),
+        unique: keywords.truthy("uniqueItems"),
     })
 }
 
-fn number_rules(given: Keywords<'_>) -> Option<NumberRules> {
-    if !given.has_any(&["multipleOf", "minimum", "maximum"]) {
+fn number_rules(keywords: Keywords<'_>) -> Option<NumberRules> {
+    if !keywords.has_any(&["multipleOf", "minimum", "maximum"]) {
         return None;
     }
     Some(NumberRules {
-        multiple_of: given.bound("multipleOf"),
-        min: given.bound("minimum"),
-        max: given.bound("maximum"),
-        min_exclusive: given.truthy("exclusiveMinimum"),
-        max_exclusive: given.truthy("exclusiveMaximum"),
+        multiple_of: keywords.bound("multipleOf"),
+        min: keywords.bound("minimum"),
+        max: keywords.bound("maximum"),
+        min_exclusive: keywords.truthy("exclusiveMinimum"),
+        max_exclusive: keywords.truthy("exclusiveMaximum"),
     })
 }
 
-fn text_rules(given: Keywords<'_>) -> Option<TextRules> {
-    if !given.has_any(&["minLength", "maxLength", "pattern"]) {
+fn text_rules(keywords: Keywords<'_>) -> Option<TextRules> {
+    if !keywords.has_any(&["minLength", "maxLength", "pattern"]) {
         return None;
     }
     Some(TextRules {
-        min: given.bound("minLength"),
-        max: given.bound("maxLength"),
-        pattern: given.get("pattern").map(|p| Pattern::compile(&to_text(p))),
+        min: keywords.bound("minLength"),
+        max: keywords.bound("maxLength"),
+        pattern: keywords.get("pattern").map(|p| Pattern::compile(&to_text(p))),
     })
 }
 
-/// The members of a list or map, by key; of anything else, none.
-fn members(value: &Value) -> Box<dyn Iterator<Item = (Cow<'_, str>, &Value)> + '_> {
+/// The entries of a list or object, by key; empty for other values.
+fn entries(value: &Value) -> Box<dyn Iterator<Item = (Cow<'_, str>, &Value)> + '_> {
     match value {
         Value::Array(items) => Box::new(items.iter().enumerate().map(|(i, v)| (Cow::Owned(i.to_string()), v))),
         Value::Object(map) => Box::new(map.iter().map(|(k, v)| (Cow::Borrowed(k.as_str()), v))),
@@ -317,6 +317,6 @@ fn members(value: &Value) -> Box<dyn Iterator<Item = (Cow<'_, str>, &Value)> + '
     }
 }
 
-fn texts(value: &Value) -> Box<[Box<str>]> {
-    members(value).map(|(_, v)| to_text(v).into()).collect()
+fn strings(value: &Value) -> Box<[Box<str>]> {
+    entries(value).map(|(_, v)| to_text(v).into()).collect()
 }

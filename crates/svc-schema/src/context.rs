@@ -1,107 +1,107 @@
-//! Which members of a response are shown in a context. Source: specification, "Context filtering".
+//! Selects the fields of a response that are visible in a context. Source: specification, "Context filtering".
 
 use serde_json::{Map, Value};
 use svc_php::list::list_shape;
 
 use crate::{
-    compile::{Additional, Node, TypeName, Types},
+    compile::{Additional, Node, SchemaTypes, TypeName},
+    evaluation::Evaluation,
     path::Path,
-    run::Run,
     values::is_array,
 };
 
-/// Filters data by a schema.
+/// Filters data by a schema and context.
 pub(crate) fn filter(node: &Node, data: Value, context: &str) -> Value {
-    Filter { run: Run::new(None), context }.filter(node, node.types.get(), data)
+    ContextFilter { evaluation: Evaluation::new(None), context }.filter(node, node.types.get(), data)
 }
 
-struct Filter<'c> {
-    run: Run<'static>,
+struct ContextFilter<'c> {
+    evaluation: Evaluation<'static>,
     context: &'c str,
 }
 
-/// Where the schemas of the data's members are found.
+/// Which keyword has the schemas of the data's entries.
 #[derive(Clone, Copy, PartialEq)]
-enum Shape {
+enum EntrySchemas {
     Array,
     Object,
 }
 
-impl Filter<'_> {
-    // As deep as the schema, which `compile` bounds: data below a member without a schema is not walked.
-    fn filter<'s>(&mut self, node: &'s Node, mut types: Types<'s>, mut data: Value) -> Value {
+impl ContextFilter<'_> {
+    // The recursion is as deep as the schema, which `compile` bounds: data without a schema is not visited.
+    fn filter<'s>(&mut self, node: &'s Node, mut types: SchemaTypes<'s>, mut data: Value) -> Value {
         for branches in [&node.any_of, &node.one_of].into_iter().flatten() {
-            if let Some(found) = self.run.first_match(branches, types, &data, &Path::Root("")) {
+            if let Some(found) = self.evaluation.first_match(branches, types, &data, &Path::Root("")) {
                 let branch = &branches[found];
                 data = self.filter(branch, branch.types.or(types), data);
-                if matches!(types, Types::Missing) {
+                if matches!(types, SchemaTypes::Missing) {
                     types = branch.types.get();
                 }
             }
         }
-        let Some(shape) = shape_of(node, types, &data) else { return data };
+        let Some(entry_schemas) = entry_schemas_of(node, types, &data) else { return data };
         match data {
-            Value::Array(items) => self.filter_list(node, shape, items),
-            Value::Object(members) => self.filter_map(node, shape, members),
+            Value::Array(items) => self.filter_list(node, entry_schemas, items),
+            Value::Object(entries) => self.filter_map(node, entry_schemas, entries),
             scalar => scalar,
         }
     }
 
-    fn filter_list(&mut self, node: &Node, shape: Shape, items: Vec<Value>) -> Value {
-        if shape == Shape::Object {
-            // A list looked at as an object has its indexes for names.
-            let members = items.into_iter().enumerate().map(|(index, item)| (index.to_string(), item)).collect();
-            return list_shape(self.filter_map(node, shape, members));
+    fn filter_list(&mut self, node: &Node, entry_schemas: EntrySchemas, items: Vec<Value>) -> Value {
+        if entry_schemas == EntrySchemas::Object {
+            // A list evaluated as an object uses its indexes as names.
+            let entries = items.into_iter().enumerate().map(|(index, item)| (index.to_string(), item)).collect();
+            return list_shape(self.filter_map(node, entry_schemas, entries));
         }
         let Some(schema) = item_schema(node) else { return Value::Array(items) };
-        match self.shows(schema) {
+        match self.is_visible(schema) {
             None => Value::Array(items),
             Some(false) => Value::Array(Vec::new()),
-            Some(true) => Value::Array(items.into_iter().map(|item| self.below(schema, item)).collect()),
+            Some(true) => Value::Array(items.into_iter().map(|item| self.filter_nested(schema, item)).collect()),
         }
     }
 
-    fn filter_map(&mut self, node: &Node, shape: Shape, members: Map<String, Value>) -> Value {
-        if members.is_empty() {
-            return Value::Object(members);
+    fn filter_map(&mut self, node: &Node, entry_schemas: EntrySchemas, entries: Map<String, Value>) -> Value {
+        if entries.is_empty() {
+            return Value::Object(entries);
         }
-        let mut members = members;
-        members.retain(|name, member| {
-            let schema = match shape {
-                Shape::Array => item_schema(node),
-                Shape::Object => self.member_schema(node, name),
+        let mut entries = entries;
+        entries.retain(|name, entry| {
+            let schema = match entry_schemas {
+                EntrySchemas::Array => item_schema(node),
+                EntrySchemas::Object => self.property_schema(node, name),
             };
             let Some(schema) = schema else { return true };
-            match self.shows(schema) {
+            match self.is_visible(schema) {
                 None => true,
                 Some(false) => false,
                 Some(true) => {
-                    *member = self.below(schema, std::mem::take(member));
+                    *entry = self.filter_nested(schema, std::mem::take(entry));
                     true
                 }
             }
         });
-        if members.is_empty() { Value::Array(Vec::new()) } else { Value::Object(members) }
+        if entries.is_empty() { Value::Array(Vec::new()) } else { Value::Object(entries) }
     }
 
-    fn below(&mut self, schema: &Node, value: Value) -> Value {
+    fn filter_nested(&mut self, schema: &Node, value: Value) -> Value {
         match value {
             Value::Array(_) | Value::Object(_) => self.filter(schema, schema.types.get(), value),
             scalar => scalar,
         }
     }
 
-    /// Whether a schema is shown in the context; `None` when it does not say.
-    fn shows(&self, schema: &Node) -> Option<bool> {
+    /// Whether a schema is visible in the context; `None` if it has no `context`.
+    fn is_visible(&self, schema: &Node) -> Option<bool> {
         schema.context.as_ref().map(|contexts| contexts.iter().any(|c| **c == *self.context))
     }
 
-    fn member_schema<'s>(&mut self, node: &'s Node, name: &str) -> Option<&'s Node> {
+    fn property_schema<'s>(&mut self, node: &'s Node, name: &str) -> Option<&'s Node> {
         let rules = node.object.as_deref()?;
         if let Some(schema) = rules.properties.get(name) {
             return Some(schema);
         }
-        if let Some((_, schema)) = rules.patterns.iter().find(|(pattern, _)| self.run.matches(pattern, name)) {
+        if let Some((_, schema)) = rules.patterns.iter().find(|(pattern, _)| self.evaluation.matches(pattern, name)) {
             return Some(schema);
         }
         match &rules.additional {
@@ -115,17 +115,17 @@ fn item_schema(node: &Node) -> Option<&Node> {
     node.array.as_deref()?.items.as_ref()
 }
 
-/// How the schema looks at the data; `None` when it says nothing of members.
-fn shape_of(node: &Node, types: Types<'_>, data: &Value) -> Option<Shape> {
-    let lists = |wanted: &TypeName| match types {
-        Types::One(name) => name == wanted,
-        Types::Many(names) => names.contains(wanted),
-        Types::Missing => *wanted == TypeName::Object && node.has_properties,
+/// How the schema describes the data's entries; `None` if it does not.
+fn entry_schemas_of(node: &Node, types: SchemaTypes<'_>, data: &Value) -> Option<EntrySchemas> {
+    let has_type = |type_name: &TypeName| match types {
+        SchemaTypes::One(name) => name == type_name,
+        SchemaTypes::Many(names) => names.contains(type_name),
+        SchemaTypes::Missing => *type_name == TypeName::Object && node.has_properties,
     };
-    match (lists(&TypeName::Array), lists(&TypeName::Object)) {
-        (true, true) if is_array(data) => Some(Shape::Array),
-        (true, false) => Some(Shape::Array),
-        (_, true) => Some(Shape::Object),
+    match (has_type(&TypeName::Array), has_type(&TypeName::Object)) {
+        (true, true) if is_array(data) => Some(EntrySchemas::Array),
+        (true, false) => Some(EntrySchemas::Array),
+        (_, true) => Some(EntrySchemas::Object),
         (false, false) => None,
     }
 }

@@ -1,6 +1,6 @@
-//! Dates on the wire and in the database: RFC 3339 texts, the site's zone, and `Y-m-d H:i:s` columns.
+//! Dates of the REST API and the database: RFC 3339 strings, the site's time zone, and `Y-m-d H:i:s` columns.
 //!
-//! Source: specification, "Date helpers". It reads no clock.
+//! Source: specification, "Date helpers". Nothing here reads the clock.
 
 use chrono::{DateTime, MappedLocalTime, NaiveDateTime, Offset, TimeZone};
 use chrono_tz::Tz;
@@ -9,18 +9,18 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// The zone of a site.
+/// The time zone of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SiteZone {
-    /// A zone of the time zone database.
+    /// A zone of the IANA time zone database.
     Named(Tz),
-    /// A fixed distance from UTC, in seconds east.
+    /// A fixed offset, in seconds east of UTC.
     Offset(i32),
 }
 
 impl SiteZone {
-    /// The zone that the options `timezone_string` and `gmt_offset` (in hours, east) say: the name, when it is one, else the
-    /// distance, cut to whole minutes.
+    /// The zone of the options `timezone_string` and `gmt_offset` (in hours east of UTC). A valid name takes
+    /// precedence; otherwise the offset is truncated to whole minutes.
     pub fn from_options(timezone_string: &str, gmt_offset: f64) -> Self {
         if !timezone_string.is_empty()
             && let Ok(zone) = timezone_string.parse()
@@ -34,7 +34,7 @@ impl SiteZone {
     /// UTC.
     pub const UTC: SiteZone = SiteZone::Offset(0);
 
-    /// Seconds east of UTC at this moment.
+    /// The offset at a timestamp, in seconds east of UTC.
     pub fn offset_at(&self, timestamp: i64) -> i64 {
         match self {
             SiteZone::Offset(seconds) => i64::from(*seconds),
@@ -44,13 +44,14 @@ impl SiteZone {
         }
     }
 
-    /// The local time of a moment, as seconds since the epoch on the local clock.
+    /// The local time of a timestamp, as seconds since the epoch on the local clock.
     pub fn to_local(&self, timestamp: i64) -> i64 {
         timestamp.saturating_add(self.offset_at(timestamp))
     }
 
-    /// The moment of a local time. Of two, the one whose offset holds when the clock of UTC shows that time: the first west
-    /// of Greenwich, the second east of it, as the reference reads such times. A time that the clock skips counts on from before the jump.
+    /// The timestamp of a local time. An ambiguous time has the offset that is valid when the clock shows it in UTC, as
+    /// in WordPress: the first occurrence west of Greenwich, the second east of it. A skipped time uses the offset
+    /// before the transition.
     pub fn to_utc(&self, local: i64) -> i64 {
         let offset = match self {
             SiteZone::Offset(seconds) => i64::from(*seconds),
@@ -62,7 +63,8 @@ impl SiteZone {
                         let [first, second] = [first, second].map(|offset| i64::from(offset.fix().local_minus_utc()));
                         if self.offset_at(local) == second { second } else { first }
                     }
-                    // In a gap: more than a day earlier (the longest jump is a day) the old offset still held.
+                    // In a gap: the old offset was valid more than a day earlier, because the longest transition skips
+                    // a day.
                     Some(MappedLocalTime::None) | None => self.offset_at(local.saturating_sub(DAY + 3 * HOUR)),
                 }
             }
@@ -75,11 +77,11 @@ fn naive(seconds: i64) -> Option<NaiveDateTime> {
     DateTime::from_timestamp(seconds, 0).map(|time| time.naive_utc())
 }
 
-/// Days from the epoch to a day of the proleptic Gregorian calendar; month and day may lie out of their range and count on.
+/// Days from the epoch to a day of the proleptic Gregorian calendar. Month and day may be out of range and carry over.
 fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let months = year * 12 + month - 1;
     let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
-    // Years are counted from March, so that the leap day comes last.
+    // Years start in March, so that the leap day comes last.
     let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
@@ -100,7 +102,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// A moment, or a local time, as `Y-m-d H:i:s` with `separator` in the middle. Years before 0 have a minus.
+/// A UTC or local time as `Y-m-d H:i:s`, with `separator` in the middle. Years before 0 have a minus sign.
 fn format(seconds: i64, separator: char) -> String {
     let (year, month, day) = civil(seconds.div_euclid(DAY));
     let time = seconds.rem_euclid(DAY);
@@ -109,19 +111,14 @@ fn format(seconds: i64, separator: char) -> String {
     format!("{sign}{:04}-{month:02}-{day:02}{separator}{hour:02}:{minute:02}:{second:02}", year.abs())
 }
 
-/// A moment, in seconds since the epoch, as `Y-m-d H:i:s` in UTC.
-pub fn mysql_utc(timestamp: i64) -> String {
-    format(timestamp, ' ')
-}
+/// Parses a string from its start.
+struct DateReader<'t>(&'t [u8]);
 
-/// Reads a text from its start.
-struct Reader<'t>(&'t [u8]);
-
-impl Reader<'_> {
-    /// Between `least` and `most` digits, as many as there are.
-    fn digits(&mut self, least: usize, most: usize) -> Option<i64> {
-        let n = self.0.iter().take(most).take_while(|b| b.is_ascii_digit()).count();
-        if n < least {
+impl DateReader<'_> {
+    /// Reads as many digits as there are, between `min` and `max`.
+    fn digits(&mut self, min: usize, max: usize) -> Option<i64> {
+        let n = self.0.iter().take(max).take_while(|b| b.is_ascii_digit()).count();
+        if n < min {
             return None;
         }
         let (digits, rest) = self.0.split_at(n);
@@ -138,7 +135,7 @@ impl Reader<'_> {
         Some(*first)
     }
 
-    /// `.` and one digit or more, when it is there.
+    /// Skips an optional fraction: `.` and one or more digits.
     fn fraction(&mut self) {
         let n = self.0.iter().skip(1).take_while(|b| b.is_ascii_digit()).count();
         if self.0.first() == Some(&b'.') && n > 0 {
@@ -147,27 +144,27 @@ impl Reader<'_> {
     }
 }
 
-/// A date and time as written, with its zone.
-struct Written {
-    /// On the clock of its zone.
+/// A parsed date and time with its offset.
+struct ParsedDate {
+    /// Seconds since the epoch on the clock of its zone.
     clock: i64,
-    /// Seconds east; `None` without a zone.
+    /// Seconds east of UTC; `None` without a zone.
     offset: Option<i64>,
 }
 
-/// Hours, minutes and seconds within what a date may hold: 24 o'clock and a 60th second count on.
+/// The time within the limits of a date string: hour 24 and second 60 carry over.
 fn clock(days: i64, hour: i64, minute: i64, second: i64) -> Option<i64> {
     let fits = hour <= 24 && minute <= 59 && second <= 60;
     fits.then(|| days * DAY + hour * HOUR + minute * MINUTE + second)
 }
 
-/// Day 0 and month 0 count back; day 32 and month 13 are refused, whatever the month.
+/// Day 0 and month 0 carry over backwards. Day 32 and month 13 are invalid, whatever the month.
 fn day(year: i64, month: i64, day: i64) -> Option<i64> {
     (month <= 12 && day <= 31).then(|| days_of(year, month, day))
 }
 
-/// `Z`, `+HH` (any two digits), or `+HH:MM` (up to 24 hours); `Some(None)` at the end of the text.
-fn zone(reader: &mut Reader<'_>) -> Option<Option<i64>> {
+/// `Z`, `+HH` (any two digits) or `+HH:MM` (up to 24 hours); `Some(None)` at the end of the string.
+fn zone(reader: &mut DateReader<'_>) -> Option<Option<i64>> {
     if reader.0.is_empty() {
         return Some(None);
     }
@@ -187,9 +184,9 @@ fn zone(reader: &mut Reader<'_>) -> Option<Option<i64>> {
     Some(Some(sign * seconds))
 }
 
-/// The shape of RFC 3339 that the interface takes, with nothing after it.
-fn read_rfc3339(text: &str) -> Option<Written> {
-    let mut reader = Reader(text.as_bytes());
+/// Parses the RFC 3339 form that the REST API accepts, with nothing after it.
+fn parse_rfc3339(text: &str) -> Option<ParsedDate> {
+    let mut reader = DateReader(text.as_bytes());
     let year = reader.digits(4, 4)?;
     reader.one_of(b"-")?;
     let month = reader.digits(2, 2)?;
@@ -203,10 +200,10 @@ fn read_rfc3339(text: &str) -> Option<Written> {
     let second = reader.digits(2, 2)?;
     reader.fraction();
     let offset = zone(&mut reader)?;
-    if reader.0.is_empty() { Some(Written { clock: clock(days, hour, minute, second)?, offset }) } else { None }
+    if reader.0.is_empty() { Some(ParsedDate { clock: clock(days, hour, minute, second)?, offset }) } else { None }
 }
 
-/// A text with its trailing offset (sign, digits, and perhaps a colon between them) replaced by `+00:00`.
+/// The string with its trailing offset (sign, digits, optional colon) replaced by `+00:00`.
 fn with_offset_zero(text: &str) -> Option<String> {
     let sign = text.rfind(['+', '-'])?;
     let body = &text[sign + 1..];
@@ -218,40 +215,40 @@ fn with_offset_zero(text: &str) -> Option<String> {
     fits.then(|| format!("{}+00:00", &text[..sign]))
 }
 
-/// The moment that a text names, in seconds since the epoch, or `None` when it is no date.
+/// The timestamp of a date string; `None` if it is invalid.
 ///
-/// `YYYY-MM-DD`, one of `T`, `t` and space, `HH:MM:SS`, perhaps a fraction (dropped), perhaps `Z`, `±HH` or `±HH:MM`; without
-/// a zone it is UTC. With `force_utc`, a trailing offset counts as zero.
+/// The form is `YYYY-MM-DD`, one of `T`, `t` and space, `HH:MM:SS`, an optional fraction (ignored), and an optional
+/// `Z`, `±HH` or `±HH:MM`. The default zone is UTC. With `force_utc`, a trailing offset is ignored.
 pub fn parse_date(text: &str, force_utc: bool) -> Option<i64> {
-    let forced = if force_utc { with_offset_zero(text) } else { None };
-    let written = read_rfc3339(forced.as_deref().unwrap_or(text))?;
-    Some(written.clock - written.offset.unwrap_or(0))
+    let zeroed = if force_utc { with_offset_zero(text) } else { None };
+    let parsed = parse_rfc3339(zeroed.as_deref().unwrap_or(text))?;
+    Some(parsed.clock - parsed.offset.unwrap_or(0))
 }
 
-/// The local and the UTC time of a text, each as `Y-m-d H:i:s`, or `None` when it is no date.
+/// The local and UTC time of a date string, each as `Y-m-d H:i:s`; `None` if it is invalid.
 ///
-/// A text without zone is local time, unless `is_utc`.
+/// A string without a zone is local time, unless `is_utc` is true.
 pub fn date_with_gmt(text: &str, is_utc: bool, zone: &SiteZone) -> Option<(String, String)> {
-    let written = read_rfc3339(text)?;
-    let (local, utc) = match written.offset {
-        None if !is_utc => (written.clock, zone.to_utc(written.clock)),
+    let parsed = parse_rfc3339(text)?;
+    let (local, utc) = match parsed.offset {
+        None if !is_utc => (parsed.clock, zone.to_utc(parsed.clock)),
         offset => {
-            let utc = written.clock - offset.unwrap_or(0);
+            let utc = parsed.clock - offset.unwrap_or(0);
             (zone.to_local(utc), utc)
         }
     };
     Some((format(local, ' '), format(utc, ' ')))
 }
 
-/// Reads a date as a database or a form may hold it: `Y-m-d`, `y-m-d`, `d-m-Y` or `Y/m/d`, with one digit or two for month
-/// and day, and perhaps a time and a zone.
-fn read_column(text: &str) -> Option<Written> {
+/// Parses a date of a database column or form: `Y-m-d`, `y-m-d`, `d-m-Y` or `Y/m/d`, with one or two digits for month
+/// and day, and an optional time and zone.
+fn parse_column(text: &str) -> Option<ParsedDate> {
     let text = text.trim_matches([' ', '\t', '\n']);
     let (is_bce, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text),
     };
-    let mut reader = Reader(text.as_bytes());
+    let mut reader = DateReader(text.as_bytes());
     let n_digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let first = reader.digits(1, 4)?;
     let separator = [reader.one_of(b"-/")?];
@@ -268,7 +265,7 @@ fn read_column(text: &str) -> Option<Written> {
         day(if is_bce { -year } else { year }, second, reader.digits(1, 2)?)?
     };
     if reader.0.is_empty() {
-        return Some(Written { clock: days * DAY, offset: None });
+        return Some(ParsedDate { clock: days * DAY, offset: None });
     }
     reader.one_of(b"Tt ")?;
     let hour = reader.digits(1, 2)?;
@@ -281,48 +278,48 @@ fn read_column(text: &str) -> Option<Written> {
     }
     while reader.one_of(b" ").is_some() {}
     let offset = zone(&mut reader)?;
-    if reader.0.is_empty() { Some(Written { clock: clock(days, hour, minute, seconds)?, offset }) } else { None }
+    if reader.0.is_empty() { Some(ParsedDate { clock: clock(days, hour, minute, seconds)?, offset }) } else { None }
 }
 
-/// The moment of a column's text, which is local time unless it says its zone; the epoch when it is no date.
-fn moment(text: &str, zone: &SiteZone) -> i64 {
-    match read_column(text) {
-        Some(Written { clock, offset: Some(offset) }) => clock - offset,
-        Some(Written { clock, offset: None }) => zone.to_utc(clock),
+/// The timestamp of a column, which is local time unless it has a zone; the epoch if it is invalid.
+fn column_timestamp(text: &str, zone: &SiteZone) -> i64 {
+    match parse_column(text) {
+        Some(ParsedDate { clock, offset: Some(offset) }) => clock - offset,
+        Some(ParsedDate { clock, offset: None }) => zone.to_utc(clock),
         None => 0,
     }
 }
 
-/// A local time as UTC, both `Y-m-d H:i:s`; a text that is no date gives the epoch.
+/// Converts local time to UTC, both `Y-m-d H:i:s`. An invalid date becomes the epoch.
 pub fn to_gmt(local: &str, zone: &SiteZone) -> String {
-    format(moment(local, zone), ' ')
+    format(column_timestamp(local, zone), ' ')
 }
 
-/// A UTC time as local time, both `Y-m-d H:i:s`; a text that is no date gives the epoch, in UTC.
+/// Converts UTC to local time, both `Y-m-d H:i:s`. An invalid date becomes the epoch in UTC.
 pub fn from_gmt(utc: &str, zone: &SiteZone) -> String {
-    match read_column(utc) {
-        Some(Written { clock, offset }) => format(zone.to_local(clock - offset.unwrap_or(0)), ' '),
+    match parse_column(utc) {
+        Some(ParsedDate { clock, offset }) => format(zone.to_local(clock - offset.unwrap_or(0)), ' '),
         None => format(0, ' '),
     }
 }
 
-/// [`to_gmt`] and [`from_gmt`] with the distance to UTC, as `Y-m-dTH:i:s+00:00`.
+/// As [`to_gmt`], in the form `Y-m-dTH:i:s+00:00`.
 pub fn to_gmt_rfc3339(local: &str, zone: &SiteZone) -> String {
-    format!("{}+00:00", format(moment(local, zone), 'T'))
+    format!("{}+00:00", format(column_timestamp(local, zone), 'T'))
 }
 
-/// See [`to_gmt_rfc3339`].
+/// As [`from_gmt`], in the form `Y-m-dTH:i:s+02:00` with the local offset.
 pub fn from_gmt_rfc3339(utc: &str, zone: &SiteZone) -> String {
-    let timestamp = moment(utc, &SiteZone::UTC);
+    let timestamp = column_timestamp(utc, &SiteZone::UTC);
     let offset = zone.offset_at(timestamp);
     let sign = if offset < 0 { '-' } else { '+' };
     let minutes = offset.abs() / MINUTE;
     format!("{}{sign}{:02}:{:02}", format(timestamp + offset, 'T'), minutes / 60, minutes % 60)
 }
 
-/// A column's text as `Y-m-dTH:i:s`, without a zone; `None` when it is empty or no date.
+/// A column as `Y-m-dTH:i:s` without a zone; `None` if it is empty or invalid.
 pub fn mysql_to_rfc3339(text: &str) -> Option<String> {
-    read_column(text).map(|written| format(written.clock, 'T'))
+    parse_column(text).map(|parsed| format(parsed.clock, 'T'))
 }
 
 #[cfg(test)]
@@ -330,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments() {
+    fn timestamps() {
         let rows: &[(&str, bool, Option<i64>)] = &[
             ("2020-02-29T23:59:59Z", false, Some(1_583_020_799)),
             ("2020-02-29 23:59:59", false, Some(1_583_020_799)),
@@ -351,7 +348,7 @@ mod tests {
             ("2020-13-01T00:00:00", false, None),
             ("2020-01-01T00:60:00", false, None),
             ("2020-01-01", true, None),
-            // In the reference a line feed may follow.
+            // WordPress accepts a trailing line feed.
             ("2020-02-29T23:59:59Z\n", false, None),
             ("2020-02-29T23:59:59\n", false, None),
         ];
@@ -370,17 +367,17 @@ mod tests {
         check("2020-07-01T12:00:00", false, &new_york, "2020-07-01 12:00:00", "2020-07-01 16:00:00");
         check("2020-07-01T12:00:00", true, &new_york, "2020-07-01 08:00:00", "2020-07-01 12:00:00");
         check("2020-07-01T12:00:00Z", false, &india, "2020-07-01 17:30:00", "2020-07-01 12:00:00");
-        // The hour that the clock skips, and the first of the two that it shows twice.
+        // The skipped hour, and the first occurrence of the repeated hour.
         check("2020-03-08T02:30:00", false, &new_york, "2020-03-08 02:30:00", "2020-03-08 07:30:00");
         check("2020-11-01T01:30:00", false, &new_york, "2020-11-01 01:30:00", "2020-11-01 05:30:00");
-        // A whole day skipped.
+        // A skipped day.
         let apia = SiteZone::from_options("Pacific/Apia", 0.0);
         check("2011-12-30T12:00:00", false, &apia, "2011-12-30 12:00:00", "2011-12-30 22:00:00");
         assert_eq!(date_with_gmt("yesterday", false, &india), None);
     }
 
     #[test]
-    fn zones_of_options() {
+    fn time_zone_options() {
         for (offset, seconds) in [(-0.5, -1800), (5.75, 20_700), (1.333, 4740), (f64::NAN, 0), (1e300, 356_400)] {
             assert_eq!(SiteZone::from_options("", offset), SiteZone::Offset(seconds));
         }
@@ -388,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn columns() {
+    fn database_columns() {
         let rows = [
             ("2020-1-1 1:2:3", Some("2020-01-01T01:02:03")),
             ("15-03-2016 18:54:46", Some("2016-03-15T18:54:46")),

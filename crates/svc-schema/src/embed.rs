@@ -1,4 +1,4 @@
-//! `_embed`: which link relations are embedded.
+//! The `_embed` parameter: which link relations are embedded.
 
 use serde_json::Value;
 use svc_php::{cast::truthy, list::parse_text_list};
@@ -8,7 +8,7 @@ use svc_php::{cast::truthy, list::parse_text_list};
 pub enum Embed {
     /// All of them.
     All,
-    /// Those named.
+    /// These relations.
     Some(Vec<String>),
 }
 
@@ -22,9 +22,10 @@ impl Embed {
     }
 }
 
-/// Reads the value of `_embed` (null when missing): empty, `true` and `1` mean all, anything else is a list of names.
+/// Parses the value of `_embed` (null if it is missing): empty, `true` and `1` mean all, anything else is a list of
+/// names.
 ///
-/// The boolean true and the integer 1, which a query string cannot hold, read as the relation `1`, as in the reference.
+/// The boolean true and the integer 1, which cannot occur in a query string, select the relation `1`, as in WordPress.
 /// Source: specification, "Embedding".
 pub fn parse_embed(value: &Value) -> Embed {
     if !truthy(value) || matches!(value.as_str(), Some("true" | "1")) {

@@ -1,20 +1,21 @@
-//! From an item schema to the arguments of the endpoints that write such items.
+//! Derives the arguments of create and update endpoints from an item schema.
 
 use serde_json::{Map, Value};
 use svc_php::cast::truthy;
 
 use crate::{Arg, Args, Sanitizer, Schema, Validator, compile::MAX_DEPTH};
 
-/// What an endpoint does with items.
+/// Whether an endpoint creates or updates items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodKind {
-    /// It creates them: defaults and required members count.
+    /// Creates items: defaults and required properties apply.
     Creatable,
-    /// It changes those there are: nothing is required, and what is left out stays.
+    /// Updates items: nothing is required, and missing properties stay unchanged.
     Editable,
 }
 
-/// The keywords of an argument, in the order in which descriptions show them. Source: specification, "Argument schema".
+/// The keywords of an argument, in the order in which route descriptions list them. Source: specification, "Argument
+/// schema".
 pub const KEYWORDS: [&str; 25] = [
     "title",
     "description",
@@ -43,11 +44,10 @@ pub const KEYWORDS: [&str; 25] = [
     "oneOf",
 ];
 
-/// The arguments made of an item schema's `properties`, checked and cleaned by schema.
+/// The arguments derived from an item schema's `properties`, validated and sanitized by schema.
 ///
-/// Members in `arg_options` named `validate_callback` or `sanitize_callback` switch that step off when they are empty
-/// (`null`, `false`); a function is set on the [`Arg`] afterwards. Source: specification, "Endpoint arguments built from
-/// an item schema".
+/// Empty values (`null`, `false`) of `validate_callback` and `sanitize_callback` in `arg_options` disable that step;
+/// set a function on the [`Arg`] afterwards. Source: specification, "Endpoint arguments built from an item schema".
 pub fn endpoint_args(item_schema: &Value, kind: MethodKind) -> Args {
     let Some(Value::Object(properties)) = item_schema.get("properties") else { return Args::new() };
     let writable = properties.iter().filter(|(_, property)| !property.get("readonly").is_some_and(truthy));
@@ -55,23 +55,23 @@ pub fn endpoint_args(item_schema: &Value, kind: MethodKind) -> Args {
 }
 
 fn endpoint_arg(property: &Value, kind: MethodKind) -> Arg {
-    let given = |name: &str| property.get(name).filter(|v| !v.is_null());
+    let keyword = |name: &str| property.get(name).filter(|v| !v.is_null());
     let mut source = Map::new();
     if kind == MethodKind::Creatable {
-        if let Some(default) = given("default") {
+        if let Some(default) = keyword("default") {
             source.insert("default".to_owned(), default.clone());
         }
-        if given("required").is_some_and(truthy) {
+        if keyword("required").is_some_and(truthy) {
             source.insert("required".to_owned(), true.into());
         }
     }
     for name in KEYWORDS {
-        if let Some(value) = given(name).filter(|_| name != "default") {
+        if let Some(value) = keyword(name).filter(|_| name != "default") {
             source.insert(name.to_owned(), value.clone());
         }
     }
     let mut arg = Arg { validate: Validator::BySchema, sanitize: Sanitizer::BySchema, ..Arg::default() };
-    if let Some(Value::Object(options)) = given("arg_options") {
+    if let Some(Value::Object(options)) = keyword("arg_options") {
         for (name, value) in options {
             match name.as_str() {
                 "validate_callback" if !truthy(value) => arg.validate = Validator::None,
@@ -88,8 +88,8 @@ fn endpoint_arg(property: &Value, kind: MethodKind) -> Arg {
     Arg { required: schema.is_required(), default: schema.default().cloned(), schema: Some(schema), ..arg }
 }
 
-/// Sets `additionalProperties` to false on every object in a schema that lacks it, in `properties`, `patternProperties` and
-/// `items` too. Source: specification, "Schema default for objects".
+/// Sets `additionalProperties` to false on every object schema that lacks it, including those in `properties`,
+/// `patternProperties` and `items`. Source: specification, "Schema default for objects".
 pub fn default_additional_properties_to_false(mut schema: Value) -> Value {
     close_objects(&mut schema, MAX_DEPTH);
     schema
@@ -109,8 +109,10 @@ fn close_objects(schema: &mut Value, depth_left: usize) {
     if is_object {
         for group in ["properties", "patternProperties"] {
             match map.get_mut(group) {
-                Some(Value::Object(members)) => members.values_mut().for_each(|m| close_objects(m, depth_left - 1)),
-                Some(Value::Array(members)) => members.iter_mut().for_each(|m| close_objects(m, depth_left - 1)),
+                Some(Value::Object(properties)) => {
+                    properties.values_mut().for_each(|m| close_objects(m, depth_left - 1))
+                }
+                Some(Value::Array(properties)) => properties.iter_mut().for_each(|m| close_objects(m, depth_left - 1)),
                 _ => {}
             }
         }
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn creating_takes_defaults_and_required_and_editing_does_not() {
+    fn only_create_uses_defaults_and_required() {
         let item = json!({"properties": {
             "id": {"type": "integer", "readonly": true},
             "a": {"description": "d", "type": "string", "default": "x", "required": true, "context": ["view"], "unknown": 1},
@@ -154,14 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn empty_callbacks_switch_the_steps_off() {
+    fn empty_callbacks_disable_the_steps() {
         let item = json!({"properties": {"a": {"type": "integer", "arg_options": {"validate_callback": null, "sanitize_callback": false}}}});
         let args = endpoint_args(&item, MethodKind::Creatable);
         assert!(matches!((&args.0["a"].validate, &args.0["a"].sanitize), (Validator::None, Sanitizer::None)));
     }
 
     #[test]
-    fn objects_are_closed_at_every_level() {
+    fn additional_properties_are_disallowed_at_every_level() {
         let schema = json!({"type": ["object", "null"], "properties": {"a": {"type": "array", "items": {"type": "object"}}}, "patternProperties": {"^x": {"type": "object", "additionalProperties": true}}});
         assert_eq!(
             default_additional_properties_to_false(schema),

@@ -1,54 +1,54 @@
-//! The error of the interface: codes, each with messages and data, and how it looks on the wire.
+//! The REST API's error: codes with messages and data, and its JSON form.
 //!
-//! It knows no HTTP type; a status is a plain number.
+//! Independent of HTTP types; a status is a plain number.
 
 use std::fmt;
 
 use serde_json::{Map, Value};
 use svc_php::list::integer_key;
 
-/// The status of an error that carries none (specification, "Errors", 1).
+/// The status of an error without one (specification, "Errors", 1).
 const DEFAULT_STATUS: u16 = 500;
 
-/// An error as the interface shows it: codes in the order in which they were raised, each with one message or more, its
-/// last data, and the data it had before.
+/// A REST API error. It has codes in the order in which they were added; each has one or more messages, its current
+/// data, and the data that it replaced.
 ///
-/// One pointer wide, so that results stay small.
+/// As large as one pointer, so that results stay small.
 #[derive(Clone, PartialEq)]
-pub struct Error(Box<Parts>);
+pub struct Error(Box<ErrorParts>);
 
 #[derive(Clone, Default, PartialEq)]
-struct Parts {
+struct ErrorParts {
     messages: Vec<(String, Vec<String>)>,
-    data: Vec<Data>,
+    data: Vec<CodeData>,
 }
 
 #[derive(Clone, PartialEq)]
-struct Data {
+struct CodeData {
     code: String,
     last: Value,
     earlier: Vec<Value>,
 }
 
 impl Error {
-    /// An error of one code and one message, without data.
+    /// An error with one code and one message, without data.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         let mut error = Self::empty();
         error.0.messages.push((code.into(), vec![message.into()]));
         error
     }
 
-    /// An error without any code yet, to [`add`](Self::add) to.
+    /// An error without codes, to [`add`](Self::add) to.
     pub fn empty() -> Self {
         Error(Box::default())
     }
 
-    /// Whether no message was added.
+    /// Whether there is no message.
     pub fn is_empty(&self) -> bool {
         self.0.messages.is_empty()
     }
 
-    /// Sets the member `status` of the first code's data, and keeps that data's other members.
+    /// Sets the field `status` of the first code's data. Other fields stay unchanged.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
         let code = self.code().to_owned();
@@ -69,7 +69,7 @@ impl Error {
         self
     }
 
-    /// Adds a message; data that PHP calls empty (`null`, `false`, `0`, `""`, an empty list or map) is not stored.
+    /// Adds a message. Data that PHP considers empty (`null`, `false`, `0`, `""`, an empty list or map) is not stored.
     pub fn add(&mut self, code: impl Into<String>, message: impl Into<String>, data: Option<Value>) {
         let code = code.into();
         match self.0.messages.iter_mut().find(|(c, _)| *c == code) {
@@ -81,7 +81,7 @@ impl Error {
         }
     }
 
-    /// Adds data to a code (the first one when `None` or empty); what the code had before moves to its earlier data.
+    /// Sets the data of a code (the first one if `None` or empty). Its previous data is listed as additional data.
     pub fn add_data(&mut self, data: Value, code: Option<&str>) {
         let code = self.or_first(code).to_owned();
         match self.0.data.iter_mut().find(|d| d.code == code) {
@@ -91,7 +91,7 @@ impl Error {
                     slot.earlier.push(before);
                 }
             }
-            None => self.0.data.push(Data { code, last: data, earlier: Vec::new() }),
+            None => self.0.data.push(CodeData { code, last: data, earlier: Vec::new() }),
         }
     }
 
@@ -103,35 +103,35 @@ impl Error {
 
     /// Adds all messages and data of another error.
     pub fn merge(&mut self, other: Error) {
-        let Parts { messages, data } = *other.0;
+        let ErrorParts { messages, data } = *other.0;
         for (code, messages) in messages {
             for message in messages {
                 self.add(code.clone(), message, None);
             }
         }
-        for Data { code, last, earlier } in data {
+        for CodeData { code, last, earlier } in data {
             for value in earlier.into_iter().chain([last]).filter(|data| !data.is_null()) {
                 self.add_data(value, Some(&code));
             }
         }
     }
 
-    /// The first code; empty when there is none.
+    /// The first code; empty if there is none.
     pub fn code(&self) -> &str {
         self.0.messages.first().map_or("", |(code, _)| code)
     }
 
-    /// The first message of the first code; empty when there is none.
+    /// The first message of the first code; empty if there is none.
     pub fn message(&self) -> &str {
         self.0.messages.first().and_then(|(_, messages)| messages.first()).map_or("", String::as_str)
     }
 
-    /// The last data of the first code.
+    /// The current data of the first code.
     pub fn data(&self) -> Option<&Value> {
         self.data_for(self.code())
     }
 
-    /// The last data of a code (of the first one when empty); null data counts as none.
+    /// The current data of a code (of the first one if empty); `None` if it is null.
     pub fn data_for(&self, code: &str) -> Option<&Value> {
         self.slot(code).map(|d| &d.last).filter(|v| !v.is_null())
     }
@@ -151,9 +151,9 @@ impl Error {
         self.0.messages.iter().flat_map(|(_, messages)| messages.iter().map(String::as_str))
     }
 
-    /// The HTTP status: the numeric `status` of the last of the first code's data that has one, else 500.
+    /// The HTTP status: the latest numeric `status` in the first code's data, otherwise 500.
     ///
-    /// Source: specification, "Errors", 1, read as the reference does: only the first code's data counts.
+    /// Source: specification, "Errors", 1. As in WordPress, only the first code's data is considered.
     pub fn status(&self) -> u16 {
         self.all_data(self.code())
             .into_iter()
@@ -163,8 +163,8 @@ impl Error {
             .map_or(DEFAULT_STATUS, |n| u16::try_from(n.to_int()).unwrap_or(DEFAULT_STATUS))
     }
 
-    /// The response body: the first message as `code`, `message`, `data` and, where there is more, `additional_data` and
-    /// `additional_errors`; null when there is no message. Source: specification, "Errors", 2 and 3.
+    /// The response body: `code`, `message` and `data` of the first message, and `additional_data` and
+    /// `additional_errors` for the others. Null if there is no message. Source: specification, "Errors", 2 and 3.
     pub fn to_body(&self) -> Value {
         let mut all = self.0.messages.iter().flat_map(|(code, messages)| messages.iter().map(move |m| (code, m)));
         let Some((code, message)) = all.next() else { return Value::Null };
@@ -179,7 +179,7 @@ impl Error {
     fn object(&self, code: &str, message: &str) -> Map<String, Value> {
         let all = self.all_data(code);
         let mut map = Map::with_capacity(3);
-        // Codes are the keys of a PHP array, where a text of digits is an integer.
+        // Codes are keys of a PHP array, where a string of digits becomes an integer.
         map.insert("code".to_owned(), integer_key(code).map_or_else(|| code.into(), Value::from));
         map.insert("message".to_owned(), message.into());
         map.insert("data".to_owned(), all.last().copied().cloned().unwrap_or_default());
@@ -189,14 +189,14 @@ impl Error {
         map
     }
 
-    /// All data of a code that is not null, in the order in which it was added. Source: `get_all_error_data`.
+    /// All data of a code that is not null, oldest first. Source: `get_all_error_data`.
     fn all_data(&self, code: &str) -> Vec<&Value> {
         let slot = self.slot(code);
         slot.iter().flat_map(|d| d.earlier.iter().chain([&d.last])).filter(|data| !data.is_null()).collect()
     }
 
-    /// Where a code's data is kept; an empty code stands for the first one.
-    fn slot(&self, code: &str) -> Option<&Data> {
+    /// The data of a code; an empty code selects the first one.
+    fn slot(&self, code: &str) -> Option<&CodeData> {
         let code = self.or_first(Some(code));
         self.0.data.iter().find(|d| d.code == code)
     }
@@ -212,7 +212,7 @@ impl Error {
     fn set_data(&mut self, code: String, data: Value) {
         match self.data_mut(&code) {
             Some(slot) => *slot = data,
-            None => self.0.data.push(Data { code, last: data, earlier: Vec::new() }),
+            None => self.0.data.push(CodeData { code, last: data, earlier: Vec::new() }),
         }
     }
 }
@@ -238,20 +238,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_code_prints_code_message_data() {
+    fn body_has_code_message_and_data() {
         let error = Error::new("rest_x", "No.").with_data(json!({"a": 1})).with_status(404);
         assert_eq!(error.status(), 404);
         assert_eq!(error.to_body(), json!({"code": "rest_x", "message": "No.", "data": {"a": 1, "status": 404}}));
     }
 
     #[test]
-    fn without_status_is_500_and_data_null() {
+    fn default_status_is_500_and_data_is_null() {
         let error = Error::new("rest_x", "No.");
         assert_eq!((error.status(), error.to_body()["data"].clone()), (500, Value::Null));
     }
 
     #[test]
-    fn second_data_moves_the_first_to_additional_data() {
+    fn replaced_data_is_additional_data() {
         let mut error = Error::new("a", "A").with_data(json!({"status": 400}));
         error.add_data(json!(7), None);
         error.add("b", "B", Some(json!({"status": 404})));
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn null_data_is_not_shown() {
+    fn null_data_is_omitted() {
         let status = |status: u16| json!({"status": status});
         #[rustfmt::skip]
         let rows = [
@@ -298,14 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn removed_codes_leave_nothing() {
+    fn remove_deletes_messages_and_data() {
         let mut error = Error::new("a", "A").with_status(400);
         error.remove("a");
         assert!(error.is_empty() && error.to_body().is_null() && error.status() == 500);
     }
 
     #[test]
-    fn a_status_out_of_range_is_500() {
+    fn status_out_of_range_is_500() {
         assert_eq!(Error::new("a", "A").with_data(json!({"status": 99_999_999})).status(), 500);
         assert_eq!(Error::new("a", "A").with_data(json!({"status": "403"})).status(), 403);
     }

@@ -1,25 +1,25 @@
-//! `_fields`: which members of a response a caller asked for.
+//! The `_fields` parameter: which fields of a response are requested.
 
 use serde_json::{Map, Value};
 use svc_php::list::{integer_key, list_shape, parse_text_list};
 
-/// The deepest dotted name that can select anything: no response is nested deeper, and the tree of names stays shallow
-/// enough to walk by recursion.
+/// Maximum number of parts of a dotted name. No response is nested deeper, and the bound allows walking the tree by
+/// recursion.
 const MAX_PARTS: usize = 32;
 
-/// The members asked for, compiled to a tree. An empty set stands for everything.
+/// The requested fields, compiled to a tree. An empty set selects everything.
 #[derive(Clone, Debug, Default)]
 pub struct FieldSet {
     names: Vec<String>,
-    /// The names as nested maps, with `true` where everything below is wanted.
+    /// The names as nested maps, with `true` where everything below is selected.
     tree: Map<String, Value>,
 }
 
 impl FieldSet {
-    /// Reads the value of `_fields` (null when missing): a list, or a text separated by commas.
+    /// Parses the value of `_fields` (null if it is missing): a list, or a comma-separated string.
     ///
-    /// A dotted name selects a nested member; a name under a parent selected before it is redundant.
-    /// Source: specification, "Field selection".
+    /// A dotted name selects a nested field; a name below an already selected parent is redundant. Source:
+    /// specification, "Field selection".
     pub fn parse(value: &Value) -> Self {
         let mut names = parse_text_list(value);
         for name in &mut names {
@@ -35,17 +35,17 @@ impl FieldSet {
         FieldSet { names, tree }
     }
 
-    /// Whether nothing was asked for in particular.
+    /// Whether no fields were requested explicitly, so that all are returned.
     pub fn is_everything(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The names as they were given, trimmed.
+    /// The requested names, trimmed.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Whether a field is asked for: it equals a name, or is the parent or a child of one.
+    /// Whether a field is selected: it equals a name, or is the parent or a child of one.
     pub fn is_included(&self, field: &str) -> bool {
         if self.is_everything() {
             return true;
@@ -61,7 +61,7 @@ impl FieldSet {
         true
     }
 
-    /// Leaves only the members asked for; of a list, in each item. A map that loses all its members prints as `[]`.
+    /// Removes all other fields; from each item if `data` is a list. An object without remaining fields becomes `[]`.
     pub fn trim(&self, data: Value) -> Value {
         if self.is_everything() {
             return data;
@@ -98,33 +98,34 @@ fn select(tree: &mut Map<String, Value>, name: &str) {
     }
 }
 
-/// Leaves only the members whose keys `wanted` has too, at every level at which both have members; an index is the key of
-/// an item. Values that are no list or map stay as they are.
-pub fn intersect_keys(data: Value, wanted: &Value) -> Value {
-    match wanted {
+/// Removes all keys that `selected` does not have, at every level at which both have entries. The key of a list item is
+/// its index. Scalars stay unchanged.
+pub fn intersect_keys(data: Value, selected: &Value) -> Value {
+    match selected {
         Value::Object(names) => intersect_map(data, names),
         Value::Array(items) => intersect(data, &|key| items.get(usize::try_from(integer_key(key)?).ok()?)),
         _ => data,
     }
 }
 
-fn intersect_map(data: Value, wanted: &Map<String, Value>) -> Value {
-    intersect(data, &|key| wanted.get(key))
+fn intersect_map(data: Value, selected: &Map<String, Value>) -> Value {
+    intersect(data, &|key| selected.get(key))
 }
 
-fn intersect<'w>(data: Value, wanted: &dyn Fn(&str) -> Option<&'w Value>) -> Value {
-    let keep = |(key, value): (String, Value)| wanted(&key).map(|below| (key, intersect_keys(value, below)));
+fn intersect<'w>(data: Value, selected: &dyn Fn(&str) -> Option<&'w Value>) -> Value {
+    let intersect_entry =
+        |(key, value): (String, Value)| selected(&key).map(|nested| (key, intersect_keys(value, nested)));
     match data {
-        Value::Object(map) if !map.is_empty() => list_shape(map.into_iter().filter_map(keep).collect()),
+        Value::Object(map) if !map.is_empty() => list_shape(map.into_iter().filter_map(intersect_entry).collect()),
         Value::Array(items) => {
             let keyed = items.into_iter().enumerate().map(|(index, item)| (index.to_string(), item));
-            list_shape(keyed.filter_map(keep).collect())
+            list_shape(keyed.filter_map(intersect_entry).collect())
         }
         other => other,
     }
 }
 
-/// Whether a field is included in a list of accepted names: it equals one, or is the parent or a child of one.
+/// Whether a field is included in a list of names: it equals one, or is the parent or a child of one.
 ///
 /// Source: specification, "Field selection", 5.
 pub fn is_field_included(field: &str, fields: &[String]) -> bool {
@@ -132,28 +133,29 @@ pub fn is_field_included(field: &str, fields: &[String]) -> bool {
     fields.iter().any(|accepted| accepted == field || is_below(accepted, field) || is_below(field, accepted))
 }
 
-/// The fields of a response: the members of an item schema that are visible in the context (all without one), and `_links`;
-/// of these, those that `wanted` names, by themselves or by a dotted name below them. `id` stays when it is visible.
+/// The names of the fields in a response: the properties of an item schema that are visible in the context, and
+/// `_links`, limited to those that `selected` names directly or by a dotted name below them. A visible `id` is always
+/// included.
 ///
-/// `properties` are the item schema's; a context of `None` leaves all.
-pub fn fields_for_response(properties: &Map<String, Value>, context: Option<&str>, wanted: &FieldSet) -> Vec<String> {
-    let is_shown = |schema: &Value| match (context, schema.get("context")) {
+/// A context of `None` includes all properties.
+pub fn fields_for_response(properties: &Map<String, Value>, context: Option<&str>, selected: &FieldSet) -> Vec<String> {
+    let is_visible = |schema: &Value| match (context, schema.get("context")) {
         (Some(context), Some(Value::Array(contexts))) if !contexts.is_empty() => {
             contexts.iter().any(|c| c.as_str() == Some(context))
         }
         _ => true,
     };
     let mut fields: Vec<String> =
-        properties.iter().filter(|(_, schema)| is_shown(schema)).map(|(name, _)| name.clone()).collect();
+        properties.iter().filter(|(_, schema)| is_visible(schema)).map(|(name, _)| name.clone()).collect();
     fields.push("_links".to_owned());
-    if wanted.is_everything() {
+    if selected.is_everything() {
         return fields;
     }
-    let shown: std::collections::HashSet<&str> = fields.iter().map(String::as_str).collect();
-    let id = shown.contains("id").then_some("id");
-    let names = wanted.names.iter().map(String::as_str).chain(id);
+    let visible: std::collections::HashSet<&str> = fields.iter().map(String::as_str).collect();
+    let id = visible.contains("id").then_some("id");
+    let names = selected.names.iter().map(String::as_str).chain(id);
     names
-        .filter(|name| name.split('.').next().is_some_and(|top| shown.contains(name) || shown.contains(top)))
+        .filter(|name| name.split('.').next().is_some_and(|top| visible.contains(name) || visible.contains(top)))
         .map(str::to_owned)
         .collect()
 }
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn trims_objects_and_items() {
+    fn trim_applies_to_objects_and_items() {
         let post = json!({"id": 1, "title": {"raw": "t", "rendered": "T"}, "meta": {"a": {"b": 1, "c": 2}}});
         check(json!("id"), post.clone(), json!({"id": 1}));
         check(json!("title.raw, id"), post.clone(), json!({"id": 1, "title": {"raw": "t"}}));
@@ -180,16 +182,16 @@ mod tests {
         check(json!("title.missing"), post, json!({"title": []}));
     }
 
-    // The reference drops every name after one under a selected parent; the specification only calls that one redundant.
+    // WordPress drops every name after one below a selected parent; the specification only calls that name redundant.
     #[test]
-    fn a_name_under_a_selected_parent_is_only_redundant() {
+    fn name_below_a_selected_parent_is_redundant() {
         let data = json!({"id": 1, "title": {"raw": "t", "rendered": "T"}, "a": 2});
         check(json!("title,title.raw,id"), data.clone(), json!({"id": 1, "title": {"raw": "t", "rendered": "T"}}));
         check(json!("title.raw,title,a"), data, json!({"title": {"raw": "t", "rendered": "T"}, "a": 2}));
     }
 
     #[test]
-    fn inclusion() {
+    fn field_inclusion() {
         let rows = [
             ("title", "title", true),
             ("title", "title.raw", true),
@@ -206,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_names_are_dropped() {
+    fn overlong_names_are_ignored() {
         let name = "a.".repeat(200_000);
         let set = FieldSet::parse(&json!([name, "b"]));
         assert!(set.is_included("b") && !set.is_included("a"));

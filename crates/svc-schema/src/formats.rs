@@ -1,6 +1,6 @@
-//! The keyword `format`. Source: specification, "Format rules" and "Format handling".
+//! The `format` keyword. Source: specification, "Format rules" and "Format handling".
 //!
-//! Unlike the reference, there is no `text-field` and no `textarea-field`: the specification's list has neither.
+//! Unlike WordPress, this has no `text-field` and `textarea-field`: the specification does not list them.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::{
     values::{is_ip_address, is_uuid, parse_hex_color},
 };
 
-/// A format that is known; others have no effect.
+/// A supported format. Others have no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     HexColor,
@@ -39,7 +39,7 @@ impl Format {
         })
     }
 
-    /// Whether a value has the format. An address of the web has none to check.
+    /// Whether a value has the format. URIs are not validated.
     pub(crate) fn fits(self, value: &Value) -> bool {
         let Some(text) = text_of(value) else { return self == Format::Uri };
         match self {
@@ -52,15 +52,15 @@ impl Format {
         }
     }
 
-    /// Whether every text that has the format is left as it is by [`Self::sanitize`].
-    pub(crate) fn is_settled(self) -> bool {
+    /// Whether [`Self::sanitize`] leaves every valid value unchanged.
+    pub(crate) fn leaves_valid_unchanged(self) -> bool {
         match self {
             Format::HexColor | Format::DateTime | Format::Ip | Format::Uuid => true,
             Format::Email | Format::Uri => false,
         }
     }
 
-    /// The error of a value that does not have it.
+    /// The error for a value that does not have the format.
     pub(crate) fn error(self, path: &Path<'_>) -> Error {
         match self {
             Format::HexColor => raise::invalid_hex_color(),
@@ -71,11 +71,11 @@ impl Format {
         }
     }
 
-    /// The value as a text of the format; what cannot be one gives the empty text.
+    /// The sanitized value; empty if it does not have the format.
     pub(crate) fn sanitize(self, value: &Value) -> String {
         let Some(text) = text_of(value) else { return String::new() };
         match self {
-            // Here, unlike in the check, a line feed after the colour stays, as in the reference.
+            // Unlike validation, sanitizing keeps a line feed after the color, as in WordPress.
             Format::HexColor => {
                 let color = text.strip_suffix('\n').unwrap_or(&text);
                 if parse_hex_color(color).is_some() { text.into_owned() } else { String::new() }

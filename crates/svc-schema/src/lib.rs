@@ -1,8 +1,4 @@
 #![doc = include_str!("../README.md")]
-//!
-//!
-//! Everything here is pure: no I/O, no clock, no HTTP. Values are JSON as PHP decodes it: `{}` and `[]` are one value, and a
-//! map whose keys are all integers is a list.
 
 mod args;
 pub mod build;
@@ -13,6 +9,7 @@ pub mod dates;
 mod embed;
 mod endpoint;
 mod error;
+mod evaluation;
 mod fields;
 mod formats;
 mod notice;
@@ -20,7 +17,7 @@ mod path;
 mod pattern;
 mod property_map;
 mod raise;
-mod run;
+
 mod sanitize;
 mod schema;
 mod unique;

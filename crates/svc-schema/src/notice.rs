@@ -1,33 +1,43 @@
-//! Developer notices: values that are collected where the mistake is found, and shown only in debug mode.
+//! Developer notices: collected where a mistake is detected, and sent to clients in debug mode only.
 
-/// What a notice is about; each kind has a response header of its own in debug mode.
+use std::fmt;
+
+/// The kind of a notice. Each has a response header of its own in debug mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeKind {
-    /// The interface is used wrongly.
+    /// The API is used incorrectly.
     DoingItWrong,
-    /// A function that will go away was called.
+    /// A deprecated function was called.
     DeprecatedFunction,
-    /// A parameter that will go away was given.
+    /// A deprecated parameter was used.
     DeprecatedParam,
 }
 
 /// A notice to the developer of a route or schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// What it is about.
+    /// Its kind.
     pub kind: NoticeKind,
-    /// The function of the interface that found it, by its established name.
+    /// Name of the WordPress function that detects the mistake.
     pub function: String,
-    /// What is wrong, for people.
+    /// Human-readable description.
     pub message: String,
-    /// The version of the interface since which this is wrong; may be empty.
+    /// The version since which this is a mistake; may be empty.
     pub version: String,
 }
 
-/// The most notices kept: a long list against a faulty schema would raise one for each item.
-const MOST: usize = 256;
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.function, self.message)
+    }
+}
 
-/// Collects notices, at most 256; further ones are dropped.
+impl std::error::Error for Notice {}
+
+/// Maximum number of notices: a long list and an invalid schema would otherwise produce one per item.
+const MAX_NOTICES: usize = 256;
+
+/// Collects up to 256 notices. Further ones are dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notices(Vec<Notice>);
 
@@ -37,7 +47,7 @@ impl Notices {
         Self::default()
     }
 
-    /// Keeps a notice, unless there are too many already.
+    /// Adds a notice, unless the collection is full.
     pub fn push(&mut self, notice: Notice) {
         if !self.is_full() {
             self.0.push(notice);
@@ -46,7 +56,7 @@ impl Notices {
 
     /// Whether further notices are dropped.
     pub(crate) fn is_full(&self) -> bool {
-        self.0.len() >= MOST
+        self.0.len() >= MAX_NOTICES
     }
 
     /// The notices, in order.
@@ -54,7 +64,7 @@ impl Notices {
         self.0.iter()
     }
 
-    /// Whether there is none.
+    /// Whether there are no notices.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The place of a value below a parameter, kept as a list on the stack and spelled only when an error is raised.
+//! The position of a value below a parameter. It is a linked list on the stack and only formatted for errors.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use std::fmt;
 pub(crate) enum Path<'a> {
     /// The parameter itself.
     Root(&'a str),
-    /// A member of a map.
-    Member(&'a Path<'a>, &'a str),
+    /// A property of an object.
+    Property(&'a Path<'a>, &'a str),
     /// An item of a list.
     Item(&'a Path<'a>, usize),
 }
 
 impl fmt::Display for Path<'_> {
-    // As deep as the schema is, which `compile` bounds.
+    // The recursion is as deep as the schema, which `compile` bounds.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Path::Root(name) => f.write_str(name),
-            Path::Member(parent, name) => write!(f, "{parent}[{name}]"),
+            Path::Property(parent, name) => write!(f, "{parent}[{name}]"),
             Path::Item(parent, index) => write!(f, "{parent}[{index}]"),
         }
     }

@@ -1,17 +1,18 @@
-//! The keyword `pattern` and the names in `patternProperties`: Perl-style regular expressions, matched anywhere in a text.
+//! The `pattern` keyword and the names in `patternProperties`: Perl-compatible regular expressions that match anywhere
+//! in a string.
 //!
-//! The dialect is PCRE in Unicode mode; the few things that our engine reads differently are rewritten first. A pattern
-//! that does not compile matches nothing.
+//! The dialect is PCRE in Unicode mode. Constructs that the regex engine interprets differently are rewritten first. An
+//! invalid pattern matches nothing.
 
 use std::{fmt::Write, iter::Peekable, str::Chars};
 
 use fancy_regex::{Regex, RegexBuilder};
 
-/// Steps that a match may go back before it is given up.
+/// Maximum number of backtracking steps of a match.
 const BACKTRACK_LIMIT: usize = 100_000;
-/// Compiled size of a pattern, in bytes.
+/// Maximum compiled size of a pattern, in bytes.
 const SIZE_LIMIT: usize = 1 << 20;
-/// The longest pattern that is compiled, in bytes.
+/// Maximum length of a pattern, in bytes.
 const MAX_PATTERN: usize = 10_000;
 
 /// A compiled pattern.
@@ -21,12 +22,12 @@ pub(crate) struct Pattern {
     regex: Option<Regex>,
 }
 
-/// How a match ended.
+/// Result of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match {
     Yes,
     No,
-    /// It took too many steps.
+    /// The match exceeded the backtracking limit.
     GaveUp,
 }
 
@@ -44,12 +45,12 @@ impl Pattern {
         Pattern { source: source.into(), regex }
     }
 
-    /// The pattern as it was written.
+    /// The pattern as written in the schema.
     pub(crate) fn source(&self) -> &str {
         &self.source
     }
 
-    /// Looks for a match anywhere in the text.
+    /// Searches for a match anywhere in the string.
     pub(crate) fn find(&self, text: &str) -> Match {
         match self.regex.as_ref().map(|regex| regex.is_match(text)) {
             Some(Ok(true)) => Match::Yes,
@@ -59,11 +60,11 @@ impl Pattern {
     }
 }
 
-/// Where PCRE's set of horizontal spaces (`\h`) and of line ends (`\v`) lie, as members of a bracket.
+/// PCRE's sets of horizontal white space (`\h`) and line ends (`\v`), as the content of a bracket expression.
 const HORIZONTAL: &str = r"\t\x20\x{A0}\x{1680}\x{180E}\x{2000}-\x{200A}\x{202F}\x{205F}\x{3000}";
 const VERTICAL: &str = r"\n\x0B\x0C\r\x{85}\x{2028}\x{2029}";
 
-/// Long names of general categories, which PCRE does not know (`\p{L}` it does, and script names).
+/// Long names of general categories, which PCRE does not support, unlike short ones (`\p{L}`) and script names.
 const LONG_CATEGORIES: &[&str] = &[
     "letter",
     "casedletter",
@@ -110,7 +111,7 @@ const LONG_CATEGORIES: &[&str] = &[
     "assigned",
 ];
 
-/// Rewrites a PCRE pattern for our engine; `None` when PCRE would refuse it.
+/// Rewrites a PCRE pattern for the regex engine; `None` if PCRE would reject it.
 fn rewrite(pattern: &str) -> Option<String> {
     let mut writer = Rewriter {
         rest: pattern.chars().peekable(),
@@ -122,7 +123,7 @@ fn rewrite(pattern: &str) -> Option<String> {
     Some(writer.out)
 }
 
-/// Whether some inline flag group sets `m`, under which `$` means any line end.
+/// Whether an inline flag group sets `m`, which makes `$` match at any line end.
 fn has_multiline_flag(pattern: &str) -> bool {
     pattern.match_indices("(?").any(|(at, found)| {
         let flags = pattern[at + found.len()..].chars().take_while(|c| c.is_ascii_alphabetic());
@@ -134,7 +135,7 @@ fn has_multiline_flag(pattern: &str) -> bool {
 struct Rewriter<'p> {
     rest: Peekable<Chars<'p>>,
     out: String,
-    /// Groups open at this place.
+    /// Number of open groups.
     depth: usize,
     is_multiline: bool,
 }
@@ -163,8 +164,8 @@ impl Rewriter<'_> {
         Some(())
     }
 
-    /// `$` also matches before a line feed that ends the text. Taking that line feed instead of looking at it lets the
-    /// pattern run in the linear engine; that is the same where nothing can follow.
+    /// `$` also matches before a line feed at the end of the string. Consuming that line feed instead of looking ahead
+    /// allows the linear engine; it is equivalent if nothing can follow.
     fn end_of_text(&mut self) {
         let mut ahead = self.rest.clone();
         let is_last = match ahead.next() {
@@ -176,7 +177,7 @@ impl Rewriter<'_> {
         self.out.push_str(if is_last { r"(?:\n?\z)" } else { r"(?=\n?\z)" });
     }
 
-    /// Whether `{`, just read, begins a repeat count; elsewhere it stands for itself.
+    /// Whether the `{` just read starts a repetition count. Otherwise it is a literal.
     fn is_quantifier(&self) -> bool {
         let body: String = self.rest.clone().take_while(|c| *c != '}').take(24).collect();
         let closed = self.rest.clone().nth(body.chars().count()) == Some('}');
@@ -198,7 +199,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// A bracket expression, whose `[` was just read.
+    /// Rewrites a bracket expression whose `[` was just read.
     fn bracket(&mut self) -> Option<()> {
         self.out.push('[');
         if self.rest.next_if_eq(&'^').is_some() {
@@ -216,7 +217,7 @@ impl Rewriter<'_> {
                 '\\' => {
                     let is_set = self.rest.peek().is_some_and(|c| "wWdDsShHvVNpP".contains(*c));
                     self.escape(true)?;
-                    // After a set, a hyphen cannot make a range.
+                    // After a set, a hyphen is a literal.
                     if is_set && self.rest.next_if_eq(&'-').is_some() {
                         self.out.push_str(r"\-");
                     }
@@ -235,7 +236,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// The name of `[:name:]`, whose first bracket was just read.
+    /// The name in `[:name:]`, whose first bracket was just read.
     fn posix_name(&mut self) -> Option<String> {
         let mut ahead = self.rest.clone();
         if ahead.next() != Some(':') {
@@ -253,7 +254,7 @@ impl Rewriter<'_> {
         Some(name)
     }
 
-    /// An escape, whose backslash was just read.
+    /// Rewrites an escape whose backslash was just read.
     fn escape(&mut self, in_bracket: bool) -> Option<()> {
         let set = |out: &mut String, members: &str, negated: bool| {
             let caret = if negated { "^" } else { "" };
@@ -265,7 +266,7 @@ impl Rewriter<'_> {
         };
         let c = self.rest.next()?;
         match c {
-            // The reference writes patterns between number signs, so an escaped one there ends the pattern early.
+            // WordPress delimits patterns with number signs, so an escaped one ends the pattern early.
             '#' => return None,
             'w' => set(&mut self.out, r"\p{L}\p{N}_", false),
             'W' => set(&mut self.out, r"\p{L}\p{N}_", true),
@@ -307,7 +308,7 @@ impl Rewriter<'_> {
         self.out.push(c);
     }
 
-    /// `\k{name}`, `\k'name'`, `\k<name>`, `\g{2}`, `\g2`: back to a group.
+    /// Rewrites a back-reference: `\k{name}`, `\k'name'`, `\k<name>`, `\g{2}`, `\g2`.
     fn reference(&mut self, c: char) {
         let close = match self.rest.peek() {
             Some('{') => '}',
@@ -324,7 +325,7 @@ impl Rewriter<'_> {
         let _ = write!(self.out, r"\k<{name}>");
     }
 
-    /// Text up to `\E`, taken as it is.
+    /// Copies literal text up to `\E`.
     fn quoted(&mut self) {
         while let Some(c) = self.rest.next() {
             if c == '\\' && self.rest.next_if_eq(&'E').is_some() {
@@ -359,7 +360,7 @@ impl Rewriter<'_> {
         let _ = write!(self.out, "\\x{{{code:X}}}");
     }
 
-    /// `\p{…}`, `\pL`, and their negations.
+    /// Rewrites `\p{…}`, `\pL`, and their negations.
     fn property(&mut self, c: char) -> Option<()> {
         let mut negated = c == 'P';
         let mut name: String = match self.rest.next()? {
@@ -390,7 +391,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn matches_as_pcre_does() {
+    fn matches_like_pcre() {
         let rows: &[(&str, &str, Match)] = &[
             ("a$", "ba", Match::Yes),
             ("a$", "ba\n", Match::Yes),
@@ -420,12 +421,12 @@ mod tests {
             (r"\p{Lu}", "É", Match::Yes),
             (r"\p{^Lu}", "é", Match::Yes),
             ("a#b", "a#b", Match::Yes),
-            // Refused, so nothing matches.
+            // PCRE rejects these, so nothing matches.
             ("[", "[", Match::No),
             (r"\p{Letter}cole", "École", Match::No),
             (r"a\#b", "a#b", Match::No),
             (r"\y", "y", Match::No),
-            // Given up.
+            // These exceed the backtracking limit.
             (r"^(?:(\w+)\s?)*\1!$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab!?!", Match::GaveUp),
         ];
         for (pattern, text, expected) in rows {

@@ -1,4 +1,4 @@
-//! Schemas by member name.
+//! Schemas by property name.
 
 use std::collections::HashMap;
 
@@ -6,39 +6,39 @@ use serde_json::{Map, Value};
 
 use crate::compile::Node;
 
-/// Up to this many names, comparing with each is quicker than hashing: nearly all differ in length.
-const FEW: usize = 32;
+/// Up to this number of names, comparing them is faster than hashing: nearly all differ in length.
+const MAX_LINEAR: usize = 32;
 
-/// The members of an object schema, by name.
+/// The properties of an object schema, by name.
 #[derive(Debug, Default)]
 pub(crate) struct PropertyMap {
     names: Box<[Box<str>]>,
     nodes: Box<[Node]>,
-    /// Where a name stands, when there are many.
-    places: HashMap<Box<str>, usize>,
+    /// Positions by name, if there are many.
+    positions: HashMap<Box<str>, usize>,
 }
 
 impl PropertyMap {
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
-        let place = if self.names.len() <= FEW {
+        let position = if self.names.len() <= MAX_LINEAR {
             self.names.iter().position(|key| **key == *name)
         } else {
-            self.places.get(name).copied()
+            self.positions.get(name).copied()
         };
-        self.nodes.get(place?)
+        self.nodes.get(position?)
     }
 
-    /// [`Self::get`] for names that come nearly in the order of the schema, as clients send them: `next` is where the
-    /// search begins, and is moved behind what was found.
+    /// [`Self::get`] for names in approximately the order of the schema, as clients send them. The search starts at
+    /// `next`, which is moved behind the match.
     pub(crate) fn get_next(&self, name: &str, next: &mut usize) -> Option<&Node> {
-        if self.names.len() > FEW {
+        if self.names.len() > MAX_LINEAR {
             return self.get(name);
         }
-        let (before, from) = self.names.split_at((*next).min(self.names.len()));
+        let (before, after) = self.names.split_at((*next).min(self.names.len()));
         let found = |keys: &[Box<str>]| keys.iter().position(|key| **key == *name);
-        let place = found(from).map(|place| before.len() + place).or_else(|| found(before))?;
-        *next = place + 1;
-        self.nodes.get(place)
+        let position = found(after).map(|position| before.len() + position).or_else(|| found(before))?;
+        *next = position + 1;
+        self.nodes.get(position)
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -47,16 +47,17 @@ impl PropertyMap {
 }
 
 impl FromIterator<(Box<str>, Node)> for PropertyMap {
-    fn from_iter<I: IntoIterator<Item = (Box<str>, Node)>>(members: I) -> Self {
-        let (names, nodes): (Vec<Box<str>>, Vec<Node>) = members.into_iter().unzip();
-        let places = if names.len() > FEW { names.iter().cloned().zip(0..).collect() } else { HashMap::new() };
-        PropertyMap { names: names.into(), nodes: nodes.into(), places }
+    fn from_iter<I: IntoIterator<Item = (Box<str>, Node)>>(properties: I) -> Self {
+        let (names, nodes): (Vec<Box<str>>, Vec<Node>) = properties.into_iter().unzip();
+        let positions =
+            if names.len() > MAX_LINEAR { names.iter().cloned().zip(0..).collect() } else { HashMap::new() };
+        PropertyMap { names: names.into(), nodes: nodes.into(), positions }
     }
 }
 
-/// Whether a map has a member.
-pub(crate) fn has_member(map: &Map<String, Value>, name: &str) -> bool {
-    if map.len() <= FEW { map.keys().any(|key| key == name) } else { map.contains_key(name) }
+/// Whether an object has a property.
+pub(crate) fn has_property(map: &Map<String, Value>, name: &str) -> bool {
+    if map.len() <= MAX_LINEAR { map.keys().any(|key| key == name) } else { map.contains_key(name) }
 }
 
 #[cfg(test)]
@@ -66,11 +67,11 @@ mod tests {
     use crate::Schema;
 
     #[test]
-    fn few_and_many_names_are_found() {
+    fn small_and_large_maps_find_names() {
         for n in [1, 31, 32, 33, 200] {
-            let members: Map = (0..n).map(|i| (format!("name-{i}"), json!({ "type": "integer" }))).collect();
+            let properties: Map = (0..n).map(|i| (format!("name-{i}"), json!({ "type": "integer" }))).collect();
             let schema =
-                Schema::compile(json!({ "type": "object", "properties": members, "additionalProperties": false }));
+                Schema::compile(json!({ "type": "object", "properties": properties, "additionalProperties": false }));
             for i in 0..n {
                 let name = format!("name-{i}");
                 assert!(schema.validate(&json!({ name.clone(): 1 }), "p").is_ok());

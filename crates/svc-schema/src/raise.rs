@@ -1,4 +1,4 @@
-//! The errors of checking, one constructor for each code; codes and texts stand only here.
+//! Validation errors, with one constructor per code. All codes and messages are defined here.
 //!
 //! Source: specification, "Errors" and "Combined-schema errors".
 
@@ -25,12 +25,12 @@ pub(crate) fn additional_property(name: &str) -> Error {
     Error::new("rest_additional_properties_forbidden", format!("{name} is not a valid property of Object."))
 }
 
-/// What is counted, in one and in several.
-type Noun = (&'static str, &'static str);
+/// Singular and plural of the counted noun.
+type CountedNoun = (&'static str, &'static str);
 
-const PROPERTIES: Noun = ("property", "properties");
-const ITEMS: Noun = ("item", "items");
-const CHARACTERS: Noun = ("character long", "characters long");
+const PROPERTIES: CountedNoun = ("property", "properties");
+const ITEMS: CountedNoun = ("item", "items");
+const CHARACTERS: CountedNoun = ("character long", "characters long");
 
 pub(crate) fn too_few_properties(path: &Path<'_>, bound: &Value) -> Error {
     count("rest_too_few_properties", path, "must contain at least", bound, PROPERTIES)
@@ -56,8 +56,8 @@ pub(crate) fn too_long(path: &Path<'_>, bound: &Value) -> Error {
     count("rest_too_long", path, "must be at most", bound, CHARACTERS)
 }
 
-fn count(code: &str, path: &Path<'_>, must: &str, bound: &Value, (one, several): Noun) -> Error {
-    let noun = if svc_php::cast::to_int(bound) == 1 { one } else { several };
+fn count(code: &str, path: &Path<'_>, must: &str, bound: &Value, (one, many): CountedNoun) -> Error {
+    let noun = if svc_php::cast::to_int(bound) == 1 { one } else { many };
     let n = grouped(number(bound).unwrap_or(Num::Int(0)));
     Error::new(code, format!("{path} {must} {n} {noun}."))
 }
@@ -70,24 +70,24 @@ pub(crate) fn invalid_multiple(path: &Path<'_>, divisor: &Value) -> Error {
     Error::new("rest_invalid_multiple", format!("{path} must be a multiple of {}.", to_text(divisor)))
 }
 
-/// A number outside its bounds, which print cut to integers, as in the reference.
+/// A number out of bounds. As in WordPress, bounds are truncated to integers in the message.
 pub(crate) fn out_of_bounds(path: &Path<'_>, rules: &NumberRules) -> Error {
     let side = |exclusive: bool| if exclusive { "exclusive" } else { "inclusive" };
     let or_equal = |exclusive: bool| if exclusive { "" } else { " or equal to" };
-    let shown = |bound: &Value| match bound {
+    let truncated = |bound: &Value| match bound {
         Value::Number(n) => from_json(n).to_int(),
         other => svc_php::cast::to_int(other),
     };
     let (low, high) = (rules.min_exclusive, rules.max_exclusive);
     let text = match (&rules.min, &rules.max) {
         (Some(min), Some(max)) => {
-            let (min, max) = (shown(&min.source), shown(&max.source));
+            let (min, max) = (truncated(&min.source), truncated(&max.source));
             format!("{path} must be between {min} ({}) and {max} ({})", side(low), side(high))
         }
-        (Some(min), None) if low => format!("{path} must be greater than {}", shown(&min.source)),
-        (Some(min), None) => format!("{path} must be greater than{} {}", or_equal(low), shown(&min.source)),
+        (Some(min), None) if low => format!("{path} must be greater than {}", truncated(&min.source)),
+        (Some(min), None) => format!("{path} must be greater than{} {}", or_equal(low), truncated(&min.source)),
         (None, max) => {
-            let max = max.as_ref().map_or(0, |max| shown(&max.source));
+            let max = max.as_ref().map_or(0, |max| truncated(&max.source));
             format!("{path} must be less than{} {max}", or_equal(high))
         }
     };
@@ -99,15 +99,15 @@ pub(crate) fn invalid_pattern(path: &Path<'_>, pattern: &str) -> Error {
 }
 
 pub(crate) fn not_in_enum(path: &Path<'_>, values: &[Value]) -> Error {
-    let shown: Vec<String> = values.iter().map(shown_value).collect();
-    let message = match shown.as_slice() {
+    let texts: Vec<String> = values.iter().map(enum_value).collect();
+    let message = match texts.as_slice() {
         [one] => format!("{path} is not {one}."),
-        several => format!("{path} is not one of {}.", sentence_list(several)),
+        many => format!("{path} is not one of {}.", sentence_list(many)),
     };
     Error::new("rest_not_in_enum", message)
 }
 
-fn shown_value(value: &Value) -> String {
+fn enum_value(value: &Value) -> String {
     match value {
         Value::Null | Value::Array(_) | Value::Object(_) => json_text(value),
         scalar => to_text(scalar).into_owned(),
@@ -134,7 +134,7 @@ pub(crate) fn invalid_uuid(path: &Path<'_>) -> Error {
     Error::new("rest_invalid_uuid", format!("{path} is not a valid UUID."))
 }
 
-/// One sub-schema did not match, for a reason.
+/// A single sub-schema did not match, for a known reason.
 pub(crate) fn no_match_for(path: &Path<'_>, title: Option<&str>, position: usize, reason: &str) -> Error {
     let message = match title {
         Some(title) => format!("{path} is not a valid {title}. Reason: {reason}"),
@@ -143,10 +143,10 @@ pub(crate) fn no_match_for(path: &Path<'_>, title: Option<&str>, position: usize
     Error::new("rest_no_matching_schema", message).with_data(json!({ "position": position }))
 }
 
-/// None of several sub-schemas matched; `titles` when each has one.
+/// None of several sub-schemas matched. `titles` is set if each of them has one.
 pub(crate) fn no_match(path: &Path<'_>, titles: Option<&[&str]>) -> Error {
     let message = match titles {
-        // A list of nothing takes the full stop after it along, as in the reference.
+        // As in WordPress, an empty list also omits the full stop.
         Some([]) => format!("{path} is not a valid "),
         Some(titles) => format!("{path} is not a valid {}.", sentence_list(titles)),
         None => format!("{path} does not match any of the expected formats."),
@@ -154,7 +154,7 @@ pub(crate) fn no_match(path: &Path<'_>, titles: Option<&[&str]>) -> Error {
     Error::new("rest_no_matching_schema", message)
 }
 
-/// Several sub-schemas of `oneOf` matched; `titles` when each of them has one.
+/// Several sub-schemas of `oneOf` matched. `titles` is set if each of them has one.
 pub(crate) fn multiple_matches(path: &Path<'_>, titles: Option<&[&str]>, positions: &[usize]) -> Error {
     let message = match titles {
         Some(titles) => format!("{path} matches {}, but should match only one.", sentence_list(titles)),
@@ -163,7 +163,7 @@ pub(crate) fn multiple_matches(path: &Path<'_>, titles: Option<&[&str]>, positio
     Error::new("rest_one_of_multiple_matches", message).with_data(json!({ "positions": positions }))
 }
 
-/// The work that one value may cause was used up; no value that a client has a use for comes near.
+/// The value exceeds the limit on validation steps. Legitimate values stay far below it.
 pub(crate) fn too_complex(path: &Path<'_>) -> Error {
     Error::new("rest_too_complex", format!("{path} is too complex to be checked.")).with_status(400)
 }

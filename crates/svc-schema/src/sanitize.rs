@@ -1,20 +1,20 @@
-//! Makes a value fit a schema's types and formats. Source: specification, "Sanitization (against a schema)".
+//! Converts a value to a schema's types and formats. Source: specification, "Sanitization (against a schema)".
 
 use serde_json::{Map, Value};
 use svc_php::cast::{float_value, to_float, to_int, to_text};
 
 use crate::{
     Error,
-    compile::{ArrayRules, Node, ObjectRules, TypeName, Types},
+    compile::{ArrayRules, Node, ObjectRules, SchemaTypes, TypeName},
+    evaluation::{Evaluation, Failure, Operation},
     path::Path,
     raise,
-    run::{Fail, Run, Use},
     unique::has_duplicates,
-    validate::MemberRule,
+    validate::PropertyRule,
     values::{sanitize_array, sanitize_boolean, sanitize_object},
 };
 
-impl Run<'_> {
+impl Evaluation<'_> {
     pub(crate) fn sanitize(&mut self, node: &Node, value: Value, param: &str) -> Result<Value, Error> {
         let outcome = self.clean(node, node.types.get(), value, &Path::Root(param));
         self.finish(outcome, param)
@@ -24,29 +24,29 @@ impl Run<'_> {
     pub(crate) fn clean<'s>(
         &mut self,
         node: &'s Node,
-        mut types: Types<'s>,
+        mut types: SchemaTypes<'s>,
         mut value: Value,
         path: &Path<'_>,
-    ) -> Result<Value, Fail> {
+    ) -> Result<Value, Failure> {
         self.step(path)?;
         if let Some(branches) = &node.any_of {
             let found = self.find_any(branches, types, &value, path)?;
             value = self.clean(&branches[found], branches[found].types.or(types), value, path)?;
-            if matches!(types, Types::Missing) {
+            if matches!(types, SchemaTypes::Missing) {
                 types = branches[found].types.get();
             }
         }
         if let Some(branches) = &node.one_of {
             let found = self.find_one(branches, types, &value, path)?;
             value = self.clean(&branches[found], branches[found].types.or(types), value, path)?;
-            if matches!(types, Types::Missing) {
+            if matches!(types, SchemaTypes::Missing) {
                 types = branches[found].types.get();
             }
         }
-        let Ok(kind) = self.settle(types, &value, path, Use::Sanitize) else { return Ok(Value::Null) };
+        let Ok(kind) = self.resolve_type(types, &value, path, Operation::Sanitize) else { return Ok(Value::Null) };
         match kind {
-            Some(TypeName::Array) => self.clean_array(node.array.as_deref(), value, path),
-            Some(TypeName::Object) => self.clean_object(node.object.as_deref(), value, path),
+            Some(TypeName::Array) => self.sanitize_array_items(node.array.as_deref(), value, path),
+            Some(TypeName::Object) => self.sanitize_properties(node.object.as_deref(), value, path),
             Some(TypeName::Null) => Ok(Value::Null),
             Some(TypeName::Integer) => Ok(if value.is_i64() { value } else { to_int(&value).into() }),
             Some(TypeName::Number) => Ok(if value.is_f64() { value } else { float_value(to_float(&value)) }),
@@ -59,12 +59,17 @@ impl Run<'_> {
         }
     }
 
-    fn clean_array(&mut self, rules: Option<&ArrayRules>, value: Value, path: &Path<'_>) -> Result<Value, Fail> {
+    fn sanitize_array_items(
+        &mut self,
+        rules: Option<&ArrayRules>,
+        value: Value,
+        path: &Path<'_>,
+    ) -> Result<Value, Failure> {
         let mut items = sanitize_array(value);
         let Some(rules) = rules else { return Ok(Value::Array(items)) };
         if let Some(schema) = rules.items.as_ref().filter(|_| !rules.items_empty) {
             for (index, item) in items.iter_mut().enumerate() {
-                self.clean_below(schema, item, &Path::Item(path, index))?;
+                self.sanitize_nested(schema, item, &Path::Item(path, index))?;
             }
         }
         if rules.unique && has_duplicates(&items) {
@@ -73,35 +78,40 @@ impl Run<'_> {
         Ok(Value::Array(items))
     }
 
-    fn clean_object(&mut self, rules: Option<&ObjectRules>, value: Value, path: &Path<'_>) -> Result<Value, Fail> {
-        let mut members: Map<String, Value> = sanitize_object(value);
-        let Some(rules) = rules else { return Ok(Value::Object(members)) };
+    fn sanitize_properties(
+        &mut self,
+        rules: Option<&ObjectRules>,
+        value: Value,
+        path: &Path<'_>,
+    ) -> Result<Value, Failure> {
+        let mut properties: Map<String, Value> = sanitize_object(value);
+        let Some(rules) = rules else { return Ok(Value::Object(properties)) };
         let (mut outcome, mut next) = (Ok(()), 0);
-        members.retain(|name, member| {
+        properties.retain(|name, property| {
             if outcome.is_err() {
                 return true;
             }
-            match self.member_rule(rules, name, &mut next) {
-                MemberRule::Any => true,
-                MemberRule::Forbidden => false,
-                MemberRule::Schema(schema) => {
-                    outcome = self.clean_below(schema, member, &Path::Member(path, name));
+            match self.property_rule(rules, name, &mut next) {
+                PropertyRule::Any => true,
+                PropertyRule::Forbidden => false,
+                PropertyRule::Schema(schema) => {
+                    outcome = self.sanitize_nested(schema, property, &Path::Property(path, name));
                     true
                 }
             }
         });
-        outcome.map(|()| Value::Object(members))
+        outcome.map(|()| Value::Object(properties))
     }
 
-    /// Sanitizes a member or item in place, and settles what becomes of its error.
-    fn clean_below(&mut self, schema: &Node, place: &mut Value, path: &Path<'_>) -> Result<(), Fail> {
-        let value = std::mem::take(place);
+    /// Sanitizes a property or item in place, and handles its error.
+    fn sanitize_nested(&mut self, schema: &Node, slot: &mut Value, path: &Path<'_>) -> Result<(), Failure> {
+        let value = std::mem::take(slot);
         match self.clean(schema, schema.types.get(), value, path) {
-            Ok(clean) => *place = clean,
+            Ok(clean) => *slot = clean,
             Err(_) if self.is_exhausted() => return Err(self.fail(|| raise::too_complex(path))),
-            Err(fail) => match (&mut self.error_inside, &mut self.stand_in, fail) {
-                (Some(noted), _, _) => *noted = true,
-                (None, Some(stand_in), Some(error)) => *place = stand_in(error),
+            Err(fail) => match (&mut self.error_inside, &mut self.replace_error, fail) {
+                (Some(has_error), _, _) => *has_error = true,
+                (None, Some(replace_error), Some(error)) => *slot = replace_error(error),
                 (None, _, fail) => return Err(fail),
             },
         }

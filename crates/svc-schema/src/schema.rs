@@ -1,4 +1,4 @@
-//! A schema: its source JSON and what it was compiled to.
+//! A schema: its source JSON and its compiled form.
 
 use std::{fmt, sync::Arc};
 
@@ -8,8 +8,8 @@ use crate::{
     Error, Notices,
     compile::{Node, compile},
     context::filter,
+    evaluation::Evaluation,
     path::Path,
-    run::Run,
 };
 
 /// A compiled schema. Cheap to clone.
@@ -22,14 +22,14 @@ struct Compiled {
 }
 
 impl Schema {
-    /// Compiles a schema. It takes any JSON: what it does not understand it leaves out, and a missing or unknown `type`
-    /// becomes a notice when the schema is used. Sub-schemas nested deeper than 64 levels take any value.
+    /// Compiles a schema. Accepts any JSON: unknown keywords are ignored, and a missing or unknown `type` is reported
+    /// as a notice when the schema is used. Sub-schemas nested deeper than 64 levels accept any value.
     pub fn compile(source: Value) -> Schema {
         let node = compile(&source);
         Schema(Arc::new(Compiled { source, node }))
     }
 
-    /// The source, as descriptions of a route show it.
+    /// The source, as route descriptions contain it.
     pub fn source(&self) -> &Value {
         &self.0.source
     }
@@ -38,107 +38,98 @@ impl Schema {
         &self.0.node
     }
 
-    /// The keyword `default`; null is no default.
+    /// The `default` keyword; `None` if it is null.
     pub fn default(&self) -> Option<&Value> {
         self.source().get("default").filter(|v| !v.is_null())
     }
 
-    /// Whether the keyword `required` is true (not a list).
+    /// Whether the `required` keyword is true (not a list).
     pub fn is_required(&self) -> bool {
         self.source().get("required") == Some(&Value::Bool(true))
     }
 
-    /// The keyword `readonly`.
+    /// The `readonly` keyword.
     pub fn is_readonly(&self) -> bool {
         self.source().get("readonly").is_some_and(svc_php::cast::truthy)
     }
 
-    /// Whether a value fits. `param` names it in messages.
+    /// Validates a value. `param` is its name in error messages.
     ///
     /// # Errors
-    /// The first rule that it breaks, as the specification's table of errors words it; without status.
+    /// The first violated rule, with the message of the specification's table of errors and without a status.
     pub fn validate(&self, value: &Value, param: &str) -> Result<(), Error> {
-        Run::new(None).validate(self.node(), value, param)
+        Evaluation::new(None).validate(self.node(), value, param)
     }
 
-    /// As [`validate`](Self::validate), telling of a value that fits whether [`sanitize`](Self::sanitize) would leave it
-    /// as it is. `false` may be wrong, `true` never is.
-    ///
-    /// # Errors
-    /// The same.
-    pub fn is_settled(&self, value: &Value, param: &str) -> Result<bool, Error> {
-        let mut run = Run::new(None);
-        run.validate(self.node(), value, param)?;
-        Ok(!run.may_change)
+    /// As [`validate`](Self::validate). For a valid value, also reports whether [`sanitize`](Self::sanitize) would
+    /// leave it unchanged. `false` may be wrong, `true` never is.
+    pub fn is_sanitized(&self, value: &Value, param: &str) -> Result<bool, Error> {
+        let mut evaluation = Evaluation::new(None);
+        evaluation.validate(self.node(), value, param)?;
+        Ok(!evaluation.may_change)
     }
 
-    /// As [`validate`](Self::validate), collecting what is wrong with the schema itself.
-    ///
-    /// # Errors
-    /// The same.
+    /// As [`validate`](Self::validate); collects problems of the schema itself.
     pub fn validate_with(&self, value: &Value, param: &str, notices: &mut Notices) -> Result<(), Error> {
-        Run::new(Some(notices)).validate(self.node(), value, param)
+        Evaluation::new(Some(notices)).validate(self.node(), value, param)
     }
 
-    /// Makes a value fit the schema's types and formats; it does not check anything else.
+    /// Converts a value to the schema's types and formats. Other rules are not validated.
     ///
     /// # Errors
-    /// `rest_duplicate_items` when items of a unique list become equal, at any depth, and the errors of `anyOf` and
-    /// `oneOf` when not exactly what they ask for matches.
+    /// `rest_duplicate_items` if items of a unique list become equal, at any depth, and the errors of `anyOf` and
+    /// `oneOf` if the number of matches is wrong.
     pub fn sanitize(&self, value: Value, param: &str) -> Result<Value, Error> {
-        Run::new(None).sanitize(self.node(), value, param)
+        Evaluation::new(None).sanitize(self.node(), value, param)
     }
 
-    /// As [`sanitize`](Self::sanitize), collecting what is wrong with the schema itself.
-    ///
-    /// # Errors
-    /// The same.
+    /// As [`sanitize`](Self::sanitize); collects problems of the schema itself.
     pub fn sanitize_with(&self, value: Value, param: &str, notices: &mut Notices) -> Result<Value, Error> {
-        Run::new(Some(notices)).sanitize(self.node(), value, param)
+        Evaluation::new(Some(notices)).sanitize(self.node(), value, param)
     }
 
-    /// As [`sanitize_with`](Self::sanitize_with), but an error below the value itself is put in the place of the member
-    /// or item that raised it, as `stand_in` writes it; the reference does so with its error objects.
+    /// As [`sanitize_with`](Self::sanitize_with), but the error of a nested property or item replaces that property or
+    /// item, in the form that `replace_error` returns. WordPress does this with its error objects.
     ///
     /// # Errors
-    /// Those of the value itself.
+    /// The errors of the value itself, not of nested values.
     pub fn sanitize_keeping_errors(
         &self,
         value: Value,
         param: &str,
         notices: &mut Notices,
-        stand_in: &mut dyn FnMut(Error) -> Value,
+        replace_error: &mut dyn FnMut(Error) -> Value,
     ) -> Result<Value, Error> {
-        let mut run = Run::new(Some(notices));
-        run.stand_in = Some(stand_in);
-        run.sanitize(self.node(), value, param)
+        let mut evaluation = Evaluation::new(Some(notices));
+        evaluation.replace_error = Some(replace_error);
+        evaluation.sanitize(self.node(), value, param)
     }
 
     /// Validates, then sanitizes. Source: specification, "Argument processing", 3.
     ///
     /// # Errors
-    /// Those of either step.
+    /// The errors of either step.
     pub fn parse(&self, value: Value, param: &str) -> Result<Value, Error> {
-        if self.is_settled(&value, param)? { Ok(value) } else { self.sanitize(value, param) }
+        if self.is_sanitized(&value, param)? { Ok(value) } else { self.sanitize(value, param) }
     }
 
-    /// The value as the keyword `enum` sees it: sanitized, and equal to one of the allowed ones.
+    /// Validates the `enum` keyword only: the sanitized value must equal an allowed one.
     ///
     /// # Errors
-    /// `rest_not_in_enum`, or an error of sanitizing.
+    /// `rest_not_in_enum`, or a sanitization error.
     pub fn validate_enum(&self, value: &Value, param: &str, notices: &mut Notices) -> Result<(), Error> {
-        Run::new(Some(notices)).validate_enum_only(self.node(), value, param)
+        Evaluation::new(Some(notices)).validate_enum_only(self.node(), value, param)
     }
 
-    /// The index of the first sub-schema of `anyOf` that a value fits.
+    /// The index of the first sub-schema of `anyOf` that matches a value.
     ///
     /// # Errors
     /// `rest_no_matching_schema`.
     pub fn find_any_match(&self, value: &Value, param: &str, notices: &mut Notices) -> Result<usize, Error> {
-        Run::new(Some(notices)).find_any_index(self.node(), value, param)
+        Evaluation::new(Some(notices)).find_any_index(self.node(), value, param)
     }
 
-    /// The index of the only sub-schema of `oneOf` that a value fits; with `first_will_do`, of the first one.
+    /// The index of the only sub-schema of `oneOf` that matches a value; with `stop_at_first`, of the first one.
     ///
     /// # Errors
     /// `rest_no_matching_schema`, `rest_one_of_multiple_matches`.
@@ -146,20 +137,20 @@ impl Schema {
         &self,
         value: &Value,
         param: &str,
-        first_will_do: bool,
+        stop_at_first: bool,
         notices: &mut Notices,
     ) -> Result<usize, Error> {
-        Run::new(Some(notices)).find_one_index(self.node(), value, param, first_will_do)
+        Evaluation::new(Some(notices)).find_one_index(self.node(), value, param, stop_at_first)
     }
 
-    /// The type with which a value is looked at, of those that the schema lists: the first that takes it, else the first
-    /// one outside the allowed list, else `None`.
+    /// The type to evaluate a value with, of those that the schema lists: the first that accepts it, otherwise the
+    /// first unknown one, otherwise `None`.
     pub fn best_type(&self, value: &Value, param: &str, notices: &mut Notices) -> Option<&str> {
-        Run::new(Some(notices)).best_type_name(self.node(), value, &Path::Root(param))
+        Evaluation::new(Some(notices)).best_type_name(self.node(), value, &Path::Root(param))
     }
 
-    /// Removes the members that the schema does not show in this context. A map that loses all its members prints as
-    /// `[]`. Source: specification, "Context filtering".
+    /// Removes the fields that are not visible in this context. An object without remaining fields becomes `[]`.
+    /// Source: specification, "Context filtering".
     pub fn filter_by_context(&self, data: Value, context: &str) -> Value {
         filter(self.node(), data, context)
     }

@@ -1,6 +1,6 @@
-//! The keyword `uniqueItems`: whether two items of a list are the same.
+//! The `uniqueItems` keyword: detects duplicate items of a list.
 //!
-//! The order of members does not matter; `1`, `1.0` and `"1"` are three values here, unlike in `enum`.
+//! The order of properties does not matter. Unlike in `enum`, `1`, `1.0` and `"1"` are distinct.
 
 use std::{
     borrow::Borrow,
@@ -16,42 +16,42 @@ use svc_php::{
 
 use crate::values::MAX_VALUE_DEPTH;
 
-/// Up to this many items are compared each with each.
-const FEW: usize = 16;
+/// Up to this number of items are compared pairwise.
+const MAX_PAIRWISE: usize = 16;
 
-/// Whether two of the items are the same.
+/// Whether two of the items are equal.
 pub(crate) fn has_duplicates<V: Borrow<Value>>(items: &[V]) -> bool {
-    if items.len() <= FEW {
+    if items.len() <= MAX_PAIRWISE {
         if let Some(numbers) = integers(items) {
             return numbers[..items.len()].iter().enumerate().any(|(index, n)| numbers[..index].contains(n));
         }
-        let is_seen =
-            |(index, item): (usize, &V)| items[..index].iter().any(|other| same(item.borrow(), other.borrow()));
-        return items.iter().enumerate().any(is_seen);
+        let is_duplicate =
+            |(index, item): (usize, &V)| items[..index].iter().any(|other| equal(item.borrow(), other.borrow()));
+        return items.iter().enumerate().any(is_duplicate);
     }
-    // Hashes under random keys, so that nobody can make many items share one; then only those that do are compared.
+    // Hash with random keys, so that clients cannot construct collisions; then compare items with equal hashes.
     let mixer = Mixer::new();
     let mut hashed: Vec<(u64, &Value)> = items.iter().map(|item| (mixer.hash(item.borrow()), item.borrow())).collect();
     hashed.sort_unstable_by_key(|(hash, _)| *hash);
     hashed.chunk_by(|(a, _), (b, _)| a == b).any(|group| {
-        group.iter().enumerate().any(|(index, (_, item))| group[..index].iter().any(|(_, other)| same(item, other)))
+        group.iter().enumerate().any(|(index, (_, item))| group[..index].iter().any(|(_, other)| equal(item, other)))
     })
 }
 
-/// The items, when all are integers, as lists of ids are; what follows them is filled up.
-fn integers<V: Borrow<Value>>(items: &[V]) -> Option<[i64; FEW]> {
-    let mut numbers = [0; FEW];
-    for (place, item) in numbers.iter_mut().zip(items) {
-        *place = item.borrow().as_i64()?;
+/// The items, if all are integers, as in lists of ids. The rest of the array is padding.
+fn integers<V: Borrow<Value>>(items: &[V]) -> Option<[i64; MAX_PAIRWISE]> {
+    let mut numbers = [0; MAX_PAIRWISE];
+    for (slot, item) in numbers.iter_mut().zip(items) {
+        *slot = item.borrow().as_i64()?;
     }
     Some(numbers)
 }
 
-fn same(a: &Value, b: &Value) -> bool {
-    same_to(a, b, MAX_VALUE_DEPTH)
+fn equal(a: &Value, b: &Value) -> bool {
+    equal_to_depth(a, b, MAX_VALUE_DEPTH)
 }
 
-fn same_to(a: &Value, b: &Value, depth_left: usize) -> bool {
+fn equal_to_depth(a: &Value, b: &Value, depth_left: usize) -> bool {
     if depth_left == 0 {
         return false;
     }
@@ -62,21 +62,23 @@ fn same_to(a: &Value, b: &Value, depth_left: usize) -> bool {
             (Num::Float(x), Num::Float(y)) => x.to_bits() == y.to_bits(),
             _ => false,
         },
-        (Value::Array(x), Value::Array(y)) => x.len() == y.len() && x.iter().zip(y).all(|(v, w)| same_to(v, w, below)),
-        (Value::Object(x), Value::Object(y)) => {
-            x.len() == y.len() && x.iter().all(|(key, v)| y.get(key).is_some_and(|w| same_to(v, w, below)))
+        (Value::Array(x), Value::Array(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(v, w)| equal_to_depth(v, w, below))
         }
-        // To PHP, a map with the keys 0, 1, 2 … is that list.
+        (Value::Object(x), Value::Object(y)) => {
+            x.len() == y.len() && x.iter().all(|(key, v)| y.get(key).is_some_and(|w| equal_to_depth(v, w, below)))
+        }
+        // In PHP, a map with the keys 0, 1, 2 … is a list.
         (Value::Object(map), Value::Array(list)) | (Value::Array(list), Value::Object(map)) => {
             let item = |index: usize| map.get(&index.to_string());
             map.len() == list.len()
-                && list.iter().enumerate().all(|(index, v)| item(index).is_some_and(|w| same_to(v, w, below)))
+                && list.iter().enumerate().all(|(index, v)| item(index).is_some_and(|w| equal_to_depth(v, w, below)))
         }
         _ => a == b,
     }
 }
 
-/// Mixes words under random keys, by the folded product of 128 bits that quick hash tables use.
+/// Hashes words with random keys, using the folded 128-bit product of fast hash tables.
 struct Mixer {
     start: u64,
     factor: u64,
@@ -102,17 +104,17 @@ impl Mixer {
     }
 
     fn hash(&self, value: &Value) -> u64 {
-        self.hash_to(value, MAX_VALUE_DEPTH)
+        self.hash_to_depth(value, MAX_VALUE_DEPTH)
     }
 
-    /// Equal for equal values: members are added up, whatever their order, and an index counts as a key.
-    fn hash_to(&self, value: &Value, depth_left: usize) -> u64 {
+    /// Equal for equal values: entries are added up, so their order does not matter, and an index counts as a key.
+    fn hash_to_depth(&self, value: &Value, depth_left: usize) -> u64 {
         let tagged = |tag: u64, word: u64| self.word(self.word(self.start, tag), word);
         if depth_left == 0 {
             return self.start;
         }
         let index = |index: i64| self.word(self.start, index as u64);
-        let member = |key: u64, item: &Value| self.word(key, self.hash_to(item, depth_left - 1));
+        let entry = |key: u64, item: &Value| self.word(key, self.hash_to_depth(item, depth_left - 1));
         match value {
             Value::Null => tagged(0, 0),
             Value::Bool(b) => tagged(1, u64::from(*b)),
@@ -122,13 +124,13 @@ impl Mixer {
             },
             Value::String(text) => self.text(tagged(4, 0), text),
             Value::Array(items) => {
-                let members = (0..).zip(items).map(|(at, item)| member(index(at), item));
-                tagged(5, members.fold(0, u64::wrapping_add))
+                let entries = (0..).zip(items).map(|(at, item)| entry(index(at), item));
+                tagged(5, entries.fold(0, u64::wrapping_add))
             }
             Value::Object(map) => {
                 let key = |name: &str| integer_key(name).map_or_else(|| self.text(!self.start, name), index);
-                let members = map.iter().map(|(name, item)| member(key(name), item));
-                tagged(5, members.fold(0, u64::wrapping_add))
+                let entries = map.iter().map(|(name, item)| entry(key(name), item));
+                tagged(5, entries.fold(0, u64::wrapping_add))
             }
         }
     }
@@ -141,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_integers_are_seen_through() {
+    fn integer_lists() {
         let rows = [
             (json!([]), false),
             (json!([0]), false),
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn few_and_many_agree() {
+    fn pairwise_and_hashed_comparison_agree() {
         let rows = [
             (json!([1, 1.0, "1", true, null]), false),
             (json!([{"a": 1, "b": [2]}, {"b": [2], "a": 1}]), true),

@@ -1,4 +1,4 @@
-//! Whether a value fits a schema. Source: specification, "Validation (against a schema)".
+//! Validates values. Source: specification, "Validation (against a schema)".
 
 use std::{borrow::Borrow, cmp::Ordering};
 
@@ -11,17 +11,17 @@ use svc_php::{
 
 use crate::{
     Error,
-    compile::{Additional, ArrayRules, Bound, Node, NumberRules, ObjectRules, TextRules, TypeName, Types},
+    compile::{Additional, ArrayRules, Bound, Node, NumberRules, ObjectRules, SchemaTypes, TextRules, TypeName},
+    evaluation::{Evaluation, Failure, NoTypeFits, Operation, STEPS_OF_GIVEN_UP_MATCH},
     path::Path,
     pattern::{Match, Pattern},
-    property_map::has_member,
+    property_map::has_property,
     raise,
-    run::{Fail, NoTypeFits, Run, STEPS_OF_GIVEN_UP_MATCH, Use},
     unique::has_duplicates,
     values::{are_values_equal, is_array, is_boolean, is_object},
 };
 
-impl Run<'_> {
+impl Evaluation<'_> {
     pub(crate) fn validate(&mut self, node: &Node, value: &Value, param: &str) -> Result<(), Error> {
         let outcome = self.check(node, node.types.get(), value, &Path::Root(param));
         self.finish(outcome, param)
@@ -32,51 +32,51 @@ impl Run<'_> {
         self.finish(outcome, param)
     }
 
-    /// Checks a value against a schema whose type, own or inherited, is `types`.
+    /// Validates a value by a schema whose type, own or inherited, is `types`.
     pub(crate) fn check<'s>(
         &mut self,
         node: &'s Node,
-        mut types: Types<'s>,
+        mut types: SchemaTypes<'s>,
         value: &Value,
         path: &Path<'_>,
-    ) -> Result<(), Fail> {
+    ) -> Result<(), Failure> {
         self.step(path)?;
-        // The way of most members: one known type, and the keywords that go with it.
-        if let (true, Types::One(kind)) = (node.has_only_type_rules, types)
+        // Fast path of most values: one known type and its keywords.
+        if let (true, SchemaTypes::One(kind)) = (node.has_only_type_rules, types)
             && !kind.is_unknown()
         {
             return self.check_type(node, kind, value, path);
         }
         if let Some(branches) = &node.any_of {
             let found = self.find_any(branches, types, value, path)?;
-            if matches!(types, Types::Missing) {
+            if matches!(types, SchemaTypes::Missing) {
                 types = branches[found].types.get();
             }
         }
         if let Some(branches) = &node.one_of {
             let found = self.find_one(branches, types, value, path)?;
-            if matches!(types, Types::Missing) {
+            if matches!(types, SchemaTypes::Missing) {
                 types = branches[found].types.get();
             }
         }
         let kind = match types {
-            Types::One(kind) if !kind.is_unknown() => Ok(Some(kind)),
-            types => self.settle(types, value, path, Use::Validate),
+            SchemaTypes::One(kind) if !kind.is_unknown() => Ok(Some(kind)),
+            types => self.resolve_type(types, value, path, Operation::Validate),
         };
         let kind = match kind {
             Ok(kind) => kind,
-            Err(NoTypeFits) => return Err(self.fail(|| raise::invalid_type(path, listed(types)))),
+            Err(NoTypeFits) => return Err(self.fail(|| raise::invalid_type(path, type_names(types)))),
         };
         if let Some(kind) = kind {
             self.check_type(node, kind, value, path)?;
         }
         if !node.values.is_empty() {
-            self.check_enum(node, kind.map_or(Types::Missing, Types::One), value, path)?;
+            self.check_enum(node, kind.map_or(SchemaTypes::Missing, SchemaTypes::One), value, path)?;
         }
         match &node.format {
             Some(format) if kind.is_none_or(|k| k.is_unknown() || *k == TypeName::String) => {
                 if format.fits(value) {
-                    self.may_change |= !(value.is_string() && format.is_settled());
+                    self.may_change |= !(value.is_string() && format.leaves_valid_unchanged());
                     Ok(())
                 } else {
                     Err(self.fail(|| format.error(path)))
@@ -86,25 +86,25 @@ impl Run<'_> {
         }
     }
 
-    fn check_type(&mut self, node: &Node, kind: &TypeName, value: &Value, path: &Path<'_>) -> Result<(), Fail> {
-        let wrong = |run: &Self| Err(run.fail(|| raise::invalid_type(path, kind.name())));
+    fn check_type(&mut self, node: &Node, kind: &TypeName, value: &Value, path: &Path<'_>) -> Result<(), Failure> {
+        let type_error = |evaluation: &Self| Err(evaluation.fail(|| raise::invalid_type(path, kind.name())));
         match kind {
-            TypeName::Null if !value.is_null() => wrong(self),
-            TypeName::Boolean if !is_boolean(value) => wrong(self),
-            TypeName::Object if !is_object(value) => wrong(self),
-            TypeName::Array if !is_array(value) => wrong(self),
+            TypeName::Null if !value.is_null() => type_error(self),
+            TypeName::Boolean if !is_boolean(value) => type_error(self),
+            TypeName::Object if !is_object(value) => type_error(self),
+            TypeName::Array if !is_array(value) => type_error(self),
             TypeName::String => match (value, &node.text) {
                 (Value::String(text), Some(rules)) => self.check_text(rules, text, path),
                 (Value::String(_), None) => Ok(()),
-                _ => wrong(self),
+                _ => type_error(self),
             },
             TypeName::Number | TypeName::Integer => {
-                let Some(n) = number(value) else { return wrong(self) };
+                let Some(n) = number(value) else { return type_error(self) };
                 self.may_change |= !if *kind == TypeName::Integer { value.is_i64() } else { value.is_f64() };
                 if let Some(rules) = &node.number {
                     self.check_number(rules, value, n, path)?;
                 }
-                if *kind == TypeName::Integer && !n.is_whole() { wrong(self) } else { Ok(()) }
+                if *kind == TypeName::Integer && !n.is_whole() { type_error(self) } else { Ok(()) }
             }
             TypeName::Object => {
                 self.may_change |= !value.is_object();
@@ -128,13 +128,13 @@ impl Run<'_> {
         }
     }
 
-    fn check_text(&mut self, rules: &TextRules, text: &str, path: &Path<'_>) -> Result<(), Fail> {
+    fn check_text(&mut self, rules: &TextRules, text: &str, path: &Path<'_>) -> Result<(), Failure> {
         if rules.min.is_some() || rules.max.is_some() {
             let n_chars = text.chars().count();
-            if let Some(min) = rules.min.as_ref().filter(|min| count_is(n_chars, min, Ordering::Less)) {
+            if let Some(min) = rules.min.as_ref().filter(|min| count_compares(n_chars, min, Ordering::Less)) {
                 return Err(self.fail(|| raise::too_short(path, &min.source)));
             }
-            if let Some(max) = rules.max.as_ref().filter(|max| count_is(n_chars, max, Ordering::Greater)) {
+            if let Some(max) = rules.max.as_ref().filter(|max| count_compares(n_chars, max, Ordering::Greater)) {
                 return Err(self.fail(|| raise::too_long(path, &max.source)));
             }
         }
@@ -157,10 +157,10 @@ impl Run<'_> {
         }
     }
 
-    fn check_number(&mut self, rules: &NumberRules, value: &Value, n: Num, path: &Path<'_>) -> Result<(), Fail> {
+    fn check_number(&mut self, rules: &NumberRules, value: &Value, n: Num, path: &Path<'_>) -> Result<(), Failure> {
         if let Some(divisor) = &rules.multiple_of
             && let Some(by) = divisor.number
-            // The remainder of floats, as it is: 0.3 is no multiple of 0.1, and nothing is one of 0.
+            // The plain floating-point remainder: 0.3 is not a multiple of 0.1, and no number is a multiple of 0.
             && n.to_float() % by.to_float() != 0.0
         {
             return Err(self.fail(|| raise::invalid_multiple(path, &divisor.source)));
@@ -181,48 +181,53 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn check_object(&mut self, rules: &ObjectRules, value: &Value, path: &Path<'_>) -> Result<(), Fail> {
+    fn check_object(&mut self, rules: &ObjectRules, value: &Value, path: &Path<'_>) -> Result<(), Failure> {
         let none = Map::new();
-        let members = value.as_object().unwrap_or(&none);
+        let properties = value.as_object().unwrap_or(&none);
         let required = rules.required.as_deref().unwrap_or(&rules.marked_required);
-        if let Some(name) = required.iter().find(|name| !has_member(members, name)) {
+        if let Some(name) = required.iter().find(|name| !has_property(properties, name)) {
             return Err(self.fail(|| raise::property_required(path, name)));
         }
         let mut next = 0;
-        for (name, member) in members {
-            let place = Path::Member(path, name);
-            match self.member_rule(rules, name, &mut next) {
-                MemberRule::Schema(schema) => self.check(schema, schema.types.get(), member, &place)?,
-                MemberRule::Forbidden => return Err(self.fail(|| raise::additional_property(name))),
-                MemberRule::Any => {}
+        for (name, property) in properties {
+            let property_path = Path::Property(path, name);
+            match self.property_rule(rules, name, &mut next) {
+                PropertyRule::Schema(schema) => self.check(schema, schema.types.get(), property, &property_path)?,
+                PropertyRule::Forbidden => return Err(self.fail(|| raise::additional_property(name))),
+                PropertyRule::Any => {}
             }
         }
-        if let Some(min) = rules.min.as_ref().filter(|min| count_is(members.len(), min, Ordering::Less)) {
+        if let Some(min) = rules.min.as_ref().filter(|min| count_compares(properties.len(), min, Ordering::Less)) {
             return Err(self.fail(|| raise::too_few_properties(path, &min.source)));
         }
-        if let Some(max) = rules.max.as_ref().filter(|max| count_is(members.len(), max, Ordering::Greater)) {
+        if let Some(max) = rules.max.as_ref().filter(|max| count_compares(properties.len(), max, Ordering::Greater)) {
             return Err(self.fail(|| raise::too_many_properties(path, &max.source)));
         }
         Ok(())
     }
 
-    /// What holds for a member: its own entry, else the first pattern that matches its name, else what is said of others.
-    /// `next` is where among the entries the search begins; 0 at first.
-    pub(crate) fn member_rule<'s>(&mut self, rules: &'s ObjectRules, name: &str, next: &mut usize) -> MemberRule<'s> {
+    /// The rule for a property: its own schema, otherwise the first pattern that matches its name, otherwise
+    /// `additionalProperties`. The search in `properties` starts at `next`, initially 0.
+    pub(crate) fn property_rule<'s>(
+        &mut self,
+        rules: &'s ObjectRules,
+        name: &str,
+        next: &mut usize,
+    ) -> PropertyRule<'s> {
         if let Some(schema) = rules.properties.get_next(name, next) {
-            return MemberRule::Schema(schema);
+            return PropertyRule::Schema(schema);
         }
         if let Some((_, schema)) = rules.patterns.iter().find(|(pattern, _)| self.matches(pattern, name)) {
-            return MemberRule::Schema(schema);
+            return PropertyRule::Schema(schema);
         }
         match &rules.additional {
-            Additional::Any => MemberRule::Any,
-            Additional::Forbidden => MemberRule::Forbidden,
-            Additional::Schema(schema) => MemberRule::Schema(schema),
+            Additional::Any => PropertyRule::Any,
+            Additional::Forbidden => PropertyRule::Forbidden,
+            Additional::Schema(schema) => PropertyRule::Schema(schema),
         }
     }
 
-    fn check_array(&mut self, rules: &ArrayRules, value: &Value, path: &Path<'_>) -> Result<(), Fail> {
+    fn check_array(&mut self, rules: &ArrayRules, value: &Value, path: &Path<'_>) -> Result<(), Failure> {
         match value {
             Value::Array(items) => self.check_items(rules, items, path),
             Value::Object(map) => self.check_items(rules, &map.values().collect::<Vec<_>>(), path),
@@ -233,17 +238,22 @@ impl Run<'_> {
         }
     }
 
-    fn check_items<V: Borrow<Value>>(&mut self, rules: &ArrayRules, items: &[V], path: &Path<'_>) -> Result<(), Fail> {
+    fn check_items<V: Borrow<Value>>(
+        &mut self,
+        rules: &ArrayRules,
+        items: &[V],
+        path: &Path<'_>,
+    ) -> Result<(), Failure> {
         if let Some(schema) = &rules.items {
             for (index, item) in items.iter().enumerate() {
                 self.check(schema, schema.types.get(), item.borrow(), &Path::Item(path, index))?;
             }
         }
         let n_items = items.len();
-        if let Some(min) = rules.min.as_ref().filter(|min| count_is(n_items, min, Ordering::Less)) {
+        if let Some(min) = rules.min.as_ref().filter(|min| count_compares(n_items, min, Ordering::Less)) {
             return Err(self.fail(|| raise::too_few_items(path, &min.source)));
         }
-        if let Some(max) = rules.max.as_ref().filter(|max| count_is(n_items, max, Ordering::Greater)) {
+        if let Some(max) = rules.max.as_ref().filter(|max| count_compares(n_items, max, Ordering::Greater)) {
             return Err(self.fail(|| raise::too_many_items(path, &max.source)));
         }
         if rules.unique && has_duplicates(items) {
@@ -252,14 +262,20 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Compares the value, sanitized by the schema with the type settled on, with each allowed one.
-    fn check_enum(&mut self, node: &Node, types: Types<'_>, value: &Value, path: &Path<'_>) -> Result<(), Fail> {
+    /// Compares the value, sanitized with the selected type, with each allowed one.
+    fn check_enum(
+        &mut self,
+        node: &Node,
+        types: SchemaTypes<'_>,
+        value: &Value,
+        path: &Path<'_>,
+    ) -> Result<(), Failure> {
         let is_plain = node.any_of.is_none() && node.one_of.is_none() && node.format.is_none();
         let found = match (types, value) {
-            (Types::One(TypeName::String), Value::String(text)) if is_plain => {
+            (SchemaTypes::One(TypeName::String), Value::String(text)) if is_plain => {
                 node.values.iter().any(|v| v.as_str() == Some(text))
             }
-            (Types::One(TypeName::Integer), Value::Number(n)) if is_plain && n.is_i64() => {
+            (SchemaTypes::One(TypeName::Integer), Value::Number(n)) if is_plain && n.is_i64() => {
                 node.values.iter().any(|v| are_values_equal(value, v))
             }
             _ => match self.sanitized_for_comparison(node, types, value, path)? {
@@ -270,14 +286,14 @@ impl Run<'_> {
         if found { Ok(()) } else { Err(self.fail(|| raise::not_in_enum(path, &node.values))) }
     }
 
-    /// `None` when a member or item of it could not be sanitized: then it equals nothing.
+    /// `None` if a nested property or item cannot be sanitized; the value then equals nothing.
     fn sanitized_for_comparison(
         &mut self,
         node: &Node,
-        types: Types<'_>,
+        types: SchemaTypes<'_>,
         value: &Value,
         path: &Path<'_>,
-    ) -> Result<Option<Value>, Fail> {
+    ) -> Result<Option<Value>, Failure> {
         let outer = self.error_inside.replace(false);
         let may_change = self.may_change;
         let outcome = self.clean(node, types, value.clone(), path);
@@ -297,11 +313,11 @@ impl Run<'_> {
         node: &Node,
         value: &Value,
         param: &str,
-        first_will_do: bool,
+        stop_at_first: bool,
     ) -> Result<usize, Error> {
         let branches = node.one_of.as_deref().unwrap_or_default();
         let path = Path::Root(param);
-        let outcome = if first_will_do {
+        let outcome = if stop_at_first {
             self.find_any(branches, node.types.get(), value, &path)
         } else {
             self.find_one(branches, node.types.get(), value, &path)
@@ -310,24 +326,24 @@ impl Run<'_> {
     }
 }
 
-/// What holds for one member of an object.
-pub(crate) enum MemberRule<'s> {
+/// The rule for one property of an object.
+pub(crate) enum PropertyRule<'s> {
     Schema(&'s Node),
     Forbidden,
     Any,
 }
 
-/// The listed types as the message shows them.
-fn listed(types: Types<'_>) -> String {
+/// The types as error messages list them.
+fn type_names(types: SchemaTypes<'_>) -> String {
     match types {
-        Types::Many(names) => names.iter().map(TypeName::name).collect::<Vec<_>>().join(","),
-        Types::One(name) => name.name().to_owned(),
-        Types::Missing => String::new(),
+        SchemaTypes::Many(names) => names.iter().map(TypeName::name).collect::<Vec<_>>().join(","),
+        SchemaTypes::One(name) => name.name().to_owned(),
+        SchemaTypes::Missing => String::new(),
     }
 }
 
-/// Whether a count lies on this side of a bound.
-fn count_is(n: usize, bound: &Bound, side: Ordering) -> bool {
+/// Whether a count compares with a bound in this way.
+fn count_compares(n: usize, bound: &Bound, side: Ordering) -> bool {
     let n = i64::try_from(n).unwrap_or(i64::MAX);
     let order = match bound.number {
         Some(bound) => numbers(Num::Int(n), bound),

@@ -1,4 +1,4 @@
-//! Single values: which type they pass for, plain casts, equality, and the shapes of colours, addresses and identifiers.
+//! Functions on single values: type checks, casts, equality, and the formats of colors, IP addresses and UUIDs.
 
 use serde_json::{Map, Value};
 use svc_php::{
@@ -11,16 +11,16 @@ pub use svc_php::{
     numeric::{is_integer, is_numeric},
 };
 
-/// The deepest value that is compared or printed; nothing that a request can hold is deeper.
+/// Maximum nesting of values that are compared or printed. Request values are never nested deeper.
 pub(crate) const MAX_VALUE_DEPTH: usize = 512;
 
-/// Whether a value is a list, or a scalar that becomes one when split at commas; a map of integer keys is a list.
+/// Whether a value is a list, a map with integer keys, or a scalar, which is split at commas.
 pub fn is_array(value: &Value) -> bool {
     is_scalar(value) || is_list_like(value)
 }
 
-/// Whether a value is the empty text or a map. The empty list is an empty map; other lists are none, unlike in the
-/// reference. Source: specification, "Validation", table of type checks.
+/// Whether a value is a map or the empty string. An empty list counts as an empty map; unlike in WordPress, other lists
+/// do not count. Source: specification, "Validation", table of type checks.
 pub fn is_object(value: &Value) -> bool {
     match value {
         Value::Object(_) => true,
@@ -30,7 +30,7 @@ pub fn is_object(value: &Value) -> bool {
     }
 }
 
-/// Whether a value is true or false, the integer 0 or 1, or one of the texts `true`, `false`, `0`, `1` in any case.
+/// Whether a value is a boolean, the integer 0 or 1, or one of the strings `true`, `false`, `0`, `1` in any case.
 pub fn is_boolean(value: &Value) -> bool {
     match value {
         Value::Bool(_) => true,
@@ -40,7 +40,7 @@ pub fn is_boolean(value: &Value) -> bool {
     }
 }
 
-/// A value as a list: scalars are split at commas and white space, maps lose their keys, null is empty.
+/// Converts a value to a list: scalars are split at commas and white space, maps lose their keys, null is empty.
 pub fn sanitize_array(value: Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items,
@@ -50,7 +50,7 @@ pub fn sanitize_array(value: Value) -> Vec<Value> {
     }
 }
 
-/// A value as a map: anything that is none gives the empty map.
+/// Converts a value to a map. Other values become an empty map.
 pub fn sanitize_object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
@@ -58,7 +58,7 @@ pub fn sanitize_object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// A value as a boolean: the texts `false` and `0` in any case, and the empty text, are false.
+/// Converts a value to a boolean. The strings `false` (in any case), `0` and the empty string are false.
 pub fn sanitize_boolean(value: &Value) -> bool {
     match value {
         Value::String(s) => !s.is_empty() && !s.eq_ignore_ascii_case("false") && s != "0",
@@ -66,8 +66,8 @@ pub fn sanitize_boolean(value: &Value) -> bool {
     }
 }
 
-/// Equality of the keyword `enum`: lists by element, maps whatever the order of their members, an integer equals a float
-/// of the same value, everything else strictly.
+/// Equality as in `enum`: lists by element, maps regardless of order, an integer equals a float of the same value,
+/// everything else strictly.
 pub fn are_values_equal(a: &Value, b: &Value) -> bool {
     equal(a, b, MAX_VALUE_DEPTH)
 }
@@ -83,7 +83,7 @@ fn equal(a: &Value, b: &Value, depth_left: usize) -> bool {
         (Value::Object(x), Value::Object(y)) => {
             x.len() == y.len() && x.iter().all(|(k, v)| y.get(k).is_some_and(|w| equal(v, w, depth_left - 1)))
         }
-        // To PHP, a map with the keys 0, 1, 2 … is that list.
+        // In PHP, a map with the keys 0, 1, 2 … is a list.
         (Value::Object(map), Value::Array(list)) | (Value::Array(list), Value::Object(map)) => {
             map.len() == list.len()
                 && list
@@ -99,27 +99,27 @@ fn equal(a: &Value, b: &Value, depth_left: usize) -> bool {
     }
 }
 
-/// A value with the members of its maps in one fixed order, whatever order they came in.
+/// Sorts the keys of all maps in a value.
 pub fn stabilize(value: Value) -> Value {
-    stable(value, MAX_VALUE_DEPTH)
+    sort_keys(value, MAX_VALUE_DEPTH)
 }
 
-fn stable(value: Value, depth_left: usize) -> Value {
+fn sort_keys(value: Value, depth_left: usize) -> Value {
     if depth_left == 0 {
         return value;
     }
     match value {
-        Value::Array(items) => Value::Array(items.into_iter().map(|item| stable(item, depth_left - 1)).collect()),
+        Value::Array(items) => Value::Array(items.into_iter().map(|item| sort_keys(item, depth_left - 1)).collect()),
         Value::Object(map) => {
-            let mut members: Vec<(String, Value)> = map.into_iter().collect();
-            members.sort_by(|(a, _), (b, _)| key_order(a).cmp(&key_order(b)));
-            Value::Object(members.into_iter().map(|(key, item)| (key, stable(item, depth_left - 1))).collect())
+            let mut entries: Vec<(String, Value)> = map.into_iter().collect();
+            entries.sort_by(|(a, _), (b, _)| key_order(a).cmp(&key_order(b)));
+            Value::Object(entries.into_iter().map(|(key, item)| (key, sort_keys(item, depth_left - 1))).collect())
         }
         scalar => scalar,
     }
 }
 
-/// Integer keys in their order, then the others in theirs.
+/// Sorts integer keys numerically, before all others.
 fn key_order(key: &str) -> (bool, i64, &str) {
     match integer_key(key) {
         Some(n) => (false, n, ""),
@@ -127,7 +127,8 @@ fn key_order(key: &str) -> (bool, i64, &str) {
     }
 }
 
-/// A value as PHP prints it in JSON by default: `/` and everything beyond ASCII escaped, whole floats without a point.
+/// A value in PHP's default JSON encoding: `/` and non-ASCII characters are escaped, whole floats have no decimal
+/// point.
 pub(crate) fn json_text(value: &Value) -> String {
     let mut out = String::new();
     write_json(value, &mut out, MAX_VALUE_DEPTH);
@@ -198,28 +199,29 @@ fn write_json_text(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// The colour that a text is: `#` and 3 or 6 hexadecimal digits, with nothing after them.
+/// The color in a string: `#` and 3 or 6 hexadecimal digits, with nothing after them.
 pub fn parse_hex_color(text: &str) -> Option<&str> {
     let digits = text.strip_prefix('#')?;
     (matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit())).then_some(text)
 }
 
-/// Whether a text is an IPv4 dotted quad (leading zeros up to three digits allowed), or an IPv6 address.
+/// Whether a string is an IPv4 address in dotted form (leading zeros are allowed, up to three digits) or an IPv6
+/// address.
 pub fn is_ip_address(text: &str) -> bool {
     is_ipv4(text, true) || is_ipv6(text)
 }
 
-fn is_ipv4(text: &str, zeros_may_lead: bool) -> bool {
+fn is_ipv4(text: &str, allow_leading_zeros: bool) -> bool {
     let is_part = |part: &str| {
         let fits = matches!(part.len(), 1..=3) && part.bytes().all(|b| b.is_ascii_digit());
         let leads_with_zero = part.len() > 1 && part.starts_with('0');
-        fits && (zeros_may_lead || !leads_with_zero) && part.parse::<u16>().is_ok_and(|n| n <= 255)
+        fits && (allow_leading_zeros || !leads_with_zero) && part.parse::<u16>().is_ok_and(|n| n <= 255)
     };
     text.split('.').count() == 4 && text.split('.').all(is_part)
 }
 
-/// Eight groups of up to four hexadecimal digits, the last two of which may be an IPv4 address, and one `::` for the
-/// groups of zeros left out.
+/// Eight groups of up to four hexadecimal digits, of which the last two may be an IPv4 address, and one `::` in place
+/// of groups of zeros.
 fn is_ipv6(text: &str) -> bool {
     if text.len() > 64 {
         return false;
@@ -251,7 +253,7 @@ fn is_ipv6(text: &str) -> bool {
     }
 }
 
-/// Whether a text is a UUID in lower case with hyphens, of this version when one is given. Only version 4 can be asked for.
+/// Whether a string is a lower-case UUID with hyphens, of `version` if it is set. Only version 4 is supported.
 pub fn is_uuid(text: &str, version: Option<u8>) -> bool {
     if text.len() != 36 || text.bytes().any(|b| b.is_ascii_uppercase()) {
         return false;
@@ -270,9 +272,9 @@ mod tests {
 
     use super::*;
 
-    // The reference takes any list for an object.
+    // WordPress accepts any list as an object.
     #[test]
-    fn a_list_is_no_object() {
+    fn lists_are_not_objects() {
         assert!(
             !is_object(&json!(["a"]))
                 && is_object(&json!([]))
@@ -282,9 +284,9 @@ mod tests {
         assert_eq!(sanitize_object(json!(["a"])), Map::new());
     }
 
-    // In the reference one line feed may follow.
+    // WordPress accepts a trailing line feed.
     #[test]
-    fn shapes_end_with_their_last_character() {
+    fn formats_reject_a_trailing_line_feed() {
         assert_eq!(parse_hex_color("#fff"), Some("#fff"));
         for text in ["#fff\n", "#ffff", "fff", "#ggg", "#"] {
             assert_eq!(parse_hex_color(text), None, "{text:?}");
@@ -296,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses() {
+    fn ip_addresses() {
         for text in ["01.002.3.255", "::", "::1", "1::", "1:2:3:4:5:6:7:8", "::ffff:1.2.3.4", "1:0:2001:ff:ff:1::"] {
             assert!(is_ip_address(text), "{text}");
         }
@@ -317,14 +319,14 @@ mod tests {
     }
 
     #[test]
-    fn equality() {
+    fn enum_equality() {
         assert!(are_values_equal(&json!({"a": [1, null], "b": 2.0}), &json!({"b": 2, "a": [1.0, null]})));
         assert!(!are_values_equal(&json!("1"), &json!(1)));
         assert!(are_values_equal(&json!({"0": "x"}), &json!(["x"])) && are_values_equal(&json!({}), &json!([])));
     }
 
     #[test]
-    fn printed_in_messages() {
+    fn json_in_messages() {
         assert_eq!(
             json_text(&json!([1.0, "a/é🎉\"", {"x": {}, "0": null}])),
             r#"[1,"a\/\u00e9\ud83c\udf89\"",{"x":[],"0":null}]"#

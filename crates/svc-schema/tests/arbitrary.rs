@@ -1,4 +1,4 @@
-//! Arbitrary values against arbitrary schemas: no panic, no endless run, and a few laws.
+//! Arbitrary values and schemas: no panics, no endless runs, and some invariants.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -47,11 +47,11 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-fn named(members: Vec<(&'static str, Value)>) -> Value {
-    Value::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+fn named(properties: Vec<(&'static str, Value)>) -> Value {
+    Value::Object(properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// Keywords that hold no schema, each with fitting and unfitting values.
+/// Keywords that contain no schema, each with valid and invalid values.
 fn plain_keyword() -> BoxedStrategy<(&'static str, Value)> {
     let type_name = || prop::sample::select(&TYPES[..]);
     let counts = [
@@ -94,11 +94,11 @@ fn schema() -> BoxedStrategy<Value> {
         .clone()
         .prop_map(named)
         .prop_recursive(4, 40, 4, move |inner| {
-            let members = prop::collection::vec((prop::sample::select(&NAMES[..]), inner.clone()), 0..4);
+            let properties = prop::collection::vec((prop::sample::select(&NAMES[..]), inner.clone()), 0..4);
             let rules = prop::collection::vec((prop::sample::select(&PATTERNS[..]), inner.clone()), 0..3);
             let branches = prop::collection::vec(inner.clone(), 0..4);
             let holding = prop_oneof![
-                3 => members.prop_map(|m| ("properties", named(m))),
+                3 => properties.prop_map(|m| ("properties", named(m))),
                 2 => rules.prop_map(|m| ("patternProperties", named(m))),
                 2 => inner.clone().prop_map(|s| ("items", s)),
                 2 => inner.prop_map(|s| ("additionalProperties", s)),
@@ -115,20 +115,20 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
     #[test]
-    fn every_step_ends(source in schema(), value in value(), context in "view|edit|x") {
+    fn every_operation_terminates(source in schema(), value in value(), context in "view|edit|x") {
         let schema = Schema::compile(source.clone());
         prop_assert_eq!(schema.source(), &source);
         let mut notices = Notices::new();
         let checked = schema.validate(&value, "p");
-        prop_assert_eq!(&checked, &schema.validate_with(&value, "p", &mut notices), "notices change nothing");
+        prop_assert_eq!(&checked, &schema.validate_with(&value, "p", &mut notices), "notices do not change the result");
         if let Err(error) = &checked {
             prop_assert!(error.code().starts_with("rest_"));
             prop_assert!(error.to_body().is_object());
         }
         let cleaned = schema.sanitize(value.clone(), "p");
         prop_assert_eq!(&cleaned, &schema.sanitize_with(value.clone(), "p", &mut notices));
-        match schema.is_settled(&value, "p") {
-            Ok(true) => prop_assert_eq!(&cleaned, &Ok(value.clone()), "what is settled stays as it is"),
+        match schema.is_sanitized(&value, "p") {
+            Ok(true) => prop_assert_eq!(&cleaned, &Ok(value.clone()), "sanitized values stay unchanged"),
             Ok(false) => prop_assert_eq!(&checked, &Ok(())),
             Err(error) => prop_assert_eq!(&checked, &Err(error)),
         }
@@ -146,7 +146,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_is_a_schema(source in value(), value in value()) {
+    fn any_json_compiles(source in value(), value in value()) {
         let schema = Schema::compile(source);
         let _ = schema.validate(&value, "p");
         let _ = schema.sanitize(value.clone(), "p");
@@ -154,16 +154,16 @@ proptest! {
     }
 
     #[test]
-    fn sanitizing_twice_changes_nothing_for_plain_types(name in prop::sample::select(&TYPES[..7]), value in value()) {
+    fn sanitizing_plain_types_is_idempotent(name in prop::sample::select(&TYPES[..7]), value in value()) {
         let schema = Schema::compile(json!({ "type": name }));
         let once = schema.sanitize(value, "p").unwrap();
         prop_assert_eq!(schema.sanitize(once.clone(), "p").unwrap(), once.clone());
-        // The empty text is not there for a list of nothing; every other outcome has the type.
+        // An empty string is not a list item; every other result has the type.
         prop_assert!(schema.validate(&once, "p").is_ok(), "{} {}", name, once);
     }
 
     #[test]
-    fn equal_values_do_not_depend_on_the_order_of_members(value in value()) {
+    fn equality_ignores_property_order(value in value()) {
         let stable = values::stabilize(value.clone());
         prop_assert!(values::are_values_equal(&value, &stable));
         prop_assert_eq!(values::stabilize(stable.clone()), stable);
@@ -181,9 +181,9 @@ proptest! {
     }
 }
 
-/// A schema whose work would double at each of its levels.
+/// A schema whose work would double at each level.
 #[test]
-fn nested_combinations_end() {
+fn nested_combined_schemas_terminate() {
     let mut source = json!({ "type": "string", "enum": ["x"] });
     for _ in 0..60 {
         source = json!({ "anyOf": [source.clone(), { "type": "integer" }], "enum": ["y"] });
@@ -193,9 +193,9 @@ fn nested_combinations_end() {
     assert!(schema.sanitize(json!("x"), "p").is_err());
 }
 
-/// On a small stack: the depth of schemas and values is bounded where it is walked.
+/// Runs on a small stack: the recursion over schemas and values is bounded.
 #[test]
-fn depth_is_bounded() {
+fn recursion_depth_is_bounded() {
     let deep = || {
         let mut source = json!({ "type": "array" });
         let mut value = json!([1]);

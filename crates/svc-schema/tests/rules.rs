@@ -1,14 +1,14 @@
-//! The rules of the specification, a row each: what is refused with which words, what is cleaned to what.
+//! The rules of the specification, one row each: invalid values with their error, and sanitized values.
 
 use serde_json::{Value, json};
 use svc_schema::{NoticeKind, Notices, Schema};
 
-/// `schema`, `value`, then the code and message of the error, or `ok`.
+/// `schema`, `value`, then code and message of the error, or `ok`.
 #[track_caller]
 fn check(schema: Value, value: Value, code: &str, message: &str) {
     let outcome = Schema::compile(schema.clone()).validate(&value, "p");
-    let told = outcome.as_ref().map_or_else(|e| (e.code(), e.message()), |()| ("ok", ""));
-    assert_eq!(told, (code, message), "{schema} {value}");
+    let reported = outcome.as_ref().map_or_else(|e| (e.code(), e.message()), |()| ("ok", ""));
+    assert_eq!(reported, (code, message), "{schema} {value}");
 }
 
 #[track_caller]
@@ -18,7 +18,7 @@ fn clean(schema: Value, value: Value, expected: Value) {
 
 #[test]
 #[rustfmt::skip]
-fn refusals() {
+fn invalid_values() {
     let s = |keyword: &str, value: Value| json!({"type": "string", keyword: value});
     let n = |rules: Value| { let mut schema = json!({"type": "number"}); schema.as_object_mut().unwrap().extend(rules.as_object().unwrap().clone()); schema };
     let a = |keyword: &str, value: Value| json!({"type": "array", keyword: value});
@@ -29,7 +29,7 @@ fn refusals() {
     check(json!({"type": "null"}), json!(""), "rest_invalid_type", "p is not of type null.");
     check(json!({"type": ["integer", "null"]}), json!("x"), "rest_invalid_type", "p is not of type integer,null.");
     check(json!({"type": "array"}), json!({"a": 1}), "rest_invalid_type", "p is not of type array.");
-    // A list is no object, though the reference takes it for one.
+    // Unlike in WordPress, a list is not an object.
     check(json!({"type": "object"}), json!(["a"]), "rest_invalid_type", "p is not of type object.");
     check(json!({"type": "object"}), json!(""), "ok", "");
     check(o("required", json!(["a"])), json!({}), "rest_property_required", "a is a required property of p.");
@@ -78,11 +78,11 @@ fn combined_schemas() {
     check(any(&[&json!({"type": "null"}), &json!({"type": "boolean"})]), json!([]), "rest_no_matching_schema", "p does not match any of the expected formats.");
     check(one(&[&json!({"type": "integer"}), &json!({"type": "number"})]), json!(1), "rest_one_of_multiple_matches", "p matches more than one of the expected formats.");
     check(one(&[&json!({"type": "integer", "title": "A"}), &json!({"type": "number", "title": "B"})]), json!(1), "rest_one_of_multiple_matches", "p matches A and B, but should match only one.");
-    // Of objects, the one that shares most names is told of.
+    // Of object schemas, the one that has the most property names in common is reported.
     let near = json!({"type": "object", "title": "Near", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}});
-    let far = json!({"type": "object", "title": "Far", "properties": {"a": {"type": "null"}, "z": {"type": "null"}}});
-    check(any(&[&far, &near]), json!({"a": 1, "b": "x"}), "rest_no_matching_schema", "p is not a valid Near. Reason: p[b] is not of type integer.");
-    // The type of the schema around counts for those without one.
+    let distant = json!({"type": "object", "title": "Far", "properties": {"a": {"type": "null"}, "z": {"type": "null"}}});
+    check(any(&[&distant, &near]), json!({"a": 1, "b": "x"}), "rest_no_matching_schema", "p is not a valid Near. Reason: p[b] is not of type integer.");
+    // Sub-schemas without a type inherit it.
     check(json!({"type": "string", "anyOf": [{"maxLength": 1}]}), json!(5), "rest_no_matching_schema", "p does not match the expected format. Reason: p is not of type string.");
     let error = Schema::compile(any(&[&count, &text])).validate(&json!("abc"), "p").unwrap_err();
     assert_eq!(error.data(), Some(&json!({"position": 1})));
@@ -90,7 +90,7 @@ fn combined_schemas() {
 
 #[test]
 #[rustfmt::skip]
-fn cleaned_values() {
+fn sanitized_values() {
     let t = |name: &str| json!({"type": name});
     clean(t("integer"), json!("12abc"), json!(12));
     clean(t("integer"), json!(1.9), json!(1));
@@ -112,7 +112,7 @@ fn cleaned_values() {
     clean(json!({"type": "string", "format": "hex-color"}), json!("red"), json!(""));
     clean(json!({"type": "string", "format": "ip"}), json!(" <b>1.2.3.4</b> "), json!("1.2.3.4"));
     clean(json!({"type": "string", "format": "uri"}), json!("javascript:alert(1)"), json!(""));
-    // Formats that the reference knows and the specification does not.
+    // Formats that WordPress supports and the specification does not.
     clean(json!({"type": "string", "format": "text-field"}), json!("<b>x</b>\n"), json!("<b>x</b>\n"));
     clean(json!({"type": "string", "format": "textarea-field"}), json!("<b>x</b>\n"), json!("<b>x</b>\n"));
     clean(json!({"anyOf": [{"type": "null"}, {"type": "integer"}]}), json!("5"), json!(5));
@@ -140,7 +140,7 @@ fn contexts() {
 }
 
 #[test]
-fn faulty_types_are_told_of_and_tolerated() {
+fn invalid_types_are_reported_and_tolerated() {
     let mut notices = Notices::new();
     let schema = Schema::compile(json!({"type": "array", "items": {"enum": [1]}}));
     assert!(schema.validate_with(&json!([1, 1]), "p", &mut notices).is_ok());

@@ -1,8 +1,8 @@
-//! Answers over loopback sockets, kept alive: a list of ten posts and one post from SQLite, against a bare axum handler that
-//! returns the same bytes. The ratio of each pair is what `docs/performance.md` tells.
+//! Requests over keep-alive loopback connections: a list of ten posts and one post from SQLite, compared with a bare axum handler
+//! that returns the same bytes. `docs/performance.md` reports the ratio of each pair.
 //!
-//! The same question is answered by what was answered before, as in earnest. An address with a number that nothing reads is
-//! another question each time: `made anew`.
+//! Repeated URLs are served from the response cache, as in production. URLs with an unused, changing parameter are not cached:
+//! `uncached`.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -16,23 +16,23 @@ use svc_model::Post;
 use svc_server::{
     SiteBuilder,
     config::{Config, SETTINGS, Sources},
-    serving::{Running, bind},
+    http_server::{Running, bind},
 };
 use svc_store::{DatabaseUrl, Store, StoreConfig, posts};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// As the program has it.
+/// The allocator of the program.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Posts in the site; the list shows ten of them.
+/// Number of posts on the site. The list shows ten.
 const N_POSTS: i64 = 200;
 
 const LIST: &str = "/svc-json/svc/v2/posts";
 
-/// A connection that is kept.
+/// A keep-alive connection.
 struct Client {
     stream: BufReader<TcpStream>,
 }
@@ -48,12 +48,12 @@ impl Client {
         self.get_as(path, "")
     }
 
-    /// Asks with these headers, each with its line's end.
+    /// Sends a request with these header lines.
     fn get_as(&mut self, path: &str, headers: &str) -> Vec<u8> {
         self.send(&format!("GET {path} HTTP/1.1\r\nHost: bench\r\n{headers}\r\n")).1
     }
 
-    /// The head and the body of the answer.
+    /// Reads the head and the body of a response.
     fn send(&mut self, request: &str) -> (String, Vec<u8>) {
         self.stream.get_mut().write_all(request.as_bytes()).expect("a connection");
         let (mut length, mut head) = (0, String::new());
@@ -73,7 +73,7 @@ impl Client {
         (head, body)
     }
 
-    /// Posts a form; the head and the body of the answer.
+    /// Posts a form. Returns the head and the body of the response.
     fn post(&mut self, path: &str, headers: &str, form: &str) -> (String, Vec<u8>) {
         let kind = "Content-Type: application/x-www-form-urlencoded";
         let length = form.len();
@@ -89,7 +89,7 @@ fn config(folder: &TempDir) -> Config {
     Config::load(&Sources { folder: folder.path().to_owned(), variables: Vec::new(), flags }).expect("defaults")
 }
 
-/// Fills the site that the first start made.
+/// Adds posts to the new site.
 fn fill(folder: &TempDir) {
     let url = DatabaseUrl::Sqlite(folder.path().join("svc-data/site.db"));
     let store = Store::open(&StoreConfig::new(url)).expect("the site's database");
@@ -106,7 +106,7 @@ fn fill(folder: &TempDir) {
         .expect("writes");
 }
 
-/// How a request says who sends it, by name: not at all, by Basic authentication, by cookie and nonce.
+/// Authentication headers by name: none, Basic, cookie and nonce.
 fn callers(client: &mut Client, password: &str) -> [(&'static str, String); 3] {
     let (head, _) = client.post("/wp-login.php", "", &format!("log=admin&pwd={password}"));
     let cookies: Vec<&str> = head.lines().filter_map(|l| l.strip_prefix("set-cookie: ")?.split(';').next()).collect();
@@ -120,14 +120,14 @@ fn callers(client: &mut Client, password: &str) -> [(&'static str, String); 3] {
     [("svc", String::new()), ("svc, with Basic authentication", basic), ("svc, with cookie and nonce", session)]
 }
 
-/// Rounds in which all ways to sign in are measured one after another.
+/// Number of rounds. Each measures all kinds of authentication in turn.
 const ROUNDS: usize = 200;
 
-/// Requests of each in a round.
+/// Requests of each kind per round.
 const IN_A_ROUND: usize = 20;
 
-/// Medians of what a request takes with each of these headers, in turn, so that whatever else the machine does meets all
-/// of them alike; as the rate of requests compared to the first.
+/// Compares the request rates with each of these headers to the first one, as medians. They are measured in turn, so that other
+/// load on the machine affects all of them.
 fn told_in_turn(client: &mut Client, callers: &[(&str, String)], mut address: impl FnMut() -> String) {
     let mut times = vec![Vec::with_capacity(ROUNDS); callers.len()];
     for _ in 0..ROUNDS {
@@ -187,7 +187,7 @@ fn bench(c: &mut Criterion) {
             n += 1;
             format!("{path}?n={n}")
         };
-        group.bench_function("svc, made anew", |b| b.iter(|| ours.get_as(&another(), "")));
+        group.bench_function("svc, uncached", |b| b.iter(|| ours.get_as(&another(), "")));
         group.bench_function("bare axum handler, same bytes", |b| b.iter(|| theirs.get(&path)));
         group.finish();
         told_in_turn(&mut ours, &callers, || path.clone());

@@ -1,13 +1,13 @@
-//! What the first start and the command line do with accounts: the stored values of a user that come with it.
+//! User meta for roles and new users, as the first start and the command line write it.
 
 use svc_model::UserId;
 use svc_store::{MetaKind, StoreError, StoredText, Tx, meta};
 
-/// The stored level of each default role, which old plugins ask for.
+/// User levels of the default roles, which old plugins read.
 const LEVELS: &[(&str, &str)] =
     &[("administrator", "10"), ("editor", "7"), ("author", "2"), ("contributor", "1"), ("subscriber", "0")];
 
-/// The stored values of a role: capabilities and level, each by its key.
+/// The meta of a role: capabilities and level.
 fn role_meta(prefix: &str, role: &str) -> [(String, StoredText); 2] {
     let level = LEVELS.iter().find(|(name, _)| *name == role).map_or("0", |(_, level)| level);
     [
@@ -16,7 +16,7 @@ fn role_meta(prefix: &str, role: &str) -> [(String, StoredText); 2] {
     ]
 }
 
-/// Gives a user this role in the place of all others.
+/// Replaces the roles of a user by one role.
 pub(crate) fn set_role(tx: &mut Tx, user: UserId, role: &str) -> Result<(), StoreError> {
     for (key, value) in role_meta(tx.prefix(), role) {
         meta::update(tx, MetaKind::User, user.0, &key, &value)?;
@@ -24,7 +24,7 @@ pub(crate) fn set_role(tx: &mut Tx, user: UserId, role: &str) -> Result<(), Stor
     Ok(())
 }
 
-/// Gives a new user the meta that every user has.
+/// Adds the default meta of a new user.
 pub(crate) fn default_meta(tx: &mut Tx, user: UserId, nickname: &str, role: &str) -> Result<(), StoreError> {
     let [(capabilities_key, capabilities), (level_key, level)] = role_meta(tx.prefix(), role);
     let rows = [
@@ -41,7 +41,7 @@ pub(crate) fn default_meta(tx: &mut Tx, user: UserId, nickname: &str, role: &str
         ("locale", ""),
     ]
     .map(|(key, value)| (key, StoredText::of(value)));
-    let rights = [(capabilities_key.as_str(), &capabilities), (level_key.as_str(), &level)];
-    let rows: Vec<(&str, &StoredText)> = rows.iter().map(|(key, value)| (*key, value)).chain(rights).collect();
+    let role_rows = [(capabilities_key.as_str(), &capabilities), (level_key.as_str(), &level)];
+    let rows: Vec<(&str, &StoredText)> = rows.iter().map(|(key, value)| (*key, value)).chain(role_rows).collect();
     meta::add_many(tx, MetaKind::User, user.0, &rows)
 }

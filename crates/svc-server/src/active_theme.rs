@@ -1,4 +1,4 @@
-//! Which theme draws the site: chosen by a setting or on the command line, stored as options.
+//! Activates a theme: the setting or the command line selects it, and the site's options store it.
 
 use std::path::Path;
 
@@ -7,28 +7,28 @@ use svc_store::{Store, StoredText, Tx, options};
 
 use crate::error::{Error, Result};
 
-/// Themes stand in this folder of the content folder.
+/// Folder of themes in the content folder.
 pub(crate) const FOLDER: &str = "themes";
 
-/// The theme of this name, if it can be used.
+/// The theme with this name; `None` if it is missing or broken.
 pub(crate) fn read(content_dir: &Path, name: &str) -> Option<Theme> {
     Theme::read(&content_dir.join(FOLDER), name, "")
 }
 
-/// The theme of this name.
+/// The theme with this name.
 ///
 /// # Errors
-/// When it is missing or cannot be used.
+/// If it is missing or broken.
 pub(crate) fn require(content_dir: &Path, name: &str) -> Result<Theme> {
     read(content_dir, name).ok_or_else(|| {
-        Error::Refused(format!("there is no theme `{name}` that could be used; `theme list` shows those there are"))
+        Error::Refused(format!("there is no theme `{name}`, or it is broken; `theme list` prints the available ones"))
     })
 }
 
-/// Makes this theme the site's; writes nothing when it is so already.
+/// Activates a theme. Writes nothing if it is active already.
 ///
 /// # Errors
-/// When there is no such theme, or the options cannot be read or written.
+/// If there is no such theme, or the options cannot be read or written.
 pub(crate) fn activate(content_dir: &Path, store: &Store, name: &str) -> Result<Theme> {
     let theme = require(content_dir, name)?;
     let rows = [
@@ -51,7 +51,7 @@ mod tests {
     use crate::{first_run, shipped_theme};
 
     #[test]
-    fn a_theme_is_chosen_and_one_that_is_not_there_is_refused() {
+    fn activates_existing_themes_only() {
         let content = tempfile::tempdir().unwrap();
         let themes = content.path().join(FOLDER);
         shipped_theme::write(&themes).unwrap();

@@ -1,45 +1,45 @@
-//! Why a command of the server failed, in words for the person who started it.
+//! Errors of opening and serving a site.
 
-/// A failure to start, serve or carry out a command. Shown once, at the end of the program.
+/// A failure to open or serve a site.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The configuration is wrong.
+    /// Invalid configuration.
     #[error(transparent)]
     Config(#[from] crate::config::ConfigError),
-    /// The system refused something.
-    #[error("{doing}: {cause}")]
+    /// Error of the operating system.
+    #[error("{context}: {cause}")]
     Io {
-        /// What was being done: `cannot listen on 127.0.0.1:80`.
-        doing: String,
-        /// What the system said.
+        /// The failed operation: `cannot listen on 127.0.0.1:80`.
+        context: String,
+        /// The cause.
         cause: std::io::Error,
     },
-    /// The database refused something.
-    #[error("{doing}: {cause}")]
+    /// Error of the database.
+    #[error("{context}: {cause}")]
     Store {
-        /// What was being done.
-        doing: String,
-        /// What the store said; holds no secret.
+        /// The failed operation.
+        context: String,
+        /// The cause; contains no secret.
         cause: svc_store::StoreError,
     },
-    /// A command cannot be carried out as asked.
+    /// Any other reason.
     #[error("{0}")]
     Refused(String),
 }
 
-/// Result of a command.
+/// Result of opening or serving a site.
 pub type Result<T = ()> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Names what was being done when the system refused it; for `map_err`.
-    pub fn io(doing: impl Into<String>) -> impl FnOnce(std::io::Error) -> Error {
-        let doing = doing.into();
-        move |cause| Error::Io { doing, cause }
+    /// Adds the failed operation to an error of the operating system, for `map_err`.
+    pub fn io(context: impl Into<String>) -> impl FnOnce(std::io::Error) -> Error {
+        let context = context.into();
+        move |cause| Error::Io { context, cause }
     }
 
-    /// Names what was being done when the database refused it; for `map_err`.
-    pub fn store(doing: impl Into<String>) -> impl FnOnce(svc_store::StoreError) -> Error {
-        let doing = doing.into();
-        move |cause| Error::Store { doing, cause }
+    /// Adds the failed operation to an error of the database, for `map_err`.
+    pub fn store(context: impl Into<String>) -> impl FnOnce(svc_store::StoreError) -> Error {
+        let context = context.into();
+        move |cause| Error::Store { context, cause }
     }
 }

@@ -1,7 +1,7 @@
-//! Requests in progress, so that a stop can wait for them.
+//! Counts requests in progress, so that shutdown can wait for them.
 //!
-//! A task that is in the middle of its work when the runtime ends continues briefly without a clock, and panics at the
-//! first timer. So the server ends what is left of its requests, and waits for them, while the runtime is still there.
+//! A task that still runs when the runtime shuts down panics at its next timer. The server therefore cancels its remaining
+//! requests, and waits for them, before the runtime ends.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,10 +14,10 @@ use axum::{
 use http::StatusCode;
 use tokio::sync::watch;
 
-/// How long a stop waits for requests that it has ended: no read of the database takes longer.
+/// How long shutdown waits for cancelled requests. No read of the database takes longer.
 const LAST: Duration = Duration::from_secs(20);
 
-/// How long a stop waits for connections whose requests have ended.
+/// How long shutdown waits for connections after their requests have ended.
 const CONNECTIONS: Duration = Duration::from_millis(500);
 
 /// The requests of one server. Cheap to clone.
@@ -27,7 +27,7 @@ pub(crate) struct InFlight {
     ended: Arc<watch::Sender<bool>>,
 }
 
-/// One of them; counted until this is dropped.
+/// A request in progress, until this is dropped.
 struct Counted(Arc<watch::Sender<usize>>);
 
 impl Drop for Counted {
@@ -41,7 +41,7 @@ impl InFlight {
         InFlight { count: Arc::new(watch::Sender::new(0)), ended: Arc::new(watch::Sender::new(false)) }
     }
 
-    /// Counts the requests of a router.
+    /// Wraps a router to count its requests.
     pub(crate) fn count(&self, router: Router) -> Router {
         let requests = self.clone();
         router.layer(from_fn(move |request: Request, next: Next| requests.clone().run(next.run(request))))
@@ -58,12 +58,12 @@ impl InFlight {
         }
     }
 
-    /// Ends all requests at their next pause, and waits until they have ended and their connections are closed.
+    /// Cancels all requests at their next await point, and waits until they have ended and their connections are closed.
     pub(crate) async fn end(&self) {
         self.ended.send_replace(true);
         let mut count = self.count.subscribe();
         if tokio::time::timeout(LAST, count.wait_for(|n| *n == 0)).await.is_err() {
-            tracing::warn!(requests = *self.count.borrow(), "stopped with requests that do not end");
+            tracing::warn!(requests = *self.count.borrow(), "stopped with requests still in progress");
         }
         let until = tokio::time::Instant::now() + CONNECTIONS;
         let runtime = tokio::runtime::Handle::current();
@@ -83,11 +83,11 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_stop_ends_requests_and_waits_for_the_one_that_blocks() {
         let requests = InFlight::new();
-        let (begun, wait) = std::sync::mpsc::channel();
+        let (started, wait) = std::sync::mpsc::channel();
         let blocks = get(move || async move {
-            begun.send(()).unwrap();
+            started.send(()).unwrap();
             tokio::task::block_in_place(|| std::thread::sleep(Duration::from_millis(200)));
-            // What panics once the runtime is gone.
+            // A timer, which panics after the runtime has ended.
             tokio::time::sleep(Duration::from_secs(3600)).await;
         });
         let app = requests.count(Router::new().route("/", blocks));

@@ -1,4 +1,4 @@
-//! A content server: configuration, composition, pages.
+#![doc = include_str!("../README.md")]
 
 mod accounts;
 mod active_theme;
@@ -6,23 +6,21 @@ mod cli;
 pub mod config;
 pub mod error;
 pub mod first_run;
+pub mod http_server;
 mod in_flight;
 mod logs;
-mod pages;
 mod schedule;
-pub mod serving;
 mod shipped_theme;
-mod sign_in;
 mod site;
-pub mod uploads;
 
-pub use pages::Texts;
 pub use schedule::Schedule;
 pub use site::{OpenSite, SiteBuilder};
+pub use svc_pages::Texts;
 
-// What a program that builds its own site names, so that it needs no other crate of ours.
+// Crates that programs with a `SiteBuilder` use.
 pub use svc_auth as auth;
 pub use svc_controllers as controllers;
 pub use svc_model as model;
 pub use svc_routing as routing;
 pub use svc_schema as schema;
+pub use svc_site::{Extension, Plugin, Site};

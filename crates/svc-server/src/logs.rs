@@ -1,4 +1,4 @@
-//! Log lines: to standard error, as text or JSON, filtered.
+//! Logging to standard error, as text or JSON.
 
 use std::io::IsTerminal;
 
@@ -6,7 +6,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, LogFormat};
 
-/// Installs the process's logger; a second call changes nothing, so that several servers can run in one process.
+/// Installs the process's logger. Further calls have no effect, so that several servers can run in one process.
 pub(crate) fn install(config: &Config) {
     let filter = EnvFilter::try_new(&config.log).unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
@@ -21,7 +21,7 @@ pub(crate) fn install(config: &Config) {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn message(payload: &(dyn std::any::Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())

@@ -1,41 +1,42 @@
-//! The task that publishes posts when their time comes: at that moment, and now and then besides, since other programs
-//! write to the same database. When it starts, it removes the files of uploads that an earlier run did not finish.
+//! The background task that publishes scheduled posts: when they are due, and at a regular interval, since other programs may
+//! schedule posts in the same database. On start it removes the files of interrupted uploads.
 
 use std::{sync::Arc, time::Duration};
 
 use chrono::{NaiveDateTime, TimeDelta};
-use svc_controllers::{Site, media, schedule};
+use svc_controllers::RestSite;
+use svc_site::schedule;
 use tokio::task::JoinHandle;
 
-/// How long it sleeps at most.
+/// Maximum time between two runs.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// How long it sleeps at least: so a post that cannot be published does not keep it busy.
+/// Minimum time between two runs, in case a post cannot be published.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The task; it ends when this is dropped.
+/// The task. It stops when this is dropped.
 #[derive(Debug)]
-#[must_use = "the task ends when this is dropped"]
+#[must_use = "the task stops when this is dropped"]
 pub struct Schedule(JoinHandle<()>);
 
 impl Schedule {
-    /// Starts the task on this site.
-    pub(crate) fn start(site: Arc<Site>) -> Self {
+    /// Starts the task.
+    pub(crate) fn start(site: Arc<RestSite>) -> Self {
         Schedule(tokio::spawn(async move {
-            media::remove_interrupted_uploads(&site).await;
+            svc_site::media::delete::remove_interrupted_uploads(&site).await;
             loop {
                 let now = site.now();
-                let next = match schedule::publish_due(&site, now).await {
+                let next = match schedule::publish_due(&site.site, now).await {
                     Ok(round) => {
                         if round.published > 0 {
-                            tracing::info!(published = round.published, "scheduled posts");
+                            tracing::info!(published = round.published, "published scheduled posts");
                         }
                         round.next
                     }
-                    // Its cause has been logged where it became an error of the interface.
+                    // The cause was logged where it became an API error.
                     Err(_) => None,
                 };
-                // Whoever schedules a post in the meantime wakes the task.
+                // Scheduling a post wakes the task.
                 let woken = site.scheduled.notified();
                 drop(tokio::time::timeout(pause(site.now(), next), woken).await);
             }
@@ -44,10 +45,10 @@ impl Schedule {
 }
 
 impl Schedule {
-    /// Ends the task, and waits until it has ended.
+    /// Stops the task and waits for its end.
     pub async fn stop(mut self) {
         self.0.abort();
-        // It was aborted, so there is nothing to learn from how it ended.
+        // The result is always a cancellation.
         drop((&mut self.0).await);
     }
 }
@@ -58,7 +59,7 @@ impl Drop for Schedule {
     }
 }
 
-/// How long to sleep until the next post is due.
+/// Time to sleep until the next post is due.
 fn pause(now: NaiveDateTime, next: Option<NaiveDateTime>) -> Duration {
     let until = next.map_or(TimeDelta::MAX, |next| next - now);
     until.to_std().unwrap_or(PAUSE).clamp(PAUSE, INTERVAL)
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_sleeps_until_the_next_post_is_due_and_no_longer_than_the_interval() {
+    fn sleeps_until_the_next_post_is_due() {
         let now = NaiveDateTime::default();
         let in_seconds = |n: i64| Some(now + TimeDelta::seconds(n));
         for (next, expected) in [

@@ -1,19 +1,18 @@
-//! The theme that comes with the server: written into the folder of themes of a new site, and standing in for themes that
-//! cannot draw pages here.
+//! The built-in theme: installed on new sites, and used in place of themes that cannot render pages here.
 
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// The folder's name.
+/// Name of the theme's folder.
 pub(crate) const NAME: &str = "paper";
 
-/// A file of the theme, by its path in it.
+/// Files of the theme by path.
 macro_rules! files {
     ($($path:literal),* $(,)?) => { &[$(($path, include_str!(concat!("../theme/paper/", $path)))),*] };
 }
 
-/// Every file of the theme.
+/// All files of the theme.
 const FILES: &[(&str, &str)] = files![
     "style.css",
     "theme.json",
@@ -32,19 +31,19 @@ const FILES: &[(&str, &str)] = files![
     "templates/wide.html",
 ];
 
-/// Writes the theme into a folder of themes, unless one of its name is there. Files that were changed stay as they are.
+/// Writes the theme to a folder of themes, unless it exists. Changed files are not overwritten.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// If a file cannot be written.
 pub(crate) fn write(themes: &Path) -> Result {
     let folder = themes.join(NAME);
     if folder.join("style.css").exists() {
         return Ok(());
     }
-    // The file that says that the theme is there comes last, so that an interrupted start leaves no half of a theme.
+    // `style.css` is written last, so that an interrupted start leaves no partial theme.
     for (path, text) in FILES.iter().rev() {
         let file = folder.join(path);
-        let writing = || Error::io(format!("cannot write the theme's file {}", file.display()));
+        let writing = || Error::io(format!("cannot write the theme file {}", file.display()));
         if let Some(parent) = file.parent() {
             std::fs::create_dir_all(parent).map_err(writing())?;
         }
@@ -60,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_theme_is_whole_and_stays_as_people_change_it() {
+    fn writes_a_complete_theme_and_keeps_changes() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path()).unwrap();
         let theme = Theme::read(folder.path(), NAME, "").unwrap();

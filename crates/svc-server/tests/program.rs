@@ -1,4 +1,4 @@
-//! The program as it is run: how it ends when it cannot start, and a disk that fills under it.
+//! Tests of the program: failed starts, and a full disk.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails fails its test")]
 
@@ -15,20 +15,20 @@ use serde_json::{Value, json};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_svc-server");
 const POSTS: &str = "/svc-json/svc/v2/posts";
 
-/// Runs the program in a folder until it ends.
+/// Runs the program in a folder to its end.
 fn run(folder: &Path, args: &[&str]) -> Output {
     Command::new(PROGRAM).args(args).current_dir(folder).env_clear().stdin(Stdio::null()).output().unwrap()
 }
 
 #[test]
-fn who_cannot_start_says_why_and_fails() {
+fn failed_starts_report_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     std::fs::write(path("file"), "no folder").unwrap();
     std::fs::write(path("other.db"), "no database, but long enough to be looked at. ".repeat(100)).unwrap();
     let no_database = format!("sqlite:{}", path("other.db"));
     let nowhere = format!("sqlite:{}", path("no/such/folder.db"));
-    // A port that was free a moment ago, so that nobody answers there.
+    // A port that was free just now.
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let nobody = format!("mysql://u:hunter2@{unused}/db");
     let rows: [(&[&str], &str); 5] = [
@@ -38,7 +38,7 @@ fn who_cannot_start_says_why_and_fails() {
         (&["--database", &nobody], "the database cannot be reached"),
         (&["--listen", "nonsense"], "`listen` must be like"),
     ];
-    // The port that servers have by default may be in use, by this test if by nobody else.
+    // The default port is in use, by this test or another program.
     let _taken = std::net::TcpListener::bind("127.0.0.1:8080");
     for (args, message) in rows {
         let free = ["--listen", "127.0.0.1:0"];
@@ -54,7 +54,7 @@ fn who_cannot_start_says_why_and_fails() {
     }
 }
 
-/// A running server; killed when this goes.
+/// A running server. It is killed on drop.
 struct Server {
     child: Child,
     address: String,
@@ -62,7 +62,7 @@ struct Server {
 
 impl Server {
     fn start(folder: &Path) -> Self {
-        // A write over the limit is to be an error, not a signal that ends the program.
+        // A write over the limit must be an error, not a signal.
         let mut child = Command::new("sh")
             .args(["-c", "trap '' XFSZ; exec \"$0\" --listen 127.0.0.1:0 --log warn serve", PROGRAM])
             .current_dir(folder)
@@ -77,14 +77,14 @@ impl Server {
         Server { child, address }
     }
 
-    /// Lets no file grow beyond this; whether the system can do that.
+    /// Limits the size of files. Returns false if the system does not support that.
     fn limit(&self, bytes: &str) -> bool {
         let pid = self.child.id().to_string();
         let limit = format!("--fsize={bytes}:unlimited");
         Command::new("prlimit").args(["--pid", &pid, &limit]).status().is_ok_and(|s| s.success())
     }
 
-    /// Status and body of an answer.
+    /// Status and body of a response.
     fn ask(&self, method: &str, path: &str, credentials: &str, body: Option<&Value>) -> (u16, Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let body = body.map(ToString::to_string).unwrap_or_default();
@@ -112,7 +112,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn a_disk_without_room_loses_nothing_and_takes_writes_again_when_there_is_some() {
+fn a_full_disk_loses_nothing_and_recovers() {
     let folder = tempfile::tempdir().unwrap();
     drop(Server::start(folder.path()));
     let made = run(folder.path(), &["app-password", "create", "admin", "tests"]);

@@ -1,4 +1,4 @@
-//! First starts, imports that are killed, databases that disappear, and stops, all of the real program.
+//! Tests of the program: first starts, killed imports, unavailable databases, shutdown.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails fails its test")]
 
@@ -14,20 +14,20 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_svc-server");
 const POSTS: &str = "/svc-json/svc/v2/posts";
 
-/// An image of one pixel.
+/// An image with one pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 fn mariadb() -> Option<&'static MariaDb> {
     static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
-    SERVER.get_or_init(|| MariaDb::start(QUICK).unwrap()).as_ref()
+    SERVER.get_or_init(|| MariaDb::start(DISPOSABLE_OPTIONS).unwrap()).as_ref()
 }
 
-/// Runs a test on SQLite, and on a MariaDB when one is installed: the second argument is the database's URL.
+/// Runs a test with SQLite, and with MariaDB if it is installed. The second argument is the database URL.
 fn on_each(name: &str, test: impl Fn(&Path, Option<&str>)) {
     let folder = tempfile::tempdir().unwrap();
     test(folder.path(), None);
@@ -59,11 +59,11 @@ fn stderr(out: &Output) -> String {
 
 const SERVE: [&str; 5] = ["--listen", "127.0.0.1:0", "--log", "warn", "serve"];
 
-/// A running server; killed when this goes.
+/// A running server. It is killed on drop.
 struct Server {
     child: Child,
     address: String,
-    /// What it wrote before it listened.
+    /// Output until the server listens.
     output: String,
 }
 
@@ -72,7 +72,7 @@ impl Server {
         Self::spawn(command(folder, database, &SERVE)).unwrap_or_else(|output| panic!("no server: {output}"))
     }
 
-    /// Waits until the server listens; what it wrote when it does not.
+    /// Waits until the server listens. Returns the output if it exits.
     fn spawn(mut command: Command) -> Result<Self, String> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -99,7 +99,7 @@ impl Server {
         signal(&self.child.id().to_string(), name);
     }
 
-    /// Asks it to stop, and waits; its log.
+    /// Stops the server and returns its log.
     fn stop(mut self) -> String {
         self.signal("TERM");
         let mut log = String::new();
@@ -140,21 +140,21 @@ fn password(output: &str) -> Option<&str> {
     output.lines().find_map(|line| line.trim().strip_prefix("password")).map(str::trim)
 }
 
-/// Name and password of an administrator for Basic authentication.
+/// Login name and application password of an administrator.
 fn credentials(folder: &Path, database: Option<&str>) -> String {
     let made = run(folder, database, &["app-password", "create", "admin", "tests"]);
     let text = String::from_utf8(made.stdout).unwrap();
     format!("admin:{}", text.trim().rsplit(": ").next().expect("an application password"))
 }
 
-/// The names of the site's users, by the command line.
+/// Login names of the site's users, from the command line.
 fn users(folder: &Path, database: Option<&str>) -> usize {
     String::from_utf8(run(folder, database, &["user", "list"]).stdout).unwrap().lines().count()
 }
 
 #[test]
 fn two_first_starts_at_once_make_one_site() {
-    // Servers with the same data folder, and with data folders of their own.
+    // Servers with the same data folder, and with separate ones.
     for shared in [true, false] {
         for round in 0..1 {
             on_each(&format!("two_starts_{shared}_{round}"), |folder, url| {
@@ -217,7 +217,7 @@ fn an_error_of_the_first_start_does_not_lose_the_password() {
         let refused = run(folder, url, &["--theme", "nosuch", "--listen", "127.0.0.1:0"]);
         assert_eq!(refused.status.code(), Some(1));
         assert!(stderr(&refused).contains("there is no theme `nosuch`"), "{}", stderr(&refused));
-        // What fails only once the site exists: its standard output is closed, and nobody has seen anything.
+        // A failure after the site was created: standard output is closed, so the password was not shown.
         let mut deaf = command(folder, url, &SERVE);
         let mut deaf = deaf.stdout(std::fs::File::open("/dev/null").unwrap()).stderr(Stdio::null()).spawn().unwrap();
         let made = folder.join("svc-data/first-password");
@@ -231,14 +231,14 @@ fn an_error_of_the_first_start_does_not_lose_the_password() {
         let server = Server::start(folder, url);
         assert!(password(&server.output).is_some(), "{}", server.output);
         drop(server);
-        // A password that was changed is not shown.
+        // A changed password is not shown.
         std::fs::write(&made, "another").unwrap();
         assert_eq!(password(&Server::start(folder, url).output), None);
         assert!(!made.exists());
     });
 }
 
-/// A dump of a site with this many posts, as `export` writes it.
+/// A dump of a site with this many posts, in the format of `export`.
 fn large_dump(folder: &Path, n_posts: usize) -> std::path::PathBuf {
     let own = folder.join("source");
     std::fs::create_dir_all(&own).unwrap();
@@ -247,7 +247,7 @@ fn large_dump(folder: &Path, n_posts: usize) -> std::path::PathBuf {
     let exported = run(&own, None, &["export", &small.display().to_string()]);
     assert!(exported.status.success(), "{}", stderr(&exported));
     let mut text = std::fs::read_to_string(&small).unwrap();
-    // At the end, so that the tables that come last are of the many rows.
+    // At the end, so that the tables with many rows come last.
     let content = "word ".repeat(200);
     for n in 0..n_posts {
         let id = 1000 + n;
@@ -313,7 +313,7 @@ fn upload(address: &str, credentials: &str, name: &str) -> (u16, Value) {
     send(address, "POST", "/svc-json/svc/v2/media", credentials, &headers, &STANDARD.decode(PNG).unwrap())
 }
 
-/// Files below a folder, by their paths.
+/// Files in a folder by path.
 fn files(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -354,7 +354,7 @@ fn files_of_uploads_that_were_killed_are_removed_at_the_next_start() {
                 server.child.wait().unwrap();
             });
         }
-        // What the kills leave is a matter of luck, so one more is made by hand: an entry of a process that is gone.
+        // The kills may leave no file, so add an entry of a process that has ended.
         let journal = folder.join("svc-data/uploads-in-progress");
         std::fs::write(uploads.join("gone.png"), "half").unwrap();
         std::fs::write(uploads.join("gone.png#1"), "half").unwrap();
@@ -406,7 +406,7 @@ fn a_database_file_that_disappears_is_noticed_before_a_write_is_acknowledged() {
 
 #[test]
 fn a_stop_with_requests_in_progress_does_not_panic() {
-    let Some(database) = MariaDb::start(QUICK).unwrap() else {
+    let Some(database) = MariaDb::start(DISPOSABLE_OPTIONS).unwrap() else {
         eprintln!("SKIPPED: no mariadbd is installed, whose pause holds requests up");
         return;
     };
@@ -417,7 +417,7 @@ fn a_stop_with_requests_in_progress_does_not_panic() {
     let server = Server::spawn(serve).unwrap();
     let pid = std::fs::read_to_string(database.folder().join("pid")).unwrap();
     signal(pid.trim(), "STOP");
-    // Requests of which each is in the middle of a query when the server stops.
+    // Requests that are in the middle of a query when the server stops.
     let clients: Vec<TcpStream> = (0..6)
         .map(|n| {
             let mut client = TcpStream::connect(&server.address).unwrap();
@@ -439,7 +439,7 @@ fn a_stop_with_requests_in_progress_does_not_panic() {
 
 #[test]
 fn a_stop_while_scheduled_posts_are_looked_for_does_not_panic() {
-    let Some(database) = MariaDb::start(QUICK).unwrap() else {
+    let Some(database) = MariaDb::start(DISPOSABLE_OPTIONS).unwrap() else {
         eprintln!("SKIPPED: no mariadbd is installed, whose pause holds the schedule up");
         return;
     };
@@ -459,7 +459,7 @@ fn a_stop_while_scheduled_posts_are_looked_for_does_not_panic() {
     let server = Server::start(folder.path(), Some(&url));
     let pid = std::fs::read_to_string(database.folder().join("pid")).unwrap();
     signal(pid.trim(), "STOP");
-    // The post is due, and the server waits for its database, when it is asked to stop.
+    // The post is due, and the server waits for its database when it is stopped.
     std::thread::sleep(due.saturating_duration_since(Instant::now()) + Duration::from_secs(1));
     let end = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(1500));
@@ -472,7 +472,7 @@ fn a_stop_while_scheduled_posts_are_looked_for_does_not_panic() {
 
 #[test]
 fn the_port_that_servers_have_by_default_may_be_in_use() {
-    // Whoever has it, this test or another program: no other test may need it.
+    // The port is in use, by this test or another program. No other test uses it.
     let _taken = TcpListener::bind("127.0.0.1:8080");
     let folder = tempfile::tempdir().unwrap();
     let refused = run(folder.path(), None, &[]);

@@ -1,12 +1,12 @@
-//! How a store does as a site grows: loads a made-up site of so many posts and measures what requests do most.
+//! Measures the store's most frequent queries on a generated site of a given size.
 //!
 //! ```text
 //! cargo run --release -p svc-store --example growth -- DATABASE N_POSTS
 //! ```
 //!
-//! `DATABASE` is an address as [`DatabaseUrl`] takes it; what is there is replaced, unless it has so many posts, as
-//! after an earlier run. Prints one line of medians in microseconds, after the time that loading took.
-#![expect(clippy::print_stdout, reason = "a program whose output is its result")]
+//! `DATABASE` is a [`DatabaseUrl`]. An existing site is replaced, unless it has the requested number of posts from an
+//! earlier run. Prints the loading time, then one line of medians in microseconds.
+#![expect(clippy::print_stdout, reason = "the output of this program is its result")]
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -17,10 +17,10 @@ use svc_store::import::ImportOptions;
 use svc_store::posts::{self, Clauses, PostQuery, TaxClause};
 use svc_store::{MetaKind, Store, StoreConfig, StoreError, meta, schema, terms};
 
-/// Categories: half of all posts have the first, a quarter the second …; the last has ten.
+/// Number of categories: the first contains half of all posts, the second a quarter, and so on; the last has ten.
 const N_CATEGORIES: u64 = 10;
 
-/// A dump of a site with `n` posts, made as it is read.
+/// A dump of a site with `n` posts, generated while it is read.
 struct Dump {
     next: u64,
     n: u64,
@@ -41,7 +41,7 @@ impl Dump {
         Dump { next: 1, n, buffer: head.into_bytes(), at: 0 }
     }
 
-    /// A hundred posts with their meta and terms.
+    /// Generates a hundred posts with their meta and terms.
     fn fill(&mut self) {
         let ids = self.next..=(self.next + 99).min(self.n);
         self.next += 100;
@@ -52,11 +52,11 @@ impl Dump {
                 writeln!(out, "INSERT INTO `wp_{table} VALUES {};", rows.join(",")).unwrap_or_default();
             }
         };
-        let text = "Some words of a paragraph that people wrote about something. ".repeat(16);
+        let text = "A sentence of ordinary words for the body of a generated post. ".repeat(16);
         let columns = "posts` (`ID`,`post_author`,`post_date`,`post_date_gmt`,`post_content`,`post_title`,`post_excerpt`,`post_status`,`post_name`,`to_ping`,`pinged`,`post_modified`,`post_modified_gmt`,`post_content_filtered`,`post_type`)";
         rows("options`", &|id| (id == 1).then(|| "(1,'siteurl','http://example.org','yes')".to_owned()));
         rows(columns, &|id| {
-            // Dates do not follow ids.
+            // Dates do not follow the order of ids.
             let minutes = (id * 7_919) % 5_000_000;
             let date = chrono::DateTime::from_timestamp(1_300_000_000 + (minutes * 60).cast_signed(), 0)?;
             let date = date.format("%Y-%m-%d %H:%M:%S");
@@ -89,7 +89,7 @@ impl Read for Dump {
     }
 }
 
-/// The median of some runs, in microseconds.
+/// The median duration of several runs, in microseconds.
 fn median(mut f: impl FnMut() -> Result<(), StoreError>) -> Result<f64, StoreError> {
     f()?;
     let mut times = Vec::new();
@@ -103,7 +103,7 @@ fn median(mut f: impl FnMut() -> Result<(), StoreError>) -> Result<f64, StoreErr
     Ok(times[times.len() / 2].as_secs_f64() * 1e6)
 }
 
-/// A page of posts as a request reads it: ids, total, rows, meta, terms.
+/// Reads a page of posts like a request: ids, total, rows, meta, terms.
 fn page(store: &Store, q: &PostQuery) -> Result<(), StoreError> {
     store.read(|db| {
         let page = posts::query(db, q)?;
@@ -124,7 +124,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let store = Store::open(&config)?;
     let list = PostQuery::published("post", 10);
     let last = PostQuery { offset: n.saturating_sub(1), ..list.clone() };
-    // A site of this size is measured as it is: a server is still busy when a site was just loaded.
+    // Reuse a site of this size: a server is still busy after loading.
     if !store.read(|db| posts::query(db, &last)).is_ok_and(|page| !page.ids.is_empty()) {
         let start = Instant::now();
         let overwrite = ImportOptions { overwrite: true, ..ImportOptions::default() };

@@ -1,4 +1,4 @@
-//! Users as authors: who has written something, and what goes with them.
+//! Users as authors of posts and links.
 
 use std::collections::HashSet;
 
@@ -8,11 +8,8 @@ use svc_model::UserId;
 use crate::db::{Db, Tx};
 use crate::error::Result;
 
-/// Which of these users have a published post of one of the types `published`, or a private one of the types `private`.
-/// One query, and none without users or types.
-///
-/// # Errors
-/// Those of the database.
+/// Returns which of these users have published a post of one of the types `published`, or have a private post of one of
+/// the types `private`. Runs one query, or none if there are no users or types.
 pub fn with_posts(db: &mut Db, ids: &[UserId], published: &[&str], private: &[&str]) -> Result<HashSet<UserId>> {
     let mut any = Cond::any();
     for (status, types) in [("publish", published), ("private", private)] {
@@ -30,10 +27,7 @@ pub fn with_posts(db: &mut Db, ids: &[UserId], published: &[&str], private: &[&s
     Ok(db.all(&s, |row| Ok(UserId(row.int(0)?)))?.into_iter().collect())
 }
 
-/// Deletes the links (table `links`) of a user; gives how many there were.
-///
-/// # Errors
-/// Those of the database.
+/// Deletes a user's rows in the `links` table and returns their number.
 pub fn delete_links(tx: &mut Tx, owner: UserId) -> Result<u64> {
     let mut delete = Query::delete();
     delete.from_table(tx.table("links")).and_where(Expr::col("link_owner").eq(owner.0));
@@ -46,7 +40,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn authors_are_those_with_posts_that_count() {
+    fn finds_authors_of_published_or_private_posts() {
         fixture::on_each(|store| {
             let all: Vec<UserId> = (1..=8).map(UserId).collect();
             let of = |ids: &[UserId], published: &[&str], private: &[&str]| {
@@ -55,7 +49,7 @@ mod tests {
                 ids.sort_unstable();
                 ids
             };
-            // Types of which published and private posts count; authors in the fixture.
+            // Types whose published posts count, types whose private posts count, expected authors.
             for (published, private, expected) in [
                 (&["post", "page"][..], &[][..], &[1, 2, 3, 4][..]),
                 (&["page"], &[], &[1, 2]),
@@ -72,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn links_go_with_their_owner() {
+    fn deletes_links_of_a_user() {
         fixture::on_each(|store| {
             assert_eq!(store.write_blocking(|tx| delete_links(tx, UserId(1))).unwrap(), 0);
         });

@@ -1,8 +1,8 @@
-//! What is kept in memory between reads: totals of lists and the autoloaded options.
+//! In-memory caches of list totals and autoloaded options.
 //!
-//! An entry is found only by the counts of changes that it was made under ([`crate::schema::EPOCHS`]; on servers what
-//! [`crate::mysql_changes`] tells instead), which are those of the reader's snapshot. So no entry is ever older than the
-//! snapshot, whoever wrote.
+//! Cache entries are keyed by change counters ([`crate::schema::EPOCHS`], or on servers the values from
+//! [`crate::engine::ChangeCounters`]) as of the reader's snapshot. An entry is therefore never older than the snapshot,
+//! whichever process wrote.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,20 +12,20 @@ use crate::db::Db;
 use crate::error::Result;
 use crate::options::Options;
 
-/// A family of tables whose changes are counted.
+/// A group of tables with a common change counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// Posts of all types; revisions are not counted.
+    /// Posts of all types, except revisions.
     Posts,
-    /// Meta of posts.
+    /// Post meta.
     PostMeta,
-    /// Terms, taxonomies and what they classify.
+    /// Terms, taxonomies and their relationships.
     Terms,
-    /// Meta of terms.
+    /// Term meta.
     TermMeta,
     /// Comments.
     Comments,
-    /// Meta of comments.
+    /// Comment meta.
     CommentMeta,
     /// Users and their meta.
     Users,
@@ -48,45 +48,45 @@ impl Family {
     }
 }
 
-/// How old a number may be that decides nothing but the way to an answer.
-const ROUGH: Duration = Duration::from_mins(1);
+/// Maximum age of totals that only influence the choice of a query plan.
+const APPROXIMATE_TTL: Duration = Duration::from_mins(1);
 
-/// The caches that all connections of a store share.
-pub(crate) struct Shared {
+/// Caches that all connections of a store share.
+pub(crate) struct SharedCaches {
     totals: quick_cache::sync::Cache<String, u64>,
-    /// Numbers that need not be exact, and when they were counted.
-    rough: quick_cache::sync::Cache<String, (Instant, u64)>,
+    /// Approximate totals and when they were counted.
+    approximate: quick_cache::sync::Cache<String, (Instant, u64)>,
     options: Mutex<Option<(i64, Arc<Options>)>>,
     pub(crate) statements: AtomicU64,
-    /// The columns of posts hold no characters beyond the basic plane (`utf8mb3`).
-    pub(crate) narrow: AtomicBool,
+    /// Whether the columns of `posts` cannot store characters outside the Basic Multilingual Plane (`utf8mb3`).
+    pub(crate) is_utf8mb3: AtomicBool,
 }
 
-impl Shared {
+impl SharedCaches {
     pub(crate) fn new() -> Self {
-        Shared {
+        SharedCaches {
             totals: quick_cache::sync::Cache::new(4_096),
-            rough: quick_cache::sync::Cache::new(64),
+            approximate: quick_cache::sync::Cache::new(64),
             options: Mutex::new(None),
             statements: AtomicU64::new(0),
-            narrow: AtomicBool::new(false),
+            is_utf8mb3: AtomicBool::new(false),
         }
     }
 }
 
 impl Db {
-    /// A number that changes whenever rows of the family do, in this process or another, as of this snapshot: what was
-    /// made from the family's rows may be kept as long as it stays the same. `None` when nothing may be kept, as in a
-    /// transaction that writes.
+    /// A version number that changes with every change to the family's tables by any process, as of this snapshot. Data
+    /// derived from these tables may be cached while the version is unchanged. `None` if nothing may be cached, for
+    /// example in a write transaction.
     pub fn version(&mut self, family: Family) -> Option<i64> {
         if let Some((changes, begun)) = self.changes.take() {
-            // A server that does not answer tells so at the next statement as well.
+            // If the server is unreachable, the next statement fails with the error.
             self.epochs = changes.epochs(self, begun).ok().flatten();
         }
         self.epochs.as_ref()?.get(family.name()).copied()
     }
 
-    /// A total that is counted once per state of the families; `key` names the question with its values.
+    /// Returns a total that is cached while the families are unchanged. `key` identifies the query and its values.
     pub(crate) fn cached_total(
         &mut self,
         families: &[Family],
@@ -104,24 +104,24 @@ impl Db {
         Ok(total)
     }
 
-    /// A total for a choice between ways to the same answer, which a number of [`ROUGH`] ago serves as well.
-    pub(crate) fn rough_total(&mut self, key: &str, count: impl FnOnce(&mut Db) -> Result<u64>) -> Result<u64> {
-        if let Some((counted, total)) = self.shared.rough.get(key)
-            && counted.elapsed() < ROUGH
+    /// Returns an approximate total for the choice of a query plan, which may be as old as [`APPROXIMATE_TTL`].
+    pub(crate) fn approximate_total(&mut self, key: &str, count: impl FnOnce(&mut Db) -> Result<u64>) -> Result<u64> {
+        if let Some((counted, total)) = self.shared.approximate.get(key)
+            && counted.elapsed() < APPROXIMATE_TTL
         {
             return Ok(total);
         }
         let total = count(self)?;
-        self.shared.rough.insert(key.to_owned(), (Instant::now(), total));
+        self.shared.approximate.insert(key.to_owned(), (Instant::now(), total));
         Ok(total)
     }
 
-    /// The autoloaded options, loaded once per state of the options.
+    /// The autoloaded options, cached while the options are unchanged.
     pub(crate) fn cached_options(&mut self, load: impl FnOnce(&mut Db) -> Result<Options>) -> Result<Arc<Options>> {
         let Some(version) = self.version(Family::Options) else { return load(self).map(Arc::new) };
         let shared = self.shared.clone();
-        let kept = shared.options.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((of, options)) = kept
+        let cached = shared.options.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((of, options)) = cached
             && of == version
         {
             return Ok(options);

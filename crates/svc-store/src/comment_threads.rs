@@ -1,4 +1,4 @@
-//! Comments among others: which have replies, what the same author said before, whether one was approved.
+//! Queries about related comments: replies, duplicates, flood control and previously approved authors.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,10 +8,7 @@ use svc_model::{Comment, CommentId, UserId};
 
 use crate::{db::Db, error::Result, stamp};
 
-/// Those of these comments that have replies, approved or held.
-///
-/// # Errors
-/// Those of the database.
+/// Returns which of these comments have approved or pending replies.
 pub fn with_replies(db: &mut Db, ids: &[CommentId]) -> Result<HashSet<CommentId>> {
     let mut s = Query::select();
     s.distinct().column("comment_parent").from(db.table("comments"));
@@ -20,10 +17,7 @@ pub fn with_replies(db: &mut Db, ids: &[CommentId]) -> Result<HashSet<CommentId>
     Ok(db.all(&s, |row| Ok(CommentId(row.int(0)?)))?.into_iter().collect())
 }
 
-/// The replies to a comment of the same type, in any state: what goes with a note that goes.
-///
-/// # Errors
-/// Those of the database.
+/// The replies to a comment that have the same type, in any state. They are deleted together with a note.
 pub fn replies(db: &mut Db, comment: &Comment) -> Result<Vec<CommentId>> {
     let mut s = Query::select();
     s.column("comment_ID").from(db.table("comments"));
@@ -33,11 +27,8 @@ pub fn replies(db: &mut Db, comment: &Comment) -> Result<Vec<CommentId>> {
     db.all(&s, |row| Ok(CommentId(row.int(0)?)))
 }
 
-/// How many approved comments of the first level are older than each of these, on the same post. Those without any are
-/// left out.
-///
-/// # Errors
-/// Those of the database.
+/// The number of older approved top-level comments on the same post, for each of these comments. Comments without any
+/// are omitted.
 pub fn older_threads(db: &mut Db, ids: &[CommentId]) -> Result<HashMap<CommentId, u64>> {
     let of = |table: &'static str, column: &'static str| Expr::col((table, column));
     let older = Cond::all()
@@ -60,11 +51,8 @@ fn first_id(db: &Db) -> SelectStatement {
     s
 }
 
-/// Whether the same author has said the same in the same place; what is in the trash does not count.
-///
-/// # Errors
-/// Those of the database.
-pub fn is_said_already(db: &mut Db, comment: &Comment) -> Result<bool> {
+/// Returns whether the same author has already posted the same text on the post, ignoring trashed comments.
+pub fn is_duplicate(db: &mut Db, comment: &Comment) -> Result<bool> {
     let mut s = first_id(db);
     s.and_where(Expr::col("comment_post_ID").eq(comment.post.0));
     s.and_where(Expr::col("comment_parent").eq(comment.parent.0));
@@ -78,37 +66,37 @@ pub fn is_said_already(db: &mut Db, comment: &Comment) -> Result<bool> {
     Ok(!db.all(&s, |row| row.int(0))?.is_empty())
 }
 
-/// Whom the pause between comments is counted for.
+/// The author whose comment frequency is limited.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Writer {
+pub enum CommentAuthor {
     /// A user.
     User(UserId),
-    /// A guest, by network address.
+    /// A guest, by IP address.
     Guest(String),
 }
 
-/// When this writer, or anybody with this e-mail address, last commented, in UTC; comments before `since` do not count.
-///
-/// # Errors
-/// Those of the database.
-pub fn last_by(db: &mut Db, writer: &Writer, email: &str, since: NaiveDateTime) -> Result<Option<NaiveDateTime>> {
-    let by = match writer {
-        Writer::User(id) => Expr::col("user_id").eq(id.0),
-        Writer::Guest(ip) => Expr::col("comment_author_IP").eq(ip.as_str()),
+/// The time of the last comment by this author or with this e-mail address, in UTC. Comments before `since` are
+/// ignored.
+pub fn last_comment_time(
+    db: &mut Db,
+    writer: &CommentAuthor,
+    email: &str,
+    since: NaiveDateTime,
+) -> Result<Option<NaiveDateTime>> {
+    let is_author = match writer {
+        CommentAuthor::User(id) => Expr::col("user_id").eq(id.0),
+        CommentAuthor::Guest(ip) => Expr::col("comment_author_IP").eq(ip.as_str()),
     };
     let mut s = Query::select();
     s.column("comment_date_gmt").from(db.table("comments"));
     s.and_where(Expr::col("comment_date_gmt").gte(stamp::format(Some(since))));
-    s.cond_where(Cond::any().add(by).add(Expr::col("comment_author_email").eq(email)));
+    s.cond_where(Cond::any().add(is_author).add(Expr::col("comment_author_email").eq(email)));
     s.order_by("comment_date_gmt", sea_query::Order::Desc).limit(1);
     Ok(db.all(&s, |row| row.stamp(0))?.into_iter().next().flatten())
 }
 
-/// Whether a comment of this author was approved before: of the user, or of the guest with this name and address.
-///
-/// # Errors
-/// Those of the database.
-pub fn was_approved(db: &mut Db, user: Option<UserId>, name: &str, email: &str) -> Result<bool> {
+/// Returns whether the user, or the guest with this name and e-mail address, has an approved comment.
+pub fn has_approved_comment(db: &mut Db, user: Option<UserId>, name: &str, email: &str) -> Result<bool> {
     let mut s = first_id(db);
     s.and_where(Expr::col("comment_approved").eq("1"));
     match user {
@@ -128,7 +116,7 @@ mod tests {
     use crate::{comments, fixture};
 
     #[test]
-    fn replies_are_found() {
+    fn finds_replies() {
         fixture::on_each(|store| {
             let ids: Vec<CommentId> = [500, 501, 502, 503, 515].map(CommentId).to_vec();
             let found = store.read(|db| with_replies(db, &ids)).unwrap();
@@ -142,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn older_threads_are_counted() {
+    fn counts_older_threads() {
         fixture::on_each(|store| {
             let ids: Vec<CommentId> = [520, 521, 524, 525, 531].map(CommentId).to_vec();
             let found = store.read(|db| older_threads(db, &ids)).unwrap();
@@ -152,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_is_the_same_author_place_and_text() {
+    fn duplicates_have_the_same_author_post_and_text() {
         fixture::on_each(|store| {
             let first = store.read(|db| comments::get(db, CommentId(506))).unwrap().unwrap();
             let thrown = store.read(|db| comments::get(db, CommentId(505))).unwrap().unwrap();
@@ -166,31 +154,31 @@ mod tests {
                 (thrown, false),
             ];
             for (comment, expected) in rows {
-                assert_eq!(store.read(|db| is_said_already(db, &comment)).unwrap(), expected, "{comment:?}");
+                assert_eq!(store.read(|db| is_duplicate(db, &comment)).unwrap(), expected, "{comment:?}");
             }
         });
     }
 
     #[test]
-    fn the_last_comment_is_of_the_writer_or_the_address() {
+    fn last_comment_is_by_author_or_email() {
         fixture::on_each(|store| {
             let at = |text: &str| stamp::parse(text);
             let since = at("2024-02-06 00:00:00").unwrap();
             let rows = [
-                (Writer::User(UserId(4)), "", at("2024-02-06 14:30:00")),
-                (Writer::User(UserId(6)), "", None),
-                (Writer::Guest("203.0.113.1".to_owned()), "g11@example.org", at("2024-02-06 16:30:00")),
-                (Writer::Guest("203.0.113.1".to_owned()), "nobody@example.org", None),
+                (CommentAuthor::User(UserId(4)), "", at("2024-02-06 14:30:00")),
+                (CommentAuthor::User(UserId(6)), "", None),
+                (CommentAuthor::Guest("203.0.113.1".to_owned()), "g11@example.org", at("2024-02-06 16:30:00")),
+                (CommentAuthor::Guest("203.0.113.1".to_owned()), "nobody@example.org", None),
             ];
             for (writer, email, expected) in rows {
-                let last = store.read(|db| last_by(db, &writer, email, since)).unwrap();
+                let last = store.read(|db| last_comment_time(db, &writer, email, since)).unwrap();
                 assert_eq!(last, expected, "{writer:?} {email}");
             }
         });
     }
 
     #[test]
-    fn approval_is_of_the_account_or_of_name_and_address() {
+    fn approval_is_by_user_or_name_and_email() {
         fixture::on_each(|store| {
             let rows = [
                 (Some(UserId(6)), "", "", true),
@@ -200,8 +188,8 @@ mod tests {
                 (None, "Waiter", "wait@example.org", false),
             ];
             for (user, name, email, expected) in rows {
-                let known = store.read(|db| was_approved(db, user, name, email)).unwrap();
-                assert_eq!(known, expected, "{user:?} {name} {email}");
+                let approved = store.read(|db| has_approved_comment(db, user, name, email)).unwrap();
+                assert_eq!(approved, expected, "{user:?} {name} {email}");
             }
         });
     }

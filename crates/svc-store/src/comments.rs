@@ -1,4 +1,4 @@
-//! Comments: rows by id, lists, writing and counting.
+//! Comments: rows by id, lists, writes and counts.
 
 use std::collections::HashMap;
 
@@ -6,69 +6,44 @@ use chrono::NaiveDateTime;
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{Comment, CommentId, PostId, UserId};
 
+use crate::columns::{self, columns};
 use crate::db::{Db, Tx};
-use crate::engine::Row;
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::posts::in_order;
 use crate::{Family, Order, Page, stamp};
 
-const COLUMNS: [&str; 15] = [
-    "comment_ID",
-    "comment_post_ID",
-    "comment_author",
-    "comment_author_email",
-    "comment_author_url",
-    "comment_author_IP",
-    "comment_date",
-    "comment_date_gmt",
-    "comment_content",
-    "comment_karma",
-    "comment_approved",
-    "comment_agent",
-    "comment_type",
-    "comment_parent",
-    "user_id",
-];
-
-fn read(row: &Row<'_>) -> Result<Comment> {
-    Ok(Comment {
-        id: CommentId(row.int(0)?),
-        post: PostId(row.int(1)?),
-        author: row.text(2)?,
-        author_email: row.text(3)?,
-        author_url: row.text(4)?,
-        author_ip: row.text(5)?,
-        date: row.stamp(6)?,
-        date_gmt: row.stamp(7)?,
-        content: row.text(8)?,
-        karma: row.int(9)?,
-        approved: row.text(10)?,
-        agent: row.text(11)?,
-        comment_type: row.text(12)?,
-        parent: CommentId(row.int(13)?),
-        user: UserId(row.int(14)?),
-    })
+#[rustfmt::skip]
+columns! { Comment, &'static str;
+    ("comment_ID", id, Id, Never),
+    ("comment_post_ID", post, Id),
+    ("comment_author", author, Text),
+    ("comment_author_email", author_email, Text),
+    ("comment_author_url", author_url, Text),
+    ("comment_author_IP", author_ip, Text),
+    ("comment_date", date, Date),
+    ("comment_date_gmt", date_gmt, Date),
+    ("comment_content", content, Text),
+    ("comment_karma", karma, Int),
+    ("comment_approved", approved, Text),
+    ("comment_agent", agent, Text),
+    ("comment_type", comment_type, Text),
+    ("comment_parent", parent, Id),
+    ("user_id", user, Id),
 }
 
 fn select(db: &Db) -> SelectStatement {
     let mut s = Query::select();
-    s.columns(COLUMNS).from(db.table("comments"));
+    s.columns(columns::names(&COLUMNS)).from(db.table("comments"));
     s
 }
 
-/// The comment of this id.
-///
-/// # Errors
-/// Those of the database.
+/// Reads a comment by id.
 pub fn get(db: &mut Db, id: CommentId) -> Result<Option<Comment>> {
     Ok(get_many(db, &[id])?.pop())
 }
 
-/// The comments of these ids in the order of `ids`; those that do not exist are left out.
-///
-/// # Errors
-/// Those of the database.
+/// Reads comments in the order of `ids`. Missing comments are omitted.
 pub fn get_many(db: &mut Db, ids: &[CommentId]) -> Result<Vec<Comment>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
@@ -81,82 +56,82 @@ pub fn get_many(db: &mut Db, ids: &[CommentId]) -> Result<Vec<Comment>> {
     Ok(found)
 }
 
-/// What a list of comments is ordered by.
+/// Sort order of comments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CommentOrderBy {
     /// Id.
     Id,
-    /// The order of `include`; the direction does not count.
+    /// The order of `include`; the direction is ignored.
     Include,
-    /// Date in the site's zone.
+    /// Date in the site's time zone.
     Date,
     /// Date in UTC.
     #[default]
     DateGmt,
-    /// Post's id.
+    /// Id of the post.
     Post,
-    /// Parent's id.
+    /// Id of the parent.
     Parent,
     /// Type.
     Type,
 }
 
-/// What a list of comments holds. Empty lists and `None` are no restriction.
+/// Conditions for a list of comments. Empty lists and `None` are no restriction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommentQuery {
-    /// Posts.
+    /// Only comments on these posts.
     pub posts: Vec<PostId>,
-    /// Parents; zero is comments on posts themselves.
+    /// Only replies to these comments; 0 is top-level comments.
     pub parent_in: Vec<CommentId>,
-    /// Parents left out.
+    /// Excluded parents.
     pub parent_not_in: Vec<CommentId>,
-    /// Users who wrote them.
+    /// Only comments by these users.
     pub author_in: Vec<UserId>,
-    /// Users left out.
+    /// Excluded users.
     pub author_not_in: Vec<UserId>,
-    /// E-mail address of the author.
+    /// Only comments with this author e-mail address.
     pub author_email: Option<String>,
-    /// States as stored: `1`, `0`, `spam`, `trash` …
+    /// Only comments in these stored states: `1`, `0`, `spam`, `trash`, …
     pub approved: Vec<String>,
-    /// A user whose own held comments are listed too, whatever `approved` says.
-    pub own_held: Option<UserId>,
-    /// Types as stored; `comment` stands for the empty text too.
+    /// A user whose own pending comments are also listed, regardless of `approved`.
+    pub own_pending: Option<UserId>,
+    /// Only these stored types. `comment` also matches the empty text.
     pub types: Vec<String>,
-    /// Types left out.
-    pub types_not: Vec<String>,
-    /// Text in author, e-mail, web site, address or content.
+    /// Excluded types.
+    pub types_exclude: Vec<String>,
+    /// Text to search for in author name, e-mail, URL, IP address and content.
     pub search: Option<String>,
-    /// Later than this, in the site's zone.
+    /// Only comments after this time, in the site's time zone.
     pub after: Option<NaiveDateTime>,
-    /// Earlier than this.
+    /// Only comments before this time, in the site's time zone.
     pub before: Option<NaiveDateTime>,
     /// Only these ids.
     pub include: Vec<CommentId>,
-    /// Ids left out.
+    /// Excluded ids.
     pub exclude: Vec<CommentId>,
     /// Only comments on posts of these types.
     pub post_types: Vec<String>,
     /// Only comments on posts of these statuses.
     pub post_statuses: Vec<String>,
-    /// What it is ordered by.
+    /// Sort order.
     pub order_by: CommentOrderBy,
-    /// Direction.
+    /// Sort direction.
     pub order: Order,
-    /// How many at most.
+    /// Maximum number of comments.
     pub limit: Option<u64>,
-    /// How many are skipped.
+    /// Number of comments to skip.
     pub offset: u64,
-    /// Whether the number of all is wanted.
+    /// Whether to count all matches.
     pub total: bool,
 }
 
-/// The ids of a page of comments, and the number of all when asked for.
+/// Returns the ids of a page of comments, and the total if requested.
 ///
-/// Ties are broken by id: along the direction when ordered by date, highest first otherwise. Source: the peer's
+/// Ties are broken by id: in the given direction when sorted by date, otherwise descending. Source: WordPress's SQL
 /// statements.
 ///
 /// # Errors
-/// [`StoreError::TooMany`] when too many values are named; those of the database.
+/// [`StoreError::TooMany`] if the query contains too many values.
 pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
     let mut filtered = Query::select();
     filtered.from_as(db.table("comments"), "c");
@@ -168,7 +143,7 @@ pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
         CommentOrderBy::Id => (None, way.clone()),
         CommentOrderBy::Include => {
             let id = Expr::col(("c", "comment_ID"));
-            if let Some(place) = crate::query::place(&id, q.include.iter().map(|id| id.0)) {
+            if let Some(place) = crate::query::list_position(&id, q.include.iter().map(|id| id.0)) {
                 page.order_by_expr(place, sea_query::Order::Asc);
             }
             (None, sea_query::Order::Desc)
@@ -210,7 +185,7 @@ fn conditions(db: &Db, q: &CommentQuery, s: &mut SelectStatement) {
     }
     if !q.approved.is_empty() {
         let states = col("comment_approved").is_in(q.approved.iter().map(String::as_str));
-        match q.own_held {
+        match q.own_pending {
             None => drop(s.and_where(states)),
             Some(user) => drop(
                 s.cond_where(
@@ -225,8 +200,8 @@ fn conditions(db: &Db, q: &CommentQuery, s: &mut SelectStatement) {
         let empty = q.types.iter().any(|t| t == "comment").then_some("");
         s.and_where(col("comment_type").is_in(q.types.iter().map(String::as_str).chain(empty)));
     }
-    if !q.types_not.is_empty() {
-        s.and_where(col("comment_type").is_not_in(q.types_not.iter().map(String::as_str)));
+    if !q.types_exclude.is_empty() {
+        s.and_where(col("comment_type").is_not_in(q.types_exclude.iter().map(String::as_str)));
     }
     if let Some(text) = &q.search {
         let columns =
@@ -260,10 +235,7 @@ fn conditions(db: &Db, q: &CommentQuery, s: &mut SelectStatement) {
     }
 }
 
-/// How many comments of each state a post has, or the whole site; notes do not count.
-///
-/// # Errors
-/// Those of the database.
+/// The number of comments of each state on a post or on the whole site, except notes.
 pub fn counts(db: &mut Db, post: Option<PostId>) -> Result<HashMap<String, u64>> {
     let mut s = Query::select();
     s.column("comment_approved").expr(Expr::cust("COUNT(*)")).from(db.table("comments"));
@@ -276,31 +248,9 @@ pub fn counts(db: &mut Db, post: Option<PostId>) -> Result<HashMap<String, u64>>
     Ok(rows.into_iter().collect())
 }
 
-fn values(c: &Comment) -> [(&'static str, Expr); 14] {
-    [
-        ("comment_post_ID", c.post.0.into()),
-        ("comment_author", c.author.as_str().into()),
-        ("comment_author_email", c.author_email.as_str().into()),
-        ("comment_author_url", c.author_url.as_str().into()),
-        ("comment_author_IP", c.author_ip.as_str().into()),
-        ("comment_date", stamp::format(c.date).into()),
-        ("comment_date_gmt", stamp::format(c.date_gmt).into()),
-        ("comment_content", c.content.as_str().into()),
-        ("comment_karma", c.karma.into()),
-        ("comment_approved", c.approved.as_str().into()),
-        ("comment_agent", c.agent.as_str().into()),
-        ("comment_type", c.comment_type.as_str().into()),
-        ("comment_parent", c.parent.0.into()),
-        ("user_id", c.user.0.into()),
-    ]
-}
-
-/// Adds a comment and counts its post's comments anew; its `id` does not count. Gives the new id.
-///
-/// # Errors
-/// Those of the database.
+/// Inserts a comment, ignoring its `id`, updates the comment count of its post, and returns the new id.
 pub fn insert(tx: &mut Tx, comment: &Comment) -> Result<CommentId> {
-    let (columns, row): (Vec<&str>, Vec<Expr>) = values(comment).into_iter().unzip();
+    let (columns, row) = columns::inserted(&COLUMNS, comment, tx.charset());
     let mut insert = Query::insert();
     insert.into_table(tx.table("comments")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
@@ -309,24 +259,18 @@ pub fn insert(tx: &mut Tx, comment: &Comment) -> Result<CommentId> {
     Ok(CommentId(id))
 }
 
-/// Writes all members of a comment to its row and counts its post's comments anew; whether the row was there.
-///
-/// # Errors
-/// Those of the database.
+/// Updates all columns of a comment and the comment count of its post. Returns whether the row exists.
 pub fn update(tx: &mut Tx, comment: &Comment) -> Result<bool> {
     let Some(before) = get(tx, comment.id)? else { return Ok(false) };
     let mut update = Query::update();
-    update.table(tx.table("comments")).values(values(comment));
+    update.table(tx.table("comments")).values(columns::updated(&COLUMNS, comment, tx.charset()));
     update.and_where(Expr::col("comment_ID").eq(comment.id.0));
     tx.execute(&update)?;
     crate::posts::recount_comments(tx, &[before.post, comment.post])?;
     Ok(true)
 }
 
-/// Deletes a comment with its meta; replies to it move up to its parent. Gives the comment as it was.
-///
-/// # Errors
-/// Those of the database.
+/// Deletes a comment with its meta and returns it. Replies are attached to its parent.
 pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
     let Some(comment) = get(tx, id)? else { return Ok(None) };
     let mut up = Query::update();
@@ -341,7 +285,7 @@ pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
     Ok(Some(comment))
 }
 
-/// Deletes all comments on posts, with their meta.
+/// Deletes all comments on these posts, with their meta.
 pub(crate) fn delete_of_posts(tx: &mut Tx, posts: &[i64]) -> Result<()> {
     for piece in posts.chunks(1_000) {
         let mut ids = Query::select();
@@ -369,12 +313,12 @@ mod tests {
 
     #[test]
     #[rustfmt::skip]
-    fn lists_are_those_of_the_peer() {
+    fn lists_match_wordpress() {
         fixture::on_each(|store| {
         use CommentOrderBy as By;
         let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<String>>();
         let base = || CommentQuery {
-            approved: texts(&["1"]), types: texts(&["comment"]), types_not: texts(&["note"]), limit: Some(5), total: true,
+            approved: texts(&["1"]), types: texts(&["comment"]), types_exclude: texts(&["note"]), limit: Some(5), total: true,
             ..CommentQuery::default()
         };
         let by = |order_by, order| CommentQuery { order_by, order, ..base() };
@@ -391,7 +335,7 @@ mod tests {
             ("parent", by(By::Parent, Order::Desc), &[531, 530, 529, 527, 526], 23),
             ("type", by(By::Type, Order::Asc), &[531, 530, 529, 528, 527], 23),
             ("not this parent", CommentQuery { parent_not_in: ids(&[500]), ..base() }, &[514, 511, 510, 509, 531], 22),
-            ("all types", CommentQuery { types: vec![], types_not: vec![], ..base() }, &[516, 515, 514, 511, 510], 26),
+            ("all types", CommentQuery { types: vec![], types_exclude: vec![], ..base() }, &[516, 515, 514, 511, 510], 26),
             ("of posts that are published", CommentQuery { post_statuses: texts(&["publish"]), posts: vec![PostId(1014), PostId(1000)], ..base() }, &[502, 501, 500], 3),
         ];
         for (name, q, expected, total) in rows {
@@ -402,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn posts_know_how_many_they_have() {
+    fn maintains_comment_counts() {
         fixture::on_each(|store| {
             let count = || store.read(|db| Ok(crate::posts::get(db, PostId(1001))?.unwrap().comment_count)).unwrap();
             let before = count();
@@ -421,7 +365,7 @@ mod tests {
             assert_eq!((id.0, count()), (200_001, before + 1));
             let reply = Comment { parent: id, approved: "0".to_owned(), ..comment.clone() };
             let reply = store.write_blocking(move |tx| insert(tx, &reply)).unwrap();
-            assert_eq!(count(), before + 1, "held comments do not count");
+            assert_eq!(count(), before + 1, "pending comments are not counted");
             let held = Comment { id, approved: "0".to_owned(), ..comment };
             store.write_blocking(move |tx| update(tx, &held)).unwrap();
             assert_eq!(count(), before);

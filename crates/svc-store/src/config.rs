@@ -1,4 +1,4 @@
-//! Which database a store opens, and its limits.
+//! Store configuration: database URL and limits.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use crate::error::StoreError;
 
-/// Where the database is.
+/// Location of the database.
 #[derive(Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
     /// `sqlite:PATH`, or a path alone.
     Sqlite(PathBuf),
-    /// `sqlite::memory:`: an empty database of its own that is gone with the store, for tests.
+    /// `sqlite::memory:`: a private, empty database that is deleted with the store, for tests.
     Temporary,
     /// `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, with parameters for sockets, TLS and encodings (`docs/server.md`).
     MySql(String),
 }
 
-/// Shows no password.
+/// Omits the password.
 impl std::fmt::Debug for DatabaseUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -25,8 +25,8 @@ impl std::fmt::Debug for DatabaseUrl {
             DatabaseUrl::Temporary => f.write_str("sqlite::memory:"),
             DatabaseUrl::MySql(url) => {
                 let url = url.strip_prefix("mysql://").unwrap_or(url);
-                let shown = url.rsplit_once('@').map_or(url, |(_, rest)| rest);
-                write!(f, "mysql://{shown}")
+                let redacted = url.rsplit_once('@').map_or(url, |(_, rest)| rest);
+                write!(f, "mysql://{redacted}")
             }
         }
     }
@@ -42,7 +42,7 @@ impl FromStr for DatabaseUrl {
         if let Some(path) = text.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
             return if path.is_empty() {
-                Err(StoreError::Config("the database address names no file".to_owned()))
+                Err(StoreError::Config("the database URL has no file name".to_owned()))
             } else {
                 Ok(DatabaseUrl::Sqlite(path.into()))
             };
@@ -55,33 +55,34 @@ impl FromStr for DatabaseUrl {
             Some((scheme, _)) => Err(StoreError::Config(format!(
                 "`{scheme}` is no kind of database that is known: use sqlite:PATH or mysql://USER:PASSWORD@HOST/DATABASE"
             ))),
-            None if text.is_empty() => Err(StoreError::Config("the database address is empty".to_owned())),
+            None if text.is_empty() => Err(StoreError::Config("the database URL is empty".to_owned())),
             None => Ok(DatabaseUrl::Sqlite(text.into())),
         }
     }
 }
 
-/// How a store is opened.
+/// Configuration of a store.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct StoreConfig {
-    /// Where the database is.
+    /// Location of the database.
     pub url: DatabaseUrl,
-    /// What table names begin with: letters, digits and underscores.
+    /// Prefix of table names: letters, digits and underscores.
     pub table_prefix: String,
-    /// Connections for reading; zero takes as many as there are processors (MySQL: at least eight).
+    /// Number of read connections. 0 uses the number of processors (MySQL: at least eight).
     pub readers: usize,
-    /// How long a statement may run within [`crate::Store::read`]; `None` is without limit.
+    /// Time limit for a statement within [`crate::Store::read`]; `None` is unlimited.
     pub read_limit: Option<Duration>,
-    /// How long to wait for a free connection, for another writer, or for room in the queue of writes.
+    /// How long to wait for a free connection, for another writer, or for space in the write queue.
     pub wait: Duration,
-    /// Wait for the disk at each commit, so that acknowledged writes outlive a power cut (SQLite).
+    /// Whether each commit waits for the disk, so that acknowledged writes survive a power failure (SQLite).
     pub durable: bool,
-    /// How long totals of lists may be kept without asking, on MySQL where another process may write.
+    /// How long list totals may be cached without validation, on MySQL servers where other processes may write.
     pub staleness: Duration,
 }
 
 impl StoreConfig {
-    /// The defaults: prefix `wp_`, as many readers as processors, ten seconds for a read, five for waiting, durable.
+    /// The defaults: prefix `wp_`, one reader per processor, 10 seconds per read, 5 seconds of waiting, durable.
     pub fn new(url: DatabaseUrl) -> Self {
         StoreConfig {
             url,
@@ -94,14 +95,14 @@ impl StoreConfig {
         }
     }
 
-    /// Refuses settings that cannot work.
+    /// Rejects invalid settings.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
-        let fits =
+        let is_valid =
             self.table_prefix.len() <= 40 && self.table_prefix.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        if fits {
+        if is_valid {
             Ok(())
         } else {
-            Err(StoreError::Config("a table prefix is at most 40 letters, digits and underscores".to_owned()))
+            Err(StoreError::Config("the table prefix must have at most 40 letters, digits and underscores".to_owned()))
         }
     }
 }
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses() {
+    fn database_urls() {
         let rows = [
             ("sqlite:/a/b.db", "sqlite:/a/b.db"),
             ("sqlite://a.db", "sqlite:a.db"),
@@ -120,8 +121,8 @@ mod tests {
             ("mysql://u:secret@h:3306/db", "mysql://h:3306/db"),
             ("mariadb://h/db", "mysql://h/db"),
         ];
-        for (text, shown) in rows {
-            assert_eq!(format!("{:?}", text.parse::<DatabaseUrl>().unwrap()), shown);
+        for (text, redacted) in rows {
+            assert_eq!(format!("{:?}", text.parse::<DatabaseUrl>().unwrap()), redacted);
         }
         for text in ["", "sqlite:", "postgres://h/db"] {
             assert!(text.parse::<DatabaseUrl>().is_err(), "{text}");
@@ -129,11 +130,11 @@ mod tests {
     }
 
     #[test]
-    fn prefixes() {
+    fn table_prefixes() {
         let mut config = StoreConfig::new(DatabaseUrl::Temporary);
-        for (prefix, fits) in [("wp_", true), ("", true), ("a1_B", true), ("a-b", false), ("x`;", false)] {
+        for (prefix, is_valid) in [("wp_", true), ("", true), ("a1_B", true), ("a-b", false), ("x`;", false)] {
             config.table_prefix = prefix.to_owned();
-            assert_eq!(config.check().is_ok(), fits, "{prefix}");
+            assert_eq!(config.check().is_ok(), is_valid, "{prefix}");
         }
     }
 }

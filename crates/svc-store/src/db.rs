@@ -1,4 +1,5 @@
-//! A connection with a snapshot open ([`Db`]) or a transaction under way ([`Tx`]), as query functions take it.
+//! Database handles that query functions take: a connection with an open snapshot ([`Db`]) or an open transaction
+//! ([`Tx`]).
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
@@ -7,53 +8,53 @@ use std::time::Instant;
 
 use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
 
-use crate::cache::Shared;
-use crate::dialect::{Build, Dialect};
-use crate::engine::{Conn, Done, Row};
+use crate::cache::SharedCaches;
+use crate::columns::Charset;
+use crate::engine::dialect::{Build, Dialect};
+use crate::engine::{ChangeCounters, Conn, Done, Row};
 use crate::error::{Result, StoreError};
-use crate::mysql_changes::Changes;
-use crate::session::SharedConn;
+use crate::session::SharedConnection;
 
-/// The most values that one statement binds; SQLite allows 32,766.
+/// Maximum number of values bound to one statement. SQLite allows 32,766.
 pub(crate) const MAX_VALUES: usize = 32_000;
 
-/// A statement's name and the length of its list, under which its text is kept.
-type Shape = (&'static str, usize);
+/// Cache key of a statement's text: its name and the length of its list.
+type StatementKey = (&'static str, usize);
 
-/// A connection on which all statements see one state of the database.
+/// A connection on which all statements see the same snapshot.
 pub struct Db {
-    pub(crate) conn: SharedConn,
+    pub(crate) conn: SharedConnection,
     dialect: Dialect,
     pub(crate) prefix: Arc<str>,
-    pub(crate) shared: Arc<Shared>,
-    /// SQL texts of statements that do not depend on their values; all handles on the connection share them.
-    texts: Arc<Mutex<HashMap<Shape, Arc<str>>>>,
-    /// Counts of changes as of this snapshot; empty when nothing may be taken from or put into the caches.
+    pub(crate) shared: Arc<SharedCaches>,
+    /// Cached SQL texts that do not depend on values, shared by all handles on the connection.
+    texts: Arc<Mutex<HashMap<StatementKey, Arc<str>>>>,
+    /// Change counters as of this snapshot. `None` if the caches must not be used.
     pub(crate) epochs: Option<Arc<HashMap<String, i64>>>,
-    /// Who tells these counts (MariaDB) once they are wanted, and a moment before this snapshot.
-    pub(crate) changes: Option<(Arc<Changes>, Instant)>,
-    /// When this connection's server started, in seconds since the epoch, and when that was read (MariaDB).
+    /// Source of the change counters, if they are needed (MariaDB), and an instant before this snapshot was taken.
+    pub(crate) changes: Option<(Arc<dyn ChangeCounters>, Instant)>,
+    /// Start time of the connection's server in seconds since the epoch, and when it was read (MariaDB).
     pub(crate) server_start: Option<(Instant, i64)>,
-    /// Totals may be of another state than this snapshot.
-    pub(crate) may_be_old: bool,
+    /// Whether totals may be from another snapshot.
+    pub(crate) may_be_stale: bool,
 }
 
 impl Db {
-    pub(crate) fn new(conn: Box<dyn Conn>, prefix: Arc<str>, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(conn: Box<dyn Conn>, prefix: Arc<str>, shared: Arc<SharedCaches>) -> Self {
         Db {
             dialect: conn.dialect(),
-            conn: SharedConn::new(conn),
+            conn: SharedConnection::new(conn),
             prefix,
             shared,
             texts: Arc::default(),
             epochs: None,
             changes: None,
             server_start: None,
-            may_be_old: false,
+            may_be_stale: false,
         }
     }
 
-    /// A second handle on the connection and what is open on it, for nested reads of the same thread.
+    /// Another handle on the same connection and snapshot, for nested reads on the same thread.
     pub(crate) fn handle(&self) -> Db {
         Db {
             conn: self.conn.clone(),
@@ -64,26 +65,31 @@ impl Db {
             epochs: self.epochs.clone(),
             changes: self.changes.clone(),
             server_start: self.server_start,
-            may_be_old: self.may_be_old,
+            may_be_stale: self.may_be_stale,
         }
     }
 
-    /// The engine.
+    /// The SQL dialect.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// What table names begin with (`wp_`).
+    /// The characters that the text columns can store.
+    pub(crate) fn charset(&self) -> Charset {
+        if self.shared.is_utf8mb3.load(Ordering::Relaxed) { Charset::Basic } else { Charset::Full }
+    }
+
+    /// Prefix of table names (`wp_`).
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// How many statements this store has run since it was opened: what tests of query counts and metrics read.
+    /// Number of statements executed since the store was opened, for metrics and tests of query counts.
     pub fn statements(&self) -> u64 {
         self.shared.statements.load(Ordering::Relaxed)
     }
 
-    /// Counts a statement that is about to run.
+    /// Counts a statement before it is executed.
     pub(crate) fn count(&self, sql: &str) {
         #[cfg(test)]
         if let Err(why) = svc_testkit::statements::check(&format!("{:?}", self.dialect()), &self.prefix, sql) {
@@ -93,12 +99,12 @@ impl Db {
         self.shared.statements.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A table's whole name.
+    /// The full name of a table.
     pub(crate) fn table(&self, name: &str) -> DynIden {
         Alias::new(format!("{}{name}", self.prefix)).into_iden()
     }
 
-    /// Runs a statement and calls `each` for every row.
+    /// Executes a query and calls `each` for every row.
     pub(crate) fn select(
         &mut self,
         statement: &SelectStatement,
@@ -112,7 +118,7 @@ impl Db {
         self.conn.query(&sql, &values.0, &mut each)
     }
 
-    /// The first row of an answer.
+    /// Executes a query and returns the first row.
     pub(crate) fn first<T>(
         &mut self,
         statement: &SelectStatement,
@@ -128,7 +134,7 @@ impl Db {
         Ok(found)
     }
 
-    /// All rows of an answer.
+    /// Executes a query and returns all rows.
     pub(crate) fn all<T>(
         &mut self,
         statement: &SelectStatement,
@@ -142,8 +148,8 @@ impl Db {
         Ok(found)
     }
 
-    /// [`Self::all`] for what counts along a whole index: see [`Conn::query_once`].
-    pub(crate) fn tally<T>(
+    /// Like [`Self::all`], for aggregates over a whole index; see [`Conn::query_once`].
+    pub(crate) fn all_once<T>(
         &mut self,
         statement: &SelectStatement,
         mut read: impl FnMut(&Row<'_>) -> Result<T>,
@@ -158,11 +164,11 @@ impl Db {
         Ok(found)
     }
 
-    /// Runs a statement whose text is built once per shape: `build` is given the table names, and binds placeholders of
-    /// any value in the order of `values`.
+    /// Executes a statement whose text is cached. `build` receives the table names and must bind placeholders in the
+    /// order of `values`.
     pub(crate) fn cached(
         &mut self,
-        shape: Shape,
+        shape: StatementKey,
         values: &[Value],
         build: impl FnOnce(&Db) -> SelectStatement,
         mut each: impl FnMut(&Row<'_>) -> Result<()>,
@@ -178,8 +184,8 @@ impl Db {
         self.conn.query(&sql, values, &mut each)
     }
 
-    /// Like [`Self::cached`] for a list of ids, which is padded to a few lengths and cut into pieces of a thousand, so
-    /// that few statements are ever prepared.
+    /// Like [`Self::cached`], for a list of ids. The list is padded to a few lengths and split into chunks of about a
+    /// thousand, so that few statements are prepared.
     pub(crate) fn cached_list(
         &mut self,
         name: &'static str,
@@ -190,7 +196,7 @@ impl Db {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids.dedup();
-        for piece in ids.chunks(LIST) {
+        for piece in ids.chunks(MAX_LIST) {
             let padded = pad(piece);
             let values: Vec<Value> = padded.iter().map(|id| (*id).into()).collect();
             self.cached((name, padded.len()), &values, |db| build(db, padded.clone()), &mut each)?;
@@ -198,17 +204,9 @@ impl Db {
         Ok(())
     }
 
-    /// Whether a table of this whole name exists.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// Returns whether a table with this full name exists.
     pub fn table_exists(&mut self, name: &str) -> Result<bool> {
-        let sql = match self.dialect() {
-            Dialect::Sqlite => "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
-            Dialect::MySql => {
-                "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
-            }
-        };
+        let sql = self.dialect().sql().table_exists();
         let mut found = false;
         self.conn.query(sql, &[name.into()], &mut |_| {
             found = true;
@@ -217,18 +215,9 @@ impl Db {
         Ok(found)
     }
 
-    /// How many bytes the database takes, as far as its engine tells.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// Size of the database in bytes, as far as the engine reports it.
     pub fn size(&mut self) -> Result<u64> {
-        let sql = match self.dialect() {
-            Dialect::Sqlite => "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
-            Dialect::MySql => {
-                "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables \
-                 WHERE table_schema = DATABASE()"
-            }
-        };
+        let sql = self.dialect().sql().database_size();
         let mut size = 0;
         self.conn.query(sql, &[], &mut |row| {
             size = row.int(0)?;
@@ -238,10 +227,10 @@ impl Db {
     }
 }
 
-/// The longest list that one statement of [`Db::cached_list`] takes.
-const LIST: usize = 1_024;
+/// Maximum list length per statement of [`Db::cached_list`].
+const MAX_LIST: usize = 1_024;
 
-/// Repeats the last id until the list has one of a few lengths.
+/// Pads a list to one of a few lengths by repeating the last id.
 pub(crate) fn pad(ids: &[i64]) -> Vec<i64> {
     let mut ids = ids.to_vec();
     if let Some(last) = ids.last().copied() {
@@ -250,7 +239,7 @@ pub(crate) fn pad(ids: &[i64]) -> Vec<i64> {
     ids
 }
 
-/// A transaction: everything that [`Db`] can read, and writing.
+/// A transaction, which can read like [`Db`] and write.
 pub struct Tx(pub(crate) Db);
 
 impl Deref for Tx {
@@ -267,7 +256,7 @@ impl DerefMut for Tx {
 }
 
 impl Tx {
-    /// Runs a statement that changes rows.
+    /// Executes a statement that changes rows.
     pub(crate) fn execute(&mut self, statement: &impl Build) -> Result<Done> {
         let (sql, values) = statement.text(self.dialect());
         if values.0.len() > MAX_VALUES {
@@ -277,7 +266,7 @@ impl Tx {
         self.conn.execute(&sql, &values.0)
     }
 
-    /// Runs a statement that has no values.
+    /// Executes a statement without values.
     pub(crate) fn run(&mut self, sql: &str) -> Result<()> {
         self.conn.execute(sql, &[]).map(drop)
     }
@@ -288,7 +277,7 @@ mod tests {
     use super::pad;
 
     #[test]
-    fn lists_have_few_lengths() {
+    fn lists_are_padded_to_few_lengths() {
         assert_eq!(pad(&[]), [] as [i64; 0]);
         assert_eq!(pad(&[7]), [7]);
         assert_eq!(pad(&[1, 2, 3]), [1, 2, 3, 3]);

@@ -1,43 +1,43 @@
-//! What can go wrong in the store. "Not found" is no error: it is `None`.
+//! Store errors. A missing row is not an error but `None`.
 
-/// A failure of the store. Texts hold no secret and no statement; they are for logs, not for clients.
+/// An error of the store. Messages contain no secrets and no statements. They are meant for logs, not for clients.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Too much is waiting for the database already. Try again later (HTTP 503).
+    /// Too many requests are waiting for the database. Retry later (HTTP 503).
     #[error("the database is busy")]
     Busy,
-    /// The database cannot be reached now (HTTP 503).
+    /// The database cannot be reached (HTTP 503).
     #[error("the database cannot be reached: {0}")]
     Unavailable(String),
-    /// The read took longer than it may (HTTP 503).
-    #[error("the database took too long to answer")]
+    /// A read exceeded its time limit (HTTP 503).
+    #[error("the database took too long to respond")]
     Deadline,
-    /// The database's file is damaged.
+    /// The database file is corrupt.
     #[error("the database is damaged: {0}")]
     Corrupt(String),
-    /// The database cannot be written to.
+    /// The database is read-only.
     #[error("the database is read-only")]
     ReadOnly,
-    /// No room is left on the disk.
+    /// The disk is full.
     #[error("the disk is full")]
     Full,
-    /// A table or column is missing: this is not the database of such a site, or of another table prefix.
-    #[error("the database lacks what is needed: {0}")]
+    /// A table or column is missing: the database belongs to another program or has another table prefix.
+    #[error("the database schema is incomplete: {0}")]
     Schema(String),
-    /// A row with the same unique value exists already.
-    #[error("such a row exists already: {0}")]
+    /// A row with the same unique value exists.
+    #[error("duplicate row: {0}")]
     Duplicate(String),
-    /// A query asks for more at once than is allowed.
-    #[error("the query names too many values")]
+    /// A query contains too many values.
+    #[error("the query contains too many values")]
     TooMany,
-    /// A write was started inside a read or another write of the same thread, for which it would have to wait.
-    #[error("a write was started inside a read or a transaction")]
+    /// A write was started within a read or write on the same thread, which would deadlock.
+    #[error("a write was started within a read or a transaction")]
     Nested,
-    /// The settings of the store cannot be used.
+    /// The configuration is invalid.
     #[error("{0}")]
     Config(String),
-    /// Anything else.
+    /// Any other error.
     #[error("{0}")]
     Other(String),
 }
@@ -46,7 +46,7 @@ pub enum StoreError {
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 impl StoreError {
-    /// Whether the same request may succeed a moment later: answer 503 with `Retry-After`, not 500.
+    /// Returns whether a retry may succeed: respond with 503 and `Retry-After` rather than 500.
     pub fn is_temporary(&self) -> bool {
         matches!(self, StoreError::Busy | StoreError::Unavailable(_) | StoreError::Deadline)
     }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_waiting_helps_against_temporary_errors() {
+    fn temporary_errors() {
         assert!(StoreError::Busy.is_temporary() && StoreError::Deadline.is_temporary());
         assert!(!StoreError::Full.is_temporary() && !StoreError::ReadOnly.is_temporary());
     }

@@ -1,17 +1,17 @@
-//! Writes a site as SQL, as mysqldump does: MariaDB, MySQL and [`Store::import`] read it.
+//! Exports a site as SQL in the format of mysqldump, which MariaDB, MySQL and [`Store::import`] can read.
 //!
-//! All tables are as of one moment. Rows come in the order of their keys, so that equal sites give equal dumps.
+//! All tables are exported from one snapshot. Rows are in key order, so that equal sites yield equal dumps.
 
 use std::io::Write;
 
 use crate::db::Db;
-use crate::dialect::Dialect;
+use crate::engine::dialect::Dialect;
 use crate::error::{Result, StoreError};
-use crate::schema::{Kind, TABLES, Table, quoted};
+use crate::schema::{ColumnType, TABLES, Table, quoted};
 use crate::store::Store;
 
-/// Rows of one `INSERT` end when its text is this long.
-const STATEMENT: usize = 512 << 10;
+/// Length at which an `INSERT` statement ends, in bytes.
+const MAX_STATEMENT_BYTES: usize = 512 << 10;
 
 const HEAD: &str = "-- A site as SQL\n\
 /*!40101 SET NAMES utf8mb4 */;\n\
@@ -20,28 +20,28 @@ const HEAD: &str = "-- A site as SQL\n\
 /*!40101 SET SQL_MODE='NO_AUTO_VALUE_ON_ZERO' */;\n";
 
 impl Store {
-    /// Writes the whole site, and tells `progress` the number of rows now and then; gives the number of rows.
+    /// Writes the whole site, calls `progress` with the number of rows at intervals, and returns the number of rows.
     ///
     /// # Errors
-    /// Those of the database and of writing.
+    /// If the database or the output fails.
     pub fn export(&self, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> Result<u64> {
         self.read_unlimited(|db| {
             let mut rows = 0;
-            to.write_all(HEAD.as_bytes()).map_err(written)?;
+            to.write_all(HEAD.as_bytes()).map_err(output_error)?;
             for table in TABLES {
                 let full = format!("{}{}", db.prefix(), table.name);
                 if db.table_exists(&full)? {
                     table_rows(db, table, &full, to, &mut rows, progress)?;
                 }
             }
-            to.write_all(b"-- Dump completed\n").and_then(|()| to.flush()).map_err(written)?;
+            to.write_all(b"-- Dump completed\n").and_then(|()| to.flush()).map_err(output_error)?;
             progress(rows);
             Ok(rows)
         })
     }
 }
 
-fn written(e: std::io::Error) -> StoreError {
+fn output_error(e: std::io::Error) -> StoreError {
     if e.kind() == std::io::ErrorKind::StorageFull { StoreError::Full } else { StoreError::Other(e.to_string()) }
 }
 
@@ -56,15 +56,17 @@ fn table_rows(
     let columns = column_names(db, full)?;
     let numeric: Vec<bool> = columns.iter().map(|c| is_number(table, c)).collect();
     let mut create = table.create(Dialect::MySql, full);
-    for added in columns.iter().filter(|c| table.columns.iter().all(|known| known.name != c.as_str())) {
-        // Columns that plugins have added come after the others.
+    for added in
+        columns.iter().filter(|c| table.columns.iter().all(|column_of_table| column_of_table.name != c.as_str()))
+    {
+        // Columns added by plugins follow the others.
         create = create.replacen("\n) ENGINE", &format!(",\n  {} longtext\n) ENGINE", quoted(added)), 1);
     }
     if let Some(next) = next_id(db, full)? {
         create += &format!(" AUTO_INCREMENT={next}");
     }
     let name = quoted(full);
-    write!(to, "\nDROP TABLE IF EXISTS {name};\n{create};\n").map_err(written)?;
+    write!(to, "\nDROP TABLE IF EXISTS {name};\n{create};\n").map_err(output_error)?;
 
     let names = columns.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(", ");
     let order = table.primary.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(", ");
@@ -85,23 +87,23 @@ fn table_rows(
         if rows.is_multiple_of(1_000) {
             progress(*rows);
         }
-        if text.len() > STATEMENT {
+        if text.len() > MAX_STATEMENT_BYTES {
             text.extend_from_slice(b";\n");
-            to.write_all(&text).map_err(written)?;
+            to.write_all(&text).map_err(output_error)?;
             text.clear();
         }
         Ok(())
     })?;
     if !text.is_empty() {
         text.extend_from_slice(b";\n");
-        to.write_all(&text).map_err(written)?;
+        to.write_all(&text).map_err(output_error)?;
     }
     Ok(())
 }
 
 fn is_number(table: &Table, column: &str) -> bool {
-    let known = table.columns.iter().find(|c| c.name.eq_ignore_ascii_case(column));
-    known.is_some_and(|c| matches!(c.kind, Kind::Id | Kind::BigInt | Kind::Int))
+    let column_of_table = table.columns.iter().find(|c| c.name.eq_ignore_ascii_case(column));
+    column_of_table.is_some_and(|c| matches!(c.kind, ColumnType::Id | ColumnType::BigInt | ColumnType::Int))
 }
 
 fn is_plain(number: &[u8]) -> bool {
@@ -109,7 +111,7 @@ fn is_plain(number: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// A text between quotes, escaped as mysqldump does.
+/// Writes a quoted text, escaped like mysqldump does.
 fn literal(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(b'\'');
     for b in bytes {
@@ -130,12 +132,7 @@ fn literal(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 fn column_names(db: &mut Db, full: &str) -> Result<Vec<String>> {
-    let sql = match db.dialect() {
-        Dialect::Sqlite => "SELECT name FROM pragma_table_info(?) ORDER BY cid",
-        Dialect::MySql => {
-            "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position"
-        }
-    };
+    let sql = db.dialect().sql().column_names();
     let mut names = Vec::new();
     db.conn.query(sql, &[full.into()], &mut |row| {
         names.push(row.text(0)?);
@@ -145,12 +142,7 @@ fn column_names(db: &mut Db, full: &str) -> Result<Vec<String>> {
 }
 
 fn next_id(db: &mut Db, full: &str) -> Result<Option<i64>> {
-    let sql = match db.dialect() {
-        Dialect::Sqlite => "SELECT seq + 1 FROM sqlite_sequence WHERE name = ?",
-        Dialect::MySql => {
-            "SELECT auto_increment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ? AND auto_increment IS NOT NULL"
-        }
-    };
+    let sql = db.dialect().sql().next_id();
     let mut next = None;
     db.conn.query(sql, &[full.into()], &mut |row| {
         next = Some(row.int(0)?).filter(|n| *n > 1);
@@ -171,9 +163,9 @@ mod tests {
     }
 
     #[test]
-    fn exported_and_imported_a_site_is_equal_row_for_row() {
+    fn export_and_import_round_trip() {
         let (store, _folder) = fixture::store();
-        // What dumps stumble over.
+        // Values that are difficult to escape.
         store
             .write_blocking(|tx| {
                 let text = "quotes ' \" ` back\\slash \\' \r\n\t\u{0}\u{1a} %_\\% é 😀 ;\n-- no comment /* nor this */";

@@ -1,10 +1,10 @@
-//! The fixture site for tests, on every engine that is there: imported once, copied for each test.
+//! The fixture site for tests on all available engines, imported once and copied for each test.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use crate::import::ImportOptions;
 use crate::{DatabaseUrl, Store, StoreConfig};
@@ -14,7 +14,7 @@ pub(crate) fn dump() -> Vec<u8> {
     std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/site.sql.gz")).unwrap()
 }
 
-/// A store with the fixture site on SQLite, which the test alone uses.
+/// A private SQLite store with the fixture site.
 pub(crate) fn store() -> (Store, tempfile::TempDir) {
     static TEMPLATE: OnceLock<PathBuf> = OnceLock::new();
     let template = TEMPLATE.get_or_init(|| {
@@ -37,13 +37,13 @@ pub(crate) fn store() -> (Store, tempfile::TempDir) {
     (Store::open(&config).unwrap(), folder)
 }
 
-/// Runs a test on every engine: on SQLite, and on a private MariaDB when its program is installed. The pool has one
-/// connection, so that a read that waits for another one of its own caller fails.
+/// Runs a test on SQLite, and on a private MariaDB if it is installed. The pool has one connection, so that a read that
+/// waits for another connection of its own caller fails.
 pub(crate) fn on_each(test: impl Fn(Store)) {
     on_each_with(1, test);
 }
 
-/// [`on_each`] with so many connections (SQLite: one for reading, in addition to the one that writes).
+/// Like [`on_each`], with this many connections (SQLite: one read connection in addition to the writer).
 pub(crate) fn on_each_with(connections: usize, test: impl Fn(Store)) {
     let (sqlite, _folder) = store();
     test(sqlite);
@@ -55,20 +55,20 @@ pub(crate) fn on_each_with(connections: usize, test: impl Fn(Store)) {
     }
 }
 
-/// The server of this process; `None`, said plainly, when none is installed.
+/// The database server of this process. `None`, with a message, if none is installed.
 pub(crate) fn server() -> Option<&'static MariaDb> {
     static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
     let start = || {
-        let server = MariaDb::start(QUICK).unwrap();
+        let server = MariaDb::start(DISPOSABLE_OPTIONS).unwrap();
         if server.is_none() {
-            eprintln!("SKIPPED: no mariadbd is installed, so the tests run on SQLite only");
+            eprintln!("SKIPPED: mariadbd is not installed; the tests run on SQLite only");
         }
         server
     };
     SERVER.get_or_init(start).as_ref()
 }
 
-/// An empty database of its own.
+/// Creates an empty database.
 pub(crate) fn database(server: &MariaDb) -> StoreConfig {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let url = server.create(&format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed))).unwrap();
@@ -76,7 +76,7 @@ pub(crate) fn database(server: &MariaDb) -> StoreConfig {
 }
 
 #[test]
-fn the_whole_fixture_is_loaded() {
+fn loads_the_fixture() {
     on_each(|store| {
         store.check().unwrap();
         let (posts, users, autoloaded) = store

@@ -1,4 +1,4 @@
-//! Meta: names with texts attached to posts, terms, users and comments; a name may stand several times.
+//! Meta: key-value pairs of posts, terms, users and comments. A key may have several values.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::stored_text::StoredText;
 
-/// What meta is attached to.
+/// Type of object that meta belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MetaKind {
     /// Posts of any type.
@@ -32,7 +32,7 @@ impl MetaKind {
         }
     }
 
-    /// The column that names the object.
+    /// The column with the object's id.
     fn object(self) -> &'static str {
         match self {
             MetaKind::Post => "post_id",
@@ -42,7 +42,7 @@ impl MetaKind {
         }
     }
 
-    /// The column of the row's own id.
+    /// The column with the row's id.
     fn id(self) -> &'static str {
         if self == MetaKind::User { "umeta_id" } else { "meta_id" }
     }
@@ -57,33 +57,32 @@ impl MetaKind {
     }
 }
 
-/// The meta of one object: names in the order of their first rows, each with its values as stored in the order of their
-/// rows.
+/// The meta of one object: keys in the order of their first rows, each with its stored values in row order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meta(pub IndexMap<String, Vec<StoredText>>);
 
 impl Meta {
-    /// The first value under the name.
+    /// The first value of a key.
     pub fn first(&self, name: &str) -> Option<&StoredText> {
         self.0.get(name)?.first()
     }
 
-    /// The first value under the name, decoded as text; empty when there is none.
+    /// The first value of a key, decoded as text; empty if there is none.
     pub fn text(&self, name: &str) -> &str {
         self.first(name).map_or("", StoredText::text)
     }
 
-    /// All values under the name.
+    /// All values of a key.
     pub fn all(&self, name: &str) -> &[StoredText] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether anything stands under the name.
+    /// Returns whether the key has any value.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    /// Names with their values.
+    /// All keys with their values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[StoredText])> {
         self.0.iter().map(|(k, v)| (k.as_str(), v.as_slice()))
     }
@@ -95,12 +94,9 @@ fn select(db: &Db, kind: MetaKind) -> SelectStatement {
     s
 }
 
-/// All meta of several objects, in one query; objects without meta are left out.
+/// Loads all meta of several objects in one query. Objects without meta are omitted.
 ///
-/// `ids` are the numbers of the objects' ids.
-///
-/// # Errors
-/// Those of the database.
+/// `ids` are the objects' numeric ids.
 pub fn load(db: &mut Db, kind: MetaKind, ids: &[i64]) -> Result<HashMap<i64, Meta>> {
     let mut found: HashMap<i64, Meta> = HashMap::new();
     let build = |db: &Db, ids: Vec<i64>| {
@@ -116,18 +112,12 @@ pub fn load(db: &mut Db, kind: MetaKind, ids: &[i64]) -> Result<HashMap<i64, Met
     Ok(found)
 }
 
-/// All meta of one object.
-///
-/// # Errors
-/// Those of the database.
+/// Loads all meta of one object.
 pub fn load_one(db: &mut Db, kind: MetaKind, id: i64) -> Result<Meta> {
     Ok(load(db, kind, &[id])?.remove(&id).unwrap_or_default())
 }
 
-/// The first value under a name of one object.
-///
-/// # Errors
-/// Those of the database.
+/// The first value of a key of one object.
 pub fn get(db: &mut Db, kind: MetaKind, id: i64, name: &str) -> Result<Option<StoredText>> {
     let mut s = select(db, kind);
     s.and_where(Expr::col(kind.object()).eq(id)).and_where(Expr::col("meta_key").eq(name));
@@ -135,10 +125,7 @@ pub fn get(db: &mut Db, kind: MetaKind, id: i64, name: &str) -> Result<Option<St
     db.first(&s, |row| Ok(StoredText::from_row(row.text(2)?)))
 }
 
-/// The objects that have this text under this name, in the order of their ids; at most `limit`.
-///
-/// # Errors
-/// Those of the database.
+/// Ids of the objects that have this value for the key, in ascending order; at most `limit`.
 pub fn find(db: &mut Db, kind: MetaKind, name: &str, value: &str, limit: u64) -> Result<Vec<i64>> {
     let mut s = Query::select();
     s.distinct().column(kind.object()).from(db.table(kind.table()));
@@ -147,18 +134,12 @@ pub fn find(db: &mut Db, kind: MetaKind, name: &str, value: &str, limit: u64) ->
     db.all(&s, |row| row.int(0))
 }
 
-/// Adds a row, beside others under the same name.
-///
-/// # Errors
-/// Those of the database.
+/// Adds a value to a key.
 pub fn add(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &StoredText) -> Result<()> {
     add_many(tx, kind, id, &[(name, value)])
 }
 
-/// Adds several rows in one statement.
-///
-/// # Errors
-/// Those of the database.
+/// Adds several values in one statement.
 pub fn add_many(tx: &mut Tx, kind: MetaKind, id: i64, rows: &[(&str, &StoredText)]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
@@ -173,12 +154,9 @@ pub fn add_many(tx: &mut Tx, kind: MetaKind, id: i64, rows: &[(&str, &StoredText
     tx.execute(&insert).map(drop)
 }
 
-/// Sets all rows under the name to this one value, or adds one when there is none.
+/// Sets all values of a key to this one, or adds it if there is none.
 ///
-/// Whether anything changed. Source: `update_metadata`.
-///
-/// # Errors
-/// Those of the database.
+/// Returns whether anything changed. Source: `update_metadata`.
 pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &StoredText) -> Result<bool> {
     let meta = load_one(tx, kind, id)?;
     match meta.all(name) {
@@ -197,10 +175,7 @@ pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &StoredTe
     }
 }
 
-/// Removes the rows under a name, or only those with this value; how many there were.
-///
-/// # Errors
-/// Those of the database.
+/// Deletes the values of a key, or only those equal to `value`, and returns their number.
 pub fn delete(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: Option<&StoredText>) -> Result<u64> {
     let mut delete = Query::delete();
     delete.from_table(tx.table(kind.table()));
@@ -211,10 +186,7 @@ pub fn delete(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: Option<&S
     Ok(tx.execute(&delete)?.rows)
 }
 
-/// Removes all meta of objects.
-///
-/// # Errors
-/// Those of the database.
+/// Deletes all meta of these objects.
 pub fn delete_all(tx: &mut Tx, kind: MetaKind, ids: &[i64]) -> Result<u64> {
     if ids.is_empty() {
         return Ok(0);
@@ -224,10 +196,7 @@ pub fn delete_all(tx: &mut Tx, kind: MetaKind, ids: &[i64]) -> Result<u64> {
     Ok(tx.execute(&delete)?.rows)
 }
 
-/// Removes the rows under a name from all objects of the kind, or only those with this value; how many there were.
-///
-/// # Errors
-/// Those of the database.
+/// Deletes the values of a key from all objects of this type, or only those equal to `value`, and returns their number.
 pub fn delete_everywhere(tx: &mut Tx, kind: MetaKind, name: &str, value: Option<&StoredText>) -> Result<u64> {
     let mut delete = Query::delete();
     delete.from_table(tx.table(kind.table())).and_where(Expr::col("meta_key").eq(name));

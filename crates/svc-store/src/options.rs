@@ -1,4 +1,4 @@
-//! The site's options: names and values.
+//! Site options: names and values.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::stored_text::StoredText;
 
-/// Options by name, as stored.
+/// Stored options by name.
 pub type Options = IndexMap<String, StoredText>;
 
-/// What the `autoload` column says of options that are read with every request.
+/// Values of the `autoload` column for options that are loaded with every request.
 const AUTOLOADED: [&str; 4] = ["yes", "on", "auto-on", "auto"];
 
 fn select(db: &Db) -> SelectStatement {
@@ -22,10 +22,7 @@ fn select(db: &Db) -> SelectStatement {
     s
 }
 
-/// All options that are read with every request, from memory when nothing changed.
-///
-/// # Errors
-/// Those of the database.
+/// All autoloaded options, from the cache if they are unchanged.
 pub fn autoloaded(db: &mut Db) -> Result<Arc<Options>> {
     db.cached_options(|db| {
         let mut statement = select(db);
@@ -39,10 +36,7 @@ pub fn autoloaded(db: &mut Db) -> Result<Arc<Options>> {
     })
 }
 
-/// The option's value; `None` when there is no such option.
-///
-/// # Errors
-/// Those of the database.
+/// Reads an option; `None` if it does not exist.
 pub fn get(db: &mut Db, name: &str) -> Result<Option<StoredText>> {
     if db.version(Family::Options).is_some()
         && let Some(value) = autoloaded(db)?.get(name)
@@ -58,10 +52,7 @@ pub fn get(db: &mut Db, name: &str) -> Result<Option<StoredText>> {
     Ok(found)
 }
 
-/// Several options at once; those that do not exist are left out.
-///
-/// # Errors
-/// Those of the database.
+/// Reads several options. Missing ones are omitted.
 pub fn get_many(db: &mut Db, names: &[&str]) -> Result<Options> {
     let mut statement = select(db);
     statement.and_where(Expr::col("option_name").is_in(names.iter().copied()));
@@ -73,10 +64,7 @@ pub fn get_many(db: &mut Db, names: &[&str]) -> Result<Options> {
     Ok(options)
 }
 
-/// Writes an option, new or not. `autoload` decides for a new one (`on` or `off`); an existing one keeps its own.
-///
-/// # Errors
-/// Those of the database.
+/// Writes an option. `autoload` applies to a new option (`on` or `off`); an existing one retains its setting.
 pub fn set(tx: &mut Tx, name: &str, value: &StoredText, autoload: bool) -> Result<()> {
     let mut insert = Query::insert();
     insert.into_table(tx.table("options")).columns(["option_name", "option_value", "autoload"]);
@@ -87,12 +75,10 @@ pub fn set(tx: &mut Tx, name: &str, value: &StoredText, autoload: bool) -> Resul
     tx.execute(&insert).map(drop)
 }
 
-/// Writes an option only if it still holds `old`; whether it did. For changes that depend on what was read before.
-///
-/// # Errors
-/// Those of the database.
+/// Replaces the value of an option if it is still `old`, and returns whether it was. For changes that depend on a value
+/// read before.
 pub fn replace(tx: &mut Tx, name: &str, old: &StoredText, new: &StoredText) -> Result<bool> {
-    // Bytes are compared here rather than in SQL, where texts that differ by case or accents are equal.
+    // Compare bytes here, because in SQL texts that differ in case or accents are equal.
     if get(tx, name)?.as_ref() != Some(old) {
         return Ok(false);
     }
@@ -100,10 +86,7 @@ pub fn replace(tx: &mut Tx, name: &str, old: &StoredText, new: &StoredText) -> R
     Ok(true)
 }
 
-/// Removes an option; whether it was there.
-///
-/// # Errors
-/// Those of the database.
+/// Deletes an option and returns whether it existed.
 pub fn delete(tx: &mut Tx, name: &str) -> Result<bool> {
     let mut delete = Query::delete();
     delete.from_table(tx.table("options")).and_where(Expr::col("option_name").eq(name));

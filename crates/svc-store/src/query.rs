@@ -1,38 +1,38 @@
-//! What all lists share: pages, totals, places in a given order, patterns.
+//! Common parts of lists: pages, totals, ordering by a given list, patterns.
 
 use std::collections::HashSet;
 
 use sea_query::{Cond, Expr, ExprTrait as _, LikeExpr, SelectStatement, Value};
 
 use crate::db::{Db, MAX_VALUES};
-use crate::dialect::Build as _;
+use crate::engine::dialect::Build as _;
 use crate::error::{Result, StoreError};
 use crate::{Family, Page};
 
-/// Runs the statement of a page, whose first column is the id, and counts what it is cut from when asked to.
+/// Runs the statement of a page, whose first column is the id, and counts all matches if requested.
 ///
-/// `filtered` is the same without columns, order and limit; `bounds` are limit, offset, and whether to count.
+/// `filtered` is the same statement without columns, order and limit; `bounds` are limit, offset, and whether to count.
 pub(crate) fn page<Id>(
     db: &mut Db,
     families: &[Family],
     filtered: &SelectStatement,
     mut page: SelectStatement,
-    (limit, offset, wanted): (Option<u64>, u64, bool),
+    (limit, offset, count): (Option<u64>, u64, bool),
     id: impl Fn(i64) -> Id,
 ) -> Result<Page<Id>> {
-    // Both engines read the numbers as signed, and know no offset without a limit.
-    const MOST: u64 = i64::MAX as u64;
+    // Both engines treat the numbers as signed and require a limit for an offset.
+    const MAX_SIGNED: u64 = i64::MAX as u64;
     if limit.is_some() || offset > 0 {
-        page.limit(Ord::min(limit.unwrap_or(MOST), MOST));
+        page.limit(Ord::min(limit.unwrap_or(MAX_SIGNED), MAX_SIGNED));
     }
     if offset > 0 {
-        page.offset(Ord::min(offset, MOST));
+        page.offset(Ord::min(offset, MAX_SIGNED));
     }
     let ids = db.all(&page, |row| Ok(id(row.int(0)?)))?;
     let n_ids = ids.len() as u64;
-    // A page that is not full is the last, which tells the total, unless it is empty.
+    // A page that is not full is the last one and determines the total, unless it is empty.
     let last = limit.is_none_or(|limit| n_ids < limit) && (n_ids > 0 || offset == 0);
-    let total = match (wanted, last) {
+    let total = match (count, last) {
         (false, _) => None,
         (true, true) => Some(offset + n_ids),
         (true, false) => Some(total(db, families, filtered)?),
@@ -40,21 +40,21 @@ pub(crate) fn page<Id>(
     Ok(Page { ids, total })
 }
 
-/// The number of rows of a statement without columns, kept as long as the families do not change.
+/// The row count of a statement without columns, cached while the families are unchanged.
 pub(crate) fn total(db: &mut Db, families: &[Family], filtered: &SelectStatement) -> Result<u64> {
-    counted(db, filtered, |db, key, count| db.cached_total(families, key, count))
+    count_unless_cached(db, filtered, |db, key, count| db.cached_total(families, key, count))
 }
 
-/// About the number of rows of a statement without columns.
-pub(crate) fn rough_total(db: &mut Db, filtered: &SelectStatement) -> Result<u64> {
-    counted(db, filtered, |db, key, count| db.rough_total(key, count))
+/// The approximate row count of a statement without columns.
+pub(crate) fn approximate_total(db: &mut Db, filtered: &SelectStatement) -> Result<u64> {
+    count_unless_cached(db, filtered, |db, key, count| db.approximate_total(key, count))
 }
 
-/// Counts the rows of a statement without columns unless `kept` knows them by the key that it is given.
-fn counted(
+/// Counts the rows of a statement without columns, unless `cached` has the count for the key.
+fn count_unless_cached(
     db: &mut Db,
     filtered: &SelectStatement,
-    kept: impl FnOnce(&mut Db, &str, &mut dyn FnMut(&mut Db) -> Result<u64>) -> Result<u64>,
+    cached: impl FnOnce(&mut Db, &str, &mut dyn FnMut(&mut Db) -> Result<u64>) -> Result<u64>,
 ) -> Result<u64> {
     let mut counting = filtered.clone();
     counting.expr(Expr::cust("COUNT(*)"));
@@ -63,7 +63,7 @@ fn counted(
         return Err(StoreError::TooMany);
     }
     let key = key(&sql, &values.0);
-    kept(db, &key, &mut |db| {
+    cached(db, &key, &mut |db| {
         let mut n = 0;
         db.count(&sql);
         db.conn.query_once(&sql, &values.0, &mut |row| {
@@ -74,13 +74,13 @@ fn counted(
     })
 }
 
-/// A statement with its values, as a key that no other statement has.
+/// A unique cache key of a statement with its values.
 fn key(sql: &str, values: &[Value]) -> String {
     format!("{sql}{values:?}")
 }
 
-/// Place of a column's value in a list; `None` for an empty list.
-pub(crate) fn place<V: Into<Value>>(column: &Expr, values: impl Iterator<Item = V>) -> Option<Expr> {
+/// Position of a column's value in a list; `None` for an empty list.
+pub(crate) fn list_position<V: Into<Value>>(column: &Expr, values: impl Iterator<Item = V>) -> Option<Expr> {
     let mut case = sea_query::CaseStatement::new();
     let mut n = 0_i64;
     for value in values {
@@ -90,14 +90,15 @@ pub(crate) fn place<V: Into<Value>>(column: &Expr, values: impl Iterator<Item = 
     (n > 0).then(|| case.finally(n).into())
 }
 
-/// The most conditions of which a list names one each. Databases bound how deep an expression is, and every condition is
-/// compared with every row; a longer list is [`StoreError::TooMany`], as one with more values than a statement takes.
+/// Maximum number of alternatives in a condition. Databases limit the depth of expressions, and every alternative is
+/// compared with every row. Longer lists fail with [`StoreError::TooMany`], like lists with more values than a
+/// statement can bind.
 pub(crate) const MAX_ALTERNATIVES: usize = 500;
 
-/// The condition that one of these holds.
+/// Matches if any of the conditions does.
 ///
 /// # Errors
-/// [`StoreError::TooMany`] for more than [`MAX_ALTERNATIVES`].
+/// [`StoreError::TooMany`] if there are more than [`MAX_ALTERNATIVES`].
 pub(crate) fn any_of(conditions: impl IntoIterator<Item = Expr>) -> Result<Cond> {
     let (mut any, mut n) = (Cond::any(), 0);
     for condition in conditions {
@@ -109,28 +110,28 @@ pub(crate) fn any_of(conditions: impl IntoIterator<Item = Expr>) -> Result<Cond>
     Ok(any)
 }
 
-/// The items of a list, each once: lists of requests may repeat theirs.
-pub(crate) fn each_once<T: PartialEq>(list: &[T]) -> impl Iterator<Item = &T> {
+/// The distinct items of a list, because lists in requests may contain duplicates.
+pub(crate) fn distinct<T: PartialEq>(list: &[T]) -> impl Iterator<Item = &T> {
     list.iter().enumerate().filter(|(at, item)| !list[..*at].contains(item)).map(|(_, item)| item)
 }
 
-/// A pattern for texts that contain this one.
+/// A pattern for texts that contain `text`.
 pub(crate) fn contains(text: &str) -> LikeExpr {
-    LikeExpr::new(format!("%{}%", escaped(text))).escape('\\')
+    LikeExpr::new(format!("%{}%", escape_pattern(text))).escape('\\')
 }
 
-/// A pattern for this text alone, compared as the collation does.
+/// A pattern for exactly `text`, compared by the collation.
 pub(crate) fn equals(text: &str) -> LikeExpr {
-    LikeExpr::new(escaped(text)).escape('\\')
+    LikeExpr::new(escape_pattern(text)).escape('\\')
 }
 
-/// A pattern for texts that begin with this one.
+/// A pattern for texts that begin with `text`.
 pub(crate) fn starts_with(text: &str) -> LikeExpr {
-    LikeExpr::new(format!("{}%", escaped(text))).escape('\\')
+    LikeExpr::new(format!("{}%", escape_pattern(text))).escape('\\')
 }
 
-/// A text that stands for itself in a pattern.
-pub(crate) fn escaped(text: &str) -> String {
+/// Escapes a text for use in a pattern.
+pub(crate) fn escape_pattern(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '%' | '_' | '\\') {
@@ -141,9 +142,9 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// The first of `slug`, `slug-2`, `slug-3` … that is free; each is cut so that it has at most `max` bytes.
+/// Returns the first free one of `slug`, `slug-2`, `slug-3`, …, each truncated to `max` bytes.
 ///
-/// `taken` tells which of several are not, in lower case.
+/// `taken` returns which of several lower-case slugs are taken.
 pub(crate) fn free_slug(
     slug: &str,
     max: usize,
@@ -152,14 +153,14 @@ pub(crate) fn free_slug(
     let mut search = FreeSlug::new(slug, max);
     loop {
         let taken = taken(search.candidates())?;
-        if let Some(free) = search.settle(|slug| taken.contains(&slug.to_ascii_lowercase()))? {
+        if let Some(free) = search.first_free(|slug| taken.contains(&slug.to_ascii_lowercase()))? {
             return Ok(free);
         }
     }
 }
 
-/// The search for a free slug, which is asked about more and more at once: ten thousand things of one name take ten
-/// questions.
+/// The search for a free slug, which checks an increasing number of candidates at once: ten thousand items with the
+/// same name take ten queries.
 pub(crate) struct FreeSlug<'s> {
     slug: &'s str,
     max: usize,
@@ -169,18 +170,18 @@ pub(crate) struct FreeSlug<'s> {
 }
 
 impl<'s> FreeSlug<'s> {
-    /// `max` is the longest that the slug may be, in bytes.
+    /// `max` is the maximum length in bytes.
     pub(crate) fn new(slug: &'s str, max: usize) -> Self {
         FreeSlug { slug, max, candidates: vec![slug.to_owned()], next: 2, round: 4 }
     }
 
-    /// Those of which it must be known whether they are taken.
+    /// The candidates that must be checked.
     pub(crate) fn candidates(&self) -> &[String] {
         &self.candidates
     }
 
-    /// The first candidate that is free; when none is, there are others now.
-    pub(crate) fn settle(&mut self, is_taken: impl Fn(&str) -> bool) -> Result<Option<String>> {
+    /// Returns the first free candidate. If there is none, prepares further candidates.
+    pub(crate) fn first_free(&mut self, is_taken: impl Fn(&str) -> bool) -> Result<Option<String>> {
         if let Some(free) = self.candidates.iter().find(|slug| !is_taken(slug)) {
             return Ok(Some(free.clone()));
         }
@@ -188,21 +189,21 @@ impl<'s> FreeSlug<'s> {
             return Err(StoreError::TooMany);
         }
         let n = 1_usize << Ord::min(self.round, 12);
-        self.candidates = (self.next..self.next + n).map(|n| numbered(self.slug, n, self.max)).collect();
+        self.candidates = (self.next..self.next + n).map(|n| numbered_slug(self.slug, n, self.max)).collect();
         self.next += n;
         self.round += 1;
         Ok(None)
     }
 }
 
-/// `slug-n`, with the slug cut so that the whole fits.
-fn numbered(slug: &str, n: usize, max: usize) -> String {
+/// `slug-n`, with the slug truncated so that the result fits.
+fn numbered_slug(slug: &str, n: usize, max: usize) -> String {
     let suffix = format!("-{n}");
-    format!("{}{suffix}", truncated(slug, max.saturating_sub(suffix.len())))
+    format!("{}{suffix}", truncate_slug(slug, max.saturating_sub(suffix.len())))
 }
 
-/// A slug cut to at most `max` bytes, never within a percent-encoded character, without hyphens at the end.
-pub(crate) fn truncated(slug: &str, max: usize) -> &str {
+/// Truncates a slug to `max` bytes, never within a percent-encoded character, and removes trailing hyphens.
+pub(crate) fn truncate_slug(slug: &str, max: usize) -> &str {
     if slug.len() <= max {
         return slug;
     }
@@ -222,7 +223,7 @@ pub(crate) fn truncated(slug: &str, max: usize) -> &str {
     slug[..end].trim_end_matches('-')
 }
 
-/// How many bytes the UTF-8 character has that begins with this one.
+/// Length of the UTF-8 character that begins with this byte.
 fn encoded_len(lead: u8) -> usize {
     match lead {
         0xf0.. => 4,
@@ -237,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slugs_are_cut_between_characters() {
+    fn slugs_are_truncated_between_characters() {
         let rows = [
             ("abc", 10, "abc"),
             ("abcdef", 3, "abc"),
@@ -249,8 +250,8 @@ mod tests {
             ("éé", 3, "é"),
         ];
         for (slug, max, expected) in rows {
-            assert_eq!(truncated(slug, max), expected, "{slug} {max}");
+            assert_eq!(truncate_slug(slug, max), expected, "{slug} {max}");
         }
-        assert_eq!(numbered(&"a".repeat(200), 12, 200).len(), 200);
+        assert_eq!(numbered_slug(&"a".repeat(200), 12, 200).len(), 200);
     }
 }

@@ -1,8 +1,8 @@
-//! The session that a thread has open on a store: its snapshot or its transaction.
+//! The session of a thread on a store: its open snapshot or transaction.
 //!
-//! A read inside a read uses the connection and the snapshot that this thread holds already, so a request never waits for
-//! itself, whatever the size of the pool. A read inside a transaction sees that transaction. A write inside either fails
-//! at once ([`StoreError::Nested`]): it would wait for a connection or a lock that its own caller holds.
+//! A read within a read uses the same connection and snapshot, so a request never waits for itself, whatever the size
+//! of the pool. A read within a transaction sees that transaction. A write within either fails immediately with
+//! [`StoreError::Nested`], because it would wait for a connection or lock that its own caller holds.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -10,24 +10,24 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use sea_query::Value;
 
-use crate::cache::Shared;
+use crate::cache::SharedCaches;
 use crate::db::Db;
 use crate::engine::{Conn, Done, Row};
 use crate::error::{Result, StoreError};
 
 thread_local! {
-    /// The open sessions of this thread, innermost last; each holds a second handle on its connection.
+    /// The open sessions of this thread, innermost last. Each has a second handle on its connection.
     static OPEN: RefCell<Vec<Db>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps a session open for nested reads of this thread until it is dropped.
+/// Keeps a session open for nested reads on this thread until it is dropped.
 pub(crate) struct Session {
     /// A session belongs to the thread that opened it.
     _not_send: PhantomData<*const ()>,
 }
 
 impl Session {
-    /// Announces the snapshot or transaction that `db` has open.
+    /// Registers the open snapshot or transaction of `db`.
     pub(crate) fn open(db: &Db) -> Self {
         OPEN.with_borrow_mut(|open| open.push(db.handle()));
         Session { _not_send: PhantomData }
@@ -36,48 +36,48 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Sessions are dropped in the reverse of the order in which they were opened: they are local to nested calls.
+        // Sessions are local to nested calls, so they are dropped in reverse order.
         OPEN.with_borrow_mut(|open| open.pop());
     }
 }
 
-/// A handle on the session that this thread has open on the store with these caches.
-pub(crate) fn current(store: &Arc<Shared>) -> Option<Db> {
+/// A handle on this thread's open session on the store with these caches.
+pub(crate) fn current(store: &Arc<SharedCaches>) -> Option<Db> {
     OPEN.with_borrow(|open| open.iter().rev().find(|db| Arc::ptr_eq(&db.shared, store)).map(Db::handle))
 }
 
-/// Whether this thread has a session open on the store with these caches.
-pub(crate) fn is_open(store: &Arc<Shared>) -> bool {
+/// Returns whether this thread has an open session on the store with these caches.
+pub(crate) fn is_open(store: &Arc<SharedCaches>) -> bool {
     OPEN.with_borrow(|open| open.iter().any(|db| Arc::ptr_eq(&db.shared, store)))
 }
 
-/// Fails if this thread has a session open on the store with these caches: writes cannot be nested.
-pub(crate) fn refuse_nested(store: &Arc<Shared>) -> Result<()> {
+/// Fails if this thread has an open session on the store with these caches, because writes cannot be nested.
+pub(crate) fn refuse_nested(store: &Arc<SharedCaches>) -> Result<()> {
     if is_open(store) {
-        tracing::error!("a write was started inside a read or a transaction of the same thread");
+        tracing::error!("a write was started within a read or a transaction on the same thread");
         return Err(StoreError::Nested);
     }
     Ok(())
 }
 
-/// A connection that several handles of one thread use in turn.
+/// A connection shared by several handles of one thread.
 #[derive(Clone)]
-pub(crate) struct SharedConn(Arc<Mutex<Box<dyn Conn>>>);
+pub(crate) struct SharedConnection(Arc<Mutex<Box<dyn Conn>>>);
 
-impl SharedConn {
+impl SharedConnection {
     pub(crate) fn new(conn: Box<dyn Conn>) -> Self {
-        SharedConn(Arc::new(Mutex::new(conn)))
+        SharedConnection(Arc::new(Mutex::new(conn)))
     }
 
-    /// The connection. It is taken only while a statement runs on it: by a function that reads rows and queries again for
-    /// each of them, which would wait for itself.
+    /// Locks the connection. This fails only while a statement is running: if a function queries again for each row
+    /// that it reads, it would wait for itself.
     fn lock(&self) -> Result<MutexGuard<'_, Box<dyn Conn>>> {
         match self.0.try_lock() {
             Ok(conn) => Ok(conn),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => {
-                Err(StoreError::Other("a statement was run while the rows of another are read".to_owned()))
-            }
+            Err(TryLockError::WouldBlock) => Err(StoreError::Other(
+                "a statement was started while the rows of another one were being read".to_owned(),
+            )),
         }
     }
 
@@ -111,9 +111,9 @@ impl SharedConn {
         self.lock().is_ok_and(|conn| conn.broken())
     }
 
-    /// [`Conn::take_again`].
-    pub(crate) fn take_again(&self) -> bool {
-        self.lock().is_ok_and(|mut conn| conn.take_again())
+    /// [`Conn::take_may_retry`].
+    pub(crate) fn take_may_retry(&self) -> bool {
+        self.lock().is_ok_and(|mut conn| conn.take_may_retry())
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
                         .unwrap()
                 })?;
                 let nested = store.read(|db| store.read(|_| options::get_many(db, &["blogname"])))?;
-                assert_eq!(store.state(), None, "the state that is now is not that of the snapshot");
+                assert_eq!(store.state(), None, "the current state may not be that of the snapshot");
                 Ok((before == nested, options::get_many(db, &["blogname"])? == before))
             });
             assert_eq!(seen.unwrap(), (true, true));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_inside_a_transaction_sees_it_and_writes_inside_fail_at_once() {
+    fn nested_reads_see_the_transaction_and_nested_writes_fail() {
         fixture::on_each(|store| {
             let inner = store.clone();
             let seen = store
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_of_two_stores_are_apart() {
+    fn stores_have_separate_sessions() {
         let ((one, _folder), (two, _other)) = (fixture::store(), fixture::store());
         let name = |store: &Store| store.read(|db| options::get(db, "blogname"));
         one.read(|_| {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_inside_the_rows_of_another_is_an_error() {
+    fn statements_cannot_overlap() {
         fixture::on_each(|store| {
             let nested = store.read(|db| {
                 db.conn.query("SELECT 1", &[], &mut |_| store.read(|db| options::get(db, "blogname")).map(drop))
@@ -198,9 +198,10 @@ mod tests {
         });
     }
 
-    /// Each holds the one connection and reads again: without sessions both wait for each other until the time is over.
+    /// Each thread holds the one connection and reads again. Without sessions they would wait for each other until the
+    /// timeout.
     #[test]
-    fn many_threads_nest_reads_on_one_connection() {
+    fn nested_reads_share_one_connection_between_threads() {
         fixture::on_each(|store| {
             let start = std::time::Instant::now();
             std::thread::scope(|threads| {
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_closes_its_session() {
+    fn panics_close_the_session() {
         let (store, _folder) = fixture::store();
         let panicked =
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| store.read::<()>(|_| panic!("a mistake"))));

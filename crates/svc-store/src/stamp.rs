@@ -1,4 +1,4 @@
-//! Dates as the tables hold them: `YYYY-MM-DD HH:MM:SS`, with zeroes for "none".
+//! Stored dates: `YYYY-MM-DD HH:MM:SS`, with zeros for "none".
 
 use chrono::{Datelike as _, NaiveDate, NaiveDateTime, Timelike as _};
 use svc_model::Stamp;
@@ -6,7 +6,7 @@ use svc_model::Stamp;
 /// The stored form of no date.
 pub const ZERO: &str = "0000-00-00 00:00:00";
 
-/// Reads a stored date; the zero date and dates that no calendar has are `None`.
+/// Parses a stored date. The zero date and invalid dates are `None`.
 pub fn parse(text: &str) -> Stamp {
     let b = text.as_bytes();
     if b.len() < 19 || b[4] != b'-' || b[7] != b'-' || b[13] != b':' || b[16] != b':' {
@@ -23,7 +23,7 @@ pub fn parse(text: &str) -> Stamp {
     )
 }
 
-/// Writes a date as stored. Years outside 0 to 9999 have no stored form and become the zero date.
+/// Formats a date for storage. Years outside 0 to 9999 cannot be stored and become the zero date.
 pub fn format(stamp: Stamp) -> String {
     let Some(t) = stamp.filter(|t| (0..=9999).contains(&t.year())) else { return ZERO.to_owned() };
     format_time(&t)
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_and_back() {
+    fn round_trip() {
         let rows = [
             ("2024-02-29 23:59:58", Some("2024-02-29 23:59:58")),
             (ZERO, None),

@@ -1,4 +1,4 @@
-//! The store as a whole: snapshots, grouped writes, failures, backup.
+//! The store as a whole: snapshots, grouped writes, failures, backups.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::{DatabaseUrl, Store, StoreConfig, StoreError, StoredText, fixture, options};
 
 #[test]
-fn a_read_sees_one_state() {
+fn reads_see_one_snapshot() {
     fixture::on_each_with(2, |store| {
         let seen = store
             .read(|db| {
@@ -19,7 +19,7 @@ fn a_read_sees_one_state() {
                 Ok(before == after)
             })
             .unwrap();
-        assert!(seen, "a write during a read is not seen by it");
+        assert!(seen, "writes during a read must not be visible to it");
         assert_eq!(
             store.read(|db| options::get(db, "blogname")).unwrap().as_ref().map(StoredText::text),
             Some("changed")
@@ -28,7 +28,7 @@ fn a_read_sees_one_state() {
 }
 
 #[test]
-fn a_failed_write_changes_nothing_and_others_go_on() {
+fn failed_writes_change_nothing() {
     fixture::on_each(|store| {
         let failed: Result<(), StoreError> = store.write_blocking(|tx| {
             options::set(tx, "half", &StoredText::of("1"), true)?;
@@ -47,30 +47,30 @@ fn a_failed_write_changes_nothing_and_others_go_on() {
 }
 
 #[test]
-fn an_error_of_the_caller_undoes_its_write() {
+fn caller_errors_roll_back() {
     fixture::on_each(|store| {
         #[derive(Debug, PartialEq)]
-        enum Mine {
+        enum CallerError {
             Refused,
             Store,
         }
-        impl From<StoreError> for Mine {
+        impl From<StoreError> for CallerError {
             fn from(_: StoreError) -> Self {
-                Mine::Store
+                CallerError::Store
             }
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
-        let answer: Result<(), Mine> = runtime.block_on(store.write_or(|tx| {
+        let result: Result<(), CallerError> = runtime.block_on(store.write_or(|tx| {
             options::set(tx, "mine", &StoredText::of("1"), true)?;
-            Err(Mine::Refused)
+            Err(CallerError::Refused)
         }));
-        assert_eq!(answer, Err(Mine::Refused));
+        assert_eq!(result, Err(CallerError::Refused));
         assert_eq!(store.read(|db| options::get(db, "mine")).unwrap(), None);
     });
 }
 
 #[test]
-fn many_writers_and_readers_at_once() {
+fn concurrent_writers_and_readers() {
     fixture::on_each(|store| {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
         let runs = Arc::new(AtomicUsize::new(0));
@@ -82,11 +82,11 @@ fn many_writers_and_readers_at_once() {
                     let write = store.write(move |tx| {
                         runs.fetch_add(1, Ordering::Relaxed);
                         options::set(tx, &format!("n{i}"), &StoredText::of("x"), false)?;
-                        // Every tenth fails, within a group with others.
+                        // Every tenth write fails, in a group with others.
                         if i % 10 == 0 { Err(StoreError::Other("no".to_owned())) } else { Ok(()) }
                     });
                     let wrote = write.await.is_ok();
-                    // What was acknowledged is seen at once.
+                    // Acknowledged writes are visible immediately.
                     let there = store.read(|db| options::get(db, &format!("n{i}"))).unwrap().is_some();
                     assert_eq!((wrote, there), (i % 10 != 0, i % 10 != 0));
                 }));
@@ -101,21 +101,21 @@ fn many_writers_and_readers_at_once() {
 }
 
 #[test]
-fn a_read_that_takes_too_long_is_ended() {
+fn slow_reads_time_out() {
     let (_, folder) = fixture::store();
     let mut config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")));
     config.read_limit = Some(Duration::from_millis(50));
     let store = Store::open(&config).unwrap();
     let start = Instant::now();
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n";
-    let answer = store.read(|db| db.conn.query(endless, &[], &mut |_| Ok(())));
-    assert!(matches!(answer, Err(StoreError::Deadline)), "{answer:?}");
+    let result = store.read(|db| db.conn.query(endless, &[], &mut |_| Ok(())));
+    assert!(matches!(result, Err(StoreError::Deadline)), "{result:?}");
     assert!(start.elapsed() < Duration::from_secs(5));
-    assert!(store.read(|db| options::get(db, "blogname")).unwrap().is_some(), "the connection is good again");
+    assert!(store.read(|db| options::get(db, "blogname")).unwrap().is_some(), "the connection is usable again");
 }
 
 #[test]
-fn without_a_free_connection_it_is_busy() {
+fn busy_without_a_free_connection() {
     let (_, folder) = fixture::store();
     let mut config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")));
     config.readers = 1;
@@ -124,15 +124,15 @@ fn without_a_free_connection_it_is_busy() {
     let read = || store.read(|_| Ok(()));
     let inner = store.read(|_| Ok(std::thread::scope(|threads| threads.spawn(read).join().unwrap()))).unwrap();
     assert!(matches!(inner, Err(StoreError::Busy)));
-    // A panic gives the connection back.
+    // A panic returns the connection.
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| store.read::<()>(|_| panic!("a mistake"))));
     assert!(panicked.is_err());
     store.read(|db| options::get(db, "blogname")).unwrap();
 }
 
-/// A request that has committed waits for a connection: its response must not be "try again".
+/// After a commit, a request waits longer for a connection, because it must not respond with "try again".
 #[tokio::test(flavor = "multi_thread")]
-async fn after_its_write_a_request_waits_longer() {
+async fn requests_wait_longer_after_a_write() {
     let (_, folder) = fixture::store();
     let mut config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")));
     config.readers = 1;
@@ -151,7 +151,7 @@ async fn after_its_write_a_request_waits_longer() {
         })
     });
     holds.recv().unwrap();
-    let request = crate::moment::scope(async {
+    let request = crate::request_cache::scope(async {
         let before = store.read(|db| options::get(db, "blogname"));
         assert!(matches!(before, Err(StoreError::Busy)));
         store.write(|tx| options::set(tx, "blogname", &StoredText::of("written"), true)).await?;
@@ -163,7 +163,7 @@ async fn after_its_write_a_request_waits_longer() {
 }
 
 #[test]
-fn damage_and_missing_tables_are_told() {
+fn reports_corruption_and_missing_tables() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.db");
     std::fs::write(&path, vec![b'x'; 8192]).unwrap();
@@ -179,15 +179,15 @@ fn damage_and_missing_tables_are_told() {
 }
 
 #[test]
-fn damage_is_looked_for_only_after_an_unclean_stop() {
+fn checks_for_corruption_only_after_an_unclean_shutdown() {
     let (store, folder) = fixture::store();
     let path = folder.path().join("site.db");
     let mark = || std::fs::read_to_string(folder.path().join("site.db.running")).unwrap();
     assert_eq!(mark(), "open\n");
     drop(store);
     assert_eq!(mark(), "closed\n");
-    assert!(!folder.path().join("site.db-wal").exists(), "the log is folded into the file");
-    // As a process that died leaves it, with a page destroyed.
+    assert!(!folder.path().join("site.db-wal").exists(), "the log should be checkpointed");
+    // The state after a crash, with a corrupt page.
     std::fs::write(folder.path().join("site.db.running"), "open\n").unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     let middle = bytes.len() / 4096 / 2 * 4096;
@@ -198,9 +198,9 @@ fn damage_is_looked_for_only_after_an_unclean_stop() {
 }
 
 #[test]
-fn a_full_disk_loses_nothing_that_was_acknowledged() {
+fn a_full_disk_loses_no_acknowledged_write() {
     let (store, _folder) = fixture::store();
-    // Room for so many more pages than there are; none is as much as there can be.
+    // Sets the number of additional pages; `None` is the maximum.
     let room = |more: Option<i64>| {
         let limit = move |tx: &mut crate::Tx| {
             let mut pages = 0;
@@ -230,14 +230,14 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_may_not_be_written_is_read_all_the_same() {
+fn read_only_files_can_be_read() {
     use std::os::unix::fs::PermissionsExt as _;
     let (store, folder) = fixture::store();
     drop(store);
     let path = folder.path().join("site.db");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
     if std::fs::File::options().write(true).open(&path).is_ok() {
-        eprintln!("SKIPPED: this user may write to every file");
+        eprintln!("SKIPPED: the current user can write to every file");
         return;
     }
     let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(path.clone()))).unwrap();
@@ -245,7 +245,7 @@ fn a_file_that_may_not_be_written_is_read_all_the_same() {
     let refused = store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true));
     assert!(matches!(refused, Err(StoreError::ReadOnly)), "{refused:?}");
     drop(store);
-    // The files that SQLite has put beside it have taken its mode.
+    // The files that SQLite created next to it have inherited its mode.
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         std::fs::set_permissions(entry.unwrap().path(), std::fs::Permissions::from_mode(0o644)).unwrap();
     }
@@ -254,7 +254,7 @@ fn a_file_that_may_not_be_written_is_read_all_the_same() {
 }
 
 #[test]
-fn a_backup_is_a_whole_database() {
+fn backups_are_complete() {
     let (store, folder) = fixture::store();
     let copy = folder.path().join("copy.db");
     store.backup(&copy).unwrap();
@@ -262,22 +262,22 @@ fn a_backup_is_a_whole_database() {
     {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = std::fs::metadata(&copy).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600, "it holds the accounts' hashes");
+        assert_eq!(mode & 0o777, 0o600, "it contains password hashes");
     }
-    assert!(store.backup(&copy).is_err(), "nothing is overwritten");
+    assert!(store.backup(&copy).is_err(), "existing files must not be overwritten");
     let copy = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(copy))).unwrap();
     copy.check().unwrap();
     assert_eq!(
         copy.read(|db| options::get(db, "blogname")).unwrap(),
         store.read(|db| options::get(db, "blogname")).unwrap()
     );
-    // New ids go on there as well.
+    // New ids continue in the copy.
     let id = copy.write_blocking(|tx| crate::posts::insert(tx, &svc_model::Post::default())).unwrap();
     assert_eq!(id.0, 100_001);
 }
 
 #[test]
-fn another_order_of_texts_rebuilds_the_indexes() {
+fn another_collation_order_rebuilds_indexes() {
     let (store, folder) = fixture::store();
     let made_with = |tx: &mut crate::Tx| {
         let mut n = 0;
@@ -288,11 +288,11 @@ fn another_order_of_texts_rebuilds_the_indexes() {
     store.write_blocking(|tx| tx.run("UPDATE wp_svc_epoch SET n = -1 WHERE family = 'collation'")).unwrap();
     drop(store);
     let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
-    assert_eq!(store.write_blocking(made_with).unwrap(), crate::collation::VERSION);
+    assert_eq!(store.write_blocking(made_with).unwrap(), crate::engine::sqlite::collation::VERSION);
 }
 
 #[test]
-fn installing_twice_is_harmless() {
+fn installing_twice_changes_nothing() {
     let store = Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap();
     for _ in 0..2 {
         store.write_blocking(crate::schema::install).unwrap();
@@ -317,7 +317,7 @@ fn installing_twice_is_harmless() {
 }
 
 #[test]
-fn a_state_is_another_after_each_write_of_whomever() {
+fn state_changes_after_each_write_by_any_process() {
     let (store, folder) = fixture::store();
     let other = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
     let mut seen = store.state();
@@ -325,7 +325,7 @@ fn a_state_is_another_after_each_write_of_whomever() {
     for n in 0..50 {
         assert_eq!(store.state(), seen, "nothing was written");
         store.read(|db| options::get(db, "blogname")).unwrap();
-        assert_eq!(store.state(), seen, "reading changes nothing");
+        assert_eq!(store.state(), seen, "reads must not change the state");
         let writer = if n % 2 == 0 { &store } else { &other };
         writer.write_blocking(move |tx| options::set(tx, "blogname", &StoredText::of(n.to_string()), true)).unwrap();
         let now = store.state();

@@ -1,27 +1,27 @@
-//! Text of a column that WordPress passes to PHP's `unserialize`: values of meta and of options.
+//! Text of a column that WordPress passes to PHP's `unserialize`: values of meta and options.
 //!
-//! Such text is code to WordPress: `O:8:"stdClass":0:{}` becomes an object when it is read. Therefore what is written to these
-//! columns is a [`StoredText`], which only the encoder builds (`maybe_serialize`: text that looks serialized is serialized a
-//! second time), or a read from these columns, so that rows can be copied unchanged.
+//! Such text is code to WordPress: `O:8:"stdClass":0:{}` becomes an object when it is read. Values written to these
+//! columns are therefore [`StoredText`], which is only created by the encoder (`maybe_serialize`: text that looks
+//! serialized is serialized a second time) or by reading these columns, so that rows can be copied unchanged.
 
 use svc_php::{
     Php,
     serialize::{from_stored, is_serialized, to_stored, unserialize},
 };
 
-/// A value of meta or of an option, as its column holds it.
+/// A stored value of meta or of an option.
 ///
 /// There is no conversion from text: use [`StoredText::of`], which encodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StoredText(String);
 
 impl StoredText {
-    /// Encodes a value: text, a number, an array. What is encoded already must not be passed here.
+    /// Encodes a value: a text, a number, an array. Do not pass an encoded value.
     pub fn of(value: impl Encode) -> Self {
         value.encode()
     }
 
-    /// The content of a row.
+    /// Wraps the content of a row.
     pub(crate) fn from_row(text: String) -> Self {
         StoredText(text)
     }
@@ -31,23 +31,23 @@ impl StoredText {
         &self.0
     }
 
-    /// Whether the column is empty.
+    /// Returns whether the column is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The value, decoded (`maybe_unserialize`). Objects are never instantiated.
+    /// Decodes the value (`maybe_unserialize`). Objects are never instantiated.
     pub fn value(&self) -> Php {
         from_stored(self.0.as_bytes())
     }
 
-    /// The value, decoded, as JSON.
+    /// Decodes the value as JSON.
     pub fn json(&self) -> serde_json::Value {
         self.value().into()
     }
 
-    /// The value, decoded, as text. A value that is no text and no number (an array, an object, unreadable) is returned as
-    /// stored, so that writing it back stores it as text.
+    /// Decodes the value as text. Other values (an array, an object, unreadable data) are returned as stored, so that
+    /// writing them back stores them as text.
     pub fn text(&self) -> &str {
         let text = self.0.as_str();
         if !is_serialized(text.as_bytes(), true) {
@@ -68,9 +68,9 @@ impl StoredText {
     }
 }
 
-/// A value that has an encoded form.
+/// A value that can be encoded.
 pub trait Encode {
-    /// Its encoded form.
+    /// The encoded value.
     fn encode(self) -> StoredText;
 }
 
@@ -107,7 +107,7 @@ impl Encode for i64 {
 }
 
 impl Encode for serde_json::Value {
-    /// PHP has one kind of empty array, so an empty map is one too.
+    /// PHP has only one empty array, so an empty map is encoded as one.
     fn encode(self) -> StoredText {
         match self {
             serde_json::Value::Object(map) if map.is_empty() => Php::Array(svc_php::Array::new()).encode(),
@@ -123,7 +123,7 @@ mod tests {
     use super::StoredText;
 
     #[test]
-    fn text_that_looks_serialized_is_serialized_again_and_read_back() {
+    fn serialized_looking_text_round_trips() {
         for (text, stored) in [
             ("plain", "plain"),
             ("", ""),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_no_text_have_one_encoded_form() {
+    fn encodes_other_values() {
         assert_eq!(StoredText::of(7), StoredText::of(json!(7)));
         assert_eq!(StoredText::of(json!(true)).as_stored(), "1");
         assert_eq!(StoredText::of(json!({})).as_stored(), "a:0:{}");
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_other_programs_are_read_as_php_reads_them() {
+    fn decodes_rows_like_php() {
         for (stored, text) in [
             ("i:7;", "7"),
             ("d:0.5;", "0.5"),
@@ -163,7 +163,7 @@ mod tests {
             ("b:0;", ""),
             ("N;", ""),
             (" s:1:\"x\"; ", "x"),
-            // No text: shown as stored.
+            // Not a text: returned as stored.
             ("a:0:{}", "a:0:{}"),
             ("O:8:\"stdClass\":0:{}", "O:8:\"stdClass\":0:{}"),
             ("s:5:\"x\";", "s:5:\"x\";"),

@@ -1,4 +1,4 @@
-//! Terms as a tree: what follows from parents and counts of a whole taxonomy.
+//! The tree of terms of a taxonomy.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,11 +8,8 @@ use svc_model::TermId;
 use crate::db::Db;
 use crate::error::Result;
 
-/// Terms of a taxonomy without posts of their own that stand above terms with posts, lowest id first. One query.
-///
-/// # Errors
-/// Those of the database.
-pub fn empty_above_others(db: &mut Db, taxonomy: &str) -> Result<Vec<TermId>> {
+/// Terms of a taxonomy that have no posts but have descendants with posts, in ascending order of id. Runs one query.
+pub fn empty_with_nonempty_descendants(db: &mut Db, taxonomy: &str) -> Result<Vec<TermId>> {
     let mut s = Query::select();
     s.columns(["term_id", "parent", "count"]).from(db.table("term_taxonomy"));
     s.and_where(Expr::col("taxonomy").eq(taxonomy)).order_by("term_id", sea_query::Order::Asc);
@@ -20,7 +17,7 @@ pub fn empty_above_others(db: &mut Db, taxonomy: &str) -> Result<Vec<TermId>> {
     Ok(empty_above(&rows))
 }
 
-/// The same over rows of term, parent, and number of posts. Every term is walked over once, rings included.
+/// The same for rows of term, parent and post count. Every term is visited once, including cycles.
 fn empty_above(rows: &[(TermId, TermId, i64)]) -> Vec<TermId> {
     let parents: HashMap<TermId, TermId> = rows.iter().map(|(id, parent, _)| (*id, *parent)).collect();
     let mut above: HashSet<TermId> = HashSet::new();
@@ -39,16 +36,16 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn only_what_stands_above_posts_is_kept() {
+    fn finds_empty_terms_above_posts() {
         /// Id, parent, posts.
         type Term = (i64, i64, i64);
-        // Terms; those that are kept.
+        // Terms, expected result.
         let rows: [(&[Term], &[i64]); 5] = [
             (&[], &[]),
             (&[(1, 0, 0), (2, 1, 0)], &[]),
             (&[(1, 0, 0), (2, 1, 0), (3, 2, 4)], &[1, 2]),
             (&[(1, 0, 3), (2, 1, 0), (3, 2, 4), (4, 1, 0)], &[2]),
-            // A ring, and a parent that is gone.
+            // A cycle, and a missing parent.
             (&[(1, 2, 0), (2, 1, 0), (3, 2, 1), (4, 9, 1)], &[1, 2]),
         ];
         for (rows, expected) in rows {
@@ -58,11 +55,11 @@ mod tests {
     }
 
     #[test]
-    fn a_taxonomy_is_read_in_one_query() {
+    fn reads_a_taxonomy_in_one_query() {
         let (store, _folder) = fixture::store();
-        // 8 is empty and has no children; 7 has posts and moves below it.
-        let kept = || store.read(|db| empty_above_others(db, "category")).unwrap();
-        assert_eq!(kept(), []);
+        // 8 is empty and has no children; 7 has posts and is moved below it.
+        let empty_terms = || store.read(|db| empty_with_nonempty_descendants(db, "category")).unwrap();
+        assert_eq!(empty_terms(), []);
         store
             .write_blocking(|tx| {
                 let mut asia = crate::terms::get(tx, TermId(7), Some("category"))?.unwrap();
@@ -70,6 +67,6 @@ mod tests {
                 crate::terms::update(tx, &asia)
             })
             .unwrap();
-        assert_eq!(kept(), [TermId(8)]);
+        assert_eq!(empty_terms(), [TermId(8)]);
     }
 }

@@ -1,46 +1,39 @@
-//! Terms of taxonomies: rows, those of posts, lists; writing and counting.
+//! Terms of taxonomies: rows, terms of posts, lists, writes and counts.
 
 use std::collections::{HashMap, HashSet};
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{PostId, Term, TermId, TermTaxonomyId};
 
+use crate::columns::{self, Column, columns};
 use crate::db::{Db, Tx};
-use crate::engine::Row;
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::options;
 use crate::posts::in_order;
 use crate::{Family, Order, Page};
 
-const COLUMNS: [(&str, &str); 9] = [
-    ("t", "term_id"),
-    ("tt", "term_taxonomy_id"),
-    ("tt", "taxonomy"),
-    ("t", "name"),
-    ("t", "slug"),
-    ("t", "term_group"),
-    ("tt", "description"),
-    ("tt", "parent"),
-    ("tt", "count"),
-];
-
-fn read(row: &Row<'_>) -> Result<Term> {
-    Ok(Term {
-        id: TermId(row.int(0)?),
-        taxonomy_id: TermTaxonomyId(row.int(1)?),
-        taxonomy: row.text(2)?,
-        name: row.text(3)?,
-        slug: row.text(4)?,
-        group: row.int(5)?,
-        description: row.text(6)?,
-        parent: TermId(row.int(7)?),
-        count: row.int(8)?,
-    })
+#[rustfmt::skip]
+columns! { Term, (&'static str, &'static str);
+    (("t", "term_id"), id, Id, Never),
+    (("tt", "term_taxonomy_id"), taxonomy_id, Id, Never),
+    (("tt", "taxonomy"), taxonomy, Text, OnInsert),
+    (("t", "name"), name, Text),
+    (("t", "slug"), slug, Text),
+    (("t", "term_group"), group, Int),
+    (("tt", "description"), description, Text),
+    (("tt", "parent"), parent, Id),
+    (("tt", "count"), count, Int, OnInsert),
 }
 
-/// Terms joined with their taxonomies, no columns yet.
-fn joined(db: &Db) -> SelectStatement {
+/// The columns of the table with this alias.
+fn columns_of(alias: &str) -> impl Iterator<Item = &'static Column<Term, (&'static str, &'static str)>> {
+    static ALL: [Column<Term, (&str, &str)>; COLUMNS.len()] = COLUMNS;
+    ALL.iter().filter(move |column| column.name.0 == alias)
+}
+
+/// Terms joined with their taxonomies, without columns.
+fn with_taxonomy(db: &Db) -> SelectStatement {
     let mut s = Query::select();
     s.from_as(db.table("terms"), "t");
     s.join_as(
@@ -53,8 +46,8 @@ fn joined(db: &Db) -> SelectStatement {
 }
 
 fn select(db: &Db) -> SelectStatement {
-    let mut s = joined(db);
-    s.columns(COLUMNS);
+    let mut s = with_taxonomy(db);
+    s.columns(columns::names(&COLUMNS));
     s
 }
 
@@ -65,10 +58,7 @@ fn by_id(db: &Db, ids: Vec<i64>) -> SelectStatement {
         .take()
 }
 
-/// The term of this id in this taxonomy; without a taxonomy, in the one that has it first.
-///
-/// # Errors
-/// Those of the database.
+/// Reads a term by id in this taxonomy, or in the first one that contains it.
 pub fn get(db: &mut Db, id: TermId, taxonomy: Option<&str>) -> Result<Option<Term>> {
     let mut found: Option<Term> = None;
     db.cached_list("terms.get", &[id.0], by_id, |row| {
@@ -81,11 +71,8 @@ pub fn get(db: &mut Db, id: TermId, taxonomy: Option<&str>) -> Result<Option<Ter
     Ok(found)
 }
 
-/// The terms of these ids in the order of `ids`; those that do not exist are left out. A term that is in several
-/// taxonomies comes once for each.
-///
-/// # Errors
-/// Those of the database.
+/// Reads terms in the order of `ids`. Missing terms are omitted. A term in several taxonomies is returned once for
+/// each.
 pub fn get_many(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
@@ -97,10 +84,7 @@ pub fn get_many(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
     Ok(found)
 }
 
-/// The term of this slug in a taxonomy.
-///
-/// # Errors
-/// Those of the database.
+/// Reads a term of a taxonomy by slug.
 pub fn by_slug(db: &mut Db, slug: &str, taxonomy: &str) -> Result<Option<Term>> {
     let mut found: Option<Term> = None;
     let build = |db: &Db| {
@@ -119,10 +103,7 @@ pub fn by_slug(db: &mut Db, slug: &str, taxonomy: &str) -> Result<Option<Term>> 
     Ok(found)
 }
 
-/// The terms of this name in a taxonomy, without regard to case, lowest id first.
-///
-/// # Errors
-/// Those of the database.
+/// The terms of a taxonomy with this name, ignoring case, in ascending order of id.
 pub fn by_name(db: &mut Db, name: &str, taxonomy: &str) -> Result<Vec<Term>> {
     let mut s = select(db);
     s.and_where(Expr::col(("t", "name")).eq(name)).and_where(Expr::col(("tt", "taxonomy")).eq(taxonomy));
@@ -130,10 +111,7 @@ pub fn by_name(db: &mut Db, name: &str, taxonomy: &str) -> Result<Vec<Term>> {
     db.all(&s, read)
 }
 
-/// All terms of all taxonomies of several posts, in one query, ordered by name; posts without terms are left out.
-///
-/// # Errors
-/// Those of the database.
+/// All terms of several posts in all taxonomies, in one query, sorted by name. Posts without terms are omitted.
 pub fn of_objects(db: &mut Db, posts: &[PostId]) -> Result<HashMap<PostId, Vec<Term>>> {
     let numbers: Vec<i64> = posts.iter().map(|id| id.0).collect();
     let mut found: HashMap<PostId, Vec<Term>> = HashMap::new();
@@ -151,16 +129,13 @@ pub fn of_objects(db: &mut Db, posts: &[PostId]) -> Result<HashMap<PostId, Vec<T
         s
     };
     db.cached_list("terms.of_objects", &numbers, build, |row| {
-        found.entry(PostId(row.int(9)?)).or_default().push(read(row)?);
+        found.entry(PostId(row.int(COLUMNS.len())?)).or_default().push(read(row)?);
         Ok(())
     })?;
     Ok(found)
 }
 
-/// Every term of a taxonomy that has a parent, as pairs of term and parent.
-///
-/// # Errors
-/// Those of the database.
+/// The terms of a taxonomy that have a parent, as pairs of term and parent.
 pub fn hierarchy(db: &mut Db, taxonomy: &str) -> Result<Vec<(TermId, TermId)>> {
     let mut s = Query::select();
     s.columns(["term_id", "parent"]).from(db.table("term_taxonomy"));
@@ -169,7 +144,7 @@ pub fn hierarchy(db: &mut Db, taxonomy: &str) -> Result<Vec<(TermId, TermId)>> {
     db.all(&s, |row| Ok((TermId(row.int(0)?), TermId(row.int(1)?))))
 }
 
-/// What a list of terms is ordered by.
+/// Sort order of terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TermOrderBy {
     /// Id.
@@ -183,57 +158,57 @@ pub enum TermOrderBy {
     Slug,
     /// The order of `slugs`.
     IncludeSlugs,
-    /// Group.
+    /// Term group.
     Group,
     /// Description.
     Description,
     /// Number of posts.
     Count,
-    /// Parent's id.
+    /// Id of the parent.
     Parent,
 }
 
-/// What a list of terms holds. Empty lists and `None` are no restriction.
+/// Conditions for a list of terms. Empty lists and `None` are no restriction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermQuery {
-    /// Taxonomies.
+    /// Only these taxonomies.
     pub taxonomies: Vec<String>,
     /// Only these ids.
     pub include: Vec<TermId>,
-    /// Ids left out.
+    /// Excluded ids.
     pub exclude: Vec<TermId>,
     /// Only terms with posts.
     pub hide_empty: bool,
-    /// Terms that count as not empty all the same ([`crate::term_tree::empty_above_others`]).
-    pub keep_empty: Vec<TermId>,
-    /// Only those right under this term; zero is those without parent.
+    /// Terms that are listed despite `hide_empty` ([`crate::term_tree::empty_with_nonempty_descendants`]).
+    pub include_empty: Vec<TermId>,
+    /// Only direct children of this term; 0 is top-level terms.
     pub parent: Option<TermId>,
     /// Only terms of these posts.
     pub posts: Vec<PostId>,
-    /// Slugs.
+    /// Only these slugs.
     pub slugs: Vec<String>,
-    /// Exact names, without regard to case.
+    /// Only these exact names, ignoring case.
     pub names: Vec<String>,
-    /// Text in name or slug.
+    /// Text to search for in name and slug.
     pub search: Option<String>,
-    /// What it is ordered by.
+    /// Sort order.
     pub order_by: TermOrderBy,
-    /// Direction.
+    /// Sort direction.
     pub order: Order,
-    /// How many at most.
+    /// Maximum number of terms.
     pub limit: Option<u64>,
-    /// How many are skipped.
+    /// Number of terms to skip.
     pub offset: u64,
-    /// Whether the number of all is wanted.
+    /// Whether to count all matches.
     pub total: bool,
 }
 
-/// The ids of a page of terms, and the number of all when asked for. Ties are broken by id, lowest first.
+/// Returns the ids of a page of terms, and the total if requested. Ties are broken by id, ascending.
 ///
 /// # Errors
-/// [`StoreError::TooMany`] when too many values are named; those of the database.
+/// [`StoreError::TooMany`] if the query contains too many values.
 pub fn query(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
-    let mut filtered = joined(db);
+    let mut filtered = with_taxonomy(db);
     conditions(db, q, &mut filtered);
     let mut page = filtered.clone();
     page.column(("t", "term_id"));
@@ -248,13 +223,13 @@ pub fn query(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
         TermOrderBy::Parent => drop(page.order_by(("tt", "parent"), way.clone())),
         TermOrderBy::Include => {
             let id = Expr::col(("t", "term_id"));
-            if let Some(place) = crate::query::place(&id, q.include.iter().map(|id| id.0)) {
+            if let Some(place) = crate::query::list_position(&id, q.include.iter().map(|id| id.0)) {
                 page.order_by_expr(place, way.clone());
             }
         }
         TermOrderBy::IncludeSlugs => {
             let slug = Expr::col(("t", "slug"));
-            if let Some(place) = crate::query::place(&slug, q.slugs.iter().map(String::as_str)) {
+            if let Some(place) = crate::query::list_position(&slug, q.slugs.iter().map(String::as_str)) {
                 page.order_by_expr(place, way.clone());
             }
         }
@@ -275,8 +250,8 @@ fn conditions(db: &Db, q: &TermQuery, s: &mut SelectStatement) {
     }
     if q.hide_empty {
         let mut counted = Cond::any().add(Expr::col(("tt", "count")).gt(0));
-        if !q.keep_empty.is_empty() {
-            counted = counted.add(Expr::col(("t", "term_id")).is_in(q.keep_empty.iter().map(|id| id.0)));
+        if !q.include_empty.is_empty() {
+            counted = counted.add(Expr::col(("t", "term_id")).is_in(q.include_empty.iter().map(|id| id.0)));
         }
         s.cond_where(counted);
     }
@@ -303,69 +278,57 @@ fn conditions(db: &Db, q: &TermQuery, s: &mut SelectStatement) {
     }
 }
 
-/// Adds a term to a taxonomy; its ids and count do not count. Gives the term as stored.
-///
-/// # Errors
-/// Those of the database.
+/// Inserts a term into a taxonomy, ignoring its ids and count, and returns the stored term.
 pub fn insert(tx: &mut Tx, term: &Term) -> Result<Term> {
+    let (columns, values) = columns::inserted(columns_of("t"), term, tx.charset());
     let mut row = Query::insert();
-    row.into_table(tx.table("terms")).columns(["name", "slug", "term_group"]);
-    row.values([term.name.as_str().into(), term.slug.as_str().into(), term.group.into()])
-        .map_err(|e| StoreError::Other(e.to_string()))?;
+    row.into_table(tx.table("terms")).columns(columns.into_iter().map(|(_, name)| name));
+    row.values(values).map_err(|e| StoreError::Other(e.to_string()))?;
     let id = tx.execute(&row)?.last_id;
+    let term = Term { id: TermId(id), count: 0, ..term.clone() };
+    let (columns, values) = columns::inserted(columns_of("tt"), &term, tx.charset());
     let mut row = Query::insert();
-    row.into_table(tx.table("term_taxonomy")).columns(["term_id", "taxonomy", "description", "parent", "count"]);
-    row.values([
-        id.into(),
-        term.taxonomy.as_str().into(),
-        term.description.as_str().into(),
-        term.parent.0.into(),
-        0.into(),
-    ])
-    .map_err(|e| StoreError::Other(e.to_string()))?;
+    row.into_table(tx.table("term_taxonomy"));
+    row.columns(["term_id"].into_iter().chain(columns.into_iter().map(|(_, name)| name)));
+    row.values([id.into()].into_iter().chain(values)).map_err(|e| StoreError::Other(e.to_string()))?;
     let taxonomy_id = tx.execute(&row)?.last_id;
     if term.parent != TermId::default() {
-        forget_tree(tx, &term.taxonomy)?;
+        delete_cached_tree(tx, &term.taxonomy)?;
     }
-    Ok(Term { id: TermId(id), taxonomy_id: TermTaxonomyId(taxonomy_id), count: 0, ..term.clone() })
+    Ok(Term { taxonomy_id: TermTaxonomyId(taxonomy_id), ..term })
 }
 
-/// Writes all members of a term but its count to its rows; whether they were there.
-///
-/// # Errors
-/// Those of the database.
+/// Updates all columns of a term except its count, and returns whether the rows exist.
 pub fn update(tx: &mut Tx, term: &Term) -> Result<bool> {
+    let values = |alias| columns::updated(columns_of(alias), term, tx.charset()).into_iter();
     let mut row = Query::update();
-    row.table(tx.table("terms")).value("name", term.name.as_str()).value("slug", term.slug.as_str());
-    row.value("term_group", term.group).and_where(Expr::col("term_id").eq(term.id.0));
+    row.table(tx.table("terms")).values(values("t").map(|((_, name), value)| (name, value)));
+    row.and_where(Expr::col("term_id").eq(term.id.0));
+    let mut taxonomy_row = Query::update();
+    taxonomy_row.table(tx.table("term_taxonomy")).values(values("tt").map(|((_, name), value)| (name, value)));
+    taxonomy_row.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
     tx.execute(&row)?;
-    let mut row = Query::update();
-    row.table(tx.table("term_taxonomy")).value("description", term.description.as_str());
-    row.value("parent", term.parent.0).and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
-    let changed = tx.execute(&row)?.rows > 0;
-    forget_tree(tx, &term.taxonomy)?;
+    let changed = tx.execute(&taxonomy_row)?.rows > 0;
+    delete_cached_tree(tx, &term.taxonomy)?;
     Ok(changed)
 }
 
-/// Drops the tree of a taxonomy that WordPress keeps in an option: a WordPress on the same database reads it from there,
-/// and makes it anew when it is missing.
-fn forget_tree(tx: &mut Tx, taxonomy: &str) -> Result<()> {
+/// Deletes the option in which WordPress caches the tree of a taxonomy. WordPress on the same database rebuilds it if
+/// it is missing.
+fn delete_cached_tree(tx: &mut Tx, taxonomy: &str) -> Result<()> {
     options::delete(tx, &format!("{taxonomy}_children")).map(drop)
 }
 
-/// Deletes a term: its children move up to its parent, its posts lose it, and its meta goes.
+/// Deletes a term with its meta. Its children are attached to its parent, and it is removed from its posts.
 ///
-/// `default` is put on posts that would be left without any term of the taxonomy (`default_category`). The posts that
-/// had the term are given back. Source: `wp_delete_term`.
-///
-/// # Errors
-/// Those of the database.
+/// Posts that would have no term of the taxonomy left get `default` (`default_category`). Returns the posts that had
+/// the term. Source: `wp_delete_term`.
 pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<PostId>> {
     let mut up = Query::update();
     up.table(tx.table("term_taxonomy")).value("parent", term.parent.0);
     up.and_where(Expr::col("parent").eq(term.id.0)).and_where(Expr::col("taxonomy").eq(term.taxonomy.as_str()));
     tx.execute(&up)?;
-    forget_tree(tx, &term.taxonomy)?;
+    delete_cached_tree(tx, &term.taxonomy)?;
 
     let mut s = Query::select();
     s.column("object_id").from(tx.table("term_relationships"));
@@ -376,20 +339,20 @@ pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<Po
     places.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
     tx.execute(&places)?;
     if let Some(default) = default.filter(|d| d.taxonomy_id != term.taxonomy_id) {
-        let kept = of_objects(tx, &posts)?;
+        let tree_exists = of_objects(tx, &posts)?;
         let bare: Vec<PostId> = posts
             .iter()
             .copied()
-            .filter(|p| kept.get(p).is_none_or(|terms| terms.iter().all(|t| t.taxonomy != term.taxonomy)))
+            .filter(|p| tree_exists.get(p).is_none_or(|terms| terms.iter().all(|t| t.taxonomy != term.taxonomy)))
             .collect();
-        add_places(tx, &bare, &[default.taxonomy_id])?;
+        add_relationships(tx, &bare, &[default.taxonomy_id])?;
         recount(tx, &[default.taxonomy_id])?;
     }
 
     let mut row = Query::delete();
     row.from_table(tx.table("term_taxonomy")).and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
     tx.execute(&row)?;
-    // The name goes with its last taxonomy.
+    // The name is deleted with its last taxonomy.
     let mut s = Query::select();
     s.column("term_id").from(tx.table("term_taxonomy")).and_where(Expr::col("term_id").eq(term.id.0));
     if tx.first(&s, |row| row.int(0))?.is_none() {
@@ -401,7 +364,7 @@ pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<Po
     Ok(posts)
 }
 
-fn add_places(tx: &mut Tx, posts: &[PostId], terms: &[TermTaxonomyId]) -> Result<()> {
+fn add_relationships(tx: &mut Tx, posts: &[PostId], terms: &[TermTaxonomyId]) -> Result<()> {
     let rows: Vec<(PostId, TermTaxonomyId)> = posts.iter().flat_map(|p| terms.iter().map(|t| (*p, *t))).collect();
     for piece in rows.chunks(1_000) {
         let mut insert = Query::insert();
@@ -414,12 +377,9 @@ fn add_places(tx: &mut Tx, posts: &[PostId], terms: &[TermTaxonomyId]) -> Result
     Ok(())
 }
 
-/// Sets the terms that a post has in one taxonomy, and counts those that it gained or lost anew.
+/// Sets the terms of a post in one taxonomy and recounts those added or removed.
 ///
-/// The terms must be of that taxonomy; ids that are not are left out.
-///
-/// # Errors
-/// Those of the database.
+/// Ids of other taxonomies are ignored.
 pub fn set_object_terms(tx: &mut Tx, post: PostId, taxonomy: &str, terms: &[TermId]) -> Result<()> {
     let before: HashSet<TermTaxonomyId> = of_objects(tx, &[post])?
         .remove(&post)
@@ -442,27 +402,21 @@ pub fn set_object_terms(tx: &mut Tx, post: PostId, taxonomy: &str, terms: &[Term
         places.and_where(Expr::col("term_taxonomy_id").is_in(lost.iter().map(|t| t.0)));
         tx.execute(&places)?;
     }
-    add_places(tx, &[post], &gained)?;
+    add_relationships(tx, &[post], &gained)?;
     let changed: Vec<TermTaxonomyId> = gained.into_iter().chain(lost).collect();
     recount(tx, &changed)
 }
 
-/// Counts the terms of a post anew, as when its status changes.
-///
-/// # Errors
-/// Those of the database.
-pub fn recount_of_post(tx: &mut Tx, post: PostId) -> Result<()> {
+/// Recounts the terms of a post, for example after a change of its status.
+pub fn recount_for_post(tx: &mut Tx, post: PostId) -> Result<()> {
     let terms = of_objects(tx, &[post])?.remove(&post).unwrap_or_default();
     recount(tx, &terms.iter().map(|t| t.taxonomy_id).collect::<Vec<_>>())
 }
 
-/// Counts terms anew: the published posts that have them, and the attachments of published posts.
+/// Recounts terms: the published posts that have them, and the attachments of published posts.
 ///
-/// Terms of `link_category` count links and are left alone.
-///
-/// # Errors
-/// Those of the database.
-pub fn recount(tx: &mut Tx, terms: &[TermTaxonomyId]) -> Result<()> {
+/// Terms of `link_category` count links and are not changed.
+pub(crate) fn recount(tx: &mut Tx, terms: &[TermTaxonomyId]) -> Result<()> {
     if terms.is_empty() {
         return Ok(());
     }
@@ -500,14 +454,11 @@ pub fn recount(tx: &mut Tx, terms: &[TermTaxonomyId]) -> Result<()> {
     Ok(())
 }
 
-/// A slug that no other term of the taxonomy has: the slug itself; under a parent, with the slugs of the ancestors
-/// after it, one by one; else with the first free number.
+/// Returns a slug that is unique within the taxonomy: the slug itself; for a child term, with the slugs of its
+/// ancestors appended one by one; otherwise with the first free number.
 ///
-/// `term` is the term that it is for, which may have it already (zero for a new one).
+/// `term` is the term that the slug is for, which may already have it (0 for a new one).
 /// Source: `wp_unique_term_slug`.
-///
-/// # Errors
-/// Those of the database.
 pub fn unique_slug(db: &mut Db, slug: &str, taxonomy: &str, parent: TermId, term: TermId) -> Result<String> {
     if by_slug(db, slug, taxonomy)?.is_none_or(|t| t.id == term) {
         return Ok(slug.to_owned());
@@ -518,24 +469,24 @@ pub fn unique_slug(db: &mut Db, slug: &str, taxonomy: &str, parent: TermId, term
     while !above.is_none() && seen.insert(above) && seen.len() < 100 {
         let Some(ancestor) = get(db, above, Some(taxonomy))? else { break };
         slug = format!("{slug}-{}", ancestor.slug);
-        slug.truncate(crate::query::truncated(&slug, 200).len());
+        slug.truncate(crate::query::truncate_slug(&slug, 200).len());
         if taken(db, &[slug.clone()], term)?.is_empty() {
             return Ok(slug);
         }
         above = ancestor.parent;
     }
-    // A number counts as taken also where the term itself has it.
+    // A numbered slug counts as taken even if the term itself has it.
     crate::query::free_slug(&slug, 200, |slugs| {
         let is_plain = matches!(slugs, [only] if *only == slug);
         taken(db, slugs, if is_plain { term } else { TermId(0) })
     })
 }
 
-/// Which of the slugs other terms of any taxonomy have.
-fn taken(db: &mut Db, slugs: &[String], but: TermId) -> Result<HashSet<String>> {
+/// The slugs that other terms of any taxonomy have.
+fn taken(db: &mut Db, slugs: &[String], except: TermId) -> Result<HashSet<String>> {
     let mut s = Query::select();
     s.column("slug").from(db.table("terms"));
-    s.and_where(Expr::col("slug").is_in(slugs.iter().map(String::as_str))).and_where(Expr::col("term_id").ne(but.0));
+    s.and_where(Expr::col("slug").is_in(slugs.iter().map(String::as_str))).and_where(Expr::col("term_id").ne(except.0));
     Ok(db.all(&s, |row| Ok(row.text(0)?.to_ascii_lowercase()))?.into_iter().collect())
 }
 
@@ -560,7 +511,7 @@ mod tests {
 
     #[test]
     #[rustfmt::skip]
-    fn lists_are_those_of_the_peer() {
+    fn lists_match_wordpress() {
         fixture::on_each(|store| {
         use TermOrderBy as By;
         let (category, tag) = (base("category"), base("post_tag"));
@@ -585,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_of_a_post_are_set_and_counted() {
+    fn sets_and_counts_terms_of_posts() {
         fixture::on_each(|store| {
             let of = |id: i64| {
                 store.read(|db| Ok(of_objects(db, &[PostId(id)])?.remove(&PostId(id)).unwrap_or_default())).unwrap()
@@ -593,13 +544,13 @@ mod tests {
             let count = |id: i64| store.read(|db| Ok(get(db, TermId(id), None)?.unwrap().count)).unwrap();
             let (two, ten) = (count(2), count(10));
             assert_eq!(of(1000).iter().filter(|t| t.taxonomy == "category").map(|t| t.id.0).collect::<Vec<_>>(), [1]);
-            // A term of another taxonomy and an unknown one are left out; one given twice counts once.
+            // Terms of other taxonomies and unknown terms are ignored; a duplicate is counted once.
             store
                 .write_blocking(|tx| set_object_terms(tx, PostId(1000), "category", &[2, 10, 99, 2].map(TermId)))
                 .unwrap();
             assert_eq!(of(1000).iter().filter(|t| t.taxonomy == "category").map(|t| t.id.0).collect::<Vec<_>>(), [2]);
             assert_eq!((count(2), count(10)), (two + 1, ten));
-            // Drafts do not count.
+            // Drafts are not counted.
             store.write_blocking(|tx| set_object_terms(tx, PostId(1016), "category", &[TermId(2)])).unwrap();
             assert_eq!(count(2), two + 1);
             store.write_blocking(|tx| set_object_terms(tx, PostId(1000), "category", &[])).unwrap();
@@ -608,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_goes_and_its_posts_get_the_default() {
+    fn deleting_a_term_assigns_the_default() {
         fixture::on_each(|store| {
             let (term, default) =
                 store.read(|db| Ok((get(db, TermId(2), None)?.unwrap(), get(db, TermId(1), None)?.unwrap()))).unwrap();
@@ -626,11 +577,11 @@ mod tests {
         });
     }
 
-    /// A WordPress beside would go on with the tree that it has kept.
+    /// WordPress on the same database would continue to use its cached tree.
     #[test]
-    fn a_kept_tree_goes_with_every_change() {
+    fn changes_delete_the_cached_tree() {
         fixture::on_each(|store| {
-            let kept = || store.read(|db| options::get(db, "category_children")).unwrap().is_some();
+            let tree_exists = || store.read(|db| options::get(db, "category_children")).unwrap().is_some();
             let keep = || {
                 store
                     .write_blocking(|tx| {
@@ -648,22 +599,22 @@ mod tests {
             keep();
             let (top, child) = (term("top", 0), term("child", 2));
             store.write_blocking(move |tx| insert(tx, &top)).unwrap();
-            assert!(kept(), "a term at the top has no place in it");
+            assert!(tree_exists(), "top-level terms are not in the tree");
             let child = store.write_blocking(move |tx| insert(tx, &child)).unwrap();
-            assert!(!kept(), "inserted");
+            assert!(!tree_exists(), "inserted");
             keep();
             let moved = Term { parent: TermId(0), ..child };
             let gone = moved.clone();
             store.write_blocking(move |tx| update(tx, &moved)).unwrap();
-            assert!(!kept(), "updated");
+            assert!(!tree_exists(), "updated");
             keep();
             store.write_blocking(move |tx| delete(tx, &gone, None)).unwrap();
-            assert!(!kept(), "deleted");
+            assert!(!tree_exists(), "deleted");
         });
     }
 
     #[test]
-    fn new_terms_and_slugs() {
+    fn inserts_terms_with_unique_slugs() {
         fixture::on_each(|store| {
             let term = Term {
                 name: "Größe".to_owned(),

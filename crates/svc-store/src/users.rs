@@ -1,61 +1,41 @@
-//! Users: rows by id, login, e-mail and slug; lists; writing.
+//! Users: rows by id, login, e-mail and slug; lists; writes.
 
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{PostId, User, UserId};
 
+use crate::columns::{self, columns};
 use crate::db::{Db, Tx};
-use crate::engine::Row;
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::posts::in_order;
-use crate::{Family, Order, Page, stamp};
+use crate::{Family, Order, Page};
 
-const COLUMNS: [&str; 10] = [
-    "ID",
-    "user_login",
-    "user_pass",
-    "user_nicename",
-    "user_email",
-    "user_url",
-    "user_registered",
-    "user_activation_key",
-    "user_status",
-    "display_name",
-];
-
-fn read(row: &Row<'_>) -> Result<User> {
-    Ok(User {
-        id: UserId(row.int(0)?),
-        login: row.text(1)?,
-        pass: row.text(2)?,
-        nicename: row.text(3)?,
-        email: row.text(4)?,
-        url: row.text(5)?,
-        registered: row.stamp(6)?,
-        activation_key: row.text(7)?,
-        status: row.int(8)?,
-        display_name: row.text(9)?,
-    })
+#[rustfmt::skip]
+columns! { User, &'static str;
+    ("ID", id, Id, Never),
+    ("user_login", login, Text),
+    ("user_pass", pass, Text),
+    ("user_nicename", nicename, Text),
+    ("user_email", email, Text),
+    ("user_url", url, Text),
+    ("user_registered", registered, Date),
+    ("user_activation_key", activation_key, Text),
+    ("user_status", status, Int),
+    ("display_name", display_name, Text),
 }
 
 fn select(db: &Db) -> SelectStatement {
     let mut s = Query::select();
-    s.columns(COLUMNS).from(db.table("users"));
+    s.columns(columns::names(&COLUMNS)).from(db.table("users"));
     s
 }
 
-/// The user of this id.
-///
-/// # Errors
-/// Those of the database.
+/// Reads a user by id.
 pub fn get(db: &mut Db, id: UserId) -> Result<Option<User>> {
     Ok(get_many(db, &[id])?.pop())
 }
 
-/// The users of these ids in the order of `ids`; those that do not exist are left out.
-///
-/// # Errors
-/// Those of the database.
+/// Reads users in the order of `ids`. Missing users are omitted.
 pub fn get_many(db: &mut Db, ids: &[UserId]) -> Result<Vec<User>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
@@ -80,31 +60,22 @@ fn by(db: &mut Db, name: &'static str, column: &'static str, value: &str) -> Res
     Ok(found)
 }
 
-/// The user of this login, without regard to case.
-///
-/// # Errors
-/// Those of the database.
+/// Reads a user by login, ignoring case.
 pub fn by_login(db: &mut Db, login: &str) -> Result<Option<User>> {
     by(db, "users.by_login", "user_login", login)
 }
 
-/// The user of this e-mail address, without regard to case.
-///
-/// # Errors
-/// Those of the database.
+/// Reads a user by e-mail address, ignoring case.
 pub fn by_email(db: &mut Db, email: &str) -> Result<Option<User>> {
     by(db, "users.by_email", "user_email", email)
 }
 
-/// The user of this slug (`user_nicename`).
-///
-/// # Errors
-/// Those of the database.
+/// Reads a user by slug (`user_nicename`).
 pub fn by_slug(db: &mut Db, slug: &str) -> Result<Option<User>> {
     by(db, "users.by_slug", "user_nicename", slug)
 }
 
-/// What a list of users is ordered by.
+/// Sort order of users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UserOrderBy {
     /// Id.
@@ -116,7 +87,7 @@ pub enum UserOrderBy {
     Name,
     /// Login.
     Login,
-    /// Date of registration.
+    /// Registration date.
     Registered,
     /// Slug.
     Slug,
@@ -124,18 +95,18 @@ pub enum UserOrderBy {
     IncludeSlugs,
     /// E-mail address.
     Email,
-    /// Address of the web site.
+    /// URL of the user's web site.
     Url,
 }
 
-/// A column that a search among users looks into.
+/// A column for user searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserColumn {
-    /// The id, which must be the text exactly.
+    /// The id, which must match exactly.
     Id,
     /// Login.
     Login,
-    /// Web site.
+    /// URL of the user's web site.
     Url,
     /// E-mail address.
     Email,
@@ -145,50 +116,50 @@ pub enum UserColumn {
     Name,
 }
 
-/// What a list of users holds. Empty lists and `None` are no restriction.
+/// Conditions for a list of users. Empty lists and `None` are no restriction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserQuery {
-    /// Users whose own rights name one of these: a role, or a capability that somebody has beside his roles.
+    /// Only users whose own capabilities contain one of these roles or capabilities.
     pub rights: Vec<String>,
-    /// Users whose level is not zero: those who may write. `rights` does not count beside it.
+    /// Only users whose level is not zero, which are those who may write posts. `rights` is ignored then.
     pub authors_only: bool,
-    /// Users who have published a post of one of these types.
+    /// Only users who have published a post of one of these types.
     pub published: Option<Vec<String>>,
     /// Only these ids.
     pub include: Vec<UserId>,
-    /// Ids left out; does not count beside `include`.
+    /// Excluded ids. Ignored if `include` is given.
     pub exclude: Vec<UserId>,
-    /// Slugs.
+    /// Only these slugs.
     pub slugs: Vec<String>,
-    /// Exact display names, without regard to case.
+    /// Only these exact display names, ignoring case.
     pub names: Vec<String>,
-    /// Text to search for; asterisks at its ends do not count.
+    /// Text to search for; asterisks at both ends are ignored.
     pub search: Option<String>,
-    /// Columns that the search looks into; empty is login, web site, e-mail, slug and name.
+    /// Columns to search. If empty: login, web site, e-mail, slug and name.
     pub search_columns: Vec<UserColumn>,
-    /// What it is ordered by.
+    /// Sort order.
     pub order_by: UserOrderBy,
-    /// Direction.
+    /// Sort direction.
     pub order: Order,
-    /// How many at most.
+    /// Maximum number of users.
     pub limit: Option<u64>,
-    /// How many are skipped.
+    /// Number of users to skip.
     pub offset: u64,
-    /// Whether the number of all is wanted.
+    /// Whether to count all matches.
     pub total: bool,
 }
 
-/// The ids of a page of users, and the number of all when asked for. Ties are broken by id, lowest first.
+/// Returns the ids of a page of users, and the total if requested. Ties are broken by id, ascending.
 ///
 /// # Errors
-/// [`StoreError::TooMany`] when too many values are named; those of the database.
+/// [`StoreError::TooMany`] if the query contains too many values.
 pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
     let mut filtered = Query::select();
     filtered.from_as(db.table("users"), "u");
     conditions(db, q, &mut filtered)?;
     let mut page = filtered.clone();
     page.column(("u", "ID"));
-    let way = sea_query::Order::from(q.order);
+    let direction = sea_query::Order::from(q.order);
     let column = match q.order_by {
         UserOrderBy::Id | UserOrderBy::Include | UserOrderBy::IncludeSlugs => None,
         UserOrderBy::Name => Some("display_name"),
@@ -198,25 +169,25 @@ pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
         UserOrderBy::Email => Some("user_email"),
         UserOrderBy::Url => Some("user_url"),
     };
-    let place = match q.order_by {
-        UserOrderBy::Include => crate::query::place(&Expr::col(("u", "ID")), q.include.iter().map(|id| id.0)),
+    let position = match q.order_by {
+        UserOrderBy::Include => crate::query::list_position(&Expr::col(("u", "ID")), q.include.iter().map(|id| id.0)),
         UserOrderBy::IncludeSlugs => {
-            crate::query::place(&Expr::col(("u", "user_nicename")), q.slugs.iter().map(String::as_str))
+            crate::query::list_position(&Expr::col(("u", "user_nicename")), q.slugs.iter().map(String::as_str))
         }
         _ => None,
     };
-    if let Some(place) = place {
-        page.order_by_expr(place, way.clone());
+    if let Some(position) = position {
+        page.order_by_expr(position, direction.clone());
     }
     if let Some(column) = column {
-        page.order_by(("u", column), way.clone());
+        page.order_by(("u", column), direction.clone());
     }
-    page.order_by(("u", "ID"), if q.order_by == UserOrderBy::Id { way } else { sea_query::Order::Asc });
+    page.order_by(("u", "ID"), if q.order_by == UserOrderBy::Id { direction } else { sea_query::Order::Asc });
     let families = if q.published.is_some() { &[Family::Users, Family::Posts][..] } else { &[Family::Users] };
     crate::query::page(db, families, &filtered, page, (q.limit, q.offset, q.total), UserId)
 }
 
-/// Users whose stored capabilities hold one of these names. Names in the stored text stand between double quotes.
+/// Matches users whose stored capabilities contain one of these names. Names are double-quoted in the stored text.
 fn has_one_of(db: &Db, names: &[String]) -> Result<Expr> {
     let holds = |name: &String| Expr::col(("m", "meta_value")).like(crate::query::contains(&format!("\"{name}\"")));
     let any = crate::query::any_of(names.iter().map(holds))?;
@@ -263,7 +234,7 @@ fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) -> Result<()> {
         let columns = if q.search_columns.is_empty() { &usual[..] } else { &q.search_columns };
         let matches = |column: &UserColumn| {
             let name = match column {
-                // An id is the text as a whole or not at all.
+                // The text must match the whole id.
                 UserColumn::Id => return Expr::col(("u", "ID")).eq(text.parse().unwrap_or(0_i64)),
                 UserColumn::Login => "user_login",
                 UserColumn::Url => "user_url",
@@ -273,53 +244,34 @@ fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) -> Result<()> {
             };
             Expr::col(("u", name)).like(crate::query::contains(text))
         };
-        s.cond_where(crate::query::any_of(crate::query::each_once(columns).map(matches))?);
+        s.cond_where(crate::query::any_of(crate::query::distinct(columns).map(matches))?);
     }
     Ok(())
 }
 
-fn values(user: &User) -> [(&'static str, Expr); 9] {
-    [
-        ("user_login", user.login.as_str().into()),
-        ("user_pass", user.pass.as_str().into()),
-        ("user_nicename", user.nicename.as_str().into()),
-        ("user_email", user.email.as_str().into()),
-        ("user_url", user.url.as_str().into()),
-        ("user_registered", stamp::format(user.registered).into()),
-        ("user_activation_key", user.activation_key.as_str().into()),
-        ("user_status", user.status.into()),
-        ("display_name", user.display_name.as_str().into()),
-    ]
-}
-
-/// Adds a user; its `id` does not count. Gives the new id. Login, slug and e-mail are not checked here.
-///
-/// # Errors
-/// Those of the database.
+/// Inserts a user, ignoring its `id`, and returns the new id. Login, slug and e-mail are not checked.
 pub fn insert(tx: &mut Tx, user: &User) -> Result<UserId> {
-    let (columns, row): (Vec<&str>, Vec<Expr>) = values(user).into_iter().unzip();
+    let (columns, row) = columns::inserted(&COLUMNS, user, tx.charset());
     let mut insert = Query::insert();
     insert.into_table(tx.table("users")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
     Ok(UserId(tx.execute(&insert)?.last_id))
 }
 
-/// Writes all members of a user to its row; whether it was there.
-///
-/// # Errors
-/// Those of the database.
+/// Updates all columns of a user and returns whether the row exists.
 pub fn update(tx: &mut Tx, user: &User) -> Result<bool> {
     let mut update = Query::update();
-    update.table(tx.table("users")).values(values(user)).and_where(Expr::col("ID").eq(user.id.0));
+    update
+        .table(tx.table("users"))
+        .values(columns::updated(&COLUMNS, user, tx.charset()))
+        .and_where(Expr::col("ID").eq(user.id.0));
     Ok(tx.execute(&update)?.rows > 0)
 }
 
-/// Deletes a user with its meta; what it wrote goes to `heir` (id 0 is no user), or keeps the id of the deleted user.
+/// Deletes a user with their meta. Their content is reassigned to `heir` (0 is no user), or retains the deleted user's
+/// id.
 ///
-/// Posts to be deleted rather than passed on are the caller's to delete first (see [`posts_of`]).
-///
-/// # Errors
-/// Those of the database.
+/// The caller must first delete posts that are not to be reassigned (see [`posts_of`]).
 pub fn delete(tx: &mut Tx, id: UserId, heir: Option<UserId>) -> Result<bool> {
     if let Some(heir) = heir {
         let mut posts = Query::update();
@@ -335,10 +287,7 @@ pub fn delete(tx: &mut Tx, id: UserId, heir: Option<UserId>) -> Result<bool> {
     Ok(tx.execute(&delete)?.rows > 0)
 }
 
-/// The posts of a user of these types, in order of id.
-///
-/// # Errors
-/// Those of the database.
+/// The ids of a user's posts of these types, in ascending order.
 pub fn posts_of(db: &mut Db, id: UserId, post_types: &[&str]) -> Result<Vec<PostId>> {
     let mut s = Query::select();
     s.column("ID").from(db.table("posts")).and_where(Expr::col("post_author").eq(id.0));
@@ -346,14 +295,11 @@ pub fn posts_of(db: &mut Db, id: UserId, post_types: &[&str]) -> Result<Vec<Post
     db.all(&s, |row| Ok(PostId(row.int(0)?)))
 }
 
-/// A slug that no other user has: the slug itself, else the first free of `slug-2`, `slug-3` …
+/// Returns a unique slug: the slug itself, otherwise the first free one of `slug-2`, `slug-3`, ….
 ///
-/// `user` is whom it is for, who may have it already (zero for a new one).
-///
-/// # Errors
-/// Those of the database.
+/// `user` is the user that the slug is for, who may already have it (0 for a new one).
 pub fn unique_slug(db: &mut Db, slug: &str, user: UserId) -> Result<String> {
-    // The column holds fifty characters.
+    // The column stores at most fifty characters.
     crate::query::free_slug(slug, 50, |slugs| {
         let mut s = Query::select();
         s.column("user_nicename").from(db.table("users")).and_where(Expr::col("ID").ne(user.0));
@@ -369,7 +315,7 @@ mod tests {
 
     #[test]
     #[rustfmt::skip]
-    fn lists_are_those_of_the_peer() {
+    fn lists_match_wordpress() {
         fixture::on_each(|store| {
         use UserOrderBy as By;
         let base = || UserQuery { order: Order::Asc, limit: Some(10), total: true, ..UserQuery::default() };
@@ -401,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_comes_changes_and_goes() {
+    fn inserts_updates_and_deletes_users() {
         fixture::on_each(|store| {
             let user = User {
                 login: "new".to_owned(),

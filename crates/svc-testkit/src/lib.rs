@@ -1,5 +1,4 @@
-//! Runners for recorded data: function vectors and HTTP scenarios; a database server for tests. Only tests and
-//! `cargo xtask` use it.
+#![doc = include_str!("../README.md")]
 
 pub mod galera;
 pub mod mariadb;

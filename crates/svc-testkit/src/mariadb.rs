@@ -1,4 +1,5 @@
-//! A MariaDB of a test's own: in a temporary folder, reached through a socket, gone when the process is.
+//! A private MariaDB server for tests: in a temporary directory, listening on a Unix socket, and stopped with this
+//! process.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,45 +9,45 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// Where packages put the server's program.
+/// Where packages install the server.
 const PROGRAMS: [&str; 3] = ["/usr/sbin/mariadbd", "/usr/bin/mariadbd", "/usr/local/sbin/mariadbd"];
 
-/// How long a server may take to start.
-const START: Duration = Duration::from_secs(60);
+/// Time limit for the server to start.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A server that may be lost, since its databases are made anew each time; it does not wait for the disk.
-pub const QUICK: &[&str] =
+/// Server options for disposable databases: no network, and no waiting for the disk.
+pub const DISPOSABLE_OPTIONS: &[&str] =
     &["--skip-networking", "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M"];
 
-/// A private server.
+/// A private MariaDB server.
 pub struct MariaDb {
     program: &'static str,
     folder: PathBuf,
     options: Vec<String>,
-    /// The system's user that the server runs as; `None` is the user of this process.
+    /// The system user that runs the server; `None` for the user of this process.
     user: Option<&'static str>,
-    /// A shell that ends the server when its own input ends, which is when this process does, however that comes.
+    /// A shell that stops the server when its standard input is closed, which happens however this process ends.
     guard: Mutex<Option<Child>>,
 }
 
 impl MariaDb {
-    /// Starts a server with these further options; `None` when none is installed.
+    /// Starts a server with additional options. `None` if MariaDB is not installed.
     ///
     /// # Errors
-    /// When it does not start.
+    /// If the server does not start.
     pub fn start(options: &[&str]) -> Result<Option<Self>> {
         let options: Vec<String> = options.iter().map(|o| (*o).to_owned()).collect();
         Self::start_as(None, options)
     }
 
-    /// [`Self::start`] as another user of the system, to whom the server's files then belong.
+    /// [`Self::start`] as another system user, who will own the server's files.
     pub(crate) fn start_as(user: Option<&'static str>, options: Vec<String>) -> Result<Option<Self>> {
         let Some(program) = PROGRAMS.into_iter().find(|p| Path::new(p).exists()) else { return Ok(None) };
-        let folder = tempfile::tempdir().context("cannot make a temporary folder")?.keep();
+        let folder = tempfile::tempdir().context("cannot create a temporary directory")?.keep();
         if let Some(user) = user {
-            let given = Command::new("chown").arg(user).arg(&folder).status().context("cannot run chown")?;
-            if !given.success() {
-                bail!("chown {user} {}: {given}", folder.display());
+            let status = Command::new("chown").arg(user).arg(&folder).status().context("cannot run chown")?;
+            if !status.success() {
+                bail!("chown {user} {}: {status}", folder.display());
             }
         }
         let install = Command::new("mariadb-install-db")
@@ -63,7 +64,7 @@ impl MariaDb {
         Ok(Some(server))
     }
 
-    /// The folder of the server, where a test may put what belongs to it.
+    /// The server's directory, in which tests may put their own files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -71,11 +72,11 @@ impl MariaDb {
     /// Starts the server again after [`Self::kill`].
     ///
     /// # Errors
-    /// When it does not start.
+    /// If the server does not start.
     pub fn run(&self) -> Result<()> {
         let folder = self.folder.display();
         let user = self.user.unwrap_or("$(id -un)");
-        // A word on its input lets the guard leave the folder in place.
+        // The guard deletes the directory unless it reads a word from its input.
         let script = format!(
             "exec 2>>'{folder}/err'; '{}' --no-defaults --user=\"{user}\" --datadir='{folder}/data' --socket='{folder}/s' --pid-file='{folder}/pid' \
              --log-error='{folder}/log.err' \"$@\" & server=$!; read word; kill $server 2>/dev/null; wait $server; \
@@ -88,9 +89,9 @@ impl MariaDb {
         *self.guard() = Some(guard);
         let start = Instant::now();
         while self.client("SELECT 1").is_err() {
-            if start.elapsed() > START {
+            if start.elapsed() > START_TIMEOUT {
                 bail!(
-                    "mariadbd does not start: {}",
+                    "mariadbd did not start: {}",
                     std::fs::read_to_string(self.folder.join("log.err")).unwrap_or_default()
                 );
             }
@@ -99,23 +100,23 @@ impl MariaDb {
         Ok(())
     }
 
-    /// Kills the server without a warning; its files stay.
+    /// Kills the server with SIGKILL. Its files are not deleted.
     ///
     /// # Errors
-    /// When it does not run.
+    /// If the server is not running.
     pub fn kill(&self) -> Result<()> {
-        let pid = std::fs::read_to_string(self.folder.join("pid")).context("the server does not run")?;
-        let killed = Command::new("kill").args(["-9", pid.trim()]).status().context("cannot run kill")?;
-        if !killed.success() {
-            bail!("kill -9 {}: {killed}", pid.trim());
+        let pid = std::fs::read_to_string(self.folder.join("pid")).context("the server is not running")?;
+        let status = Command::new("kill").args(["-9", pid.trim()]).status().context("cannot run kill")?;
+        if !status.success() {
+            bail!("kill -9 {}: {status}", pid.trim());
         }
         if let Some(mut guard) = self.guard().take() {
             if let Some(mut input) = guard.stdin.take() {
-                input.write_all(b"stay\n").context("cannot speak to the guard")?;
+                input.write_all(b"stay\n").context("cannot write to the guard")?;
             }
             guard.wait().context("cannot wait for the guard")?;
         }
-        // A file of a dead server would be taken for that of the next.
+        // Otherwise the next server's PID file could be confused with this one.
         drop(std::fs::remove_file(self.folder.join("pid")));
         Ok(())
     }
@@ -124,21 +125,21 @@ impl MariaDb {
         self.guard.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Runs statements by the engine's own client, as its root, and gives what it prints.
+    /// Runs SQL statements as root with MariaDB's command-line client and returns its output.
     ///
     /// # Errors
-    /// What the client says.
+    /// The client's error message.
     pub fn client(&self, sql: &str) -> Result<String> {
         let mut client = Command::new("mariadb");
         let mut client = self
-            .connected(client.args(["--no-defaults", "-N", "-B"]))
+            .with_connection_args(client.args(["--no-defaults", "-N", "-B"]))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .context("cannot run mariadb")?;
-        // What the client refuses to read it says itself.
-        drop(client.stdin.take().context("the client has an input")?.write_all(sql.as_bytes()));
+        // If the client does not read its input, it reports an error itself.
+        drop(client.stdin.take().context("the client has no standard input")?.write_all(sql.as_bytes()));
         let out = client.wait_with_output()?;
         if !out.status.success() {
             bail!("{}", String::from_utf8_lossy(&out.stderr));
@@ -146,28 +147,30 @@ impl MariaDb {
         Ok(String::from_utf8_lossy(&out.stdout).into_owned())
     }
 
-    fn connected<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+    fn with_connection_args<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command.args(["-u", "root", "--socket"]).arg(self.folder.join("s"))
     }
 
-    /// What the engine's own tool dumps of a database.
+    /// Dumps a database with `mariadb-dump`.
     ///
     /// # Errors
-    /// What the tool says.
+    /// The tool's error message.
     pub fn dump(&self, database: &str) -> Result<String> {
         let mut dump = Command::new("mariadb-dump");
-        let out = self.connected(dump.args(["--no-defaults", "--skip-comments", "--extended-insert"])).arg(database);
+        let out = self
+            .with_connection_args(dump.args(["--no-defaults", "--skip-comments", "--extended-insert"]))
+            .arg(database);
         let out = out.output().context("cannot run mariadb-dump")?;
         if !out.status.success() {
             bail!("{}", String::from_utf8_lossy(&out.stderr));
         }
-        String::from_utf8(out.stdout).context("the dump is no text")
+        String::from_utf8(out.stdout).context("the dump is not UTF-8")
     }
 
-    /// Makes a database, empty even if there was one of this name, and gives its address.
+    /// Creates an empty database, replacing any existing one of this name, and returns its URL.
     ///
     /// # Errors
-    /// What the client says.
+    /// The client's error message.
     pub fn create(&self, name: &str) -> Result<String> {
         self.client(&format!(
             "DROP DATABASE IF EXISTS `{name}`; CREATE DATABASE `{name}` CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_520_ci"
@@ -175,7 +178,7 @@ impl MariaDb {
         Ok(self.url(name))
     }
 
-    /// The address of a database.
+    /// The URL of a database.
     pub fn url(&self, name: &str) -> String {
         let socket = self.folder.join("s").display().to_string().replace('/', "%2F");
         format!("mysql://root@localhost/{name}?socket={socket}")

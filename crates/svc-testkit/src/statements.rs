@@ -1,9 +1,9 @@
-//! The texts of statements that tests produce, held against a snapshot (`testdata/statements` of `svc-store`), so that
-//! what is asked of databases changes knowingly and stays fit for clusters and for servers that split tables.
+//! Compares the SQL statements that tests run with a snapshot (`testdata/statements` of `svc-store`), so that changes
+//! to statements are deliberate and the statements stay suitable for clusters and sharded servers.
 //!
-//! The tests of the store ([`check`]) and of the whole server ([`layer`]) are held against the same files. With
-//! `UPDATE_STATEMENTS=1` they add what is new; remove the files first to drop what is gone, and run both, the latter on
-//! both engines.
+//! The tests of the store ([`check`]) and of the whole server ([`layer`]) use the same snapshot files. With
+//! `UPDATE_STATEMENTS=1` they add new statements. To drop obsolete ones, delete the files first and run both test
+//! suites, the server's on both engines.
 
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write as _;
@@ -14,10 +14,11 @@ use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
-/// The engines, as the store names them in its events.
+/// The engines, as named in the store's events.
 const ENGINES: [&str; 2] = ["Sqlite", "MySql"];
 
-/// What no statement may use: it is unknown to some of the servers, locks more than it must, or is for the installer.
+/// Words that no statement may contain: some servers lack them, they lock too much, or only the installer may use
+/// them.
 const DENIED: [&str; 14] = [
     "SQL_CALC_FOUND_ROWS",
     "FOUND_ROWS",
@@ -35,19 +36,19 @@ const DENIED: [&str; 14] = [
     "LAST_INSERT_ID",
 ];
 
-/// What is known of one engine.
-struct Known {
-    /// The snapshot.
-    shapes: BTreeSet<String>,
-    /// Statements as they were sent that are in it.
-    seen: HashSet<String>,
+/// The allowed statements of one engine.
+struct AllowedStatements {
+    /// The snapshot: statements in normalized form.
+    normalized: BTreeSet<String>,
+    /// Verbatim statements that were already checked.
+    checked: HashSet<String>,
 }
 
-/// What is known of each engine.
-static KNOWN: LazyLock<Mutex<[Known; 2]>> = LazyLock::new(|| {
+/// The allowed statements of each engine of [`ENGINES`].
+static ALLOWED: LazyLock<Mutex<[AllowedStatements; 2]>> = LazyLock::new(|| {
     let read = |engine| {
         let text = std::fs::read_to_string(file(engine)).unwrap_or_default();
-        Known { shapes: text.lines().map(shape).collect(), seen: HashSet::new() }
+        AllowedStatements { normalized: text.lines().map(normalize).collect(), checked: HashSet::new() }
     };
     Mutex::new(ENGINES.map(read))
 });
@@ -57,58 +58,58 @@ fn file(engine: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "../svc-store/testdata/statements", &name].iter().collect()
 }
 
-/// Holds a statement against the snapshot of an engine; says so when it is not there, unless it is added.
+/// Checks a statement against an engine's snapshot. With `UPDATE_STATEMENTS` set, a new statement is added.
 ///
 /// # Errors
-/// What is wrong with the statement.
+/// A message if the statement is not in the snapshot, or contains a denied word.
 pub fn check(engine: &str, prefix: &str, sql: &str) -> Result<(), String> {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = ENGINES.iter().position(|e| *e == engine).ok_or_else(|| format!("an engine {engine}"))?;
-    let known = &mut known[at];
-    if known.seen.contains(sql) {
+    let mut allowed = ALLOWED.lock().unwrap_or_else(PoisonError::into_inner);
+    let at = ENGINES.iter().position(|e| *e == engine).ok_or_else(|| format!("unknown engine {engine}"))?;
+    let allowed = &mut allowed[at];
+    if allowed.checked.contains(sql) {
         return Ok(());
     }
-    let shape = shape(&sql.replace(&format!("`{prefix}"), "`").replace(&format!("\"{prefix}"), "\""));
-    if !known.shapes.contains(&shape) {
-        if let Some(word) = denied(&shape) {
-            return Err(format!("a statement with {word}, which some server lacks: {shape}"));
+    let text = normalize(&sql.replace(&format!("`{prefix}"), "`").replace(&format!("\"{prefix}"), "\""));
+    if !allowed.normalized.contains(&text) {
+        if let Some(word) = denied_word(&text) {
+            return Err(format!("statement contains {word}, which not all servers support: {text}"));
         }
         if std::env::var_os("UPDATE_STATEMENTS").is_none() {
-            return Err(format!("a statement that the snapshot does not have (UPDATE_STATEMENTS=1 adds it): {shape}"));
+            return Err(format!("statement is not in the snapshot (run with UPDATE_STATEMENTS=1 to add it): {text}"));
         }
-        known.shapes.insert(shape);
-        let text: String = known.shapes.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        allowed.normalized.insert(text);
+        let text: String = allowed.normalized.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
         std::fs::write(file(engine), text).map_err(|e| e.to_string())?;
     }
-    known.seen.insert(sql.to_owned());
+    allowed.checked.insert(sql.to_owned());
     Ok(())
 }
 
-/// Holds every statement of every store in this process against the snapshot, and ends the process at one that is not
-/// in it: a failure within a request could pass for an answer that was expected.
+/// A tracing layer that checks every statement of every store in this process. The process exits at a statement with
+/// a denied word: an error inside a request could be mistaken for an expected response.
 pub fn layer<S: tracing::Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
-    Watch.with_filter(tracing_subscriber::filter::filter_fn(|event| event.target() == "svc_store::statement"))
+    StatementLayer.with_filter(tracing_subscriber::filter::filter_fn(|event| event.target() == "svc_store::statement"))
 }
 
-struct Watch;
+struct StatementLayer;
 
-impl<S: tracing::Subscriber> Layer<S> for Watch {
+impl<S: tracing::Subscriber> Layer<S> for StatementLayer {
     fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
         let mut statement = Statement::default();
         event.record(&mut statement);
         if let Err(why) = check(&statement.engine, &statement.prefix, &statement.sql) {
-            // Not by a macro, whose output tests take for themselves.
+            // The test harness captures the output of `eprintln!`.
             let _ = writeln!(std::io::stderr(), "{why}");
-            // Which of its statements a server sends depends on the pace of its tests, as what is kept is not asked again:
-            // a new one is told here, and fails in the tests of the store.
-            if denied(&statement.sql).is_some() {
+            // Which statements a server runs depends on timing, because of its caches. So a statement that is not in
+            // the snapshot is only reported here, and fails in the tests of the store.
+            if denied_word(&statement.sql).is_some() {
                 std::process::exit(1);
             }
         }
     }
 }
 
-/// The members of the store's event.
+/// The fields of the store's tracing event.
 #[derive(Default)]
 struct Statement {
     engine: String,
@@ -132,26 +133,26 @@ impl Visit for Statement {
     }
 }
 
-/// What a statement may not use and does.
-fn denied(shape: &str) -> Option<&'static str> {
-    // Settings of the server (`@@hostname`) are no variables of a connection.
-    let shape = shape.to_uppercase().replace("@@", "");
-    DENIED.into_iter().find(|word| shape.contains(word))
+/// The first denied word in a statement.
+fn denied_word(text: &str) -> Option<&'static str> {
+    // `@@hostname` is a server setting, not a connection variable.
+    let text = text.to_uppercase().replace("@@", "");
+    DENIED.into_iter().find(|word| text.contains(word))
 }
 
-/// A statement with whatever is repeated in it (items of lists, rows, terms of a search) standing once.
-fn shape(sql: &str) -> String {
+/// Normalizes a statement: repeated parts (list items, rows, search terms) occur only once.
+fn normalize(sql: &str) -> String {
     let mut text = sql.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Words that are searched for, and words that must not be there, come in any mixture.
+    // Searches combine included and excluded terms in any order.
     if text.contains(" LIKE ?") {
         text = text.replace(" NOT LIKE ", " LIKE ").replace(" OR ", " AND ");
     }
-    // Nearly all there is, and quick.
+    // A fast path for most repetitions.
     while text.contains("?, ?") {
         text = text.replace("?, ?", "?");
     }
     loop {
-        let shorter = once(&text);
+        let shorter = remove_repeated_part(&text);
         if shorter.len() == text.len() {
             return text;
         }
@@ -159,15 +160,15 @@ fn shape(sql: &str) -> String {
     }
 }
 
-/// Takes out the second of two like parts with a comma, `AND`, `OR` or `WHEN` between them.
-fn once(text: &str) -> String {
-    for joint in [", ", " AND ", " OR ", " WHEN "] {
+/// Removes the second of two equal parts that are joined by a comma, `AND`, `OR` or `WHEN`.
+fn remove_repeated_part(text: &str) -> String {
+    for separator in [", ", " AND ", " OR ", " WHEN "] {
         let mut at = 0;
-        while let Some(found) = text[at..].find(joint) {
-            let (before, after) = (&text[..at + found], &text[at + found + joint.len()..]);
-            // The longest like part: most statements have none, and are short.
-            let most = before.len().min(after.len());
-            for length in (1..=most).rev() {
+        while let Some(found) = text[at..].find(separator) {
+            let (before, after) = (&text[..at + found], &text[at + found + separator.len()..]);
+            // Try the longest part first. Most statements are short and have no equal parts.
+            let max_length = before.len().min(after.len());
+            for length in (1..=max_length).rev() {
                 let whole = before.is_char_boundary(before.len() - length) && after.is_char_boundary(length);
                 let ends = after[length..].chars().next().is_none_or(|c| matches!(c, ',' | ')' | ' '));
                 let part = if whole && ends { &after[..length] } else { continue };
@@ -176,7 +177,7 @@ fn once(text: &str) -> String {
                     return format!("{before}{}", &after[length..]);
                 }
             }
-            at += found + joint.len();
+            at += found + separator.len();
         }
     }
     text.to_owned()
@@ -195,18 +196,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_some_server_lacks_is_used() {
+    fn snapshots_contain_no_denied_words() {
         for engine in ENGINES {
             let text = std::fs::read_to_string(file(engine)).unwrap();
             assert!(text.lines().count() > 100);
             for line in text.lines() {
-                assert_eq!(denied(line), None, "{line}");
+                assert_eq!(denied_word(line), None, "{line}");
             }
         }
     }
 
     #[test]
-    fn repeated_parts_stand_once() {
+    fn repeated_parts_are_removed() {
         #[rustfmt::skip]
     let rows = [
         ("(a LIKE ? OR b LIKE ?) AND (a NOT LIKE ? AND b NOT LIKE ?) AND (a LIKE ? OR b LIKE ?)", "(a LIKE ? AND b LIKE ?)"),
@@ -214,7 +215,7 @@ mod tests {
         ("SELECT a, a FROM b", "SELECT a, a FROM b"), ("CASE WHEN (a = ?) THEN ? WHEN (a = ?) THEN ? END", "CASE WHEN (a = ?) THEN ? END"),
     ];
         for (sql, expected) in rows {
-            assert_eq!(shape(sql), expected);
+            assert_eq!(normalize(sql), expected);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Runs every file of recorded functions under the project's `tests/vectors/`.
+//! Runs all test vectors in the project's `tests/vectors/`.
 
 use std::{collections::BTreeMap, path::Path};
 
 use svc_testkit::vectors::{Tally, run_file};
 
 #[test]
-fn recorded_functions_give_what_was_recorded() {
+fn functions_return_the_recorded_values() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
     let mut files: Vec<_> = std::fs::read_dir(&folder)
         .unwrap()

@@ -1,12 +1,12 @@
-//! Letters with accents and ligatures as plain ASCII letters.
+//! Replaces accented letters and ligatures by ASCII letters.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
-/// What a group of characters is written as. Characters that are not here stay as they are.
+/// Replacements and the characters that they replace. All other characters are unchanged.
 #[rustfmt::skip]
-const GROUPS: &[(&str, &str)] = &[
+const REPLACEMENTS: &[(&str, &str)] = &[
     ("", "£"),
     ("A", "ÀÁÂÃÄÅĀĂĄǍẠẢẤẦẨẪẬẮẰẲẴẶ"),
     ("AE", "Æ"),
@@ -56,11 +56,11 @@ const GROUPS: &[(&str, &str)] = &[
     ("z", "źżž"),
 ];
 
-/// Locales, and what they write otherwise.
-type Exceptions = (&'static [&'static str], &'static [(char, &'static str)]);
+/// Locales, and the replacements that differ there.
+type LocaleReplacements = (&'static [&'static str], &'static [(char, &'static str)]);
 
 #[rustfmt::skip]
-const IN_LOCALE: &[Exceptions] = &[
+const LOCALE_REPLACEMENTS: &[LocaleReplacements] = &[
     (&["de_DE", "de_DE_formal", "de_CH", "de_CH_informal", "de_AT"],
      &[('Ä', "Ae"), ('ä', "ae"), ('Ö', "Oe"), ('ö', "oe"), ('Ü', "Ue"), ('ü', "ue"), ('ß', "ss"), ('ẞ', "SS")]),
     (&["da_DK"], &[('Æ', "Ae"), ('æ', "ae"), ('Ø', "Oe"), ('ø', "oe"), ('Å', "Aa"), ('å', "aa")]),
@@ -68,23 +68,24 @@ const IN_LOCALE: &[Exceptions] = &[
 ];
 
 static TABLE: LazyLock<HashMap<char, &'static str>> =
-    LazyLock::new(|| GROUPS.iter().flat_map(|(plain, accented)| accented.chars().map(|c| (c, *plain))).collect());
+    LazyLock::new(|| REPLACEMENTS.iter().flat_map(|(plain, accented)| accented.chars().map(|c| (c, *plain))).collect());
 
-/// Text with accents taken off, for slugs and file names: `Æther café` gives `AEther cafe`.
+/// Removes accents, for slugs and file names: `Æther café` becomes `AEther cafe`.
 ///
-/// `locale` as in `de_DE`, which writes `ä` as `ae`; unknown ones follow the common table. Combining marks are joined with
-/// their letters first (NFC). Source: `remove_accents`.
+/// In some locales, such as `de_DE`, `ä` becomes `ae`; other locales use the common table. Combining marks are first
+/// composed with their letters (NFC). Source: `remove_accents`.
 pub fn remove_accents(text: &str, locale: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
     }
-    let own = IN_LOCALE.iter().find(|(locales, _)| locales.contains(&locale)).map_or(&[][..], |(_, own)| own);
-    let joined: String = if is_nfc(text) { text.to_owned() } else { text.nfc().collect() };
-    // Catalan's doubled l with a dot between is a pair of letters, not of accents.
-    let joined = if locale == "ca" { joined.replace("l·l", "ll") } else { joined };
-    let mut out = String::with_capacity(joined.len());
-    for c in joined.chars() {
-        let plain = own.iter().find(|(o, _)| *o == c).map(|(_, plain)| *plain);
+    let local =
+        LOCALE_REPLACEMENTS.iter().find(|(locales, _)| locales.contains(&locale)).map_or(&[][..], |(_, local)| local);
+    let composed: String = if is_nfc(text) { text.to_owned() } else { text.nfc().collect() };
+    // Catalan writes a doubled l with a dot in between.
+    let composed = if locale == "ca" { composed.replace("l·l", "ll") } else { composed };
+    let mut out = String::with_capacity(composed.len());
+    for c in composed.chars() {
+        let plain = local.iter().find(|(o, _)| *o == c).map(|(_, plain)| *plain);
         match plain.or_else(|| TABLE.get(&c).copied()) {
             Some(plain) => out.push_str(plain),
             None => out.push(c),
@@ -93,9 +94,9 @@ pub fn remove_accents(text: &str, locale: &str) -> String {
     out
 }
 
-/// What bytes of Windows-1252 text are written as.
+/// Replacements for bytes of Windows-1252 text.
 #[rustfmt::skip]
-const BYTES: &[(&str, &[u8])] = &[
+const WINDOWS_1252_REPLACEMENTS: &[(&str, &[u8])] = &[
     ("A", &[0xC0, 0xC1, 0xC2, 0xC3, 0xC4, 0xC5]), ("AE", &[0xC6]), ("C", &[0xC7]), ("DH", &[0xD0]),
     ("E", &[0x80, 0xC8, 0xC9, 0xCA, 0xCB]), ("I", &[0xCC, 0xCD, 0xCE, 0xCF]), ("N", &[0xD1]), ("OE", &[0x8C]),
     ("O", &[0xD2, 0xD3, 0xD4, 0xD5, 0xD6, 0xD8]), ("S", &[0x8A]), ("TH", &[0xDE]), ("U", &[0xD9, 0xDA, 0xDB, 0xDC]),
@@ -106,14 +107,15 @@ const BYTES: &[(&str, &[u8])] = &[
     ("z", &[0x9E]),
 ];
 
-/// As [`remove_accents`], for text that may not be UTF-8: then it is read as Windows-1252, and bytes without a letter stay.
+/// [`remove_accents`] for text that may not be UTF-8. Such text is decoded as Windows-1252; bytes without a
+/// replacement are unchanged.
 pub fn remove_accents_from_bytes(text: &[u8], locale: &str) -> Vec<u8> {
     if let Ok(text) = std::str::from_utf8(text) {
         return remove_accents(text, locale).into_bytes();
     }
     let mut out = Vec::with_capacity(text.len());
     for b in text {
-        match BYTES.iter().find(|(_, bytes)| bytes.contains(b)) {
+        match WINDOWS_1252_REPLACEMENTS.iter().find(|(_, bytes)| bytes.contains(b)) {
             Some((plain, _)) => out.extend_from_slice(plain.as_bytes()),
             None => out.push(*b),
         }

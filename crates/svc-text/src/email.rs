@@ -1,8 +1,8 @@
-//! E-mail addresses: the check and the repair.
+//! Validates and sanitizes e-mail addresses.
 
 use crate::trim::is_space;
 
-/// Shortest address, in bytes.
+/// Minimum length of an address, in bytes.
 const MIN_LEN: usize = 6;
 
 fn is_local(c: char) -> bool {
@@ -13,17 +13,18 @@ fn is_label(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-'
 }
 
-/// Splits at the first `@` that has something before it.
+/// Splits an address at its first `@` after the first character.
 fn split(address: &str) -> Option<(&str, &str)> {
     let (local, domain) = address.split_once('@')?;
-    // An address that begins with `@` splits there all the same when another one follows: its local part is empty.
+    // With a leading `@` and another one later, the split is at the first one, and the local part is empty.
     (address.len() >= MIN_LEN && (!local.is_empty() || domain.contains('@'))).then_some((local, domain))
 }
 
-/// Whether this is an e-mail address: ASCII local part, at least two domain labels of letters, digits and hyphens.
+/// Whether the text is an e-mail address: an ASCII local part, and at least two domain labels of letters, digits and
+/// hyphens.
 ///
-/// As in the reference, one line feed may end the local part: who writes an address into a header checks that himself.
-/// Source: `is_email`.
+/// As in WordPress, the local part may end in a line feed. Callers that write an address to a mail header must check
+/// for it themselves. Source: `is_email`.
 pub fn is_email(address: &str) -> bool {
     let Some((local, domain)) = split(address) else { return false };
     let mut labels = 0;
@@ -35,7 +36,7 @@ pub fn is_email(address: &str) -> bool {
     !local.is_empty() && local.chars().all(is_local) && labels_fit && labels >= 2
 }
 
-/// The address without characters and labels that cannot stand in one; empty when none is left.
+/// Removes characters and labels that are not allowed in an e-mail address. Empty if no valid address is left.
 ///
 /// Source: `sanitize_email`.
 pub fn sanitize_email(address: &str) -> String {
@@ -54,7 +55,7 @@ pub fn sanitize_email(address: &str) -> String {
     if local.is_empty() || labels.len() < 2 { String::new() } else { format!("{local}@{}", labels.join(".")) }
 }
 
-/// Runs of two or more dots go altogether.
+/// Removes runs of two or more dots.
 fn without_dot_runs(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut dots = 0;
@@ -81,7 +82,7 @@ mod tests {
 
     #[test]
     fn addresses() {
-        for (address, good, repaired) in [
+        for (address, is_valid, sanitized) in [
             ("a@b.co", true, "a@b.co"),
             ("a@b.c", false, ""),
             ("o'neil+x@sub.example.org", true, "o'neil+x@sub.example.org"),
@@ -97,8 +98,8 @@ mod tests {
             ("a\nb@b.co", false, "ab@b.co"),
             ("ab@b.co\n", false, "ab@b.co"),
         ] {
-            assert_eq!(is_email(address), good, "{address}");
-            assert_eq!(sanitize_email(address), repaired, "{address}");
+            assert_eq!(is_email(address), is_valid, "{address}");
+            assert_eq!(sanitize_email(address), sanitized, "{address}");
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Emoji as references, for places that cannot hold their characters: columns of old databases.
+//! Encodes emoji as character references, for database columns that cannot store them.
 
 use std::borrow::Cow;
 
-/// Characters of the longest emoji: families and flags are sequences.
+/// Number of characters in the longest emoji: families and flags are sequences.
 const LONGEST: usize = 10;
 
-/// Writes the characters of each emoji as hexadecimal references (`&#x1f389;`). All other text stays, letters and signs
-/// beyond the basic plane too.
+/// Replaces the characters of each emoji by hexadecimal references (`&#x1f389;`). All other text is unchanged,
+/// including other characters outside the basic plane.
 ///
 /// ```
 /// assert_eq!(svc_text::encode_emoji("Done 🎉"), "Done &#x1f389;");
@@ -37,14 +37,14 @@ pub fn encode_emoji(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// Bytes of the emoji that a text begins with; 0 when it begins with none.
+/// The length in bytes of the emoji at the start of a text; 0 if there is none.
 fn emoji_length(text: &str) -> usize {
     let ends: Vec<usize> = text.char_indices().take(LONGEST).map(|(at, c)| at + c.len_utf8()).collect();
     ends.into_iter().rev().find(|end| emojis::get(&text[..*end]).is_some()).unwrap_or(0)
 }
 
-/// Whether an emoji can begin with this character, so that other text costs nothing. Keycaps, which begin with a digit, are
-/// in the basic plane.
+/// Whether an emoji may start with this character; avoids lookups in other text. Keycap emoji, which start with a
+/// digit, are in the basic plane and need no encoding.
 fn may_begin(c: char) -> bool {
     matches!(u32::from(c), 0xA9 | 0xAE | 0x203C..=0x2BFF | 0x3030 | 0x303D | 0x3297 | 0x3299 | 0x1F000..)
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn emoji_become_references_and_nothing_else_does() {
+    fn only_emoji_are_encoded() {
         for (text, expected) in [
             ("", ""),
             ("Größe € “x” 日本語 й", "Größe € “x” 日本語 й"),
@@ -63,7 +63,7 @@ mod tests {
             ("🇫🇷€", "&#x1f1eb;&#x1f1f7;€"),
             ("™ ❤️ ❤", "&#x2122; &#x2764;&#xfe0f; &#x2764;"),
             ("👍🏽!", "&#x1f44d;&#x1f3fd;!"),
-            // A letter of the second plane is no emoji.
+            // Not an emoji, although outside the basic plane.
             ("𝒳", "𝒳"),
         ] {
             assert_eq!(encode_emoji(text), expected);

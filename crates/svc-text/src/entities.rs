@@ -1,27 +1,27 @@
-//! Character references: which are valid, and how they are written.
+//! Parses, normalizes and decodes HTML character references.
 
-/// Longest digits that a reference may have besides leading zeros: decimal, hexadecimal.
+/// Maximum number of digits in a reference, without leading zeros: decimal, hexadecimal.
 const MAX_DIGITS: (usize, usize) = (7, 6);
 
 /// A character reference at the beginning of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reference<'a> {
-    /// `&name;` with the name.
+    /// `&name;`: the name.
     Named(&'a str),
-    /// `&#n;`, the code point.
+    /// `&#n;`: the code point.
     Decimal(u32),
-    /// `&#xh;`, the digits without leading zeros.
+    /// `&#xh;`: the digits without leading zeros.
     Hex(&'a str),
 }
 
-/// Reads the reference that `text` begins with; also gives its length in bytes.
+/// Parses the reference at the start of `text`; returns it with its length in bytes.
 ///
-/// Names are 2 to 8 letters and up to 2 digits, not yet looked up; numbers are code points that XML allows.
-pub(crate) fn read(text: &str) -> Option<(Reference<'_>, usize)> {
+/// Names are 2 to 8 letters and up to 2 digits, and are not looked up here; numbers are code points that XML allows.
+pub(crate) fn parse_reference(text: &str) -> Option<(Reference<'_>, usize)> {
     let body = text.strip_prefix('&')?;
-    // The longest form is bounded but for leading zeros, which are passed over in `numeric`.
+    // The length is bounded, except for leading zeros, which `parse_numeric` skips.
     if let Some(number) = body.strip_prefix('#') {
-        let (reference, len) = numeric(number)?;
+        let (reference, len) = parse_numeric(number)?;
         return Some((reference, 2 + len));
     }
     let letters = body.bytes().take(9).take_while(u8::is_ascii_alphabetic).count();
@@ -31,17 +31,17 @@ pub(crate) fn read(text: &str) -> Option<(Reference<'_>, usize)> {
         .then(|| (Reference::Named(&body[..len]), len + 2))
 }
 
-/// Reads what follows `&#`; the length counts up to and with the semicolon.
-fn numeric(text: &str) -> Option<(Reference<'_>, usize)> {
+/// Parses the part after `&#`. The length includes the semicolon.
+fn parse_numeric(text: &str) -> Option<(Reference<'_>, usize)> {
     let hex = matches!(text.as_bytes().first(), Some(b'x' | b'X'));
     let start = usize::from(hex);
     let bytes = text.as_bytes();
     let zeros = bytes[start..].iter().take_while(|b| **b == b'0').count();
     let first = start + zeros;
-    let most = if hex { MAX_DIGITS.1 } else { MAX_DIGITS.0 };
+    let max_digits = if hex { MAX_DIGITS.1 } else { MAX_DIGITS.0 };
     let is_digit = |b: &u8| if hex { b.is_ascii_hexdigit() } else { b.is_ascii_digit() };
-    let n = bytes[first..].iter().take(most + 1).take_while(|b| is_digit(b)).count();
-    if n == 0 || n > most || bytes.get(first + n) != Some(&b';') {
+    let n = bytes[first..].iter().take(max_digits + 1).take_while(|b| is_digit(b)).count();
+    if n == 0 || n > max_digits || bytes.get(first + n) != Some(&b';') {
         return None;
     }
     let digits = &text[first..first + n];
@@ -55,9 +55,10 @@ fn is_valid_code(code: u32) -> bool {
     matches!(code, 0x9 | 0xA | 0xD | 0x20..=0xD7FF | 0xE000..=0xFFFD | 0x1_0000..=0x10_FFFF)
 }
 
-/// Text in which every `&` begins a valid reference: others become `&amp;`, numbers get their plain form.
+/// Normalizes references: an `&` that starts no valid reference becomes `&amp;`, and numeric references get their
+/// canonical form.
 ///
-/// Decimal references are padded to three digits, hexadecimal ones lose leading zeros and write `x` small.
+/// Decimal references are padded to three digits; hexadecimal ones lose leading zeros and have a lowercase `x`.
 /// Source: `wp_kses_normalize_entities`.
 pub fn normalize_entities(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -71,9 +72,10 @@ pub fn normalize_entities(text: &str) -> String {
     out
 }
 
-/// Writes the reference that `text` (beginning with `&`) stands for; gives how many bytes it took.
+/// Appends the normalized reference at the start of `text`, which begins with `&`; returns the number of bytes
+/// consumed.
 pub(crate) fn push_reference(out: &mut String, text: &str, known: impl Fn(&str) -> bool) -> usize {
-    match read(text) {
+    match parse_reference(text) {
         Some((Reference::Named(name), len)) if known(name) => {
             out.push_str(&text[..len]);
             len
@@ -99,17 +101,17 @@ fn push_number(out: &mut String, reference: Reference<'_>) {
     };
 }
 
-/// Whether HTML 4 (or XML) names an entity so. Case counts.
+/// Whether this is an entity name of HTML 4 or XML. Case-sensitive.
 pub(crate) fn is_entity_name(name: &str) -> bool {
     entity(name).is_some()
 }
 
-/// The character that an entity stands for.
+/// The character of a named entity.
 pub(crate) fn entity(name: &str) -> Option<char> {
     NAMES.binary_search_by_key(&name, |(known, _)| *known).ok().map(|i| NAMES[i].1)
 }
 
-/// Which quotes [`specialchars_decode`] reads.
+/// The quotes that [`specialchars_decode`] decodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quotes {
     /// Neither kind.
@@ -122,11 +124,11 @@ pub enum Quotes {
     Both,
 }
 
-/// Turns the references of `&`, `<`, `>` and quotes back to characters, once. Source: `wp_specialchars_decode`.
+/// Decodes the references of `&`, `<`, `>` and quotes, once. Source: `wp_specialchars_decode`.
 pub fn specialchars_decode(text: &str, quotes: Quotes) -> String {
     let single = matches!(quotes, Quotes::Single | Quotes::Both);
     let double = matches!(quotes, Quotes::Double | Quotes::Both);
-    let wanted = |reference| match reference {
+    let decoded_char = |reference| match reference {
         Reference::Named("amp") | Reference::Decimal(38) | Reference::Hex("26") => Some('&'),
         Reference::Named("lt") | Reference::Decimal(60) => Some('<'),
         Reference::Named("gt") | Reference::Decimal(62) => Some('>'),
@@ -139,7 +141,7 @@ pub fn specialchars_decode(text: &str, quotes: Quotes) -> String {
     while let Some(i) = text[at..].find('&') {
         let start = at + i;
         out.push_str(&text[at..start]);
-        match read(&text[start..]).and_then(|(reference, len)| Some((wanted(reference)?, len))) {
+        match parse_reference(&text[start..]).and_then(|(reference, len)| Some((decoded_char(reference)?, len))) {
             Some((c, len)) => {
                 out.push(c);
                 at = start + len;
@@ -154,22 +156,22 @@ pub fn specialchars_decode(text: &str, quotes: Quotes) -> String {
     out
 }
 
-/// The characters that references stand for, as in an attribute value of HTML; names are those of HTML 4.01 and `apos`.
+/// Decodes the references in an HTML attribute value. Names are those of HTML 4.01 and `apos`.
 ///
-/// Numbers 128 to 159 are read as Windows-1252 where it has a character, as HTML has it. Only references that end with a
-/// semicolon are read, so the text should come from [`normalize_entities`].
-/// Source: HTML, "Numeric character reference end state".
+/// As in HTML, numbers 128 to 159 are read as Windows-1252 where that has a character. Only references that end in a
+/// semicolon are decoded, so the text should come from [`normalize_entities`]. Source: HTML, "Numeric character
+/// reference end state".
 pub fn decode_references(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(i) = text[at..].find('&') {
         let start = at + i;
         out.push_str(&text[at..start]);
-        let decoded = read(&text[start..]).and_then(|(reference, len)| {
+        let decoded = parse_reference(&text[start..]).and_then(|(reference, len)| {
             let c = match reference {
                 Reference::Named(name) => entity(name),
-                Reference::Decimal(code) => numbered(code),
-                Reference::Hex(digits) => numbered(u32::from_str_radix(digits, 16).ok()?),
+                Reference::Decimal(code) => numeric_char(code),
+                Reference::Hex(digits) => numeric_char(u32::from_str_radix(digits, 16).ok()?),
             };
             Some((c?, len))
         });
@@ -181,18 +183,19 @@ pub fn decode_references(text: &str) -> String {
     out
 }
 
-fn numbered(code: u32) -> Option<char> {
-    let windows = code.checked_sub(128).and_then(|i| WINDOWS.get(usize::try_from(i).ok()?));
-    windows.copied().filter(|c| *c != '\0').or_else(|| char::from_u32(code))
+fn numeric_char(code: u32) -> Option<char> {
+    let windows_1252 = code.checked_sub(128).and_then(|i| WINDOWS_1252.get(usize::try_from(i).ok()?));
+    windows_1252.copied().filter(|c| *c != '\0').or_else(|| char::from_u32(code))
 }
 
-/// Characters that Windows-1252 has at 128 to 159; NUL where it has none.
-const WINDOWS: [char; 32] = [
+/// The characters 128 to 159 of Windows-1252; NUL where there is none.
+const WINDOWS_1252: [char; 32] = [
     '€', '\0', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\0', 'Ž', '\0', '\0', '‘', '’', '“', '”', '•',
     '–', '—', '˜', '™', 'š', '›', 'œ', '\0', 'ž', 'Ÿ',
 ];
 
-/// References to 128 … 159, meant as Windows-1252, become those of the characters meant; the unused ones go.
+/// Replaces references 128 to 159, which are meant as Windows-1252, by references to the intended characters;
+/// unassigned ones are removed.
 ///
 /// Source: `convert_invalid_entities`.
 pub fn convert_invalid_entities(text: &str) -> String {
@@ -203,8 +206,8 @@ pub fn convert_invalid_entities(text: &str) -> String {
         let start = at + i;
         out.push_str(&text[at..start]);
         let code = text.get(start + 2..start + 5).and_then(|d| d.parse::<usize>().ok());
-        let meant = code.and_then(|c| WINDOWS.get(c.checked_sub(128)?));
-        match meant {
+        let intended = code.and_then(|c| WINDOWS_1252.get(c.checked_sub(128)?));
+        match intended {
             Some(c) if text.as_bytes().get(start + 5) == Some(&b';') => {
                 if *c != '\0' {
                     // Writing to a String cannot fail.
@@ -222,7 +225,7 @@ pub fn convert_invalid_entities(text: &str) -> String {
     out
 }
 
-/// The entities of HTML 4.01, and `apos` of XML, in byte order of their names.
+/// The entities of HTML 4.01 and `apos` of XML, sorted by the bytes of their names.
 #[rustfmt::skip]
 const NAMES: &[(&str, char)] = &[
     ("#039", '\u{27}'), ("AElig", '\u{c6}'), ("Aacute", '\u{c1}'), ("Acirc", '\u{c2}'), ("Agrave", '\u{c0}'),

@@ -1,24 +1,24 @@
-//! Escapes for the places a text can stand in: HTML text and attributes, text areas, scripts, XML.
+//! Escapes text for HTML text and attributes, text areas, scripts and XML.
 
 use crate::{
     entities::{entity, is_entity_name, push_reference},
     slashes::{slash, unslash},
 };
 
-/// Text for HTML: `<`, `>` and both quotes escaped, `&` too unless it begins a valid reference.
+/// Escapes text for HTML: `<`, `>` and both quotes, and each `&` that starts no valid reference.
 ///
 /// Source: `esc_html`.
 pub fn esc_html(text: &str) -> String {
-    // `&apos;` is no entity of HTML 4.01, so its ampersand is escaped although it is a valid name elsewhere.
+    // HTML 4.01 has no entity `apos`, so its ampersand is escaped here although `apos` is valid in XML.
     special_chars(text, "&#039;", |name| name != "apos" && is_entity_name(name))
 }
 
-/// Text for the inside of a quoted HTML attribute. Source: `esc_attr`.
+/// Escapes text for a quoted HTML attribute. Source: `esc_attr`.
 pub fn esc_attr(text: &str) -> String {
     esc_html(text)
 }
 
-pub(crate) fn special_chars(text: &str, apostrophe: &str, known: impl Fn(&str) -> bool) -> String {
+pub(crate) fn special_chars(text: &str, apostrophe: &str, is_known: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(i) = text[at..].find(['&', '<', '>', '"', '\'']) {
@@ -30,14 +30,14 @@ pub(crate) fn special_chars(text: &str, apostrophe: &str, known: impl Fn(&str) -
             b'>' => out.push_str("&gt;"),
             b'"' => out.push_str("&quot;"),
             b'\'' => out.push_str(apostrophe),
-            _ => at = start + push_reference(&mut out, &text[start..], &known),
+            _ => at = start + push_reference(&mut out, &text[start..], &is_known),
         }
     }
     out.push_str(&text[at..]);
     out
 }
 
-/// Text for a text area: every `&` is escaped, references too, so that editing shows them as they are.
+/// Escapes text for a text area. Every `&` is escaped, so that editing shows references as they are written.
 ///
 /// Source: `esc_textarea`.
 pub fn esc_textarea(text: &str) -> String {
@@ -55,14 +55,14 @@ pub fn esc_textarea(text: &str) -> String {
     out
 }
 
-/// Text for a quoted string in an inline script inside an attribute. Source: `esc_js`.
+/// Escapes text for a quoted string in an inline script inside an attribute. Source: `esc_js`.
 pub fn esc_js(text: &str) -> String {
     let escaped = special_chars(text, "'", |name| name != "apos" && is_entity_name(name));
     let plain = unslash(&escaped).replace("&#039;", "'").replace("&#x27;", "'");
     slash(&plain.replace('\r', "")).replace('\n', "\\n")
 }
 
-/// Text for XML: entities of HTML that XML does not know become characters; CDATA sections stay as they are.
+/// Escapes text for XML. HTML entities that XML does not define become characters; CDATA sections are unchanged.
 ///
 /// Source: `esc_xml`.
 pub fn esc_xml(text: &str) -> String {
@@ -85,7 +85,7 @@ fn xml_part(text: &str) -> String {
     while let Some(i) = text[at..].find('&') {
         let start = at + i;
         plain.push_str(&text[at..start]);
-        let named = match crate::entities::read(&text[start..]) {
+        let named = match crate::entities::parse_reference(&text[start..]) {
             Some((crate::entities::Reference::Named(name), len)) if !XML.contains(&name) => {
                 entity(name).map(|c| (c, len))
             }

@@ -1,10 +1,10 @@
-//! File names and what their extension says about the type.
+//! File names, and the MIME types of their extensions.
 
 use std::borrow::Cow;
 
 use crate::{accents::remove_accents, trim::collapse};
 
-/// Extensions and types that are known, in the order in which they are shown. Alternatives are separated by `|`.
+/// Known extensions and MIME types, in the order of WordPress. Alternatives are separated by `|`.
 #[rustfmt::skip]
 const KNOWN: &[(&str, &str)] = &[
     ("jpg|jpeg|jpe", "image/jpeg"),
@@ -107,9 +107,9 @@ const KNOWN: &[(&str, &str)] = &[
     ("pages", "application/vnd.apple.pages"),
 ];
 
-/// Known extensions that nobody may upload.
+/// Known extensions that no user may upload.
 const NEVER: &[&str] = &["swf", "exe"];
-/// Known extensions for those only who may write unfiltered HTML.
+/// Known extensions that only users who may write unfiltered HTML may upload.
 const UNFILTERED: &[&str] = &["htm|html", "js"];
 
 /// A list of extensions and their MIME types.
@@ -117,12 +117,12 @@ const UNFILTERED: &[&str] = &["htm|html", "js"];
 pub struct MimeTypes(Vec<(Cow<'static, str>, Cow<'static, str>)>);
 
 impl MimeTypes {
-    /// All that are known. Source: `wp_get_mime_types`.
+    /// All known types. Source: `wp_get_mime_types`.
     pub fn known() -> Self {
         MimeTypes(KNOWN.iter().map(|(e, t)| (Cow::Borrowed(*e), Cow::Borrowed(*t))).collect())
     }
 
-    /// Those that may be uploaded, by users who may write unfiltered HTML or by others.
+    /// The types that may be uploaded. `unfiltered_html` adds those for users who may write unfiltered HTML.
     ///
     /// Source: `get_allowed_mime_types`.
     pub fn allowed(unfiltered_html: bool) -> Self {
@@ -131,7 +131,8 @@ impl MimeTypes {
         types
     }
 
-    /// Adds a type, or replaces that of the same extensions. `extensions` is one, or several separated by `|`.
+    /// Adds a type, or replaces the type of the same extensions. `extensions` is a single extension, or several
+    /// separated by `|`.
     #[must_use]
     pub fn with(mut self, extensions: impl Into<String>, mime: impl Into<String>) -> Self {
         let (extensions, mime) = (extensions.into(), mime.into());
@@ -147,26 +148,26 @@ impl MimeTypes {
         self.0.iter().map(|(e, t)| (&**e, &**t))
     }
 
-    /// The type of an extension, in any letter case.
+    /// The MIME type of an extension, ignoring case.
     pub fn of_extension(&self, extension: &str) -> Option<&str> {
         self.iter().find(|(e, _)| e.split('|').any(|e| e.eq_ignore_ascii_case(extension))).map(|(_, t)| t)
     }
 }
 
-/// Extension (as written) and type of a file name, when its type is in the list. Source: `wp_check_filetype`.
+/// The extension (as written) and MIME type of a file name, if the list has them. Source: `wp_check_filetype`.
 pub fn check_filetype<'a>(name: &'a str, types: &'a MimeTypes) -> Option<(&'a str, &'a str)> {
     let name = name.strip_suffix('\n').unwrap_or(name);
     let (_, extension) = name.rsplit_once('.')?;
     types.of_extension(extension).map(|mime| (extension, mime))
 }
 
-/// Characters that file systems, shells or addresses take for something else.
+/// Characters with a special meaning in file systems, shells or URLs.
 const SPECIAL: &str = "?[]/\\=<>:;,'\"&$#*()|~`!{}%+\u{2019}«»”“\0";
 
-/// A file name that is safe in a folder and in an address; may be empty.
+/// Makes a file name safe for file systems and URLs. May return an empty string.
 ///
-/// Accents and special characters go, spaces become dashes. Inner extensions that are not allowed get a `_`, so that no web
-/// server runs `x.php.jpg`. Source: `sanitize_file_name`.
+/// Accents and special characters are removed, spaces become dashes. Inner extensions that are not allowed get a `_`,
+/// so that web servers do not run `x.php.jpg`. Source: `sanitize_file_name`.
 pub fn sanitize_file_name(name: &str, allowed: &MimeTypes) -> String {
     let plain = remove_accents(name, "en_US").replace(is_wide_space, " ").replace(|c| SPECIAL.contains(c), "");
     let plain = collapse(&plain, |c| c == '.', '.');
@@ -175,7 +176,7 @@ pub fn sanitize_file_name(name: &str, allowed: &MimeTypes) -> String {
     let mut parts = plain.split('.');
     let (first, rest) = (parts.next().unwrap_or_default(), parts.collect::<Vec<_>>());
     let Some((extension, inner)) = rest.split_last() else {
-        // An extension and nothing else.
+        // The name has no dot, so it may be only an extension.
         let known = MimeTypes::known().of_extension(plain).is_some();
         return if known { format!("unnamed-file.{plain}") } else { plain.to_owned() };
     };
@@ -192,18 +193,19 @@ pub fn sanitize_file_name(name: &str, allowed: &MimeTypes) -> String {
     out
 }
 
-/// Two to five letters, and perhaps a digit.
+/// Two to five letters, optionally followed by a digit.
 fn looks_like_extension(part: &str) -> bool {
     let letters = part.strip_suffix(|c: char| c.is_ascii_digit()).unwrap_or(part);
     (2..=5).contains(&letters.len()) && letters.bytes().all(|b| b.is_ascii_alphabetic())
 }
 
-/// Unicode's space separators, but for the plain space.
+/// Unicode's space separators, except the ASCII space.
 fn is_wide_space(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }
 
-/// The last component of a path with `/` or `\`, without `suffix` unless that is all of it. Source: `wp_basename`.
+/// The last component of a path with `/` or `\`, without `suffix` unless that is the whole component. Source:
+/// `wp_basename`.
 pub fn basename<'a>(path: &'a str, suffix: &str) -> &'a str {
     let path = path.trim_end_matches(['/', '\\']);
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();

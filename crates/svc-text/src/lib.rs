@@ -1,8 +1,4 @@
-//! Text sanitizers and escapes: plain text, addresses, slugs, file names, e-mail. Text in, text out.
-//!
-//! Every function is a free function over `&str`, runs in time linear in its input and never fails: what does not fit is
-//! removed, escaped or gives an empty text. Rendering of content (blocks, paragraphs, allowed HTML) is elsewhere; so is
-//! everything that needs a site: its addresses, its options, its database.
+#![doc = include_str!("../README.md")]
 
 mod accents;
 mod email;
@@ -28,7 +24,7 @@ pub use emoji::encode_emoji;
 pub use entities::{Quotes, convert_invalid_entities, decode_references, normalize_entities, specialchars_decode};
 pub use escape::{esc_attr, esc_html, esc_js, esc_textarea, esc_xml};
 pub use file_name::{MimeTypes, basename, check_filetype, sanitize_file_name};
-pub use list::{firsts, parse_id_list, parse_list, parse_slug_list};
+pub use list::{parse_id_list, parse_list, parse_slug_list, unique_with_index};
 pub use names::{
     kebab_case, sanitize_hex_color, sanitize_html_class, sanitize_key, sanitize_locale_name, sanitize_mime_type,
     sanitize_user, validate_username,
@@ -38,8 +34,8 @@ pub use plain::{escape_lone_less_than, normalize_whitespace, sanitize_text_field
 pub use protocol::{ALLOWED_PROTOCOLS, bad_protocol, remove_nulls};
 pub use slashes::{slash, trailing_slash, unslash, untrailing_slash};
 pub use slug::{
-    sanitize_title, sanitize_title_in, sanitize_title_with_dashes, truncate_post_slug, truncate_post_slug_bytes,
-    utf8_uri_encode,
+    sanitize_title, sanitize_title_for_locale, sanitize_title_with_dashes, truncate_post_slug,
+    truncate_post_slug_bytes, utf8_uri_encode,
 };
 pub use tags::{strip_all_tags, strip_tags};
 pub use trim::{is_space, trim, trim_end, trim_start};

@@ -1,26 +1,26 @@
-//! Lists written as one text, separated by commas or white space.
+//! Lists in a string, separated by commas or white space.
 
 use std::{collections::HashSet, hash::Hash};
 
 use crate::{names::is_pattern_space, number::absint, slug::sanitize_title};
 
-/// The items of a list; empty ones are left out. Source: `wp_parse_list`.
+/// The items of a list, without empty ones. Source: `wp_parse_list`.
 pub fn parse_list(text: &str) -> Vec<&str> {
     text.split(|c| c == ',' || is_pattern_space(c)).filter(|item| !item.is_empty()).collect()
 }
 
-/// The ids of a list, without signs, each once. Source: `wp_parse_id_list`.
+/// The ids in a list as absolute integers, without duplicates. Source: `wp_parse_id_list`.
 pub fn parse_id_list(text: &str) -> Vec<u64> {
-    firsts(parse_list(text).into_iter().map(absint)).into_iter().map(|(_, id)| id).collect()
+    unique_with_index(parse_list(text).into_iter().map(absint)).into_iter().map(|(_, id)| id).collect()
 }
 
-/// The slugs of a list, each once. Source: `wp_parse_slug_list`.
+/// The items of a list as slugs, without duplicates. Source: `wp_parse_slug_list`.
 pub fn parse_slug_list(text: &str) -> Vec<String> {
-    firsts(parse_list(text).into_iter().map(sanitize_title)).into_iter().map(|(_, slug)| slug).collect()
+    unique_with_index(parse_list(text).into_iter().map(sanitize_title)).into_iter().map(|(_, slug)| slug).collect()
 }
 
-/// Each different item once, with the place where it stood first.
-pub fn firsts<T: Clone + Eq + Hash>(items: impl IntoIterator<Item = T>) -> Vec<(usize, T)> {
+/// Removes duplicates; each remaining item comes with its original index.
+pub fn unique_with_index<T: Clone + Eq + Hash>(items: impl IntoIterator<Item = T>) -> Vec<(usize, T)> {
     let mut seen = HashSet::new();
     items.into_iter().enumerate().filter(|(_, item)| seen.insert(item.clone())).collect()
 }

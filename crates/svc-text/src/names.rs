@@ -1,4 +1,4 @@
-//! Names with a small alphabet: keys, user names, CSS classes, MIME types, locales, colours, kebab case.
+//! Sanitizes identifiers: keys, user names, CSS classes, MIME types, locales, colours, kebab case.
 
 use std::sync::LazyLock;
 
@@ -10,101 +10,104 @@ use crate::{
     trim::{collapse, trim},
 };
 
-fn only(text: &str, member: impl Fn(char) -> bool) -> String {
-    text.chars().filter(|c| member(*c)).collect()
+fn retain_chars(text: &str, is_allowed: impl Fn(char) -> bool) -> String {
+    text.chars().filter(|c| is_allowed(*c)).collect()
 }
 
-/// Small ASCII letters, digits, `_` and `-`; capitals become small. Source: `sanitize_key`.
+/// Lowercases a key and removes everything except ASCII letters, digits, `_` and `-`. Source: `sanitize_key`.
 pub fn sanitize_key(key: &str) -> String {
-    only(&key.to_ascii_lowercase(), |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    retain_chars(&key.to_ascii_lowercase(), |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
-/// A CSS class; when nothing is left, `fallback` made one. Source: `sanitize_html_class`.
+/// A CSS class name; `fallback`, sanitized, if nothing is left. Source: `sanitize_html_class`.
 pub fn sanitize_html_class(class: &str, fallback: &str) -> String {
-    let clean = |text: &str| only(&without_escapes(text), |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let clean =
+        |text: &str| retain_chars(&without_escapes(text), |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     let class = clean(class);
     if class.is_empty() { clean(fallback) } else { class }
 }
 
-/// Source: `sanitize_mime_type`.
+/// Removes characters that MIME types do not have. Source: `sanitize_mime_type`.
 pub fn sanitize_mime_type(mime: &str) -> String {
-    only(mime, |c| c.is_ascii_alphanumeric() || "-+*./".contains(c))
+    retain_chars(mime, |c| c.is_ascii_alphanumeric() || "-+*./".contains(c))
 }
 
-/// Source: `sanitize_locale_name`.
+/// Removes characters that locale names do not have. Source: `sanitize_locale_name`.
 pub fn sanitize_locale_name(locale: &str) -> String {
-    only(locale, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    retain_chars(locale, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
-/// The colour as it is when it is `#` and 3 or 6 hexadecimal digits, or empty. Source: `sanitize_hex_color`.
+/// The colour, unchanged, if it is empty or `#` with 3 or 6 hexadecimal digits. Source: `sanitize_hex_color`.
 pub fn sanitize_hex_color(color: &str) -> Option<&str> {
     let digits = |d: &str| matches!(d.len(), 3 | 6) && d.bytes().all(|b| b.is_ascii_hexdigit());
     (color.is_empty() || color.strip_prefix('#').is_some_and(digits)).then_some(color)
 }
 
-/// A user name without tags, accents, escapes and references; `strict` keeps `A-Za-z0-9 _.-@` only.
+/// Removes tags, accents, percent escapes and character references from a user name; `strict` keeps only `A-Za-z0-9
+/// _.-@`.
 ///
 /// Source: `sanitize_user`.
 pub fn sanitize_user(name: &str, strict: bool) -> String {
     let plain = remove_accents(&strip_all_tags(name, false), "en_US");
     let mut plain = remove_entities(&without_escapes(&plain));
     if strict {
-        plain = only(&plain, |c| c.is_ascii_alphanumeric() || " _.-@".contains(c));
+        plain = retain_chars(&plain, |c| c.is_ascii_alphanumeric() || " _.-@".contains(c));
     }
     collapse(trim(&plain), is_pattern_space, ' ')
 }
 
-/// Whether a user name is its own strict form. `0` is none, as PHP holds it for empty. Source: `validate_username`.
+/// Whether a user name is unchanged by strict sanitizing. `0` is invalid, since PHP treats it as empty. Source:
+/// `validate_username`.
 pub fn validate_username(name: &str) -> bool {
     !matches!(name, "" | "0") && sanitize_user(name, true) == name
 }
 
-/// White space as regular expressions mean it: also form feed, but not NUL.
+/// White space as matched by regular expressions: includes form feed, but not NUL.
 pub(crate) fn is_pattern_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0B' | '\x0C')
 }
 
-/// Removes percent escapes, from left to right, once.
+/// Removes percent escapes in a single pass.
 fn without_escapes(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut at) = (0, 0);
+    let (mut copied, mut at) = (0, 0);
     while let Some(i) = text[at..].find('%') {
         let start = at + i;
         at = start + 1;
         if bytes.get(at..at + 2).is_some_and(|d| d.iter().all(u8::is_ascii_hexdigit)) {
-            out.push_str(&text[kept..start]);
+            out.push_str(&text[copied..start]);
             at += 2;
-            kept = at;
+            copied = at;
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 
-/// Removes whatever stands between `&` and the next `;` of the same line, if it is something, be it a reference or not.
+/// Removes `&`, the next `;` on the same line and the text between them, if any, whether or not that is a reference.
 pub(crate) fn remove_entities(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let last = line.rfind(';').unwrap_or(0);
-        let (mut kept, mut at) = (0, 0);
+        let (mut copied, mut at) = (0, 0);
         while let Some(i) = line[at..].find('&') {
             let start = at + i;
             let inside = start + 1 + line[start + 1..].chars().next().map_or(0, char::len_utf8);
-            // Beyond the last semicolon nothing can end, so no stretch is searched twice.
+            // There is no semicolon left, so no part of the line is searched twice.
             if inside > last {
                 break;
             }
-            out.push_str(&line[kept..start]);
+            out.push_str(&line[copied..start]);
             at = line[inside..].find(';').map_or(line.len(), |i| inside + i + 1);
-            kept = at;
+            copied = at;
         }
-        out.push_str(&line[kept..]);
+        out.push_str(&line[copied..]);
     }
     out
 }
 
-/// Words of lodash's `kebabCase` (MIT), by which style presets are named.
+/// The words that lodash's `kebabCase` (MIT) finds; WordPress names style presets by it.
 static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let upper = r"[A-Z\u{c0}-\u{d6}\u{d8}-\u{de}]";
     let lower = r"[a-z\u{df}-\u{f6}\u{f8}-\u{ff}]";
@@ -125,12 +128,12 @@ static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&pattern).ok()
 });
 
-/// Longest text that [`kebab_case`] looks at, in bytes: names of presets are short.
+/// Maximum length of the text that [`kebab_case`] converts, in bytes. Names of presets are short.
 const MAX_KEBAB: usize = 1024;
 
-/// Words joined by dashes, ASCII letters small: `white2nd_color` gives `white-2nd-color`.
+/// Joins words by dashes and lowercases ASCII letters: `white2nd_color` becomes `white-2nd-color`.
 ///
-/// Texts beyond 1024 bytes are cut first. Source: `_wp_to_kebab_case`.
+/// Only the first 1024 bytes are used. Source: `_wp_to_kebab_case`.
 pub fn kebab_case(text: &str) -> String {
     let end = (0..=MAX_KEBAB.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
     let bare = text[..end].replace('\'', "");

@@ -1,6 +1,7 @@
-//! Numbers as text, and text as numbers.
+//! Formats numbers, and parses integers.
 
-/// A number with thousands commas and so many decimals, rounded as PHP rounds. Source: `number_format_i18n` in `en_US`.
+/// Formats a number with thousands separators and a fixed number of decimals, with PHP's rounding. Source:
+/// `number_format_i18n` in `en_US`.
 pub fn number_format(number: f64, decimals: u8) -> String {
     if !number.is_finite() {
         return number.abs().to_string().to_ascii_lowercase();
@@ -9,7 +10,7 @@ pub fn number_format(number: f64, decimals: u8) -> String {
     let digits = format!("{:.*}", usize::from(decimals), rounded.abs());
     let (whole, fraction) = digits.split_once('.').map_or((&*digits, None), |(w, f)| (w, Some(f)));
     let mut out = String::with_capacity(digits.len() + digits.len() / 3 + 1);
-    // No minus before a number that shows no digit but 0.
+    // No minus sign if all digits are 0.
     if rounded < 0.0 && digits.bytes().any(|b| matches!(b, b'1'..=b'9')) {
         out.push('-');
     }
@@ -26,7 +27,7 @@ pub fn number_format(number: f64, decimals: u8) -> String {
     out
 }
 
-/// PHP 8.2's `round`, half away from zero: what 15 significant digits show is rounded, so that `1.005` gives `1.01`.
+/// PHP 8.2's `round`, half away from zero. It rounds the number's 15 significant digits, so `1.005` becomes `1.01`.
 fn round(value: f64, places: i32) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
@@ -45,7 +46,7 @@ fn round(value: f64, places: i32) -> f64 {
         }
         scaled
     };
-    // More than 15 digits would only show noise.
+    // Floats have no more than 15 exact digits.
     if scaled.abs() >= 1e15 { value } else { scaled.round() / shift }
 }
 
@@ -53,7 +54,8 @@ fn scale(value: f64, places: i32) -> f64 {
     if places >= 0 { value * 10f64.powi(places) } else { value / 10f64.powi(-places) }
 }
 
-/// A byte count in the largest fitting unit, `1.5 MB`; `None` between 0 and 1 and below 0. Source: `size_format`.
+/// Formats a byte count in the largest fitting unit: `1.5 MB`. `None` for negative numbers and between 0 and 1.
+/// Source: `size_format`.
 pub fn size_format(bytes: f64, decimals: u8) -> Option<String> {
     const UNITS: &[&str] = &["B", "KB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"];
     if bytes == 0.0 {
@@ -63,15 +65,15 @@ pub fn size_format(bytes: f64, decimals: u8) -> Option<String> {
     Some(format!("{} {unit}", number_format(bytes / 1024f64.powi(power as i32), decimals)))
 }
 
-/// Decimal digits with leading zeros up to `width`. Source: `zeroise`.
+/// Pads a number with leading zeros to `width` characters. Source: `zeroise`.
 pub fn zeroise(number: i64, width: usize) -> String {
     format!("{number:0width$}")
 }
 
-/// The number a text begins with, without sign; 0 when it begins with none. Source: `absint`.
+/// The absolute value of a string's leading number, or 0. Source: `absint`.
 ///
-/// White space may stand before it; decimals and powers of ten are read and cut to the whole number; too large ones give
-/// the largest.
+/// Leading white space is skipped. Decimals and exponents are parsed, and the number is truncated to an integer;
+/// numbers out of range saturate.
 pub fn absint(text: &str) -> u64 {
     let text = text.trim_start_matches([' ', '\t', '\n', '\r', '\x0B', '\x0C']);
     let bytes = text.as_bytes();
@@ -98,8 +100,8 @@ pub fn absint(text: &str) -> u64 {
         // `as` saturates, as PHP does for text.
         (number.parse::<f64>().unwrap_or(0.0) as i64).unsigned_abs()
     } else {
-        let most = if number.starts_with('-') { i64::MIN } else { i64::MAX };
-        if whole == 0 { 0 } else { number.parse::<i64>().unwrap_or(most).unsigned_abs() }
+        let limit = if number.starts_with('-') { i64::MIN } else { i64::MAX };
+        if whole == 0 { 0 } else { number.parse::<i64>().unwrap_or(limit).unsigned_abs() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Plain text out of anything: the sanitizers of text fields.
+//! Sanitizes plain text: text fields and text areas.
 
 use crate::{
     escape::esc_html,
@@ -6,14 +6,15 @@ use crate::{
     trim::{collapse, remove_percent_triples, trim},
 };
 
-/// One line of plain text: no tags, no percent-encoded octets, white space runs as one space, trimmed.
+/// Sanitizes one line of plain text: removes tags and percent-encoded octets, collapses white space, and trims.
 ///
-/// A `<` that begins no tag is escaped. Source: `sanitize_text_field`.
+/// A `<` that starts no tag is escaped. Source: `sanitize_text_field`.
 pub fn sanitize_text_field(text: &str) -> String {
     sanitize(text, false)
 }
 
-/// Plain text that keeps its line breaks and runs of spaces. Source: `sanitize_textarea_field`.
+/// [`sanitize_text_field`] for text with several lines: line breaks and runs of spaces are unchanged. Source:
+/// `sanitize_textarea_field`.
 pub fn sanitize_textarea_field(text: &str) -> String {
     sanitize(text, true)
 }
@@ -26,11 +27,12 @@ fn sanitize(text: &str, keep_lines: bool) -> String {
     };
     let line = if keep_lines { bare } else { collapse(&bare, |c| matches!(c, '\r' | '\n' | '\t' | ' '), ' ') };
     let (clean, found) = remove_percent_triples(trim(&line), |x, y| x.is_ascii_hexdigit() && y.is_ascii_hexdigit());
-    // Only a removal makes runs of spaces that must close up again, in both forms.
+    // Removed octets can leave runs of spaces, which are collapsed in both cases.
     if found { trim(&collapse(&clean, |c| c == ' ', ' ')).to_owned() } else { clean }
 }
 
-/// Escapes every stretch from a `<` up to the next `<`, or the end, that holds no `>`. Source: `wp_pre_kses_less_than`.
+/// Escapes each `<` and the text after it, up to the next `<` or the end, if that text has no `>`. Source:
+/// `wp_pre_kses_less_than`.
 pub fn escape_lone_less_than(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
@@ -51,7 +53,8 @@ pub fn escape_lone_less_than(text: &str) -> String {
     out
 }
 
-/// Line ends as single line feeds, spaces and tabs as single spaces, trimmed. Source: `normalize_whitespace`.
+/// Collapses line breaks to single line feeds and spaces and tabs to single spaces, and trims. Source:
+/// `normalize_whitespace`.
 pub fn normalize_whitespace(text: &str) -> String {
     let lines = collapse(trim(text), |c| matches!(c, '\r' | '\n'), '\n');
     collapse(&lines, |c| matches!(c, ' ' | '\t'), ' ')

@@ -1,50 +1,50 @@
-//! Which address schemes are allowed, and taking others away.
+//! Removes URL schemes that are not allowed.
 
 use crate::trim::trim;
 
-/// Schemes that a stored address may have. Source: `wp_allowed_protocols`.
+/// Schemes that stored URLs may have. Source: `wp_allowed_protocols`.
 pub const ALLOWED_PROTOCOLS: &[&str] = &[
     "http", "https", "ftp", "ftps", "mailto", "news", "irc", "irc6", "ircs", "gopher", "nntp", "feed", "telnet", "mms",
     "rtsp", "sms", "svn", "tel", "fax", "xmpp", "webcal", "urn",
 ];
 
-/// How often a scheme is taken away before the address is given up.
+/// How many schemes are removed before the URL is rejected.
 const MAX_ROUNDS: usize = 6;
 
-/// The address without schemes that are not allowed; empty when there is no end of them.
+/// Removes schemes that are not allowed from the start of a URL. Empty if the URL has too many of them.
 ///
-/// A colon counts in its encoded forms too, and the scheme is judged without white space and in small letters, which is
-/// also how it is written. Source: `wp_kses_bad_protocol`.
-pub fn bad_protocol(address: &str, allowed: &[&str]) -> String {
-    let mut now = remove_nulls(address);
-    // The common case; what follows such a beginning can be no scheme.
+/// Encoded colons also end a scheme. The scheme is compared, and returned, in lowercase and without white space.
+/// Source: `wp_kses_bad_protocol`.
+pub fn bad_protocol(url: &str, allowed: &[&str]) -> String {
+    let mut url = remove_nulls(url);
+    // The common case: no other scheme can follow.
     if ["http", "https"]
         .iter()
-        .any(|s| allowed.contains(s) && now.strip_prefix(s).is_some_and(|r| r.starts_with("://")))
+        .any(|s| allowed.contains(s) && url.strip_prefix(s).is_some_and(|r| r.starts_with("://")))
     {
-        return now;
+        return url;
     }
     for _ in 0..MAX_ROUNDS {
-        let next = without_scheme(&now, allowed, 1);
-        if next == now {
+        let next = without_scheme(&url, allowed, 1);
+        if next == url {
             return next;
         }
-        now = next;
+        url = next;
     }
     String::new()
 }
 
-/// Text without control characters other than tab, line feed and carriage return, and without `\0`: zeros after
-/// backslashes, both gone, as some read them as NUL. Source: `wp_kses_no_null`.
+/// Removes control characters except tab, line feed and carriage return, and `\0` (backslashes followed by zeros),
+/// which some software reads as NUL. Source: `wp_kses_no_null`.
 pub fn remove_nulls(text: &str) -> String {
-    // Only whole ASCII characters are dropped.
+    // Only ASCII characters are removed, so the rest is valid UTF-8.
     String::from_utf8(without_nulls(text.as_bytes())).unwrap_or_default()
 }
 
-/// Drops control characters, and backslashes before zeros, which some take for NUL.
+/// Removes control characters, and backslashes followed by zeros.
 fn without_nulls(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
-    // Where the run of backslashes began that `out` ends with.
+    // The start of the run of backslashes at the end of `out`.
     let mut run: Option<usize> = None;
     let mut dropping = false;
     for b in bytes.iter().copied().filter(|b| !matches!(b, 0..=8 | 0x0B | 0x0C | 0x0E..=0x1F)) {
@@ -67,15 +67,15 @@ fn without_nulls(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// One round; `feed:` may stand before another scheme, at most twice.
-fn without_scheme(address: &str, allowed: &[&str], depth: u8) -> String {
-    let address = close_colon_references(address);
-    let Some((scheme, rest)) = split_at_colon(&address) else { return address };
+/// Removes one scheme. `feed:` may precede another scheme, at most twice.
+fn without_scheme(url: &str, allowed: &[&str], depth: u8) -> String {
+    let url = close_colon_references(url);
+    let Some((scheme, rest)) = split_at_colon(&url) else { return url };
     if scheme.contains("/?") {
-        return address;
+        return url;
     }
     let rest = trim(rest);
-    let scheme = judge(scheme, allowed);
+    let scheme = allowed_scheme(scheme, allowed);
     if scheme == "feed:" {
         if depth > 2 {
             return String::new();
@@ -86,41 +86,42 @@ fn without_scheme(address: &str, allowed: &[&str], depth: u8) -> String {
     format!("{scheme}{rest}")
 }
 
-/// Puts the semicolon to `&#58` and `&#x3a` that lack it.
-fn close_colon_references(address: &str) -> String {
-    let mut out = String::with_capacity(address.len());
+/// Adds the missing semicolon to `&#58` and `&#x3a`.
+fn close_colon_references(url: &str) -> String {
+    let mut out = String::with_capacity(url.len());
     let mut at = 0;
-    while let Some(i) = address[at..].find("&#") {
+    while let Some(i) = url[at..].find("&#") {
         let start = at + i;
-        let (len, hex) = colon_reference(&address[start..]).unwrap_or((2, false));
-        out.push_str(&address[at..start + len]);
+        let (len, hex) = colon_reference(&url[start..]).unwrap_or((2, false));
+        out.push_str(&url[at..start + len]);
         at = start + len;
-        let next = address.as_bytes().get(at).copied();
-        let goes_on = next.is_some_and(|b| b == b';' || b.is_ascii_digit() || (hex && b.is_ascii_hexdigit()));
-        if len > 2 && !goes_on {
+        let next = url.as_bytes().get(at).copied();
+        let continues = next.is_some_and(|b| b == b';' || b.is_ascii_digit() || (hex && b.is_ascii_hexdigit()));
+        if len > 2 && !continues {
             out.push(';');
         }
     }
-    out.push_str(&address[at..]);
+    out.push_str(&url[at..]);
     out
 }
 
-/// Length of `&#0*58` or `&#x0*3a` that the text begins with, without semicolon, and whether it is hexadecimal.
+/// The length of `&#0*58` or `&#x0*3a` at the start of the text, without the semicolon, and whether it is
+/// hexadecimal.
 fn colon_reference(text: &str) -> Option<(usize, bool)> {
     let body = text.strip_prefix("&#")?;
     let hex = matches!(body.as_bytes().first(), Some(b'x' | b'X'));
     let digits = &body[usize::from(hex)..];
     let tail = digits.trim_start_matches('0');
-    let wanted = if hex { "3a" } else { "58" };
-    tail.get(..2).is_some_and(|d| d.eq_ignore_ascii_case(wanted)).then(|| (text.len() - tail.len() + 2, hex))
+    let expected = if hex { "3a" } else { "58" };
+    tail.get(..2).is_some_and(|d| d.eq_ignore_ascii_case(expected)).then(|| (text.len() - tail.len() + 2, hex))
 }
 
 /// Splits at the first colon, plain or encoded.
-fn split_at_colon(address: &str) -> Option<(&str, &str)> {
+fn split_at_colon(url: &str) -> Option<(&str, &str)> {
     let mut at = 0;
-    while let Some(i) = address[at..].find([':', '&']) {
+    while let Some(i) = url[at..].find([':', '&']) {
         let start = at + i;
-        let rest = &address[start..];
+        let rest = &url[start..];
         let len = if rest.starts_with(':') {
             Some(1)
         } else if rest.get(..7).is_some_and(|r| r.eq_ignore_ascii_case("&colon;")) {
@@ -129,16 +130,16 @@ fn split_at_colon(address: &str) -> Option<(&str, &str)> {
             colon_reference(rest).filter(|(len, _)| rest.as_bytes().get(*len) == Some(&b';')).map(|(len, _)| len + 1)
         };
         if let Some(len) = len {
-            return Some((&address[..start], &rest[len..]));
+            return Some((&url[..start], &rest[len..]));
         }
         at = start + 1;
     }
     None
 }
 
-/// The scheme with its colon, decoded and in small letters, when it is allowed; else nothing.
-fn judge(scheme: &str, allowed: &[&str]) -> String {
-    // A vertical tab counts as white space here too.
+/// The decoded scheme in lowercase with its colon if it is allowed; empty otherwise.
+fn allowed_scheme(scheme: &str, allowed: &[&str]) -> String {
+    // Vertical tabs are white space here, too.
     let mut decoded = decode_numbers(scheme);
     decoded.retain(|b| !b.is_ascii_whitespace() && *b != 0x0B);
     let decoded = without_nulls(&decoded).to_ascii_lowercase();
@@ -148,7 +149,7 @@ fn judge(scheme: &str, allowed: &[&str]) -> String {
     }
 }
 
-/// Numeric references become the byte of their number's low eight bits, as PHP's `chr` gives it.
+/// Decodes numeric references to the low byte of their number, like PHP's `chr`.
 fn decode_numbers(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -181,7 +182,7 @@ mod tests {
 
     #[test]
     fn schemes() {
-        for (address, expected) in [
+        for (url, expected) in [
             ("http://example.org/", "http://example.org/"),
             ("HTTP://example.org/", "http://example.org/"),
             ("javascript:alert(1)", "alert(1)"),
@@ -199,7 +200,7 @@ mod tests {
             ("a/?b:c", "a/?b:c"),
             ("a:b:c:d:e:f:g:h", ""),
         ] {
-            assert_eq!(bad_protocol(address, ALLOWED_PROTOCOLS), expected, "{address}");
+            assert_eq!(bad_protocol(url, ALLOWED_PROTOCOLS), expected, "{url}");
         }
     }
 

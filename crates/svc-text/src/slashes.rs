@@ -1,6 +1,6 @@
-//! Slashes: escaping by backslash, and the slash at the end of a path.
+//! Backslash escapes, and trailing slashes of paths.
 
-/// A backslash before quotes and backslashes; NUL becomes `\0`. Source: `wp_slash`.
+/// Adds a backslash before quotes and backslashes; NUL becomes `\0`. Source: `wp_slash`.
 pub fn slash(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -13,7 +13,7 @@ pub fn slash(text: &str) -> String {
     out
 }
 
-/// Takes one level of backslashes off; `\0` becomes NUL. Source: `wp_unslash`.
+/// Removes one level of backslashes; `\0` becomes NUL. Source: `wp_unslash`.
 pub fn unslash(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
@@ -30,12 +30,12 @@ pub fn unslash(text: &str) -> String {
     out
 }
 
-/// The path without slashes and backslashes at its end. Source: `untrailingslashit`.
+/// Removes all slashes and backslashes from the end of a path. Source: `untrailingslashit`.
 pub fn untrailing_slash(path: &str) -> &str {
     path.trim_end_matches(['/', '\\'])
 }
 
-/// The path with exactly one slash at its end. Source: `trailingslashit`.
+/// Makes a path end in exactly one slash. Source: `trailingslashit`.
 pub fn trailing_slash(path: &str) -> String {
     format!("{}/", untrailing_slash(path))
 }

@@ -1,51 +1,51 @@
-//! Slugs: names of posts, terms and users in addresses.
+//! Slugs: the names of posts, terms and users in URLs.
 
 use crate::{accents::remove_accents, names::remove_entities, tags::strip_tags};
 
-/// Longest slug, in bytes. A percent-encoded character is not cut.
+/// Maximum length of a slug, in bytes. Percent-encoded characters are not split.
 const MAX_SLUG: usize = 200;
 
-/// A slug out of a title, in the locale `en_US`: `Café & Crème` gives `cafe-creme`. May be empty.
+/// Makes a slug from a title, in the locale `en_US`: `Café & Crème` becomes `cafe-creme`. May return an empty string.
 ///
 /// Source: `sanitize_title`.
 pub fn sanitize_title(title: &str) -> String {
-    sanitize_title_in(title, "en_US")
+    sanitize_title_for_locale(title, "en_US")
 }
 
-/// As [`sanitize_title`], accents written as in the site's locale.
-pub fn sanitize_title_in(title: &str, locale: &str) -> String {
+/// [`sanitize_title`] with the accents of another locale.
+pub fn sanitize_title_for_locale(title: &str, locale: &str) -> String {
     sanitize_title_with_dashes(&remove_accents(title, locale), true)
 }
 
-/// What saving makes of characters, in their percent-encoded forms, and of some references.
+/// Replacements of percent-encoded characters and of references that are made for saving.
 #[rustfmt::skip]
-const ON_SAVE: &[(&str, &[&str])] = &[
+const SAVE_REPLACEMENTS: &[(&str, &[&str])] = &[
     // No-break space, no-break hyphen, dashes.
     ("-", &["%c2%a0", "%e2%80%91", "%e2%80%93", "%e2%80%94", "&nbsp;", "&#160;", "&#8209;", "&ndash;", "&#8211;",
             "&mdash;", "&#8212;", "/"]),
-    // Soft hyphen, inverted marks, angle and curly quotes, bullet, signs, ellipsis, accents that stand alone, marks that
-    // cannot be seen.
+    // Soft hyphen, inverted marks, angle and curly quotes, bullet, signs, ellipsis, standalone accents, invisible
+    // marks.
     ("", &["%c2%ad", "%c2%a1", "%c2%bf", "%c2%ab", "%c2%bb", "%e2%80%b9", "%e2%80%ba", "%e2%80%98", "%e2%80%99",
            "%e2%80%9a", "%e2%80%9b", "%e2%80%9c", "%e2%80%9d", "%e2%80%9e", "%e2%80%9f", "%e2%80%a2", "%c2%a9",
            "%c2%ae", "%c2%b0", "%e2%80%a6", "%e2%84%a2", "%c2%b4", "%cb%8a", "%cc%80", "%cc%81", "%cc%84", "%cc%8c",
            "%cd%81", "%e2%80%8b", "%e2%80%8c", "%e2%80%8d", "%e2%80%8e", "%e2%80%8f", "%e2%80%aa", "%e2%80%ab",
            "%e2%80%ac", "%e2%80%ad", "%e2%80%ae", "%ef%bb%bf", "%ef%bf%bc"]),
-    // Spaces of other widths, line and paragraph ends.
+    // Spaces of other widths, line and paragraph separators.
     ("-", &["%e2%80%80", "%e2%80%81", "%e2%80%82", "%e2%80%83", "%e2%80%84", "%e2%80%85", "%e2%80%86", "%e2%80%87",
             "%e2%80%88", "%e2%80%89", "%e2%80%8a", "%e2%80%a8", "%e2%80%a9", "%e2%80%af"]),
     ("x", &["%c3%97"]),
 ];
 
-/// Small letters, digits, `_` and single dashes; other characters percent-encoded; at most 200 bytes.
+/// Lowercase letters, digits, `_` and single dashes; other characters are percent-encoded; at most 200 bytes.
 ///
-/// `for_saving` also turns typographic marks into dashes or nothing. Source: `sanitize_title_with_dashes`.
+/// `for_saving` also replaces typographic marks by dashes or removes them. Source: `sanitize_title_with_dashes`.
 pub fn sanitize_title_with_dashes(title: &str, for_saving: bool) -> String {
     let bare = strip_tags(title);
-    let lower: String = only_whole_escapes(&bare).chars().flat_map(char::to_lowercase).collect();
-    // To be changed on saving the encoded text is short by then, so many passes over it cost little.
+    let lower: String = remove_lone_percent_signs(&bare).chars().flat_map(char::to_lowercase).collect();
+    // The encoded text is short by now, so many passes over it are cheap.
     let mut slug = utf8_uri_encode(&lower, MAX_SLUG);
     if for_saving {
-        for (by, forms) in ON_SAVE {
+        for (by, forms) in SAVE_REPLACEMENTS {
             for form in *forms {
                 if slug.contains(form) {
                     slug = slug.replace(form, by);
@@ -65,51 +65,52 @@ pub fn sanitize_title_with_dashes(title: &str, for_saving: bool) -> String {
     out.trim_matches('-').to_owned()
 }
 
-/// Drops every `%` that begins no escape.
+/// Removes every `%` that starts no escape.
 ///
-/// The reference hides escapes as two digits between three dashes meanwhile, so dashes in a title that look so become an
-/// escape, also those of which the hidden form makes a part.
-fn only_whole_escapes(text: &str) -> String {
+/// WordPress temporarily writes escapes as two digits between three dashes, so such a sequence in a title becomes an
+/// escape, also when it overlaps an escape written that way.
+fn remove_lone_percent_signs(text: &str) -> String {
     let hidden = replace_around_hex(text, "%", "", "---", "---").replace('%', "");
     replace_around_hex(&hidden, "---", "---", "%", "")
 }
 
-/// Two hexadecimal digits between `before` and `after` get `open` and `close` in their place, from left to right.
+/// Finds two hexadecimal digits between `before` and `after`, and replaces these delimiters by `open` and `close`,
+/// from left to right.
 fn replace_around_hex(text: &str, before: &str, after: &str, open: &str, close: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut at) = (0, 0);
+    let (mut copied, mut at) = (0, 0);
     while let Some(i) = text[at..].find(before) {
         let start = at + i;
         let digits = start + before.len();
         let fits = text.get(digits..digits + 2).is_some_and(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
         if fits && text[digits + 2..].starts_with(after) {
-            out.push_str(&text[kept..start]);
+            out.push_str(&text[copied..start]);
             out.push_str(open);
             out.push_str(&text[digits..digits + 2]);
             out.push_str(close);
             at = digits + 2 + after.len();
-            kept = at;
+            copied = at;
         } else {
             at = start + 1;
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 
-/// Percent-encodes what is not ASCII, in small letters, and stops before the result gets longer than `max` bytes (0: no
-/// limit). Source: `utf8_uri_encode`.
+/// Percent-encodes non-ASCII characters in lowercase hexadecimal, and stops before the result exceeds `max` bytes (0:
+/// no limit). Source: `utf8_uri_encode`.
 pub fn utf8_uri_encode(text: &str, max: usize) -> String {
     encode_bytes(text.as_bytes(), max, false)
 }
 
-/// As [`utf8_uri_encode`] over bytes; a sequence that ends too early gives nothing.
+/// [`utf8_uri_encode`] for bytes; incomplete sequences are omitted.
 fn encode_bytes(bytes: &[u8], max: usize, ascii_too: bool) -> String {
     use std::fmt::Write as _;
     let fits = |len: usize, more: usize| max == 0 || len + more <= max;
     let mut out = String::with_capacity(bytes.len());
     let mut sequence: Vec<u8> = Vec::with_capacity(4);
-    let mut wanted = 1;
+    let mut sequence_length = 1;
     for b in bytes {
         if *b < 0x80 {
             let plain = !ascii_too || b.is_ascii_alphanumeric() || b"-_.~".contains(b);
@@ -121,17 +122,17 @@ fn encode_bytes(bytes: &[u8], max: usize, ascii_too: bool) -> String {
             continue;
         }
         if sequence.is_empty() {
-            wanted = match b {
+            sequence_length = match b {
                 0..0xE0 => 2,
                 0xE0..0xF0 => 3,
                 _ => 4,
             };
         }
         sequence.push(*b);
-        if !fits(out.len(), 3 * wanted) {
+        if !fits(out.len(), 3 * sequence_length) {
             break;
         }
-        if sequence.len() == wanted {
+        if sequence.len() == sequence_length {
             for b in sequence.drain(..) {
                 let _ = write!(out, "%{b:02x}");
             }
@@ -140,9 +141,10 @@ fn encode_bytes(bytes: &[u8], max: usize, ascii_too: bool) -> String {
     out
 }
 
-/// A slug cut to `max` bytes, so that a suffix finds room; percent-encoded characters stay whole, dashes at the end go.
+/// Truncates a slug to `max` bytes, to make room for a suffix. Percent-encoded characters are not split; trailing
+/// dashes are removed.
 ///
-/// Source: `_truncate_post_slug`, but a raw character is not cut in two.
+/// Source: `_truncate_post_slug`, except that unencoded characters are not split.
 pub fn truncate_post_slug(slug: &str, max: usize) -> String {
     let cut = truncate_post_slug_bytes(slug, max);
     let whole = match std::str::from_utf8(&cut) {
@@ -152,7 +154,7 @@ pub fn truncate_post_slug(slug: &str, max: usize) -> String {
     String::from_utf8_lossy(&cut[..whole]).trim_end_matches('-').to_owned()
 }
 
-/// As [`truncate_post_slug`], byte for byte as the reference: raw characters may be cut in two.
+/// [`truncate_post_slug`] with exactly the bytes of WordPress: unencoded characters may be split.
 pub fn truncate_post_slug_bytes(slug: &str, max: usize) -> Vec<u8> {
     let mut out = if slug.len() <= max {
         slug.as_bytes().to_vec()
@@ -170,7 +172,7 @@ pub fn truncate_post_slug_bytes(slug: &str, max: usize) -> Vec<u8> {
     out
 }
 
-/// PHP's `urldecode`: escapes, and `+` for a space.
+/// PHP's `urldecode`: decodes escapes, and `+` as a space.
 pub(crate) fn url_decode(text: &str) -> Vec<u8> {
     percent_encoding::percent_decode_str(&text.replace('+', " ")).collect()
 }

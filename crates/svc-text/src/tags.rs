@@ -1,10 +1,10 @@
-//! Takes markup away: PHP's `strip_tags` without allowed tags, and the stricter form that drops scripts first.
+//! Removes markup: PHP's `strip_tags` without allowed tags, and a stricter form that also removes scripts.
 
 use crate::trim::{collapse, trim};
 
-/// Where the scanner of [`strip_tags`] stands.
+/// State of the scanner in [`strip_tags`].
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+enum TagState {
     Text,
     Tag,
     Instruction,
@@ -12,50 +12,51 @@ enum State {
     Comment,
 }
 
-/// Text without tags, comments, declarations and processing instructions, as PHP 8.2's `strip_tags` gives it.
+/// Removes tags, comments, declarations and processing instructions, like PHP 8.2's `strip_tags`.
 ///
-/// `<` before white space is text; quotes hide `>` inside a tag; an unclosed tag swallows the rest; NUL is dropped.
+/// A `<` before white space is text; quotes hide `>` inside a tag; an unclosed tag removes the rest of the text; NUL
+/// is removed.
 pub fn strip_tags(text: &str) -> String {
     let bytes = text.as_bytes();
-    // Only whole characters are kept or dropped: every decision is about ASCII, and other bytes follow the state.
+    // The state changes at ASCII bytes only, so characters are never split.
     let mut out = Vec::with_capacity(bytes.len());
-    let (mut state, mut quote, mut depth) = (State::Text, 0u8, 0usize);
+    let (mut state, mut quote, mut depth) = (TagState::Text, 0u8, 0usize);
     let (mut is_xml, mut parens, mut last) = (false, 0i64, 0u8);
     let before = |i: usize, n: usize| i.checked_sub(n).map_or(0, |j| bytes[j]);
     let word_before = |i: usize, word: &[u8]| i >= word.len() && bytes[i - word.len()..i].eq_ignore_ascii_case(word);
     for (i, &b) in bytes.iter().enumerate() {
         let space_next = bytes.get(i + 1).is_some_and(|n| matches!(n, b' ' | 9..=13));
         match (state, b) {
-            (State::Text, 0) => {}
-            (State::Text, b'<') if quote != 0 => {}
-            (State::Text, b'<') if !space_next => {
-                (state, last) = (State::Tag, b'<');
+            (TagState::Text, 0) => {}
+            (TagState::Text, b'<') if quote != 0 => {}
+            (TagState::Text, b'<') if !space_next => {
+                (state, last) = (TagState::Tag, b'<');
             }
-            (State::Text, b'>') if depth > 0 => depth -= 1,
-            (State::Text, b'>') if quote != 0 => {}
-            (State::Text, b) => out.push(b),
+            (TagState::Text, b'>') if depth > 0 => depth -= 1,
+            (TagState::Text, b'>') if quote != 0 => {}
+            (TagState::Text, b) => out.push(b),
 
-            (State::Tag, b'<') if quote == 0 && !space_next => depth += 1,
-            (State::Tag, b'>') if depth > 0 => depth -= 1,
-            (State::Tag, b'>') if quote != 0 => {}
-            (State::Tag, b'>') => {
+            (TagState::Tag, b'<') if quote == 0 && !space_next => depth += 1,
+            (TagState::Tag, b'>') if depth > 0 => depth -= 1,
+            (TagState::Tag, b'>') if quote != 0 => {}
+            (TagState::Tag, b'>') => {
                 last = b'>';
                 if !(is_xml && before(i, 1) == b'-') {
-                    (state, quote, is_xml) = (State::Text, 0, false);
+                    (state, quote, is_xml) = (TagState::Text, 0, false);
                 }
             }
-            (State::Tag, b'"' | b'\'') if i > 0 => toggle(&mut quote, b),
-            (State::Tag, b'!') if before(i, 1) == b'<' => (state, last) = (State::Declaration, b),
-            (State::Tag, b'?') if before(i, 1) == b'<' => (state, parens) = (State::Instruction, 0),
+            (TagState::Tag, b'"' | b'\'') if i > 0 => toggle(&mut quote, b),
+            (TagState::Tag, b'!') if before(i, 1) == b'<' => (state, last) = (TagState::Declaration, b),
+            (TagState::Tag, b'?') if before(i, 1) == b'<' => (state, parens) = (TagState::Instruction, 0),
 
-            (State::Instruction, b'(') if last != b'"' && last != b'\'' => (parens, last) = (parens + 1, b'('),
-            (State::Instruction, b')') if last != b'"' && last != b'\'' => (parens, last) = (parens - 1, b')'),
-            (State::Instruction | State::Declaration, b'>') if depth > 0 => depth -= 1,
-            (State::Instruction | State::Declaration | State::Comment, b'>') if quote != 0 => {}
-            (State::Instruction, b'>') if parens == 0 && last != b'"' && before(i, 1) == b'?' => {
-                (state, quote) = (State::Text, 0);
+            (TagState::Instruction, b'(') if last != b'"' && last != b'\'' => (parens, last) = (parens + 1, b'('),
+            (TagState::Instruction, b')') if last != b'"' && last != b'\'' => (parens, last) = (parens - 1, b')'),
+            (TagState::Instruction | TagState::Declaration, b'>') if depth > 0 => depth -= 1,
+            (TagState::Instruction | TagState::Declaration | TagState::Comment, b'>') if quote != 0 => {}
+            (TagState::Instruction, b'>') if parens == 0 && last != b'"' && before(i, 1) == b'?' => {
+                (state, quote) = (TagState::Text, 0);
             }
-            (State::Instruction, b'"' | b'\'') if before(i, 1) != b'\\' => {
+            (TagState::Instruction, b'"' | b'\'') if before(i, 1) != b'\\' => {
                 if last == b {
                     last = 0;
                 } else if last != b'\\' {
@@ -63,18 +64,18 @@ pub fn strip_tags(text: &str) -> String {
                 }
                 toggle(&mut quote, b);
             }
-            // The reference does not look so far back at the very beginning of a text.
-            (State::Instruction, b'l' | b'L') if i > 4 && word_before(i, b"<?xm") => {
-                (state, is_xml) = (State::Tag, true)
+            // PHP does not look back this far at the start of a text.
+            (TagState::Instruction, b'l' | b'L') if i > 4 && word_before(i, b"<?xm") => {
+                (state, is_xml) = (TagState::Tag, true)
             }
 
-            (State::Declaration, b'>') => (state, quote) = (State::Text, 0),
-            (State::Declaration, b'"' | b'\'') if before(i, 1) != b'\\' => toggle(&mut quote, b),
-            (State::Declaration, b'-') if before(i, 1) == b'-' && before(i, 2) == b'!' => state = State::Comment,
-            (State::Declaration, b'e' | b'E') if word_before(i, b"<!doctyp") => state = State::Tag,
+            (TagState::Declaration, b'>') => (state, quote) = (TagState::Text, 0),
+            (TagState::Declaration, b'"' | b'\'') if before(i, 1) != b'\\' => toggle(&mut quote, b),
+            (TagState::Declaration, b'-') if before(i, 1) == b'-' && before(i, 2) == b'!' => state = TagState::Comment,
+            (TagState::Declaration, b'e' | b'E') if word_before(i, b"<!doctyp") => state = TagState::Tag,
 
-            (State::Comment, b'>') if before(i, 1) == b'-' && before(i, 2) == b'-' => {
-                (state, quote) = (State::Text, 0);
+            (TagState::Comment, b'>') if before(i, 1) == b'-' && before(i, 2) == b'-' => {
+                (state, quote) = (TagState::Text, 0);
             }
             _ => {}
         }
@@ -90,16 +91,16 @@ fn toggle(quote: &mut u8, b: u8) {
     }
 }
 
-/// The states change at ASCII bytes only, so what is kept is made of whole characters.
+/// The state changes at ASCII bytes only, so the output consists of whole characters.
 fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
-/// Text without markup, the insides of `script` and `style` elements gone as well, trimmed.
+/// Removes markup, including the contents of `script` and `style` elements, and trims.
 ///
-/// With `remove_breaks`, runs of spaces, tabs and line ends become one space.
+/// `remove_breaks` collapses runs of spaces, tabs and line breaks to single spaces.
 pub fn strip_all_tags(text: &str, remove_breaks: bool) -> String {
-    let bare = strip_tags(&without_scripts(text));
+    let bare = strip_tags(&strip_scripts(text));
     if remove_breaks {
         trim(&collapse(&bare, |c| matches!(c, '\r' | '\n' | '\t' | ' '), ' ')).to_owned()
     } else {
@@ -107,30 +108,30 @@ pub fn strip_all_tags(text: &str, remove_breaks: bool) -> String {
     }
 }
 
-/// Text without whole `<script…>…</script>` and `<style…>…</style>` stretches. An element without end stays.
-fn without_scripts(text: &str) -> String {
+/// Removes `<script…>…</script>` and `<style…>…</style>`. Unclosed elements are unchanged.
+fn strip_scripts(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
-    let mut kept = 0;
+    let mut copied = 0;
     let mut from = 0;
-    // Once an end tag is not found, none is found further right: each kind is looked for in vain only once.
-    let mut hopeless = [false; 2];
+    // If an end tag is not found, there is none further right either: each is searched without success only once.
+    let mut no_end_tag = [false; 2];
     while let Some(start) = find_byte(bytes, from, b'<') {
         from = start + 1;
         let kind = ["script", "style"].iter().position(|name| starts_with_ignore_case(&bytes[from..], name.as_bytes()));
-        let Some(kind) = kind.filter(|k| !hopeless[*k]) else { continue };
+        let Some(kind) = kind.filter(|k| !no_end_tag[*k]) else { continue };
         let Some(open_end) = find_byte(bytes, from, b'>') else { break };
         let close: &[u8] = [&b"</script>"[..], &b"</style>"[..]][kind];
         match find_ignore_case(bytes, open_end + 1, close) {
             Some(end) => {
-                out.push_str(&text[kept..start]);
-                kept = end + close.len();
-                from = kept;
+                out.push_str(&text[copied..start]);
+                copied = end + close.len();
+                from = copied;
             }
-            None => hopeless[kind] = true,
+            None => no_end_tag[kind] = true,
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_go_with_their_insides() {
+    fn scripts_are_removed_with_their_contents() {
         for (text, expected) in [
             ("a<script>b</script>c", "ac"),
             ("a<STYLE x>b</style>c", "ac"),

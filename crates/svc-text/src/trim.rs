@@ -1,6 +1,6 @@
-//! PHP's idea of white space at the ends of a text, which is not Unicode's.
+//! PHP's `trim` functions, whose white space differs from Unicode's.
 
-/// Whether PHP's `trim` takes this character off: space, tab, line feed, carriage return, NUL, vertical tab.
+/// Whether PHP's `trim` removes this character: space, tab, line feed, carriage return, NUL, vertical tab.
 pub fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\0' | '\x0B')
 }
@@ -20,12 +20,12 @@ pub fn trim_end(text: &str) -> &str {
     text.trim_end_matches(is_space)
 }
 
-/// Every run of characters that `member` accepts becomes one `by`.
-pub(crate) fn collapse(text: &str, member: impl Fn(char) -> bool, by: char) -> String {
+/// Replaces every run of matching characters by a single `by`.
+pub(crate) fn collapse(text: &str, is_match: impl Fn(char) -> bool, by: char) -> String {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
     for c in text.chars() {
-        let hit = member(c);
+        let hit = is_match(c);
         if !hit {
             out.push(c);
         } else if !inside {
@@ -36,10 +36,10 @@ pub(crate) fn collapse(text: &str, member: impl Fn(char) -> bool, by: char) -> S
     out
 }
 
-/// Removes triples `% x y` that `hit` accepts, again where a removal brings a new one together.
+/// Removes triples `% x y` that `hit` accepts, including those that a removal creates.
 ///
-/// No end of a triple can begin another one, so removing from the left with a stack gives what any order of removals
-/// gives, in one pass.
+/// The end of a triple cannot start another one, so removing them from the left with a stack gives the result of any
+/// other order, in a single pass.
 pub(crate) fn remove_percent_triples(text: &str, hit: impl Fn(u8, u8) -> bool) -> (String, bool) {
     let mut out = String::with_capacity(text.len());
     let mut found = false;
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_triples_go_too() {
+    fn nested_triples_are_removed() {
         let hex = |x: u8, y: u8| x.is_ascii_hexdigit() && y.is_ascii_hexdigit();
         assert_eq!(remove_percent_triples("a%%200%410b", hex), ("ab".to_owned(), true));
         assert_eq!(remove_percent_triples("50%zz é%é", hex), ("50%zz é%é".to_owned(), false));

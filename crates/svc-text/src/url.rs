@@ -1,4 +1,4 @@
-//! Addresses made safe to store (raw form) and to print (HTML form).
+//! Sanitizes URLs for storing and escapes them for HTML.
 
 use crate::{
     entities::normalize_entities,
@@ -9,36 +9,36 @@ use crate::{
     url_parts::parse_url_relative,
 };
 
-/// The address in its raw form, for storing and redirects; empty when its scheme is not allowed.
+/// Sanitizes a URL for storing and redirects. Empty if its scheme is not allowed.
 ///
-/// Without a scheme `http://` is put in front, unless it is relative. Source: `sanitize_url`.
-pub fn sanitize_url(address: &str) -> String {
-    sanitize_url_with(address, ALLOWED_PROTOCOLS)
+/// `http://` is added to a URL without a scheme, unless it is relative. Source: `sanitize_url`.
+pub fn sanitize_url(url: &str) -> String {
+    sanitize_url_with(url, ALLOWED_PROTOCOLS)
 }
 
-/// As [`sanitize_url`], with the schemes that are allowed. `https` first makes it the scheme that is put in front.
-pub fn sanitize_url_with(address: &str, protocols: &[&str]) -> String {
-    clean(address, protocols, false)
+/// [`sanitize_url`] with a list of allowed schemes. If `https` is the first of them, it is the scheme that is added.
+pub fn sanitize_url_with(url: &str, protocols: &[&str]) -> String {
+    sanitize(url, protocols, false)
 }
 
-/// The address for an HTML attribute: as [`sanitize_url`], with ampersands and apostrophes as references.
+/// Sanitizes a URL for an HTML attribute: as [`sanitize_url`], with ampersands and apostrophes as references.
 ///
 /// Source: `esc_url`.
-pub fn esc_url(address: &str) -> String {
-    esc_url_with(address, ALLOWED_PROTOCOLS)
+pub fn esc_url(url: &str) -> String {
+    esc_url_with(url, ALLOWED_PROTOCOLS)
 }
 
-/// As [`esc_url`], with the schemes that are allowed.
-pub fn esc_url_with(address: &str, protocols: &[&str]) -> String {
-    clean(address, protocols, true)
+/// [`esc_url`] with a list of allowed schemes.
+pub fn esc_url_with(url: &str, protocols: &[&str]) -> String {
+    sanitize(url, protocols, true)
 }
 
-fn is_kept(c: char) -> bool {
+fn is_url_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || !c.is_ascii() || "-~+_.?#=!&;,/:%@$|*'()[]".contains(c)
 }
 
-fn clean(address: &str, protocols: &[&str], for_html: bool) -> String {
-    let mut url: String = trim_start(address).replace(' ', "%20").chars().filter(|c| is_kept(*c)).collect();
+fn sanitize(url: &str, protocols: &[&str], for_html: bool) -> String {
+    let mut url: String = trim_start(url).replace(' ', "%20").chars().filter(|c| is_url_char(*c)).collect();
     if url.is_empty() {
         return url;
     }
@@ -58,22 +58,22 @@ fn clean(address: &str, protocols: &[&str], for_html: bool) -> String {
     if url.starts_with('/') {
         return url;
     }
-    let good = bad_protocol(&url, protocols);
-    if good.eq_ignore_ascii_case(&url) { good } else { String::new() }
+    let sanitized = bad_protocol(&url, protocols);
+    if sanitized.eq_ignore_ascii_case(&url) { sanitized } else { String::new() }
 }
 
-/// Takes encoded line ends away, also those that a removal brings together.
+/// Removes encoded line breaks, including those that a removal creates.
 pub(crate) fn without_line_ends(url: &str) -> String {
     remove_percent_triples(url, |x, y| x == b'0' && matches!(y, b'd' | b'a' | b'D' | b'A')).0
 }
 
-/// Whether it begins as `name.php`, a relative address that needs no scheme.
+/// Whether the URL starts with `name.php`: a relative URL, which needs no scheme.
 fn begins_with_php_file(url: &str) -> bool {
     let name = url.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'-').count();
     name > 0 && starts_with_ignore_case(&url.as_bytes()[name..], b".php")
 }
 
-/// Encodes square brackets after the host; in the host they mean an IPv6 address.
+/// Encodes square brackets after the host. In the host they mark an IPv6 address.
 fn encode_brackets(url: &str) -> String {
     let mut front = String::new();
     let parts = parse_url_relative(url).unwrap_or_default();
@@ -95,7 +95,7 @@ fn encode_brackets(url: &str) -> String {
     if let Some(port) = parts.port {
         front.push_str(&format!(":{port}"));
     }
-    // As in the reference the front is taken away wherever it stands, and the rest replaced wherever it stands.
+    // As in WordPress, every occurrence of the front is removed, and every occurrence of the rest is replaced.
     let dirty = if front.is_empty() { url.to_owned() } else { url.replace(&front, "") };
     if dirty.is_empty() {
         return url.to_owned();
@@ -103,7 +103,8 @@ fn encode_brackets(url: &str) -> String {
     url.replace(&dirty, &dirty.replace('[', "%5B").replace(']', "%5D"))
 }
 
-/// An address for a `Location` header: line ends and characters that no address has are gone, others encoded.
+/// Sanitizes a URL for a `Location` header: removes line breaks and invalid characters, and encodes spaces and
+/// non-ASCII characters.
 ///
 /// Source: `wp_sanitize_redirect`.
 pub fn sanitize_redirect(location: &str) -> String {
@@ -120,17 +121,18 @@ pub fn sanitize_redirect(location: &str) -> String {
     without_line_ends(&out)
 }
 
-/// One address a line out of a list separated by white space; those that are not `http` or `https` go.
+/// Sanitizes a list of URLs separated by white space, to one URL per line. URLs other than `http` and `https` are
+/// removed.
 ///
 /// Source: `sanitize_trackback_urls`.
 pub fn sanitize_trackback_urls(urls: &str) -> String {
     let http =
         |url: &&str| ["http://", "https://"].iter().any(|s| starts_with_ignore_case(url.as_bytes(), s.as_bytes()));
-    let kept: Vec<String> = urls.split(['\r', '\n', '\t', ' ']).filter(http).map(sanitize_url).collect();
-    kept.join("\n")
+    let sanitized: Vec<String> = urls.split(['\r', '\n', '\t', ' ']).filter(http).map(sanitize_url).collect();
+    sanitized.join("\n")
 }
 
-/// The address as a label: without scheme and `www.`, cut to `max` bytes with an ellipsis. Source: `url_shorten`.
+/// A URL as a label: without scheme and `www.`, truncated to `max` bytes with an ellipsis. Source: `url_shorten`.
 pub fn url_shorten(url: &str, max: usize) -> String {
     let bare = url.replace("https://", "").replace("http://", "").replace("www.", "");
     let bare = untrailing_slash(&bare);
@@ -141,7 +143,7 @@ pub fn url_shorten(url: &str, max: usize) -> String {
     format!("{}&hellip;", &bare[..end])
 }
 
-/// The address from its path on: `http://example.org/a?b` gives `/a?b`. Source: `wp_make_link_relative`.
+/// The path, query and fragment of a URL: `http://example.org/a?b` becomes `/a?b`. Source: `wp_make_link_relative`.
 pub fn make_link_relative(url: &str) -> &str {
     let scheme =
         [&b"http:"[..], b"https:"].iter().find(|s| starts_with_ignore_case(url.as_bytes(), s)).map_or(0, |s| s.len());
@@ -156,8 +158,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses() {
-        for (address, raw, html) in [
+    fn urls() {
+        for (url, raw, html) in [
             ("", "", ""),
             (" example.org/a b", "http://example.org/a%20b", "http://example.org/a%20b"),
             ("/a?b&c='d'", "/a?b&c='d'", "/a?b&#038;c=&#039;d&#039;"),
@@ -168,8 +170,8 @@ mod tests {
             ("index.php?x[]=1", "index.php?x%5B%5D=1", "index.php?x%5B%5D=1"),
             ("http;//a", "http://a", "http://a"),
         ] {
-            assert_eq!(sanitize_url(address), raw, "{address}");
-            assert_eq!(esc_url(address), html, "{address}");
+            assert_eq!(sanitize_url(url), raw, "{url}");
+            assert_eq!(esc_url(url), html, "{url}");
         }
         assert_eq!(sanitize_url_with("example.org", &["https"]), "https://example.org");
         assert_eq!(sanitize_url_with("ftp://example.org", &["https"]), "");
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn small_ones() {
+    fn lists_labels_and_relative_urls() {
         assert_eq!(sanitize_trackback_urls(" http://a.b\r\nftp://c HTTPS://d "), "http://a.b\nhttps://d");
         assert_eq!(url_shorten("http://www.example.org/", 35), "example.org");
         assert_eq!(url_shorten(&"é".repeat(40), 35), format!("{}&hellip;", "é".repeat(16)));

@@ -1,35 +1,35 @@
-//! An address in its parts, cut where PHP's `parse_url` cuts.
+//! Splits URLs into their components, like PHP's `parse_url`.
 
-/// Parts of an address; a part that is present may be empty.
+/// Components of a URL. A component that is present may be empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UrlParts {
-    /// Without colon.
+    /// Scheme, without the colon.
     pub scheme: Option<String>,
-    /// Before `@`, up to the first colon.
+    /// User name: the text before `@`, up to the first colon.
     pub user: Option<String>,
-    /// After that colon.
+    /// Password: the text after that colon.
     pub pass: Option<String>,
-    /// Name or address; an IPv6 address in its brackets.
+    /// Host name or IP address; an IPv6 address in brackets.
     pub host: Option<String>,
-    /// Decimal.
+    /// Port.
     pub port: Option<u16>,
-    /// With leading slash when there is one.
+    /// Path, with its leading slash if it has one.
     pub path: Option<String>,
-    /// After `?`.
+    /// Query, without `?`.
     pub query: Option<String>,
-    /// After `#`.
+    /// Fragment, without `#`.
     pub fragment: Option<String>,
 }
 
-/// What the text before the first colon proved to be.
-enum Start<'a> {
-    /// Nothing before the path.
+/// The rest of a URL after its scheme.
+enum AfterScheme<'a> {
+    /// Starts with the path.
     Path(&'a str),
-    /// Host, path and so on.
+    /// Starts with the host.
     Host(&'a str),
 }
 
-/// Cuts an address; `None` where PHP's `parse_url` says it is none. Control characters become `_`.
+/// Splits a URL. `None` if PHP's `parse_url` rejects it. Control characters become `_`.
 pub fn parse_url(url: &str) -> Option<UrlParts> {
     let mut parts = UrlParts::default();
     let start = match url.find(':') {
@@ -38,8 +38,8 @@ pub fn parse_url(url: &str) -> Option<UrlParts> {
         None => after_slashes(url),
     };
     let rest = match start {
-        Start::Path(rest) => rest,
-        Start::Host(rest) => {
+        AfterScheme::Path(rest) => rest,
+        AfterScheme::Host(rest) => {
             let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
             authority(&rest[..end], &mut parts)?;
             if end == rest.len() {
@@ -52,8 +52,8 @@ pub fn parse_url(url: &str) -> Option<UrlParts> {
     Some(parts)
 }
 
-/// As [`parse_url`], but an address that begins with `/` is always read as relative, so that colons in its path or
-/// query do no harm. Source: `wp_parse_url`.
+/// [`parse_url`], except that a URL that starts with `/` is always relative, so that its path or query may have
+/// colons. Source: `wp_parse_url`.
 pub fn parse_url_relative(url: &str) -> Option<UrlParts> {
     if url.starts_with("//") {
         let parts = parse_url(&format!("placeholder:{url}"))?;
@@ -66,12 +66,12 @@ pub fn parse_url_relative(url: &str) -> Option<UrlParts> {
     parse_url(url)
 }
 
-fn after_slashes(url: &str) -> Start<'_> {
-    url.strip_prefix("//").map_or(Start::Path(url), Start::Host)
+fn after_slashes(url: &str) -> AfterScheme<'_> {
+    url.strip_prefix("//").map_or(AfterScheme::Path(url), AfterScheme::Host)
 }
 
-/// The first colon is not the first character: a scheme, or a host and its port.
-fn after_scheme<'a>(url: &'a str, colon: usize, parts: &mut UrlParts) -> Option<Start<'a>> {
+/// The first colon is not the first character: it ends a scheme, or a host before its port.
+fn after_scheme<'a>(url: &'a str, colon: usize, parts: &mut UrlParts) -> Option<AfterScheme<'a>> {
     let (scheme, rest) = (&url[..colon], &url[colon + 1..]);
     if !scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'.' | b'-')) {
         let before_query = colon < url.find(['?', '#']).unwrap_or(url.len());
@@ -79,8 +79,8 @@ fn after_scheme<'a>(url: &'a str, colon: usize, parts: &mut UrlParts) -> Option<
     }
     if rest.is_empty() {
         parts.scheme = Some(scheme.to_owned());
-        // Only a scheme: PHP gives no path either.
-        return Some(Start::Path(""));
+        // Only a scheme: as in PHP, there is no path.
+        return Some(AfterScheme::Path(""));
     }
     if !rest.starts_with('/') {
         let digits = rest.bytes().take(6).take_while(u8::is_ascii_digit).count();
@@ -88,25 +88,25 @@ fn after_scheme<'a>(url: &'a str, colon: usize, parts: &mut UrlParts) -> Option<
             return after_port(url, colon, parts);
         }
         parts.scheme = Some(scheme.to_owned());
-        return Some(Start::Path(rest));
+        return Some(AfterScheme::Path(rest));
     }
     parts.scheme = Some(scheme.to_owned());
-    let Some(host) = rest.strip_prefix("//") else { return Some(Start::Path(rest)) };
+    let Some(host) = rest.strip_prefix("//") else { return Some(AfterScheme::Path(rest)) };
     if scheme.eq_ignore_ascii_case("file") && host.starts_with('/') {
-        // A drive letter after the slashes: the path begins with the letter.
+        // With a drive letter after the slashes, the path starts with the letter.
         let drive = host.as_bytes().get(2) == Some(&b':');
-        return Some(Start::Path(if drive { &host[1..] } else { host }));
+        return Some(AfterScheme::Path(if drive { &host[1..] } else { host }));
     }
-    Some(Start::Host(host))
+    Some(AfterScheme::Host(host))
 }
 
-/// The first colon may be that of a port: `host:80/…`.
-fn after_port<'a>(url: &'a str, colon: usize, parts: &mut UrlParts) -> Option<Start<'a>> {
+/// The first colon may precede a port: `host:80/…`.
+fn after_port<'a>(url: &'a str, colon: usize, parts: &mut UrlParts) -> Option<AfterScheme<'a>> {
     let rest = &url[colon + 1..];
     let digits = rest.bytes().take(6).take_while(u8::is_ascii_digit).count();
     if (1..6).contains(&digits) && (digits == rest.len() || rest.as_bytes()[digits] == b'/') {
         parts.port = Some(rest[..digits].parse().ok()?);
-        return Some(Start::Host(url.strip_prefix("//").unwrap_or(url)));
+        return Some(AfterScheme::Host(url.strip_prefix("//").unwrap_or(url)));
     }
     if rest.is_empty() {
         return None;
@@ -117,10 +117,10 @@ fn after_port<'a>(url: &'a str, colon: usize, parts: &mut UrlParts) -> Option<St
 /// `user:pass@host:port`.
 fn authority(text: &str, parts: &mut UrlParts) -> Option<()> {
     let host = match text.rsplit_once('@') {
-        Some((login, host)) => {
-            match login.split_once(':') {
+        Some((userinfo, host)) => {
+            match userinfo.split_once(':') {
                 Some((user, pass)) => (parts.user, parts.pass) = (Some(printable(user)), Some(printable(pass))),
-                None => parts.user = Some(printable(login)),
+                None => parts.user = Some(printable(userinfo)),
             }
             host
         }
@@ -131,7 +131,7 @@ fn authority(text: &str, parts: &mut UrlParts) -> Option<()> {
     } else {
         match host.rsplit_once(':') {
             Some((name, port)) => {
-                // A port found before (`host:80/`) is not read again; 0 counts as none.
+                // A port that was already parsed (`host:80/`) is not parsed again; port 0 does not count.
                 if parts.port.unwrap_or(0) == 0 && !port.is_empty() {
                     parts.port = Some(leading_number(port)?);
                 }
@@ -147,7 +147,7 @@ fn authority(text: &str, parts: &mut UrlParts) -> Option<()> {
     Some(())
 }
 
-/// The number a port begins with, as `strtol` reads it; at most five bytes are a port.
+/// The leading number of a port, as `strtol` parses it. A port has at most five bytes.
 fn leading_number(port: &str) -> Option<u16> {
     if port.len() > 5 {
         return None;
@@ -178,7 +178,7 @@ fn printable(part: &str) -> String {
 mod tests {
     use super::*;
 
-    fn shown(url: &str) -> String {
+    fn format_parts(url: &str) -> String {
         let Some(p) = parse_url(url) else { return "none".to_owned() };
         let part = |name: &str, v: &Option<String>| v.as_ref().map(|v| format!("{name}={v}"));
         [
@@ -213,7 +213,7 @@ mod tests {
             ("", "path="),
             ("?x=:1", "query=x=:1"),
         ] {
-            assert_eq!(shown(url), expected, "{url}");
+            assert_eq!(format_parts(url), expected, "{url}");
         }
     }
 }

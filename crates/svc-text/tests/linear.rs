@@ -1,13 +1,13 @@
-//! Long input made to upset scanners takes time in proportion to its length, and nothing panics on odd input.
+//! All functions take linear time on input that is designed to slow down scanners, and do not panic on unusual input.
 
 use std::time::{Duration, Instant};
 
 use svc_text::*;
 
-/// A function under its name, its result dropped.
+/// The name of a function, and the function with its result dropped.
 type Named = (&'static str, Box<dyn Fn(&str)>);
 
-/// Every function of one text.
+/// Every function with a single text argument.
 fn all() -> Vec<Named> {
     fn run<T>(name: &'static str, f: impl Fn(&str) -> T + 'static) -> Named {
         (name, Box::new(move |text| drop(f(text))))
@@ -69,7 +69,7 @@ fn repeated_tokens_stay_linear() {
         for (name, f) in all() {
             let start = Instant::now();
             f(&text);
-            // In proportion this takes milliseconds, also in a debug build; squared it takes minutes.
+            // Linear time is milliseconds, even in a debug build; quadratic time is minutes.
             assert!(start.elapsed() < Duration::from_secs(3), "{name} on {token:?}: {:?}", start.elapsed());
         }
     }

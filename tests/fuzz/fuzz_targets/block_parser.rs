@@ -1,4 +1,4 @@
-//! See `block_parser` in the library.
+//! The fuzz target `block_parser` of the library.
 
 #![no_main]
 

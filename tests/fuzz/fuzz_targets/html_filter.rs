@@ -1,4 +1,4 @@
-//! See `html_filter` in the library.
+//! The fuzz target `html_filter` of the library.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! See `multipart` in the library.
+//! The fuzz target `multipart` of the library.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! See `php_serialized` in the library.
+//! The fuzz target `php_serialized` of the library.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! See `shortcodes` in the library.
+//! The fuzz target `shortcodes` of the library.
 
 #![no_main]
 

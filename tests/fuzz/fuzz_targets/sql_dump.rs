@@ -1,4 +1,4 @@
-//! See `sql_dump` in the library.
+//! The fuzz target `sql_dump` of the library.
 
 #![no_main]
 

@@ -1,5 +1,4 @@
-//! What each fuzz target does with its bytes, and what must hold then. The tests replay the kept inputs through the same
-//! functions.
+//! The fuzz targets and their assertions. The integration tests run the stored inputs through the same functions.
 
 use std::{cell::OnceCell, sync::OnceLock};
 
@@ -12,10 +11,10 @@ use svc_routing::{Registry, Request, Response, Route, on, public};
 use svc_store::{DatabaseUrl, Store, StoreConfig, import::ImportOptions};
 use tower::ServiceExt;
 
-/// A target: takes any bytes, and panics when something does not hold.
+/// A fuzz target: accepts any bytes and panics if an assertion fails.
 pub type Target = fn(&[u8]);
 
-/// All targets by the names of their folders of inputs.
+/// All targets, by the names of their corpus directories.
 pub const TARGETS: &[(&str, Target)] = &[
     ("block_parser", block_parser),
     ("html_filter", html_filter),
@@ -29,8 +28,7 @@ fn text(data: &[u8]) -> String {
     String::from_utf8_lossy(data).into_owned()
 }
 
-/// Blocks are read and written, and what is written is in proportion, also when blocks are never closed; content is
-/// rendered.
+/// Parses and serializes blocks: the output is linear in the input, also for unclosed blocks. Renders the content.
 pub fn block_parser(data: &[u8]) {
     let text = text(data);
     let written = blocks::serialize_blocks(&blocks::parse(&text));
@@ -38,32 +36,32 @@ pub fn block_parser(data: &[u8]) {
     display::render_content(&text, &RenderContext::default());
 }
 
-/// HTML is filtered; what passed passes again.
+/// Filters HTML, and filters the result again.
 pub fn html_filter(data: &[u8]) {
     let text = text(data);
     let passed = kses::post(&text);
-    assert!(!passed.contains('\0'), "no zero byte passes");
+    assert!(!passed.contains('\0'), "the result contains a NUL byte");
     kses::data(&passed);
     let stripped = kses::strip(&text);
-    assert!(!stripped.contains("<a"), "no tag passes where none is allowed");
+    assert!(!stripped.contains("<a"), "the result contains a tag");
 }
 
-/// Shortcodes are run and stripped.
+/// Runs and strips shortcodes.
 pub fn shortcodes(data: &[u8]) {
     static STANDARD: OnceLock<Shortcodes> = OnceLock::new();
     let standard = STANDARD.get_or_init(Shortcodes::standard);
     let text = text(data);
     standard.run(&text, &Default::default());
-    // A bracket in a tag becomes a reference of five bytes.
-    assert!(standard.strip(&text).len() <= 5 * text.len(), "stripping adds next to nothing");
+    // A bracket inside a tag becomes a character reference of five bytes.
+    assert!(standard.strip(&text).len() <= 5 * text.len(), "stripped text is too long");
 }
 
-/// Serialized values are read and written; what was read is written byte for byte.
+/// Parses and serializes values: serializing a parsed value again gives the same bytes.
 pub fn php_serialized(data: &[u8]) {
     if let Ok(value) = svc_php::serialize::unserialize(data) {
         let written = svc_php::serialize::serialize(&value);
-        let again = svc_php::serialize::unserialize(&written).expect("what was written is read");
-        assert_eq!(svc_php::serialize::serialize(&again), written, "what was read is written as it was");
+        let again = svc_php::serialize::unserialize(&written).expect("serialized values can be parsed");
+        assert_eq!(svc_php::serialize::serialize(&again), written, "serializing is not stable");
     }
 }
 
@@ -72,7 +70,7 @@ async fn echo(req: Request) -> svc_routing::Result {
     Ok(Response::new(json!({ "files": files })))
 }
 
-/// A body in parts goes through the whole service: an answer, and never a 500.
+/// Sends a multipart body through the whole service. The response is never a 500.
 pub fn multipart(data: &[u8]) {
     thread_local! {
         static SERVICE: OnceCell<(tokio::runtime::Runtime, RestService)> = const { OnceCell::new() };
@@ -85,7 +83,7 @@ pub fn multipart(data: &[u8]) {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             (runtime, RestService::new(registry.build()))
         });
-        // The head of the request is the target's too, up to an empty line.
+        // The first line of the input is the boundary.
         let (boundary, body) = match data.iter().position(|b| *b == b'\n') {
             Some(end) if end < 80 => (text(&data[..end]), &data[end + 1..]),
             _ => ("b".to_owned(), data),
@@ -95,14 +93,14 @@ pub fn multipart(data: &[u8]) {
             .body(Full::new(Bytes::copy_from_slice(body)));
         let Ok(request) = request else { return };
         runtime.block_on(async {
-            let answer = service.clone().oneshot(request).await.expect("the service always answers");
-            assert!(answer.status().as_u16() != 500, "what is wrong about a body is the client's fault");
-            answer.into_body().collect().await.map(drop).unwrap_or_default();
+            let response = service.clone().oneshot(request).await.expect("the service is infallible");
+            assert!(response.status().as_u16() != 500, "a malformed body must be a client error");
+            response.into_body().collect().await.map(drop).unwrap_or_default();
         });
     });
 }
 
-/// A dump is loaded into a store, or refused.
+/// Imports a dump, or rejects it.
 pub fn sql_dump(data: &[u8]) {
     thread_local! {
         static STORE: Store = Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).expect("an empty store");

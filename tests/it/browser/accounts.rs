@@ -1,6 +1,6 @@
-//! A person's way through sign-in: with the mouse, with the keyboard alone, and with scripts switched off.
+//! Login and account pages in a browser: with the mouse, with the keyboard only, and without JavaScript.
 
-use super::{Key, Tab, browser, picture};
+use super::{Key, Tab, browser, save_screenshot};
 use crate::{
     client::send,
     site::{Site, basic},
@@ -8,7 +8,7 @@ use crate::{
 
 const ME: &str = "/svc-json/svc/v2/users/me";
 
-async fn works(site: &Site, password: &str) -> bool {
+async fn is_accepted(site: &Site, password: &str) -> bool {
     let credentials = basic(&format!("admin:{password}"));
     send(site.address, "GET", ME, &[("Authorization", &credentials)], "").await.status == 200
 }
@@ -19,14 +19,14 @@ fn value(url: &str, name: &str) -> String {
     pairs.unwrap_or_else(|| panic!("no {name} in {url}")).to_owned()
 }
 
-/// Whether the cookies of the tab open the account.
-fn is_signed_in(tab: &mut Tab, home: &str) -> bool {
+/// Whether the tab's cookies authenticate the user.
+fn is_logged_in(tab: &mut Tab, home: &str) -> bool {
     tab.open(&format!("{home}/wp-admin/profile.php"));
-    !tab.address().contains("wp-login.php")
+    !tab.url().contains("wp-login.php")
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn from_the_first_run_to_the_log_out() {
+async fn log_in_authorize_an_application_and_log_out() {
     let Some(mut browser) = browser() else { return };
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
@@ -34,48 +34,48 @@ async fn from_the_first_run_to_the_log_out() {
     let mut tab = browser.tab();
     let tab = &mut tab;
 
-    // An application sends its user to be asked; who is not logged in is asked to do that first.
+    // The authorization page of an application redirects to the login page first.
     let done = format!("{home}/about/");
     tab.open(&format!("{home}/wp-admin/authorize-application.php?app_name=Notebook&success_url={done}"));
-    assert!(tab.address().starts_with(&format!("{home}/wp-login.php?redirect_to=")));
-    picture(tab, "log-in");
+    assert!(tab.url().starts_with(&format!("{home}/wp-login.php?redirect_to=")));
+    save_screenshot(tab, "log-in");
     tab.fill("#user_login", "admin");
     tab.fill("#user_pass", "wrong");
     tab.follow("#wp-submit");
-    assert!(tab.text().contains("do not belong together"), "{}", tab.text());
-    assert_eq!(tab.eval("document.querySelector('#user_login').value"), "admin", "the name is kept");
-    picture(tab, "log-in-wrong");
+    assert!(tab.text().contains("The user name or password is wrong"), "{}", tab.text());
+    assert_eq!(tab.eval("document.querySelector('#user_login').value"), "admin", "the user name is still in the form");
+    save_screenshot(tab, "log-in-wrong");
     tab.fill("#user_pass", &password);
     tab.follow("#wp-submit");
 
-    assert!(tab.text().contains("calls itself Notebook"), "{}", tab.text());
-    picture(tab, "authorize");
+    assert!(tab.text().contains("The application Notebook requests access"), "{}", tab.text());
+    save_screenshot(tab, "authorize");
     tab.follow("#approve");
-    let there = tab.address();
+    let there = tab.url();
     assert!(there.starts_with(&done), "{there}");
     assert_eq!(value(&there, "user_login"), "admin");
-    let given = value(&there, "password");
-    assert!(works(&site, &given).await);
+    let app_password = value(&there, "password");
+    assert!(is_accepted(&site, &app_password).await);
 
     tab.open(&format!("{home}/wp-admin/"));
     assert!(tab.text().contains("Notebook") && tab.text().contains("This browser"), "{}", tab.text());
-    picture(tab, "profile");
+    save_screenshot(tab, "profile");
     tab.follow("button[aria-label='Revoke Notebook']");
-    assert!(tab.text().contains("no longer works"), "{}", tab.text());
-    assert!(!works(&site, &given).await);
+    assert!(tab.text().contains("has been revoked"), "{}", tab.text());
+    assert!(!is_accepted(&site, &app_password).await);
 
     let cookies = tab.call("Storage.getCookies", serde_json::json!({}))["cookies"].clone();
     assert!(cookies.as_array().unwrap().iter().all(|c| c["httpOnly"] == true && c["sameSite"] == "Lax"), "{cookies}");
     tab.follow("header a[href*='logout']");
     assert!(tab.text().contains("You are logged out."), "{}", tab.text());
-    assert!(!is_signed_in(tab, &home));
-    // Putting the old cookies back opens nothing.
+    assert!(!is_logged_in(tab, &home));
+    // The old cookies are no longer valid.
     tab.call("Storage.setCookies", serde_json::json!({"cookies": cookies}));
-    assert!(!is_signed_in(tab, &home));
+    assert!(!is_logged_in(tab, &home));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_keyboard_and_no_script_are_enough() {
+async fn pages_work_with_the_keyboard_and_without_scripts() {
     let Some(mut browser) = browser() else { return };
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
@@ -92,11 +92,11 @@ async fn the_keyboard_and_no_script_are_enough() {
             tab.press(Key::Tab);
             if focused(tab) == wanted {
                 let outline = tab.eval("getComputedStyle(document.activeElement).outlineStyle");
-                assert_ne!(outline, "none", "{wanted} shows that it has the focus");
+                assert_ne!(outline, "none", "{wanted} has no focus outline");
                 return;
             }
         }
-        panic!("the keyboard does not reach {wanted}");
+        panic!("{wanted} is not reachable by keyboard");
     };
     reach(tab, "user_login");
     tab.type_text("admin");
@@ -109,9 +109,9 @@ async fn the_keyboard_and_no_script_are_enough() {
     reach(tab, "approve");
     tab.follow_key(Key::Enter);
     let shown = tab.eval("document.querySelector('#new-password').textContent");
-    assert!(works(&site, &shown.as_str().unwrap().replace(' ', "")).await);
-    picture(tab, "approved");
-    reach(tab, "Log out");
+    assert!(is_accepted(&site, &shown.as_str().unwrap().replace(' ', "")).await);
+    save_screenshot(tab, "approved");
+    reach(tab, "Log Out");
     tab.follow_key(Key::Enter);
     assert!(tab.text().contains("You are logged out."));
 }
@@ -122,15 +122,15 @@ async fn no_page_can_be_framed_by_another_site() {
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
     let mut tab = browser.tab();
-    // The same server under another name is another site.
-    let elsewhere = home.replace("127.0.0.1", "localhost");
-    tab.open(&format!("{elsewhere}/robots.txt"));
+    // The same server under another host name has another origin.
+    let other_origin = home.replace("127.0.0.1", "localhost");
+    tab.open(&format!("{other_origin}/robots.txt"));
     tab.call("Log.enable", serde_json::json!({}));
     for path in ["/wp-login.php", "/wp-admin/authorize-application.php", "/about/"] {
         tab.eval(&format!(
             "var f = document.createElement('iframe'); f.src = '{home}{path}'; document.body.append(f); 0"
         ));
-        let said = tab.event("Log.entryAdded")["entry"]["text"].as_str().unwrap_or_default().to_owned();
-        assert!(said.contains("frame-ancestors") && said.contains(&home), "{path}: {said}");
+        let message = tab.event("Log.entryAdded")["entry"]["text"].as_str().unwrap_or_default().to_owned();
+        assert!(message.contains("frame-ancestors") && message.contains(&home), "{path}: {message}");
     }
 }

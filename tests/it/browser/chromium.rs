@@ -1,7 +1,7 @@
-//! A headless Chromium on a pipe: the little of its DevTools protocol that tests need.
+//! Controls a headless Chromium over a pipe with the parts of the DevTools protocol that the tests need.
 //!
-//! The protocol runs over the descriptors 3 and 4, which a shell ties to the standard ones; so no port is opened, and no
-//! library is needed.
+//! The protocol uses the file descriptors 3 and 4, which a shell connects to standard input and output. It needs
+//! neither a port nor a library.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -13,13 +13,13 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Names that the program has in packages.
+/// Names of Chromium executables.
 const PROGRAMS: &[&str] = &["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// Longest wait for anything.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Time limit for every operation.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Keys that have no letter.
+/// Keys without a character.
 #[derive(Clone, Copy)]
 pub(crate) enum Key {
     Tab,
@@ -27,12 +27,12 @@ pub(crate) enum Key {
     Space,
 }
 
-/// A running browser with a profile of its own; both go when it is dropped.
+/// A running browser with its own profile. Dropping it stops the browser and deletes the profile.
 pub(crate) struct Browser {
     child: Child,
     input: ChildStdin,
-    answers: Receiver<Value>,
-    /// Events that came while something else was waited for.
+    messages: Receiver<Value>,
+    /// Events that arrived while waiting for something else.
     events: Vec<Value>,
     last_id: u64,
     _profile: TempDir,
@@ -40,22 +40,22 @@ pub(crate) struct Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        let _gone = self.child.kill();
-        let _gone = self.child.wait();
+        let _ignored = self.child.kill();
+        let _ignored = self.child.wait();
     }
 }
 
 impl Browser {
-    /// Starts one.
+    /// Starts a browser.
     ///
     /// # Errors
-    /// Why there is none.
+    /// A message if no browser is installed or it does not start.
     pub(crate) fn start() -> Result<Self, String> {
-        let there = |name: &&&str| {
+        let is_installed = |name: &&&str| {
             std::env::var_os("PATH").is_some_and(|paths| std::env::split_paths(&paths).any(|p| p.join(name).is_file()))
         };
         let program =
-            PROGRAMS.iter().find(there).ok_or("no Chromium is installed: the tests in a browser do not run")?;
+            PROGRAMS.iter().find(is_installed).ok_or("Chromium is not installed, so the browser tests are skipped")?;
         let profile = tempfile::tempdir().map_err(|e| e.to_string())?;
         let mut child = Command::new("sh")
             .args(["-c", r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null"#, "sh", program])
@@ -67,7 +67,7 @@ impl Browser {
                 "--disable-dev-shm-usage",
             ])
             .args(["--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio"])
-            // The user of a container is often root, for whom the sandbox does not work; nothing foreign is opened here.
+            // Containers often run as root, and the sandbox does not work for root. Only local pages are opened.
             .args(["--no-sandbox", "--hide-scrollbars", "--force-color-profile=srgb", "--lang=en-US"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("about:blank")
@@ -75,10 +75,10 @@ impl Browser {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|e| format!("{program} does not start: {e}"))?;
+            .map_err(|e| format!("{program} did not start: {e}"))?;
         let input = child.stdin.take().expect("a pipe");
         let output = child.stdout.take().expect("a pipe");
-        let (send, answers) = channel();
+        let (send, messages) = channel();
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
             let mut message = Vec::new();
@@ -91,25 +91,25 @@ impl Browser {
                 message.clear();
             }
         });
-        let mut browser = Browser { child, input, answers, events: Vec::new(), last_id: 0, _profile: profile };
-        browser.call("", "Browser.getVersion", json!({})).map_err(|e| format!("{program} does not answer: {e}"))?;
+        let mut browser = Browser { child, input, messages, events: Vec::new(), last_id: 0, _profile: profile };
+        browser.call("", "Browser.getVersion", json!({})).map_err(|e| format!("{program} does not respond: {e}"))?;
         Ok(browser)
     }
 
-    /// Opens a tab of its own, without the cookies of others.
+    /// Opens a tab with its own cookies.
     pub(crate) fn tab(&mut self) -> Tab<'_> {
-        let context = self.must("", "Target.createBrowserContext", json!({}))["browserContextId"].clone();
-        let wish = json!({"url": "about:blank", "browserContextId": context, "width": 1000, "height": 700});
-        let target = self.must("", "Target.createTarget", wish)["targetId"].clone();
-        let session = self.must("", "Target.attachToTarget", json!({"targetId": target, "flatten": true}));
+        let context = self.call_or_panic("", "Target.createBrowserContext", json!({}))["browserContextId"].clone();
+        let params = json!({"url": "about:blank", "browserContextId": context, "width": 1000, "height": 700});
+        let target = self.call_or_panic("", "Target.createTarget", params)["targetId"].clone();
+        let session = self.call_or_panic("", "Target.attachToTarget", json!({"targetId": target, "flatten": true}));
         let session = session["sessionId"].as_str().expect("a session").to_owned();
-        self.must(&session, "Page.enable", json!({}));
-        self.must(&session, "Runtime.enable", json!({}));
+        self.call_or_panic(&session, "Page.enable", json!({}));
+        self.call_or_panic(&session, "Runtime.enable", json!({}));
         Tab { browser: self, session }
     }
 
     #[track_caller]
-    fn must(&mut self, session: &str, method: &str, params: Value) -> Value {
+    fn call_or_panic(&mut self, session: &str, method: &str, params: Value) -> Value {
         self.call(session, method, params).unwrap_or_else(|e| panic!("{method}: {e}"))
     }
 
@@ -123,35 +123,35 @@ impl Browser {
         let mut bytes = message.to_string().into_bytes();
         bytes.push(0);
         self.input.write_all(&bytes).map_err(|e| e.to_string())?;
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let answer = self.answers.recv_timeout(left).map_err(|e| e.to_string())?;
-            if answer["id"] == id {
-                return match answer.get("error") {
+            let remaining = until.saturating_duration_since(Instant::now());
+            let response = self.messages.recv_timeout(remaining).map_err(|e| e.to_string())?;
+            if response["id"] == id {
+                return match response.get("error") {
                     Some(error) => Err(error.to_string()),
-                    None => Ok(answer["result"].clone()),
+                    None => Ok(response["result"].clone()),
                 };
             }
-            self.events.push(answer);
+            self.events.push(response);
         }
     }
 
     /// The next event of this name.
     fn event(&mut self, session: &str, name: &str) -> Option<Value> {
         let fits = |event: &Value| event["method"] == name && event["sessionId"] == session;
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             if let Some(found) = self.events.iter().position(fits) {
                 return Some(self.events.remove(found)["params"].clone());
             }
-            let left = until.saturating_duration_since(Instant::now());
-            self.events.push(self.answers.recv_timeout(left).ok()?);
+            let remaining = until.saturating_duration_since(Instant::now());
+            self.events.push(self.messages.recv_timeout(remaining).ok()?);
         }
     }
 }
 
-/// A tab. Every method waits until the page is there again.
+/// A tab. Every method waits until the page has loaded.
 pub(crate) struct Tab<'a> {
     browser: &'a mut Browser,
     session: String,
@@ -161,62 +161,62 @@ impl Tab<'_> {
     #[track_caller]
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         let session = self.session.clone();
-        self.browser.must(&session, method, params)
+        self.browser.call_or_panic(&session, method, params)
     }
 
-    /// Does something that loads a page, and waits for it.
+    /// Runs an action that loads a page, and waits for the page.
     #[track_caller]
     fn loading(&mut self, act: impl FnOnce(&mut Self)) {
         let session = self.session.clone();
         self.browser.events.retain(|e| e["sessionId"] != session.as_str() || e["method"] != "Page.loadEventFired");
         act(self);
-        self.browser.event(&session, "Page.loadEventFired").expect("a page that loads");
+        self.browser.event(&session, "Page.loadEventFired").expect("the page loads");
     }
 
     /// Waits for the next event of this name.
     #[track_caller]
     pub(crate) fn event(&mut self, name: &str) -> Value {
         let session = self.session.clone();
-        self.browser.event(&session, name).unwrap_or_else(|| panic!("no {name} came"))
+        self.browser.event(&session, name).unwrap_or_else(|| panic!("no {name} event"))
     }
 
-    /// Opens an address.
+    /// Opens a URL.
     #[track_caller]
     pub(crate) fn open(&mut self, url: &str) {
         self.loading(|tab| {
-            let answer = tab.call("Page.navigate", json!({"url": url}));
-            assert!(answer.get("errorText").is_none(), "{url}: {}", answer["errorText"]);
+            let response = tab.call("Page.navigate", json!({"url": url}));
+            assert!(response.get("errorText").is_none(), "{url}: {}", response["errorText"]);
         });
     }
 
-    /// Clicks what this selector finds, with the mouse, and waits for the page that follows.
+    /// Clicks the element and waits for the next page.
     #[track_caller]
     pub(crate) fn follow(&mut self, selector: &str) {
         self.loading(|tab| tab.click(selector));
     }
 
-    /// Clicks, where nothing follows.
+    /// Clicks the element.
     #[track_caller]
     pub(crate) fn click(&mut self, selector: &str) {
         let quoted = Value::from(selector);
-        let place = self.eval(&format!(
+        let center = self.eval(&format!(
             "(() => {{ const e = document.querySelector({quoted}); if (!e) return null; \
              e.scrollIntoView({{block: 'center'}}); const r = e.getBoundingClientRect(); \
              return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
         ));
-        let (Some(x), Some(y)) = (place[0].as_f64(), place[1].as_f64()) else { panic!("no {selector} on the page") };
+        let (Some(x), Some(y)) = (center[0].as_f64(), center[1].as_f64()) else { panic!("no {selector} on the page") };
         for kind in ["mousePressed", "mouseReleased"] {
             let event = json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
             self.call("Input.dispatchMouseEvent", event);
         }
     }
 
-    /// Types into what has the focus.
+    /// Types into the focused element.
     pub(crate) fn type_text(&mut self, text: &str) {
         self.call("Input.insertText", json!({"text": text}));
     }
 
-    /// Clicks a field and types.
+    /// Clicks a field and replaces its text.
     #[track_caller]
     pub(crate) fn fill(&mut self, selector: &str, text: &str) {
         self.click(selector);
@@ -240,45 +240,45 @@ impl Tab<'_> {
         self.call("Input.dispatchKeyEvent", event);
     }
 
-    /// Presses a key that leads to another page.
+    /// Presses a key and waits for the next page.
     #[track_caller]
     pub(crate) fn follow_key(&mut self, key: Key) {
         self.loading(|tab| tab.press(key));
     }
 
-    /// The value of an expression, run beside the page: policies and switched-off scripts do not concern it.
+    /// Evaluates an expression in the page, regardless of its security policy and of disabled scripts.
     #[track_caller]
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
-        let wish = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let answer = self.call("Runtime.evaluate", wish);
-        assert!(answer.get("exceptionDetails").is_none(), "{expression:.200}: {}", answer["exceptionDetails"]);
-        answer["result"]["value"].clone()
+        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let response = self.call("Runtime.evaluate", params);
+        assert!(response.get("exceptionDetails").is_none(), "{expression:.200}: {}", response["exceptionDetails"]);
+        response["result"]["value"].clone()
     }
 
-    /// The text that a person sees.
+    /// The visible text of the page.
     #[track_caller]
     pub(crate) fn text(&mut self) -> String {
         self.eval("document.body.innerText").as_str().unwrap_or_default().to_owned()
     }
 
-    /// Where the tab is.
-    pub(crate) fn address(&mut self) -> String {
+    /// The URL of the tab.
+    pub(crate) fn url(&mut self) -> String {
         self.eval("location.href").as_str().unwrap_or_default().to_owned()
     }
 
-    /// A picture of the page, as PNG.
+    /// A screenshot of the page, as PNG.
     pub(crate) fn screenshot(&mut self) -> Vec<u8> {
-        let picture = self.call("Page.captureScreenshot", json!({"format": "png"}));
-        base64(picture["data"].as_str().expect("a picture"))
+        let image = self.call("Page.captureScreenshot", json!({"format": "png"}));
+        base64(image["data"].as_str().expect("image data"))
     }
 
-    /// Switches the scripts of pages on or off.
+    /// Enables or disables the scripts of pages.
     pub(crate) fn scripts(&mut self, on: bool) {
         self.call("Emulation.setScriptExecutionDisabled", json!({"value": !on}));
     }
 }
 
-/// RFC 4648, backwards.
+/// Decodes Base64 (RFC 4648).
 fn base64(text: &str) -> Vec<u8> {
     let value = |b: u8| match b {
         b'A'..=b'Z' => u32::from(b - b'A'),

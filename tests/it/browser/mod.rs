@@ -1,7 +1,7 @@
-//! What only a real browser shows: pages as people use them, and that nothing runs which should not.
+//! Tests in a real browser: pages as users see them, and scripts that must not run.
 //!
-//! A headless Chromium is driven over its DevTools protocol. Where there is none, these tests say so and pass; where
-//! `SVC_NEED_BROWSER` is set, as in continuous integration, that is a failure.
+//! The tests control a headless Chromium over its DevTools protocol. If it is not installed, they report that and
+//! pass, unless `SVC_NEED_BROWSER` is set, as in continuous integration.
 
 mod accounts;
 mod chromium;
@@ -12,26 +12,26 @@ use std::path::PathBuf;
 
 pub(crate) use chromium::{Browser, Key, Tab};
 
-/// Says why a test does not run, or fails where it has to.
+/// Reports why a test is skipped, or fails if skipping is not allowed.
 fn skip(why: &str) {
     assert!(std::env::var_os("SVC_NEED_BROWSER").is_none(), "{why}");
-    // Written past the test harness, so that it is seen without `--nocapture`.
+    // The test harness does not capture this, so it is visible without `--nocapture`.
     use std::io::Write;
     let _seen = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
-/// A browser, or the reason why there is none.
+/// Starts a browser; `None` if the test must be skipped.
 fn browser() -> Option<Browser> {
     Browser::start().map_err(|why| skip(&why)).ok()
 }
 
-/// Folder of the build's output.
+/// Directory for the tests' output.
 fn output() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("browser")
 }
 
-/// Keeps a picture of the page, under this name.
-fn picture(tab: &mut Tab, name: &str) {
+/// Saves a screenshot under this name.
+fn save_screenshot(tab: &mut Tab, name: &str) {
     let folder = output().join("screenshots");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join(format!("{name}.png")), tab.screenshot()).unwrap();

@@ -1,18 +1,19 @@
-//! Every page passes the checks of axe-core, in light and in dark colours, and is pictured.
+//! All pages pass the checks of axe-core in light and dark colours. Saves screenshots.
 //!
-//! axe-core comes from the npm registry and is no part of the project; where it cannot be fetched the check is skipped.
+//! axe-core is installed from the npm registry and is not part of the project. If it cannot be installed, the check
+//! is skipped.
 
 use std::{path::PathBuf, process::Command, sync::OnceLock};
 
 use serde_json::{Value, json};
 
-use super::{Tab, browser, output, picture, skip};
+use super::{Tab, browser, output, save_screenshot, skip};
 use crate::site::Site;
 
-/// The version that is used: later ones may find more.
+/// The pinned version; later versions may report more.
 const AXE: &str = "axe-core@4.14.1";
 
-/// The source of axe-core, fetched once.
+/// The source of axe-core, installed once.
 fn axe() -> Option<&'static str> {
     static SOURCE: OnceLock<Option<String>> = OnceLock::new();
     SOURCE
@@ -20,9 +21,9 @@ fn axe() -> Option<&'static str> {
             let folder = output().join("npm");
             let file = folder.join("node_modules/axe-core/axe.min.js");
             if !file.is_file()
-                && let Err(why) = fetch(&folder)
+                && let Err(why) = install(&folder)
             {
-                skip(&format!("{AXE} cannot be fetched, pages are not checked with it: {why}"));
+                skip(&format!("{AXE} cannot be installed: {why}"));
                 return None;
             }
             Some(std::fs::read_to_string(file).unwrap())
@@ -30,7 +31,7 @@ fn axe() -> Option<&'static str> {
         .as_deref()
 }
 
-fn fetch(folder: &PathBuf) -> Result<(), String> {
+fn install(folder: &PathBuf) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]).arg(folder).arg(AXE);
@@ -38,12 +39,12 @@ fn fetch(folder: &PathBuf) -> Result<(), String> {
     if done.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&done.stderr).into_owned()) }
 }
 
-/// What axe-core finds wrong on the page, a line each.
-fn faults(tab: &mut Tab, axe: &str) -> Vec<String> {
+/// The violations that axe-core finds on the page, one per line.
+fn violations(tab: &mut Tab, axe: &str) -> Vec<String> {
     tab.eval(&format!("{axe}; null"));
     let found =
         tab.eval("axe.run(document).then(r => r.violations.map(v => [v.id, v.help, v.nodes.map(n => n.html)]))");
-    let line = |fault: &Value| format!("{}: {} {}", fault[0], fault[1], fault[2]);
+    let line = |violation: &Value| format!("{}: {} {}", violation[0], violation[1], violation[2]);
     found.as_array().unwrap().iter().map(line).collect()
 }
 
@@ -58,20 +59,20 @@ async fn pages_are_accessible() {
     let mut tab = browser.tab();
     let tab = &mut tab;
     let mut all = Vec::new();
-    let mut look = |tab: &mut Tab, name: &str| {
+    let mut check_page = |tab: &mut Tab, name: &str| {
         for scheme in ["light", "dark"] {
             let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
             tab.call("Emulation.setEmulatedMedia", features);
             if scheme == "light" {
-                picture(tab, name);
+                save_screenshot(tab, name);
             }
-            let found = axe.map(|axe| faults(tab, axe)).unwrap_or_default();
-            all.extend(found.into_iter().map(|fault| format!("{name}, {scheme}: {fault}")));
+            let found = axe.map(|axe| violations(tab, axe)).unwrap_or_default();
+            all.extend(found.into_iter().map(|violation| format!("{name}, {scheme}: {violation}")));
         }
         let wide = tab.eval("document.documentElement.scrollWidth > innerWidth");
-        assert_eq!(wide, false, "{name} fits the window");
+        assert_eq!(wide, false, "{name} is wider than the window");
     };
-    for (name, address) in [
+    for (name, url) in [
         ("front-page", format!("{home}/")),
         ("post", post),
         ("archive", format!("{home}/category/how-to/")),
@@ -80,24 +81,24 @@ async fn pages_are_accessible() {
         ("log-in", format!("{home}/wp-login.php")),
         ("logged-out", format!("{home}/wp-login.php?loggedout=true")),
     ] {
-        tab.open(&address);
-        look(tab, name);
+        tab.open(&url);
+        check_page(tab, name);
     }
     tab.open(&format!("{home}/wp-admin/authorize-application.php?app_name=Notebook&success_url={home}/about/"));
     tab.fill("#user_login", "admin");
     tab.fill("#user_pass", "wrong");
     tab.follow("#wp-submit");
-    look(tab, "log-in-wrong");
+    check_page(tab, "log-in-wrong");
     tab.fill("#user_pass", &password);
     tab.follow("#wp-submit");
-    look(tab, "authorize");
+    check_page(tab, "authorize");
     tab.follow("#approve");
     tab.open(&format!("{home}/wp-admin/authorize-application.php?app_name=Telephone"));
     tab.follow("#approve");
-    look(tab, "approved");
+    check_page(tab, "approved");
     tab.open(&format!("{home}/wp-admin/profile.php"));
-    look(tab, "profile");
+    check_page(tab, "profile");
     tab.open(&format!("{home}/wp-login.php?action=logout"));
-    look(tab, "log-out");
+    check_page(tab, "log-out");
     assert!(all.is_empty(), "{}", all.join("\n"));
 }

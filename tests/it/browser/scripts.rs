@@ -1,14 +1,14 @@
-//! The attacks that the filter of allowed HTML is tested with, in a browser that would run what is left of them.
+//! Runs the attacks of the HTML filter's tests in a browser, filtered.
 
 use serde_json::{Value, json};
 use svc_content::{Shortcodes, autop, kses, save, texturize};
 
 use super::{Tab, browser};
 
-/// One attack a line.
+/// The attacks, one per line.
 const ATTACKS: &str = include_str!("../../../crates/svc-content/src/kses/attacks.txt");
 
-/// How many of them, from the first on, do nothing worse than call a function.
+/// The first attacks only call a function; this is their number.
 const PLAIN: usize = 15;
 
 fn attacks() -> impl Iterator<Item = String> {
@@ -17,16 +17,17 @@ fn attacks() -> impl Iterator<Item = String> {
     ATTACKS.lines().filter(|line| !line.is_empty()).map(unescape)
 }
 
-/// Shows each text in a frame of its own, touches everything in it in every way, and gives the texts that ran something.
-fn that_ran<'a>(tab: &mut Tab, texts: &'a [String]) -> Vec<&'a str> {
-    /// What an attack calls is told to the page around the frame.
+/// Shows each text in its own frame, sends all kinds of events to its elements, and returns the texts that ran a
+/// script.
+fn texts_that_ran<'a>(tab: &mut Tab, texts: &'a [String]) -> Vec<&'a str> {
+    /// Functions that attacks call report to the page that contains the frame.
     const FRAMES: &str = r#"(async texts => {
         window.ran = new Set();
         const frames = texts.map((text, n) => {
             const frame = document.createElement('iframe');
-            const tell = `<script>for (const name of ['alert', 'confirm', 'prompt', 'msgbox', 'write'])
+            const report = `<script>for (const name of ['alert', 'confirm', 'prompt', 'msgbox', 'write'])
                 window[name] = () => parent.ran.add(${n});</` + `script>`;
-            frame.srcdoc = `<!DOCTYPE html><html><head>${tell}</head><body>${text}</body></html>`;
+            frame.srcdoc = `<!DOCTYPE html><html><head>${report}</head><body>${text}</body></html>`;
             document.body.append(frame);
             return frame;
         });
@@ -40,7 +41,7 @@ fn that_ran<'a>(tab: &mut Tab, texts: &'a [String]) -> Vec<&'a str> {
                     for (const kind of kinds) element.dispatchEvent(new Event(kind, {bubbles: true, cancelable: true}));
                     if (element.href && !/^https?:|^mailto:|^ftps?:/i.test(element.href)) element.click();
                 }
-            } catch { /* The frame has gone elsewhere. */ }
+            } catch { /* The frame has navigated. */ }
         }
         await pause(500);
         for (const frame of frames) frame.remove();
@@ -48,28 +49,28 @@ fn that_ran<'a>(tab: &mut Tab, texts: &'a [String]) -> Vec<&'a str> {
     })"#;
     tab.open("about:blank");
     let ran = tab.eval(&format!("{FRAMES}({})", json!(texts)));
-    let text = |n: &Value| texts[n.as_u64().and_then(|n| usize::try_from(n).ok()).expect("a number")].as_str();
-    ran.as_array().expect("a list").iter().map(text).collect()
+    let text = |n: &Value| texts[n.as_u64().and_then(|n| usize::try_from(n).ok()).expect("an index")].as_str();
+    ran.as_array().expect("an array").iter().map(text).collect()
 }
 
 #[test]
-fn nothing_that_the_filter_passes_runs() {
+fn filtered_attacks_do_not_run() {
     let Some(mut browser) = browser() else { return };
     let mut tab = browser.tab();
     let raw: Vec<String> = attacks().collect();
-    // The page itself does see what runs. Some of the others would end it.
+    // Check that the page detects scripts. Only the first attacks are used, since others would leave the page.
     let plain = &raw[..PLAIN];
-    let ran = that_ran(&mut tab, plain).len();
-    assert!(ran > PLAIN / 2, "{ran} of {PLAIN} attacks run where nothing is filtered");
+    let ran = texts_that_ran(&mut tab, plain).len();
+    assert!(ran > PLAIN / 2, "only {ran} of {PLAIN} unfiltered attacks ran");
     for (name, filter) in [
         ("posts", (|text| kses::post(text)) as fn(&str) -> String),
         ("comments", |text| kses::data(text)),
         ("stored comments", |text| save::comment_content(text, true)),
-        ("shown posts", |text| autop(&texturize(&save::content(text, true), &Shortcodes::default()), true)),
-        ("posts with comments of HTML", |text| kses::post(&format!("<!-- {text} -->"))),
+        ("rendered posts", |text| autop(&texturize(&save::content(text, true), &Shortcodes::default()), true)),
+        ("posts with HTML comments", |text| kses::post(&format!("<!-- {text} -->"))),
         ("posts with text areas", |text| kses::post(&format!("<textarea>{text}</textarea>"))),
     ] {
         let filtered: Vec<String> = raw.iter().map(|text| filter(text)).collect();
-        assert_eq!(that_ran(&mut tab, &filtered), [""; 0], "{name}");
+        assert_eq!(texts_that_ran(&mut tab, &filtered), [""; 0], "{name}");
     }
 }

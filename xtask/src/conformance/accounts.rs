@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cookies_and_nonces_are_those_of_the_recorded_site() {
+    fn cookies_and_nonces_match_the_recorded_site() {
         let config = crate::conformance::own_folder().unwrap().join("site/svc.toml");
         let keys = SiteKeys::read(&config).unwrap();
         let brand = BrandRules::new("wp").unwrap();

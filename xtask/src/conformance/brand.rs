@@ -1,6 +1,6 @@
-//! How a recording, which was made with the brand word `wp`, reads under another brand word.
+//! Rewrites recordings, which use the brand `wp`, for another brand.
 //!
-//! The table is written out rather than derived from `svc-brand`: it checks that crate's names too.
+//! The table is not derived from `svc-brand`, so that it checks that crate as well.
 
 use anyhow::{Context, Result};
 use fancy_regex::Regex;
@@ -98,7 +98,7 @@ impl BrandRules {
         format!("{}_rest", self.word)
     }
 
-    /// Beginning of the name of the log-in cookie. WordPress has a name of its own there.
+    /// Prefix of the name of the log-in cookie, which differs from the brand in WordPress.
     pub(super) fn cookie(&self) -> String {
         if self.is_recorded() { "wordpress_logged_in_".to_owned() } else { format!("{}_logged_in_", self.word) }
     }
@@ -115,7 +115,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn names_follow_the_brand_and_other_texts_stay() {
+    fn names_follow_the_brand_and_other_texts_are_unchanged() {
         let svc = BrandRules::new("svc").unwrap();
         #[rustfmt::skip]
         let rows = [

@@ -20,7 +20,7 @@ const LINES_LIMIT: usize = 200;
 /// Longest body in bytes.
 const BODY_LIMIT: u64 = 64 << 20;
 
-/// A request. `target` begins with `/`, and is sent as it is.
+/// A request. `target` begins with `/` and is sent unchanged.
 pub(super) struct HttpRequest {
     pub(super) method: String,
     pub(super) target: String,
@@ -63,7 +63,7 @@ impl Client {
         Ok(Client { authority, prefix, connection: None })
     }
 
-    /// Sends a request and reads the response. A connection that the server closed meanwhile is opened again.
+    /// Sends a request and reads the response. If the server has closed the connection, a new one is opened.
     pub(super) fn send(&mut self, request: &HttpRequest) -> Result<HttpResponse> {
         if let Some(mut connection) = self.connection.take()
             && self.write(&mut connection, request).is_ok()
@@ -95,7 +95,7 @@ impl Client {
             head += &format!("Content-Length: {}\r\n", body.len());
         }
         let message = [head.as_bytes(), b"\r\n", body].concat();
-        connection.get_mut().write_all(&message).context("the request was not accepted")
+        connection.get_mut().write_all(&message).context("cannot send the request")
     }
 
     /// Reads a response; the connection is stored if it can be used again.
@@ -106,7 +106,7 @@ impl Client {
         }
         let value = |name: &str| head.header(name).map(str::to_ascii_lowercase);
         let length =
-            value("content-length").map(|n| n.parse::<u64>()).transpose().context("Content-Length is no number")?;
+            value("content-length").map(|n| n.parse::<u64>()).transpose().context("Content-Length is not a number")?;
         let chunked = value("transfer-encoding").is_some_and(|v| v.contains("chunked"));
         let mut closes = value("connection").is_some_and(|v| v.contains("close"));
         let has_body = request.method != "HEAD" && ![204, 304].contains(&head.status);
@@ -132,14 +132,14 @@ impl Client {
 fn read_head(from: &mut impl BufRead) -> Result<HttpResponse> {
     let line = read_line(from)?;
     let status = line.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1));
-    let status = status.and_then(|s| s.parse().ok()).with_context(|| format!("no status line: {line:.100}"))?;
+    let status = status.and_then(|s| s.parse().ok()).with_context(|| format!("invalid status line: {line:.100}"))?;
     let mut headers = Vec::new();
     for _ in 0..LINES_LIMIT {
         let line = read_line(from)?;
         if line.is_empty() {
             return Ok(HttpResponse { status, headers, body: Vec::new() });
         }
-        let (name, value) = line.split_once(':').with_context(|| format!("no header: {line:.100}"))?;
+        let (name, value) = line.split_once(':').with_context(|| format!("invalid header: {line:.100}"))?;
         headers.push((name.to_owned(), value.trim().to_owned()));
     }
     bail!("the head has more than {LINES_LIMIT} lines")
@@ -167,7 +167,7 @@ fn read_chunks(from: &mut impl BufRead) -> Result<Vec<u8>> {
     loop {
         let line = read_line(from)?;
         let size = line.split(';').next().unwrap_or_default().trim();
-        let size = u64::from_str_radix(size, 16).with_context(|| format!("no size of a chunk: {line:.100}"))?;
+        let size = u64::from_str_radix(size, 16).with_context(|| format!("invalid chunk size: {line:.100}"))?;
         if size == 0 {
             break;
         }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_end_where_their_framing_says_and_closed_connections_are_opened_again() {
+    fn bodies_follow_their_framing_and_closed_connections_are_reopened() {
         let (mut client, server) = serve(&[
             &[
                 "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-B: \u{e9}\r\n\r\none",
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_several_lines_and_other_schemes_are_refused() {
+    fn multi_line_headers_and_other_schemes_are_rejected() {
         assert!(Client::new("https://127.0.0.1").is_err());
         let (mut client, server) = serve(&[]);
         let headers = vec![("X-A".to_owned(), "a\r\nX-B: b".to_owned())];

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-/// How a space is written.
+/// The encoding of a space.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Space {
     /// `%20`, in a query.

@@ -27,7 +27,7 @@ mod variables;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use crate::{root, say, server};
 use accounts::SiteKeys;
@@ -72,7 +72,7 @@ fn options(args: &[String]) -> Result<Options> {
             "--all" => options.all = true,
             "--release" => options.release = true,
             "--record" => options.record = Some(args.next().context("--record needs a URL")?.clone()),
-            flag if flag.starts_with('-') => bail!("{flag} is not known"),
+            flag if flag.starts_with('-') => bail!("unknown argument `{flag}`"),
             name => options.scenarios.push(name.to_owned()),
         }
     }
@@ -94,9 +94,9 @@ fn check(options: &Options) -> Result<()> {
     scenarios.iter_mut().for_each(|scenario| differences.ignore_headers(scenario));
     let mysql = match options.database.as_str() {
         "sqlite" => None,
-        "mysql" => match MariaDb::start(QUICK)? {
+        "mysql" => match MariaDb::start(DISPOSABLE_OPTIONS)? {
             Some(mysql) => Some(mysql),
-            None => return say("skipped: no mariadbd is installed"),
+            None => return say("skipped: mariadbd is not installed"),
         },
         other => bail!("--database {other}: must be sqlite or mysql"),
     };

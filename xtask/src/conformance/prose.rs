@@ -1,11 +1,11 @@
-//! Texts that each server words for itself, and which therefore are not compared.
+//! Texts that are not compared, because each server has its own.
 //!
 //! Messages whose text the specification gives are compared to the letter. All other messages, and the titles,
 //! descriptions and labels of schemas, types and tests, are replaced by a mark, so that only their presence counts.
 
 use serde_json::{Map, Value};
 
-/// What recordings hold in the place of a text.
+/// The mark that replaces a text in recordings.
 const MARK: &str = "(prose)";
 
 /// Codes of errors whose messages the specification gives.
@@ -57,7 +57,7 @@ pub(super) fn without_prose(value: &Value) -> Value {
     map.iter().map(|(key, value)| (key.clone(), part(key, value))).collect()
 }
 
-/// The mark in the place of a text; empty texts and other values stay.
+/// The mark in place of a text; empty texts and other values are unchanged.
 fn mark(value: &Value) -> Value {
     if value.as_str().is_some_and(|text| !text.is_empty()) { MARK.into() } else { value.clone() }
 }
@@ -137,7 +137,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn prose_is_replaced_and_everything_else_stays() {
+    fn only_prose_is_replaced() {
         #[rustfmt::skip]
         let rows = [
             (json!({"code": "x", "message": "No.", "data": null}), json!({"code": "x", "message": MARK, "data": null})),

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_own_recordings_are_written_as_they_are() {
+    fn stored_recordings_have_the_written_form() {
         for scenario in in_folder(&own_folder().unwrap()).unwrap() {
             let stored = std::fs::read_to_string(scenario.recording_path()).unwrap();
             assert!(text(&scenario.name, &scenario.recording().unwrap()) == stored, "{}", scenario.name);

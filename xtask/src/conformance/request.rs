@@ -1,4 +1,4 @@
-//! Makes the HTTP request of a step.
+//! Builds the HTTP request of a step.
 
 use std::path::{Path, PathBuf};
 
@@ -16,10 +16,10 @@ use super::{
 
 const BOUNDARY: &str = "conformance-boundary-7d1";
 
-/// Bytes of a target that are sent as they are, next to the unreserved ones.
+/// Bytes of a target that are not encoded, in addition to the unreserved ones.
 const TARGET: &[u8] = b"/%?&=:;,+@!$'()*[]#|^<>\"\\{}";
 
-/// What requests are made from.
+/// Inputs of requests.
 pub(super) struct Requests {
     pub(super) keys: SiteKeys,
     pub(super) brand: BrandRules,
@@ -60,7 +60,7 @@ impl Requests {
         headers.extend(content_type.map(|value| ("Content-Type".to_owned(), value)));
         for (name, value) in &step.headers {
             let name = self.brand.text(&variables.text(name));
-            let value = value.as_str().with_context(|| format!("the header {name} is no text"))?;
+            let value = value.as_str().with_context(|| format!("the header {name} is not a text"))?;
             headers.retain(|(n, _)| *n != name);
             headers.push((name, self.brand.text(&variables.text(value))));
         }
@@ -84,7 +84,7 @@ impl Requests {
 
     /// A log-in cookie, with or without a nonce.
     fn session(&self, mode: &str, name: &str) -> Result<Credentials> {
-        // Without a name: the cookie of nobody was never recorded.
+        // An empty name fails: anonymous cookies were never recorded.
         let account = Account::named(name)?;
         let mut cookie = self.keys.cookie(account, &self.site_url, &self.brand);
         let action = self.brand.nonce_action();
@@ -105,7 +105,7 @@ impl Requests {
                 cookie.replace_range(cookie.len() - 4.., "0000");
                 Some(nonce(&action, 0))
             }
-            other => bail!("{other}:{name} is no way to send credentials"),
+            other => bail!("`{other}:{name}` are unknown credentials"),
         };
         let mut headers = vec![("Cookie".to_owned(), cookie)];
         headers.extend(header.map(|nonce| (self.brand.text("X-WP-Nonce"), nonce)));

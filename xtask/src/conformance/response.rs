@@ -81,7 +81,7 @@ fn is_ignored(step: &Step, brand: &BrandRules, name: &str) -> bool {
     step.ignore_headers.iter().any(|ignored| brand.header_name(ignored) == name)
 }
 
-/// The body: JSON where it is, otherwise an object that says what it is.
+/// The body: JSON, or an object that describes another type.
 pub(super) fn body(step: &Step, response: &HttpResponse) -> Result<Value> {
     let text = || String::from_utf8_lossy(&response.body).into_owned();
     if step.no_body {
@@ -117,7 +117,7 @@ fn matches(pattern: &str, text: &str) -> Result<Value> {
     Ok(Value::Array(found))
 }
 
-/// Leaves out of a normalized response what the step does not compare.
+/// Removes the parts that the step does not compare from a normalized response.
 pub(super) fn reduce(step: &Step, response: &mut StepResponse) {
     response.body = without_prose(&response.body);
     for place in &step.ignore {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_are_json_or_say_what_they_are() {
+    fn bodies_are_json_or_a_description() {
         let (html, image) = ([("Content-Type", "text/html")], [("Content-Type", "image/png")]);
         #[rustfmt::skip]
         let rows = [
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_step_does_not_compare_is_left_out() {
+    fn ignored_parts_are_left_out() {
         let step = step(json!({"ignore": ["/*/a"], "volatile": ["/0/b", "/1/b"], "unordered": ["/1/c", ""]}));
         let body = json!([{"a": 1, "b": 2, "c": [2, 1]}, {"a": 1, "b": null, "c": ["b", "a"]}]);
         let mut response = StepResponse { name: "n".to_owned(), status: 200, headers: Map::new(), body };

@@ -101,7 +101,7 @@ impl Runner {
         for step in &scenario.steps {
             let response = run.send(step)?.with_context(|| format!("step {} has no response", step.name))?;
             if [502, 504].contains(&response.status) {
-                bail!("step {} was not answered by the application: status {}", step.name, response.status);
+                bail!("step {} has no response of the application: status {}", step.name, response.status);
             }
             responses.push(response);
         }

@@ -35,7 +35,7 @@ pub(super) struct Scenario {
 pub(super) struct Step {
     /// Unique in its scenario; the recording refers to it.
     pub(super) name: String,
-    /// Who sends it: `none`, a user, `basic:USER:PASSWORD`, or `cookie:USER` and its variants.
+    /// Sender: `none`, a user, `basic:USER:PASSWORD`, or `cookie:USER` and its variants.
     #[serde(default = "nobody", rename = "as")]
     pub(super) user: String,
     pub(super) method: String,
@@ -90,7 +90,7 @@ pub(super) struct Part {
     pub(super) content_type: Option<String>,
 }
 
-/// The response to a step: what was recorded, or what a server sent with everything replaced that differs between runs.
+/// The response to a step: recorded, or received and normalized.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StepResponse {
@@ -105,7 +105,7 @@ fn nobody() -> String {
     "none".to_owned()
 }
 
-/// `null` is a body as well: only an absent field is `None`.
+/// `null` is a body: only an absent field is `None`.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }

@@ -21,7 +21,7 @@ impl Variables {
         self.values.insert(name.to_owned(), value);
     }
 
-    /// A text with its variables replaced; unknown ones stay.
+    /// A text with its variables replaced; unknown ones are unchanged.
     pub(super) fn text(&self, text: &str) -> String {
         let replace = |found: &Captures<'_, str>| {
             let name = found.get(1).map_or("", |m| m.as_str());
@@ -54,7 +54,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn variables_are_replaced_in_texts_and_keep_their_type_alone() {
+    fn variables_are_replaced_in_texts_and_single_ones_preserve_their_type() {
         let mut variables = Variables::new("http://h").unwrap();
         variables.set("id", json!(7));
         let value = json!({"{{id}}": ["{{id}}", "/{{id}}/{{other}}", "{{other}}", "{{base}}"]});

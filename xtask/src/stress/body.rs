@@ -1,4 +1,4 @@
-//! Bodies of the largest size that cost the most to read: what they take in memory, and whether others are served meanwhile.
+//! Large bodies that are expensive to parse: their memory, and the response time for other clients.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -18,19 +18,19 @@ use crate::server;
 /// The largest JSON or form body.
 const SIZE: usize = 8 << 20;
 
-/// What a body may cost, in multiples of its size.
+/// The most memory for a body, in multiples of its size.
 const MOST: u64 = 8;
 
-/// What the process may grow by besides, in bytes: caches, stacks, and memory that the allocator has not yet given back.
+/// Further growth of the process in bytes: caches, stacks, and memory that the allocator has not released.
 const BESIDES: u64 = 32 << 20;
 
-/// Bodies at once.
+/// Parallel bodies.
 const AT_ONCE: u64 = 3;
 
-/// The longest that an honest client may wait for its response.
+/// The longest response time for a legitimate client.
 const IN_TIME: Duration = Duration::from_secs(1);
 
-/// The same in the short run, which shares a busy machine with other work.
+/// The same in the short run, on a busy machine.
 const IN_TIME_SHORT: Duration = Duration::from_secs(10);
 
 const PATH: &str = "/?rest_route=/svc/v2/posts&per_page=1";
@@ -101,7 +101,7 @@ fn attack(program: &Path, folder: &Path, (name, kind, text): &Body, rounds: u64,
     let honest = Honest::start(Ipv4Addr::LOCALHOST, to, PATH);
     // The first response fills the caches.
     std::thread::sleep(Duration::from_millis(300));
-    let before = server.peak_memory().context("the system reports the peak of memory")?;
+    let before = server.peak_memory().context("the system does not report peak memory")?;
     let check = |report: &mut Report, what: &str, n: u64| {
         let cost = server.peak_memory().unwrap_or_default().saturating_sub(before);
         if cost > allowed(n) {
@@ -138,7 +138,7 @@ fn attack(program: &Path, folder: &Path, (name, kind, text): &Body, rounds: u64,
     Ok(report)
 }
 
-/// Sends a body; the status, `None` when the server refused the body before its end and closed the connection.
+/// Sends a body. Returns the status, or `None` if the server closed the connection before the end of the body.
 fn post(to: SocketAddr, path: &str, kind: &str, body: &str) -> Result<Option<u16>> {
     let mut stream = TcpStream::connect(to)?;
     stream.set_read_timeout(Some(Duration::from_secs(60)))?;

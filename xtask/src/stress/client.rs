@@ -1,4 +1,4 @@
-//! Honest clients, and the server that they and the attackers use.
+//! Legitimate clients, and the server that they and the attackers use.
 
 use std::{
     io::{Read, Write},
@@ -18,13 +18,13 @@ use socket2::{Domain, Socket, Type};
 
 use crate::server::{self, Server};
 
-/// The longest that an honest client waits before it counts as shut out.
+/// The longest wait of a legitimate client before it counts as locked out.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Time between two requests of an honest client.
+/// Time between two requests of a legitimate client.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Starts the program on this folder with these settings (`limits.body`), on a free port.
+/// Starts the program on a folder and a free port, with settings such as `limits.body`.
 pub(super) fn start(program: &Path, folder: &Path, settings: &[(&str, String)]) -> Result<Server> {
     let mut command = Command::new(program);
     command.current_dir(folder).env_clear();
@@ -34,12 +34,12 @@ pub(super) fn start(program: &Path, folder: &Path, settings: &[(&str, String)]) 
     server::serve(command, folder)
 }
 
-/// Where a server listens.
+/// The socket address of a server.
 pub(super) fn socket_address(server: &Server) -> Result<SocketAddr> {
-    server.address().trim_start_matches("http://").parse().context("the server listens on an address")
+    server.address().trim_start_matches("http://").parse().context("the server has no socket address")
 }
 
-/// A connection from this address. A receive buffer of `buffer` bytes keeps the system from reading for the client.
+/// Connects from this address. A receive buffer of `buffer` bytes limits how much the system reads ahead of the client.
 pub(super) fn connect(from: Ipv4Addr, to: SocketAddr, buffer: Option<usize>) -> std::io::Result<TcpStream> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
     if let Some(buffer) = buffer {
@@ -50,7 +50,7 @@ pub(super) fn connect(from: Ipv4Addr, to: SocketAddr, buffer: Option<usize>) -> 
     Ok(socket.into())
 }
 
-/// Sends one request on a connection of its own, and returns the status.
+/// Sends one request on a new connection and returns the status.
 pub(super) fn get(from: Ipv4Addr, to: SocketAddr, path: &str) -> Result<u16> {
     let mut stream = connect(from, to, None)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -70,11 +70,11 @@ pub(super) struct Honest {
     thread: JoinHandle<Seen>,
 }
 
-/// What an honest client saw.
+/// Results of a legitimate client.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) n_requests: u64,
-    /// The longest time to a response, further tries after a closed connection included.
+    /// The longest response time, including retries after a closed connection.
     pub(super) slowest: Duration,
     /// Statuses other than 200.
     pub(super) wrong: Vec<u16>,
@@ -92,7 +92,7 @@ impl Honest {
                     match get(from, to, path) {
                         Ok(status) => break status,
                         Err(_) if begun.elapsed() > PATIENCE => break 0,
-                        // As browsers do, it tries again when its connection was closed.
+                        // Like a browser, it retries if its connection is closed.
                         Err(_) => std::thread::sleep(Duration::from_millis(20)),
                     }
                 };
@@ -112,7 +112,7 @@ impl Honest {
         self.stop.store(true, Ordering::Relaxed);
         match self.thread.join() {
             Ok(seen) => Ok(seen),
-            Err(_) => bail!("an honest client panicked"),
+            Err(_) => bail!("a legitimate client panicked"),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Attackers who hold connections, and honest clients who must be answered within a second meanwhile.
+//! Attackers that hold connections open, and legitimate clients that must get responses within a second.
 //!
-//! An attacker opens its sockets, keeps each of them as alive as its kind can, and opens another whenever the server closes
-//! one. Each kind attacks from one address, and from many, so that both bounds of the server are met.
+//! An attacker opens sockets, prolongs each as far as its kind can, and opens another when the server closes one. Each kind
+//! attacks from one address and from many, so that both limits of the server are reached.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -19,48 +19,47 @@ use super::{
 };
 use crate::server;
 
-/// The longest that an honest client may wait for its response.
+/// The longest response time for a legitimate client.
 const IN_TIME: Duration = Duration::from_secs(1);
 
-/// The same in the short run, which shares a busy machine with other work.
+/// The same in the short run, on a busy machine.
 const IN_TIME_SHORT: Duration = Duration::from_secs(10);
 
 /// Threads of an attack.
 const THREADS: usize = 4;
 
-/// How often an attacker looks after its sockets.
+/// The interval at which an attacker handles its sockets.
 const ROUND: Duration = Duration::from_millis(250);
 
-/// Rounds until a socket that the server has closed is opened again. What is measured is how connections are held, not how
-/// many requests per second the machine can serve.
+/// Rounds until a closed socket is opened again. The attack is to hold connections, not to send many requests per second.
 const REOPEN: u32 = 8;
 
-/// Addresses of an attack from many.
+/// Number of addresses of an attack from many.
 const ADDRESSES: u8 = 40;
 
-/// The attacker's address, and that of honest clients.
+/// The addresses of the attacker and of legitimate clients.
 const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 1);
 const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// What honest clients request.
+/// The path that legitimate clients request.
 const PATH: &str = "/?rest_route=/svc/v2/types";
 
 /// A way to hold a connection.
 struct Kind {
     name: &'static str,
-    /// Sent at the beginning.
+    /// Sent first.
     begin: &'static [u8],
-    /// Sent once in a while, after this many rounds.
+    /// Sent repeatedly, after this many rounds.
     drip: &'static [u8],
     every: u32,
     does_read: bool,
-    /// Whether honest clients at the attacker's own address are answered as well: idle connections make room for them.
+    /// Whether legitimate clients at the attacker's address must get responses too: idle connections are replaced.
     spares_neighbours: bool,
 }
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 const REQUEST: &[u8] = b"GET /?rest_route=/svc/v2/types HTTP/1.1\r\nHost: x\r\n\r\n";
-/// A file that is larger than what the system buffers for a client with a small window.
+/// A file that exceeds the system's buffers for a client with a small window.
 const LARGE: &[u8] = b"GET /wp-content/uploads/large.txt HTTP/1.1\r\nHost: x\r\n\r\n";
 const LARGE_FILE: &str = "svc-data/content/uploads/large.txt";
 const LARGE_SIZE: usize = 16 << 20;
@@ -81,7 +80,7 @@ pub(super) fn run(options: &Options) -> Result<Vec<Report>> {
     let program = server::build(None, options.long)?;
     let folder = tempfile::tempdir()?;
     let large = folder.path().join(LARGE_FILE);
-    std::fs::create_dir_all(large.parent().context("the file is in a folder")?)?;
+    std::fs::create_dir_all(large.parent().context("the file has no folder")?)?;
     std::fs::write(&large, vec![b'x'; LARGE_SIZE])?;
     raise_limit();
     let long = (2_000, Duration::from_secs(30), IN_TIME);
@@ -112,7 +111,7 @@ struct Attack {
     n_sockets: usize,
     n_addresses: u8,
     time: Duration,
-    /// The longest that an honest client may wait.
+    /// The longest response time for a legitimate client.
     in_time: Duration,
 }
 
@@ -121,7 +120,7 @@ impl Attack {
         let Attack { kind, n_sockets, n_addresses, time, in_time } = *self;
         let server = start(program, folder, settings)?;
         let to = socket_address(&server)?;
-        // Fills the caches: what is measured is how connections are held, not how quickly a server starts.
+        // Fill the caches, so that start-up is not measured.
         get(ELSEWHERE, to, PATH)?;
         let (stop, n_attempts) = (AtomicBool::new(false), AtomicU64::new(0));
         let mut report = Report { case: format!("{} from {n_addresses}", kind.name), ..Report::default() };
@@ -137,7 +136,7 @@ impl Attack {
             }
             std::thread::sleep(time);
             for (place, client) in honest {
-                // The attack goes on until the honest clients have been asked.
+                // The attack continues until the legitimate clients have stopped.
                 let seen = client.stop().inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
                 report.slowest = report.slowest.max(Some(seen.slowest));
                 if seen.slowest > in_time || !seen.wrong.is_empty() || seen.n_requests == 0 {
@@ -153,7 +152,7 @@ impl Attack {
     }
 }
 
-/// The address of an attacker's socket.
+/// The local address of an attacker's socket.
 fn address(n: usize, n_addresses: u8) -> Ipv4Addr {
     match n_addresses {
         1 => ATTACKER,
@@ -161,19 +160,19 @@ fn address(n: usize, n_addresses: u8) -> Ipv4Addr {
     }
 }
 
-/// The system lets a process open a thousand files, unless it asks for more.
+/// Raises the limit of open files, which is often about a thousand.
 fn raise_limit() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit, setrlimit};
         let mut limit = getrlimit(Resource::Nofile);
         limit.current = limit.maximum.map_or(Some(16_384), |hard| Some(hard.min(16_384))).max(limit.current);
-        // Without it the attack is smaller, which the report shows.
+        // On failure the attack is smaller; the report shows its size.
         let _raised = setrlimit(Resource::Nofile, limit);
     }
 }
 
-/// Some sockets of an attack.
+/// The sockets of one thread of an attack.
 struct Attacker {
     kind: &'static Kind,
     to: SocketAddr,
@@ -220,7 +219,7 @@ fn open(from: Ipv4Addr, to: SocketAddr, kind: &Kind) -> std::io::Result<TcpStrea
     Ok(stream)
 }
 
-/// Keeps a connection alive as well as its kind can; `false` when the server has closed it.
+/// Prolongs a connection as far as its kind can. Returns `false` if the server has closed it.
 fn stays(stream: &mut TcpStream, kind: &Kind, drip: &[u8]) -> bool {
     let blocked = |error: &std::io::Error| error.kind() == ErrorKind::WouldBlock;
     if !drip.is_empty() && stream.write(drip).is_err_and(|error| !blocked(&error)) {
@@ -240,7 +239,7 @@ fn stays(stream: &mut TcpStream, kind: &Kind, drip: &[u8]) -> bool {
     }
 }
 
-/// Answers the settings and pings of an HTTP/2 server. Frames that are cut by a read are left out: the server sends few.
+/// Acknowledges settings and pings of an HTTP/2 server. Frames that span two reads are ignored: the server sends few.
 fn acknowledge(stream: &mut TcpStream, mut frames: &[u8]) {
     const SETTINGS: u8 = 4;
     const PING: u8 = 6;
@@ -248,14 +247,14 @@ fn acknowledge(stream: &mut TcpStream, mut frames: &[u8]) {
     while let Some((&[a, b, c, kind, flags, ..], rest)) = frames.split_first_chunk::<9>() {
         let length = u32::from_be_bytes([0, a, b, c]) as usize;
         let Some((payload, rest)) = rest.split_at_checked(length) else { return };
-        let answer = match kind {
+        let response = match kind {
             _ if flags & ACK != 0 => Vec::new(),
             SETTINGS => vec![0, 0, 0, SETTINGS, ACK, 0, 0, 0, 0],
             PING => [&[0, 0, 8, PING, ACK, 0, 0, 0, 0], payload].concat(),
             _ => Vec::new(),
         };
-        // What cannot be sent is missed by nobody but the server, which then closes.
-        let _sent = stream.write(&answer);
+        // If this fails, the server closes the connection.
+        let _sent = stream.write(&response);
         frames = rest;
     }
 }

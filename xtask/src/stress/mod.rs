@@ -45,24 +45,24 @@ const SCENARIOS: &[Scenario] = &[
 
 /// How hard the scenarios try.
 pub(crate) struct Options {
-    /// The numbers of the long run instead of those of CI.
+    /// Use larger numbers than CI.
     pub(crate) long: bool,
 }
 
-/// What one case of a scenario measured.
+/// Measurements of one case of a scenario.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     /// The case, such as `races sqlite: same title`.
     pub(crate) case: String,
     /// Requests or connections of the attack or load.
     pub(crate) attempts: u64,
-    /// Acknowledged writes that are lost, or results that must not be: zero is the only passing value.
+    /// Lost acknowledged writes or invalid results. Only zero passes.
     pub(crate) lost: u64,
-    /// The slowest response to an honest client meanwhile, if there was one.
+    /// The slowest response to a legitimate client during the attack.
     pub(crate) slowest: Option<Duration>,
-    /// The server's peak resident memory in bytes, if it was measured.
+    /// The server's peak resident memory in bytes, if measured.
     pub(crate) peak_memory: Option<u64>,
-    /// Why the case failed, beyond what was lost.
+    /// Other reasons for failure.
     pub(crate) violations: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ impl Report {
     }
 }
 
-/// The scenarios of these names, all without any.
+/// Runs the scenarios of these names, or all.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut options = Options { long: false };
     let mut names = Vec::new();

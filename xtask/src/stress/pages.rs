@@ -1,7 +1,7 @@
-//! Readers in parallel: pages, feeds and the API are rendered while other clients hold the store's connections.
+//! Parallel reads of pages, feeds and the REST API, while other clients use the store's connections.
 //!
-//! The attack on a server that reads while it reads: as many clients as the pool has connections wait for each other.
-//! Passing means: no response with a status of 500 or above.
+//! A server with nested reads would deadlock with as many clients as the pool has connections. A case passes without responses
+//! of status 500 or above.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::json;
 use svc_brand::Brand;
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use super::{Options, Report};
 use crate::{
@@ -21,13 +21,13 @@ use crate::{
     server::{self, Server, send},
 };
 
-/// Clients at a time, case by case.
+/// Parallel clients of each case.
 const CLIENTS: [usize; 3] = [2, 8, 32];
 
 /// Requests per client: short and long run.
 const REQUESTS: (usize, usize) = (24, 240);
 
-/// Posts on the site beside its own.
+/// Posts in addition to the sample content.
 const POSTS: usize = 12;
 
 /// Blocks that query the store while a page is rendered.
@@ -43,18 +43,18 @@ pub(super) fn run(options: &Options) -> Result<Vec<Report>> {
     for pool in ["1", "0"] {
         reports.extend(on(&program, None, pool, options)?);
     }
-    match MariaDb::start(QUICK)? {
+    match MariaDb::start(DISPOSABLE_OPTIONS)? {
         Some(mariadb) => {
             for pool in ["1", "0"] {
                 reports.extend(on(&program, Some(mariadb.create(&format!("pool{pool}"))?), pool, options)?);
             }
         }
-        None => say("skipped on MariaDB: no mariadbd is installed")?,
+        None => say("skipped on MariaDB: mariadbd is not installed")?,
     }
     Ok(reports)
 }
 
-/// A site of its own, and how its server is started.
+/// A site, and the command that starts its server.
 struct Run {
     program: PathBuf,
     folder: tempfile::TempDir,
@@ -77,10 +77,10 @@ impl Run {
     }
 }
 
-/// All cases on one engine with one size of the pool.
+/// Runs all cases on one engine with one pool size.
 fn on(program: &Path, database: Option<String>, pool: &'static str, options: &Options) -> Result<Vec<Report>> {
     let engine = if database.is_some() { "mariadb" } else { "sqlite" };
-    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
     let run = Run { program: program.to_owned(), folder, database, pool };
     let server = run.start()?;
     let paths = fill(server.address(), &server::credentials(run.command())?)?;
@@ -95,16 +95,16 @@ fn on(program: &Path, database: Option<String>, pool: &'static str, options: &Op
     Ok(CLIENTS.into_iter().map(case).collect())
 }
 
-/// Writes posts and a page with dynamic blocks; the paths to request.
+/// Creates posts and a page with dynamic blocks. Returns the paths to request.
 fn fill(address: &str, credentials: &str) -> Result<Vec<String>> {
     let brand = Brand::default();
     let rest = format!("/?rest_route=/{}", brand.namespace());
     let mut paths: Vec<String> =
         ["/", "/page/2/", "/feed/", "/blocks/", "/?s=post", "/author/admin/", "/nosuch/"].map(str::to_owned).to_vec();
     let make = |kind: &str, body: serde_json::Value| -> Result<String> {
-        let answer = send(address, "POST", &format!("{rest}/{kind}"), credentials, Some(&body))?;
-        let link = answer.json()?["link"].as_str().map(str::to_owned);
-        let link = link.with_context(|| format!("not created: {}: {:.300}", answer.status, answer.body))?;
+        let response = send(address, "POST", &format!("{rest}/{kind}"), credentials, Some(&body))?;
+        let link = response.json()?["link"].as_str().map(str::to_owned);
+        let link = link.with_context(|| format!("not created: {}: {:.300}", response.status, response.body))?;
         Ok(link.trim_start_matches(address).to_owned())
     };
     make("pages", json!({"title": "Blocks", "slug": "blocks", "status": "publish", "content": BLOCKS}))?;
@@ -123,7 +123,7 @@ fn fill(address: &str, credentials: &str) -> Result<Vec<String>> {
     Ok(paths)
 }
 
-/// Requests by so many clients at a time.
+/// Sends requests from this number of parallel clients.
 fn load(address: &str, paths: &[String], clients: usize, requests: usize) -> Report {
     let report = Mutex::new(Report::default());
     let start = Instant::now();
@@ -132,19 +132,19 @@ fn load(address: &str, paths: &[String], clients: usize, requests: usize) -> Rep
             let report = &report;
             threads.spawn(move || {
                 for n in 0..requests {
-                    // Clients begin at different paths; every other one asks past the response cache.
+                    // Clients begin at different paths; every other request bypasses the response cache.
                     let path = &paths[(client * 7 + n) % paths.len()];
                     let mark = if path.contains('?') { '&' } else { '?' };
                     let path = if client % 2 == 0 { path.clone() } else { format!("{path}{mark}n={client}-{n}") };
                     let sent = Instant::now();
-                    let answer = send(address, "GET", &path, "", None);
+                    let response = send(address, "GET", &path, "", None);
                     let took = sent.elapsed();
                     let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
                     report.attempts += 1;
                     report.slowest = Some(report.slowest.map_or(took, |slowest| slowest.max(took)));
-                    let failed = match answer {
-                        Ok(answer) if answer.status < 500 => None,
-                        Ok(answer) => Some(format!("{path}: {}", answer.status)),
+                    let failed = match response {
+                        Ok(response) if response.status < 500 => None,
+                        Ok(response) => Some(format!("{path}: {}", response.status)),
                         Err(error) => Some(format!("{path}: {error:#}")),
                     };
                     if let Some(failed) = failed {

@@ -1,9 +1,8 @@
-//! `cargo xtask stress races`: eight clients at once write what belongs together, and nothing that was acknowledged may be
-//! lost or doubled.
+//! `cargo xtask stress races`: eight parallel clients write related data. No acknowledged write may be lost or duplicated.
 //!
 //! The cases run on SQLite, on a MariaDB with one and with two servers, on one with snapshot isolation, and in the long
-//! run on a Galera cluster with a server at each of its three nodes. A database that is not installed is skipped with a
-//! message. `SVC_STRESS_SITES` (such as `sqlite,galera-3`) chooses among them.
+//! run on a Galera cluster with a server per node. A database that is not installed is skipped with a message.
+//! `SVC_STRESS_SITES` (such as `sqlite,galera-3`) selects among them.
 
 mod site;
 
@@ -16,19 +15,19 @@ use self::site::{Call, Kind, META, PLUGINS, Site};
 use super::{Options, Report};
 use crate::{
     say,
-    server::{self, Answer},
+    server::{self, Response},
 };
 
-/// Clients at once.
+/// Number of parallel clients.
 const CLIENTS: usize = 8;
 
-/// How often each case runs, in the short and in the long run.
+/// Rounds per case in the short and in the long run.
 const ROUNDS: (usize, usize) = (2, 8);
 
-/// Responses of a case that are quoted when they are wrong.
+/// Reported wrong responses per case.
 const QUOTED: usize = 3;
 
-/// What a case adds up.
+/// Totals of a case.
 #[derive(Default)]
 struct Tally {
     attempts: u64,
@@ -37,7 +36,7 @@ struct Tally {
     n_wrong: usize,
 }
 
-/// One case: its name, and what one round of it does.
+/// One case: its name, and the function that runs one round.
 type Case = (&'static str, fn(&Site, usize, &mut Tally) -> Result<()>);
 
 const CASES: &[Case] = &[
@@ -74,7 +73,7 @@ pub(super) fn run(options: &Options) -> Result<Vec<Report>> {
     let mut reports = Vec::new();
     for kind in kinds {
         let Some(site) = Site::start(&program, kind)? else {
-            say(&format!("skipped: {} (its database, or a setting that it needs, is not installed)", kind.name()))?;
+            say(&format!("skipped: {} (its database or a required setting is not available)", kind.name()))?;
             continue;
         };
         for (name, round_of) in CASES {
@@ -90,27 +89,26 @@ pub(super) fn run(options: &Options) -> Result<Vec<Report>> {
 }
 
 impl Tally {
-    /// Notes the responses of a race; those that acknowledge. Errors of the server are violations.
-    fn acknowledged<'a>(&mut self, answers: &'a [Answer]) -> Vec<(usize, &'a Answer)> {
-        self.attempts += answers.len() as u64;
-        for answer in answers.iter().filter(|answer| answer.status >= 500) {
-            self.wrong(&format!("{} {:.200}", answer.status, answer.body));
+    /// Counts the responses of a race, and returns the successful ones. Server errors are violations.
+    fn acknowledged<'a>(&mut self, responses: &'a [Response]) -> Vec<(usize, &'a Response)> {
+        self.attempts += responses.len() as u64;
+        for response in responses.iter().filter(|response| response.status >= 500) {
+            self.wrong(&format!("{} {:.200}", response.status, response.body));
         }
-        answers.iter().enumerate().filter(|(_, answer)| succeeded(answer)).collect()
+        responses.iter().enumerate().filter(|(_, response)| succeeded(response)).collect()
     }
 
-    /// [`Self::acknowledged`] where one request wins, and the others must get the response that the same request gets
-    /// afterwards.
-    fn one_of<'a>(&mut self, answers: &'a [Answer], afterwards: &Answer) -> Vec<&'a Answer> {
-        self.attempts += answers.len() as u64;
-        let code = |answer: &Answer| answer.json().ok().and_then(|body| body["code"].as_str().map(str::to_owned));
-        for answer in answers.iter().filter(|answer| !succeeded(answer)) {
-            if (answer.status, code(answer)) != (afterwards.status, code(afterwards)) {
+    /// [`Self::acknowledged`] for requests of which one succeeds; the others must get the same response as a later request.
+    fn one_of<'a>(&mut self, responses: &'a [Response], afterwards: &Response) -> Vec<&'a Response> {
+        self.attempts += responses.len() as u64;
+        let code = |response: &Response| response.json().ok().and_then(|body| body["code"].as_str().map(str::to_owned));
+        for response in responses.iter().filter(|response| !succeeded(response)) {
+            if (response.status, code(response)) != (afterwards.status, code(afterwards)) {
                 let expected = format!("{} {:?}", afterwards.status, code(afterwards).unwrap_or_default());
-                self.wrong(&format!("{} {:.200} in place of {expected}", answer.status, answer.body));
+                self.wrong(&format!("{} {:.200} in place of {expected}", response.status, response.body));
             }
         }
-        answers.iter().filter(|answer| succeeded(answer)).collect()
+        responses.iter().filter(|response| succeeded(response)).collect()
     }
 
     fn wrong(&mut self, what: &str) {
@@ -139,8 +137,8 @@ impl Tally {
     }
 }
 
-fn succeeded(answer: &Answer) -> bool {
-    (200..300).contains(&answer.status)
+fn succeeded(response: &Response) -> bool {
+    (200..300).contains(&response.status)
 }
 
 /// One request for each client.
@@ -152,8 +150,8 @@ fn text(value: &Value, field: &str) -> String {
     value[field].as_str().unwrap_or_default().to_owned()
 }
 
-fn number(answer: &Answer) -> Result<i64> {
-    answer.json()?["id"].as_i64().context("the response has no id")
+fn number(response: &Response) -> Result<i64> {
+    response.json()?["id"].as_i64().context("the response has no id")
 }
 
 fn list(ids: &[i64]) -> String {
@@ -163,12 +161,13 @@ fn list(ids: &[i64]) -> String {
 const OWN_PASSWORDS: &str = "users/me/application-passwords";
 
 fn passwords_created(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
-    let answers = site.at_once(&each(|n| Call::post(OWN_PASSWORDS, &json!({"name": format!("made {round} {n}")}))))?;
+    let responses =
+        site.at_once(&each(|n| Call::post(OWN_PASSWORDS, &json!({"name": format!("made {round} {n}")}))))?;
     let listed = site.done(&Call::api("GET", OWN_PASSWORDS))?;
     let listed: BTreeSet<String> =
         listed.as_array().into_iter().flatten().map(|password| text(password, "uuid")).collect();
-    for (_, answer) in tally.acknowledged(&answers) {
-        tally.lose(usize::from(!listed.contains(&text(&answer.json()?, "uuid"))));
+    for (_, response) in tally.acknowledged(&responses) {
+        tally.lose(usize::from(!listed.contains(&text(&response.json()?, "uuid"))));
     }
     Ok(())
 }
@@ -179,15 +178,15 @@ fn passwords_revoked(site: &Site, round: usize, tally: &mut Tally) -> Result<()>
         let password = site.done(&Call::post(OWN_PASSWORDS, &json!({"name": format!("revoked {round} {n}")})))?;
         made.push((text(&password, "uuid"), format!("admin:{}", text(&password, "password"))));
     }
-    // Half of them are revoked while the other half is used, which stores when it was used last, and others are made.
-    let answers = site.at_once(&each(|n| match made.get(n) {
+    // Half of the passwords are revoked; the others are used, which stores the time of use, and new ones are created.
+    let responses = site.at_once(&each(|n| match made.get(n) {
         Some((uuid, _)) if n < CLIENTS / 2 => Call::api("DELETE", &format!("{OWN_PASSWORDS}/{uuid}")),
         Some((_, credentials)) if n.is_multiple_of(2) => Call::api("GET", "users/me").by(credentials),
         _ => Call::post(OWN_PASSWORDS, &json!({"name": format!("meanwhile {round} {n}")})),
     }))?;
-    for (n, _) in tally.acknowledged(&answers) {
+    for (n, _) in tally.acknowledged(&responses) {
         let Some((_, credentials)) = made.get(n).filter(|_| n < CLIENTS / 2) else { continue };
-        // From an address of its own: too many wrong passwords from one are not listened to.
+        // A separate address, because wrong passwords are limited per address.
         let call = Call::api("GET", "users/me").by(credentials);
         let again = site.send(&call.header("X-Forwarded-For", format!("10.78.{round}.{n}")))?;
         tally.lose(usize::from(again.status != 401));
@@ -197,8 +196,9 @@ fn passwords_revoked(site: &Site, round: usize, tally: &mut Tally) -> Result<()>
 
 fn same_title(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
     let post = json!({"title": format!("The same {round}"), "content": "A race.", "status": "publish"});
-    let answers = site.at_once(&each(|_| Call::post("posts", &post)))?;
-    let ids = tally.acknowledged(&answers).into_iter().map(|(_, answer)| number(answer)).collect::<Result<Vec<_>>>()?;
+    let responses = site.at_once(&each(|_| Call::post("posts", &post)))?;
+    let ids =
+        tally.acknowledged(&responses).into_iter().map(|(_, response)| number(response)).collect::<Result<Vec<_>>>()?;
     let slugs = site.column(&format!("SELECT post_name FROM wp_posts WHERE ID IN ({})", list(&ids)))?;
     tally.lose(ids.len() - slugs.iter().collect::<BTreeSet<_>>().len());
     Ok(())
@@ -207,8 +207,8 @@ fn same_title(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
 fn same_tag(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
     let name = format!("Tag {round}");
     let call = || Call::post("tags", &json!({"name": name}));
-    let answers = site.at_once(&each(|_| call()))?;
-    let won = tally.one_of(&answers, &site.send(&call())?).len();
+    let responses = site.at_once(&each(|_| call()))?;
+    let won = tally.one_of(&responses, &site.send(&call())?).len();
     let rows = site.column("SELECT name FROM wp_terms")?.iter().filter(|stored| **stored == name).count();
     tally.lose(won.max(rows).saturating_sub(1));
     Ok(())
@@ -220,8 +220,8 @@ fn same_user(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
         let email = format!("same{round}x{n}@example.org");
         Call::post("users", &json!({"username": login, "email": email, "password": "a long pass phrase"}))
     };
-    let answers = site.at_once(&each(call))?;
-    let won = tally.one_of(&answers, &site.send(&call(CLIENTS))?).len();
+    let responses = site.at_once(&each(call))?;
+    let won = tally.one_of(&responses, &site.send(&call(CLIENTS))?).len();
     let rows = site.column("SELECT user_login FROM wp_users")?.iter().filter(|stored| **stored == login).count();
     tally.lose(won.max(rows).saturating_sub(1));
     Ok(())
@@ -230,8 +230,8 @@ fn same_user(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
 fn sticky(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
     let posts = (0..CLIENTS).map(|n| site.new_published(&format!("Sticky {round} {n}"))).collect::<Result<Vec<_>>>()?;
     let route = |n: usize| format!("posts/{}", posts.get(n).copied().unwrap_or_default());
-    let answers = site.at_once(&each(|n| Call::post(&route(n), &json!({"sticky": true}))))?;
-    for (n, _) in tally.acknowledged(&answers) {
+    let responses = site.at_once(&each(|n| Call::post(&route(n), &json!({"sticky": true}))))?;
+    for (n, _) in tally.acknowledged(&responses) {
         let post = site.done(&Call::api("GET", &format!("{}&context=edit", route(n))))?;
         tally.lose(usize::from(post["sticky"] != json!(true)));
     }
@@ -240,12 +240,12 @@ fn sticky(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
 
 fn widgets(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
     let title = |n: usize| format!("Widget {round} {n}");
-    let answers = site.at_once(&each(|n| {
+    let responses = site.at_once(&each(|n| {
         let instance = json!({"raw": {"title": title(n), "text": "A race."}});
         Call::post("widgets", &json!({"id_base": "text", "sidebar": "wp_inactive_widgets", "instance": instance}))
     }))?;
-    for (n, answer) in tally.acknowledged(&answers) {
-        let route = format!("widgets/{}&context=edit", text(&answer.json()?, "id"));
+    for (n, response) in tally.acknowledged(&responses) {
+        let route = format!("widgets/{}&context=edit", text(&response.json()?, "id"));
         let stored = site.send(&Call::api("GET", &route))?;
         let is_own = succeeded(&stored) && stored.json()?["instance"]["raw"]["title"] == json!(title(n));
         tally.lose(usize::from(!is_own));
@@ -253,12 +253,12 @@ fn widgets(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
     Ok(())
 }
 
-/// Writes one field by each client, and counts those that do not have their value afterwards.
+/// Writes a different field from each client, and counts fields with another value afterwards.
 fn fields(site: &Site, route: &str, wanted: &[(&str, Value)], tally: &mut Tally) -> Result<()> {
     let calls: Vec<Call> = wanted.iter().map(|(field, value)| Call::post(route, &json!({(*field): value}))).collect();
-    let answers = site.at_once(&calls)?;
+    let responses = site.at_once(&calls)?;
     let stored = site.done(&Call::api("GET", &format!("{route}&context=edit")))?;
-    for (n, _) in tally.acknowledged(&answers) {
+    for (n, _) in tally.acknowledged(&responses) {
         let Some((field, value)) = wanted.get(n) else { continue };
         let found = &stored[*field];
         let found = if found["raw"].is_string() { &found["raw"] } else { found };
@@ -284,7 +284,7 @@ fn fields_of_a_post(site: &Site, round: usize, tally: &mut Tally) -> Result<()> 
 
 fn fields_of_a_user(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
     let user = json!({"username": format!("fields{round}"), "email": format!("fields{round}@example.org"), "password": "a long pass phrase"});
-    let id = site.done(&Call::post("users", &user))?["id"].as_i64().context("a user has an id")?;
+    let id = site.done(&Call::post("users", &user))?["id"].as_i64().context("the user has no id")?;
     let wanted = [
         ("first_name", json!("First")),
         ("last_name", json!("Last")),
@@ -303,7 +303,7 @@ fn plugins(site: &Site, _round: usize, tally: &mut Tally) -> Result<()> {
     for n in 0..PLUGINS {
         site.done(&set(n, "inactive"))?;
     }
-    let answers = site.at_once(&each(|n| set(n % PLUGINS, "active")))?;
+    let responses = site.at_once(&each(|n| set(n % PLUGINS, "active")))?;
     let listed = site.done(&Call::api("GET", "plugins"))?;
     let status: BTreeMap<String, String> = listed
         .as_array()
@@ -311,7 +311,7 @@ fn plugins(site: &Site, _round: usize, tally: &mut Tally) -> Result<()> {
         .flatten()
         .map(|plugin| (text(plugin, "plugin"), text(plugin, "status")))
         .collect();
-    for (n, _) in tally.acknowledged(&answers) {
+    for (n, _) in tally.acknowledged(&responses) {
         let found = status.get(&format!("p{}/p", n % PLUGINS));
         tally.lose(usize::from(found.is_none_or(|status| status != "active")));
     }
@@ -320,9 +320,9 @@ fn plugins(site: &Site, _round: usize, tally: &mut Tally) -> Result<()> {
 
 fn single_meta(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
     let id = site.new_published(&format!("Meta {round}"))?;
-    let answers =
+    let responses =
         site.at_once(&each(|n| Call::post(&format!("posts/{id}"), &json!({"meta": {META: format!("value {n}")}}))))?;
-    let n_done = tally.acknowledged(&answers).len();
+    let n_done = tally.acknowledged(&responses).len();
     let rows =
         site.column(&format!("SELECT meta_value FROM wp_postmeta WHERE post_id = {id} AND meta_key = '{META}'"))?;
     tally.lose(rows.len().abs_diff(n_done.min(1)));
@@ -333,15 +333,15 @@ fn log_ins(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
     let login = format!("visitor{round}");
     let user = json!({"username": login, "email": format!("{login}@example.org"), "password": "correct-horse"});
     site.done(&Call::post("users", &user))?;
-    let answers = site.at_once(&each(|n| {
+    let responses = site.at_once(&each(|n| {
         let form = Call::form("/wp-login.php", &[("log", &login), ("pwd", "correct-horse")]);
         form.header("X-Forwarded-For", format!("10.79.{round}.{n}"))
     }))?;
-    tally.acknowledged(&answers);
-    for answer in &answers {
-        let cookies: Vec<&str> = answer.headers("set-cookie").filter_map(|cookie| cookie.split(';').next()).collect();
-        if answer.status != 302 || !cookies.iter().any(|cookie| cookie.contains("logged_in")) {
-            tally.wrong(&format!("the log-in was refused: {}", answer.status));
+    tally.acknowledged(&responses);
+    for response in &responses {
+        let cookies: Vec<&str> = response.headers("set-cookie").filter_map(|cookie| cookie.split(';').next()).collect();
+        if response.status != 302 || !cookies.iter().any(|cookie| cookie.contains("logged_in")) {
+            tally.wrong(&format!("the login was rejected: {}", response.status));
             continue;
         }
         let page = site.send(&Call::page("/wp-admin/profile.php").header("Cookie", cookies.join("; ")))?;
@@ -357,16 +357,16 @@ fn category_deleted(site: &Site, round: usize, tally: &mut Tally) -> Result<()> 
         anyhow::Ok(site.column(sql)?.len())
     };
     let category = site.done(&Call::post("categories", &json!({"name": format!("Deleted {round}")})))?;
-    let id = category["id"].as_i64().context("a category has an id")?;
+    let id = category["id"].as_i64().context("the category has no id")?;
     let before = orphans()?;
-    let answers = site.at_once(&each(|n| match n {
+    let responses = site.at_once(&each(|n| match n {
         0 => Call::api("DELETE", &format!("categories/{id}&force=true")),
         n => {
             let post = json!({"title": format!("In it {round} {n}"), "status": "publish", "categories": [id]});
             Call::post("posts", &post)
         }
     }))?;
-    tally.acknowledged(&answers);
+    tally.acknowledged(&responses);
     tally.lose(orphans()?.saturating_sub(before));
     Ok(())
 }
@@ -374,8 +374,8 @@ fn category_deleted(site: &Site, round: usize, tally: &mut Tally) -> Result<()> 
 fn one_post_deleted(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
     let id = site.new_published(&format!("Deleted by all {round}"))?;
     let call = || Call::api("DELETE", &format!("posts/{id}&force=true"));
-    let answers = site.at_once(&each(|_| call()))?;
-    let won = tally.one_of(&answers, &site.send(&call())?).len();
+    let responses = site.at_once(&each(|_| call()))?;
+    let won = tally.one_of(&responses, &site.send(&call())?).len();
     if won == 0 {
         tally.wrong("no client deleted the post");
     }
@@ -385,7 +385,7 @@ fn one_post_deleted(site: &Site, round: usize, tally: &mut Tally) -> Result<()> 
 
 fn term_counts(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
     let category = site.done(&Call::post("categories", &json!({"name": format!("Counted {round}")})))?;
-    let id = category["id"].as_i64().context("a category has an id")?;
+    let id = category["id"].as_i64().context("the category has no id")?;
     let check = |tally: &mut Tally| -> Result<()> {
         let first = |sql: &str| -> Result<i64> {
             Ok(site.column(sql)?.first().and_then(|n| n.parse().ok()).unwrap_or_default())
@@ -400,24 +400,25 @@ fn term_counts(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
         Ok(())
     };
     let post = |n: usize| json!({"title": format!("Counted {round} {n}"), "status": "publish", "categories": [id]});
-    let answers = site.at_once(&each(|n| Call::post("posts", &post(n))))?;
-    let ids = tally.acknowledged(&answers).into_iter().map(|(_, answer)| number(answer)).collect::<Result<Vec<_>>>()?;
+    let responses = site.at_once(&each(|n| Call::post("posts", &post(n))))?;
+    let ids =
+        tally.acknowledged(&responses).into_iter().map(|(_, response)| number(response)).collect::<Result<Vec<_>>>()?;
     check(tally)?;
-    // Half of them go again while others come.
-    let answers = site.at_once(&each(|n| match ids.get(n) {
+    // Half of the posts are deleted while others are created.
+    let responses = site.at_once(&each(|n| match ids.get(n) {
         Some(id) if n.is_multiple_of(2) => Call::api("DELETE", &format!("posts/{id}&force=true")),
         _ => Call::post("posts", &post(CLIENTS + n)),
     }))?;
-    tally.acknowledged(&answers);
+    tally.acknowledged(&responses);
     check(tally)
 }
 
 fn comment_counts(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
     let id = site.new_published(&format!("Commented {round}"))?;
-    let answers = site.at_once(&each(|n| {
+    let responses = site.at_once(&each(|n| {
         Call::post("comments", &json!({"post": id, "content": format!("Comment {round} {n}"), "status": "approved"}))
     }))?;
-    let n_done = tally.acknowledged(&answers).len();
+    let n_done = tally.acknowledged(&responses).len();
     let counted = site.column(&format!("SELECT comment_count FROM wp_posts WHERE ID = {id}"))?;
     let counted: usize = counted.first().and_then(|n| n.parse().ok()).unwrap_or_default();
     let rows = site.column(&format!("SELECT comment_ID FROM wp_comments WHERE comment_post_ID = {id}"))?.len();

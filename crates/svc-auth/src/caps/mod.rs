@@ -1,8 +1,8 @@
-//! Which primitive capabilities an action on an object takes: the one place that decides.
+//! Resolves the primitive capabilities that an action on an object requires. All decisions are made here.
 //!
-//! A *primitive* capability is one that roles grant (`edit_others_posts`); a *meta* capability (`edit_post`, of a given
-//! post) is resolved to primitive ones by the object's type, status and owner. The object and its neighbours come
-//! through [`CapContext`], which the store backs with rows that it has loaded already.
+//! A *primitive* capability is granted by roles (`edit_others_posts`). A *meta* capability (`edit_post`, for a specific
+//! post) is resolved to primitive ones by the object's type, status and author. The object and related objects come
+//! from a [`CapContext`], which is backed by loaded rows.
 
 mod plain;
 mod posts;
@@ -17,30 +17,30 @@ pub use snapshot::Snapshot;
 
 use crate::Caller;
 
-/// Granted to nobody.
+/// A capability that is never granted.
 pub const DO_NOT_ALLOW: &str = "do_not_allow";
 
-/// What can be done with a post.
+/// An action on a post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PostCap {
-    /// See it.
+    /// Read it.
     Read,
-    /// Change it.
+    /// Edit it.
     Edit,
-    /// Move it to the trash, or remove it.
+    /// Move it to the trash, or delete it.
     Delete,
-    /// Make it public.
+    /// Publish it.
     Publish,
 }
 
-/// What an action is done to.
+/// The object of an action.
 #[derive(Clone, Copy, Debug)]
 pub enum Object<'a> {
-    /// Nothing in particular.
+    /// No specific object.
     None,
     /// A post of any type.
     Post(PostId),
-    /// A post at hand.
+    /// A loaded post.
     LoadedPost(&'a Post),
     /// A comment.
     Comment(CommentId),
@@ -48,15 +48,15 @@ pub enum Object<'a> {
     Term(TermId),
     /// A user.
     User(UserId),
-    /// One meta key of an object.
+    /// A meta key of an object.
     Meta(MetaKind, i64, &'a str),
-    /// The block editor, with the post in it (`None`: the site editor).
+    /// The block editor with this post, or the site editor (`None`).
     Editor(Option<PostId>),
 }
 
-/// Kinds of objects that have meta.
+/// Object types that have meta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum MetaKind {
     Post,
     Comment,
@@ -65,7 +65,7 @@ pub enum MetaKind {
 }
 
 impl MetaKind {
-    /// The kind that a capability such as `edit_post_meta`, `add_post_meta`, `delete_post_meta` is about.
+    /// The object type of a capability such as `edit_post_meta`, `add_post_meta`, `delete_post_meta`.
     fn of_cap(cap: &str) -> Option<Self> {
         let rest = cap.strip_suffix("_meta")?;
         let kind = rest.strip_prefix("edit_").or_else(|| rest.strip_prefix("add_"));
@@ -79,33 +79,33 @@ impl MetaKind {
     }
 }
 
-/// A question to the registrations of meta keys.
+/// An access to a meta key, for the `auth_callback` of its registration.
 #[derive(Clone, Copy, Debug)]
 pub struct MetaAccess<'a> {
-    /// What kind of object has the key.
+    /// Type of the object that the key belongs to.
     pub kind: MetaKind,
-    /// Which object.
+    /// Id of the object.
     pub id: i64,
-    /// The key.
+    /// The meta key.
     pub key: &'a str,
-    /// Who wants to change it.
+    /// The user.
     pub user: UserId,
-    /// `edit_post_meta`, `add_post_meta`, …
+    /// The capability: `edit_post_meta`, `add_post_meta`, …
     pub cap: &'a str,
 }
 
-/// What the decision hangs on of a post.
+/// The properties of a post that capabilities depend on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PostFacts<'a> {
-    /// The post.
+    /// Id of the post.
     pub id: PostId,
-    /// Its owner; zero is nobody.
+    /// Id of its author; 0 if there is none.
     pub author: UserId,
-    /// The post it hangs on.
+    /// Id of its parent post.
     pub parent: PostId,
-    /// Its type's name.
+    /// Name of its post type.
     pub post_type: Cow<'a, str>,
-    /// Its status as stored.
+    /// Its stored status.
     pub status: Cow<'a, str>,
 }
 
@@ -121,29 +121,29 @@ impl<'a> From<&'a Post> for PostFacts<'a> {
     }
 }
 
-/// Settings of the site that capabilities hang on.
+/// Site settings that capabilities depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SitePolicy {
-    /// Option `page_on_front`.
+    /// The `page_on_front` option.
     pub page_on_front: PostId,
-    /// Option `page_for_posts`.
+    /// The `page_for_posts` option.
     pub page_for_posts: PostId,
-    /// Option `wp_page_for_privacy_policy`.
+    /// The `wp_page_for_privacy_policy` option.
     pub privacy_page: PostId,
-    /// Option `link_manager_enabled`.
+    /// The `link_manager_enabled` option.
     pub link_manager: bool,
-    /// Files of plugins and themes may be edited (`DISALLOW_FILE_EDIT` unset).
+    /// Whether plugin and theme files may be edited (`DISALLOW_FILE_EDIT` is not set).
     pub file_edits: bool,
-    /// Plugins, themes and core may be installed, updated and deleted (`DISALLOW_FILE_MODS` unset).
+    /// Whether plugins, themes and core may be installed, updated and deleted (`DISALLOW_FILE_MODS` is not set).
     pub file_mods: bool,
-    /// Those with the capability may post any HTML (`DISALLOW_UNFILTERED_HTML` unset).
+    /// Whether users with the capability may post any HTML (`DISALLOW_UNFILTERED_HTML` is not set).
     pub unfiltered_html: bool,
-    /// Those with the capability may upload any type of file (`ALLOW_UNFILTERED_UPLOADS` set).
+    /// Whether users with the capability may upload any type of file (`ALLOW_UNFILTERED_UPLOADS` is set).
     pub unfiltered_uploads: bool,
 }
 
 impl Default for SitePolicy {
-    /// A site as installed: no special pages, files may be changed, uploads are filtered.
+    /// The policy of a new site: no special pages, files may be changed, uploads are filtered.
     fn default() -> Self {
         SitePolicy {
             page_on_front: PostId(0),
@@ -158,7 +158,7 @@ impl Default for SitePolicy {
     }
 }
 
-/// What the decision looks up. Answers must be at hand: no method may wait.
+/// Data that capability decisions depend on. Methods must not block: all data must be loaded.
 pub trait CapContext {
     /// The registered post types.
     fn post_types(&self) -> &PostTypes;
@@ -168,87 +168,88 @@ pub trait CapContext {
     fn taxonomies(&self) -> &Taxonomies;
     /// The site's settings.
     fn policy(&self) -> SitePolicy;
-    /// A post by id.
+    /// Looks up a post by id.
     fn post(&self, id: PostId) -> Option<PostFacts<'_>>;
-    /// The status that a post in the trash had before (post meta `_wp_trash_meta_status`).
+    /// The status of a trashed post before it was trashed (post meta `_wp_trash_meta_status`).
     fn status_before_trash(&self, id: PostId) -> Option<Cow<'_, str>>;
-    /// The post of a comment, zero for none; `None` when there is no such comment.
+    /// The post of a comment, 0 if it has none. `None` if the comment does not exist.
     fn comment_post(&self, id: CommentId) -> Option<PostId>;
     /// The taxonomy of a term.
     fn term_taxonomy(&self, id: TermId) -> Option<Cow<'_, str>>;
-    /// Whether new posts get this term (options `default_<taxonomy>`, `default_term_<taxonomy>`): it cannot be deleted.
+    /// Returns whether a term is the default term of its taxonomy (options `default_<taxonomy>`,
+    /// `default_term_<taxonomy>`), which cannot be deleted.
     fn is_default_term(&self, taxonomy: &str, id: TermId) -> bool;
-    /// Whether there is such a user.
+    /// Returns whether a user exists.
     fn user_exists(&self, id: UserId) -> bool;
-    /// What the registration of a meta key says (its `auth_callback`); `None` leaves it to [`is_protected_meta`].
+    /// The result of the meta key's registered `auth_callback`. `None` falls back to [`is_protected_meta`].
     fn meta_allowed(&self, _access: &MetaAccess<'_>) -> Option<bool> {
         None
     }
 }
 
-/// Whether a meta key is the machinery's own: it begins with `_`.
+/// Returns whether a meta key is protected, which means that it begins with `_`.
 ///
-/// Bytes before it that are neither printable ASCII nor Latin-1 letters do not count, so that a control character does
-/// not unlock a key. Source: recorded answers of `is_protected_meta`.
+/// Leading bytes that are neither printable ASCII nor Latin-1 letters are ignored, so that a control character does not
+/// bypass the protection. Source: recorded results of `is_protected_meta`.
 pub fn is_protected_meta(key: &str) -> bool {
     let counts = |b: &u8| matches!(b, 0x20..=0x7e | 0xaa | 0xb5 | 0xba | 0xc0..=0xd6 | 0xd8..=0xf6 | 0xf8..);
     key.bytes().find(counts) == Some(b'_')
 }
 
-/// The primitive capabilities that a user needs for this, all of them; none when everybody may.
+/// Returns the primitive capabilities that are all required. If empty, everyone is permitted.
 ///
-/// An object that does not exist, or a meta capability without its object, needs [`DO_NOT_ALLOW`]. A capability that is
-/// not known is primitive.
+/// If the object does not exist, or a meta capability has no object, [`DO_NOT_ALLOW`] is required. Unknown capabilities
+/// are treated as primitive.
 pub fn map_meta_cap(cap: &str, caller: &Caller, object: Object<'_>, ctx: &dyn CapContext) -> Vec<String> {
-    let mut needed = Vec::new();
-    Mapper { caller, ctx }.map(cap, object, &mut |cap| needed.push(cap.to_owned()));
-    needed
+    let mut required = Vec::new();
+    Mapper { caller, ctx }.map(cap, object, &mut |cap| required.push(cap.to_owned()));
+    required
 }
 
-/// Resolves capabilities for a user; calls `need` with each primitive one.
+/// Resolves capabilities for a user and calls `require` with each primitive one.
 pub(crate) struct Mapper<'c> {
     pub(crate) caller: &'c Caller,
     pub(crate) ctx: &'c dyn CapContext,
 }
 
 impl Mapper<'_> {
-    pub(crate) fn map(&self, cap: &str, object: Object<'_>, need: &mut dyn FnMut(&str)) {
+    pub(crate) fn map(&self, cap: &str, object: Object<'_>, require: &mut dyn FnMut(&str)) {
         match cap {
-            "read_post" | "read_page" => self.post_object(PostCap::Read, object, need),
-            "edit_post" | "edit_page" => self.post_object(PostCap::Edit, object, need),
-            "delete_post" | "delete_page" => self.post_object(PostCap::Delete, object, need),
-            "publish_post" => self.post_object(PostCap::Publish, object, need),
-            "edit_comment" => self.comment(object, need),
-            "edit_term" | "delete_term" | "assign_term" => self.term(cap, object, need),
-            "edit_user" | "edit_users" => self.edit_user(cap, object, need),
+            "read_post" | "read_page" => self.post_object(PostCap::Read, object, require),
+            "edit_post" | "edit_page" => self.post_object(PostCap::Edit, object, require),
+            "delete_post" | "delete_page" => self.post_object(PostCap::Delete, object, require),
+            "publish_post" => self.post_object(PostCap::Publish, object, require),
+            "edit_comment" => self.comment(object, require),
+            "edit_term" | "delete_term" | "assign_term" => self.term(cap, object, require),
+            "edit_user" | "edit_users" => self.edit_user(cap, object, require),
             "create_app_password"
             | "list_app_passwords"
             | "read_app_password"
             | "edit_app_password"
             | "delete_app_password"
-            | "delete_app_passwords" => self.edit_user("edit_user", object, need),
-            "remove_user" => self.remove_user(object, need),
+            | "delete_app_passwords" => self.edit_user("edit_user", object, require),
+            "remove_user" => self.remove_user(object, require),
             "edit_block_binding" => match object {
-                Object::Editor(Some(id)) => self.post_object(PostCap::Edit, Object::Post(id), need),
-                Object::Editor(None) => need("edit_theme_options"),
-                _ => need(DO_NOT_ALLOW),
+                Object::Editor(Some(id)) => self.post_object(PostCap::Edit, Object::Post(id), require),
+                Object::Editor(None) => require("edit_theme_options"),
+                _ => require(DO_NOT_ALLOW),
             },
             _ => {
                 if let Some(kind) = MetaKind::of_cap(cap) {
-                    return self.meta(cap, kind, object, need);
+                    return self.meta(cap, kind, object, require);
                 }
-                if plain::resolve(cap, &self.ctx.policy(), need) {
+                if plain::resolve(cap, &self.ctx.policy(), require) {
                     return;
                 }
                 match self.post_type_cap(cap) {
-                    Some(post_cap) => self.post_object(post_cap, object, need),
-                    None => need(cap),
+                    Some(post_cap) => self.post_object(post_cap, object, require),
+                    None => require(cap),
                 }
             }
         }
     }
 
-    /// Whether a registered type calls one of its meta capabilities so: `edit_block`, `delete_template`, …
+    /// The action that a post type's own meta capability (`edit_block`, `delete_template`, …) stands for.
     fn post_type_cap(&self, cap: &str) -> Option<PostCap> {
         self.ctx.post_types().iter().filter(|t| t.map_meta_cap).find_map(|t| {
             let names = [
@@ -260,68 +261,69 @@ impl Mapper<'_> {
         })
     }
 
-    fn post_object(&self, cap: PostCap, object: Object<'_>, need: &mut dyn FnMut(&str)) {
+    fn post_object(&self, cap: PostCap, object: Object<'_>, require: &mut dyn FnMut(&str)) {
         let post = match object {
             Object::LoadedPost(post) => Some(PostFacts::from(post)),
             Object::Post(id) => self.ctx.post(id),
             _ => None,
         };
         match post {
-            Some(post) => self.post(cap, &post, need),
-            None => need(DO_NOT_ALLOW),
+            Some(post) => self.post(cap, &post, require),
+            None => require(DO_NOT_ALLOW),
         }
     }
 
-    fn comment(&self, object: Object<'_>, need: &mut dyn FnMut(&str)) {
-        let Object::Comment(id) = object else { return need(DO_NOT_ALLOW) };
+    fn comment(&self, object: Object<'_>, require: &mut dyn FnMut(&str)) {
+        let Object::Comment(id) = object else { return require(DO_NOT_ALLOW) };
         match self.ctx.comment_post(id) {
-            Some(post) => self.comment_on(post, need),
-            None => need(DO_NOT_ALLOW),
+            Some(post) => self.comment_on(post, require),
+            None => require(DO_NOT_ALLOW),
         }
     }
 
-    /// A comment is edited by those who may edit its post, or write posts when that is gone.
-    pub(crate) fn comment_on(&self, post: PostId, need: &mut dyn FnMut(&str)) {
+    /// Editing a comment requires permission to edit its post, or `edit_posts` if the post does not exist.
+    pub(crate) fn comment_on(&self, post: PostId, require: &mut dyn FnMut(&str)) {
         match self.ctx.post(post) {
-            Some(post) => self.post(PostCap::Edit, &post, need),
-            None => need("edit_posts"),
+            Some(post) => self.post(PostCap::Edit, &post, require),
+            None => require("edit_posts"),
         }
     }
 
-    fn term(&self, cap: &str, object: Object<'_>, need: &mut dyn FnMut(&str)) {
-        let Object::Term(id) = object else { return need(DO_NOT_ALLOW) };
+    fn term(&self, cap: &str, object: Object<'_>, require: &mut dyn FnMut(&str)) {
+        let Object::Term(id) = object else { return require(DO_NOT_ALLOW) };
         let name = self.ctx.term_taxonomy(id);
         let taxonomy = name.as_deref().and_then(|name| self.ctx.taxonomies().get(name));
-        let Some(taxonomy) = taxonomy else { return need(DO_NOT_ALLOW) };
-        let needed = match cap {
+        let Some(taxonomy) = taxonomy else { return require(DO_NOT_ALLOW) };
+        let required = match cap {
             "edit_term" => &taxonomy.caps.edit_terms,
             "assign_term" => &taxonomy.caps.assign_terms,
-            _ if self.ctx.is_default_term(&taxonomy.name, id) => return need(DO_NOT_ALLOW),
+            _ if self.ctx.is_default_term(&taxonomy.name, id) => return require(DO_NOT_ALLOW),
             _ => &taxonomy.caps.delete_terms,
         };
-        if !plain::resolve(needed, &self.ctx.policy(), need) {
-            need(needed);
+        if !plain::resolve(required, &self.ctx.policy(), require) {
+            require(required);
         }
     }
 
-    fn edit_user(&self, cap: &str, object: Object<'_>, need: &mut dyn FnMut(&str)) {
+    fn edit_user(&self, cap: &str, object: Object<'_>, require: &mut dyn FnMut(&str)) {
         match object {
-            _ if !self.caller.is_logged_in() => need(DO_NOT_ALLOW),
+            _ if !self.caller.is_logged_in() => require(DO_NOT_ALLOW),
             Object::User(id) if cap == "edit_user" && id == self.caller.id => {}
-            _ => need("edit_users"),
+            _ => require("edit_users"),
         }
     }
 
-    fn remove_user(&self, object: Object<'_>, need: &mut dyn FnMut(&str)) {
-        // Whoever may delete users is this site's super administrator, who may even leave.
+    fn remove_user(&self, object: Object<'_>, require: &mut dyn FnMut(&str)) {
+        // Users who may delete users count as super administrators, who may also remove themselves.
         match object {
-            Object::User(id) if id == self.caller.id && !self.caller.has("delete_users") => need(DO_NOT_ALLOW),
-            _ => need("remove_users"),
+            Object::User(id) if id == self.caller.id && !self.caller.has("delete_users") => require(DO_NOT_ALLOW),
+            _ => require("remove_users"),
         }
     }
 
-    /// Meta of an object takes the right to edit the object, and for protected keys more than anybody has.
-    fn meta(&self, cap: &str, kind: MetaKind, object: Object<'_>, need: &mut dyn FnMut(&str)) {
+    /// Meta requires permission to edit the object. Protected keys also require the capability itself, which no role
+    /// grants.
+    fn meta(&self, cap: &str, kind: MetaKind, object: Object<'_>, require: &mut dyn FnMut(&str)) {
         let (id, key) = match (kind, object) {
             (_, Object::Meta(of, id, key)) if of == kind => (id, Some(key)),
             (MetaKind::Post, Object::Post(id)) => (id.0, None),
@@ -329,7 +331,7 @@ impl Mapper<'_> {
             (MetaKind::Comment, Object::Comment(id)) => (id.0, None),
             (MetaKind::Term, Object::Term(id)) => (id.0, None),
             (MetaKind::User, Object::User(id)) => (id.0, None),
-            _ => return need(DO_NOT_ALLOW),
+            _ => return require(DO_NOT_ALLOW),
         };
         let exists = match kind {
             MetaKind::Post => self.ctx.post(PostId(id)).is_some(),
@@ -338,18 +340,18 @@ impl Mapper<'_> {
             MetaKind::User => self.ctx.user_exists(UserId(id)),
         };
         if !exists {
-            return need(DO_NOT_ALLOW);
+            return require(DO_NOT_ALLOW);
         }
         match kind {
-            MetaKind::Post => self.post_object(PostCap::Edit, Object::Post(PostId(id)), need),
-            MetaKind::Comment => self.comment(Object::Comment(CommentId(id)), need),
-            MetaKind::Term => self.term("edit_term", Object::Term(TermId(id)), need),
-            MetaKind::User => self.edit_user("edit_user", Object::User(UserId(id)), need),
+            MetaKind::Post => self.post_object(PostCap::Edit, Object::Post(PostId(id)), require),
+            MetaKind::Comment => self.comment(Object::Comment(CommentId(id)), require),
+            MetaKind::Term => self.term("edit_term", Object::Term(TermId(id)), require),
+            MetaKind::User => self.edit_user("edit_user", Object::User(UserId(id)), require),
         }
         if let Some(key) = key {
             let access = MetaAccess { kind, id, key, user: self.caller.id, cap };
             if !self.ctx.meta_allowed(&access).unwrap_or_else(|| !is_protected_meta(key)) {
-                need(cap);
+                require(cap);
             }
         }
     }

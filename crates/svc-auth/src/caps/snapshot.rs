@@ -1,4 +1,4 @@
-//! The plainest [`CapContext`]: rows that were loaded beforehand, in maps.
+//! A simple [`CapContext`]: maps of loaded rows.
 
 use std::{
     borrow::Cow,
@@ -10,7 +10,7 @@ use svc_model::{CommentId, PostId, PostStatuses, PostTypes, Taxonomies, TermId, 
 
 use super::{CapContext, PostFacts, SitePolicy};
 
-/// What a request has loaded. A row that is not in it does not exist, as far as the decision goes: that refuses.
+/// The rows that a request has loaded. Rows that are missing are treated as nonexistent, which denies access.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     /// The registered post types.
@@ -23,15 +23,15 @@ pub struct Snapshot {
     pub policy: SitePolicy,
     /// Posts by id.
     pub posts: HashMap<PostId, PostFacts<'static>>,
-    /// Statuses before the trash.
+    /// Previous statuses of trashed posts.
     pub trashed: HashMap<PostId, String>,
-    /// Posts of comments.
+    /// Post ids by comment id.
     pub comments: HashMap<CommentId, PostId>,
-    /// Taxonomies of terms.
+    /// Taxonomies by term id.
     pub terms: HashMap<TermId, String>,
-    /// Terms that new posts get.
+    /// Default terms of taxonomies.
     pub default_terms: HashSet<TermId>,
-    /// Users that exist.
+    /// Existing users.
     pub users: HashSet<UserId>,
 }
 

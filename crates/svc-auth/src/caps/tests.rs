@@ -1,4 +1,4 @@
-//! Decisions recorded from the peer that its vectors do not hold: odd types, statuses, places and objects.
+//! Decisions recorded from WordPress that its test vectors do not cover: unusual types, statuses, parents and objects.
 
 use serde_json::json;
 use svc_model::{Comment, CommentId, TermId};
@@ -23,29 +23,29 @@ fn post(id: i64, post_type: &'static str, status: &'static str, author: i64, par
     }
 }
 
-fn world(posts: &[PostFacts<'static>]) -> Snapshot {
-    let mut world = Snapshot { users: [1, ME, OTHER].map(UserId).into(), ..Snapshot::default() };
+fn snapshot(posts: &[PostFacts<'static>]) -> Snapshot {
+    let mut snapshot = Snapshot { users: [1, ME, OTHER].map(UserId).into(), ..Snapshot::default() };
     for post in posts {
-        world.add_post(post);
+        snapshot.add_post(post);
     }
-    world
+    snapshot
 }
 
-/// What the owner and another user need, joined with commas.
+/// Compares the capabilities required of the author and of another user, joined with commas.
 #[track_caller]
-fn check(world: &Snapshot, cap: &str, object: Object<'_>, owner: &str, other: &str) {
+fn check(snapshot: &Snapshot, cap: &str, object: Object<'_>, owner: &str, other: &str) {
     for (id, expected) in [(ME, owner), (OTHER, other)] {
-        let needed = map_meta_cap(cap, &caller(id, "editor"), object, world).join(",");
-        assert_eq!(needed, expected, "{cap} of {object:?} by {id}");
+        let required = map_meta_cap(cap, &caller(id, "editor"), object, snapshot).join(",");
+        assert_eq!(required, expected, "{cap} of {object:?} by {id}");
     }
 }
 
 #[test]
-fn posts_of_odd_types_and_statuses() {
-    let world = |kind, status| world(&[post(5, kind, status, ME, 0)]);
+fn posts_of_unusual_types_and_statuses() {
+    let snapshot = |kind, status| snapshot(&[post(5, kind, status, ME, 0)]);
     #[rustfmt::skip]
     let rows = [
-        // A type that resolves nothing: each meta capability stands for itself.
+        // A type without meta capability mapping: each meta capability is primitive.
         ("custom_css", "draft", "read_post", "read", "read"),
         ("custom_css", "publish", "edit_post", "edit_css", "edit_css"),
         ("custom_css", "publish", "delete_post", "edit_theme_options", "edit_theme_options"),
@@ -64,12 +64,12 @@ fn posts_of_odd_types_and_statuses() {
         ("post", "publish", "edit_book", "edit_book", "edit_book"),
     ];
     for (kind, status, cap, owner, other) in rows {
-        check(&world(kind, status), cap, Object::Post(PostId(5)), owner, other);
+        check(&snapshot(kind, status), cap, Object::Post(PostId(5)), owner, other);
     }
 }
 
 #[test]
-fn posts_in_the_trash_remember() {
+fn trashed_posts_use_their_previous_status() {
     for (was, edit) in [
         ("publish", "edit_published_posts"),
         ("future", "edit_published_posts"),
@@ -77,29 +77,35 @@ fn posts_in_the_trash_remember() {
         ("", "edit_posts"),
         ("weird", "edit_posts"),
     ] {
-        let mut world = world(&[post(5, "post", "trash", ME, 0)]);
-        world.trashed.insert(PostId(5), was.to_owned());
-        check(&world, "edit_post", Object::Post(PostId(5)), edit, "edit_others_posts");
-        check(&world, "delete_post", Object::Post(PostId(5)), &edit.replace("edit", "delete"), "delete_others_posts");
-        check(&world, "read_post", Object::Post(PostId(5)), "read", "edit_others_posts");
+        let mut snapshot = snapshot(&[post(5, "post", "trash", ME, 0)]);
+        snapshot.trashed.insert(PostId(5), was.to_owned());
+        check(&snapshot, "edit_post", Object::Post(PostId(5)), edit, "edit_others_posts");
+        check(
+            &snapshot,
+            "delete_post",
+            Object::Post(PostId(5)),
+            &edit.replace("edit", "delete"),
+            "delete_others_posts",
+        );
+        check(&snapshot, "read_post", Object::Post(PostId(5)), "read", "edit_others_posts");
     }
 }
 
 #[test]
-fn posts_of_nobody_are_nobodys() {
-    let world = world(&[post(5, "post", "draft", 0, 0)]);
-    let nobody = Caller::anonymous();
+fn posts_without_an_author_belong_to_no_one() {
+    let snapshot = snapshot(&[post(5, "post", "draft", 0, 0)]);
+    let anonymous = Caller::anonymous();
     for (cap, expected) in
         [("read_post", "edit_others_posts"), ("edit_post", "edit_others_posts"), ("delete_post", "delete_others_posts")]
     {
-        assert_eq!(map_meta_cap(cap, &nobody, Object::Post(PostId(5)), &world), [expected]);
-        assert!(!nobody.can(cap, Object::Post(PostId(5)), &world));
+        assert_eq!(map_meta_cap(cap, &anonymous, Object::Post(PostId(5)), &snapshot), [expected]);
+        assert!(!anonymous.can(cap, Object::Post(PostId(5)), &snapshot));
     }
 }
 
 #[test]
-fn revisions_are_their_posts() {
-    let world = world(&[
+fn revisions_use_the_capabilities_of_their_post() {
+    let snapshot = snapshot(&[
         post(1, "post", "publish", ME, 0),
         post(2, "revision", "inherit", OTHER, 1),
         post(3, "revision", "inherit", ME, 0),
@@ -124,13 +130,13 @@ fn revisions_are_their_posts() {
         (99, "publish_post", "do_not_allow", "do_not_allow"),
     ];
     for (id, cap, owner, other) in rows {
-        check(&world, cap, Object::Post(PostId(id)), owner, other);
+        check(&snapshot, cap, Object::Post(PostId(id)), owner, other);
     }
 }
 
 #[test]
-fn attachments_are_seen_as_what_they_hang_on() {
-    let mut world = world(&[
+fn attachments_inherit_the_status_of_their_parent() {
+    let mut snapshot = snapshot(&[
         post(1, "post", "publish", OTHER, 0),
         post(2, "post", "draft", OTHER, 0),
         post(3, "post", "private", OTHER, 0),
@@ -138,7 +144,7 @@ fn attachments_are_seen_as_what_they_hang_on() {
         post(5, "post", "trash", OTHER, 0),
         post(6, "post", "weird", OTHER, 0),
         post(7, "post", "auto-draft", OTHER, 0),
-        // Rings and chains.
+        // Cycles and chains.
         post(20, "attachment", "inherit", ME, 21),
         post(21, "attachment", "inherit", ME, 20),
         post(22, "attachment", "inherit", ME, 22),
@@ -146,7 +152,7 @@ fn attachments_are_seen_as_what_they_hang_on() {
         post(24, "attachment", "inherit", ME, 2),
         post(25, "attachment", "trash", ME, 0),
     ]);
-    world.trashed.insert(PostId(5), "private".to_owned());
+    snapshot.trashed.insert(PostId(5), "private".to_owned());
     for (parent, status, expected) in [
         (0, "inherit", "publish"),
         (99, "inherit", "publish"),
@@ -169,46 +175,46 @@ fn attachments_are_seen_as_what_they_hang_on() {
         (2, "weird", "publish"),
     ] {
         let attachment = post(50, "attachment", status, ME, parent);
-        assert_eq!(effective_status(&attachment, &world), expected, "{status} below {parent}");
+        assert_eq!(effective_status(&attachment, &snapshot), expected, "{status} below {parent}");
     }
-    world.add_post(&post(50, "attachment", "inherit", ME, 3));
-    check(&world, "read_post", Object::Post(PostId(50)), "read", "read_private_posts");
-    check(&world, "edit_post", Object::Post(PostId(50)), "edit_posts", "edit_others_posts");
+    snapshot.add_post(&post(50, "attachment", "inherit", ME, 3));
+    check(&snapshot, "read_post", Object::Post(PostId(50)), "read", "read_private_posts");
+    check(&snapshot, "edit_post", Object::Post(PostId(50)), "edit_posts", "edit_others_posts");
 }
 
 #[test]
 fn special_pages() {
-    let mut world = world(&[post(5, "page", "publish", ME, 0), post(6, "revision", "inherit", ME, 5)]);
-    world.policy.page_on_front = PostId(5);
-    check(&world, "delete_post", Object::Post(PostId(5)), "manage_options", "manage_options");
-    check(&world, "delete_post", Object::Post(PostId(6)), "do_not_allow", "do_not_allow");
-    check(&world, "read_post", Object::Post(PostId(5)), "read", "read");
-    world.policy = SitePolicy { privacy_page: PostId(5), ..SitePolicy::default() };
+    let mut snapshot = snapshot(&[post(5, "page", "publish", ME, 0), post(6, "revision", "inherit", ME, 5)]);
+    snapshot.policy.page_on_front = PostId(5);
+    check(&snapshot, "delete_post", Object::Post(PostId(5)), "manage_options", "manage_options");
+    check(&snapshot, "delete_post", Object::Post(PostId(6)), "do_not_allow", "do_not_allow");
+    check(&snapshot, "read_post", Object::Post(PostId(5)), "read", "read");
+    snapshot.policy = SitePolicy { privacy_page: PostId(5), ..SitePolicy::default() };
     let others = "edit_others_pages,edit_published_pages,manage_options";
     for id in [5, 6] {
-        check(&world, "edit_post", Object::Post(PostId(id)), "edit_published_pages,manage_options", others);
+        check(&snapshot, "edit_post", Object::Post(PostId(id)), "edit_published_pages,manage_options", others);
     }
 }
 
 #[test]
 fn comments() {
-    let mut world = world(&[post(1, "post", "publish", ME, 0), post(2, "revision", "inherit", OTHER, 1)]);
-    world.comments = [(1, 0), (2, 99), (3, 2)].map(|(c, p)| (CommentId(c), PostId(p))).into();
+    let mut snapshot = snapshot(&[post(1, "post", "publish", ME, 0), post(2, "revision", "inherit", OTHER, 1)]);
+    snapshot.comments = [(1, 0), (2, 99), (3, 2)].map(|(c, p)| (CommentId(c), PostId(p))).into();
     let both = "edit_others_posts,edit_published_posts";
-    check(&world, "edit_comment", Object::Comment(CommentId(1)), "edit_posts", "edit_posts");
-    check(&world, "edit_comment", Object::Comment(CommentId(2)), "edit_posts", "edit_posts");
-    check(&world, "edit_comment", Object::Comment(CommentId(3)), "edit_published_posts", both);
-    check(&world, "edit_comment", Object::Comment(CommentId(4)), "do_not_allow", "do_not_allow");
+    check(&snapshot, "edit_comment", Object::Comment(CommentId(1)), "edit_posts", "edit_posts");
+    check(&snapshot, "edit_comment", Object::Comment(CommentId(2)), "edit_posts", "edit_posts");
+    check(&snapshot, "edit_comment", Object::Comment(CommentId(3)), "edit_published_posts", both);
+    check(&snapshot, "edit_comment", Object::Comment(CommentId(4)), "do_not_allow", "do_not_allow");
     let comment = Comment { post: PostId(2), ..Comment::default() };
-    assert!(caller(ME, "author").can_edit_comment(&comment, &world));
-    assert!(!caller(OTHER, "author").can_edit_comment(&comment, &world));
+    assert!(caller(ME, "author").can_edit_comment(&comment, &snapshot));
+    assert!(!caller(OTHER, "author").can_edit_comment(&comment, &snapshot));
 }
 
 #[test]
 fn terms_of_every_taxonomy() {
-    let mut world = Snapshot::default();
+    let mut snapshot = Snapshot::default();
     let names = ["category", "nav_menu", "link_category", "post_format", "wp_theme", "wp_pattern_category", "nosuch"];
-    world.terms = names.iter().zip(1..).map(|(name, id)| (TermId(id), (*name).to_owned())).collect();
+    snapshot.terms = names.iter().zip(1..).map(|(name, id)| (TermId(id), (*name).to_owned())).collect();
     for (id, edit, assign) in [
         (1, "manage_categories", "edit_posts"),
         (2, "edit_theme_options", "edit_theme_options"),
@@ -220,29 +226,29 @@ fn terms_of_every_taxonomy() {
         (8, "do_not_allow", "do_not_allow"),
     ] {
         let object = Object::Term(TermId(id));
-        check(&world, "edit_term", object, edit, edit);
-        check(&world, "delete_term", object, edit, edit);
-        check(&world, "assign_term", object, assign, assign);
-        world.default_terms = [TermId(id)].into();
-        check(&world, "delete_term", object, "do_not_allow", "do_not_allow");
-        check(&world, "edit_term", object, edit, edit);
-        world.default_terms.clear();
+        check(&snapshot, "edit_term", object, edit, edit);
+        check(&snapshot, "delete_term", object, edit, edit);
+        check(&snapshot, "assign_term", object, assign, assign);
+        snapshot.default_terms = [TermId(id)].into();
+        check(&snapshot, "delete_term", object, "do_not_allow", "do_not_allow");
+        check(&snapshot, "edit_term", object, edit, edit);
+        snapshot.default_terms.clear();
     }
-    world.policy.link_manager = true;
-    check(&world, "edit_term", Object::Term(TermId(3)), "manage_links", "manage_links");
+    snapshot.policy.link_manager = true;
+    check(&snapshot, "edit_term", Object::Term(TermId(3)), "manage_links", "manage_links");
 }
 
 #[test]
 fn users() {
-    let world = world(&[]);
+    let snapshot = snapshot(&[]);
     let user = |id| Object::User(UserId(id));
-    check(&world, "edit_user", user(ME), "", "edit_users");
-    check(&world, "edit_users", user(ME), "edit_users", "edit_users");
-    check(&world, "create_app_password", user(ME), "", "edit_users");
-    check(&world, "remove_user", user(ME), "do_not_allow", "remove_users");
-    check(&world, "delete_user", user(ME), "delete_users", "delete_users");
-    check(&world, "promote_user", user(ME), "promote_users", "promote_users");
-    let nobody = Caller::anonymous();
+    check(&snapshot, "edit_user", user(ME), "", "edit_users");
+    check(&snapshot, "edit_users", user(ME), "edit_users", "edit_users");
+    check(&snapshot, "create_app_password", user(ME), "", "edit_users");
+    check(&snapshot, "remove_user", user(ME), "do_not_allow", "remove_users");
+    check(&snapshot, "delete_user", user(ME), "delete_users", "delete_users");
+    check(&snapshot, "promote_user", user(ME), "promote_users", "promote_users");
+    let anonymous = Caller::anonymous();
     for (cap, object, expected) in [
         ("edit_user", user(0), "do_not_allow"),
         ("edit_users", Object::None, "do_not_allow"),
@@ -251,38 +257,38 @@ fn users() {
         ("remove_user", user(1), "remove_users"),
         ("delete_user", user(0), "delete_users"),
     ] {
-        assert_eq!(map_meta_cap(cap, &nobody, object, &world), [expected], "{cap}");
+        assert_eq!(map_meta_cap(cap, &anonymous, object, &snapshot), [expected], "{cap}");
     }
-    let chief = caller(1, "administrator");
-    assert_eq!(map_meta_cap("remove_user", &chief, user(1), &world), ["remove_users"]);
-    assert!(chief.can("remove_user", user(1), &world));
+    let admin = caller(1, "administrator");
+    assert_eq!(map_meta_cap("remove_user", &admin, user(1), &snapshot), ["remove_users"]);
+    assert!(admin.can("remove_user", user(1), &snapshot));
 }
 
 #[test]
-fn meta_takes_the_object_and_for_protected_keys_more() {
-    let world = world(&[post(1, "post", "publish", ME, 0), post(3, "nosuchtype", "draft", ME, 0)]);
+fn meta_requires_the_object_and_protected_keys_require_more() {
+    let snapshot = snapshot(&[post(1, "post", "publish", ME, 0), post(3, "nosuchtype", "draft", ME, 0)]);
     let both = "edit_others_posts,edit_published_posts";
     let meta = |kind, id, key| Object::Meta(kind, id, key);
-    check(&world, "edit_post_meta", Object::Post(PostId(1)), "edit_published_posts", both);
-    check(&world, "add_post_meta", meta(MetaKind::Post, 1, "x"), "edit_published_posts", both);
+    check(&snapshot, "edit_post_meta", Object::Post(PostId(1)), "edit_published_posts", both);
+    check(&snapshot, "add_post_meta", meta(MetaKind::Post, 1, "x"), "edit_published_posts", both);
     let with = |cap| (format!("edit_published_posts,{cap}"), format!("{both},{cap}"));
     for cap in ["edit_post_meta", "add_post_meta", "delete_post_meta"] {
         let (owner, other) = with(cap);
-        check(&world, cap, meta(MetaKind::Post, 1, "_x"), &owner, &other);
-        check(&world, cap, meta(MetaKind::Post, 99, "_x"), "do_not_allow", "do_not_allow");
-        check(&world, cap, meta(MetaKind::User, 1, "x"), "do_not_allow", "do_not_allow");
-        check(&world, cap, Object::None, "do_not_allow", "do_not_allow");
+        check(&snapshot, cap, meta(MetaKind::Post, 1, "_x"), &owner, &other);
+        check(&snapshot, cap, meta(MetaKind::Post, 99, "_x"), "do_not_allow", "do_not_allow");
+        check(&snapshot, cap, meta(MetaKind::User, 1, "x"), "do_not_allow", "do_not_allow");
+        check(&snapshot, cap, Object::None, "do_not_allow", "do_not_allow");
     }
-    check(&world, "edit_post_meta", meta(MetaKind::Post, 3, "x"), "edit_others_posts", "edit_others_posts");
-    check(&world, "edit_user_meta", meta(MetaKind::User, ME, "_x"), "edit_user_meta", "edit_users,edit_user_meta");
-    check(&world, "edit_user_meta", meta(MetaKind::User, ME, "x"), "", "edit_users");
-    check(&world, "edit_user_meta", meta(MetaKind::User, 99, "x"), "do_not_allow", "do_not_allow");
-    check(&world, "edit_term_meta", meta(MetaKind::Term, 99, "x"), "do_not_allow", "do_not_allow");
-    check(&world, "edit_comment_meta", meta(MetaKind::Comment, 99, "x"), "do_not_allow", "do_not_allow");
+    check(&snapshot, "edit_post_meta", meta(MetaKind::Post, 3, "x"), "edit_others_posts", "edit_others_posts");
+    check(&snapshot, "edit_user_meta", meta(MetaKind::User, ME, "_x"), "edit_user_meta", "edit_users,edit_user_meta");
+    check(&snapshot, "edit_user_meta", meta(MetaKind::User, ME, "x"), "", "edit_users");
+    check(&snapshot, "edit_user_meta", meta(MetaKind::User, 99, "x"), "do_not_allow", "do_not_allow");
+    check(&snapshot, "edit_term_meta", meta(MetaKind::Term, 99, "x"), "do_not_allow", "do_not_allow");
+    check(&snapshot, "edit_comment_meta", meta(MetaKind::Comment, 99, "x"), "do_not_allow", "do_not_allow");
 }
 
 #[test]
-fn registered_meta_keys_decide_for_themselves() {
+fn registered_meta_keys_use_their_callback() {
     struct Registered(Snapshot);
     impl CapContext for Registered {
         fn post_types(&self) -> &PostTypes {
@@ -323,13 +329,13 @@ fn registered_meta_keys_decide_for_themselves() {
             }
         }
     }
-    let world = Registered(world(&[post(1, "post", "draft", ME, 0)]));
+    let snapshot = Registered(snapshot(&[post(1, "post", "draft", ME, 0)]));
     for (key, expected) in [("_open", true), ("closed", false), ("free", true), ("_x", false)] {
         let object = Object::Meta(MetaKind::Post, 1, key);
-        assert_eq!(caller(ME, "author").can("edit_post_meta", object, &world), expected, "{key}");
-        assert!(!caller(OTHER, "author").can("edit_post_meta", object, &world), "{key}");
+        assert_eq!(caller(ME, "author").can("edit_post_meta", object, &snapshot), expected, "{key}");
+        assert!(!caller(OTHER, "author").can("edit_post_meta", object, &snapshot), "{key}");
     }
-    assert!(!caller(1, "administrator").can("edit_post_meta", Object::Meta(MetaKind::Post, 1, "_open"), &world));
+    assert!(!caller(1, "administrator").can("edit_post_meta", Object::Meta(MetaKind::Post, 1, "_open"), &snapshot));
 }
 
 #[test]
@@ -350,7 +356,7 @@ fn protected_keys() {
 }
 
 #[test]
-fn the_site_can_forbid() {
+fn site_policy_denies_capabilities() {
     let strict = SitePolicy { file_edits: false, file_mods: false, unfiltered_html: false, ..SitePolicy::default() };
     let no_edits = SitePolicy { file_edits: false, ..SitePolicy::default() };
     let lax = SitePolicy { unfiltered_uploads: true, link_manager: true, ..SitePolicy::default() };
@@ -366,21 +372,21 @@ fn the_site_can_forbid() {
         ("unfiltered_upload", lax, "unfiltered_upload"),
         ("manage_links", lax, "manage_links"),
     ] {
-        let world = Snapshot { policy, ..Snapshot::default() };
-        assert_eq!(map_meta_cap(cap, &caller(1, "administrator"), Object::None, &world), [expected], "{cap}");
+        let snapshot = Snapshot { policy, ..Snapshot::default() };
+        assert_eq!(map_meta_cap(cap, &caller(1, "administrator"), Object::None, &snapshot), [expected], "{cap}");
     }
 }
 
 #[test]
 fn the_block_editor() {
-    let world = world(&[post(1, "post", "draft", ME, 0)]);
-    check(&world, "edit_block_binding", Object::Editor(Some(PostId(1))), "edit_posts", "edit_others_posts");
-    check(&world, "edit_block_binding", Object::Editor(None), "edit_theme_options", "edit_theme_options");
-    check(&world, "edit_block_binding", Object::Post(PostId(1)), "do_not_allow", "do_not_allow");
+    let snapshot = snapshot(&[post(1, "post", "draft", ME, 0)]);
+    check(&snapshot, "edit_block_binding", Object::Editor(Some(PostId(1))), "edit_posts", "edit_others_posts");
+    check(&snapshot, "edit_block_binding", Object::Editor(None), "edit_theme_options", "edit_theme_options");
+    check(&snapshot, "edit_block_binding", Object::Post(PostId(1)), "do_not_allow", "do_not_allow");
 }
 
 #[test]
-fn every_way_of_asking_gives_one_answer() {
+fn all_checks_agree() {
     let roles = ["administrator", "editor", "author", "contributor", "subscriber", "none"];
     let caps = [
         ("read_post", PostCap::Read),
@@ -401,15 +407,15 @@ fn every_way_of_asking_gives_one_answer() {
                 parent: PostId(6),
                 ..Post::default()
             };
-            let mut world = world(&[post(6, "post", "draft", ME, 0)]);
-            world.add_post(&PostFacts::from(&row));
+            let mut snapshot = snapshot(&[post(6, "post", "draft", ME, 0)]);
+            snapshot.add_post(&PostFacts::from(&row));
             for role in roles {
                 let me = caller(ME, role);
                 for (name, cap) in caps {
-                    let by_id = me.can(name, Object::Post(row.id), &world);
-                    let needed = map_meta_cap(name, &me, Object::LoadedPost(&row), &world);
-                    assert_eq!(by_id, needed.iter().all(|cap| me.has(cap)), "{name} {kind} {status} {author} {role}");
-                    assert_eq!(by_id, me.can_post(cap, &row, &world), "{name} {kind} {status} {author} {role}");
+                    let by_id = me.can(name, Object::Post(row.id), &snapshot);
+                    let required = map_meta_cap(name, &me, Object::LoadedPost(&row), &snapshot);
+                    assert_eq!(by_id, required.iter().all(|cap| me.has(cap)), "{name} {kind} {status} {author} {role}");
+                    assert_eq!(by_id, me.can_post(cap, &row, &snapshot), "{name} {kind} {status} {author} {role}");
                     granted += usize::from(by_id);
                 }
             }
@@ -419,10 +425,10 @@ fn every_way_of_asking_gives_one_answer() {
 }
 
 #[test]
-fn a_caller_has_what_he_was_granted() {
+fn callers_have_granted_capabilities() {
     let user = UserCaps { all: CapSet::granting(&["read"]), ..UserCaps::default() };
     let me = Caller::new(UserId(3), user);
     assert!(me.is_logged_in() && me.has("read") && me.has("exist") && !me.has("edit_posts") && !me.has(DO_NOT_ALLOW));
-    let nobody = Caller::default();
-    assert!(!nobody.is_logged_in() && nobody.has("exist") && !nobody.has("read"));
+    let anonymous = Caller::default();
+    assert!(!anonymous.is_logged_in() && anonymous.has("exist") && !anonymous.has("read"));
 }

@@ -1,6 +1,7 @@
-//! Values from elsewhere put into the stored markup of a block, where its type says that the attributes stand.
+//! Writes the values of block bindings to the stored markup, where the attribute schemas of the block type locate
+//! them.
 //!
-//! Where the values come from is not known here. Source: `WP_Block::replace_html`.
+//! This module does not compute the values. Source: `WP_Block::replace_html`.
 
 use serde_json::Value;
 
@@ -10,8 +11,8 @@ use crate::{
     tags::{self, Changes, Tags},
 };
 
-/// The markup with the value of an attribute in it; unchanged where there is no place for it.
-pub(super) fn put(html: String, block_type: &BlockType, attribute: &str, value: &Value) -> String {
+/// Writes an attribute's value to the markup. Unchanged if the markup has no element for it.
+pub(super) fn set_value(html: String, block_type: &BlockType, attribute: &str, value: &Value) -> String {
     let Some(schema) = block_type.attributes.get(attribute) else { return html };
     let text = svc_php::cast::to_text(value).into_owned();
     let selectors = schema["selector"].as_str().unwrap_or_default().split(',').map(str::trim);
@@ -19,8 +20,8 @@ pub(super) fn put(html: String, block_type: &BlockType, attribute: &str, value: 
         Some("html" | "rich-text") => {
             for selector in selectors {
                 let found = Tags::new(&html).find(|tag| tag.is(&html, selector));
-                if let Some(place) = found.and_then(|tag| tags::inside(&html, &tag)) {
-                    return format!("{}{}{}", &html[..place.start], kses::post(&text), &html[place.end..]);
+                if let Some(content) = found.and_then(|tag| tags::inside(&html, &tag)) {
+                    return format!("{}{}{}", &html[..content.start], kses::post(&text), &html[content.end..]);
                 }
             }
             html
@@ -29,13 +30,13 @@ pub(super) fn put(html: String, block_type: &BlockType, attribute: &str, value: 
             let selectors: Vec<&str> = selectors.collect();
             let found = Tags::new(&html).find(|tag| selectors.iter().any(|selector| tag.is(&html, selector)));
             let (Some(tag), Some(name)) = (found, schema["attribute"].as_str()) else { return html };
-            let is_address = matches!(name, "href" | "src");
-            let text = if is_address { svc_text::esc_url(&text) } else { text };
-            if is_address && text.is_empty() {
+            let is_url = matches!(name, "href" | "src");
+            let text = if is_url { svc_text::esc_url(&text) } else { text };
+            if is_url && text.is_empty() {
                 return html;
             }
             let mut changes = Changes::of(&html);
-            if is_address {
+            if is_url {
                 changes.set_escaped(&tag, name, &text)
             } else {
                 changes.set(&tag, name, &text)

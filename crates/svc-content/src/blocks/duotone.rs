@@ -1,6 +1,6 @@
-//! Duotones: filters that show pictures in two colours, or in more.
+//! Duotone filters, which show images in two or more colours.
 //!
-//! A block gets a class; the rule for its pictures and the filter that the rule names are for pages.
+//! Blocks get a class. The CSS rules and SVG filters are collected for pages.
 
 use std::fmt::Write as _;
 
@@ -8,19 +8,20 @@ use serde_json::Value;
 
 use super::{Block, Theme, features, styles::Styles, types::BlockType};
 
-/// Most colours of one filter.
-const MOST: usize = 16;
+/// Maximum number of colours in a filter.
+const MAX_COLORS: usize = 16;
 
-/// What a block chose.
-enum Chosen<'c> {
-    /// Colours, for a filter of this name.
+/// The duotone setting of a block.
+enum DuotoneSetting<'c> {
+    /// Colours of the filter.
     Colors(Vec<&'c str>),
-    /// No colours, whatever the theme says.
+    /// No filter, regardless of the theme.
     Unset,
     Unknown,
 }
 
-/// Gives a block with pictures its class, and the page what goes with it. Source: the duotone support.
+/// Adds the duotone class to a block, and its rule and filter to the page's styles. Source: the duotone block
+/// support.
 pub(super) fn add(
     html: String,
     block: &Block<'_>,
@@ -41,29 +42,30 @@ pub(super) fn add(
         .or_else(|| text.strip_prefix("var(--wp--preset--duotone--")?.strip_suffix(')'))
         .filter(|slug| slug.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_'))
         .and_then(|slug| theme.duotones.iter().find(|known| known.slug == slug));
-    let (class, chosen) = match (preset, value) {
-        (Some(preset), _) => {
-            (format!("wp-duotone-{}", preset.slug), Chosen::Colors(preset.colors.iter().map(String::as_str).collect()))
-        }
+    let (class, setting) = match (preset, value) {
+        (Some(preset), _) => (
+            format!("wp-duotone-{}", preset.slug),
+            DuotoneSetting::Colors(preset.colors.iter().map(String::as_str).collect()),
+        ),
         (None, Value::Array(colors)) => {
             let colors: Vec<&str> = colors.iter().filter_map(Value::as_str).collect();
             let name = colors.iter().map(|color| plain(color)).collect::<Vec<_>>().join("-");
-            (format!("wp-duotone-{name}-{}", id()), Chosen::Colors(colors))
+            (format!("wp-duotone-{name}-{}", id()), DuotoneSetting::Colors(colors))
         }
         (None, _) => {
-            let chosen = if text == "unset" { Chosen::Unset } else { Chosen::Unknown };
-            (format!("wp-duotone-{}-{}", plain(text), id()), chosen)
+            let setting = if text == "unset" { DuotoneSetting::Unset } else { DuotoneSetting::Unknown };
+            (format!("wp-duotone-{}-{}", plain(text), id()), setting)
         }
     };
     if let Some(styles) = styles {
-        let pictures = pictures(block_type, &class);
-        match chosen {
-            Chosen::Colors(colors) => {
-                styles.filtered(&pictures, &format!("url(#{class})"));
+        let image_selector = image_selector(block_type, &class);
+        match setting {
+            DuotoneSetting::Colors(colors) => {
+                styles.apply_filter(&image_selector, &format!("url(#{class})"));
                 styles.filter(&filter(&class, &colors));
             }
-            Chosen::Unset => styles.filtered(&pictures, "unset"),
-            Chosen::Unknown => {}
+            DuotoneSetting::Unset => styles.apply_filter(&image_selector, "unset"),
+            DuotoneSetting::Unknown => {}
         }
     }
     features::add(html, "", &[&class])
@@ -73,16 +75,16 @@ fn plain(color: &str) -> String {
     color.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The pictures of a block of this class.
-fn pictures(block_type: &BlockType, class: &str) -> String {
+/// The CSS selector of a block's images.
+fn image_selector(block_type: &BlockType, class: &str) -> String {
     let of_type = block_type.selectors.get("filter").and_then(|filter| filter["duotone"].as_str()).unwrap_or("img");
     let own = |selector: &str| format!(".{class}{}{selector}", if selector.starts_with('.') { "" } else { " " });
     of_type.split(',').map(|selector| own(selector.trim())).collect::<Vec<_>>().join(", ")
 }
 
-/// Shades of grey, each in the colour that stands for it.
+/// An SVG filter that maps shades of grey to these colours.
 fn filter(id: &str, colors: &[&str]) -> String {
-    let rgb: Vec<[f64; 4]> = colors.iter().take(MOST).map(|color| channels(color)).collect();
+    let rgb: Vec<[f64; 4]> = colors.iter().take(MAX_COLORS).map(|color| channels(color)).collect();
     let mut out = format!(
         "<filter id=\"{id}\"><feColorMatrix color-interpolation-filters=\"sRGB\" type=\"matrix\" values=\".299 .587 .114 0 0 .299 .587 .114 0 0 .299 .587 .114 0 0 .299 .587 .114 0 0\" /><feComponentTransfer color-interpolation-filters=\"sRGB\">"
     );
@@ -93,7 +95,7 @@ fn filter(id: &str, colors: &[&str]) -> String {
     out + "</feComponentTransfer><feComposite in2=\"SourceGraphic\" operator=\"in\" /></filter>"
 }
 
-/// Red, green, blue and opacity of a colour, each from 0 to 1; black when it is not written in hexadecimal digits.
+/// Red, green, blue and alpha of a colour, from 0 to 1. Black if the colour is not hexadecimal.
 fn channels(color: &str) -> [f64; 4] {
     const BLACK: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
     let Some(digits) = color.strip_prefix('#').filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit())) else {
@@ -105,10 +107,10 @@ fn channels(color: &str) -> [f64; 4] {
         _ => return BLACK,
     };
     let mut out = BLACK;
-    for (channel, place) in out.iter_mut().zip((0..digits.len()).step_by(width)) {
-        let value = digits.get(place..place + width).and_then(|text| u8::from_str_radix(text, 16).ok());
-        let most = if width == 1 { 15.0 } else { 255.0 };
-        *channel = f64::from(value.unwrap_or_default()) / most;
+    for (channel, start) in out.iter_mut().zip((0..digits.len()).step_by(width)) {
+        let value = digits.get(start..start + width).and_then(|text| u8::from_str_radix(text, 16).ok());
+        let max = if width == 1 { 15.0 } else { 255.0 };
+        *channel = f64::from(value.unwrap_or_default()) / max;
     }
     out
 }
@@ -129,7 +131,7 @@ mod tests {
         ] {
             assert_eq!(channels(color), expected, "{color}");
         }
-        let made = filter("x", &["#000", "#ff0000"]);
-        assert!(made.contains(r#"<feFuncR type="table" tableValues="0.0000 1.0000" />"#), "{made}");
+        let svg = filter("x", &["#000", "#ff0000"]);
+        assert!(svg.contains(r#"<feFuncR type="table" tableValues="0.0000 1.0000" />"#), "{svg}");
     }
 }

@@ -1,5 +1,5 @@
-//! What features of a block add to its HTML once that is made, whoever made it: pictures behind it, its place on
-//! the page, where it is hidden, CSS of its own.
+//! Block supports that are applied to a block's rendered HTML: aspect ratio, position, background, visibility, custom
+//! CSS.
 
 use serde_json::{Value, json};
 use svc_php::cast::truthy;
@@ -25,16 +25,16 @@ pub(super) fn add(html: String, css: &str, classes: &[&str]) -> String {
     changes.apply()
 }
 
-/// A declaration with its semicolon; nothing for one that the filter of styles takes away.
+/// A declaration with its semicolon; empty if the CSS filter rejects it.
 fn declaration(property: &str, value: &str) -> String {
     let text = format!("{property}:{value}");
     if value.contains(';') || css::filter_declarations(&text).is_empty() { String::new() } else { text + ";" }
 }
 
-/// The shape of blocks whose height follows from their width. Source: `wp_render_dimensions_support`.
+/// Aspect ratio of blocks. Source: `wp_render_dimensions_support`.
 pub(super) fn ratio(html: String, block: &Block<'_>, block_type: &BlockType) -> String {
     if !block_type.has_support(&["dimensions", "aspectRatio"], false)
-        || block_type.shows_itself("dimensions", "aspectRatio")
+        || block_type.skips_serialization("dimensions", "aspectRatio")
     {
         return html;
     }
@@ -51,7 +51,7 @@ pub(super) fn ratio(html: String, block: &Block<'_>, block_type: &BlockType) -> 
     }
 }
 
-/// Blocks that stay in sight. Source: `wp_render_position_support`.
+/// Sticky and fixed blocks. Source: `wp_render_position_support`.
 pub(super) fn position(
     html: String,
     block: &Block<'_>,
@@ -73,27 +73,27 @@ pub(super) fn position(
     add(html, "", &[&container, &place])
 }
 
-/// What lies behind a block. Source: `wp_render_background_support`.
+/// Background image and gradient of a block. Source: `wp_render_background_support`.
 pub(super) fn background(html: String, block: &Block<'_>, block_type: &BlockType) -> String {
-    let of = style(block, &["background"]);
-    if !of.is_object() || !block_type.has_support(&["background", "backgroundImage"], false) {
+    let settings = style(block, &["background"]);
+    if !settings.is_object() || !block_type.has_support(&["background", "backgroundImage"], false) {
         return html;
     }
-    let word = |name: &str| of[name].as_str().filter(|text| !text.is_empty());
-    let picture = match &of["backgroundImage"] {
+    let word = |name: &str| settings[name].as_str().filter(|text| !text.is_empty());
+    let image = match &settings["backgroundImage"] {
         Value::Object(file) => file.get("url").and_then(Value::as_str).map(|url| format!("url('{url}')")),
         Value::String(text) if !text.is_empty() => Some(text.clone()),
         _ => None,
     };
     let gradient = word("gradient").filter(|_| block_type.has_support(&["background", "gradient"], false));
     let gradient = gradient.filter(|text| !text.contains("url("));
-    // A picture covers its block unless it is told otherwise, and one that is contained stands in the middle.
-    let size = word("backgroundSize").or(picture.is_some().then_some("cover"));
-    let middle = (size == Some("contain") && picture.is_some()).then_some("50% 50%");
-    let images = [gradient.map(str::to_owned), picture].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    // The default size is `cover`, and the default position of a contained image is the centre.
+    let size = word("backgroundSize").or(image.is_some().then_some("cover"));
+    let default_position = (size == Some("contain") && image.is_some()).then_some("50% 50%");
+    let images = [gradient.map(str::to_owned), image].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let rows = [
         ("background-image", Some(images.as_str()).filter(|images| !images.is_empty())),
-        ("background-position", word("backgroundPosition").or(middle)),
+        ("background-position", word("backgroundPosition").or(default_position)),
         ("background-repeat", word("backgroundRepeat")),
         ("background-size", size),
         ("background-attachment", word("backgroundAttachment")),
@@ -102,23 +102,23 @@ pub(super) fn background(html: String, block: &Block<'_>, block_type: &BlockType
     if css.is_empty() { html } else { add(html, &css, &["has-background"]) }
 }
 
-/// Blocks that are not shown, or not in windows of some widths. Source: `wp_render_block_visibility_support`.
+/// Hides blocks, always or on some screen sizes. Source: `wp_render_block_visibility_support`.
 pub(super) fn visibility(
     html: String,
     block: &Block<'_>,
     block_type: &BlockType,
     styles: Option<&mut Styles>,
 ) -> String {
-    let wish = &block["metadata"]["blockVisibility"];
-    if wish == &Value::Bool(false) {
+    let settings = &block["metadata"]["blockVisibility"];
+    if settings == &Value::Bool(false) {
         return String::new();
     }
     if !block_type.has_support(&["visibility"], true) {
         return html;
     }
-    let hidden = |window: &&str| wish["viewport"][*window] == Value::Bool(false);
+    let hidden = |viewport: &&str| settings["viewport"][*viewport] == Value::Bool(false);
     if let Some(styles) = styles {
-        ["desktop", "mobile", "tablet"].iter().filter(|w| hidden(w)).for_each(|window| styles.hidden(window));
+        ["desktop", "mobile", "tablet"].iter().filter(|w| hidden(w)).for_each(|viewport| styles.hide_on(viewport));
     }
     let classes: Vec<String> =
         ["desktop", "mobile", "tablet"].iter().filter(|w| hidden(w)).map(|w| format!("wp-block-hidden-{w}")).collect();
@@ -126,14 +126,14 @@ pub(super) fn visibility(
         return html;
     }
     let names: Vec<&str> = classes.iter().map(String::as_str).collect();
-    // Whether a picture that may not be seen is the most important one cannot be known.
+    // The priority of images that may be hidden is unknown.
     crate::tags::set_image_priority(&add(html, "", &names), "auto")
 }
 
-/// How classes for CSS begin that a block brings for itself alone.
+/// Prefix of the classes for a block's custom CSS.
 pub(super) const CSS_CLASS: &str = "wp-custom-css-";
 
-/// The class for CSS that a block brings for itself alone. `chosen` are the classes that were made for it before.
+/// The class for a block's custom CSS. `chosen` are the classes that were generated for the block before.
 pub(super) fn css_class(
     block: &Block<'_>,
     block_type: Option<&BlockType>,
@@ -144,24 +144,24 @@ pub(super) fn css_class(
     if css.trim().is_empty() || css.contains('<') || block_type.is_some_and(|t| !t.has_support(&["customCSS"], true)) {
         return None;
     }
-    let mut told = shown(block);
+    let mut hashed = block_value(block);
     if !chosen.is_empty() {
         let own = block["className"].as_str().filter(|class| !class.is_empty());
         let classes: Vec<&str> = own.into_iter().chain(chosen.iter().map(String::as_str)).collect();
-        told["attrs"]["className"] = classes.join(" ").into();
+        hashed["attrs"]["className"] = classes.join(" ").into();
     }
     if let Some(layout) = parent.and_then(|parent| parent.attrs.get("layout")).filter(|layout| !layout.is_null()) {
-        told["parentLayout"] = layout.clone();
+        hashed["parentLayout"] = layout.clone();
     }
-    Some(format!("{CSS_CLASS}{}", layout::hash(told)))
+    Some(format!("{CSS_CLASS}{}", layout::hash(hashed)))
 }
 
-/// A block as values, in the form in which it is told apart from others.
-fn shown(block: &Block<'_>) -> Value {
+/// A block as a JSON value, as input for its hash.
+fn block_value(block: &Block<'_>) -> Value {
     json!({
         "blockName": block.name,
         "attrs": block.attrs,
-        "innerBlocks": block.inner_blocks.iter().map(shown).collect::<Vec<_>>(),
+        "innerBlocks": block.inner_blocks.iter().map(block_value).collect::<Vec<_>>(),
         "innerHTML": block.inner_html(),
         "innerContent": block.inner_content,
     })

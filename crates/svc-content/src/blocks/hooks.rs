@@ -1,8 +1,8 @@
-//! Block hooks: blocks that types want to stand beside others, or inside them, put in where content is read.
+//! Block hooks: blocks that are automatically inserted before, after or inside other blocks.
 //!
-//! A block beside which others want to stand remembers those that an editor was shown, so that one that he takes away stays
-//! away: in its attribute `metadata.ignoredHookedBlocks`. What the content as a whole stands in has no attributes; the names
-//! for it are kept by whoever keeps the content.
+//! A block stores the names of the hooked blocks that editors have seen in its attribute
+//! `metadata.ignoredHookedBlocks`, so that a block that a user removes is not inserted again. The root of the content
+//! has no attributes; callers store the names for it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,35 +10,35 @@ use serde_json::{Map, Value};
 
 use super::{Block, BlockTypes, parse, parse::n_unclosed, serialize_blocks};
 
-/// Where a block stands by another one, as types say it.
-const PLACES: [&str; 4] = ["before", "after", "first_child", "last_child"];
+/// Positions of hooked blocks, as in block types.
+const POSITIONS: [&str; 4] = ["before", "after", "first_child", "last_child"];
 
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum HookPosition {
     Before,
     After,
     First,
     Last,
 }
 
-/// Which blocks want to stand where.
+/// The hooked blocks of a set of block types.
 #[derive(Clone, Debug, Default)]
-pub struct Hooks {
-    /// By the block that they stand by, then by place, in the order of their types.
-    wanted: HashMap<String, [Vec<String>; 4]>,
-    /// Those that may stand once only in a content.
+pub struct BlockHooks {
+    /// Hooked blocks by anchor block, then by position, in the order of the block types.
+    hooked: HashMap<String, [Vec<String>; 4]>,
+    /// Blocks that may occur only once in content.
     single: HashSet<String>,
 }
 
-/// What content stands in, as a block.
+/// The root of content, as a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Root {
+pub struct ContentRoot {
     name: String,
     ignored: Vec<String>,
 }
 
-impl Root {
-    /// Of a post of this type. `stored` is what was kept of [`Kept::names`], as a list in JSON.
+impl ContentRoot {
+    /// The root of a post's content. `stored` is the stored value of [`StoredContent::names`], as a JSON array.
     pub fn of(post_type: &str, stored: &str) -> Self {
         let name = match post_type {
             "wp_block" => "core/block",
@@ -47,45 +47,45 @@ impl Root {
             _ => "core/post-content",
         };
         let names = serde_json::from_str(stored).unwrap_or(Value::Null);
-        Root { name: name.to_owned(), ignored: texts(names.as_array().map_or(&[], Vec::as_slice)) }
+        ContentRoot { name: name.to_owned(), ignored: texts(names.as_array().map_or(&[], Vec::as_slice)) }
     }
 }
 
-impl Root {
-    /// Whether text alone counts as a block in it.
-    fn takes_text(&self, purpose: Purpose) -> bool {
+impl ContentRoot {
+    /// Whether content without any block counts as a block.
+    fn counts_text_as_block(&self, purpose: Purpose) -> bool {
         purpose != Purpose::Store && self.name != "core/template-part"
     }
 }
 
-/// Content as it is stored.
+/// Content to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredContent {
     /// The content.
     pub content: String,
-    /// The blocks that want to stand in the content or beside it, and need not be shown there again.
+    /// Names of hooked blocks at the content's root, which are not inserted again.
     pub names: Vec<String>,
 }
 
-/// What the blocks are for.
+/// The purpose of applying hooks.
 #[derive(Clone, Copy, PartialEq)]
 enum Purpose {
-    /// They are shown.
+    /// Rendering: insert hooked blocks.
     Show,
-    /// They are edited: what is put in is remembered.
+    /// Editing: insert hooked blocks, and store their names.
     Edit,
-    /// They are stored: what was put in before is remembered.
+    /// Storing: only store the names.
     Store,
 }
 
-impl Hooks {
+impl BlockHooks {
     pub(super) fn of(types: &BlockTypes) -> Self {
-        let mut hooks = Hooks::default();
+        let mut hooks = BlockHooks::default();
         for block_type in types.iter() {
-            for (anchor, place) in &block_type.block_hooks {
-                let Some(place) = PLACES.iter().position(|known| place == known) else { continue };
-                let places = hooks.wanted.entry(anchor.clone()).or_default();
-                places[place].push(block_type.name.clone());
+            for (anchor, position) in &block_type.block_hooks {
+                let Some(position) = POSITIONS.iter().position(|known| position == known) else { continue };
+                let by_position = hooks.hooked.entry(anchor.clone()).or_default();
+                by_position[position].push(block_type.name.clone());
                 if !block_type.has_support(&["multiple"], true) {
                     hooks.single.insert(block_type.name.clone());
                 }
@@ -94,116 +94,117 @@ impl Hooks {
         hooks
     }
 
-    /// No block wants to stand by another.
+    /// Whether there are no hooked blocks.
     pub fn is_empty(&self) -> bool {
-        self.wanted.is_empty()
+        self.hooked.is_empty()
     }
 
-    /// Blocks to be shown, with those that want to stand there.
-    pub fn shown<'a>(&self, blocks: Vec<Block<'a>>, root: Option<&Root>) -> Vec<Block<'a>> {
+    /// Inserts hooked blocks for rendering.
+    pub fn shown<'a>(&self, blocks: Vec<Block<'a>>, root: Option<&ContentRoot>) -> Vec<Block<'a>> {
         if self.is_empty() { blocks } else { self.apply(blocks, root, Purpose::Show).0 }
     }
 
-    /// Content as an editor gets it: blocks spelled in the one way, those put in that want to stand there.
+    /// Content for an editor: normalized blocks, with hooked blocks inserted.
     ///
-    /// Content in which several blocks are never closed has no other spelling that says the same, and stays.
-    pub fn edited(&self, content: &str, root: Option<&Root>) -> String {
-        self.respelled(content, root, Purpose::Edit).content
+    /// Content with several unclosed blocks cannot be normalized, and is unchanged.
+    pub fn edited(&self, content: &str, root: Option<&ContentRoot>) -> String {
+        self.normalize(content, root, Purpose::Edit).content
     }
 
-    /// Content as it is stored when it is changed: as [`Self::edited`], but nothing is put in.
-    pub fn kept(&self, content: &str, root: Option<&Root>) -> Kept {
-        self.respelled(content, root, Purpose::Store)
+    /// Content to store after a change: like [`Self::edited`], but no blocks are inserted.
+    pub fn kept(&self, content: &str, root: Option<&ContentRoot>) -> StoredContent {
+        self.normalize(content, root, Purpose::Store)
     }
 
-    fn respelled(&self, content: &str, root: Option<&Root>, purpose: Purpose) -> Kept {
-        // Nothing is put into what is empty in PHP's sense.
+    fn normalize(&self, content: &str, root: Option<&ContentRoot>, purpose: Purpose) -> StoredContent {
+        // Content that is empty in PHP's sense is unchanged.
         let stays = match purpose {
             Purpose::Edit if matches!(content, "" | "0") => true,
             _ => self.is_empty() && !content.contains("<!--") || n_unclosed(content) > 1,
         };
         if stays {
-            return Kept { content: content.to_owned(), names: Vec::new() };
+            return StoredContent { content: content.to_owned(), names: Vec::new() };
         }
         let (blocks, names) = match self.is_empty() {
             true => (parse(content), Vec::new()),
             false => self.apply(parse(content), root, purpose),
         };
-        Kept { content: serialize_blocks(&blocks), names }
+        StoredContent { content: serialize_blocks(&blocks), names }
     }
 
-    /// The blocks, and the names that the root remembers.
+    /// The blocks, and the names of the root's ignored blocks.
     fn apply<'a>(
         &self,
         blocks: Vec<Block<'a>>,
-        root: Option<&Root>,
+        root: Option<&ContentRoot>,
         purpose: Purpose,
     ) -> (Vec<Block<'a>>, Vec<String>) {
         let mut used = HashSet::new();
-        self.note_used(&blocks, &mut used);
+        self.collect_used(&blocks, &mut used);
         let root_name = root.map(|root| root.name.as_str());
-        let mut run = Run { hooks: self, purpose, root: root_name, used };
-        let mut around = around(blocks, root, purpose);
-        // Asked for where they are remembered; beside the root nothing is put in.
-        run.at(&mut around, Place::Before);
-        run.at(&mut around, Place::After);
-        if around.inner_blocks.is_empty() && root.is_some_and(|root| root.takes_text(purpose)) {
-            for place in [Place::First, Place::Last] {
-                let made = run.at(&mut around, place);
-                around.inner_content.extend(made.iter().map(|_| None));
-                around.inner_blocks.extend(made);
+        let mut inserter = Inserter { hooks: self, purpose, root: root_name, used };
+        let mut root_block = wrap_in_root(blocks, root, purpose);
+        // These only store names, since nothing is inserted next to the root.
+        inserter.at(&mut root_block, HookPosition::Before);
+        inserter.at(&mut root_block, HookPosition::After);
+        if root_block.inner_blocks.is_empty() && root.is_some_and(|root| root.counts_text_as_block(purpose)) {
+            for position in [HookPosition::First, HookPosition::Last] {
+                let inserted = inserter.at(&mut root_block, position);
+                root_block.inner_content.extend(inserted.iter().map(|_| None));
+                root_block.inner_blocks.extend(inserted);
             }
         } else {
-            run.inside(&mut around);
+            inserter.inside(&mut root_block);
         }
-        let names = texts(ignored(&around));
-        let mut inner = around.inner_blocks.into_iter();
-        let chunks = around.inner_content.into_iter();
+        let names = texts(ignored(&root_block));
+        let mut inner = root_block.inner_blocks.into_iter();
+        let chunks = root_block.inner_content.into_iter();
         let blocks = chunks.filter_map(|chunk| chunk.map_or_else(|| inner.next(), |text| Some(Block::freeform(text))));
         (blocks.collect(), names)
     }
 
-    /// Those of the blocks that may stand only once.
-    fn note_used(&self, blocks: &[Block<'_>], used: &mut HashSet<String>) {
+    /// Collects the blocks that may occur only once.
+    fn collect_used(&self, blocks: &[Block<'_>], used: &mut HashSet<String>) {
         if self.single.is_empty() {
             return;
         }
         for block in blocks {
             used.extend(block.name.as_deref().filter(|name| self.single.contains(*name)).map(str::to_owned));
-            self.note_used(&block.inner_blocks, used);
+            self.collect_used(&block.inner_blocks, used);
         }
     }
 }
 
-/// The block that blocks stand in. Text beside blocks is its own; text alone may be a block.
-fn around<'a>(blocks: Vec<Block<'a>>, root: Option<&Root>, purpose: Purpose) -> Block<'a> {
-    let mut around = Block { name: root.map(|root| root.name.clone().into()), ..Block::default() };
+/// Wraps blocks in their root. Text next to blocks belongs to the root; text alone may be a block.
+fn wrap_in_root<'a>(blocks: Vec<Block<'a>>, root: Option<&ContentRoot>, purpose: Purpose) -> Block<'a> {
+    let mut root_block = Block { name: root.map(|root| root.name.clone().into()), ..Block::default() };
     if let Some(root) = root.filter(|root| !root.ignored.is_empty()) {
-        ignore(&mut around, root.ignored.iter().map(String::as_str));
+        ignore(&mut root_block, root.ignored.iter().map(String::as_str));
     }
-    let is_text = blocks.iter().all(|block| block.name.is_none()) && root.is_none_or(|root| root.takes_text(purpose));
+    let is_text =
+        blocks.iter().all(|block| block.name.is_none()) && root.is_none_or(|root| root.counts_text_as_block(purpose));
     for block in blocks {
         if block.name.is_none() && !is_text {
-            around.inner_content.extend(block.inner_content);
+            root_block.inner_content.extend(block.inner_content);
         } else {
-            around.inner_content.push(None);
-            around.inner_blocks.push(block);
+            root_block.inner_content.push(None);
+            root_block.inner_blocks.push(block);
         }
     }
-    around
+    root_block
 }
 
-/// Blocks being put in.
-struct Run<'h> {
-    hooks: &'h Hooks,
+/// Inserts hooked blocks.
+struct Inserter<'h> {
+    hooks: &'h BlockHooks,
     purpose: Purpose,
     root: Option<&'h str>,
-    /// Blocks that may stand only once, and do.
+    /// Blocks that may occur only once, and do.
     used: HashSet<String>,
 }
 
-impl Run<'_> {
-    /// Puts blocks by those inside this one. The content's depth is bounded where it is read.
+impl Inserter<'_> {
+    /// Inserts blocks next to and inside the inner blocks of `parent`. The parser limits the depth.
     fn inside(&mut self, parent: &mut Block<'_>) {
         let chunks = std::mem::take(&mut parent.inner_content);
         let inner = std::mem::take(&mut parent.inner_blocks);
@@ -214,42 +215,43 @@ impl Run<'_> {
                 continue;
             }
             let Some((index, mut block)) = inner.next() else { continue };
-            let mut made = if index == 0 { self.at(parent, Place::First) } else { Vec::new() };
-            made.extend(self.at(&mut block, Place::Before));
-            let mut after = self.at(&mut block, Place::After);
+            let mut inserted = if index == 0 { self.at(parent, HookPosition::First) } else { Vec::new() };
+            inserted.extend(self.at(&mut block, HookPosition::Before));
+            let mut after = self.at(&mut block, HookPosition::After);
             if index + 1 == count {
-                after.extend(self.at(parent, Place::Last));
+                after.extend(self.at(parent, HookPosition::Last));
             }
             self.inside(&mut block);
-            made.push(block);
-            made.extend(after);
-            parent.inner_content.extend(made.iter().map(|_| None));
-            parent.inner_blocks.extend(made);
+            inserted.push(block);
+            inserted.extend(after);
+            parent.inner_content.extend(inserted.iter().map(|_| None));
+            parent.inner_blocks.extend(inserted);
         }
     }
 
-    /// The blocks that are put at a place by this one, which remembers them where it is to.
-    fn at(&mut self, anchor: &mut Block<'_>, place: Place) -> Vec<Block<'static>> {
+    /// The blocks to insert at a position of `anchor`, which stores their names if required.
+    fn at(&mut self, anchor: &mut Block<'_>, position: HookPosition) -> Vec<Block<'static>> {
         let name = anchor.name.as_deref().unwrap_or_default();
-        let Some(places) = self.hooks.wanted.get(name) else { return Vec::new() };
-        // Beside what content stands in nothing can be put; nor beside the like of it inside.
-        let is_beside = matches!(place, Place::Before | Place::After);
-        if is_beside && self.purpose != Purpose::Store && self.root == Some(name) {
+        let Some(by_position) = self.hooks.hooked.get(name) else { return Vec::new() };
+        // Nothing is inserted next to the root, or next to inner blocks of the same name.
+        let is_sibling = matches!(position, HookPosition::Before | HookPosition::After);
+        if is_sibling && self.purpose != Purpose::Store && self.root == Some(name) {
             return Vec::new();
         }
-        let wanted = places[place as usize].iter().map(String::as_str);
+        let hooked = by_position[position as usize].iter().map(String::as_str);
         let names: Vec<&str> =
-            wanted.filter(|name| !self.hooks.single.contains(*name) || self.used.insert((*name).to_owned())).collect();
+            hooked.filter(|name| !self.hooks.single.contains(*name) || self.used.insert((*name).to_owned())).collect();
         let known = ignored(anchor);
-        let put =
+        let to_insert =
             names.iter().filter(|name| self.purpose != Purpose::Store && known.iter().all(|known| known != *name));
-        let made = put.map(|name| Block { name: Some((*name).to_owned().into()), ..Block::default() }).collect();
-        // What stands once is seen where it stands.
+        let inserted =
+            to_insert.map(|name| Block { name: Some((*name).to_owned().into()), ..Block::default() }).collect();
+        // Blocks that may occur only once are not stored as ignored.
         let stays = |name: &&str| self.purpose == Purpose::Store || !self.hooks.single.contains(*name);
         if self.purpose != Purpose::Show {
             ignore(anchor, names.into_iter().filter(stays));
         }
-        made
+        inserted
     }
 }
 
@@ -257,7 +259,7 @@ fn texts(values: &[Value]) -> Vec<String> {
     values.iter().filter_map(|value| Some(value.as_str()?.to_owned())).collect()
 }
 
-/// Names of the blocks that are not put by this one.
+/// Names of the blocks that are not inserted at this block.
 fn ignored<'b>(block: &'b Block<'_>) -> &'b [Value] {
     block["metadata"]["ignoredHookedBlocks"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
@@ -285,18 +287,18 @@ mod tests {
     use super::*;
     use crate::blocks::BlockType;
 
-    /// Types that want to stand at each place of some block, named after it.
-    fn hooks(rows: &[(&str, &str, &str)]) -> Hooks {
+    /// Block types that hook into an anchor block.
+    fn hooks(rows: &[(&str, &str, &str)]) -> BlockHooks {
         let mut types = BlockTypes::default();
-        for (name, anchor, place) in rows {
+        for (name, anchor, position) in rows {
             let file =
-                json!({"name": name, "blockHooks": {*anchor: place}, "supports": {"multiple": *name != "x/one"}});
-            types.add_found(BlockType::from_json(&file).expect("it has a name"));
+                json!({"name": name, "blockHooks": {*anchor: position}, "supports": {"multiple": *name != "x/one"}});
+            types.register_from_file(BlockType::from_json(&file).expect("a valid block name"));
         }
         types.hooks().clone()
     }
 
-    fn all() -> Hooks {
+    fn all() -> BlockHooks {
         hooks(&[
             ("x/b", "core/heading", "before"),
             ("x/a", "core/heading", "after"),
@@ -311,23 +313,23 @@ mod tests {
 
     const MARK: &str = r#"{"metadata":{"ignoredHookedBlocks":["x/b","x/a"]}}"#;
 
-    /// What a recorded site gave to editors, showed and stored.
+    /// Content for editing, rendering and storing, as recorded from WordPress.
     #[test]
-    fn blocks_are_put_where_they_want_to_stand() {
+    fn hooked_blocks_are_inserted() {
         let hooks = all();
         let heading = format!("<!-- wp:x/b /--><!-- wp:heading {MARK} -->h<!-- /wp:heading --><!-- wp:x/a /-->");
-        let kept = format!("<!-- wp:heading {MARK} -->h<!-- /wp:heading -->");
+        let stored_heading = format!("<!-- wp:heading {MARK} -->h<!-- /wp:heading -->");
         let plain = "<!-- wp:heading -->h<!-- /wp:heading -->";
         let group = |inside: &str| format!("<!-- wp:group --><div>{inside}</div><!-- /wp:group -->");
         let marked = r#"<!-- wp:group {"metadata":{"ignoredHookedBlocks":["x/f","x/l"]}} -->"#;
         let (first, last) = ("<!-- wp:x/cf /-->", "<!-- wp:x/cl /-->");
         let rows: [(&str, String, String); 9] = [
-            (plain, format!("{first}{heading}{last}"), kept.clone()),
-            (&kept, format!("{first}{kept}{last}"), kept.clone()),
+            (plain, format!("{first}{heading}{last}"), stored_heading.clone()),
+            (&stored_heading, format!("{first}{stored_heading}{last}"), stored_heading.clone()),
             (
                 &group(plain),
                 format!("{first}{marked}<div><!-- wp:x/f /-->{heading}<!-- wp:x/l /--></div><!-- /wp:group -->{last}"),
-                format!("{marked}<div>{kept}</div><!-- /wp:group -->"),
+                format!("{marked}<div>{stored_heading}</div><!-- /wp:group -->"),
             ),
             (&group(""), format!("{first}{}{last}", group("")), group("")),
             ("text", format!("{first}text{last}"), "text".to_owned()),
@@ -344,7 +346,7 @@ mod tests {
                 "<!-- wp:list /--><!-- wp:x/one /-->".to_owned(),
             ),
         ];
-        let root = Root::of("post", "");
+        let root = ContentRoot::of("post", "");
         for (content, edited, stored) in rows {
             assert_eq!(hooks.edited(content, Some(&root)), edited);
             assert_eq!(hooks.kept(content, Some(&root)).content, stored);
@@ -359,24 +361,24 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_away_stays_away() {
+    fn removed_hooked_blocks_are_not_inserted_again() {
         let hooks = all();
-        let kept = hooks.kept("<!-- wp:p/q /-->", Some(&Root::of("page", "")));
-        assert_eq!(kept.names, ["x/cb", "x/cf", "x/cl"]);
-        let root = Root::of("page", &json!(kept.names).to_string());
+        let stored = hooks.kept("<!-- wp:p/q /-->", Some(&ContentRoot::of("page", "")));
+        assert_eq!(stored.names, ["x/cb", "x/cf", "x/cl"]);
+        let root = ContentRoot::of("page", &json!(stored.names).to_string());
         assert_eq!(hooks.edited("text", Some(&root)), "text");
-        let text_alone = hooks.kept("text", Some(&Root::of("post", r#"["x\/y"]"#)));
+        let text_alone = hooks.kept("text", Some(&ContentRoot::of("post", r#"["x\/y"]"#)));
         assert_eq!(text_alone.names, ["x/y", "x/cb"]);
-        assert!(hooks.kept("text", Some(&Root::of("wp_block", ""))).names.is_empty());
+        assert!(hooks.kept("text", Some(&ContentRoot::of("wp_block", ""))).names.is_empty());
         let hooks = self::hooks(&[("x/p", "core/template-part", "firstChild")]);
-        assert_eq!(hooks.edited("text", Some(&Root::of("wp_template_part", ""))), "text");
+        assert_eq!(hooks.edited("text", Some(&ContentRoot::of("wp_template_part", ""))), "text");
     }
 
-    /// Without hooks too; what cannot be said otherwise, or could not be told apart from text, stays.
+    /// Blocks are normalized even without hooks. Content that would change its meaning is unchanged.
     #[test]
-    fn blocks_are_spelled_in_one_way() {
-        let hooks = Hooks::default();
-        for (content, spelled) in [
+    fn blocks_are_normalized() {
+        let hooks = BlockHooks::default();
+        for (content, normalized) in [
             (
                 r#"<!--   wp:core/heading   {"b":  {}, "u":"\u00e9<\/"}   --><h2><!-- /wp:core/heading  -->"#,
                 r#"<!-- wp:heading {"b":[],"u":"é\u003c/"} --><h2><!-- /wp:heading -->"#,
@@ -387,8 +389,8 @@ mod tests {
             ("<!-- wp:heading {bad} /-->", "<!-- wp:heading /-->"),
             ("text <b>&amp;</b>", "text <b>&amp;</b>"),
         ] {
-            assert_eq!(hooks.edited(content, None), spelled);
-            assert_eq!(hooks.kept(content, None), Kept { content: spelled.to_owned(), names: Vec::new() });
+            assert_eq!(hooks.edited(content, None), normalized);
+            assert_eq!(hooks.kept(content, None), StoredContent { content: normalized.to_owned(), names: Vec::new() });
         }
     }
 }

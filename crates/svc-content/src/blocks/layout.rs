@@ -1,6 +1,6 @@
-//! Layout classes of blocks: how a container arranges the blocks inside, and how a block sits in its container.
+//! Layout classes of blocks: how a container arranges its inner blocks, and how a block is placed in its container.
 //!
-//! Only class names; the style sheets that go with them are for the pages.
+//! Only class names; [`Styles`] has the CSS rules.
 
 use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
@@ -9,28 +9,28 @@ use svc_php::{Php, cast::truthy, json as text};
 use super::{Block, Chunk, Theme, styles::Styles, types::BlockType};
 use crate::tags::Tags;
 
-/// The class for a block that is told how to sit in its container, as `wp-container-content-…`.
+/// The class of a block with layout settings for its container, such as `wp-container-content-…`.
 pub(super) fn child_class(block: &Block<'_>, parent: Option<&Block<'_>>) -> Option<String> {
     let layout = block.attrs.get("style")?.get("layout")?.as_object()?;
-    let set = |name: &str| layout.get(name).is_some_and(truthy);
+    let is_set = |name: &str| layout.get(name).is_some_and(truthy);
     let stretch = layout.get("selfStretch").and_then(Value::as_str);
     let styled = match stretch {
-        Some("fixed" | "fixedNoShrink") => set("flexSize"),
+        Some("fixed" | "fixedNoShrink") => is_set("flexSize"),
         Some("fill") => true,
         _ => false,
     };
-    if !styled && !["columnStart", "columnSpan", "rowStart", "rowSpan"].into_iter().any(set) {
+    if !styled && !["columnStart", "columnSpan", "rowStart", "rowSpan"].into_iter().any(is_set) {
         return None;
     }
     let of_parent = parent.and_then(|parent| parent.attrs.get("layout")).and_then(Value::as_object);
     let hash = hash(json!({
-        "layout": only(layout, &["selfStretch", "flexSize", "columnStart", "columnSpan", "rowStart", "rowSpan"]),
-        "parentLayout": of_parent.map(|layout| only(layout, &["minimumColumnWidth", "columnCount"])).unwrap_or_default(),
+        "layout": select_keys(layout, &["selfStretch", "flexSize", "columnStart", "columnSpan", "rowStart", "rowSpan"]),
+        "parentLayout": of_parent.map(|layout| select_keys(layout, &["minimumColumnWidth", "columnCount"])).unwrap_or_default(),
     }));
     Some(format!("wp-container-content-{hash}"))
 }
 
-/// The classes of a container of this type, in order; none for a type that arranges no blocks.
+/// The layout classes of a container block, in order. Empty if the block type has no layout support.
 pub(super) fn container_classes(
     block: &Block<'_>,
     block_type: Option<&BlockType>,
@@ -40,18 +40,18 @@ pub(super) fn container_classes(
     let Some(block_type) = block_type else { return Vec::new() };
     let support = ["layout", "__experimentalLayout"].iter().find_map(|name| block_type.support(&[name]));
     let Some(support) = support.filter(|support| truthy(support)) else { return Vec::new() };
-    let given = block.attrs.get("layout").filter(|layout| !layout.is_null());
+    let own_layout = block.attrs.get("layout").filter(|layout| !layout.is_null());
     let default = support.get("default").and_then(Value::as_object);
-    let mut layout = match given {
+    let mut layout = match own_layout {
         Some(layout) => layout.as_object().cloned().unwrap_or_default(),
         None => default.cloned().unwrap_or_default(),
     };
-    let set = |layout: &Map<String, Value>, name: &str| layout.get(name).is_some_and(truthy);
-    if ["inherit", "contentSize"].into_iter().any(|name| set(&layout, name)) {
+    let is_set = |layout: &Map<String, Value>, name: &str| layout.get(name).is_some_and(truthy);
+    if ["inherit", "contentSize"].into_iter().any(|name| is_set(&layout, name)) {
         layout.insert("type".to_owned(), Value::from("constrained"));
     }
-    // Only what the block itself says; the defaults of its type have no classes.
-    let word = |name: &str| given.and_then(|layout| layout.get(name)?.as_str()).filter(|text| !text.is_empty());
+    // Only the block's own settings have classes, not the defaults of its type.
+    let word = |name: &str| own_layout.and_then(|layout| layout.get(name)?.as_str()).filter(|text| !text.is_empty());
     let kind = layout.get("type").map_or("default", |kind| kind.as_str().unwrap_or_default());
 
     let mut classes = Vec::new();
@@ -87,7 +87,7 @@ pub(super) fn container_classes(
     classes
 }
 
-/// The value of `class` that tells the element around inner blocks: the last one in the text before the first of them.
+/// The `class` value of the element around inner blocks: the last one in the text before the first inner block.
 pub(super) fn wrapper_class<'b>(block: &'b Block<'_>) -> Option<&'b str> {
     let mut chunks = block.chunks();
     let Some(Chunk::Text(first)) = chunks.next() else { return None };
@@ -95,15 +95,15 @@ pub(super) fn wrapper_class<'b>(block: &'b Block<'_>) -> Option<&'b str> {
     Tags::new(first).filter_map(|tag| tag.value(first, "class")).filter(|class| !class.is_empty()).last()
 }
 
-/// Whether the layout needs rules of its own, beyond those of its type.
+/// Whether the layout needs CSS rules besides those of its type.
 fn has_own_style(kind: &str, layout: &Map<String, Value>, spacing: &Value, gap: bool) -> bool {
     let word = |name: &str| layout.get(name).and_then(Value::as_str).unwrap_or_default();
-    let set = |name: &str| layout.get(name).is_some_and(truthy);
+    let is_set = |name: &str| layout.get(name).is_some_and(truthy);
     match kind {
         "constrained" => {
             let padding = &spacing["padding"];
-            gap || set("contentSize")
-                || set("wideSize")
+            gap || is_set("contentSize")
+                || is_set("wideSize")
                 || matches!(word("justifyContent"), "left" | "right")
                 || ["left", "right"].iter().any(|side| !padding[side].is_null() && padding[side] != "")
         }
@@ -119,7 +119,7 @@ fn has_own_style(kind: &str, layout: &Map<String, Value>, spacing: &Value, gap: 
     }
 }
 
-/// The gap that a block sets, each part without what could leave its rule; null when none is left.
+/// The block's gap without unsafe values; null if nothing is left.
 fn gap(spacing: &Value) -> Value {
     let safe = |value: &Value| match value.as_str() {
         Some(text) if text.contains(['\\', '(', '&', '=', '}']) || text.contains("/*") => Value::Null,
@@ -131,7 +131,7 @@ fn gap(spacing: &Value) -> Value {
     }
 }
 
-/// Whether a gap counts: text running down has only one above each block, others have both.
+/// Whether a gap applies. Flow layouts use only its `top`, others both values.
 fn has_gap(kind: &str, gap: &Value) -> bool {
     match gap {
         Value::Object(sides) if matches!(kind, "default" | "constrained") => {
@@ -142,25 +142,25 @@ fn has_gap(kind: &str, gap: &Value) -> bool {
     }
 }
 
-/// The gap that a type names for themes without one.
+/// The block type's gap for themes without one.
 fn own_gap(block_type: &BlockType) -> &str {
     block_type.support(&["spacing", "blockGap", "__experimentalDefault"]).and_then(Value::as_str).unwrap_or("0.5em")
 }
 
-/// Eight hexadecimal digits that tell values apart. Source: `wp_unique_id_from_values`.
+/// A hash of eight hexadecimal digits. Source: `wp_unique_id_from_values`.
 pub(super) fn hash(values: Value) -> String {
     let text = text::encode(&Value::from(Php::from(values)));
     Md5::digest(text.as_bytes()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn only(map: &Map<String, Value>, names: &[&str]) -> Map<String, Value> {
-    let wanted = map.iter().filter(|(name, _)| names.contains(&name.as_str()));
-    wanted.map(|(name, value)| (name.clone(), value.clone())).collect()
+fn select_keys(map: &Map<String, Value>, names: &[&str]) -> Map<String, Value> {
+    let selected = map.iter().filter(|(name, _)| names.contains(&name.as_str()));
+    selected.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Text as part of a class name: small letters, digits, `_` and single hyphens.
+/// Converts text to a part of a class name: lowercase letters, digits, `_` and single hyphens.
 fn slug(text: &str) -> String {
-    let kept: String = text
+    let mapped: String = text
         .chars()
         .filter_map(|c| match c {
             c if c.is_ascii_alphanumeric() || c == '_' => Some(c.to_ascii_lowercase()),
@@ -169,5 +169,5 @@ fn slug(text: &str) -> String {
             _ => None,
         })
         .collect();
-    kept.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+    mapped.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }

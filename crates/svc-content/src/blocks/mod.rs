@@ -1,7 +1,7 @@
-//! Blocks: the comments that cut post content into typed, nested parts.
+//! Blocks: comments that divide post content into typed, nested parts.
 //!
-//! Reading ([`parse`]) and writing ([`serialize_blocks`]) of the notation, and rendering ([`Renderer`]) of static blocks. What
-//! code makes of a block plugs in through [`DynamicBlocks`].
+//! Parsing ([`parse()`]), serializing ([`serialize_blocks`]), and rendering ([`Renderer`]) of static blocks. Dynamic
+//! blocks are rendered by an implementation of [`DynamicBlocks`].
 
 mod bindings;
 mod duotone;
@@ -14,7 +14,7 @@ mod render;
 pub(crate) mod scan;
 mod serialize;
 mod states;
-mod stored;
+mod static_blocks;
 mod styles;
 pub mod types;
 
@@ -23,41 +23,41 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 pub use fluid::FluidSizes;
-pub use hooks::{Hooks, Kept, Root};
+pub use hooks::{BlockHooks, ContentRoot, StoredContent};
 pub use parse::{MAX_DEPTH, parse};
 pub use render::{Duotone, DynamicBlocks, Renderer, StaticOnly, Theme, excerpt_remove_blocks, render};
 pub use serialize::{comment_delimited, serialize_attributes, serialize_block, serialize_blocks};
 pub use types::{BlockType, BlockTypes};
 
-/// A part of content: one block, or text between blocks.
+/// A part of content: a block, or text between blocks.
 ///
-/// Text is borrowed from the content where it can be.
+/// Text is borrowed from the content if possible.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Block<'a> {
-    /// The full name, namespace included (`core/paragraph`); nothing for text outside any block.
+    /// The full name with namespace (`core/paragraph`); `None` for text outside of blocks.
     pub name: Option<Cow<'a, str>>,
-    /// Attributes of the comment.
+    /// Attributes in the block's comment.
     pub attrs: Map<String, Value>,
-    /// The comment held attributes that are no JSON; [`Block::attrs`] is empty then. The reference has null there.
-    pub attrs_unreadable: bool,
-    /// Blocks inside, in order.
+    /// The comment had attributes that are not valid JSON, so [`Block::attrs`] is empty. WordPress has null there.
+    pub has_invalid_attrs: bool,
+    /// Inner blocks, in order.
     pub inner_blocks: Vec<Block<'a>>,
-    /// The content in order: text, and for each of [`Block::inner_blocks`] a gap.
+    /// The content in order: text, or `None` for each of [`Block::inner_blocks`].
     pub inner_content: Vec<Option<Cow<'a, str>>>,
 }
 
 impl<'a> Block<'a> {
-    /// Text outside any block.
+    /// Text outside of blocks.
     pub fn freeform(text: impl Into<Cow<'a, str>>) -> Self {
         Block { inner_content: vec![Some(text.into())], ..Block::default() }
     }
 
-    /// The block's own text, without that of the blocks inside.
+    /// The block's own text, without inner blocks.
     pub fn inner_html(&self) -> String {
         self.inner_content.iter().flatten().map(AsRef::as_ref).collect()
     }
 
-    /// Text and inner blocks in their order.
+    /// Text and inner blocks, in order.
     pub fn chunks(&self) -> impl Iterator<Item = Chunk<'_, 'a>> {
         let mut blocks = self.inner_blocks.iter();
         self.inner_content.iter().filter_map(move |chunk| match chunk {
@@ -67,18 +67,18 @@ impl<'a> Block<'a> {
     }
 }
 
-/// A step through a block's content.
+/// A part of a block's content.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Chunk<'b, 'a> {
     /// Text of the block itself.
     Text(&'b str),
-    /// A block inside.
+    /// An inner block.
     Block(&'b Block<'a>),
 }
 
-/// Whether content seems to hold blocks: a quick test for the usual spelling of their comments.
+/// Whether content seems to have blocks: a quick test for the usual spelling of their comments.
 ///
-/// It may be wrong either way for unusual ones (`<!--  wp:x -->` with two spaces). Source: `has_blocks`.
+/// The result may be wrong for unusual spellings (`<!--  wp:x -->` with two spaces). Source: `has_blocks`.
 pub fn has_blocks(content: &str) -> bool {
     content.contains("<!-- wp:")
 }
@@ -88,7 +88,7 @@ pub fn block_version(content: &str) -> u8 {
     u8::from(has_blocks(content))
 }
 
-/// A block's name as its comment has it: without `core/`. Source: `strip_core_block_namespace`.
+/// A block's name as in its comment: without `core/`. Source: `strip_core_block_namespace`.
 pub fn strip_core_namespace(name: &str) -> &str {
     name.strip_prefix("core/").unwrap_or(name)
 }

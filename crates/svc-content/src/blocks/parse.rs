@@ -1,4 +1,4 @@
-//! Content to blocks.
+//! Parses content to blocks.
 
 use std::borrow::Cow;
 
@@ -9,26 +9,26 @@ use super::{
     scan::{Delimiter, Kind, Scanner},
 };
 
-/// Blocks that may be open at once. Openers beyond are text, with their closers; no editor nests so deeply, and what walks
-/// the tree may recurse.
+/// Maximum number of open blocks. Further opening comments and their closing ones are text. No editor nests this
+/// deeply, and code that walks the tree may recurse.
 pub const MAX_DEPTH: usize = 128;
 
-/// How many times the content's length all blocks together may hold that are never closed; the outer ones beyond it hold
-/// no more than what is certainly theirs.
+/// Maximum total size of the content of unclosed blocks, as a multiple of the content's length. Outer blocks beyond
+/// this limit have only the content that precedes inner unclosed blocks.
 const MAX_REPEATS: usize = 8;
 
-/// Reads content into blocks; text between them becomes blocks without name.
+/// Parses content to blocks. Text between blocks becomes blocks without a name.
 ///
-/// Never fails. As in the reference: a closer closes the innermost open block whatever its name, one with nothing to close
-/// makes the rest text, and blocks still open at the end stand side by side, innermost first, each with all text from its
-/// opener on. Takes time in proportion to the content. Source: `parse_blocks`.
+/// Never fails and takes linear time. As in WordPress, a closing comment closes the innermost open block regardless
+/// of its name; after a closing comment without an open block, the rest is text; and blocks that are open at the end
+/// become siblings, innermost first, each with all text after its opening comment. Source: `parse_blocks`.
 pub fn parse(content: &str) -> Vec<Block<'_>> {
     let mut parser = Parser { content, output: Vec::new(), open: Vec::new(), at: 0 };
     parser.run();
     parser.output
 }
 
-/// How many blocks are never closed.
+/// Number of unclosed blocks.
 pub(super) fn n_unclosed(content: &str) -> usize {
     let (mut scanner, mut open) = (Scanner::new(content), 0_usize);
     while let Some(delimiter) = scanner.next() {
@@ -42,21 +42,21 @@ pub(super) fn n_unclosed(content: &str) -> usize {
     open
 }
 
-/// A block whose closer is still to come.
-struct Open<'a> {
+/// A block that is not closed yet.
+struct OpenBlock<'a> {
     block: Block<'a>,
-    /// Where its comment begins.
+    /// Start of its opening comment.
     start: usize,
-    /// Up to where its content has been taken.
-    taken: usize,
-    /// Where text before it begins, that no block has taken yet.
+    /// End of the content that was already added to it.
+    consumed: usize,
+    /// Start of the text before it that belongs to no block yet.
     text_before: Option<usize>,
 }
 
 struct Parser<'a> {
     content: &'a str,
     output: Vec<Block<'a>>,
-    open: Vec<Open<'a>>,
+    open: Vec<OpenBlock<'a>>,
     /// End of the last comment.
     at: usize,
 }
@@ -88,21 +88,21 @@ impl<'a> Parser<'a> {
         if self.open.is_empty() {
             self.text(self.at, self.content.len());
         }
-        // Each block that is never closed holds all that follows it, what the inner ones hold too.
-        let mut left = MAX_REPEATS.saturating_mul(self.content.len());
+        // Each unclosed block has all text after it, including that of inner ones.
+        let mut remaining = MAX_REPEATS.saturating_mul(self.content.len());
         while let Some(open) = self.open.pop() {
-            let rest = self.content.len() - open.taken;
-            let end = if rest <= left { self.content.len() } else { open.taken };
-            left = left.saturating_sub(rest);
+            let rest = self.content.len() - open.consumed;
+            let end = if rest <= remaining { self.content.len() } else { open.consumed };
+            remaining = remaining.saturating_sub(rest);
             self.finish(open, end);
         }
     }
 
     fn open(&mut self, delimiter: &Delimiter<'a>) {
-        self.open.push(Open {
+        self.open.push(OpenBlock {
             block: block(delimiter),
             start: delimiter.start,
-            taken: delimiter.end,
+            consumed: delimiter.end,
             text_before: (delimiter.start > self.at).then_some(self.at),
         });
     }
@@ -112,36 +112,36 @@ impl<'a> Parser<'a> {
             self.text(self.at, delimiter.start);
             self.output.push(block(delimiter));
         } else {
-            self.put_inside(block(delimiter), delimiter.start, delimiter.end);
+            self.add_to_parent(block(delimiter), delimiter.start, delimiter.end);
         }
     }
 
-    /// Whether there was anything to close.
+    /// Closes the innermost open block. Returns `false` if there is none.
     fn close(&mut self, delimiter: &Delimiter<'a>) -> bool {
         let Some(mut open) = self.open.pop() else { return false };
         if self.open.is_empty() {
             self.finish(open, delimiter.start);
         } else {
-            // Even when empty, unlike everywhere else.
-            open.block.inner_content.push(Some(self.between(open.taken, delimiter.start)));
-            self.put_inside(open.block, open.start, delimiter.end);
+            // Added even if empty, unlike everywhere else.
+            open.block.inner_content.push(Some(self.between(open.consumed, delimiter.start)));
+            self.add_to_parent(open.block, open.start, delimiter.end);
         }
         true
     }
 
-    /// Puts a block that spans `start..end` inside the innermost open one, with the text before it.
-    fn put_inside(&mut self, block: Block<'a>, start: usize, end: usize) {
+    /// Adds a block at `start..end`, and the text before it, to the innermost open block.
+    fn add_to_parent(&mut self, block: Block<'a>, start: usize, end: usize) {
         let Some(mut parent) = self.open.pop() else { return };
-        parent.block.inner_content.extend(self.significant(parent.taken, start).map(Some));
+        parent.block.inner_content.extend(self.non_empty(parent.consumed, start).map(Some));
         parent.block.inner_content.push(None);
         parent.block.inner_blocks.push(block);
-        parent.taken = end;
+        parent.consumed = end;
         self.open.push(parent);
     }
 
-    /// Puts an open block out, its content ending here, after the text before it.
-    fn finish(&mut self, mut open: Open<'a>, end: usize) {
-        open.block.inner_content.extend(self.significant(open.taken, end).map(Some));
+    /// Adds an open block to the output, with its content up to `end`, after the text before it.
+    fn finish(&mut self, mut open: OpenBlock<'a>, end: usize) {
+        open.block.inner_content.extend(self.non_empty(open.consumed, end).map(Some));
         if let Some(before) = open.text_before {
             self.text(before, open.start);
         }
@@ -158,8 +158,8 @@ impl<'a> Parser<'a> {
         Cow::Borrowed(self.content.get(start..end).unwrap_or_default())
     }
 
-    /// Text of a block, unless it is empty in PHP's sense, which takes in a lone `0`.
-    fn significant(&self, start: usize, end: usize) -> Option<Cow<'a, str>> {
+    /// Text of a block, unless it is empty in PHP's sense, which includes `0`.
+    fn non_empty(&self, start: usize, end: usize) -> Option<Cow<'a, str>> {
         Some(self.between(start, end)).filter(|text| !matches!(text.as_ref(), "" | "0"))
     }
 }
@@ -174,5 +174,5 @@ fn block<'a>(delimiter: &Delimiter<'a>) -> Block<'a> {
         Ok(Value::Object(attrs)) => Some(attrs),
         _ => None,
     });
-    Block { name: Some(name), attrs_unreadable: attrs.is_none(), attrs: attrs.unwrap_or_default(), ..Block::default() }
+    Block { name: Some(name), has_invalid_attrs: attrs.is_none(), attrs: attrs.unwrap_or_default(), ..Block::default() }
 }

@@ -1,10 +1,11 @@
-//! Finds block comments in text, in one pass.
+//! Finds block comments in text, in a single pass.
 //!
-//! The notation: `<!--`, white space, optionally `/`, `wp:`, optionally a namespace and `/`, a name, white space, optionally
-//! attributes in braces and white space, optionally `/`, `-->`. White space is space, tab, line feed, form feed and carriage
-//! return. Attributes end at the first closing brace that white space and the end of the comment follow.
+//! A comment is `<!--`, white space, optionally `/`, `wp:`, optionally a namespace and `/`, a name, white space,
+//! optionally attributes in braces and white space, optionally `/`, and `-->`. White space is space, tab, line feed,
+//! form feed and carriage return. Attributes end at the first closing brace that is followed by white space and the
+//! end of the comment.
 
-/// What a comment does.
+/// Kinds of comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Opener,
@@ -13,24 +14,24 @@ pub(crate) enum Kind {
     Void,
 }
 
-/// One block comment; places are byte offsets.
+/// A block comment; positions are byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Delimiter<'a> {
     pub(crate) kind: Kind,
-    /// As written, so possibly without namespace.
+    /// As written, possibly without namespace.
     pub(crate) name: &'a str,
-    /// JSON text, braces included.
+    /// JSON text, including braces.
     pub(crate) attrs: Option<&'a str>,
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
-/// Walks from comment to comment.
+/// Iterates over block comments.
 pub(crate) struct Scanner<'a> {
     text: &'a str,
     at: usize,
-    /// The first place at or after `searched_from` where attributes can end, so that many comments with unfinished attributes
-    /// do not each search the whole rest. `None` before any search.
+    /// The cached result of the last search for the end of attributes, so that comments with unfinished attributes do
+    /// not each search the whole rest. `None` before the first search.
     attrs_end: Option<AttrsEnd>,
 }
 
@@ -95,14 +96,14 @@ impl<'a> Scanner<'a> {
         Some(Delimiter { kind, name, attrs, start, end: at + 3 })
     }
 
-    /// The end of white space that begins here; at least one character of it.
+    /// The end of the white space at this position, which must not be empty.
     fn white(&self, start: usize) -> Option<usize> {
         let rest = self.text.as_bytes().get(start..)?;
         let length = rest.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\x0C' | b'\r')).count();
         if length > 0 { Some(start + length) } else { None }
     }
 
-    /// The end of a name or namespace: a small letter, then small letters, digits, `_` and `-`.
+    /// The end of a name or namespace: a lowercase letter, then lowercase letters, digits, `_` and `-`.
     fn word(&self, start: usize) -> Option<usize> {
         let rest = self.text.as_bytes().get(start..)?;
         if !rest.first()?.is_ascii_lowercase() {
@@ -114,7 +115,7 @@ impl<'a> Scanner<'a> {
 
     fn attrs_end(&mut self, open: usize) -> Option<(usize, usize)> {
         match self.attrs_end {
-            // Nothing lies between where the last search began and what it found.
+            // The cached result is valid from the start of its search to the match.
             Some(AttrsEnd { searched_from, found })
                 if searched_from <= open && found.is_none_or(|(brace, _)| brace > open) =>
             {

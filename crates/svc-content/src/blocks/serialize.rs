@@ -1,18 +1,19 @@
-//! Blocks to content.
+//! Serializes blocks to content.
 
 use serde_json::{Map, Value};
 use svc_php::{Php, json};
 
 use super::{Block, Chunk, strip_core_namespace};
 
-/// Writes blocks as content. Source: `serialize_blocks`.
+/// Serializes blocks. Source: `serialize_blocks`.
 pub fn serialize_blocks(blocks: &[Block<'_>]) -> String {
     let mut out = String::new();
     blocks.iter().for_each(|block| write_block(block, &mut out));
     out
 }
 
-/// Writes one block: its comments around its content; of text outside blocks the text alone. Source: `serialize_block`.
+/// Serializes a block: its comments around its content, or only its text if it has no name. Source:
+/// `serialize_block`.
 pub fn serialize_block(block: &Block<'_>) -> String {
     serialize_blocks(std::slice::from_ref(block))
 }
@@ -39,8 +40,8 @@ fn write_content(block: &Block<'_>, out: &mut String) {
     }
 }
 
-/// Comments of a block around content that is already written; without a name the content alone.
-/// Source: `get_comment_delimited_block_content`.
+/// A block's comments around serialized content; only the content without a name. Source:
+/// `get_comment_delimited_block_content`.
 pub fn comment_delimited(name: Option<&str>, attrs: &Map<String, Value>, content: &str) -> String {
     let mut out = String::new();
     match name {
@@ -58,7 +59,7 @@ pub fn comment_delimited(name: Option<&str>, attrs: &Map<String, Value>, content
     out
 }
 
-/// Whether content is empty in PHP's sense, which takes in a lone `0`: such a block is written without content.
+/// Whether content is empty in PHP's sense, which includes `0`. Such a block is serialized without content.
 fn is_nothing(content: &str) -> bool {
     matches!(content, "" | "0")
 }
@@ -79,11 +80,11 @@ fn write_closer(name: &str, out: &mut String) {
     out.push_str(" -->");
 }
 
-/// Attributes as JSON that can stand in an HTML comment: `--`, `<`, `>`, `&`, `"` in texts and `\` are written as `\u002d\u002d`
-/// and so on.
+/// Serializes attributes as JSON for an HTML comment: `--`, `<`, `>`, `&`, `\` and `"` in strings become escapes such
+/// as `\u002d\u002d`.
 ///
-/// As PHP holds maps and lists as one type, an empty map prints `[]`, and one with the names 0, 1, 2 … a list.
-/// Source: `serialize_block_attributes`.
+/// Since PHP has a single array type, an empty object becomes `[]`, and one with the keys 0, 1, 2 … a list. Source:
+/// `serialize_block_attributes`.
 pub fn serialize_attributes(attrs: &Map<String, Value>) -> String {
     let text = json::compact(&Value::from(Php::from(Value::Object(attrs.clone()))));
     let mut out = String::with_capacity(text.len());

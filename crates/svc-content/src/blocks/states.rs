@@ -1,6 +1,6 @@
-//! Looks of a block in windows of some widths and in states: below a pointer, with the focus.
+//! Responsive and state styles of blocks (`@mobile`, `:hover`, `:focus`).
 //!
-//! A block gets one class for all of them; the rules that go with it are for pages.
+//! A block gets a single class for all of them. The CSS rules are collected for pages.
 
 use std::fmt::Write as _;
 
@@ -11,14 +11,14 @@ use super::{
     styles::{Rules, css_value, elements_of},
 };
 
-/// Windows, as blocks and as rules call them.
-const WINDOWS: [(&str, &str); 2] = [("@mobile", "width <= 480px"), ("@tablet", "480px < width <= 782px")];
-/// States of blocks that are pressed.
+/// Viewports, as named in blocks and as media queries.
+const VIEWPORTS: [(&str, &str); 2] = [("@mobile", "width <= 480px"), ("@tablet", "480px < width <= 782px")];
+/// States of interactive blocks.
 const STATES: [&str; 4] = [":hover", ":focus", ":focus-visible", ":active"];
-/// Blocks that have such states.
-const PRESSED: &str = "core/button";
+/// The block type that has states.
+const BLOCK_WITH_STATES: &str = "core/button";
 
-/// Properties by the feature that they belong to, in the order of the rules.
+/// Properties by feature, in the order of the rules.
 #[rustfmt::skip]
 const PROPERTIES: &[(&str, &str, &str)] = &[
     ("background", "backgroundPosition", "background-position"), ("background", "backgroundRepeat", "background-repeat"),
@@ -36,13 +36,13 @@ const PROPERTIES: &[(&str, &str, &str)] = &[
 ];
 const SIDES: [&str; 4] = ["top", "right", "bottom", "left"];
 
-/// The class of a block that looks different at times, and its rules.
+/// The class of a block with responsive or state styles, and its rules.
 pub(super) struct States {
     pub(super) class: String,
     pub(super) css: String,
 }
 
-/// What a block says of its looks at times; nothing when it says nothing that shows.
+/// The responsive and state styles of a block; `None` if there are none.
 pub(super) fn of(block: &Block<'_>, block_type: Option<&BlockType>) -> Option<States> {
     let (style, block_type) = (block["style"].as_object()?, block_type?);
     if !style.keys().any(|name| name.starts_with([':', '@'])) {
@@ -50,15 +50,15 @@ pub(super) fn of(block: &Block<'_>, block_type: Option<&BlockType>) -> Option<St
     }
     const CLASS: &str = "wp-states";
     let states = |style: &Value| {
-        let pressed = STATES.iter().filter(|_| block_type.name == PRESSED);
-        pressed.map(|state| look(block_type, CLASS, state, &style[*state])).collect::<Vec<_>>().concat()
+        let pressed = STATES.iter().filter(|_| block_type.name == BLOCK_WITH_STATES);
+        pressed.map(|state| style_rules(block_type, CLASS, state, &style[*state])).collect::<Vec<_>>().concat()
     };
     let mut css: String = states(&block["style"]).concat();
-    for (window, media) in WINDOWS {
-        let given = &block["style"][window];
-        let mut rules = look(block_type, CLASS, "", given);
-        rules.extend(states(given));
-        rules.extend(elements_of(CLASS, &given["elements"], IMPORTANT));
+    for (viewport, media) in VIEWPORTS {
+        let viewport_style = &block["style"][viewport];
+        let mut rules = style_rules(block_type, CLASS, "", viewport_style);
+        rules.extend(states(viewport_style));
+        rules.extend(elements_of(CLASS, &viewport_style["elements"], IMPORTANT));
         for rule in rules {
             let _ = write!(css, "@media ({media}){{{rule}}}");
         }
@@ -72,8 +72,8 @@ pub(super) fn of(block: &Block<'_>, block_type: Option<&BlockType>) -> Option<St
 
 const IMPORTANT: &str = " !important";
 
-/// The rules of one look: one for each part of the block that has something of it.
-fn look(block_type: &BlockType, class: &str, state: &str, style: &Value) -> Vec<String> {
+/// The CSS rules of a style: one for each element of the block that has declarations.
+fn style_rules(block_type: &BlockType, class: &str, state: &str, style: &Value) -> Vec<String> {
     let mut parts: Vec<(String, Rules)> = Vec::new();
     let mut declare = |feature: &str, part: &str, property: &str, value: String, mark: &str| {
         let selector = selector(block_type, class, feature, part);
@@ -112,11 +112,12 @@ fn look(block_type: &BlockType, class: &str, state: &str, style: &Value) -> Vec<
     parts.iter().map(|(selector, rules)| rules.of(&format!("{selector}{state}"))).filter(|r| !r.is_empty()).collect()
 }
 
-/// The element of a block that shows a feature. Buttons show all but their width on their link.
+/// The selector of the element that a feature applies to. For buttons, this is the link for all features but the
+/// width.
 fn selector(block_type: &BlockType, class: &str, feature: &str, part: &str) -> String {
     match (block_type.name.as_str(), feature, part) {
-        (PRESSED, "dimensions", _) => format!(".{class}"),
-        (PRESSED, ..) => format!(".{class} .wp-block-button__link"),
+        (BLOCK_WITH_STATES, "dimensions", _) => format!(".{class}"),
+        (BLOCK_WITH_STATES, ..) => format!(".{class} .wp-block-button__link"),
         _ => format!(".{class}"),
     }
 }
@@ -126,9 +127,9 @@ mod tests {
     use super::*;
     use crate::blocks::{BlockTypes, parse};
 
-    /// Rules as a recorded site made them.
+    /// Rules as recorded from WordPress.
     #[test]
-    fn looks_at_times_have_rules() {
+    fn responsive_and_state_styles_have_rules() {
         let red = r##""color":{"text":"#f00","background":"#0f0"}"##;
         let shown = "color:#f00 !important;background-color:#0f0 !important;background-image:unset !important;";
         #[rustfmt::skip]
@@ -151,8 +152,8 @@ mod tests {
             let content = format!("<!-- wp:{name} {{\"style\":{style}}} /-->");
             let blocks = parse(&content);
             let block_type = BlockTypes::core().get(&format!("core/{name}")).map(AsRef::as_ref);
-            let made = of(&blocks[0], block_type);
-            let css = made.map_or_else(String::new, |states| states.css.replace(&states.class, "C"));
+            let states_of_block = of(&blocks[0], block_type);
+            let css = states_of_block.map_or_else(String::new, |states| states.css.replace(&states.class, "C"));
             assert_eq!(css, expected, "{content}");
         }
     }

@@ -1,30 +1,31 @@
-//! The rules that go with the classes of a page's blocks: how a container arranges what is in it, how a block sits in its
-//! container, colours of elements, places, and CSS that blocks bring along.
+//! CSS rules for the classes of a page's blocks: layouts of containers and their children, element colours,
+//! positions, and custom CSS.
 //!
-//! Only rules; which classes a block has is decided where it is rendered. A value that could end its rule makes none.
+//! The classes themselves are added when a block is rendered. Unsafe values, which could end their rule, produce no
+//! rule.
 
 use std::{collections::HashSet, fmt::Write as _};
 
 use serde_json::{Map, Value};
 use svc_php::cast::truthy;
 
-/// Most rules, in bytes; what is beyond has no looks of its own.
-const MOST: usize = 256 << 10;
-/// The least width of a grid's columns where nothing is said, and the gap of grids.
+/// Maximum size of all rules, in bytes. Further rules are omitted.
+const MAX_BYTES: usize = 256 << 10;
+/// The default minimum width of grid columns, and the default gap of grids.
 const COLUMN: &str = "12rem";
 const GAP: &str = "24px";
 
-/// The rules of one page, each once.
+/// The rules of a page, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     css: String,
     filters: String,
-    known: HashSet<String>,
+    added: HashSet<String>,
 }
 
 impl Styles {
     fn add(&mut self, rules: String) {
-        if !rules.is_empty() && self.css.len() + rules.len() <= MOST && self.known.insert(rules.clone()) {
+        if !rules.is_empty() && self.css.len() + rules.len() <= MAX_BYTES && self.added.insert(rules.clone()) {
             self.css.push_str(&rules);
         }
     }
@@ -33,7 +34,7 @@ impl Styles {
         &self.css
     }
 
-    /// The filters of pictures, in an element that takes no room.
+    /// The image filters, in an element without a size.
     pub(super) fn filters(&self) -> String {
         if self.filters.is_empty() {
             return String::new();
@@ -44,21 +45,21 @@ impl Styles {
         )
     }
 
-    /// Pictures that are shown through a filter.
-    pub(super) fn filtered(&mut self, pictures: &str, filter: &str) {
-        if !pictures.contains(['<', '{', '}', ';']) {
-            self.add(format!("{pictures}{{filter:{filter};}}"));
+    /// Applies a filter to images.
+    pub(super) fn apply_filter(&mut self, selector: &str, filter: &str) {
+        if !selector.contains(['<', '{', '}', ';']) {
+            self.add(format!("{selector}{{filter:{filter};}}"));
         }
     }
 
-    /// A filter of pictures, as an element.
+    /// Adds an image filter, as an element.
     pub(super) fn filter(&mut self, filter: &str) {
-        if self.filters.len() + filter.len() <= MOST && self.known.insert(filter.to_owned()) {
+        if self.filters.len() + filter.len() <= MAX_BYTES && self.added.insert(filter.to_owned()) {
             self.filters.push_str(filter);
         }
     }
 
-    /// How a container of this class arranges the blocks in it. `gap` is what the block sets, if that counts.
+    /// The layout of a container. `gap` is the block's gap, if it applies.
     pub(super) fn container(
         &mut self,
         class: &str,
@@ -76,7 +77,7 @@ impl Styles {
         self.add(rules);
     }
 
-    /// How a block of this class sits in its container.
+    /// The placement of a block in its container.
     pub(super) fn child(&mut self, class: &str, layout: &Map<String, Value>, parent: Option<&Map<String, Value>>) {
         let mut rules = Rules::default();
         let number = |name: &str| layout.get(name).filter(|n| truthy(n)).map(|n| svc_php::cast::to_int(n).max(1));
@@ -103,15 +104,15 @@ impl Styles {
             );
         }
         let mut css = rules.of(&format!(".{class}"));
-        // In windows that are too narrow for it a block takes the whole row.
+        // A block that is too wide for its container takes the whole row.
         let columns = number("columnSpan").unwrap_or(1).max(number("columnStart").unwrap_or(1));
-        let least = parent.filter(|_| columns > 1).and_then(|parent| {
+        let min_width = parent.filter(|_| columns > 1).and_then(|parent| {
             let is_auto = parent.get("columnCount").is_none_or(|count| !truthy(count))
                 || parent.get("minimumColumnWidth").is_some_and(truthy);
             let width = text(parent, "minimumColumnWidth").unwrap_or_else(|| COLUMN.to_owned());
             is_auto.then_some(width)
         });
-        if let Some((number, unit)) = least.as_deref().and_then(length) {
+        if let Some((number, unit)) = min_width.as_deref().and_then(length) {
             let (gap, columns) = (if unit == "px" { 24.0 } else { 1.5 }, columns as f64);
             let width = columns * number + (columns - 1.0) * gap;
             let place = if layout.get("columnSpan").is_some_and(truthy) { "1/-1" } else { "auto" };
@@ -121,17 +122,17 @@ impl Styles {
         self.add(css);
     }
 
-    /// Colours of links, buttons and headings in a block of this class.
+    /// Colours of links, buttons and headings in a block.
     pub(super) fn elements(&mut self, class: &str, elements: &Value) {
         self.add(elements_of(class, elements, "").concat());
     }
 
-    /// Looks of a block at times.
+    /// Responsive and state styles of a block.
     pub(super) fn states(&mut self, css: &str) {
         self.add(css.to_owned());
     }
 
-    /// Where a block of this class stays when its page is moved.
+    /// The position of a sticky or fixed block.
     pub(super) fn position(&mut self, class: &str, position: &Value) {
         let mut rules = Rules::default();
         for side in ["top", "right", "bottom", "left"] {
@@ -146,18 +147,18 @@ impl Styles {
         self.add(rules.of(&format!(".{class}")));
     }
 
-    /// Windows in which a block is not shown.
-    pub(super) fn hidden(&mut self, window: &str) {
-        let media = match window {
+    /// Hides blocks on a screen size.
+    pub(super) fn hide_on(&mut self, viewport: &str) {
+        let media = match viewport {
             "desktop" => "width > 782px",
             "tablet" => "480px < width <= 782px",
             _ => "width <= 480px",
         };
-        self.add(format!("@media ({media}){{.wp-block-hidden-{window}{{display:none !important;}}}}"));
+        self.add(format!("@media ({media}){{.wp-block-hidden-{viewport}{{display:none !important;}}}}"));
     }
 
-    /// CSS that a block brings for itself alone: declarations, and rules for what `&` stands before.
-    pub(super) fn own(&mut self, class: &str, css: &str) {
+    /// The custom CSS of a block: declarations, and nested rules with `&`.
+    pub(super) fn custom_css(&mut self, class: &str, css: &str) {
         let is_closed = css.matches('{').count() == css.matches('}').count() && !css.contains(['<', '@', '\\']);
         if is_closed {
             self.add(format!(":root :where(.{class}){{{css}}}"));
@@ -165,7 +166,7 @@ impl Styles {
     }
 }
 
-/// The rules for colours of links, buttons and headings in a block of this class; `mark` ends each declaration.
+/// The rules for colours of links, buttons and headings in a block. `mark` is appended to each declaration.
 pub(super) fn elements_of(class: &str, elements: &Value, mark: &str) -> Vec<String> {
     const HEADINGS: [&str; 6] = ["h1", "h2", "h3", "h4", "h5", "h6"];
     let within = |names: &[&str]| names.iter().map(|name| format!(".{class} {name}")).collect::<Vec<_>>().join(", ");
@@ -182,7 +183,7 @@ pub(super) fn elements_of(class: &str, elements: &Value, mark: &str) -> Vec<Stri
     rules.filter(|rule| !rule.is_empty()).collect()
 }
 
-/// Declarations of one rule.
+/// The declarations of a rule.
 #[derive(Default)]
 pub(super) struct Rules(String);
 
@@ -191,20 +192,20 @@ impl Rules {
         self.declare_with(property, value, "");
     }
 
-    /// A declaration with a mark at its end, such as ` !important`.
+    /// Adds a declaration with a suffix, such as ` !important`.
     pub(super) fn declare_with(&mut self, property: &str, value: Option<String>, mark: &str) {
         if let Some(value) = value.filter(|value| is_safe(value)) {
             let _ = write!(self.0, "{property}:{value}{mark};");
         }
     }
 
-    /// The rule, unless it says nothing.
+    /// The rule; empty without declarations.
     pub(super) fn of(&self, selector: &str) -> String {
         if self.0.is_empty() { String::new() } else { format!("{selector}{{{}}}", self.0) }
     }
 }
 
-/// A value that stays within its declaration.
+/// Whether a value cannot end its declaration.
 fn is_safe(value: &str) -> bool {
     !value.is_empty()
         && !value.contains([';', '{', '}', '<', '>', '\\', '"', '\'', '@'])
@@ -212,7 +213,7 @@ fn is_safe(value: &str) -> bool {
         && value.matches('(').count() == value.matches(')').count()
 }
 
-/// A value as CSS: `var:preset|spacing|50` is a custom property.
+/// The CSS value of a style attribute: `var:preset|spacing|50` is a custom property.
 pub(super) fn css_value(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -228,14 +229,14 @@ fn text(layout: &Map<String, Value>, name: &str) -> Option<String> {
     layout.get(name).filter(|value| truthy(value)).and_then(css_value)
 }
 
-/// A length: its number and its unit.
+/// Parses a length: its number and its unit.
 fn length(text: &str) -> Option<(f64, &str)> {
     let at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = text.split_at(at);
     matches!(unit, "px" | "rem" | "em").then_some((number.parse().ok()?, unit))
 }
 
-/// The gap of lists and grids: above and beside.
+/// The `gap` of flex and grid layouts: row and column.
 fn gap_of(gap: &Value) -> Option<String> {
     match gap {
         Value::Object(sides) => {
@@ -315,21 +316,21 @@ fn flex(class: &str, layout: &Map<String, Value>, gap: &Value) -> String {
 
 fn grid(class: &str, layout: &Map<String, Value>, gap: &Value) -> String {
     let count = layout.get("columnCount").filter(|n| truthy(n)).map(|n| svc_php::cast::to_int(n).clamp(1, 100));
-    let least = text(layout, "minimumColumnWidth").filter(|width| is_safe(width));
+    let min_width = text(layout, "minimumColumnWidth").filter(|width| is_safe(width));
     let between = gap_of(gap).and_then(|gap| gap.split(' ').next_back().map(str::to_owned)).filter(|gap| is_safe(gap));
     let mut rules = Rules::default();
-    let is_fixed = count.is_some() && least.is_none();
+    let is_fixed = count.is_some() && min_width.is_none();
     rules.declare(
         "grid-template-columns",
-        Some(match (count, least) {
+        Some(match (count, min_width) {
             (Some(count), None) => format!("repeat({count}, minmax(0, 1fr))"),
-            (None, least) => {
-                format!("repeat(auto-fill, minmax(min({}, 100%), 1fr))", least.unwrap_or_else(|| COLUMN.to_owned()))
+            (None, min_width) => {
+                format!("repeat(auto-fill, minmax(min({}, 100%), 1fr))", min_width.unwrap_or_else(|| COLUMN.to_owned()))
             }
-            (Some(count), Some(least)) => {
+            (Some(count), Some(min_width)) => {
                 let gap = between.unwrap_or_else(|| GAP.to_owned());
                 format!(
-                    "repeat(auto-fill, minmax(max(min({least}, 100%), (100% - ({gap} * ({count} - 1))) /{count}), 1fr))"
+                    "repeat(auto-fill, minmax(max(min({min_width}, 100%), (100% - ({gap} * ({count} - 1))) /{count}), 1fr))"
                 )
             }
         }),
@@ -367,7 +368,7 @@ mod tests {
         assert_eq!(styles.css(), expected);
     }
 
-    /// Rules as a recorded site made them.
+    /// Rules as recorded from WordPress.
     #[test]
     fn containers_have_rules() {
         let g1 = || json!("3rem");
@@ -449,10 +450,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_ends_the_element_that_rules_stand_in() {
+    fn rules_cannot_end_their_style_element() {
         let mut styles = Styles::default();
         for css in ["color:red}</style>", "a{b", "@import url(x)", "</style>"] {
-            styles.own("c", css);
+            styles.custom_css("c", css);
         }
         styles.elements(
             "c",
@@ -460,7 +461,7 @@ mod tests {
         );
         styles.position("c", &json!({"top": "0;}"}));
         assert_eq!(styles.css(), ".c{z-index:10;}");
-        styles.own("c", "color:red; & p{color:blue}");
+        styles.custom_css("c", "color:red; & p{color:blue}");
         assert!(styles.css().ends_with(":root :where(.c){color:red; & p{color:blue}}"));
     }
 }

@@ -1,15 +1,15 @@
-//! Rows of content and their blocks, and arbitrary content.
+//! Parsing, serializing and rendering of blocks, and arbitrary content.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A short notation for expectations: `name{attrs}[…]`, text in quotes.
+/// A short notation for blocks: `name{attrs}[…]`, with text in quotes.
 fn show(blocks: &[Block<'_>]) -> String {
     let mut out = String::new();
     for block in blocks {
         out.push_str(block.name.as_deref().map_or("-", strip_core_namespace));
-        if block.attrs_unreadable {
+        if block.has_invalid_attrs {
             out.push('!');
         }
         if !block.attrs.is_empty() {
@@ -58,7 +58,7 @@ fn content_becomes_blocks() {
 }
 
 #[test]
-fn attributes_are_written_for_comments() {
+fn attributes_are_escaped_for_comments() {
     let attrs = |text: &str| serde_json::from_str::<Map<String, Value>>(text).unwrap();
     for (json, written) in [
         ("{}", "[]"),
@@ -75,24 +75,24 @@ fn attributes_are_written_for_comments() {
 }
 
 #[test]
-fn depth_is_bounded_and_closers_still_match() {
+fn depth_is_limited_and_closing_comments_still_match() {
     let n = 10_000;
     let content = format!("{}x{}<!-- wp:b /-->", "<!-- wp:a -->".repeat(n), "<!-- /wp:a -->".repeat(n));
     let blocks = parse(&content);
-    assert_eq!(blocks.len(), 2, "the outermost and the one after it");
+    assert_eq!(blocks.len(), 2, "the outermost block and its sibling");
     assert_eq!(serialize_blocks(&blocks), content);
     assert_eq!(parse(&"<!-- wp:a -->".repeat(n)).len(), MAX_DEPTH);
 }
 
 #[test]
-fn blocks_never_closed_do_not_multiply_the_content() {
+fn content_of_unclosed_blocks_is_limited() {
     let content = format!("{}{}", "<!-- wp:a -->".repeat(MAX_DEPTH), "x".repeat(100_000));
     let held: usize =
         parse(&content).iter().flat_map(|block| &block.inner_content).flatten().map(|text| text.len()).sum();
     assert!((content.len()..=9 * content.len()).contains(&held), "{held}");
 }
 
-/// A scanner that searched the rest again from each comment would take minutes here.
+/// A quadratic scanner would take minutes here.
 #[test]
 fn unfinished_comments_take_linear_time() {
     for piece in ["<!-- wp:a {", "<!-- wp:a {\"x\":1}  ", "<!--", "<!-- ", "<!-- wp:a { } ", "} "] {
@@ -117,7 +117,7 @@ fn check_render(content: &str, html: &str) {
 }
 
 #[test]
-fn types_mend_their_markup() {
+fn static_blocks_are_rendered() {
     for (content, html) in [
         ("<!-- wp:paragraph --><p>x</p><!-- /wp:paragraph -->", r#"<p class="wp-block-paragraph">x</p>"#),
         (r#"<!-- wp:paragraph -->x<p class="a"><!-- /wp:paragraph -->"#, r#"x<p class="a wp-block-paragraph">"#),
@@ -229,7 +229,7 @@ fn layouts_show_in_classes() {
 }
 
 #[test]
-fn layout_classes_go_to_the_element_around_inner_blocks() {
+fn layout_classes_are_added_to_the_wrapper_of_inner_blocks() {
     check_render(
         r#"<!-- wp:group --><div class="a"><section class="b c"><i></i><!-- wp:html --><i class="a">q</i><!-- /wp:html --></section></div><!-- /wp:group -->"#,
         r#"<div class="a"><section class="b c is-layout-flow wp-block-group-is-layout-flow"><i></i><i class="a">q</i></section></div>"#,
@@ -241,7 +241,7 @@ fn layout_classes_go_to_the_element_around_inner_blocks() {
 }
 
 #[test]
-fn element_colors_are_numbered_from_outside_in() {
+fn element_colors_are_numbered_from_the_outside_in() {
     let color = r##"{"style":{"elements":{"link":{"color":{"text":"#000"}}}}}"##;
     check_render(
         &format!(
@@ -251,7 +251,7 @@ fn element_colors_are_numbered_from_outside_in() {
     );
 }
 
-/// A dynamic block that brings in itself, as a template part may, and others.
+/// A dynamic block that renders itself recursively, and others.
 struct Dynamic;
 
 impl DynamicBlocks for Dynamic {
@@ -270,14 +270,14 @@ impl DynamicBlocks for Dynamic {
 }
 
 #[test]
-fn dynamic_blocks_plug_in() {
+fn dynamic_blocks_are_rendered() {
     let content = r#"<!-- wp:n/outer {"k":7} -->a<!-- wp:n/own -->b<!-- /wp:n/own --><!-- /wp:n/outer -->"#;
     assert_eq!(render(&parse(content), &Dynamic), "<b>a[]7</b>");
-    assert_eq!(render(&parse("<!-- wp:n/again /-->"), &Dynamic).len(), 2 * MAX_DEPTH, "recursion ends");
+    assert_eq!(render(&parse("<!-- wp:n/again /-->"), &Dynamic).len(), 2 * MAX_DEPTH, "recursion is limited");
 }
 
 #[test]
-fn excerpts_keep_running_text() {
+fn excerpts_keep_text_blocks() {
     let theme = theme();
     for (content, text) in [
         ("no blocks", "no blocks"),
@@ -294,14 +294,14 @@ fn excerpts_keep_running_text() {
 
 proptest! {
     #[test]
-    fn closed_blocks_are_written_as_they_were(content in "(<!-- wp:[ab] -->x?<!-- wp:c /-->y?<!-- /wp:[ab] -->|<!-- wp:n/d \\{\"k\":[1-9]\\} /-->|text){0,6}") {
-        // Names of closers are not kept, so they are made to agree.
+    fn closed_blocks_round_trip(content in "(<!-- wp:[ab] -->x?<!-- wp:c /-->y?<!-- /wp:[ab] -->|<!-- wp:n/d \\{\"k\":[1-9]\\} /-->|text){0,6}") {
+        // Names in closing comments are ignored, so make them equal.
         let content = content.replace("wp:b", "wp:a");
         prop_assert_eq!(serialize_blocks(&parse(&content)), content);
     }
 
     #[test]
-    fn writing_settles_after_one_round(content in "(<!-- ?|/?wp:|a|core/| |\\{|\"|1|\\}| /?-->|é){0,40}") {
+    fn serializing_is_stable_after_one_round(content in "(<!-- ?|/?wp:|a|core/| |\\{|\"|1|\\}| /?-->|é){0,40}") {
         let once = serialize_blocks(&parse(&content));
         let blocks = parse(&once);
         prop_assert_eq!(serialize_blocks(&blocks), once);

@@ -1,8 +1,8 @@
-//! Block types: what is known of a kind of block, whoever registers it.
+//! Block types.
 //!
-//! The core types stand in `core.json`, in the form of the `block.json` files of plugins and themes, with one member
-//! more: `dynamic`. What the reference derives from such a file (attributes that supports bring, names of scripts) is
-//! derived here. Reads no files.
+//! The core types are in `core.json`, in the format of the `block.json` files of plugins and themes, with one more
+//! property: `dynamic`. Properties that WordPress derives from such a file (attributes of supports, script handles)
+//! are derived here. This module reads no files.
 
 use std::{
     fmt,
@@ -12,68 +12,68 @@ use std::{
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use super::Hooks;
+use super::BlockHooks;
 
-/// Makes the HTML of a block: its attributes, completed, and its content with inner blocks rendered.
+/// Renders a block: receives its attributes with defaults, and its content with inner blocks rendered.
 pub type RenderBlock = dyn Fn(&Map<String, Value>, &str) -> String + Send + Sync;
 
-/// A kind of block.
+/// A block type.
 #[derive(Clone, Default)]
 pub struct BlockType {
-    /// The full name, namespace included: `core/paragraph`.
+    /// The full name with namespace: `core/paragraph`.
     pub name: String,
-    /// What people call it.
+    /// Title for users.
     pub title: String,
-    /// What it is for.
+    /// Description for users.
     pub description: String,
-    /// Under which heading editors offer it.
+    /// The category in the editor's block library.
     pub category: Option<String>,
     /// Name of an icon, or an SVG.
     pub icon: Option<String>,
-    /// Version of the interface that the block's code is written for.
+    /// Version of the block API.
     pub api_version: i64,
-    /// Words that find it.
+    /// Search terms.
     pub keywords: Vec<String>,
-    /// Blocks that it may stand in directly; any when nothing is said.
+    /// Allowed parent blocks; `None` for any.
     pub parent: Option<Vec<String>>,
-    /// Blocks that it may stand in at any depth.
+    /// Blocks of which one must be an ancestor.
     pub ancestor: Option<Vec<String>>,
-    /// Blocks that may stand in it directly.
+    /// Allowed inner blocks.
     pub allowed_blocks: Option<Vec<String>>,
-    /// Attributes by name, each with its schema; those of supports included.
+    /// Schemas of attributes by name, including those of supports.
     pub attributes: Map<String, Value>,
-    /// Names under which blocks inside see attributes of this one.
+    /// Context for inner blocks: names, and the attributes with the values.
     pub provides_context: IndexMap<String, String>,
-    /// What it wants to know from blocks around.
+    /// Context values that the block uses.
     pub uses_context: Vec<String>,
-    /// CSS selectors of its parts.
+    /// CSS selectors of the block's elements.
     pub selectors: Map<String, Value>,
-    /// Features that editor and theme may use on it.
+    /// Block supports.
     pub supports: Map<String, Value>,
-    /// Styles to choose from.
+    /// Block styles.
     pub styles: Vec<Value>,
-    /// Ready-made forms.
+    /// Block variations.
     pub variations: Vec<Value>,
-    /// Blocks beside which it wants to stand, and where.
+    /// Block hooks: anchor blocks and positions.
     pub block_hooks: Map<String, Value>,
-    /// Domain of its translations.
+    /// Text domain of the translations.
     pub textdomain: Option<String>,
-    /// A block to show in previews.
+    /// An example for previews.
     pub example: Value,
-    /// Names of its scripts and styles.
+    /// Handles of scripts and styles.
     pub assets: Assets,
-    /// Its HTML is made when a page is.
+    /// Whether the block is rendered by code.
     pub dynamic: bool,
-    /// Makes the HTML of a type that code registers.
+    /// Renderer of a block type that is registered by code.
     pub render: Option<Arc<RenderBlock>>,
 }
 
-/// Names of the scripts and styles of a block type.
+/// Handles of the scripts and styles of a block type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assets {
     /// Scripts for the editor.
     pub editor_script: Vec<String>,
-    /// Scripts for editor and pages.
+    /// Scripts for the editor and for pages.
     pub script: Vec<String>,
     /// Scripts for pages.
     pub view_script: Vec<String>,
@@ -81,7 +81,7 @@ pub struct Assets {
     pub view_script_module: Vec<String>,
     /// Styles for the editor.
     pub editor_style: Vec<String>,
-    /// Styles for editor and pages.
+    /// Styles for the editor and for pages.
     pub style: Vec<String>,
     /// Styles for pages.
     pub view_style: Vec<String>,
@@ -94,19 +94,19 @@ impl fmt::Debug for BlockType {
 }
 
 impl BlockType {
-    /// A type with this name and title, and the attributes that every type has.
+    /// Creates a block type with a name, a title, and the attributes of every type.
     pub fn new(name: &str, title: &str) -> Self {
         Self::from_json(&json!({"name": name, "title": title, "apiVersion": 3})).unwrap_or_default()
     }
 
-    /// Reads the content of a `block.json`; nothing when it names no block. Source: `register_block_type_from_metadata`.
+    /// Parses a `block.json`; `None` without a valid name. Source: `register_block_type_from_metadata`.
     pub fn from_json(file: &Value) -> Option<Self> {
         let name = file["name"].as_str().filter(|name| is_name(name))?;
-        let text = |member: &str| file[member].as_str().map(str::to_owned);
-        let map = |member: &str| file[member].as_object().cloned().unwrap_or_default();
-        let list = |member: &str| file[member].as_array().map(|items| texts(items));
-        let files = |member: &str, kind: &str| assets(name, kind, &file[member]);
-        let mut made = BlockType {
+        let text = |property: &str| file[property].as_str().map(str::to_owned);
+        let map = |property: &str| file[property].as_object().cloned().unwrap_or_default();
+        let list = |property: &str| file[property].as_array().map(|items| texts(items));
+        let files = |property: &str, kind: &str| assets(name, kind, &file[property]);
+        let mut block_type = BlockType {
             name: name.to_owned(),
             title: text("title").unwrap_or_default(),
             description: text("description").unwrap_or_default(),
@@ -127,7 +127,7 @@ impl BlockType {
             supports: map("supports"),
             styles: file["styles"].as_array().cloned().unwrap_or_default(),
             variations: file["variations"].as_array().cloned().unwrap_or_default(),
-            block_hooks: map("blockHooks").into_iter().filter_map(place_of_hook).collect(),
+            block_hooks: map("blockHooks").into_iter().filter_map(hook_position).collect(),
             textdomain: text("textdomain"),
             example: file["example"].clone(),
             assets: Assets {
@@ -142,8 +142,8 @@ impl BlockType {
             dynamic: file["dynamic"] == true || file["render"].is_string(),
             render: None,
         };
-        made.add_support_attributes();
-        Some(made)
+        block_type.add_support_attributes();
+        Some(block_type)
     }
 
     /// Adds an attribute with its schema.
@@ -152,14 +152,14 @@ impl BlockType {
         self
     }
 
-    /// Sets what the block supports, and adds the attributes that come with it.
+    /// Sets the block supports, and adds their attributes.
     pub fn supports(mut self, supports: Value) -> Self {
         self.supports = supports.as_object().cloned().unwrap_or_default();
         self.add_support_attributes();
         self
     }
 
-    /// Makes the block's HTML with this.
+    /// Sets the block's renderer.
     pub fn rendered_by(mut self, render: impl Fn(&Map<String, Value>, &str) -> String + Send + Sync + 'static) -> Self {
         self.dynamic = true;
         self.render = Some(Arc::new(render));
@@ -171,19 +171,19 @@ impl BlockType {
         self.name.split_once('/').map_or("", |(namespace, _)| namespace)
     }
 
-    /// A setting of its supports, by the path to it.
+    /// A setting of the supports, by its path.
     pub fn support(&self, path: &[&str]) -> Option<&Value> {
         let (first, rest) = path.split_first()?;
         rest.iter().try_fold(self.supports.get(*first)?, |at, step| at.get(step))
     }
 
-    /// Whether it supports a feature; `default` when nothing is said.
+    /// Whether the block supports a feature; `default` if there is no setting.
     pub fn has_support(&self, path: &[&str], default: bool) -> bool {
         self.support(path).map_or(default, is_on)
     }
 
-    /// Whether the reference leaves it to the block's own code to show a feature (`__experimentalSkipSerialization`).
-    pub fn shows_itself(&self, feature: &str, part: &str) -> bool {
+    /// Whether the block's renderer applies the feature itself (`__experimentalSkipSerialization`).
+    pub fn skips_serialization(&self, feature: &str, part: &str) -> bool {
         match self.support(&[feature, "__experimentalSkipSerialization"]) {
             Some(Value::Array(parts)) => parts.iter().any(|p| p == part),
             Some(all) => is_on(all),
@@ -191,7 +191,7 @@ impl BlockType {
         }
     }
 
-    /// Attributes that every type has, and those that its supports bring. Those it has already stay.
+    /// Adds the attributes of every type and of its supports, unless they exist.
     fn add_support_attributes(&mut self) {
         let text = || json!({"type": "string"});
         let object = || json!({"type": "object"});
@@ -221,15 +221,15 @@ impl BlockType {
             (self.has_support(&["anchor"], false), "anchor", text()),
             (self.has_support(&["customCSS"], true), "style", object()),
         ];
-        for (wanted, name, schema) in rows {
-            if wanted && !self.attributes.contains_key(name) {
+        for (is_supported, name, schema) in rows {
+            if is_supported && !self.attributes.contains_key(name) {
                 self.attributes.insert(name.to_owned(), schema);
             }
         }
     }
 }
 
-/// Whether a text names a block type: `namespace/name`, of small letters, digits and hyphens.
+/// Whether this is a valid block name: `namespace/name`, with lowercase letters, digits and hyphens.
 pub fn is_name(name: &str) -> bool {
     let part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_lowercase())
@@ -238,7 +238,7 @@ pub fn is_name(name: &str) -> bool {
     name.split_once('/').is_some_and(|(namespace, name)| part(namespace) && part(name))
 }
 
-/// A list or map of settings that is empty is off, as any other empty value.
+/// Whether a setting is truthy. Empty arrays and objects are not.
 fn is_on(value: &Value) -> bool {
     svc_php::cast::truthy(value)
 }
@@ -247,7 +247,8 @@ fn texts(items: &[Value]) -> Vec<String> {
     items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// Names of assets: those given, and for files (`file:./view.js`) ones made of the block's name, numbered from the second.
+/// Asset handles: as given, or for files (`file:./view.js`) generated from the block's name, numbered from the second
+/// one on.
 fn assets(block: &str, kind: &str, value: &Value) -> Vec<String> {
     let given = match value {
         Value::String(_) => std::slice::from_ref(value),
@@ -265,76 +266,76 @@ fn assets(block: &str, kind: &str, value: &Value) -> Vec<String> {
     given.iter().enumerate().filter_map(|(index, given)| name(index, given)).collect()
 }
 
-/// A hook's place as files spell it (`firstChild`) in the interface's spelling.
-fn place_of_hook((anchor, place): (String, Value)) -> Option<(String, Value)> {
-    let place = match place.as_str()? {
-        place @ ("before" | "after") => place,
+/// Converts a hook position from `block.json` (`firstChild`) to the REST API's form.
+fn hook_position((anchor, position): (String, Value)) -> Option<(String, Value)> {
+    let position = match position.as_str()? {
+        position @ ("before" | "after") => position,
         "firstChild" => "first_child",
         "lastChild" => "last_child",
         _ => return None,
     };
-    Some((anchor, place.into()))
+    Some((anchor, position.into()))
 }
 
-/// The block types of a site, in the order of the interface: those that code registers, then those of the core, then
-/// those that come with plugins and themes.
+/// The block types of a site, in the order of the REST API: types registered by code, core types, types of plugins
+/// and themes.
 #[derive(Clone, Debug)]
 pub struct BlockTypes {
     by_name: IndexMap<String, Arc<BlockType>>,
-    /// Found out when they are first asked for.
-    hooks: OnceLock<Hooks>,
+    /// Computed on first use.
+    hooks: OnceLock<BlockHooks>,
 }
 
 static CORE: LazyLock<BlockTypes> = LazyLock::new(|| {
     let files: Vec<Value> = serde_json::from_str(include_str!("core.json")).unwrap_or_default();
     let types = files.iter().filter_map(BlockType::from_json);
-    let by_name = types.map(|made| (made.name.clone(), Arc::new(made))).collect();
+    let by_name = types.map(|block_type| (block_type.name.clone(), Arc::new(block_type))).collect();
     BlockTypes { by_name, hooks: OnceLock::new() }
 });
 
 impl BlockTypes {
-    /// The types that every site has.
+    /// The core block types.
     pub fn core() -> &'static Self {
         &CORE
     }
 
-    /// Registers a type by code, before those of the core; one of the same name gives way.
+    /// Registers a block type before the core types, replacing one of the same name.
     pub fn register(&mut self, block_type: BlockType) {
         self.hooks.take();
-        let place = self.by_name.keys().take_while(|name| !name.starts_with("core/")).count();
+        let position = self.by_name.keys().take_while(|name| !name.starts_with("core/")).count();
         match self.by_name.get_mut(&block_type.name) {
-            Some(known) => *known = Arc::new(block_type),
+            Some(existing) => *existing = Arc::new(block_type),
             None => {
-                self.by_name.shift_insert(place, block_type.name.clone(), Arc::new(block_type));
+                self.by_name.shift_insert(position, block_type.name.clone(), Arc::new(block_type));
             }
         }
     }
 
-    /// Adds a type that was found in a file, unless its name is taken.
-    pub fn add_found(&mut self, block_type: BlockType) {
+    /// Adds a block type from a file, unless the name exists.
+    pub fn register_from_file(&mut self, block_type: BlockType) {
         self.hooks.take();
         self.by_name.entry(block_type.name.clone()).or_insert_with(|| Arc::new(block_type));
     }
 
-    /// Changes a type that is registered, such as by adding a style.
+    /// Changes a registered type, for example by adding a style.
     pub fn change(&mut self, name: &str, change: impl FnOnce(&mut BlockType)) {
         self.hooks.take();
-        if let Some(known) = self.by_name.get_mut(name) {
-            change(Arc::make_mut(known));
+        if let Some(existing) = self.by_name.get_mut(name) {
+            change(Arc::make_mut(existing));
         }
     }
 
-    /// The type with this name.
+    /// The block type with this name.
     pub fn get(&self, name: &str) -> Option<&Arc<BlockType>> {
         self.by_name.get(name)
     }
 
-    /// Which of them want to stand by others.
-    pub fn hooks(&self) -> &Hooks {
-        self.hooks.get_or_init(|| Hooks::of(self))
+    /// The hooked blocks of these types.
+    pub fn hooks(&self) -> &BlockHooks {
+        self.hooks.get_or_init(|| BlockHooks::of(self))
     }
 
-    /// All types, in order.
+    /// All block types, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<BlockType>> {
         self.by_name.values()
     }
@@ -351,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn core_types_are_all_read() {
+    fn all_core_types_are_parsed() {
         let types = BlockTypes::core();
         assert_eq!(types.iter().count(), include_str!("core.json").matches("\n  \"name\": ").count());
         for block_type in types.iter() {
@@ -362,20 +363,20 @@ mod tests {
     }
 
     #[test]
-    fn files_give_types() {
+    fn block_json_files_are_parsed() {
         let file = json!({
             "name": "my/box", "title": "Box", "render": "file:./render.php", "style": ["file:./a.css", "mine", "file:./b.css"],
             "editorScript": "file:./index.js", "viewScriptModule": "file:./view.js",
             "supports": {"color": {"text": false}, "align": ["wide"], "border": {"color": true}, "typography": {"fontSize": true}},
             "blockHooks": {"core/group": "firstChild", "core/list": "between"},
         });
-        let made = BlockType::from_json(&file).unwrap();
-        assert!(made.dynamic && made.api_version == 1);
-        assert_eq!(made.assets.style, ["my-box-style", "mine", "my-box-style-3"]);
-        assert_eq!(made.assets.editor_script, ["my-box-editor-script"]);
-        assert_eq!(made.assets.view_script_module, ["my-box-view-script-module"]);
-        assert_eq!(Value::Object(made.block_hooks), json!({"core/group": "first_child"}));
-        let names: Vec<&String> = made.attributes.keys().collect();
+        let block_type = BlockType::from_json(&file).unwrap();
+        assert!(block_type.dynamic && block_type.api_version == 1);
+        assert_eq!(block_type.assets.style, ["my-box-style", "mine", "my-box-style-3"]);
+        assert_eq!(block_type.assets.editor_script, ["my-box-editor-script"]);
+        assert_eq!(block_type.assets.view_script_module, ["my-box-view-script-module"]);
+        assert_eq!(Value::Object(block_type.block_hooks), json!({"core/group": "first_child"}));
+        let names: Vec<&String> = block_type.attributes.keys().collect();
         assert_eq!(
             names,
             ["lock", "metadata", "align", "className", "backgroundColor", "fontSize", "borderColor", "style"]
@@ -386,12 +387,12 @@ mod tests {
     }
 
     #[test]
-    fn types_by_code_come_first_and_files_last() {
+    fn types_registered_by_code_come_first_and_files_last() {
         let mut types = BlockTypes::default();
         types.register(BlockType::new("a/one", "One"));
         types.register(BlockType::new("a/two", "Two"));
-        types.add_found(BlockType::new("b/three", "Three"));
-        types.add_found(BlockType::new("a/one", "Not this"));
+        types.register_from_file(BlockType::new("b/three", "Three"));
+        types.register_from_file(BlockType::new("a/one", "Not this"));
         let names: Vec<&str> = types.iter().map(|t| t.name.as_str()).collect();
         assert_eq!((&names[..2], names.last().copied()), (&["a/one", "a/two"][..], Some("b/three")));
         assert_eq!(types.get("a/one").unwrap().title, "One");

@@ -1,4 +1,4 @@
-//! Which elements and attributes a text may have.
+//! Lists of allowed elements and attributes.
 
 use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 
@@ -6,53 +6,53 @@ use super::tables::{DATA, GLOBAL, MATH, MATH_GLOBAL, POST};
 
 type Name = Cow<'static, str>;
 
-/// Elements that a text may have, with their attributes. Names are in small letters.
+/// The allowed elements of a text and their attributes. Names are lowercase.
 ///
-/// The lists of the interface are [`AllowedHtml::post`] and its neighbours; others are built with [`AllowedHtml::allow`].
+/// The lists of WordPress are [`AllowedHtml::post`] and its siblings; build others with [`AllowedHtml::allow`].
 #[derive(Debug, Clone, Default)]
 pub struct AllowedHtml {
     elements: HashMap<Name, Attributes>,
     uploads_host: Option<String>,
 }
 
-/// The attributes of one element.
+/// The attributes of an element.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Attributes {
     rules: HashMap<Name, Rule>,
-    /// Whether any `data-…` is allowed.
+    /// Whether all `data-…` attributes are allowed.
     any_data: bool,
 }
 
-/// What the value of an attribute must be like; the default rule allows every value.
+/// Conditions on an attribute. The default rule allows every value.
 #[derive(Debug, Clone, Default)]
 pub struct Rule {
-    /// Without this attribute the element loses all others too.
+    /// If the attribute is missing or invalid, all other attributes of the element are removed.
     pub required: bool,
-    /// All of them must hold.
+    /// Checks, all of which must pass.
     pub checks: Vec<Check>,
 }
 
-/// One condition on the value of an attribute. Lengths are in bytes.
+/// A check of an attribute's value. Lengths are in bytes.
 #[derive(Debug, Clone)]
 pub enum Check {
     /// The attribute has no value (`true`), or has one (`false`).
     Valueless(bool),
-    /// The value is one of these, which are in small letters; its own case does not matter.
+    /// The value is one of these lowercase values, ignoring case.
     Values(Vec<String>),
-    /// The value is at most so long.
+    /// Maximum length of the value.
     MaxLength(usize),
-    /// The value is at least so long.
+    /// Minimum length of the value.
     MinLength(usize),
-    /// The value is a number of up to six digits, at most this.
+    /// The value is a number of up to six digits, and at most this.
     MaxValue(u32),
-    /// The value is a number of up to six digits, at least this.
+    /// The value is a number of up to six digits, and at least this.
     MinValue(u32),
-    /// The value is the address of a PDF file among the site's uploads, see [`AllowedHtml::with_uploads_host`].
+    /// The value is the URL of a PDF file in the site's uploads; see [`AllowedHtml::with_uploads_host`].
     UploadedPdf,
 }
 
 impl AllowedHtml {
-    /// Nothing: all markup goes.
+    /// No markup.
     pub fn strip() -> &'static AllowedHtml {
         static STRIP: LazyLock<AllowedHtml> = LazyLock::new(AllowedHtml::default);
         &STRIP
@@ -93,22 +93,22 @@ impl AllowedHtml {
         &SHORT
     }
 
-    /// The markup of descriptions of users and terms: [`AllowedHtml::data`], and how a link behaves.
-    /// Source: `wp_kses_allowed_html('user_description')`, which is also that of `pre_term_description`.
+    /// The markup of user and term descriptions: [`AllowedHtml::data`], and `rel` and `target` of links. Source:
+    /// `wp_kses_allowed_html('user_description')`, which is also that of `pre_term_description`.
     pub fn description() -> &'static AllowedHtml {
         static DESCRIPTION: LazyLock<AllowedHtml> =
             LazyLock::new(|| AllowedHtml::data().clone().allow("a", ["rel", "target"]));
         &DESCRIPTION
     }
 
-    /// The markup of comments that are saved: [`AllowedHtml::data`], and spans for mentions of users.
-    /// Source: `wp_kses_allowed_html('pre_comment_content')`.
+    /// The markup of stored comments: [`AllowedHtml::data`], and `span` elements for user mentions. Source:
+    /// `wp_kses_allowed_html('pre_comment_content')`.
     pub fn comment() -> &'static AllowedHtml {
         static COMMENT: LazyLock<AllowedHtml> = LazyLock::new(|| AllowedHtml::data().clone().allow("span", ["class"]));
         &COMMENT
     }
 
-    /// Also allows an element with these attributes; `data-*` stands for every attribute that begins so.
+    /// Also allows an element with these attributes; `data-*` allows all attributes with this prefix.
     #[must_use]
     pub fn allow<A: Into<Name>>(mut self, element: impl Into<Name>, attributes: impl IntoIterator<Item = A>) -> Self {
         let entry = self.elements.entry(element.into()).or_default();
@@ -118,15 +118,15 @@ impl AllowedHtml {
         self
     }
 
-    /// Also allows an element with an attribute that is subject to a rule.
+    /// Also allows an attribute of an element, subject to a rule.
     #[must_use]
     pub fn allow_if(mut self, element: impl Into<Name>, attribute: impl Into<Name>, rule: Rule) -> Self {
         self.elements.entry(element.into()).or_default().add(attribute.into(), rule);
         self
     }
 
-    /// The host, with the port if there is one, that serves the site's uploads (`example.org:8080`). Only PDF files from there
-    /// pass [`Check::UploadedPdf`]; without a host none does.
+    /// The host of the site's uploads, with the port if any (`example.org:8080`). Only URLs of PDF files on this host
+    /// pass [`Check::UploadedPdf`]; without a host none do.
     #[must_use]
     pub fn with_uploads_host(mut self, host: impl Into<String>) -> Self {
         self.uploads_host = Some(host.into());
@@ -142,29 +142,29 @@ impl AllowedHtml {
         }
     }
 
-    /// The attributes of an element whose name is given in small letters; `None` when the element is not allowed.
+    /// The attributes of an element by lowercase name; `None` if the element is not allowed.
     pub(super) fn element(&self, name: &str) -> Option<&Attributes> {
         self.elements.get(name)
     }
 
-    /// Whether the checks of a rule hold for a value; `None` is an attribute without one.
+    /// Whether a value passes the checks of a rule; `None` for an attribute without a value.
     pub(super) fn holds(&self, rule: &Rule, value: Option<&str>) -> bool {
         let text = value.unwrap_or_default();
         rule.checks.iter().all(|check| match check {
-            Check::Valueless(wanted) => value.is_none() == *wanted,
+            Check::Valueless(expected) => value.is_none() == *expected,
             Check::Values(values) => values.contains(&text.to_ascii_lowercase()),
-            Check::MaxLength(most) => text.len() <= *most,
-            Check::MinLength(least) => text.len() >= *least,
-            Check::MaxValue(most) => small_number(text).is_some_and(|n| n <= *most),
-            Check::MinValue(least) => small_number(text).is_some_and(|n| n >= *least),
+            Check::MaxLength(max) => text.len() <= *max,
+            Check::MinLength(min) => text.len() >= *min,
+            Check::MaxValue(max) => small_number(text).is_some_and(|n| n <= *max),
+            Check::MinValue(min) => small_number(text).is_some_and(|n| n >= *min),
             Check::UploadedPdf => self.is_uploaded_pdf(text),
         })
     }
 
-    fn is_uploaded_pdf(&self, address: &str) -> bool {
+    fn is_uploaded_pdf(&self, url: &str) -> bool {
         let path = ["http://", "https://"]
             .iter()
-            .find_map(|scheme| address.strip_prefix(scheme)?.strip_prefix(self.uploads_host.as_deref()?));
+            .find_map(|scheme| url.strip_prefix(scheme)?.strip_prefix(self.uploads_host.as_deref()?));
         path.is_some_and(|path| path.starts_with('/') && path.ends_with(".pdf") && !path.contains(['?', '#']))
     }
 }
@@ -175,24 +175,24 @@ impl Attributes {
         self.rules.insert(name, rule);
     }
 
-    /// Whether the element may have no attribute at all.
+    /// Whether no attributes are allowed.
     pub(super) fn is_empty(&self) -> bool {
         self.rules.is_empty() && !self.any_data
     }
 
-    /// The names of attributes that must be there.
+    /// The names of required attributes.
     pub(super) fn required(&self) -> impl Iterator<Item = &str> {
         self.rules.iter().filter(|(_, rule)| rule.required).map(|(name, _)| name.as_ref())
     }
 
-    /// The rule for an attribute, its name in small letters; `None` when it is not allowed.
+    /// The rule for an attribute by lowercase name; `None` if it is not allowed.
     pub(super) fn rule(&self, name: &str) -> Option<&Rule> {
-        static FREE: Rule = Rule { required: false, checks: Vec::new() };
-        self.rules.get(name).or_else(|| (self.any_data && is_data_name(name)).then_some(&FREE))
+        static NO_CHECKS: Rule = Rule { required: false, checks: Vec::new() };
+        self.rules.get(name).or_else(|| (self.any_data && is_data_name(name)).then_some(&NO_CHECKS))
     }
 }
 
-/// `data-` and then letters, digits, `_` and `-`.
+/// Whether the name is `data-` followed by letters, digits, `_` and `-`.
 fn is_data_name(name: &str) -> bool {
     name.strip_prefix("data-").is_some_and(|rest| {
         !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))

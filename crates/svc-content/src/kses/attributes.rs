@@ -1,4 +1,4 @@
-//! The attributes of one tag: reading them as HTML does, judging each, writing them anew.
+//! Parses, filters and writes the attributes of a tag.
 
 use std::collections::HashSet;
 
@@ -6,25 +6,25 @@ use svc_text::{ALLOWED_PROTOCOLS, bad_protocol, decode_references};
 
 use super::{
     allowed::{AllowedHtml, Attributes},
-    tables::ADDRESSES,
+    tables::URL_ATTRIBUTES,
 };
 use crate::{css::filter_declarations, tags};
 
-/// Reads attributes one by one, by the tokenization rules of HTML.
-struct Reader<'a> {
+/// Parses attributes by HTML's tokenization rules.
+struct AttributeParser<'a> {
     text: &'a str,
     at: usize,
 }
 
-/// An attribute as it stands in a tag, its value without quotes; `None` is an attribute without value.
-type Raw<'a> = (&'a str, Option<&'a str>);
+/// An attribute as written, its value without quotes; `None` for an attribute without a value.
+type RawAttribute<'a> = (&'a str, Option<&'a str>);
 
-impl<'a> Reader<'a> {
-    /// The bytes from here on that `member` accepts, passed over.
+impl<'a> AttributeParser<'a> {
+    /// Consumes the bytes that `member` accepts.
     fn take(&mut self, member: impl Fn(u8) -> bool) -> &'a str {
         let rest = &self.text[self.at..];
         let len = rest.bytes().take_while(|b| member(*b)).count();
-        // A run of bytes that are all ASCII, or that stops at an ASCII byte, ends between characters.
+        // The run is all ASCII or stops at an ASCII byte, so it ends at a character boundary.
         let (taken, _) = rest.split_at_checked(len).unwrap_or_default();
         self.at += len;
         taken
@@ -37,11 +37,11 @@ impl<'a> Reader<'a> {
     /// The next attribute, or `None` at the end.
     ///
     /// # Errors
-    /// When a quote does not end: the tag is no tag then.
-    fn next(&mut self) -> Result<Option<Raw<'a>>, Unclosed> {
+    /// If a quote is not closed; the tag is invalid in this case.
+    fn next(&mut self) -> Result<Option<RawAttribute<'a>>, UnclosedQuote> {
         self.take(|b| is_white(b) || b == b'/');
         let start = self.at;
-        // An equals sign here begins a name, though it can not stand inside one.
+        // An equals sign is part of a name only at its start.
         self.at += usize::from(self.peek() == Some(b'='));
         self.take(|b| !is_white(b) && !matches!(b, b'=' | b'/'));
         let name = &self.text[start..self.at];
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 let value = self.take(|b| b != quote);
                 if self.peek().is_none() {
-                    return Err(Unclosed);
+                    return Err(UnclosedQuote);
                 }
                 self.at += 1;
                 value
@@ -70,30 +70,31 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A quote that does not end.
-struct Unclosed;
+/// Error for an unclosed quote.
+struct UnclosedQuote;
 
 fn is_white(b: u8) -> bool {
     b.is_ascii_whitespace()
 }
 
-/// Writes the allowed ones of a tag's attributes, each after a space; none of them if a required one is missing or wrong.
+/// Writes the allowed attributes of a tag, each after a space. Writes none if a required one is missing or invalid.
 ///
-/// Values are decoded, judged, and written in double quotes with everything escaped that could end them. Of attributes
-/// with one name the first counts, even when it is then refused. Gives whether all required attributes are there.
+/// Values are decoded, checked, and written in double quotes with all special characters escaped. Of several
+/// attributes with the same name only the first is used, even if it is invalid. Returns whether all required
+/// attributes are valid.
 pub(super) fn write(out: &mut String, text: &str, attributes: &Attributes, allowed: &AllowedHtml) -> bool {
     if attributes.is_empty() {
         return true;
     }
     let start = out.len();
-    let mut reader = Reader { text, at: 0 };
+    let mut parser = AttributeParser { text, at: 0 };
     let mut seen = HashSet::new();
     let mut missing: Vec<&str> = attributes.required().collect();
     loop {
-        let (name, value) = match reader.next() {
+        let (name, value) = match parser.next() {
             Ok(Some(raw)) => raw,
             Ok(None) => break,
-            Err(Unclosed) => {
+            Err(UnclosedQuote) => {
                 out.truncate(start);
                 return attributes.required().next().is_none();
             }
@@ -103,7 +104,7 @@ pub(super) fn write(out: &mut String, text: &str, attributes: &Attributes, allow
         if seen.contains(&name) {
             continue;
         }
-        let value = value.map(|value| judge_address(&name, decode(value)));
+        let value = value.map(|value| sanitize_url_attribute(&name, decode(value)));
         let value = if name == "style" { value.map(|style| filter_declarations(&style)) } else { value };
         let is_empty_style = name == "style" && matches!(value.as_deref(), None | Some("" | "0"));
         if !is_empty_style && allowed.holds(rule, value.as_deref()) {
@@ -127,7 +128,7 @@ fn write_one(out: &mut String, name: &str, value: Option<&str>) {
     out.push('"');
 }
 
-/// A value as HTML understands it: line ends as line feeds, references decoded.
+/// Decodes a value as HTML does: normalizes line breaks and decodes references.
 fn decode(raw: &str) -> String {
     if raw.contains('\r') {
         decode_references(&raw.replace("\r\n", "\n").replace('\r', "\n"))
@@ -136,7 +137,7 @@ fn decode(raw: &str) -> String {
     }
 }
 
-/// The value without schemes that are not allowed, where it is an address.
-fn judge_address(name: &str, value: String) -> String {
-    if ADDRESSES.contains(&name) { bad_protocol(&value, ALLOWED_PROTOCOLS) } else { value }
+/// Removes schemes that are not allowed from the values of URL attributes.
+fn sanitize_url_attribute(name: &str, value: String) -> String {
+    if URL_ATTRIBUTES.contains(&name) { bad_protocol(&value, ALLOWED_PROTOCOLS) } else { value }
 }

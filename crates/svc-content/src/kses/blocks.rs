@@ -1,4 +1,4 @@
-//! The attributes of blocks, which are text that ends up in HTML too.
+//! Filters the attributes of block comments.
 
 use std::borrow::Cow;
 
@@ -7,17 +7,17 @@ use serde_json::{Map, Value};
 use super::scan::Filter;
 use crate::blocks::{Block, parse, serialize_blocks};
 
-/// How many bytes blocks may grow by when they are written anew, besides once the text's own length.
+/// Maximum growth of content when its blocks are serialized, in bytes, in addition to the text's length.
 ///
-/// A block that does not end takes all text after it, and so does one inside it, which then stands there once more.
+/// Each unclosed block contains all text after it, so nested unclosed blocks repeat text.
 const MAX_GROWTH: usize = 1 << 20;
 
-/// The content with the attributes of its blocks filtered, names and texts alike, by the same rules as the text around.
+/// Filters the attributes of all blocks, names and strings, by the rules for the surrounding text.
 ///
-/// Blocks are written anew, which shortens their comments and ends those that did not end. Attributes that are no JSON go. Comments
-/// that end with more than two dashes lose the surplus. Source: `filter_block_content`.
+/// Blocks are serialized again, which normalizes their comments and closes unclosed ones. Attributes that are not
+/// valid JSON are removed. Superfluous dashes at the end of comments are removed. Source: `filter_block_content`.
 pub(super) fn filter<'a>(content: &'a str, filter: &mut Filter<'_>) -> Cow<'a, str> {
-    let content = tidy_comment_ends(content);
+    let content = normalize_comment_ends(content);
     if !content.contains("<!--") || !content.contains("wp:") {
         return content;
     }
@@ -27,28 +27,33 @@ pub(super) fn filter<'a>(content: &'a str, filter: &mut Filter<'_>) -> Cow<'a, s
         return content;
     }
     if blocks.iter().map(text_len).sum::<usize>() > content.len().saturating_mul(2).saturating_add(MAX_GROWTH) {
-        // Hundreds of blocks that do not end, inside each other, around a long text: no editor writes that. Without comments
-        // there are no blocks.
+        // Hundreds of nested unclosed blocks around a long text, which no editor writes. Without comments there are
+        // no blocks.
         return Cow::Owned(without_comments(&content));
     }
     blocks.iter_mut().for_each(|block| filter_block(block, filter));
     Cow::Owned(serialize_blocks(&blocks))
 }
 
-/// Recursion is no deeper than blocks nest, which [`parse`] bounds.
+/// Recursion is limited by the depth of blocks from [`parse`].
 fn filter_block(block: &mut Block<'_>, filter: &mut Filter<'_>) {
     let checks_tag_name = block.name.as_deref() == Some("core/template-part");
     let attrs = std::mem::take(&mut block.attrs);
-    block.attrs = filter_members(attrs, checks_tag_name, filter);
-    block.attrs_unreadable = false;
+    block.attrs = filter_properties(attrs, checks_tag_name, filter);
+    block.has_invalid_attrs = false;
     block.inner_blocks.iter_mut().for_each(|block| filter_block(block, filter));
 }
 
-/// A member whose name changes moves to the end, and takes the place of one that had that name.
-fn filter_members(members: Map<String, Value>, checks_tag_name: bool, filter: &mut Filter<'_>) -> Map<String, Value> {
-    let mut out = members.clone();
-    for (name, value) in members {
-        let new_name = filter.plain(&name);
+/// If filtering changes a property's name, the property moves to the end, or replaces the existing property of that
+/// name.
+fn filter_properties(
+    properties: Map<String, Value>,
+    checks_tag_name: bool,
+    filter: &mut Filter<'_>,
+) -> Map<String, Value> {
+    let mut out = properties.clone();
+    for (name, value) in properties {
+        let new_name = filter.filter_text(&name);
         let mut value = filter_value(value, checks_tag_name, filter);
         if checks_tag_name && new_name == "tagName" {
             value = tag_name(value, filter);
@@ -61,20 +66,20 @@ fn filter_members(members: Map<String, Value>, checks_tag_name: bool, filter: &m
     out
 }
 
-/// Recursion is no deeper than JSON that could be read.
+/// Recursion is limited by the depth of parsed JSON.
 fn filter_value(value: Value, checks_tag_name: bool, filter: &mut Filter<'_>) -> Value {
     match value {
-        Value::String(text) => filter.plain(&text).into(),
+        Value::String(text) => filter.filter_text(&text).into(),
         Value::Array(items) => {
             items.into_iter().map(|item| filter_value(item, checks_tag_name, filter)).collect::<Vec<_>>().into()
         }
-        Value::Object(members) => filter_members(members, checks_tag_name, filter).into(),
+        Value::Object(properties) => filter_properties(properties, checks_tag_name, filter).into(),
         value => value,
     }
 }
 
-/// The element that a template part is put into must be an allowed one, as its name is written. What is empty in PHP's sense
-/// names none.
+/// Empties the element name of a template part if the element, with this spelling, is not allowed. Values that are
+/// empty in PHP's sense are unchanged.
 fn tag_name(value: Value, filter: &Filter<'_>) -> Value {
     let passes = match &value {
         Value::Null => true,
@@ -82,13 +87,13 @@ fn tag_name(value: Value, filter: &Filter<'_>) -> Value {
         Value::Number(number) => number.as_f64() == Some(0.0),
         Value::String(name) => matches!(name.as_str(), "" | "0") || filter.allows(name),
         Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
+        Value::Object(properties) => properties.is_empty(),
     };
     if passes { value } else { Value::String(String::new()) }
 }
 
-/// Comments that end with `--->` or more dashes, on the line they began on, end with `-->`.
-fn tidy_comment_ends(content: &str) -> Cow<'_, str> {
+/// Removes superfluous dashes from comments that end with `--->` or more dashes on their first line.
+fn normalize_comment_ends(content: &str) -> Cow<'_, str> {
     if !content.contains("--->") {
         return Cow::Borrowed(content);
     }

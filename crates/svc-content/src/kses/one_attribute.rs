@@ -1,32 +1,34 @@
-//! Single attributes that keep their spelling: for markup put together from parts, such as shortcodes inside tags.
+//! Filters single attributes without changing their spelling, for markup that is assembled from parts, such as
+//! shortcodes inside tags.
 
 use svc_text::{ALLOWED_PROTOCOLS, bad_protocol, decode_references, esc_attr, normalize_entities};
 
 use super::{
     allowed::{AllowedHtml, Attributes},
-    tables::ADDRESSES,
+    tables::URL_ATTRIBUTES,
 };
 use crate::css::filter_declarations;
 
-/// One attribute (`title = 'x'`) as a post may have it on this element, with the white space around it; only that space when
-/// the attribute is refused, nothing when the element is.
+/// Filters a single attribute (`title = 'x'`) of an element by the rules for posts. White space around it is
+/// preserved. Returns only that white space if the attribute is not allowed, and an empty string if the element is
+/// not.
 ///
-/// The kind of quotes stays; a value without any gets double ones. Source: `wp_kses_one_attr`.
+/// The kind of quotes is preserved; unquoted values get double quotes. Source: `wp_kses_one_attr`.
 pub fn filter_attribute(attribute: &str, element: &str) -> String {
     let allowed = AllowedHtml::post();
     let Some(attributes) = allowed.element(&element.to_ascii_lowercase()) else { return String::new() };
     let before = &attribute[..attribute.len() - attribute.trim_start_matches(is_white).len()];
     let after = &attribute[attribute.trim_end_matches(is_white).len()..];
     let inside = attribute.trim_matches(is_white);
-    // Quotes that do not end make nothing of all of it.
+    // With an unclosed quote, the result is empty.
     if inside.split_once('=').is_some_and(|(_, raw)| unquote(raw.trim_start_matches(is_white)).is_none()) {
         return String::new();
     }
-    let judged = judge(inside, allowed, attributes).unwrap_or_default();
-    format!("{before}{judged}{after}")
+    let filtered_attribute = filtered(inside, allowed, attributes).unwrap_or_default();
+    format!("{before}{filtered_attribute}{after}")
 }
 
-fn judge(attribute: &str, allowed: &AllowedHtml, attributes: &Attributes) -> Option<String> {
+fn filtered(attribute: &str, allowed: &AllowedHtml, attributes: &Attributes) -> Option<String> {
     let Some((name, raw)) = attribute.split_once('=') else {
         let lower = attribute.to_ascii_lowercase();
         let rule = attributes.rule(&lower).filter(|_| lower != "style")?;
@@ -35,38 +37,38 @@ fn judge(attribute: &str, allowed: &AllowedHtml, attributes: &Attributes) -> Opt
     let (name, raw) = (name.trim_end_matches(is_white), raw.trim_start_matches(is_white));
     let lower = name.to_ascii_lowercase();
     let rule = attributes.rule(&lower)?;
-    let value = clean(&lower, unquote(raw)?);
+    let value = sanitize_value(&lower, unquote(raw)?);
     let is_empty_style = lower == "style" && matches!(value.as_str(), "" | "0");
     let quote = if raw.starts_with('\'') { '\'' } else { '"' };
     (!is_empty_style && allowed.holds(rule, Some(&value))).then(|| format!("{name}={quote}{value}{quote}"))
 }
 
-/// The value without its quotes; `None` when they do not end.
+/// The value without its quotes; `None` if they are not closed.
 fn unquote(raw: &str) -> Option<&str> {
     match raw.chars().next() {
-        // A quote alone stands for both.
+        // A single quote character counts as both quotes.
         Some('"' | '\'') if raw.len() == 1 => Some(""),
         Some(quote @ ('"' | '\'')) => raw.strip_prefix(quote)?.strip_suffix(quote),
         _ => Some(raw),
     }
 }
 
-/// The value as it may be written between quotes.
-fn clean(name: &str, value: &str) -> String {
+/// The filtered value for writing between quotes.
+fn sanitize_value(name: &str, value: &str) -> String {
     if name == "style" {
         return esc_attr(&filter_declarations(&decode_references(&normalize_entities(value))));
     }
     let value = esc_attr(value);
-    if ADDRESSES.contains(&name) { bad_protocol(&value, ALLOWED_PROTOCOLS) } else { value }
+    if URL_ATTRIBUTES.contains(&name) { bad_protocol(&value, ALLOWED_PROTOCOLS) } else { value }
 }
 
-/// Cuts an opening tag into its beginning with the name, its attributes, and its end, nothing lost: joined they are the tag.
+/// Splits an opening tag into its start with the name, its attributes, and its end. The parts joined are the tag.
 ///
-/// `None` when it is not such a tag: a closing one, or one with an attribute that is not written by the strict rules (a
-/// name of letters, digits, `_`, `-`, `:`, `.`, or a shortcode in brackets; a value in quotes, or without and then without any
-/// inside). Source: `wp_kses_attr_parse`.
+/// `None` for a closing tag, or if an attribute does not follow strict rules: a name of letters, digits, `_`, `-`,
+/// `:` and `.`, or a shortcode in brackets; and a value that is quoted or has no quotes at all. Source:
+/// `wp_kses_attr_parse`.
 pub fn split_attributes(tag: &str) -> Option<Vec<&str>> {
-    // A line feed after the tag is passed over, and lost.
+    // A line feed after the tag is removed.
     let tag = tag.strip_suffix('\n').filter(|tag| tag.ends_with('>')).unwrap_or(tag);
     let inside = tag.strip_prefix('<')?.trim_start_matches(is_white);
     let name_len = inside.bytes().take_while(u8::is_ascii_alphanumeric).count();
@@ -83,17 +85,17 @@ pub fn split_attributes(tag: &str) -> Option<Vec<&str>> {
         None => open,
     };
     let mut parts = vec![&tag[..tag.len() - rest.len()]];
-    let mut left = attributes;
-    while !left.is_empty() {
-        let (attribute, after) = left.split_at(attribute_len(left)?);
+    let mut remaining = attributes;
+    while !remaining.is_empty() {
+        let (attribute, after) = remaining.split_at(attribute_len(remaining)?);
         parts.push(attribute);
-        left = after;
+        remaining = after;
     }
     parts.push(&rest[attributes.len()..]);
     Some(parts)
 }
 
-/// Length of the attribute that the text begins with, and of the white space after it.
+/// Length of the attribute at the start of the text, including the white space after it.
 fn attribute_len(text: &str) -> Option<usize> {
     let name = match text.as_bytes()[0] {
         b'a'..=b'z' | b'A'..=b'Z' | b'_' => {

@@ -1,4 +1,4 @@
-//! The scan: text to pieces (comments, tags, lone brackets), each judged and written out.
+//! Splits text into comments, tags and lone brackets, and filters each of them.
 
 use std::borrow::Cow;
 
@@ -6,39 +6,39 @@ use svc_text::{escape_lone_less_than, normalize_entities};
 
 use super::{allowed::AllowedHtml, attributes, blocks};
 
-/// How deep comments inside comments are looked at. What is deeper goes: nobody writes it, and each level costs a pass.
+/// Maximum nesting of comments that is filtered. Deeper ones are removed, since each level requires another pass.
 const MAX_NESTING: usize = 8;
 
-/// How many passes over comments a text is worth, in lengths of the text; there is a floor for short ones.
+/// Maximum number of passes over comments, as a multiple of the text's length, with a minimum for short texts.
 const PASSES: usize = 32;
 
-/// One filtering of one text.
+/// State of filtering a text.
 pub(super) struct Filter<'a> {
     allowed: &'a AllowedHtml,
-    /// Bytes of comments that may still be passed over.
+    /// Number of bytes of comments that may still be filtered.
     budget: usize,
     nesting: usize,
 }
 
 impl<'a> Filter<'a> {
-    /// For a text of this length in bytes.
+    /// Creates a filter for a text of this length in bytes.
     pub(super) fn new(allowed: &'a AllowedHtml, len: usize) -> Self {
         Filter { allowed, budget: len.saturating_mul(PASSES).saturating_add(4096), nesting: 0 }
     }
 
-    /// Filters a text, the attributes of its blocks included.
-    pub(super) fn whole(&mut self, text: &str) -> String {
+    /// Filters a text, including the attributes of its blocks.
+    pub(super) fn filter_content(&mut self, text: &str) -> String {
         let prepared = prepare(text);
         let written = blocks::filter(&prepared, self);
         self.pieces(&written)
     }
 
-    /// Filters a text whose block comments, if there are any, are only comments.
-    pub(super) fn plain(&mut self, text: &str) -> String {
+    /// Filters a text. Block comments are treated like other comments.
+    pub(super) fn filter_text(&mut self, text: &str) -> String {
         self.pieces(&prepare(text))
     }
 
-    /// Whether an element of this name, as it is written, is allowed.
+    /// Whether an element with this spelling is allowed.
     pub(super) fn allows(&self, element: &str) -> bool {
         self.allowed.element(element).is_some()
     }
@@ -65,8 +65,8 @@ impl<'a> Filter<'a> {
     }
 
     fn comment(&mut self, out: &mut String, raw: &str) {
-        let inside = self.until_settled(raw.replace("<!--", "").replace("-->", ""));
-        // Two dashes could end the comment early, one at its end late.
+        let inside = self.filter_until_stable(raw.replace("<!--", "").replace("-->", ""));
+        // Two dashes could end the comment too early, and one at its end too late.
         let mut inside = single_dashes(&inside);
         let last = inside.strip_suffix('\n').unwrap_or(&inside).len();
         if inside[..last].ends_with('-') {
@@ -79,16 +79,16 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// `</…>` without a name, or `<!…>`, both of which HTML reads as comments up to the first `>`.
+    /// `</…>` without a name, or `<!…>`: HTML treats both as comments up to the first `>`.
     fn bogus_comment(&mut self, out: &mut String, raw: &str) {
         let inside = raw.get(2..raw.len() - 1).unwrap_or_default().to_owned();
         out.push_str(&raw[..2]);
-        out.push_str(&self.until_settled(inside));
+        out.push_str(&self.filter_until_stable(inside));
         out.push('>');
     }
 
-    /// Filters until nothing changes: what a pass leaves of a comment might be put together to something new.
-    fn until_settled(&mut self, mut text: String) -> String {
+    /// Filters until nothing changes, since the remainder of a comment may form new markup.
+    fn filter_until_stable(&mut self, mut text: String) -> String {
         if self.nesting >= MAX_NESTING {
             return String::new();
         }
@@ -99,10 +99,10 @@ impl<'a> Filter<'a> {
                 break;
             };
             self.budget = budget;
-            let next = self.plain(&text);
-            let settled = next == text;
+            let next = self.filter_text(&text);
+            let is_stable = next == text;
             text = next;
-            if settled {
+            if is_stable {
                 break;
             }
         }
@@ -126,13 +126,13 @@ impl<'a> Filter<'a> {
         match (tag.self_closing(), complete) {
             (false, _) => out.push('>'),
             (true, true) => out.push_str(" />"),
-            // An element without content is nothing without what it requires.
+            // A void element without its required attributes is removed.
             (true, false) => out.truncate(start),
         }
     }
 }
 
-/// Before the scan: no control characters, only whole references, no `<` without `>`.
+/// Prepares a text for the scan: removes control characters, normalizes references, escapes `<` without `>`.
 fn prepare(text: &str) -> String {
     let is_control = |c: char| matches!(c, '\0'..='\x08' | '\x0B' | '\x0C' | '\x0E'..='\x1F');
     let clean = match text.contains(is_control) {
@@ -147,27 +147,27 @@ enum Piece {
     Bracket,
     Comment,
     BogusComment,
-    /// What looks like a tag.
+    /// Text that looks like a tag.
     Tag,
 }
 
-/// Tells pieces of a text, from left to right.
+/// Iterates over the parts of a text, from left to right.
 struct Pieces<'a> {
     text: &'a str,
-    comment_end: Option<Found>,
-    line_end: Option<Found>,
+    comment_end: Option<CachedMatch>,
+    line_end: Option<CachedMatch>,
 }
 
-/// The first place at or after `from` that something is at: remembered, so that many unfinished comments do not each search
-/// the whole rest.
+/// The cached position of the first match at or after `from`, so that unfinished comments do not each search the
+/// whole rest.
 #[derive(Clone, Copy)]
-struct Found {
+struct CachedMatch {
     from: usize,
-    place: usize,
+    position: usize,
 }
 
 impl Pieces<'_> {
-    /// The piece that begins here, with `<` or `>`, and its end.
+    /// The part that starts here with `<` or `>`, and its end.
     fn read(&mut self, start: usize) -> (Piece, usize) {
         let rest = &self.text[start..];
         let bytes = rest.as_bytes();
@@ -180,7 +180,7 @@ impl Pieces<'_> {
             return (Piece::Comment, end);
         }
         let bogus = match bytes {
-            // The first character after `</` is taken whatever it is, a `>` too.
+            // The first character after `</` is consumed, even if it is `>`.
             [_, b'/', first, ..] if !first.is_ascii_alphabetic() => to_bracket(2 + first_len(&rest[2..])),
             [_, b'!', b'a'..=b'z', ..] => to_bracket(3),
             _ => None,
@@ -191,22 +191,22 @@ impl Pieces<'_> {
         }
     }
 
-    /// The end of a comment whose inside begins here, if it ends on the same line, or that line is the text's last.
+    /// The end of a comment whose content starts here, if it ends on the same line or that line is the last one.
     fn line_comment_end(&mut self, inside: usize) -> Option<usize> {
-        let line = find_again(&mut self.line_end, self.text, inside, "\n");
-        let end = find_again(&mut self.comment_end, self.text, inside, "-->");
+        let line = find_cached(&mut self.line_end, self.text, inside, "\n");
+        let end = find_cached(&mut self.comment_end, self.text, inside, "-->");
         if end < line { Some(end + "-->".len()) } else { (line + 1 >= self.text.len()).then_some(line) }
     }
 }
 
-/// The first `wanted` at or after `from`, the text's length if there is none.
-fn find_again(memory: &mut Option<Found>, text: &str, from: usize, wanted: &str) -> usize {
-    match memory {
-        Some(found) if found.from <= from && from <= found.place => found.place,
+/// The first `needle` at or after `from`; the text's length if there is none.
+fn find_cached(cache: &mut Option<CachedMatch>, text: &str, from: usize, needle: &str) -> usize {
+    match cache {
+        Some(cached) if cached.from <= from && from <= cached.position => cached.position,
         _ => {
-            let place = text[from..].find(wanted).map_or(text.len(), |i| from + i);
-            *memory = Some(Found { from, place });
-            place
+            let position = text[from..].find(needle).map_or(text.len(), |i| from + i);
+            *cache = Some(CachedMatch { from, position });
+            position
         }
     }
 }
@@ -215,7 +215,7 @@ fn first_len(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// What looks like a tag, taken apart.
+/// The parts of text that looks like a tag.
 struct Tag<'a> {
     closing: bool,
     name: &'a str,
@@ -223,7 +223,7 @@ struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
-    /// Reads `<`, white space, `/`, white space, a name, anything. There may be no `>` at the end.
+    /// Parses `<`, white space, `/`, white space, a name, and anything else, with or without a `>`.
     fn read(raw: &'a str) -> Option<Self> {
         let inside = raw.strip_prefix('<')?;
         let inside = inside.strip_suffix('>').unwrap_or(inside).trim_start_matches(is_white);
@@ -245,7 +245,7 @@ fn is_white(c: char) -> bool {
     c.is_ascii_whitespace()
 }
 
-/// Every run of dashes as one dash.
+/// Collapses runs of dashes.
 fn single_dashes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -256,7 +256,7 @@ fn single_dashes(text: &str) -> String {
     out
 }
 
-/// `\"` as `"`, as an older way of calling needed it inside tags and comments. Source: `wp_kses_stripslashes`.
+/// Replaces `\"` by `"`, which older callers needed inside tags and comments. Source: `wp_kses_stripslashes`.
 pub fn unescape_quotes(text: &str) -> Cow<'_, str> {
     match text.contains("\\\"") {
         true => Cow::Owned(text.replace("\\\"", "\"")),

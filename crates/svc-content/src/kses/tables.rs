@@ -1,15 +1,16 @@
-//! What is allowed where, as tables: elements with their attributes, and the attributes that hold addresses.
+//! Tables of the allowed elements with their attributes, and of URL attributes.
 //!
-//! The *contents* are facts of the interface, read off a running site; the layout is our own.
+//! The *contents* are facts of the REST API, observed on a running WordPress; the layout is our own.
 
-/// Attributes of every element in posts, besides `data-…`.
+/// Attributes of every element in posts, in addition to `data-…`.
 pub(super) const GLOBAL: &str = "aria-controls aria-current aria-describedby aria-details aria-expanded aria-hidden \
     aria-label aria-labelledby aria-live class dir hidden id lang role style tabindex title xml:lang";
 
-/// Attributes of every MathML element, besides [`GLOBAL`].
+/// Attributes of every MathML element, in addition to [`GLOBAL`].
 pub(super) const MATH_GLOBAL: &str = "displaystyle scriptlevel mathbackground mathcolor mathsize";
 
-/// Elements of posts, with their own attributes. `object` and `a`'s `download` have rules, see `AllowedHtml::post`.
+/// Elements of posts with their own attributes. `object` and the `download` attribute of `a` have rules; see
+/// `AllowedHtml::post`.
 #[rustfmt::skip]
 pub(super) const POST: &[(&str, &str)] = &[
     ("address abbr acronym b bdo big br cite code dd dfn dl dt em fieldset i kbd mark rb rp rt rtc ruby s samp search", ""),
@@ -49,7 +50,7 @@ pub(super) const POST: &[(&str, &str)] = &[
     ("video", "autoplay controls height loop muted playsinline poster preload src width"),
 ];
 
-/// MathML elements of posts, with their own attributes.
+/// MathML elements of posts with their own attributes.
 #[rustfmt::skip]
 pub(super) const MATH: &[(&str, &str)] = &[
     ("mtext mn ms mrow msqrt mroot mstyle merror mphantom msub msup msubsup mmultiscripts mprescripts semantics", ""),
@@ -76,8 +77,8 @@ pub(super) const DATA: &[(&str, &str)] = &[
     ("del", "datetime"),
 ];
 
-/// Attributes that hold an address, on whatever element: their scheme must be allowed.
-pub(super) const ADDRESSES: &[&str] = &[
+/// URL attributes of all elements: their scheme must be allowed.
+pub(super) const URL_ATTRIBUTES: &[&str] = &[
     "action",
     "archive",
     "background",

@@ -1,4 +1,4 @@
-//! Rows learnt from a running site, attacks, and properties of any text.
+//! Results recorded from WordPress, attacks, and properties of arbitrary text.
 
 use std::sync::LazyLock;
 
@@ -63,7 +63,7 @@ fn comments() {
 }
 
 #[test]
-fn attributes_are_written_anew() {
+fn attributes_are_normalized() {
     check(
         AllowedHtml::post(),
         &[
@@ -116,7 +116,7 @@ fn styles() {
 }
 
 #[test]
-fn pdf_objects_come_from_the_uploads() {
+fn pdf_objects_must_be_uploads() {
     let with = |host| AllowedHtml::post().clone().with_uploads_host(host);
     let object = "<object type=\"application/pdf\" data=\"https://example.org:81/a.pdf\" class=\"x\" />";
     check(
@@ -240,8 +240,8 @@ fn splitting_a_tag() {
     }
 }
 
-/// What nothing that comes out may hold, told without the code under test: elements and attributes by pattern, addresses
-/// with everything that a browser passes over taken away.
+/// Asserts that filtered HTML has nothing harmful, independently of the code under test: checks elements and
+/// attributes by pattern, and URLs without the characters that browsers ignore.
 #[track_caller]
 fn assert_harmless(html: &str) {
     const BAD: &[&str] = &[
@@ -278,12 +278,12 @@ fn assert_harmless(html: &str) {
         for attribute in QUOTED.captures_iter(&found[2]).map(Result::unwrap) {
             let (name, value) = (&attribute[1], svc_text::decode_references(&attribute[2]));
             assert!(!name.starts_with("on"), "{name} in {html:?}");
-            let seen: String = value.chars().filter(|c| *c > ' ').collect::<String>().to_ascii_lowercase();
+            let visible: String = value.chars().filter(|c| *c > ' ').collect::<String>().to_ascii_lowercase();
             let address = ["href", "src", "cite", "poster", "data", "action", "formaction"].contains(&name);
-            let scheme = ["javascript:", "vbscript:", "data:", "file:", "blob:"].iter().any(|s| seen.starts_with(s));
+            let scheme = ["javascript:", "vbscript:", "data:", "file:", "blob:"].iter().any(|s| visible.starts_with(s));
             assert!(!(address && scheme), "{name}={value:?} in {html:?}");
             assert!(
-                name != "style" || !seen.contains("expression(") && !seen.contains("javascript:"),
+                name != "style" || !visible.contains("expression(") && !visible.contains("javascript:"),
                 "{value:?} in {html:?}"
             );
         }
@@ -308,7 +308,7 @@ fn attacks() {
     }
 }
 
-/// Pieces that markup is made of, harmful ones included.
+/// Tokens of markup, including harmful ones.
 #[rustfmt::skip]
 const PIECES: &[&str] = &[
     "<", ">", "</", "/>", "<!", "<!--", "-->", "--->", "--", "-", "\"", "'", "\\", "&", "&amp;", "&#39;", "&#x3A;", "&colon;", "&lt;",
@@ -327,28 +327,28 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_comes_out_harmless(text in mixture()) {
+    fn filtered_text_is_harmless(text in mixture()) {
         for allowed in [AllowedHtml::post(), AllowedHtml::comment(), AllowedHtml::strip()] {
             assert_harmless(&filter(&text, allowed));
         }
     }
 
     #[test]
-    fn filtering_again_changes_nothing(text in mixture()) {
-        // But for backslashes before quotes in tags, of which each time takes one, and comments, where tags are escaped the
-        // second time as what is before them is a `<` without `>`.
+    fn filtering_is_idempotent(text in mixture()) {
+        // Except for backslashes before quotes in tags, of which each pass removes one, and for comments, in which
+        // the second pass escapes tags after a `<` without `>`.
         let once = post(&format!("{}<!-- wp:x {{\"a\":\"\\u003cb onclick=x\\u003e\"}} /-->", text.replace(['\\', '!'], "")));
         prop_assert_eq!(post(&once), once);
     }
 
     #[test]
-    fn any_text_is_taken(text in any::<String>(), tag in any::<String>()) {
+    fn arbitrary_text_never_panics(text in any::<String>(), tag in any::<String>()) {
         let _ = (post(&text), data(&text), strip(&text), filter_attribute(&text, "a"), split_attributes(&format!("<a {tag}>")));
         let _ = post(&format!("<p title=\"{text}\" style='{tag}'><!-- wp:x {{\"a\":\"{tag}\"}} -->{text}"));
     }
 
     #[test]
-    fn plain_text_keeps_its_bytes(text in "[^<>&\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F]*") {
+    fn plain_text_is_unchanged(text in "[^<>&\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F]*") {
         prop_assert_eq!(post(&text), text);
     }
 }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use crate::markup::{is_white, skip_white};
 
-/// The attributes of one shortcode, in order.
+/// The attributes of a shortcode, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attributes {
     named: IndexMap<String, String>,
@@ -12,9 +12,10 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Reads the text between a shortcode's name and its end. Names become lower case; of equal names the last wins.
+    /// Parses the text between a shortcode's name and its end. Names are lowercased; of several with the same name
+    /// the last takes precedence.
     ///
-    /// Backslash escapes of C are read in values. A value with an unclosed tag is emptied. Source: `shortcode_parse_atts`.
+    /// C escapes in values are decoded. A value with an unclosed tag becomes empty. Source: `shortcode_parse_atts`.
     pub fn parse(text: &str) -> Self {
         let text = no_break_spaces(text);
         let mut all = Attributes::default();
@@ -22,12 +23,12 @@ impl Attributes {
         while at < text.len() {
             let end = match pair(&text, at) {
                 Some((name, value, end)) => {
-                    all.named.insert(name.to_ascii_lowercase(), closed(unescape(value)));
+                    all.named.insert(name.to_ascii_lowercase(), reject_unclosed_tag(unescape(value)));
                     end
                 }
                 None => {
                     let (value, end) = quoted(&text, at).unwrap_or_else(|| bare(&text, at));
-                    all.positional.push(closed(unescape(value)));
+                    all.positional.push(reject_unclosed_tag(unescape(value)));
                     end
                 }
             };
@@ -41,23 +42,23 @@ impl Attributes {
         self.named.get(name).map(String::as_str)
     }
 
-    /// A value that stands without a name, by its place among those.
+    /// A positional value by index.
     pub fn at(&self, index: usize) -> Option<&str> {
         self.positional.get(index).map(String::as_str)
     }
 
-    /// Named attributes in order.
+    /// Named attributes, in order.
     pub fn named(&self) -> impl Iterator<Item = (&str, &str)> {
         self.named.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Whether there is none of either kind.
+    /// Whether there are no attributes.
     pub fn is_empty(&self) -> bool {
         self.named.is_empty() && self.positional.is_empty()
     }
 }
 
-/// Runs of no-break and zero-width spaces as blanks.
+/// Replaces runs of no-break and zero-width spaces by blanks.
 fn no_break_spaces(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
@@ -73,7 +74,7 @@ fn no_break_spaces(text: &str) -> String {
     out
 }
 
-/// `name=value` with the value quoted or not: name, value and the end.
+/// `name=value`, quoted or not: name, value and end position.
 fn pair(text: &str, at: usize) -> Option<(&str, &str, usize)> {
     let rest = &text[at..];
     let len = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')).count();
@@ -92,7 +93,7 @@ fn pair(text: &str, at: usize) -> Option<(&str, &str, usize)> {
     Some((&rest[..len], value, end))
 }
 
-/// A value in quotes that white space or the end follows.
+/// A quoted value that is followed by white space or the end.
 fn quoted(text: &str, at: usize) -> Option<(&str, usize)> {
     let quote = text.as_bytes().get(at).filter(|b| matches!(b, b'"' | b'\''))?;
     let rest = &text[at + 1..];
@@ -101,14 +102,14 @@ fn quoted(text: &str, at: usize) -> Option<(&str, usize)> {
     text.as_bytes().get(end).is_none_or(|b| is_white(*b)).then_some((&rest[..len], end))
 }
 
-/// Everything up to white space.
+/// Text up to the next white space.
 fn bare(text: &str, at: usize) -> (&str, usize) {
     let len = text[at..].bytes().position(is_white).unwrap_or(text.len() - at);
     (&text[at..at + len], at + len)
 }
 
-/// A value as it is, or nothing when a `<` in it has no `>`.
-fn closed(value: String) -> String {
+/// The value, or an empty string if it has a `<` without `>`.
+fn reject_unclosed_tag(value: String) -> String {
     let mut rest = value.as_str();
     while let Some(open) = rest.find('<') {
         match rest[open..].find('>') {
@@ -119,7 +120,7 @@ fn closed(value: String) -> String {
     value
 }
 
-/// C escapes: letters, octal and hexadecimal numbers. Source: PHP's `stripcslashes`.
+/// Decodes C escapes: letters, octal and hexadecimal numbers. Source: PHP's `stripcslashes`.
 fn unescape(value: &str) -> String {
     if !value.contains('\\') {
         return value.to_owned();
@@ -152,7 +153,7 @@ fn unescape(value: &str) -> String {
             }
             b'0'..=b'7' => {
                 let n = digits(at + 1, 3, |b| matches!(b, b'0'..=b'7'));
-                // Beyond 255 the reference keeps the low byte.
+                // As in PHP, only the low byte is used.
                 (number(at + 1, n, 8).unwrap_or(0) as u8, 1 + n)
             }
             other => (other, 2),

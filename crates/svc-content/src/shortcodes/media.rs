@@ -1,4 +1,4 @@
-//! The shortcodes of a bare site that need nothing but their own text: captions and players.
+//! The standard shortcodes that depend only on their own text: captions and players.
 
 use svc_php::query::extend_url_with;
 use svc_text::{esc_attr, esc_html, esc_url, sanitize_html_class, strip_all_tags, trim};
@@ -6,20 +6,20 @@ use svc_text::{esc_attr, esc_html, esc_url, sanitize_html_class, strip_all_tags,
 use super::{Call, Shortcodes};
 use crate::markup::{find, skip_white};
 
-/// Registers them, and those that show nothing without the site's data.
+/// Registers them, and placeholders for those that need the site's data.
 pub(super) fn register(all: &mut Shortcodes) {
     all.register("caption", caption);
     all.register("wp_caption", caption);
     all.register("audio", audio);
     all.register("video", video);
-    // Embeds are made before other shortcodes; what is left of them shows nothing.
-    for silent in ["embed", "gallery", "playlist"] {
-        all.register(silent, |_| String::new());
+    // Embeds run before other shortcodes; remaining ones are empty.
+    for placeholder in ["embed", "gallery", "playlist"] {
+        all.register(placeholder, |_| String::new());
     }
 }
 
-/// PHP's reading of a text as a whole number: leading digits, else 0.
-fn whole_number(text: &str) -> i64 {
+/// A number as PHP parses it: leading digits, or 0.
+fn leading_number(text: &str) -> i64 {
     let text = text.trim_start();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let len = digits.bytes().take_while(u8::is_ascii_digit).count();
@@ -27,7 +27,7 @@ fn whole_number(text: &str) -> i64 {
     if text.starts_with('-') { -number } else { number }
 }
 
-/// An image with the text below it. Source: `img_caption_shortcode`.
+/// An image with a caption. Source: `img_caption_shortcode`.
 fn caption(call: &Call<'_>) -> String {
     let content = call.content.unwrap_or_default();
     let attr = |name: &str| call.attributes.get(name);
@@ -39,13 +39,13 @@ fn caption(call: &Call<'_>) -> String {
             None => (content, String::new()),
         },
     };
-    let width = whole_number(attr("width").unwrap_or_default());
+    let width = leading_number(attr("width").unwrap_or_default());
     if width < 1 || text.is_empty() || text == "0" {
         return content.to_owned();
     }
     let (mut id, mut caption_id) = (String::new(), attr("caption_id").unwrap_or_default().to_owned());
     if let Some(own) = attr("id").filter(|id| !id.is_empty()) {
-        id = unique(call, &sanitize_html_class(own, ""));
+        id = unique_id(call, &sanitize_html_class(own, ""));
         if caption_id.is_empty() {
             caption_id = format!("caption-{}", id.replace('_', "-"));
         }
@@ -77,18 +77,18 @@ fn caption(call: &Call<'_>) -> String {
 }
 
 /// An id that no other caption of the page has.
-fn unique(call: &Call<'_>, id: &str) -> String {
+fn unique_id(call: &Call<'_>, id: &str) -> String {
     match call.page.number(&format!("id {id}")) {
         1 => id.to_owned(),
         n => format!("{id}-{n}"),
     }
 }
 
-/// The first image, with the link around it, and what follows.
+/// The first image with the link around it, and the content after it.
 fn image_and_rest(content: &str) -> Option<(&str, &str)> {
     let lower = content.to_ascii_lowercase();
     let tag_end = |at: usize, open: &str| {
-        // The tag holds at least one character.
+        // The tag has at least one character.
         let inside = at + open.len();
         let end = find(&lower, inside, ">")?;
         (end > inside).then_some(end + 1)
@@ -119,31 +119,31 @@ const AUDIO: [(&str, &str); 5] =
 const VIDEO: [(&str, &str); 5] =
     [("mp4", "video/mp4"), ("m4v", "video/mp4"), ("webm", "video/webm"), ("ogv", "video/ogg"), ("flv", "video/x-flv")];
 
-/// The media type of an address by the end of its name.
+/// The media type of a URL by its extension.
 fn media_type(url: &str, types: &[(&str, &'static str)]) -> Option<&'static str> {
     let (_, end) = url.rsplit_once('.')?;
     types.iter().find(|(name, _)| end.eq_ignore_ascii_case(name)).map(|(_, mime)| *mime)
 }
 
-/// Whether an address ends with the name of a sound or film: the kind, which is also its shortcode's name.
+/// The kind of a URL with an audio or video extension, which is also the name of the shortcode.
 pub(crate) fn media_kind(url: &str) -> Option<&'static str> {
     let found = |types, kind| media_type(url, types).map(|_| kind);
     found(&AUDIO, "audio").or_else(|| found(&VIDEO, "video"))
 }
 
-/// The sources of a player, the first one first: addresses and media types.
+/// The sources of a player: URLs and media types. `src` is first.
 fn sources<'c>(call: &'c Call<'_>, types: &[(&'c str, &'static str)]) -> Vec<(&'c str, &'static str)> {
     let names = std::iter::once("src").chain(types.iter().map(|(name, _)| *name));
     let given = names.filter_map(|name| call.attributes.get(name).filter(|url| !url.is_empty()));
     given.map(|url| (url, media_type(url, types).unwrap_or_default())).collect()
 }
 
-/// A switch of a player: on, unless it is left out, empty or says no.
+/// Whether a boolean attribute of a player is set: it has a value other than `0` and `false`.
 fn is_on(value: Option<&str>) -> bool {
     value.is_some_and(|value| !matches!(value, "" | "0") && !value.eq_ignore_ascii_case("false"))
 }
 
-/// Attributes of a player: those without value are left out, and a switch has only its name.
+/// The attributes of a player. Those without a value are omitted; boolean attributes have only a name.
 fn player_attributes(
     named: &[(&str, Option<String>)],
     switches: [(&str, bool); 3],
@@ -167,7 +167,7 @@ fn source_tags(sources: &[(&str, &str)], number: u64) -> String {
     sources.iter().map(tag).collect()
 }
 
-/// A link for those whose browser shows no player.
+/// A link for browsers without a player.
 fn fallback(url: &str) -> String {
     let url = esc_url(url);
     format!("<a href=\"{url}\">{url}</a>")
@@ -177,12 +177,12 @@ fn embedded_link(kind: &str, url: &str) -> String {
     format!("<a class=\"wp-embedded-{kind}\" href=\"{}\">{}</a>", esc_url(url), esc_html(url))
 }
 
-/// What stands inside a player beside its sources.
+/// The content of a player besides its sources.
 fn inner(content: Option<&str>) -> String {
     trim(&content.unwrap_or_default().replace(['\r', '\n', '\t'], "")).to_owned()
 }
 
-/// A sound player. Source: `wp_audio_shortcode`.
+/// An audio player. Source: `wp_audio_shortcode`.
 fn audio(call: &Call<'_>) -> String {
     let number = call.page.number("audio");
     let attr = |name: &str| call.attributes.get(name).map(str::to_owned);
@@ -204,19 +204,19 @@ fn audio(call: &Call<'_>) -> String {
     format!("<audio {attributes} controls=\"controls\">{}{}</audio>", source_tags(&sources, number), fallback(first))
 }
 
-/// A film player. Source: `wp_video_shortcode`.
+/// A video player. Source: `wp_video_shortcode`.
 fn video(call: &Call<'_>) -> String {
     let number = call.page.number("video");
     let attr = |name: &str| call.attributes.get(name).map(str::to_owned);
     let mut all = sources(call, &VIDEO);
     let own = call.attributes.get("src").filter(|url| !url.is_empty());
-    let service = own.and_then(film_service);
-    let looped = is_on(call.attributes.get("loop"));
+    let service = own.and_then(video_service);
+    let is_looped = is_on(call.attributes.get("loop"));
     let with_loop;
     if let Some(url) = own {
         match service {
             Some("video/vimeo") => {
-                with_loop = extend_url_with(url, [("loop", if looped { "1" } else { "0" })]);
+                with_loop = extend_url_with(url, [("loop", if is_looped { "1" } else { "0" })]);
                 all[0] = (with_loop.as_str(), "video/vimeo");
             }
             Some(mime) => all[0].1 = mime,
@@ -231,21 +231,21 @@ fn video(call: &Call<'_>) -> String {
         &[
             ("class", or("class", "wp-video-shortcode")),
             ("id", Some(format!("video-{}-{number}", call.page.post.get()))),
-            ("width", Some(whole_number(&width).unsigned_abs().to_string())),
+            ("width", Some(leading_number(&width).unsigned_abs().to_string())),
             (
                 "height",
-                Some(whole_number(&attr("height").unwrap_or_else(|| "360".to_owned())).unsigned_abs().to_string()),
+                Some(leading_number(&attr("height").unwrap_or_else(|| "360".to_owned())).unsigned_abs().to_string()),
             ),
             ("poster", attr("poster").map(|url| esc_url(&url))),
         ],
         [
-            ("loop", looped),
+            ("loop", is_looped),
             ("autoplay", is_on(call.attributes.get("autoplay"))),
             ("muted", is_on(call.attributes.get("muted"))),
         ],
         &[("preload", or("preload", "metadata"))],
     );
-    let rule = match whole_number(&width) {
+    let rule = match leading_number(&width) {
         0 => String::new(),
         width => format!("width: {width}px;"),
     };
@@ -257,8 +257,8 @@ fn video(call: &Call<'_>) -> String {
     )
 }
 
-/// The type of a film that a known service shows.
-fn film_service(url: &str) -> Option<&'static str> {
+/// The media type for the URL of a video service.
+fn video_service(url: &str) -> Option<&'static str> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let host = rest.strip_prefix("www.").unwrap_or(rest);
     if host.starts_with("youtube.com/watch") || host.starts_with("youtu.be/") {

@@ -1,7 +1,7 @@
-//! Shortcodes: `[name attribute="value"]content[/name]`, replaced by what registered code makes of them.
+//! Shortcodes: `[name attribute="value"]content[/name]`, replaced by the output of registered functions.
 //!
-//! `[[name]]` is an escaped one. The first closing tag of a name ends it: equal names do not nest. Inside HTML tags
-//! shortcodes are replaced outside quoted values only.
+//! `[[name]]` is an escaped shortcode. A shortcode ends at the first closing tag with its name, so shortcodes of the
+//! same name cannot be nested. Inside HTML tags, shortcodes are replaced outside of quoted values only.
 
 mod attributes;
 mod media;
@@ -21,37 +21,37 @@ pub(crate) use media::media_kind;
 use scan::Scanner;
 pub use scan::unautop;
 
-/// How deep shortcodes may bring in further content with shortcodes; deeper ones stay as text.
+/// Maximum nesting of content with shortcodes that shortcodes render. Deeper ones are left as text.
 pub const MAX_DEPTH: usize = 32;
 
-/// One shortcode to make HTML of.
+/// The arguments of a shortcode function.
 #[derive(Debug)]
 pub struct Call<'c> {
-    /// Its name as registered.
+    /// The registered name.
     pub name: &'c str,
-    /// Its attributes.
+    /// The attributes.
     pub attributes: Attributes,
-    /// What stands between opening and closing tag; nothing without a closing one.
+    /// The content between the opening and the closing tag; `None` without a closing tag.
     pub content: Option<&'c str>,
-    /// The shortcodes that are known, to run the content's own: see [`Call::render`].
+    /// The registered shortcodes, for nested content; see [`Call::render`].
     pub shortcodes: &'c Shortcodes,
-    /// What goes on over all shortcodes of a page.
+    /// State shared by all shortcodes of a page.
     pub page: &'c Page,
 }
 
 impl Call<'_> {
-    /// Text with its shortcodes replaced, for content inside.
+    /// Replaces the shortcodes in nested content.
     pub fn render(&self, text: &str) -> String {
         self.shortcodes.run(text, self.page)
     }
 }
 
-/// Counters and marks of one page or response: numbers run on over all the texts on it.
+/// Counters and state of a page or response, shared by all its texts.
 #[derive(Debug)]
 pub struct Page {
-    /// The post whose text it is; 0 outside of posts. It shows in ids.
+    /// The id of the post whose text is rendered, for element ids; 0 outside of posts.
     pub post: Cell<u64>,
-    /// Whether captions are `figure` elements, as in themes that ask for HTML 5; else `div`.
+    /// Whether captions are `figure` elements, as in HTML5 themes, or `div` elements.
     pub html5: Cell<bool>,
     depth: Cell<usize>,
     counters: RefCell<HashMap<String, u64>>,
@@ -64,7 +64,7 @@ impl Default for Page {
 }
 
 impl Page {
-    /// The next number of a kind of thing, from 1.
+    /// The next number of this kind, starting at 1.
     pub fn number(&self, kind: &str) -> u64 {
         let mut counters = self.counters.borrow_mut();
         let counter = counters.entry(kind.to_owned()).or_default();
@@ -75,27 +75,27 @@ impl Page {
 
 type Handler = Arc<dyn Fn(&Call<'_>) -> String + Send + Sync>;
 
-/// The shortcodes that a site knows.
+/// The registered shortcodes of a site.
 #[derive(Clone, Default)]
 pub struct Shortcodes {
     handlers: HashMap<String, Handler>,
 }
 
 impl Shortcodes {
-    /// None at all.
+    /// Without any shortcodes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Those of a bare site: `caption`, `audio`, `video`, `embed`, and `gallery` and `playlist`, which show nothing
-    /// until code that knows the site's attachments is registered for them.
+    /// The standard shortcodes: `caption`, `audio`, `video`, `embed`, and `gallery` and `playlist`, which are empty
+    /// until functions with access to the site's attachments are registered for them.
     pub fn standard() -> Self {
         let mut all = Self::new();
         media::register(&mut all);
         all
     }
 
-    /// Registers code for a name, instead of what was there. A name that no text could hold is not taken.
+    /// Registers a function, replacing the existing one. Names with invalid characters are ignored.
     ///
     /// Source: `add_shortcode`.
     pub fn register(&mut self, name: &str, handler: impl Fn(&Call<'_>) -> String + Send + Sync + 'static) {
@@ -109,15 +109,15 @@ impl Shortcodes {
         self.handlers.contains_key(name)
     }
 
-    /// The registered names, in no order.
+    /// The registered names, in no particular order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.handlers.keys().map(String::as_str)
     }
 
-    /// Text with its shortcodes replaced. Source: `do_shortcode`.
+    /// Replaces the shortcodes in a text. Source: `do_shortcode`.
     pub fn run(&self, text: &str, page: &Page) -> String {
         let depth = page.depth.get();
-        let names = scan::present(text, self);
+        let names = scan::names_in(text, self);
         if depth >= MAX_DEPTH || names.is_empty() {
             return text.to_owned();
         }
@@ -135,11 +135,11 @@ impl Shortcodes {
         })
     }
 
-    /// Text with the shortcodes of one name replaced, but not in tags, whatever else is registered.
+    /// Replaces the shortcodes of a single name, except in tags, regardless of registered shortcodes.
     pub(crate) fn run_one(name: &str, text: &str, page: &Page, handler: &dyn Fn(&Call<'_>) -> String) -> String {
         let mut one = Self::new();
         one.register(name, |_| String::new());
-        let names = scan::present(text, &one);
+        let names = scan::names_in(text, &one);
         if names.is_empty() {
             return text.to_owned();
         }
@@ -147,9 +147,9 @@ impl Shortcodes {
         tags::show_brackets(one.rewrite(&hidden, &names, |found, out| out.push_str(&handler(&found.call(&one, page)))))
     }
 
-    /// Text without its shortcodes and their contents. Source: `strip_shortcodes`.
+    /// Removes shortcodes and their content. Source: `strip_shortcodes`.
     pub fn strip<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let names = scan::present(text, self);
+        let names = scan::names_in(text, self);
         if names.is_empty() {
             return text.into();
         }
@@ -157,23 +157,28 @@ impl Shortcodes {
         tags::show_brackets(self.rewrite(&hidden, &names, |_, _| {})).into()
     }
 
-    /// Puts something in the place of each shortcode, and of escaped ones what they stand for.
-    fn rewrite(&self, text: &str, names: &[&str], mut put: impl FnMut(&scan::Found<'_>, &mut String)) -> String {
+    /// Replaces each shortcode with the output of `replacement`, and unescapes escaped ones.
+    fn rewrite(
+        &self,
+        text: &str,
+        names: &[&str],
+        mut replacement: impl FnMut(&scan::ShortcodeMatch<'_>, &mut String),
+    ) -> String {
         let mut out = String::with_capacity(text.len());
         let mut scanner = Scanner::new(text, self, names.to_vec());
-        let mut kept = 0;
-        while let Some(found) = scanner.next(kept) {
-            out.push_str(&text[kept..found.start]);
+        let mut copied = 0;
+        while let Some(found) = scanner.next(copied) {
+            out.push_str(&text[copied..found.start]);
             if found.extra == (true, true) {
                 out.push_str(&text[found.start + 1..found.end - 1]);
             } else {
                 out.push_str(if found.extra.0 { "[" } else { "" });
-                put(&found, &mut out);
+                replacement(&found, &mut out);
                 out.push_str(if found.extra.1 { "]" } else { "" });
             }
-            kept = found.end;
+            copied = found.end;
         }
-        out.push_str(&text[kept..]);
+        out.push_str(&text[copied..]);
         out
     }
 }

@@ -1,26 +1,26 @@
-//! Finding shortcodes in text.
+//! Finds shortcodes in text.
 
 use std::collections::HashMap;
 
 use super::{Attributes, Call, Page, Shortcodes};
-use crate::markup::{Ahead, find, space_len};
+use crate::markup::{ForwardSearch, find, space_len};
 
 /// A shortcode in a text.
-pub(super) struct Found<'t> {
+pub(super) struct ShortcodeMatch<'t> {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// All of it, without the brackets that escape it.
+    /// The whole shortcode without escaping brackets.
     pub(super) whole: &'t str,
     pub(super) name: &'t str,
     /// From the name to the end of the opening tag.
     pub(super) attributes: &'t str,
     pub(super) content: Option<&'t str>,
-    /// Whether one more bracket stands before it, and after.
+    /// Whether there is an additional bracket before it, and after it.
     pub(super) extra: (bool, bool),
 }
 
-impl<'t> Found<'t> {
-    /// It as the call to its code.
+impl<'t> ShortcodeMatch<'t> {
+    /// The arguments for the shortcode's function.
     pub(super) fn call<'c>(&self, shortcodes: &'c Shortcodes, page: &'c Page) -> Call<'c>
     where
         't: 'c,
@@ -30,21 +30,21 @@ impl<'t> Found<'t> {
     }
 }
 
-/// Whether a byte can not stand in a shortcode's name.
+/// Whether a byte cannot be part of a shortcode's name.
 pub(super) fn ends_name(b: u8) -> bool {
     matches!(b, b'<' | b'>' | b'&' | b'/' | b'[' | b']' | b'=' | 0..=b' ')
 }
 
-/// The longest name that could begin here.
+/// The longest possible name at this position.
 pub(super) fn name_at(text: &str, at: usize) -> &str {
     let rest = text.get(at..).unwrap_or_default();
-    // Names are short; a longer run is none, so that a text of one run is not read again and again.
+    // Names are short. The limit keeps the total time linear.
     let len = rest.bytes().take(MAX_NAME + 1).take_while(|b| !ends_name(*b)).count();
     if len > MAX_NAME { "" } else { rest.get(..len).unwrap_or_default() }
 }
 
-/// The registered names that stand in full after some bracket of a text: only these are looked for.
-pub(super) fn present<'t>(text: &'t str, shortcodes: &Shortcodes) -> Vec<&'t str> {
+/// The registered names that follow some bracket of the text. Only these are searched for.
+pub(super) fn names_in<'t>(text: &'t str, shortcodes: &Shortcodes) -> Vec<&'t str> {
     let mut names: Vec<&str> = Vec::new();
     for (at, _) in text.match_indices('[') {
         let name = name_at(text, at + 1);
@@ -55,35 +55,35 @@ pub(super) fn present<'t>(text: &'t str, shortcodes: &Shortcodes) -> Vec<&'t str
     names
 }
 
-/// Bytes of a name that are looked at.
+/// Maximum length of a name, in bytes.
 const MAX_NAME: usize = 200;
 
 /// The opening tag of a shortcode.
-struct Opening<'t> {
+struct OpeningTag<'t> {
     name: &'t str,
     attributes: &'t str,
     end: usize,
     self_closing: bool,
 }
 
-/// Walks over the shortcodes of a text, from the left.
+/// Iterates over the shortcodes of a text, from left to right.
 pub(super) struct Scanner<'t> {
     text: &'t str,
     shortcodes: &'t Shortcodes,
-    brackets: Ahead<'t>,
-    /// Names that may also end at a character that could be part of a name, such as the point in `[name.x]`.
-    loose: Vec<&'t str>,
-    /// Where the next closing tag of each name is, for all places before it.
+    brackets: ForwardSearch<'t>,
+    /// Names that may be followed by any character that is not a word character, such as the dot in `[name.x]`.
+    prefix_names: Vec<&'t str>,
+    /// Cached positions of the next closing tag of each name.
     closings: HashMap<&'t str, Option<usize>>,
 }
 
 impl<'t> Scanner<'t> {
-    /// Finds shortcodes; those of the names given also where they only begin what stands there.
-    pub(super) fn new(text: &'t str, shortcodes: &'t Shortcodes, loose: Vec<&'t str>) -> Self {
-        Scanner { text, shortcodes, brackets: Ahead::new(text, "]"), loose, closings: HashMap::new() }
+    /// Creates a scanner. Names in `prefix_names` also match as prefixes.
+    pub(super) fn new(text: &'t str, shortcodes: &'t Shortcodes, prefix_names: Vec<&'t str>) -> Self {
+        Scanner { text, shortcodes, brackets: ForwardSearch::new(text, "]"), prefix_names, closings: HashMap::new() }
     }
 
-    /// The registered name that begins here.
+    /// The registered name at this position.
     fn name(&self, at: usize) -> Option<&'t str> {
         let run = name_at(self.text, at);
         if self.shortcodes.contains(run) {
@@ -92,16 +92,16 @@ impl<'t> Scanner<'t> {
         let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         let rest = &self.text[at..];
         let ends = |name: &&&str| rest.starts_with(**name) && !rest.as_bytes().get(name.len()).is_some_and(word);
-        self.loose.iter().find(ends).map(|name| &rest[..name.len()])
+        self.prefix_names.iter().find(ends).map(|name| &rest[..name.len()])
     }
 
-    /// The first shortcode at or after a place.
-    pub(super) fn next(&mut self, from: usize) -> Option<Found<'t>> {
-        let mut look = from;
+    /// The first shortcode at or after a position.
+    pub(super) fn next(&mut self, from: usize) -> Option<ShortcodeMatch<'t>> {
+        let mut search_from = from;
         loop {
-            let start = find(self.text, look, "[")?;
-            look = start + 1;
-            let escaped = self.text[look..].starts_with('[');
+            let start = find(self.text, search_from, "[")?;
+            search_from = start + 1;
+            let escaped = self.text[search_from..].starts_with('[');
             let Some(opening) = self.opening(start + usize::from(escaped)) else { continue };
             let (content, end) = match self.closing(&opening) {
                 Some((content, end)) => (Some(content), end),
@@ -109,7 +109,7 @@ impl<'t> Scanner<'t> {
             };
             let after = self.text[end..].starts_with(']');
             let whole = &self.text[start + usize::from(escaped)..end];
-            return Some(Found {
+            return Some(ShortcodeMatch {
                 start,
                 end: end + usize::from(after),
                 whole,
@@ -121,17 +121,17 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn opening(&mut self, at: usize) -> Option<Opening<'t>> {
+    fn opening(&mut self, at: usize) -> Option<OpeningTag<'t>> {
         let name = self.name(at + 1)?;
         let start = at + 1 + name.len();
         let end = self.brackets.next(start)?;
         let attributes = &self.text[start..end];
         let bare = attributes.strip_suffix('/');
-        Some(Opening { name, attributes: bare.unwrap_or(attributes), end: end + 1, self_closing: bare.is_some() })
+        Some(OpeningTag { name, attributes: bare.unwrap_or(attributes), end: end + 1, self_closing: bare.is_some() })
     }
 
-    /// Content and end, when a closing tag of the name follows anywhere.
-    fn closing(&mut self, opening: &Opening<'t>) -> Option<(&'t str, usize)> {
+    /// Content and end of a shortcode with a closing tag.
+    fn closing(&mut self, opening: &OpeningTag<'t>) -> Option<(&'t str, usize)> {
         if opening.self_closing {
             return None;
         }
@@ -147,11 +147,11 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// Takes the paragraph away around a shortcode that stands alone in it. Source: `shortcode_unautop`.
+/// Removes the paragraph around a shortcode that is its only content. Source: `shortcode_unautop`.
 pub fn unautop(text: &str, shortcodes: &Shortcodes) -> String {
     let mut out = String::with_capacity(text.len());
     let mut scanner = Scanner::new(text, shortcodes, shortcodes.names().collect());
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = find(text, from, "<p>") {
         from = at + 3;
         let start = skip_spaces(text, from);
@@ -159,7 +159,7 @@ pub fn unautop(text: &str, shortcodes: &Shortcodes) -> String {
             continue;
         }
         let Some(opening) = scanner.opening(start) else { continue };
-        // With its content, or the tag alone.
+        // With its content, or only the opening tag.
         let whole = scanner.closing(&opening).map(|(_, end)| end);
         let closed = |end: &usize| {
             let close = skip_spaces(text, *end);
@@ -167,12 +167,12 @@ pub fn unautop(text: &str, shortcodes: &Shortcodes) -> String {
         };
         let found = whole.into_iter().chain([opening.end]).find_map(|end| Some((end, closed(&end)?)));
         if let Some((end, close)) = found {
-            out.push_str(&text[kept..at]);
+            out.push_str(&text[copied..at]);
             out.push_str(&text[start..end]);
-            (kept, from) = (close, close);
+            (copied, from) = (close, close);
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 

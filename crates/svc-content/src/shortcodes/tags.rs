@@ -1,16 +1,16 @@
-//! Brackets inside HTML tags and comments, which must not be taken for shortcodes of the text.
+//! Brackets inside HTML tags and comments, which are not shortcodes of the text.
 
 use crate::markup::{Kind, html_split, is_white, skip_white};
 
 const OPEN: &str = "&#91;";
 const CLOSE: &str = "&#93;";
 
-/// Writes the brackets in tags and comments as references.
+/// Replaces the brackets in tags and comments by references.
 ///
-/// `run` is asked about shortcodes in tags outside quoted values; it may give the text to put there. In quoted values they
-/// stay as they are: what they make could end the value.
+/// `run` is called for shortcodes in tags outside of quoted values, and may return a replacement. Shortcodes in
+/// quoted values are not run, since their output could end the value.
 pub(super) fn hide_brackets(text: &str, run: impl Fn(&str) -> Option<String>) -> String {
-    // What an author wrote as a reference must stay one.
+    // References in the original text must be preserved.
     let text = text.replace(OPEN, "&#091;").replace(CLOSE, "&#093;");
     let mut out = String::with_capacity(text.len());
     for (kind, part) in html_split(&text) {
@@ -23,27 +23,27 @@ pub(super) fn hide_brackets(text: &str, run: impl Fn(&str) -> Option<String>) ->
             hide(part, &mut out);
             continue;
         }
-        let Some(attributes) = Attributes::of(part) else {
-            // No tag at all, but perhaps a shortcode in angle brackets: `<[name]>`.
+        let Some(parts) = TagParts::of(part) else {
+            // Not a tag, but possibly a shortcode in angle brackets: `<[name]>`.
             match if begins_with_shortcode(part) { run(part) } else { None } {
-                Some(made) => hide(&made, &mut out),
+                Some(output) => hide(&output, &mut out),
                 None => hide(part, &mut out),
             }
             continue;
         };
-        for stretch in attributes {
-            let bracket = stretch.find('[').filter(|_| stretch.contains(']'));
-            let bare = bracket.is_some_and(|open| stretch.find(['"', '\'']).is_none_or(|quote| open < quote));
-            match if bare { run(stretch) } else { None } {
-                Some(made) => hide(&made, &mut out),
-                None => hide(stretch, &mut out),
+        for piece in parts {
+            let bracket = piece.find('[').filter(|_| piece.contains(']'));
+            let is_unquoted = bracket.is_some_and(|open| piece.find(['"', '\'']).is_none_or(|quote| open < quote));
+            match if is_unquoted { run(piece) } else { None } {
+                Some(output) => hide(&output, &mut out),
+                None => hide(piece, &mut out),
             }
         }
     }
     out
 }
 
-/// `<`, and a shortcode's tag.
+/// Whether this is `<` followed by a shortcode's tag.
 fn begins_with_shortcode(part: &str) -> bool {
     let rest = part[1..].trim_start_matches(|c: char| c.is_ascii() && is_white(c as u8));
     let Some(rest) = rest.strip_prefix('[') else { return false };
@@ -51,7 +51,7 @@ fn begins_with_shortcode(part: &str) -> bool {
     rest.find(['[', ']']).is_some_and(|end| end > 0 && rest.as_bytes()[end] == b']')
 }
 
-/// Turns the references of [`hide_brackets`] back.
+/// Replaces the references of [`hide_brackets`] by brackets.
 pub(super) fn show_brackets(text: String) -> String {
     if text.contains("&#9") { text.replace(OPEN, "[").replace(CLOSE, "]") } else { text }
 }
@@ -66,14 +66,15 @@ fn hide(text: &str, out: &mut String) {
     }
 }
 
-/// A well-formed opening tag in parts: its start with the name, each attribute with the space after it, and its end.
-struct Attributes<'t> {
+/// The parts of a well-formed opening tag: its start with the name, each attribute with the space after it, and its
+/// end.
+struct TagParts<'t> {
     tag: &'t str,
     ends: std::vec::IntoIter<usize>,
     at: usize,
 }
 
-impl<'t> Attributes<'t> {
+impl<'t> TagParts<'t> {
     fn of(tag: &'t str) -> Option<Self> {
         let bytes = tag.as_bytes();
         let name = skip_white(tag, 1);
@@ -82,7 +83,7 @@ impl<'t> Attributes<'t> {
         (len > 0).then_some(())?;
         let close = tag.strip_suffix('>').unwrap_or(tag);
         let inside = close.trim_end_matches(|c: char| c.is_ascii() && is_white(c as u8));
-        // A slash at the end belongs to the end, with the space around it.
+        // The end includes a slash and the space around it.
         let last = match inside.strip_suffix('/') {
             Some(inside) => crate::markup::trim_white_end(inside).len().max(at),
             None => close.len().max(at),
@@ -94,11 +95,11 @@ impl<'t> Attributes<'t> {
             ends.push(at);
         }
         ends.push(tag.len());
-        Some(Attributes { tag, ends: ends.into_iter(), at: 0 })
+        Some(TagParts { tag, ends: ends.into_iter(), at: 0 })
     }
 }
 
-impl<'t> Iterator for Attributes<'t> {
+impl<'t> Iterator for TagParts<'t> {
     type Item = &'t str;
 
     fn next(&mut self) -> Option<&'t str> {
@@ -109,7 +110,7 @@ impl<'t> Iterator for Attributes<'t> {
     }
 }
 
-/// The end of one attribute and of the space after it. A shortcode may stand for a name.
+/// The end of an attribute and of the space after it. A shortcode may be in place of the name.
 fn attribute_end(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let run = |from: usize, member: &dyn Fn(&u8) -> bool| from + bytes[from..].iter().take_while(|b| member(b)).count();

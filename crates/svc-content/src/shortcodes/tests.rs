@@ -1,4 +1,4 @@
-//! Shortcodes: rows of texts and what they become.
+//! Shortcodes in texts and their output.
 
 use super::*;
 
@@ -89,7 +89,7 @@ fn alone_in_a_paragraph() {
 }
 
 #[test]
-fn deep_nesting_ends() {
+fn nesting_is_limited() {
     let mut all = site();
     all.register("again", |call| format!("({})", call.render("[again]")));
     let out = all.run("[again]", &Page::default());

@@ -1,6 +1,7 @@
 //! Typography: curly quotes, dashes, ellipses, multiplication signs, and ampersands as references.
 //!
-//! The English forms. Markup, code and shortcodes stay as they are, but for lone ampersands in tags.
+//! Only the English rules are implemented. Markup, code and shortcodes are unchanged, except for lone ampersands in
+//! tags.
 
 mod quotes;
 
@@ -9,9 +10,9 @@ use crate::{
     shortcodes::Shortcodes,
 };
 
-/// Elements whose text stays as typed.
+/// Elements whose text is unchanged.
 const PLAIN_ELEMENTS: [&str; 6] = ["pre", "code", "kbd", "style", "script", "tt"];
-/// Shortcodes whose text stays as typed, where they are registered.
+/// Shortcodes whose content is unchanged, if they are registered.
 const PLAIN_SHORTCODES: [&str; 1] = ["code"];
 
 pub(crate) const OPEN_SINGLE: &str = "&#8216;";
@@ -23,7 +24,7 @@ const DOUBLE_PRIME: &str = "&#8243;";
 const EN_DASH: &str = "&#8211;";
 const EM_DASH: &str = "&#8212;";
 
-/// Fixed replacements, done one after the other.
+/// Fixed replacements, applied one after the other.
 const FIXED: [(&str, &str); 15] = [
     ("...", "&#8230;"),
     ("``", OPEN_DOUBLE),
@@ -42,7 +43,7 @@ const FIXED: [(&str, &str); 15] = [
     ("'em", "&#8217;em"),
 ];
 
-/// HTML with typographic punctuation. Source: `wptexturize`.
+/// Applies typographic punctuation to HTML. Source: `wptexturize`.
 pub fn texturize(text: &str, shortcodes: &Shortcodes) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     let (mut elements, mut codes) = (Vec::new(), Vec::new());
@@ -80,8 +81,8 @@ fn pieces<'t>(text: &'t str, shortcodes: &Shortcodes) -> impl Iterator<Item = Pi
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at;
-        let mut look = start;
-        while let Some(found) = text[look..].find(['<', '[']).map(|n| look + n) {
+        let mut search_from = start;
+        while let Some(found) = text[search_from..].find(['<', '[']).map(|n| search_from + n) {
             let is_tag = text.as_bytes()[found] == b'<';
             let end = match is_tag {
                 true if text[found..].starts_with("<!--") => Some(comment_end(text, found)),
@@ -89,7 +90,7 @@ fn pieces<'t>(text: &'t str, shortcodes: &Shortcodes) -> impl Iterator<Item = Pi
                 false => delimiter_end(text, found, shortcodes),
             };
             let Some(end) = end else {
-                look = found + 1;
+                search_from = found + 1;
                 continue;
             };
             if found > start {
@@ -109,7 +110,7 @@ fn pieces<'t>(text: &'t str, shortcodes: &Shortcodes) -> impl Iterator<Item = Pi
     })
 }
 
-/// End of the opening or closing shortcode tag that begins at this `[`; tags in its attributes are part of it.
+/// End of the opening or closing shortcode tag at this `[`. Tags in its attributes are part of it.
 fn delimiter_end(text: &str, start: usize, shortcodes: &Shortcodes) -> Option<usize> {
     let bytes = text.as_bytes();
     let name = start + 1 + usize::from(matches!(bytes.get(start + 1), Some(b'/' | b'[')));
@@ -135,11 +136,11 @@ fn delimiter_end(text: &str, start: usize, shortcodes: &Shortcodes) -> Option<us
     Some(at + 1 + usize::from(bytes.get(at + 1) == Some(&b']')))
 }
 
-/// Keeps the stack of open elements (or shortcodes) whose text stays as typed.
+/// Updates the stack of open elements (or shortcodes) whose text is unchanged.
 fn open_or_close<'n>(tag: &str, open: &mut Vec<&'n str>, names: &[&'n str]) {
     let closing = tag.as_bytes().get(1) == Some(&b'/');
     let from = 1 + usize::from(closing);
-    // The name ends at a space; a tag without one is taken to end with one more character, be it a bracket or not.
+    // The name ends at a space, or before the tag's last character.
     let name = match tag.find(' ') {
         Some(space) => tag.get(from..space),
         None => tag.char_indices().next_back().and_then(|(last, _)| tag.get(from..last)),
@@ -152,7 +153,7 @@ fn open_or_close<'n>(tag: &str, open: &mut Vec<&'n str>, names: &[&'n str]) {
     }
 }
 
-/// Typography of a stretch of plain text.
+/// Applies typography to plain text.
 fn texturize_text(text: &str) -> String {
     let mut text = text.to_owned();
     for (from, to) in FIXED {
@@ -182,42 +183,42 @@ fn dashes(text: &str) -> String {
         (before.is_empty() || ends_with_space(before)) && (after.is_empty() || space_len(after).is_some())
     };
     let text = replace_where(&text, "--", EM_DASH, |text, at| alone(text, at, 2));
-    // Host names with encoded labels keep their hyphens.
+    // The hyphens of punycode host names are unchanged.
     let text = replace_where(&text, "--", EN_DASH, |text, at| !text[..at].ends_with("xn"));
     replace_where(&text, "-", EN_DASH, |text, at| alone(text, at, 1))
 }
 
-/// Replaces those occurrences of a mark that a test of text and place accepts.
-fn replace_where(text: &str, mark: &str, by: &str, wanted: impl Fn(&str, usize) -> bool) -> String {
+/// Replaces the occurrences of a mark that a test accepts.
+fn replace_where(text: &str, mark: &str, by: &str, predicate: impl Fn(&str, usize) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
-    let (mut kept, mut from) = (0, 0);
+    let (mut copied, mut from) = (0, 0);
     while let Some(at) = markup::find(text, from, mark) {
-        if wanted(text, at) {
-            out.push_str(&text[kept..at]);
+        if predicate(text, at) {
+            out.push_str(&text[copied..at]);
             out.push_str(by);
-            kept = at + mark.len();
-            from = kept;
+            copied = at + mark.len();
+            from = copied;
         } else {
             from = at + 1;
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 
-/// `x` between two numbers becomes a multiplication sign, but not in a hexadecimal one (`0x70`).
+/// Replaces `x` between two numbers by a multiplication sign, except in hexadecimal numbers (`0x70`).
 fn times(text: String) -> String {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    // Numbers that end with a point count only in a text that also has a plain pair.
+    // Numbers that end with a dot are replaced only if the text also has a plain pair of digits.
     if !bytes.windows(3).any(|w| w[0].is_ascii_digit() && w[1] == b'x' && w[2].is_ascii_digit()) {
         return text;
     }
     let in_number = |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b',');
     let is_word = |at: usize| bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     let mut out = String::with_capacity(text.len());
-    // Texts are replaced from the left, each using up both its numbers.
-    let (mut kept, mut free) = (0, 0);
+    // Matches do not overlap: each consumes both of its numbers.
+    let (mut copied, mut free) = (0, 0);
     for (x, _) in text.match_indices('x') {
         if x < free || !digit(x + 1) {
             continue;
@@ -228,18 +229,18 @@ fn times(text: String) -> String {
             continue;
         }
         let end = bytes[x + 1..].iter().position(|b| !in_number(*b)).map_or(bytes.len(), |n| x + 1 + n);
-        // The second number reaches to the last place in it where a word ends.
+        // The second number extends to its last word boundary.
         let Some(end) = (x + 2..=end).rev().find(|at| is_word(*at) != is_word(*at - 1)) else { continue };
-        out.push_str(&text[kept..x]);
+        out.push_str(&text[copied..x]);
         out.push_str("&#215;");
-        kept = x + 1;
+        copied = x + 1;
         free = end;
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied..]);
     out
 }
 
-/// Ampersands that begin no reference become `&#038;`. Any short name passes for one.
+/// Replaces ampersands that start no reference by `&#038;`. Any short name counts as a reference.
 fn ampersands(text: &str) -> String {
     if !text.contains('&') {
         return text.to_owned();

@@ -1,7 +1,7 @@
-//! Straight quotes to curly ones, apostrophes and primes.
+//! Converts straight quotes to curly ones, apostrophes and primes.
 //!
-//! While a text is worked on, decided quotes stand in it as bytes that no UTF-8 text holds; so later rules do not take
-//! them for text.
+//! During conversion, decided quotes are bytes that do not occur in UTF-8, so later rules do not confuse them with
+//! text.
 
 use super::{CLOSE_DOUBLE, CLOSE_SINGLE, DOUBLE_PRIME, OPEN_DOUBLE, OPEN_SINGLE, PRIME};
 use crate::markup::{ends_with_space, space_len};
@@ -10,20 +10,20 @@ const OPEN: u8 = 0xF8;
 const CLOSE: u8 = 0xF9;
 const PRIMED: u8 = 0xFA;
 const APOSTROPHE: u8 = 0xFB;
-/// A closing double quote decided among the single ones.
+/// A closing double quote that is decided among single quotes.
 const CLOSE_OTHER: u8 = 0xFC;
-/// A quote that may close or be a prime, during [`close`].
+/// A quote that is closing or a prime, during [`close`].
 const UNDECIDED: u8 = 0xFD;
 
-/// Decides all single quotes of a text.
+/// Converts all single quotes of a text.
 pub(super) fn single(text: &str) -> String {
     let text = text.as_bytes().to_vec();
     let number = |text: &[u8], at: usize| {
         let digit = |n: usize| text.get(at + n).is_some_and(u8::is_ascii_digit);
         digit(1) && digit(2)
     };
-    // '99' and '99": a year in short, at the end of a quotation.
-    let text = decide(text, b'\'', |text, at, out| {
+    // '99' and '99": an abbreviated year at the end of a quotation.
+    let text = apply_rule(text, b'\'', |text, at, out| {
         let closer = *text.get(at + 3)?;
         if !number(text, at) || !matches!(closer, b'\'' | b'"') || !may_close(&text[at + 4..]) {
             return None;
@@ -32,8 +32,8 @@ pub(super) fn single(text: &str) -> String {
         out.extend([APOSTROPHE, text[at + 1], text[at + 2], closer]);
         Some(4)
     });
-    // '99: a year in short, but not '999, '99% or '99.5.
-    let text = decide(text, b'\'', |text, at, out| {
+    // '99: an abbreviated year, but not '999, '99% or '99.5.
+    let text = apply_rule(text, b'\'', |text, at, out| {
         let continues = match text.get(at + 3..) {
             Some([b'%' | b'0'..=b'9', ..] | [b'.' | b',', b'0'..=b'9', ..]) => true,
             Some(_) | None => false,
@@ -44,16 +44,16 @@ pub(super) fn single(text: &str) -> String {
         out.push(APOSTROPHE);
         Some(1)
     });
-    let text = decide(text, b'\'', quoted_number);
-    let text = decide(text, b'\'', |text, at, out| {
+    let text = apply_rule(text, b'\'', quoted_number);
+    let text = apply_rule(text, b'\'', |text, at, out| {
         let before = &text[..at];
         let opens = matches!(before, [] | [.., b'(' | b'[' | b'{' | b'"' | b'-'])
             || before.ends_with(b"&lt;")
             || ends_with_space(before);
         opens.then(|| out.push(OPEN)).map(|()| 1)
     });
-    // Inside a word: nothing that ends one may follow.
-    let text = decide(text, b'\'', |text, at, out| {
+    // Inside a word: not followed by the end of a word.
+    let text = apply_rule(text, b'\'', |text, at, out| {
         let after = &text[at + 1..];
         let ends = match after {
             [] => true,
@@ -64,14 +64,14 @@ pub(super) fn single(text: &str) -> String {
         (!ends && !ends_with_space(&text[..at])).then(|| out.push(APOSTROPHE)).map(|()| 1)
     });
     let text = close(&text, b'\'', CLOSE_SINGLE);
-    spell(&text, [OPEN_SINGLE, CLOSE_SINGLE, PRIME])
+    write_references(&text, [OPEN_SINGLE, CLOSE_SINGLE, PRIME])
 }
 
-/// Decides all double quotes of a text.
+/// Converts all double quotes of a text.
 pub(super) fn double(text: &str) -> String {
     let text = text.as_bytes().to_vec();
-    let text = decide(text, b'"', quoted_number);
-    let text = decide(text, b'"', |text, at, out| {
+    let text = apply_rule(text, b'"', quoted_number);
+    let text = apply_rule(text, b'"', |text, at, out| {
         let before = &text[..at];
         let opens = matches!(before, [] | [.., b'(' | b'[' | b'{' | b'-'])
             || before.ends_with(b"&lt;")
@@ -79,29 +79,29 @@ pub(super) fn double(text: &str) -> String {
         (opens && space_len(&text[at + 1..]).is_none()).then(|| out.push(OPEN)).map(|()| 1)
     });
     let text = close(&text, b'"', CLOSE_DOUBLE);
-    spell(&text, [OPEN_DOUBLE, CLOSE_DOUBLE, DOUBLE_PRIME])
+    write_references(&text, [OPEN_DOUBLE, CLOSE_DOUBLE, DOUBLE_PRIME])
 }
 
-/// One rule over all quotes of a text, from the left: it sees the text as it was before the rule, writes what shall stand
-/// there and tells how many bytes that replaces.
-fn decide(text: Vec<u8>, quote: u8, rule: impl Fn(&[u8], usize, &mut Vec<u8>) -> Option<usize>) -> Vec<u8> {
+/// Applies a rule to all quotes of a text, from left to right. The rule receives the original text, writes a
+/// replacement, and returns the number of bytes replaced.
+fn apply_rule(text: Vec<u8>, quote: u8, rule: impl Fn(&[u8], usize, &mut Vec<u8>) -> Option<usize>) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
-    let (mut kept, mut at) = (0, 0);
+    let (mut copied, mut at) = (0, 0);
     while let Some(found) = text[at..].iter().position(|b| *b == quote).map(|n| at + n) {
-        out.extend_from_slice(&text[kept..found]);
+        out.extend_from_slice(&text[copied..found]);
         let len = rule(&text, found, &mut out);
-        kept = found + len.unwrap_or(0);
+        copied = found + len.unwrap_or(0);
         at = found + len.unwrap_or(1);
         if len.is_none() {
             out.push(quote);
-            kept = at;
+            copied = at;
         }
     }
-    out.extend_from_slice(&text[kept..]);
+    out.extend_from_slice(&text[copied..]);
     out
 }
 
-/// A number alone in quotes: `'0.42'`.
+/// A quoted number: `'0.42'`.
 fn quoted_number(text: &[u8], at: usize, out: &mut Vec<u8>) -> Option<usize> {
     if at > 0 && !ends_with_space(&text[..at]) || !text.get(at + 1).is_some_and(u8::is_ascii_digit) {
         return None;
@@ -116,39 +116,39 @@ fn quoted_number(text: &[u8], at: usize, out: &mut Vec<u8>) -> Option<usize> {
     Some(end + 1 - at)
 }
 
-/// Whether what follows lets a quote close: an end, punctuation or space.
+/// Whether a quote before this text may be a closing one: at the end, before punctuation or space.
 fn may_close(after: &[u8]) -> bool {
     matches!(after, [] | [b'.' | b',' | b':' | b';' | b'!' | b'?' | b')' | b'}' | b'-' | b']', ..])
         || after.starts_with(b"&gt;")
         || space_len(after).is_some()
 }
 
-/// Tells closing quotes and primes apart, in each stretch after an opening quote.
+/// Distinguishes closing quotes from primes, in each part of the text after an opening quote.
 ///
-/// `closed` is how a closing quote is spelled: one that stands in the text already counts too.
+/// `closed` is the reference of a closing quote, which may already occur in the text.
 fn close(text: &[u8], quote: u8, closed: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
-    for (n, stretch) in text.split(|b| *b == OPEN).enumerate() {
+    for (n, part) in text.split(|b| *b == OPEN).enumerate() {
         if n > 0 {
             out.push(OPEN);
         }
         let from = out.len();
-        out.extend_from_slice(stretch);
-        let stretch = &mut out[from..];
-        if stretch.contains(&quote) {
-            let is_open = n > 0 && !has_close(stretch, closed);
-            close_stretch(stretch, quote, is_open);
+        out.extend_from_slice(part);
+        let part = &mut out[from..];
+        if part.contains(&quote) {
+            let is_open = n > 0 && !has_close(part, closed);
+            close_part(part, quote, is_open);
         }
     }
     out
 }
 
-fn has_close(stretch: &[u8], closed: &str) -> bool {
-    stretch.contains(&CLOSE) || stretch.windows(closed.len()).any(|w| w == closed.as_bytes())
+fn has_close(part: &[u8], closed: &str) -> bool {
+    part.contains(&CLOSE) || part.windows(closed.len()).any(|w| w == closed.as_bytes())
 }
 
-/// The quotes of one stretch. One that is `open` waits for its closing quote, which then goes before primes.
-fn close_stretch(text: &mut [u8], quote: u8, is_open: bool) {
+/// Converts the quotes of a part. If the part is `open`, a closing quote takes precedence over primes.
+fn close_part(text: &mut [u8], quote: u8, is_open: bool) {
     let after_digit = |text: &[u8], at: usize| at > 0 && text[at - 1].is_ascii_digit();
     if is_open {
         let mut found = Vec::new();
@@ -161,13 +161,13 @@ fn close_stretch(text: &mut [u8], quote: u8, is_open: bool) {
             text[*at] = if found.len() == 1 { CLOSE } else { UNDECIDED };
         }
         if found.len() > 1 {
-            let sure: Vec<usize> = found.iter().copied().filter(|at| !after_digit(text, *at)).collect();
-            // All may be primes: the last one before a full stop closes, or else the last one.
+            let certain: Vec<usize> = found.iter().copied().filter(|at| !after_digit(text, *at)).collect();
+            // All may be primes: choose the last one before a full stop, or the last one.
             let guess = || {
                 let stop = found.iter().rev().find(|at| text.get(**at + 1) == Some(&b'.'));
                 stop.or(found.last()).copied().into_iter().collect()
             };
-            let closing: Vec<usize> = if sure.is_empty() { guess() } else { sure };
+            let closing: Vec<usize> = if certain.is_empty() { guess() } else { certain };
             for at in closing {
                 text[at] = CLOSE;
             }
@@ -190,8 +190,8 @@ fn close_stretch(text: &mut [u8], quote: u8, is_open: bool) {
     }
 }
 
-/// Writes the decided quotes out.
-fn spell(text: &[u8], [open, close, prime]: [&str; 3]) -> String {
+/// Replaces decided quotes by references.
+fn write_references(text: &[u8], [open, close, prime]: [&str; 3]) -> String {
     let mut out = Vec::with_capacity(text.len() + text.len() / 8);
     for b in text {
         match *b {
@@ -203,6 +203,6 @@ fn spell(text: &[u8], [open, close, prime]: [&str; 3]) -> String {
             b => out.push(b),
         }
     }
-    // Only whole ASCII characters were replaced, by ASCII text.
+    // Only ASCII characters were replaced, by ASCII text.
     String::from_utf8(out).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }

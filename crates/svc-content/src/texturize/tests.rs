@@ -1,4 +1,4 @@
-//! Typography: rows of texts and what they become.
+//! Typography of texts.
 
 use super::*;
 use crate::display::standard_shortcodes;
@@ -43,7 +43,7 @@ fn dashes_and_signs() {
 }
 
 #[test]
-fn markup_and_shortcodes_stay() {
+fn markup_and_shortcodes_are_unchanged() {
     check(&[
         ("<a href='x'>'y'</a>", "<a href='x'>&#8216;y&#8217;</a>"),
         ("<code>'a'</code> 'b'", "<code>'a'</code> &#8216;b&#8217;"),

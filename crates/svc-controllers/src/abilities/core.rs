@@ -1,6 +1,7 @@
-//! The abilities that every site has: it tells of itself, of its caller, and of what it runs on.
+//! Built-in abilities: information about the site, the current user and the environment.
 
 use serde_json::{Map, Value, json};
+use svc_render::content as render;
 use svc_routing::{Method, Result};
 use svc_schema::{
     Error,
@@ -8,21 +9,20 @@ use svc_schema::{
 };
 
 use super::{Abilities, Ability, AbilityCall, AbilityCategory};
-use crate::render;
 
-/// A member of what an ability tells: its name, its schema, what it is called and what it is.
-type Told = (&'static str, fn() -> SchemaBuilder, &'static str, &'static str);
+/// A property of an ability's output: name, schema, title and description.
+type Property = (&'static str, fn() -> SchemaBuilder, &'static str, &'static str);
 
 #[rustfmt::skip]
-const SITE: [Told; 8] = [
+const SITE: [Property; 8] = [
     ("name", string, "Name", "The site's name."),
-    ("description", string, "Tagline", "What the site is about, in a few words."),
-    ("url", string, "Address", "Where the site's pages are."),
-    ("wpurl", string, "Address of the software", "Where the site's own files are."),
-    ("admin_email", string, "E-mail address", "Where the site's administrators are reached."),
-    ("charset", string, "Character set", "The character set of the site's pages."),
-    ("language", string, "Language", "The site's language, as pages name it."),
-    ("version", string, "Version", "The version of the software."),
+    ("description", string, "Tagline", "The site's tagline."),
+    ("url", string, "Site URL", "URL of the site's front page."),
+    ("wpurl", string, "Server URL", "Base URL of the server's own files."),
+    ("admin_email", string, "E-mail address", "E-mail address of the site's administrator."),
+    ("charset", string, "Character set", "Character encoding of the site's pages."),
+    ("language", string, "Language", "Language tag of the site's pages."),
+    ("version", string, "Version", "Version of the server software."),
 ];
 
 fn texts() -> SchemaBuilder {
@@ -30,18 +30,18 @@ fn texts() -> SchemaBuilder {
 }
 
 #[rustfmt::skip]
-const USER: [Told; 11] = [
-    ("id", integer, "Number", "The user's number."),
-    ("display_name", string, "Public name", "What others see."),
-    ("user_nicename", string, "Name in addresses", "As it stands in addresses."),
-    ("user_login", string, "Login name", "What the user signs in with."),
+const USER: [Property; 11] = [
+    ("id", integer, "User ID", "The user's ID."),
+    ("display_name", string, "Display name", "Name that is shown publicly."),
+    ("user_nicename", string, "Slug", "The user's name in URLs."),
+    ("user_login", string, "Username", "Login name of the user."),
     ("roles", texts, "Roles", "The user's roles."),
-    ("locale", string, "Language", "The user's language."),
-    ("first_name", string, "First name", "The first name, when it is known."),
-    ("last_name", string, "Last name", "The last name, when it is known."),
-    ("nickname", string, "Nickname", "The nickname."),
-    ("description", string, "About", "What the user says of himself."),
-    ("user_url", string, "Website", "The user's own site."),
+    ("locale", string, "Language", "Locale of the user."),
+    ("first_name", string, "First name", "First name of the user; empty if not set."),
+    ("last_name", string, "Last name", "Last name of the user; empty if not set."),
+    ("nickname", string, "Nickname", "Nickname of the user."),
+    ("description", string, "Biographical info", "Biographical text about the user."),
+    ("user_url", string, "Website", "URL of the user's website."),
 ];
 
 fn environments() -> SchemaBuilder {
@@ -49,38 +49,39 @@ fn environments() -> SchemaBuilder {
 }
 
 #[rustfmt::skip]
-const ENVIRONMENT: [Told; 4] = [
-    ("environment", environments, "Environment", "What the site is used for."),
-    ("php_version", string, "Version of PHP", "The version of PHP; empty where there is none."),
-    ("db_server_info", string, "Database", "What the database is."),
-    ("wp_version", string, "Version", "The version of the software."),
+const ENVIRONMENT: [Property; 4] = [
+    ("environment", environments, "Environment", "Environment type of the site."),
+    ("php_version", string, "PHP version", "PHP version; empty on servers without PHP."),
+    ("db_server_info", string, "Database", "Database engine."),
+    ("wp_version", string, "Version", "Version of the server software."),
 ];
 
-/// The input of an ability that tells these members: which of them are wanted.
-fn input(told: &[Told]) -> SchemaBuilder {
-    let names = string().one_of(told.iter().map(|(name, ..)| *name));
-    let wanted = array(names).describe("What is to be told; everything without it.");
-    object([("fields", wanted)]).default(json!({})).additional_properties(false)
+/// Input schema of an ability with these output properties: an optional list of their names.
+fn input(properties: &[Property]) -> SchemaBuilder {
+    let names = string().one_of(properties.iter().map(|(name, ..)| *name));
+    let fields = array(names).describe("Properties to return. Returns all if omitted.");
+    object([("fields", fields)]).default(json!({})).additional_properties(false)
 }
 
-fn output(told: &[Told]) -> SchemaBuilder {
-    let members = told.iter().map(|(name, schema, title, text)| (*name, schema().title(title).describe(text)));
-    object(members).additional_properties(false)
+/// Output schema of an ability with these properties.
+fn output(properties: &[Property]) -> SchemaBuilder {
+    let properties = properties.iter().map(|(name, schema, title, text)| (*name, schema().title(title).describe(text)));
+    object(properties).additional_properties(false)
 }
 
-/// An ability that only tells.
-fn telling(name: &str, category: &str, label: &str, told: &[Told]) -> Ability {
+/// A read-only ability that returns these properties.
+fn info_ability(name: &str, category: &str, label: &str, properties: &[Property]) -> Ability {
     Ability::new(name, category, label)
-        .takes(input(told))
-        .gives(output(told))
+        .takes(input(properties))
+        .gives(output(properties))
         .readonly(true)
         .destructive(false)
         .idempotent(true)
         .public()
 }
 
-/// The members that the input asks for.
-fn wanted(call: &AbilityCall, all: Value) -> Value {
+/// Limits an output to the properties in the input's `fields`.
+fn select_fields(call: &AbilityCall, all: Value) -> Value {
     let Value::Object(all) = all else { return all };
     match call.input.get("fields").and_then(Value::as_array) {
         Some(fields) if !fields.is_empty() => {
@@ -92,24 +93,24 @@ fn wanted(call: &AbilityCall, all: Value) -> Value {
 }
 
 pub(super) fn register(all: &mut Abilities) {
-    all.categorize(AbilityCategory::new("site", "Site").describe("What the site is and how it is set."));
-    all.categorize(AbilityCategory::new("user", "User").describe("Who uses the site and how they are set."));
+    all.categorize(AbilityCategory::new("site", "Site").describe("Information about the site and its settings."));
+    all.categorize(AbilityCategory::new("user", "User").describe("Information about users and their settings."));
     let administers = |call: &AbilityCall| call.caller.has("manage_options");
     all.register(
-        telling("core/get-site-info", "site", "Get Site Information", &SITE)
-            .describe("Tells what the site is called, where it is and what it speaks.")
+        info_ability("core/get-site-info", "site", "Get Site Information", &SITE)
+            .describe("Returns the site's name, URLs and language.")
             .allowed(administers)
             .runs(site_info),
     );
     all.register(
-        telling("core/get-user-info", "user", "Get User Information", &USER)
-            .describe("Tells what is known of the user who asks.")
+        info_ability("core/get-user-info", "user", "Get User Information", &USER)
+            .describe("Returns the profile of the current user.")
             .allowed(|call| call.caller.is_logged_in())
             .runs(user_info),
     );
     all.register(
-        telling("core/get-environment-info", "site", "Get Environment Info", &ENVIRONMENT)
-            .describe("Tells what the site runs on.")
+        info_ability("core/get-environment-info", "site", "Get Environment Info", &ENVIRONMENT)
+            .describe("Returns the versions of the software that the site runs on.")
             .allowed(administers)
             .runs(environment_info),
     );
@@ -132,10 +133,10 @@ async fn site_info(call: AbilityCall) -> Result<Value> {
         "language": language,
         "version": env!("CARGO_PKG_VERSION"),
     });
-    Ok(wanted(&call, all))
+    Ok(select_fields(&call, all))
 }
 
-/// Members of what the interface tells users of themselves, and their names here.
+/// Output properties and the fields of the users API that they are read from.
 const FROM_USER: [(&str, &str); 11] = [
     ("id", "id"),
     ("display_name", "name"),
@@ -151,18 +152,18 @@ const FROM_USER: [(&str, &str); 11] = [
 ];
 
 async fn user_info(call: AbilityCall) -> Result<Value> {
-    let unknown = || Error::new("ability_callback_failed", "The user could not be read.").with_status(500);
+    let failed = || Error::new("ability_callback_failed", "The user could not be read.").with_status(500);
     let route = format!("/{}/users/me", call.site.brand.namespace());
     let context = Map::from_iter([("context".to_owned(), Value::from("edit"))]);
     let request = call.request.sub_request(Method::GET, route).with_query(context);
-    let server = call.request.server().ok_or_else(unknown)?;
+    let server = call.request.server().ok_or_else(failed)?;
     let user = server.dispatch(request).await.data;
     if !user["id"].is_i64() {
-        return Err(unknown());
+        return Err(failed());
     }
     let all: Map<String, Value> =
-        FROM_USER.iter().map(|(name, member)| ((*name).to_owned(), user[*member].clone())).collect();
-    Ok(wanted(&call, Value::Object(all)))
+        FROM_USER.iter().map(|(name, field)| ((*name).to_owned(), user[*field].clone())).collect();
+    Ok(select_fields(&call, Value::Object(all)))
 }
 
 async fn environment_info(call: AbilityCall) -> Result<Value> {
@@ -173,5 +174,5 @@ async fn environment_info(call: AbilityCall) -> Result<Value> {
         "db_server_info": database,
         "wp_version": env!("CARGO_PKG_VERSION"),
     });
-    Ok(wanted(&call, all))
+    Ok(select_fields(&call, all))
 }

@@ -1,8 +1,8 @@
-//! Abilities: things that a site can do, registered by code, told to clients with the shapes of what they take and give,
-//! and run by them.
+//! Abilities: functions of the site that code registers and clients can discover and run.
 //!
-//! An [`Ability`] is a name, texts for people, two schemas, a permission and a function. Input is checked and cleaned by
-//! its schema before permission and function see it; output is checked before a client sees it.
+//! An [`Ability`] has a name, a label and a description, an input and an output schema, a permission callback and a
+//! function. Input is validated and sanitized before the permission callback and the function run; output is validated
+//! before it is returned.
 
 mod core;
 mod routes;
@@ -15,27 +15,27 @@ use svc_auth::Caller;
 use svc_routing::{BoxFuture, Method, Request, Result};
 use svc_schema::{Error, Schema};
 
-use crate::Site;
+use crate::RestSite;
 
 pub use self::routes::AbilityRoutes;
 
-/// What an ability is run with.
+/// The arguments of an ability's callbacks.
 #[derive(Clone)]
 pub struct AbilityCall {
     /// The site.
-    pub site: Arc<Site>,
-    /// Who asks.
+    pub site: Arc<RestSite>,
+    /// The user who runs the ability.
     pub caller: Caller,
-    /// The input, as its schema has it; null when there is none.
+    /// The validated and sanitized input; null if there is none.
     pub input: Value,
-    /// The request that asks.
+    /// The request that runs the ability.
     pub request: Request,
 }
 
 type Permission = Arc<dyn Fn(&AbilityCall) -> bool + Send + Sync>;
 type Execute = Arc<dyn Fn(AbilityCall) -> BoxFuture<Result<Value>> + Send + Sync>;
 
-/// A heading that abilities stand under.
+/// A category of abilities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AbilityCategory {
     slug: String,
@@ -45,19 +45,19 @@ pub struct AbilityCategory {
 }
 
 impl AbilityCategory {
-    /// A category with its name for programs and what people call it.
+    /// A category with its slug and its label.
     pub fn new(slug: &str, label: &str) -> Self {
         AbilityCategory { slug: slug.to_owned(), label: label.to_owned(), description: String::new(), meta: Map::new() }
     }
 
-    /// Says what the abilities under it are about.
+    /// Sets the description.
     #[must_use]
     pub fn describe(mut self, description: &str) -> Self {
         description.clone_into(&mut self.description);
         self
     }
 
-    /// Adds a value that clients see.
+    /// Adds a value to the public metadata.
     #[must_use]
     pub fn meta(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.meta.insert(name.to_owned(), value.into());
@@ -65,7 +65,7 @@ impl AbilityCategory {
     }
 }
 
-/// Something that a site can do. Without more it is refused to everybody, gives null and is not told to clients.
+/// An ability. By default nobody may run it, it returns null, and it is not listed over REST.
 #[derive(Clone)]
 pub struct Ability {
     name: String,
@@ -85,7 +85,7 @@ pub struct Ability {
 }
 
 impl Ability {
-    /// An ability with its name (`acme/make-coffee`), its category and what people call it.
+    /// An ability with its name (`acme/make-coffee`), the slug of its category and its label.
     pub fn new(name: &str, category: &str, label: &str) -> Self {
         Ability {
             name: name.to_owned(),
@@ -105,77 +105,77 @@ impl Ability {
         }
     }
 
-    /// Says what it does.
+    /// Sets the description.
     #[must_use]
     pub fn describe(mut self, description: &str) -> Self {
         description.clone_into(&mut self.description);
         self
     }
 
-    /// Takes input of this shape; a `default` in it stands for input that is not given.
+    /// Sets the input schema. Its `default` replaces missing input.
     #[must_use]
     pub fn takes(mut self, schema: impl Into<Value>) -> Self {
         self.input = Some(Schema::compile(schema.into()));
         self
     }
 
-    /// Gives output of this shape.
+    /// Sets the output schema.
     #[must_use]
     pub fn gives(mut self, schema: impl Into<Value>) -> Self {
         self.output = Some(Schema::compile(schema.into()));
         self
     }
 
-    /// Says whether it only reads; such abilities are run with `GET`.
+    /// Declares whether the ability only reads. Read-only abilities run with `GET`.
     #[must_use]
     pub fn readonly(mut self, readonly: bool) -> Self {
         self.readonly = Some(readonly);
         self
     }
 
-    /// Says whether it may destroy; such abilities that are idempotent too are run with `DELETE`.
+    /// Declares whether the ability may destroy data. Destructive and idempotent abilities run with `DELETE`.
     #[must_use]
     pub fn destructive(mut self, destructive: bool) -> Self {
         self.destructive = Some(destructive);
         self
     }
 
-    /// Says whether running it again with the same input changes nothing more.
+    /// Declares whether repeated runs with the same input have no further effect.
     #[must_use]
     pub fn idempotent(mut self, idempotent: bool) -> Self {
         self.idempotent = Some(idempotent);
         self
     }
 
-    /// Tells clients of it, and lets them run it.
+    /// Lists the ability over REST and allows clients to run it.
     #[must_use]
     pub fn in_rest(mut self) -> Self {
         self.show_in_rest = true;
         self
     }
 
-    /// Marks it as made for clients of any kind.
+    /// Marks the ability as suitable for any kind of client, and lists it over REST.
     #[must_use]
     pub fn public(mut self) -> Self {
         self.is_public = true;
         self.in_rest()
     }
 
-    /// Adds a value that clients see beside the annotations.
+    /// Adds a value to the public metadata, next to the annotations.
     #[must_use]
     pub fn meta(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.meta.insert(name.to_owned(), value.into());
         self
     }
 
-    /// Says who may run it.
+    /// Sets the permission callback.
     #[must_use]
     pub fn allowed(mut self, permission: impl Fn(&AbilityCall) -> bool + Send + Sync + 'static) -> Self {
         self.permission = Arc::new(permission);
         self
     }
 
-    /// Says what it does when it is run.
+    /// Sets the function that runs.
     #[must_use]
     pub fn runs<F, Fut>(mut self, execute: F) -> Self
     where
@@ -186,7 +186,7 @@ impl Ability {
         self
     }
 
-    /// The method that it is run with.
+    /// The HTTP method that runs the ability.
     pub fn method(&self) -> Method {
         match (self.readonly, self.destructive, self.idempotent) {
             (Some(true), ..) => Method::GET,
@@ -195,7 +195,7 @@ impl Ability {
         }
     }
 
-    /// What clients see beside the texts and schemas.
+    /// The public metadata with annotations.
     fn annotated_meta(&self) -> Value {
         let mut meta = self.meta.clone();
         let annotations =
@@ -206,7 +206,7 @@ impl Ability {
         Value::Object(meta)
     }
 
-    /// The input, checked and cleaned.
+    /// Validates and sanitizes the input.
     ///
     /// # Errors
     /// `ability_invalid_input` and `ability_missing_input_schema` (400).
@@ -215,32 +215,39 @@ impl Ability {
             if input.is_null() {
                 return Ok(input);
             }
-            let text = format!("The ability {} takes no input.", self.name);
+            let text = format!("The ability {} does not accept input.", self.name);
             return Err(Error::new("ability_missing_input_schema", text).with_status(400));
         };
         let input = match (input, schema.default()) {
             (Value::Null, Some(default)) => default.clone(),
             (input, _) => input,
         };
-        let refused = |why: Error| {
-            let text = format!("The ability {} cannot take this input: {}", self.name, why.message());
+        let invalid_input = |why: Error| {
+            let text = format!("Invalid input for the ability {}: {}", self.name, why.message());
             Error::new("ability_invalid_input", text).with_status(400)
         };
-        schema.validate(&input, "input").map_err(refused)?;
-        schema.sanitize(input, "input").map_err(refused)
+        schema.validate(&input, "input").map_err(invalid_input)?;
+        schema.sanitize(input, "input").map_err(invalid_input)
     }
 
-    /// Runs it.
+    /// Runs the ability's function.
     ///
     /// # Errors
-    /// Those of its function; `ability_invalid_output` when what that gives is not of the shape that was promised.
+    /// Errors of the function, and `ability_invalid_output` if the result does not match the output schema.
     async fn run(&self, call: AbilityCall) -> Result<Value> {
         let output = (self.execute)(call).await?;
         if let Some(schema) = &self.output
             && let Err(why) = schema.validate(&output, "output")
         {
-            tracing::warn!(ability = self.name, why = why.message(), "an ability gave what it had not promised");
-            return Err(Error::new("ability_invalid_output", "The ability gave something else than it promises."));
+            tracing::warn!(
+                ability = self.name,
+                why = why.message(),
+                "the output of an ability does not match its schema"
+            );
+            return Err(Error::new(
+                "ability_invalid_output",
+                "The ability returned a value that does not match its output schema.",
+            ));
         }
         Ok(output)
     }
@@ -254,7 +261,7 @@ pub struct Abilities {
 }
 
 impl Default for Abilities {
-    /// Those that every site has: to tell of itself, of its caller, and of what it runs on.
+    /// The built-in abilities.
     fn default() -> Self {
         let mut all = Abilities { categories: IndexMap::new(), abilities: IndexMap::new() };
         core::register(&mut all);
@@ -263,24 +270,28 @@ impl Default for Abilities {
 }
 
 impl Abilities {
-    /// Adds a category, or replaces the one of the same name.
+    /// Adds a category, or replaces the one with the same slug.
     pub fn categorize(&mut self, category: AbilityCategory) {
         self.categories.insert(category.slug.clone(), category);
     }
 
-    /// Adds an ability, or replaces the one of the same name. Abilities of a category that is not there are not added:
-    /// whether it was.
+    /// Adds an ability, or replaces the one with the same name. Returns `false` and does nothing if its category is not
+    /// registered.
     pub fn register(&mut self, ability: Ability) -> bool {
-        let is_known = self.categories.contains_key(&ability.category);
-        if is_known {
+        let has_category = self.categories.contains_key(&ability.category);
+        if has_category {
             self.abilities.insert(ability.name.clone(), ability);
         } else {
-            tracing::warn!(ability = ability.name, category = ability.category, "an ability of an unknown category");
+            tracing::warn!(
+                ability = ability.name,
+                category = ability.category,
+                "an ability of an unregistered category was ignored"
+            );
         }
-        is_known
+        has_category
     }
 
-    /// The ability of this name that clients are told of.
+    /// The ability of this name, if it is listed over REST.
     fn served(&self, name: &str) -> Option<&Ability> {
         self.abilities.get(name).filter(|ability| ability.show_in_rest)
     }
@@ -293,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn annotations_decide_the_method() {
+    fn method_follows_from_the_annotations() {
         let bare = || Ability::new("a/b", "c", "");
         for (ability, method) in [
             (bare(), Method::POST),
@@ -307,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn input_is_checked_and_cleaned() {
+    fn input_is_validated_and_sanitized() {
         let none = Ability::new("a/none", "c", "");
         let number = Ability::new("a/number", "c", "").takes(object([("n", integer().required())]));
         let default = Ability::new("a/default", "c", "").takes(object([("n", integer())]).default(json!({"n": 7})));
@@ -322,19 +333,19 @@ mod tests {
             (&default, Value::Null, Ok(json!({"n": 7}))),
             (&default, json!({}), Ok(json!({}))),
         ];
-        for (ability, given, expected) in rows {
-            let accepted = ability.accept(given.clone()).map_err(|e| e.code().to_owned());
-            assert_eq!(accepted, expected.map_err(str::to_owned), "{} {given}", ability.name);
+        for (ability, input, expected) in rows {
+            let accepted = ability.accept(input.clone()).map_err(|e| e.code().to_owned());
+            assert_eq!(accepted, expected.map_err(str::to_owned), "{} {input}", ability.name);
         }
     }
 
     #[test]
-    fn abilities_need_their_category() {
+    fn rejects_abilities_without_a_registered_category() {
         let mut all = Abilities::default();
         assert!(!all.register(Ability::new("a/b", "nowhere", "")));
         all.categorize(AbilityCategory::new("somewhere", "Somewhere"));
         assert!(all.register(Ability::new("a/b", "somewhere", "")));
-        assert!(all.served("a/b").is_none(), "not told to clients unless it says so");
+        assert!(all.served("a/b").is_none(), "not listed over REST by default");
         assert!(all.register(Ability::new("a/b", "somewhere", "").in_rest()) && all.served("a/b").is_some());
     }
 }

@@ -1,10 +1,8 @@
 //! Application passwords of a user: list, create, fetch, update, delete, delete all, and the one in use.
 //!
-//! Whoever may change a user may manage the user's application passwords. A password is told once, in the answer to its
-//! creation; everything after that shows the record without it.
+//! Requires permission to edit the user. The password itself is returned once, in the response to its creation.
 
 mod errors;
-mod stored;
 
 use std::sync::Arc;
 
@@ -24,11 +22,14 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{string, types},
 };
+use svc_site::{Access, Settings, SiteResult, application_passwords as stored};
 use svc_store::{Db, users};
 
 use crate::{
-    Access, AppPassword, Settings, Site, Stored, caller,
-    posts::context_arg,
+    AppPassword, RestSite,
+    args::context_arg,
+    caller,
+    contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
     respond,
     users::{
         errors::{not_found as user_not_found, not_logged_in},
@@ -36,20 +37,16 @@ use crate::{
     },
 };
 
-/// What additional fields and the item schema call an application password.
+/// The object type of application passwords in additional fields and the item schema.
 const OBJECT: &str = "application-password";
 
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-
-/// A record, and the password itself when it was made just now.
+/// A record, and the password itself if it was just created.
 struct Item {
     record: ApplicationPassword,
     plain: Option<Secret>,
 }
 
-/// What a request says of an application password.
+/// The changes of a request.
 #[derive(Clone, Debug, Default)]
 struct Draft {
     app_id: String,
@@ -58,15 +55,15 @@ struct Draft {
 
 /// The family of application passwords.
 pub struct ApplicationPasswords {
-    site: Arc<Site>,
-    /// The site lets application passwords be used.
+    site: Arc<RestSite>,
+    /// Whether application passwords are enabled on the site.
     available: bool,
     fields: Fields<Item, Draft>,
     extra: ExtraFields,
 }
 
-/// A moment as the interface shows it, in UTC.
-fn moment(seconds: i64) -> String {
+/// Formats a Unix timestamp (in seconds) in UTC.
+fn utc_date(seconds: i64) -> String {
     chrono::DateTime::from_timestamp(seconds, 0).unwrap_or_default().format("%Y-%m-%dT%H:%M:%S").to_string()
 }
 
@@ -74,24 +71,24 @@ fn moment(seconds: i64) -> String {
 fn fields() -> Fields<Item, Draft> {
     let mut f = Fields::<Item, Draft>::new(OBJECT);
     let app_id = string().keyword("oneOf", json!([{"type": "string", "format": "uuid"}, {"type": "string", "enum": [""]}]));
-    f.add("uuid", string().describe("Identifies the application password.").format("uuid").context(ALL).readonly()).get(|p| p.record.uuid.clone());
-    f.add("app_id", app_id.describe("UUID by which the application knows itself, when it has one.").context(ALL))
+    f.add("uuid", string().describe("UUID of the application password.").format("uuid").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.record.uuid.clone());
+    f.add("app_id", app_id.describe("UUID of the application, or empty.").context(VIEW_EDIT_EMBED))
         .get(|p| p.record.app_id.clone()).set(|d, v| d.app_id = v);
-    f.add("name", string().describe("What the user calls the application.").required().context(ALL).min_length(1).pattern(r".*\S.*"))
+    f.add("name", string().describe("Name of the application.").required().context(VIEW_EDIT_EMBED).min_length(1).pattern(r".*\S.*"))
         .get(|p| p.record.name.clone()).set(|d, v: String| d.name = Some(svc_text::sanitize_text_field(&v)));
-    f.add("password", string().describe("The password. It is shown only when it is made.").context(&["edit"]).readonly())
+    f.add("password", string().describe("The password. It is returned only in the response to its creation.").context(&["edit"]).readonly())
         .get(|p| p.plain.as_ref().map(|plain| application_password::chunk(plain.expose())));
-    f.add("created", string().describe("When it was made, in UTC.").format("date-time").context(VIEW_EDIT).readonly()).get(|p| moment(p.record.created));
-    f.add("last_used", types(["string", "null"]).describe("When it was last used, in UTC, to the day.").format("date-time").context(VIEW_EDIT).readonly())
-        .get(|p| p.record.last_used.map(moment));
-    f.add("last_ip", types(["string", "null"]).describe("Address that last used it.").format("ip").context(VIEW_EDIT).readonly())
+    f.add("created", string().describe("Creation date in UTC.").format("date-time").context(VIEW_EDIT).readonly()).get(|p| utc_date(p.record.created));
+    f.add("last_used", types(["string", "null"]).describe("Date of the last use in UTC, updated at most once a day.").format("date-time").context(VIEW_EDIT).readonly())
+        .get(|p| p.record.last_used.map(utc_date));
+    f.add("last_ip", types(["string", "null"]).describe("IP address of the last use.").format("ip").context(VIEW_EDIT).readonly())
         .get(|p| p.record.last_ip.clone().filter(|ip| !ip.is_empty()));
     f
 }
 
 impl ApplicationPasswords {
-    /// The family of this site; `available` says whether application passwords may be used on it.
-    pub fn new(site: &Arc<Site>, available: bool, extra: &ExtraFields) -> Self {
+    /// The family on this site. If not `available`, application passwords are disabled and all requests fail.
+    pub fn new(site: &Arc<RestSite>, available: bool, extra: &ExtraFields) -> Self {
         let fields = fields().with_extra(extra, OBJECT);
         ApplicationPasswords { site: Arc::clone(site), available, fields, extra: extra.clone() }
     }
@@ -121,98 +118,102 @@ impl Controller for ApplicationPasswords {
     }
 }
 
-/// The user whose application passwords a permission has opened.
+/// A user whose application passwords the caller may access.
 pub(crate) struct Owner {
     user: User,
     settings: Arc<Settings>,
 }
 
 impl ApplicationPasswords {
-    /// The user that the route names, `me` or by number.
-    fn owner(&self, db: &mut Db, req: &Request, caller: &Caller) -> Stored<User> {
+    /// The user in the route: an id or `me`.
+    fn owner(&self, db: &mut Db, req: &Request, caller: &Caller) -> SiteResult<User> {
         if !self.available {
             return Err(errors::disabled().into());
         }
-        let named = req.param("user_id").map(svc_php::cast::to_text).unwrap_or_default();
-        let id = match named.as_ref() {
+        let user = req.param("user_id").map(svc_php::cast::to_text).unwrap_or_default();
+        let id = match user.as_ref() {
             "me" if caller.is_logged_in() => caller.id,
             "me" => return Err(not_logged_in().into()),
-            number => UserId(number.parse().unwrap_or(0)),
+            id => UserId(id.parse().unwrap_or(0)),
         };
         let found = if id.0 > 0 { users::get(db, id)? } else { None };
         found.ok_or_else(|| user_not_found().into())
     }
 
-    /// The owner, if `judge` lets the caller through.
-    fn opened(&self, req: &Request, judge: impl FnOnce(&Caller, &Access<'_>, &User) -> Result<()>) -> Result<Owner> {
+    /// The owner, if `authorize` accepts the caller.
+    fn authorized_with(
+        &self,
+        req: &Request,
+        authorize: impl FnOnce(&Caller, &Access<'_>, &User) -> Result<()>,
+    ) -> Result<Owner> {
         let caller = caller(req);
         self.site.read(|db| {
             let user = self.owner(db, req, &caller)?;
             let settings = self.site.settings_in(db)?;
             let access = Access::new(&self.site, &settings).with_users([user.id]);
-            judge(&caller, &access, &user)?;
+            authorize(&caller, &access, &user)?;
             drop(access);
             Ok(Owner { user, settings })
         })
     }
 
-    /// The owner, if the caller has this capability over him.
-    fn granted(&self, req: &Request, cap: &str, refusal: fn(&Request) -> svc_schema::Error) -> Result<Owner> {
-        self.opened(
+    /// The owner, if the caller has this capability on them.
+    fn authorized(&self, req: &Request, cap: &str, error: fn(&Request) -> svc_schema::Error) -> Result<Owner> {
+        self.authorized_with(
             req,
             |caller, access, user| {
-                if caller.can(cap, Object::User(user.id), access) { Ok(()) } else { Err(refusal(req)) }
+                if caller.can(cap, Object::User(user.id), access) { Ok(()) } else { Err(error(req)) }
             },
         )
     }
 
-    /// The record that the route names.
-    fn named(&self, req: &Request, owner: &Owner) -> Result<ApplicationPassword> {
+    /// The record in the route.
+    fn requested(&self, req: &Request, owner: &Owner) -> Result<ApplicationPassword> {
         let uuid: String = req.require("uuid")?;
         let list = self.site.read(|db| stored::list(db, owner.user.id))?;
         stored::find(list, &uuid).ok_or_else(errors::not_found)
     }
 
-    /// The relations of a record; `caller` may do everything with it or nothing.
+    /// The links of a record. Callers may use either all methods or only GET.
     fn links(&self, owner: &Owner, record: &ApplicationPassword, caller: &Caller) -> Links {
         let access = Access::new(&self.site, &owner.settings).with_users([owner.user.id]);
         let manages = caller.can("edit_app_password", Object::User(owner.user.id), &access);
         let methods = if manages { &["GET", "POST", "PUT", "PATCH", "DELETE"][..] } else { &["GET"] };
         let mut links = Links::new();
-        links.add("self", Link::new(self.address(owner, record)).allow(methods.iter().copied()));
+        links.add("self", Link::new(self.url(owner, record)).allow(methods.iter().copied()));
         links
     }
 
-    fn address(&self, owner: &Owner, record: &ApplicationPassword) -> String {
+    fn url(&self, owner: &Owner, record: &ApplicationPassword) -> String {
         let route = format!("{}/{}/application-passwords/{}", users_route(&self.site), owner.user.id, record.uuid);
         owner.settings.urls.rest(&route)
     }
 
-    /// The members of a record that this view shows.
-    async fn members(&self, req: &Request, item: &Item, view: &View) -> Result<svc_routing::Map> {
-        let mut members = self.fields.plan(view).prepare(item);
+    /// The fields of a record that are visible in this view.
+    async fn prepare(&self, req: &Request, item: &Item, view: &View) -> Result<svc_routing::Map> {
+        let mut fields = self.fields.plan(view).prepare(item);
         if item.plain.is_none() {
-            members.remove("password");
+            fields.remove("password");
         }
-        respond::add_extra(&self.extra, OBJECT, &mut members, req, view).await?;
-        Ok(members)
+        respond::add_extra(&self.extra, OBJECT, &mut fields, req, view).await?;
+        Ok(fields)
     }
 
-    /// A response that shows one record.
+    /// A response with one record.
     async fn show(&self, req: &Request, owner: &Owner, item: Item, view: &View) -> Result<Response> {
-        let members = self.members(req, &item, view).await?;
+        let fields = self.prepare(req, &item, view).await?;
         let links = view.wants_links().then(|| self.links(owner, &item.record, &caller(req)));
-        Ok(respond::single(members, links))
+        Ok(respond::single(fields, links))
     }
 
-    async fn set_extra(&self, req: &Request, record: &ApplicationPassword) -> Result<()> {
+    async fn update_extra(&self, req: &Request, record: &ApplicationPassword) -> Result<()> {
         self.extra.update(OBJECT, &ObjectId::from(record.uuid.as_str()), req).await
     }
 
     // List
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<Owner> {
-        self.granted(&req, "list_app_passwords", errors::cannot_list)
+        self.authorized(&req, "list_app_passwords", errors::cannot_list)
     }
 
     async fn list(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
@@ -224,8 +225,8 @@ impl ApplicationPasswords {
         let mut items = Vec::with_capacity(records.len());
         for record in records {
             let links = view.wants_links().then(|| self.links(&owner, &record, &caller));
-            let members = self.members(&req, &Item { record, plain: None }, &view).await?;
-            items.push(respond::with_links(members, links, &req));
+            let fields = self.prepare(&req, &Item { record, plain: None }, &view).await?;
+            items.push(respond::with_links(fields, links, &req));
         }
         Ok(Response::new(Value::Array(items)))
     }
@@ -233,23 +234,23 @@ impl ApplicationPasswords {
     // Fetch
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Owner> {
-        self.granted(&req, "read_app_password", errors::cannot_read)
+        self.authorized(&req, "read_app_password", errors::cannot_read)
     }
 
     async fn fetch(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
-        let record = self.named(&req, &owner)?;
+        let record = self.requested(&req, &owner)?;
         self.show(&req, &owner, Item { record, plain: None }, &respond::view(&req)).await
     }
 
     // Introspect
 
     async fn can_introspect(self: Arc<Self>, req: Request) -> Result<Owner> {
-        self.opened(&req, |caller, _, user| {
+        self.authorized_with(&req, |caller, _, user| {
             if caller.is_logged_in() && caller.id == user.id { Ok(()) } else { Err(errors::not_of_caller(&req)) }
         })
     }
 
-    /// The application password that this very request was signed in with.
+    /// The application password that authenticated this request.
     async fn introspect(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
         let used = req.extensions().get::<AppPassword>().ok_or_else(errors::none_in_use)?;
         let list = self.site.read(|db| stored::list(db, owner.user.id))?;
@@ -260,7 +261,7 @@ impl ApplicationPasswords {
     // Create
 
     async fn can_create(self: Arc<Self>, req: Request) -> Result<Owner> {
-        self.granted(&req, "create_app_password", errors::cannot_create)
+        self.authorized(&req, "create_app_password", errors::cannot_create)
     }
 
     async fn create(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
@@ -269,10 +270,10 @@ impl ApplicationPasswords {
         let now = self.site.now().and_utc().timestamp();
         let (record, plain) =
             ApplicationPassword::generate(&name, &draft.app_id, now).map_err(|_| errors::no_randomness())?;
-        let (user, made) = (owner.user.id, record.clone());
-        self.site.write(move |tx| stored::add(tx, user, made.clone())).await?;
-        self.set_extra(&req, &record).await?;
-        let location = self.address(&owner, &record);
+        let (user, new) = (owner.user.id, record.clone());
+        self.site.write(move |tx| stored::add(tx, user, new.clone())).await?;
+        self.update_extra(&req, &record).await?;
+        let location = self.url(&owner, &record);
         let item = Item { record, plain: Some(plain) };
         let response = self.show(&req, &owner, item, &respond::edit_view(&req)).await?;
         Ok(response.status(201).header("Location", location))
@@ -281,31 +282,31 @@ impl ApplicationPasswords {
     // Update
 
     async fn can_update(self: Arc<Self>, req: Request) -> Result<Owner> {
-        self.granted(&req, "edit_app_password", errors::cannot_edit)
+        self.authorized(&req, "edit_app_password", errors::cannot_edit)
     }
 
-    /// Only the name changes; the application stays what it was.
+    /// Updates the name. The application's UUID cannot be changed.
     async fn update(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
-        let record = self.named(&req, &owner)?;
+        let record = self.requested(&req, &owner)?;
         let draft = self.fields.read(|name| respond::given(&req, name))?;
         let (user, uuid) = (owner.user.id, record.uuid);
         let name = draft.name.filter(|name| !name.is_empty());
         let record = self.site.write(move |tx| stored::rename(tx, user, &uuid, name.as_deref())).await?;
-        self.set_extra(&req, &record).await?;
+        self.update_extra(&req, &record).await?;
         self.show(&req, &owner, Item { record, plain: None }, &respond::edit_view(&req)).await
     }
 
     // Delete
 
     async fn can_delete(self: Arc<Self>, req: Request) -> Result<Owner> {
-        self.granted(&req, "delete_app_password", errors::cannot_delete)
+        self.authorized(&req, "delete_app_password", errors::cannot_delete)
     }
 
     async fn delete(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
-        let record = self.named(&req, &owner)?;
+        let record = self.requested(&req, &owner)?;
         let (user, uuid) = (owner.user.id, record.uuid.clone());
-        let view = View::whole("edit").without_links();
-        let previous = self.members(&req, &Item { record, plain: None }, &view).await?;
+        let view = View::all_of("edit").without_links();
+        let previous = self.prepare(&req, &Item { record, plain: None }, &view).await?;
         self.site.write(move |tx| stored::remove(tx, user, &uuid)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }
@@ -313,7 +314,7 @@ impl ApplicationPasswords {
     // Delete all
 
     async fn can_delete_all(self: Arc<Self>, req: Request) -> Result<Owner> {
-        self.granted(&req, "delete_app_passwords", errors::cannot_delete_all)
+        self.authorized(&req, "delete_app_passwords", errors::cannot_delete_all)
     }
 
     async fn delete_all(self: Arc<Self>, _: Request, owner: Owner) -> Result<Response> {

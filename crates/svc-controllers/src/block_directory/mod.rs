@@ -1,6 +1,6 @@
-//! Blocks that the directory offers: search.
+//! Search for block plugins in the plugin directory.
 //!
-//! What is found is installed as a plugin (see [`crate::plugins`]); links of each result say where.
+//! A result is installed as a plugin (see [`crate::plugins`]) through the link in the result.
 
 use std::sync::Arc;
 
@@ -12,58 +12,52 @@ use svc_schema::{
     Args, Error, Schema,
     build::{integer, number, string},
 };
+use svc_site::{Access, plugin_directory_client, plugins::item::Item};
 
-use crate::{
-    Access, LINK_RELATION, Site, caller, directory,
-    plugins::{self, Item},
-    respond,
-};
+use crate::{LINK_RELATION, RestSite, caller, contexts::VIEW, plugins, respond};
 
-/// What additional fields and the item schema call a result.
+/// The object type of a result, in the item schema and for additional fields.
 const OBJECT: &str = "block-directory-item";
 
-/// The only context.
-const VIEW: &[&str] = &["view"];
-
-/// Words of a description that are shown.
+/// Maximum number of words of a description.
 const WORDS: usize = 30;
 
-/// What stands for a block without an icon.
+/// Icon of blocks without their own.
 const NO_ICON: &str = "block-default";
 
-/// The caller may not install what he would find.
+/// The caller may not install blocks.
 fn cannot_view(req: &Request) -> Error {
     let text = "You are not allowed to install blocks on this site.";
     forbidden(req, "rest_block_directory_cannot_view", text)
 }
 
-/// A plugin with blocks, as the directory describes it, and the present moment.
-struct Found {
+/// A plugin with blocks as returned by the directory, and the current time.
+struct BlockPlugin {
     plugin: Value,
     now: NaiveDateTime,
 }
 
-impl Found {
-    fn member(&self, name: &str) -> &Value {
+impl BlockPlugin {
+    fn subfield(&self, name: &str) -> &Value {
         &self.plugin[name]
     }
 
     fn text(&self, name: &str) -> String {
-        self.member(name).as_str().unwrap_or_default().to_owned()
+        self.subfield(name).as_str().unwrap_or_default().to_owned()
     }
 
     fn count(&self, name: &str) -> i64 {
-        svc_php::cast::to_int(self.member(name))
+        svc_php::cast::to_int(self.subfield(name))
     }
 
-    /// A rating in per cent as one of up to five stars.
+    /// Converts a rating from percent to a number of stars, up to five.
     fn stars(&self, name: &str) -> Value {
-        svc_php::cast::float_value(svc_php::cast::to_float(self.member(name)) / 20.0)
+        svc_php::cast::float_value(svc_php::cast::to_float(self.subfield(name)) / 20.0)
     }
 
-    /// A member of the plugin's first block.
+    /// A property of the plugin's first block; empty if missing.
     fn block(&self, name: &str) -> String {
-        let first = match self.member("blocks") {
+        let first = match self.subfield("blocks") {
             Value::Object(blocks) => blocks.values().next(),
             Value::Array(blocks) => blocks.first(),
             _ => None,
@@ -76,10 +70,10 @@ impl Found {
     }
 
     fn icon(&self) -> String {
-        self.member("icons")["1x"].as_str().unwrap_or(NO_ICON).to_owned()
+        self.subfield("icons")["1x"].as_str().unwrap_or(NO_ICON).to_owned()
     }
 
-    /// When the plugin was last changed, in UTC.
+    /// Time of the plugin's last update, in UTC.
     fn updated(&self) -> Option<NaiveDateTime> {
         let text = self.text("last_updated");
         let by_format = |format| NaiveDateTime::parse_from_str(text.trim_end_matches("GMT").trim(), format).ok();
@@ -88,7 +82,7 @@ impl Found {
     }
 }
 
-/// How long ago something was, in one unit.
+/// Formats an age in the largest fitting unit, such as `3 weeks ago`.
 fn ago(seconds: i64) -> String {
     const MINUTE: i64 = 60;
     const HOUR: i64 = 60 * MINUTE;
@@ -101,52 +95,55 @@ fn ago(seconds: i64) -> String {
 }
 
 #[rustfmt::skip]
-fn fields() -> Fields<Found, ()> {
-    let mut f = Fields::<Found, ()>::new(OBJECT);
-    f.add("name", string().describe("The block's name, with its namespace.").context(VIEW)).get(|b| b.block("name"));
-    f.add("title", string().describe("What people call the block.").context(VIEW)).get(Found::title);
-    f.add("description", string().describe("What the block does, in short.").context(VIEW)).get(|b| svc_content::excerpt::trim_words(&b.text("short_description"), WORDS, "..."));
-    f.add("id", string().describe("The name of the block's plugin in the directory.").context(VIEW)).get(|b| b.text("slug"));
-    f.add("rating", number().describe("How many of five stars the plugin has.").context(VIEW)).get(|b| b.stars("rating"));
-    f.add("rating_count", integer().describe("How many people rated it.").context(VIEW)).get(|b| b.count("num_ratings"));
-    f.add("active_installs", integer().describe("How many sites use it.").context(VIEW)).get(|b| b.count("active_installs"));
-    f.add("author_block_rating", number().describe("How many of five stars the author's blocks have.").context(VIEW)).get(|b| b.stars("author_block_rating"));
-    f.add("author_block_count", integer().describe("How many blocks the author published.").context(VIEW)).get(|b| b.count("author_block_count"));
-    f.add("author", string().describe("Who made the block.").context(VIEW)).get(|b| svc_text::strip_all_tags(&b.text("author"), false));
-    f.add("icon", string().describe("The block's icon.").format("uri").context(VIEW)).get(Found::icon);
-    f.add("last_updated", string().describe("When the block was last changed, in UTC.").format("date-time").context(VIEW))
+fn fields() -> Fields<BlockPlugin, ()> {
+    let mut f = Fields::<BlockPlugin, ()>::new(OBJECT);
+    f.add("name", string().describe("Name of the block, with its namespace.").context(VIEW)).get(|b| b.block("name"));
+    f.add("title", string().describe("Display name of the block.").context(VIEW)).get(BlockPlugin::title);
+    f.add("description", string().describe("Short description of the block.").context(VIEW)).get(|b| svc_content::excerpt::trim_words(&b.text("short_description"), WORDS, "..."));
+    f.add("id", string().describe("Slug of the block's plugin in the plugin directory.").context(VIEW)).get(|b| b.text("slug"));
+    f.add("rating", number().describe("Rating of the plugin, from 0 to 5 stars.").context(VIEW)).get(|b| b.stars("rating"));
+    f.add("rating_count", integer().describe("Number of ratings.").context(VIEW)).get(|b| b.count("num_ratings"));
+    f.add("active_installs", integer().describe("Number of active installations.").context(VIEW)).get(|b| b.count("active_installs"));
+    f.add("author_block_rating", number().describe("Average rating of the author's blocks, from 0 to 5 stars.").context(VIEW)).get(|b| b.stars("author_block_rating"));
+    f.add("author_block_count", integer().describe("Number of blocks by the author.").context(VIEW)).get(|b| b.count("author_block_count"));
+    f.add("author", string().describe("Author of the block.").context(VIEW)).get(|b| svc_text::strip_all_tags(&b.text("author"), false));
+    f.add("icon", string().describe("URL of the block's icon.").format("uri").context(VIEW)).get(BlockPlugin::icon);
+    f.add("last_updated", string().describe("Date of the last update, in UTC.").format("date-time").context(VIEW))
         .get(|b| b.updated().unwrap_or_default().format("%Y-%m-%dT%H:%M:%S").to_string());
-    f.add("humanized_updated", string().describe("How long ago that was.").context(VIEW))
+    f.add("humanized_updated", string().describe("Time since the last update.").context(VIEW))
         .get(|b| ago((b.now - b.updated().unwrap_or_default()).num_seconds()));
     f
 }
 
 fn params() -> Args {
-    let context = string().describe("Which members are shown.").one_of(VIEW.iter().copied()).default("view");
+    let context = string()
+        .describe("Context of the request, which determines the fields in the response.")
+        .one_of(VIEW.iter().copied())
+        .default("view");
     Args::from([
         ("context", context),
-        ("page", integer().describe("Which page of the results.").default(1).minimum(1)),
-        ("per_page", integer().describe("Most results on a page.").default(10).range(1..=100)),
-        ("term", string().describe("What to look for.").min_length(1).required()),
+        ("page", integer().describe("Page number of the results.").default(1).minimum(1)),
+        ("per_page", integer().describe("Maximum number of results per page.").default(10).range(1..=100)),
+        ("term", string().describe("Search text.").min_length(1).required()),
     ])
     .validate_first(&VALIDATED_FIRST)
 }
 
-/// The family of the block directory.
+/// The controller for the block directory.
 pub struct BlockDirectory {
-    site: Arc<Site>,
-    fields: Fields<Found, ()>,
+    site: Arc<RestSite>,
+    fields: Fields<BlockPlugin, ()>,
     extra: ExtraFields,
 }
 
 impl BlockDirectory {
-    /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    /// The controller for this site.
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         let fields = fields().with_extra(extra, OBJECT);
         BlockDirectory { site: Arc::clone(site), fields, extra: extra.clone() }
     }
 
-    /// Where the plugin of a block can be installed, and where it is once it is.
+    /// Links to install a block's plugin and, if it is installed, to the plugin.
     fn links(&self, slug: &str, installed: &[Item]) -> Result<Links> {
         let settings = self.site.settings()?;
         let collection = settings.urls.rest(&plugins::route(&self.site));
@@ -170,17 +167,17 @@ impl BlockDirectory {
     async fn search(self: Arc<Self>, req: Request) -> Result<Response> {
         let (term, per_page, page): (String, i64, i64) =
             (req.require("term")?, req.require("per_page")?, req.require("page")?);
-        let asked = json!({"block": term, "per_page": per_page, "page": page});
-        let Value::Object(asked) = asked else { unreachable!("written as an object") };
-        let mut answer = directory::ask(&self.site, "query_plugins", asked).await?;
-        let Value::Array(found) = answer["plugins"].take() else { return Ok(Response::new(json!([]))) };
+        let params = json!({"block": term, "per_page": per_page, "page": page});
+        let Value::Object(params) = params else { unreachable!("built as an object above") };
+        let mut response = plugin_directory_client::ask(&self.site, "query_plugins", params).await?;
+        let Value::Array(found) = response["plugins"].take() else { return Ok(Response::new(json!([]))) };
         let installed = plugins::all(&self.site).await?;
         let view = View { context: "view".to_owned(), ..respond::view(&req) };
         let plan = self.fields.plan(&view);
         let mut items = Vec::new();
-        // The directory may answer with more than was asked for.
+        // The directory may return more results than requested.
         for plugin in found.into_iter().take(usize::try_from(per_page).unwrap_or_default()) {
-            let block = Found { plugin, now: self.site.now() };
+            let block = BlockPlugin { plugin, now: self.site.now() };
             let mut item: Map<String, Value> = plan.prepare(&block);
             respond::add_extra(&self.extra, OBJECT, &mut item, &req, &view).await?;
             let links = self.links(&block.text("slug"), &installed)?;
@@ -205,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_read_from_the_directorys_form() {
+    fn reads_results_of_the_directory() {
         let plugin = json!({
             "name": "Boxes", "slug": "boxes", "rating": 90, "num_ratings": "12", "active_installs": 1000,
             "author_block_rating": 100, "author": "<a href=\"x\">Ann</a>", "last_updated": "2026-11-01 7:05pm GMT",
@@ -213,15 +210,15 @@ mod tests {
             "short_description": "a ".repeat(40),
         });
         let now = NaiveDateTime::parse_from_str("2026-11-21 07:00:00", "%Y-%m-%d %H:%M:%S").unwrap();
-        let item = fields().plan(&View::whole("view")).prepare(&Found { plugin, now });
+        let item = fields().plan(&View::all_of("view")).prepare(&BlockPlugin { plugin, now });
         let expected = json!({
             "name": "ann/box", "title": "Boxes", "description": format!("{}...", ["a"; 30].join(" ")), "id": "boxes",
             "rating": 4.5, "rating_count": 12, "active_installs": 1000, "author_block_rating": 5.0, "author_block_count": 0,
             "author": "Ann", "icon": "block-default", "last_updated": "2026-11-01T19:05:00", "humanized_updated": "3 weeks ago",
         });
         assert_eq!(Value::Object(item), expected);
-        // What is missing is empty, and nothing is taken on trust.
-        let bare = fields().plan(&View::whole("view")).prepare(&Found { plugin: json!({"blocks": 7}), now });
+        // Missing and malformed values are read as empty.
+        let bare = fields().plan(&View::all_of("view")).prepare(&BlockPlugin { plugin: json!({"blocks": 7}), now });
         assert_eq!(bare["name"], "");
     }
 }

@@ -1,46 +1,47 @@
-//! The block renderer: the HTML of one dynamic block for given attributes, as editors preview it.
+//! The block renderer: renders a dynamic block for previews in editors.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use svc_auth::caps::PostCap;
-use svc_content::blocks::{Block, BlockType, Renderer as Rendering};
+use svc_content::blocks::{Block, BlockType, Renderer as BlockRenderer};
 use svc_model::{Post, PostId};
+use svc_render::{
+    blocks::{site_blocks::BlockViewer, with_blocks},
+    feeds::{MissingFeeds, with_feeds},
+};
 use svc_routing::{Controller, Method, Request, Response, Result, Route, forbidden, on};
 use svc_schema::{
     Arg, Args, Error, Sanitizer, Schema, Validator,
     build::{integer, string, untyped},
 };
+use svc_site::Access;
 use svc_store::posts;
 
-use super::{Reader, with_blocks};
-use crate::{
-    Access, Site, caller,
-    feeds::{Missing, with_feeds},
-};
+use crate::{RestSite, caller, request::block_viewer};
 
-/// The caller may not edit the post, or no posts at all.
+/// The caller may not edit the post, or any posts.
 fn cannot_read(req: &Request) -> Error {
-    forbidden(req, "block_cannot_read", "You are not allowed to see blocks of this post.")
+    forbidden(req, "block_cannot_read", "You are not allowed to view blocks of this post.")
 }
 
-/// No dynamic block of this name.
+/// There is no dynamic block type with this name.
 fn not_dynamic() -> Error {
-    Error::new("block_invalid", "There is no such block.").with_status(404)
+    Error::new("block_invalid", "The block type does not exist or is not dynamic.").with_status(404)
 }
 
-/// The block renderer of a site.
+/// The block renderer route.
 pub struct Renderer {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
 }
 
 impl Renderer {
-    /// The renderer of this site.
-    pub fn new(site: &Arc<Site>) -> Self {
+    /// The block renderer of this site.
+    pub fn new(site: &Arc<RestSite>) -> Self {
         Renderer { site: Arc::clone(site) }
     }
 
-    /// What the attributes of this type may be: those that it has, and no others.
+    /// Schema of a block type's attributes, without additional ones. `None` for an unknown type.
     fn attributes_of(&self, name: &str) -> Result<Option<Schema>> {
         let types = self.site.block_types(&*self.site.settings()?);
         let schema =
@@ -48,10 +49,10 @@ impl Renderer {
         Ok(types.get(name).map(|block_type| Schema::compile(schema(block_type))))
     }
 
-    /// Whether the attributes are those of the block's type. The attributes of an unknown type are not validated.
+    /// Validates the attributes against the block type. The attributes of an unknown type are not validated.
     fn check(&self, req: &Request, attributes: &Value) -> Result<bool> {
         let Some(schema) = self.attributes_of(&req.require::<String>("name")?)? else { return Ok(true) };
-        // The default is PHP's empty map, which prints as a list.
+        // The default is PHP's empty array, which is a list in JSON.
         if attributes == &json!([]) { Ok(true) } else { schema.validate(attributes, "").map(|()| true) }
     }
 
@@ -67,9 +68,9 @@ impl Renderer {
             let Some(post) = posts::get(db, PostId(id))? else { return Ok(None) };
             let settings = site.settings_in(db)?;
             let access = Access::of_posts(site, &settings, db, std::slice::from_ref(&post))?;
-            let may = caller.can_post(PostCap::Edit, &post, &access);
+            let can_edit = caller.can_post(PostCap::Edit, &post, &access);
             drop(access);
-            Ok(may.then_some(post))
+            Ok(can_edit.then_some(post))
         })?;
         match post {
             Some(post) => Ok(Some(post)),
@@ -83,20 +84,20 @@ impl Renderer {
         let settings = site.settings()?;
         let types = site.block_types(&settings);
         let block_type = types.get(&name).filter(|t| t.dynamic).cloned().ok_or_else(not_dynamic)?;
-        let given = req.param("attributes").cloned().filter(Value::is_object).unwrap_or_else(|| json!({}));
+        let raw_attributes = req.param("attributes").cloned().filter(Value::is_object).unwrap_or_else(|| json!({}));
         let cleaned = match self.attributes_of(&name)? {
-            Some(schema) => schema.sanitize(given, "")?,
-            None => given,
+            Some(schema) => schema.sanitize(raw_attributes, "")?,
+            None => raw_attributes,
         };
         let attributes = cleaned.as_object().cloned().unwrap_or_default();
         let theme = site.theme(&settings);
-        let show = |missing: &Missing| {
+        let show = |missing: &MissingFeeds| {
             site.read(|db| {
-                let reader = Reader { missing: missing.clone(), ..Reader::of(site, &settings, &req) };
-                with_blocks(site, &settings, &reader, db, |blocks| {
+                let viewer = BlockViewer { missing: missing.clone(), ..block_viewer(site, &settings, &req) };
+                with_blocks(site, &settings, &viewer, db, |blocks| {
                     let show = || {
                         let dynamic = svc_blocks::with_text(blocks);
-                        let renderer = Rendering::new(&theme.blocks, &dynamic);
+                        let renderer = BlockRenderer::new(&theme.blocks, &dynamic);
                         render(&renderer, &block_type, &attributes)
                     };
                     match &post {
@@ -106,13 +107,13 @@ impl Renderer {
                 })
             })
         };
-        let html = with_feeds(site, show).await?;
+        let html = with_feeds(&site.renderer, show).await?;
         Ok(Response::new(json!({"rendered": html})))
     }
 }
 
-/// The block with these attributes and nothing inside.
-fn render(renderer: &Rendering<'_>, block_type: &BlockType, attributes: &Map<String, Value>) -> String {
+/// Renders a block without inner blocks.
+fn render(renderer: &BlockRenderer<'_>, block_type: &BlockType, attributes: &Map<String, Value>) -> String {
     let block = Block { name: Some(block_type.name.as_str().into()), attrs: attributes.clone(), ..Block::default() };
     renderer.render_block(&block)
 }
@@ -128,16 +129,16 @@ impl Controller for Renderer {
                 "rendered": Value::from(string().describe("The block as HTML.").required().context(&["edit"])),
             },
         });
-        let context = string().describe("Which members are shown.").one_of(["edit"]).default("view");
+        let context = string().describe("Context of the request.").one_of(["edit"]).default("view");
         let args = Args::from([
-            // The default fits no better than another value, and is only refused where it is not overridden.
+            // The default is not an allowed value. It is rejected unless the request sets the context.
             ("context", Arg { validate: Validator::BySchema, sanitize: Sanitizer::None, ..Arg::from(context) }),
-            // Checked and cleaned by the schemas of the block that the address names.
+            // Validated and sanitized with the schema of the block type in the path.
             ("attributes", Arg { validate: Validator::None, sanitize: Sanitizer::None, ..Arg::from(attributes) }),
-            ("post_id", Arg::from(integer().describe("Number of the post that the block is of."))),
+            ("post_id", Arg::from(integer().describe("ID of the post that contains the block."))),
         ]);
         let checks = Renderer::new(&self.site);
-        let name = Args::from([("name", string().describe("Name of the block's type."))]);
+        let name = Args::from([("name", string().describe("Name of the block type."))]);
         vec![
             Route::new("/block-renderer/(?P<name>[a-z0-9-]+/[a-z0-9-]+)")
                 .schema(Schema::compile(schema))

@@ -1,4 +1,4 @@
-//! Types of blocks: list, list of a namespace, fetch. For those who may write posts of some type.
+//! Block types: list, list by namespace, fetch. Requires permission to edit posts of any type.
 
 use std::sync::Arc;
 
@@ -11,26 +11,24 @@ use svc_schema::{
     Arg, Args, Error, Schema,
     build::{SchemaBuilder, array, boolean, integer, string, types, untyped},
 };
+use svc_site::{Access, Settings};
 
-use crate::{Access, LINK_RELATION, Settings, Site, caller, respond};
+use crate::{LINK_RELATION, RestSite, caller, contexts::EMBED_VIEW_EDIT, respond};
 
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["embed", "view", "edit"];
-
-/// The object type that additional fields name.
+/// Object type of additional fields.
 const OBJECT: &str = "block-type";
 
-/// What the name of a block type looks like.
+/// Pattern of block type names.
 const NAME: &str = "^[a-z][a-z0-9-]*/[a-z][a-z0-9-]*$";
 
-/// The caller writes no posts.
+/// The caller may not edit posts of any type.
 fn cannot_view(req: &Request) -> Error {
-    forbidden(req, "rest_block_type_cannot_view", "You are not allowed to see block types.")
+    forbidden(req, "rest_block_type_cannot_view", "You are not allowed to view block types.")
 }
 
-/// No such type.
+/// The block type does not exist.
 fn not_found() -> Error {
-    Error::new("rest_block_type_invalid", "There is no such block type.").with_status(404)
+    Error::new("rest_block_type_invalid", "The block type does not exist.").with_status(404)
 }
 
 fn list(items: &[String]) -> Value {
@@ -41,22 +39,22 @@ fn list_or_null(items: &Option<Vec<String>>) -> Value {
     items.as_deref().map_or(Value::Null, list)
 }
 
-/// A map, which is a list while it is empty.
-fn map(members: &Map<String, Value>) -> Value {
-    svc_php::list::list_shape(Value::Object(members.clone()))
+/// An object, or an empty array if it has no properties.
+fn map(properties: &Map<String, Value>) -> Value {
+    svc_php::list::list_shape(Value::Object(properties.clone()))
 }
 
-/// The one name of a script or style that older clients know.
-fn first(names: &[String]) -> Option<String> {
+/// The first handle, for the fields of older clients.
+fn first_handle(names: &[String]) -> Option<String> {
     names.first().cloned()
 }
 
-/// A member that everybody who sees the type sees.
-fn shown(schema: SchemaBuilder, description: &str) -> SchemaBuilder {
-    schema.describe(description).context(ALL).readonly()
+/// A read-only property in all contexts.
+fn read_only(schema: SchemaBuilder, description: &str) -> SchemaBuilder {
+    schema.describe(description).context(EMBED_VIEW_EDIT).readonly()
 }
 
-fn or_null(name: &str) -> SchemaBuilder {
+fn nullable(name: &str) -> SchemaBuilder {
     types([name, "null"])
 }
 
@@ -65,7 +63,7 @@ fn names() -> SchemaBuilder {
 }
 
 fn blocks() -> SchemaBuilder {
-    or_null("array").keyword("items", string().pattern(NAME)).default(Value::Null)
+    nullable("array").keyword("items", string().pattern(NAME)).default(Value::Null)
 }
 
 fn open_map() -> SchemaBuilder {
@@ -73,64 +71,64 @@ fn open_map() -> SchemaBuilder {
 }
 
 fn category() -> SchemaBuilder {
-    shown(or_null("string"), "Heading under which editors offer it.").default(Value::Null)
+    read_only(nullable("string"), "Category in the editor's inserter.").default(Value::Null)
 }
 
 fn icon() -> SchemaBuilder {
-    shown(or_null("string"), "Name of its icon.").default(Value::Null)
+    read_only(nullable("string"), "Icon name.").default(Value::Null)
 }
 
 fn keywords() -> SchemaBuilder {
-    shown(array(string()), "Words that find it.").default(json!([]))
+    read_only(array(string()), "Search keywords.").default(json!([]))
 }
 
-/// Blocks inside an example or a variation.
+/// Inner blocks of an example or a variation.
 fn inner_blocks() -> SchemaBuilder {
-    let members = [
-        ("name", string().describe("Name of the block's type.").pattern(NAME).required()),
+    let properties = [
+        ("name", string().describe("Name of the block type.").pattern(NAME).required()),
         ("attributes", untyped().keyword("type", "object").describe("The block's attributes.")),
-        ("innerBlocks", untyped().keyword("type", "array").describe("Blocks inside it.")),
+        ("innerBlocks", untyped().keyword("type", "array").describe("The block's inner blocks.")),
     ];
-    array(svc_schema::build::object(members)).describe("Blocks inside.")
+    array(svc_schema::build::object(properties)).describe("Inner blocks.")
 }
 
 fn example() -> SchemaBuilder {
     let attributes = untyped().keyword("type", "object").describe("The example's attributes.");
-    let members: Map<String, Value> = [("attributes", attributes), ("innerBlocks", inner_blocks())]
+    let properties: Map<String, Value> = [("attributes", attributes), ("innerBlocks", inner_blocks())]
         .map(|(n, s)| (n.to_owned(), s.into()))
         .into_iter()
         .collect();
-    shown(or_null("object"), "A block to show in previews.").default(Value::Null).keyword("properties", members)
+    read_only(nullable("object"), "Example for previews.").default(Value::Null).keyword("properties", properties)
 }
 
 fn styles() -> SchemaBuilder {
-    let members = [
+    let properties = [
         ("name", string().describe("Name of the style.").required()),
-        ("label", string().describe("What people call the style.")),
-        ("inline_style", string().describe("The style's own CSS.")),
-        ("style_handle", string().describe("Name of the style sheet with the style.")),
+        ("label", string().describe("Display name of the style.")),
+        ("inline_style", string().describe("Inline CSS of the style.")),
+        ("style_handle", string().describe("Handle of the stylesheet that contains the style.")),
     ];
-    shown(array(svc_schema::build::object(members)), "Styles to choose from.").default(json!([]))
+    read_only(array(svc_schema::build::object(properties)), "Block styles.").default(json!([]))
 }
 
 fn variations() -> SchemaBuilder {
     let scopes = string().one_of(["block", "inserter", "transform"]);
-    let scope = or_null("array").keyword("items", scopes).default(Value::Null).readonly();
+    let scope = nullable("array").keyword("items", scopes).default(Value::Null).readonly();
     let optional = |schema: SchemaBuilder| schema.keyword("required", false);
-    let members = [
-        ("name", string().describe("Name of the form.").required()),
-        ("title", string().describe("What people call the form.").required()),
-        ("description", optional(string().describe("What the form is for."))),
+    let properties = [
+        ("name", string().describe("Name of the variation.").required()),
+        ("title", string().describe("Display name of the variation.").required()),
+        ("description", optional(string().describe("Description of the variation."))),
         ("category", category()),
         ("icon", icon()),
-        ("isDefault", optional(boolean().describe("Whether the form is the usual one.").default(false))),
-        ("attributes", untyped().keyword("type", "object").describe("The form's attributes.")),
+        ("isDefault", optional(boolean().describe("Whether this is the default variation.").default(false))),
+        ("attributes", untyped().keyword("type", "object").describe("Initial attributes of the variation.")),
         ("innerBlocks", inner_blocks()),
         ("example", example()),
-        ("scope", scope.describe("Where the form is offered.")),
+        ("scope", scope.describe("Where editors offer the variation.")),
         ("keywords", keywords()),
     ];
-    shown(array(svc_schema::build::object(members)), "Ready-made forms.").default(Value::Null)
+    read_only(array(svc_schema::build::object(properties)), "Block variations.").default(Value::Null)
 }
 
 #[rustfmt::skip]
@@ -141,72 +139,72 @@ fn fields() -> Fields<BlockType, ()> {
         NAME: {"type": "string", "enum": ["before", "after", "first_child", "last_child"]},
     }));
     let context = open_map().keyword("additionalProperties", string());
-    let attributes = or_null("object").default(Value::Null).keyword("properties", json!([])).keyword("additionalProperties", schemas);
-    f.add("api_version", shown(integer(), "Version of the interface that its code is written for.").default(1)).get(|t| t.api_version);
-    f.add("title", shown(string(), "What people call it.").default("")).get(|t| t.title.clone());
-    f.add("name", shown(string(), "Its name, with its namespace.").pattern(NAME).required()).get(|t| t.name.clone());
-    f.add("description", shown(string(), "What it is for.").default("")).get(|t| t.description.clone());
+    let attributes = nullable("object").default(Value::Null).keyword("properties", json!([])).keyword("additionalProperties", schemas);
+    f.add("api_version", read_only(integer(), "Version of the block API.").default(1)).get(|t| t.api_version);
+    f.add("title", read_only(string(), "Display name of the block type.").default("")).get(|t| t.title.clone());
+    f.add("name", read_only(string(), "Name of the block type, with its namespace.").pattern(NAME).required()).get(|t| t.name.clone());
+    f.add("description", read_only(string(), "Description of the block type.").default("")).get(|t| t.description.clone());
     f.add("icon", icon()).get(|t| t.icon.clone());
-    f.add("attributes", shown(attributes, "Its attributes, each with its schema.")).get(|t| map(&t.attributes));
-    f.add("provides_context", shown(context, "Names under which blocks inside see its attributes.")).get(|t| map(&t.provides_context.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect()));
-    f.add("uses_context", shown(array(string()), "What it asks the blocks around it.").default(json!([]))).get(|t| list(&t.uses_context));
-    f.add("selectors", shown(open_map(), "CSS selectors of its parts.")).get(|t| map(&t.selectors));
-    f.add("supports", shown(open_map(), "Features that can be used on it.")).get(|t| map(&t.supports));
+    f.add("attributes", read_only(attributes, "Schemas of the block's attributes.")).get(|t| map(&t.attributes));
+    f.add("provides_context", read_only(context, "Context for descendants: context names and the attributes that provide them.")).get(|t| map(&t.provides_context.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect()));
+    f.add("uses_context", read_only(array(string()), "Names of context values that the block inherits from its ancestors.").default(json!([]))).get(|t| list(&t.uses_context));
+    f.add("selectors", read_only(open_map(), "Custom CSS selectors for the block's styles.")).get(|t| map(&t.selectors));
+    f.add("supports", read_only(open_map(), "Editor features that the block supports.")).get(|t| map(&t.supports));
     f.add("category", category()).get(|t| t.category.clone());
-    f.add("is_dynamic", shown(boolean(), "Whether its HTML is made when a page is.").default(false)).get(|t| t.dynamic);
-    f.add("editor_script_handles", shown(names(), "Names of its scripts for the editor.")).get(|t| list(&t.assets.editor_script));
-    f.add("script_handles", shown(names(), "Names of its scripts for editor and pages.")).get(|t| list(&t.assets.script));
-    f.add("view_script_handles", shown(names(), "Names of its scripts for pages.")).get(|t| list(&t.assets.view_script));
-    f.add("view_script_module_ids", shown(names(), "Names of its script modules for pages.")).get(|t| list(&t.assets.view_script_module));
-    f.add("editor_style_handles", shown(names(), "Names of its styles for the editor.")).get(|t| list(&t.assets.editor_style));
-    f.add("style_handles", shown(names(), "Names of its styles for editor and pages.")).get(|t| list(&t.assets.style));
-    f.add("view_style_handles", shown(names(), "Names of its styles for pages.")).get(|t| list(&t.assets.view_style));
+    f.add("is_dynamic", read_only(boolean(), "Whether the server renders the block.").default(false)).get(|t| t.dynamic);
+    f.add("editor_script_handles", read_only(names(), "Handles of the scripts for the editor.")).get(|t| list(&t.assets.editor_script));
+    f.add("script_handles", read_only(names(), "Handles of the scripts for the editor and the front end.")).get(|t| list(&t.assets.script));
+    f.add("view_script_handles", read_only(names(), "Handles of the scripts for the front end.")).get(|t| list(&t.assets.view_script));
+    f.add("view_script_module_ids", read_only(names(), "IDs of the script modules for the front end.")).get(|t| list(&t.assets.view_script_module));
+    f.add("editor_style_handles", read_only(names(), "Handles of the stylesheets for the editor.")).get(|t| list(&t.assets.editor_style));
+    f.add("style_handles", read_only(names(), "Handles of the stylesheets for the editor and the front end.")).get(|t| list(&t.assets.style));
+    f.add("view_style_handles", read_only(names(), "Handles of the stylesheets for the front end.")).get(|t| list(&t.assets.view_style));
     f.add("styles", styles()).get(|t| t.styles.clone());
     f.add("variations", variations()).get(|t| t.variations.clone());
-    f.add("textdomain", shown(or_null("string"), "Domain of its translations.").default(Value::Null)).get(|t| t.textdomain.clone());
-    f.add("parent", shown(blocks(), "Blocks that it may stand in directly.")).get(|t| list_or_null(&t.parent));
-    f.add("ancestor", shown(blocks(), "Blocks that it may stand in.")).get(|t| list_or_null(&t.ancestor));
-    f.add("allowed_blocks", shown(blocks(), "Blocks that may stand in it directly.")).get(|t| list_or_null(&t.allowed_blocks));
+    f.add("textdomain", read_only(nullable("string"), "Text domain of the translations.").default(Value::Null)).get(|t| t.textdomain.clone());
+    f.add("parent", read_only(blocks(), "Block types that are allowed as parent.")).get(|t| list_or_null(&t.parent));
+    f.add("ancestor", read_only(blocks(), "Block types of which one must be an ancestor.")).get(|t| list_or_null(&t.ancestor));
+    f.add("allowed_blocks", read_only(blocks(), "Block types that are allowed as direct children.")).get(|t| list_or_null(&t.allowed_blocks));
     f.add("keywords", keywords()).get(|t| list(&t.keywords));
     f.add("example", example()).get(|t| t.example.clone());
-    f.add("block_hooks", shown(hooks, "Blocks beside which it wants to stand, and where.")).get(|t| map(&t.block_hooks));
-    for (name, description, read) in OLDER {
-        f.add(name, shown(or_null("string"), description).default(Value::Null)).get(move |t| first(read(&t.assets)));
+    f.add("block_hooks", read_only(hooks, "Block types to which this block is hooked, with its position.")).get(|t| map(&t.block_hooks));
+    for (name, description, read) in LEGACY_FIELDS {
+        f.add(name, read_only(nullable("string"), description).default(Value::Null)).get(move |t| first_handle(read(&t.assets)));
     }
     f
 }
 
 type ReadNames = fn(&svc_content::blocks::types::Assets) -> &[String];
 
-/// Members that hold one name, for clients from before there could be several.
+/// Fields with a single handle, for older clients.
 #[rustfmt::skip]
-const OLDER: [(&str, &str, ReadNames); 5] = [
-    ("editor_script", "Name of its first script for the editor.", |a| &a.editor_script),
-    ("script", "Name of its first script for editor and pages.", |a| &a.script),
-    ("view_script", "Name of its first script for pages.", |a| &a.view_script),
-    ("editor_style", "Name of its first style for the editor.", |a| &a.editor_style),
-    ("style", "Name of its first style for editor and pages.", |a| &a.style),
+const LEGACY_FIELDS: [(&str, &str, ReadNames); 5] = [
+    ("editor_script", "Handle of the first script for the editor.", |a| &a.editor_script),
+    ("script", "Handle of the first script for the editor and the front end.", |a| &a.script),
+    ("view_script", "Handle of the first script for the front end.", |a| &a.view_script),
+    ("editor_style", "Handle of the first stylesheet for the editor.", |a| &a.editor_style),
+    ("style", "Handle of the first stylesheet for the editor and the front end.", |a| &a.style),
 ];
 
-/// The wire form of a type, without links.
+/// The response fields of a block type, without links.
 pub fn show(block_type: &BlockType, context: &str) -> Map<String, Value> {
-    fields().plan(&View::whole(context)).prepare(block_type)
+    fields().plan(&View::all_of(context)).prepare(block_type)
 }
 
-/// The family of block types.
+/// The block type routes.
 pub struct Types {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<BlockType, ()>,
     extra: ExtraFields,
 }
 
 impl Types {
-    /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    /// The block type routes of this site.
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         Types { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 
-    /// The wire form of a type, and its links when they are asked for.
+    /// The response fields of a block type, with links if requested.
     async fn show(
         &self,
         block_type: &BlockType,
@@ -215,9 +213,9 @@ impl Types {
     ) -> Result<(svc_routing::Map, Option<Links>)> {
         let view = respond::view(req);
         let variations = match block_type.name.as_str() {
-            "core/navigation-link" => variations::of_navigation_link(&self.site.types, &self.site.taxonomies),
-            "core/post-terms" => variations::of_post_terms(&self.site.taxonomies),
-            "core/template-part" => variations::of_template_part(&[]),
+            "core/navigation-link" => variations::navigation_link_variations(&self.site.types, &self.site.taxonomies),
+            "core/post-terms" => variations::post_terms_variations(&self.site.taxonomies),
+            "core/template-part" => variations::template_part_variations(&[]),
             _ => block_type.variations.clone(),
         };
         let mut data = self.fields.plan(&view).prepare(&BlockType { variations, ..block_type.clone() });
@@ -238,13 +236,13 @@ impl Types {
             let renderer = settings.urls.rest(&format!("/{namespace}/block-renderer/{name}"));
             links.add(
                 format!("{LINK_RELATION}render-block"),
-                Link::new(crate::posts::with_query(&renderer, "context", "edit")),
+                Link::new(crate::links::with_query(&renderer, "context", "edit")),
             );
         }
         links
     }
 
-    /// Whether the caller may write posts of some type.
+    /// Whether the caller may edit posts of any type.
     fn is_writer(&self, req: &Request) -> Result<bool> {
         let (settings, caller) = (self.site.settings()?, caller(req));
         let access = Access::new(&self.site, &settings);
@@ -291,7 +289,9 @@ impl Controller for Types {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
         let context = || {
-            let contexts = string().describe("Which members are shown.").one_of(["view", "embed", "edit"]);
+            let contexts = string()
+                .describe("Context of the request. It selects the fields in the response.")
+                .one_of(["view", "embed", "edit"]);
             ("context", Arg::by_schema(contexts.default("view")))
         };
         let namespace = || ("namespace", Arg::from(string().describe("Namespace of the block type.")));

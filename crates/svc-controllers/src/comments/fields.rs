@@ -1,4 +1,4 @@
-//! Members of a comment, each named once: schema, how it is read, how it is written.
+//! Fields of comments: schema, getter and setter.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,26 +9,30 @@ use svc_schema::{
     Error, Schema,
     build::{integer, object, string},
 };
+use svc_site::{
+    Settings, avatars,
+    comments::{
+        draft::{CommentDraft, shown_type},
+        html,
+    },
+};
 use svc_store::Meta;
 
 use crate::{
-    Settings, Site, avatars,
-    posts::{one_line, with_query},
-    render,
+    RestSite,
+    args::one_line,
+    avatar_fields,
+    contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
+    links::with_query,
 };
 
-/// The table of comments.
+/// The fields of comments.
 pub(super) type CommentFields = Fields<CommentItem, CommentDraft>;
 
-/// What additional fields and the item schema call comments.
+/// The object type of comments in additional fields and the item schema.
 pub(super) const OBJECT: &str = "comment";
 
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-const EDIT: &[&str] = &["edit"];
-
-/// A comment with everything loaded that its members read.
+/// A comment with all loaded data that its fields read.
 pub(super) struct CommentItem {
     /// The row.
     pub(super) comment: Comment,
@@ -36,46 +40,23 @@ pub(super) struct CommentItem {
     pub(super) settings: Arc<Settings>,
     /// Stored meta; empty when the plan reads none.
     pub(super) meta: Meta,
-    /// Address of its post's page; empty when the plan reads none.
-    pub(super) address: String,
-    /// The page of comments that it stands on, where the address is to name one.
+    /// Permalink of its post; empty when the plan does not read it.
+    pub(super) permalink: String,
+    /// The comment page that its URL contains, if any.
     pub(super) page: Option<u64>,
-    /// The e-mail address that its avatar belongs to: the user's, or the one given; empty when the plan reads none.
+    /// The e-mail address of its avatar: the user's, or the guest's; empty when the plan does not read it.
     pub(super) email: String,
 }
 
-/// What a request wants to change of a comment; `None` leaves a member as it is.
-#[derive(Clone, Debug, Default)]
-pub(super) struct CommentDraft {
-    pub(super) author: Option<i64>,
-    pub(super) author_name: Option<String>,
-    pub(super) author_email: Option<String>,
-    pub(super) author_url: Option<String>,
-    pub(super) author_ip: Option<String>,
-    pub(super) author_user_agent: Option<String>,
-    pub(super) content: Option<String>,
-    pub(super) date: Option<String>,
-    pub(super) date_gmt: Option<String>,
-    pub(super) parent: Option<i64>,
-    pub(super) post: Option<i64>,
-    pub(super) status: Option<String>,
-    pub(super) meta: Option<Value>,
+/// The date that WordPress returns for a stored zero timestamp.
+const ZERO_DATE: &str = "-0001-11-30T00:00:00";
+
+/// The JSON value of a stored timestamp.
+fn timestamp(item: &CommentItem, stamp: Stamp) -> Value {
+    stamp.map_or_else(|| ZERO_DATE.to_owned(), |s| item.settings.zone.shown(s)).into()
 }
 
-/// What the peer makes of a moment that is stored as zero.
-const ZERO: &str = "-0001-11-30T00:00:00";
-
-/// The wire form of a stored moment.
-fn wire(item: &CommentItem, stamp: Stamp) -> Value {
-    stamp.map_or_else(|| ZERO.to_owned(), |s| item.settings.zone.shown(s)).into()
-}
-
-/// The type that a comment shows: rows of old have none.
-pub(super) fn shown_type(comment: &Comment) -> &str {
-    if comment.comment_type.is_empty() { "comment" } else { &comment.comment_type }
-}
-
-/// The status that a comment shows.
+/// The public status of a comment.
 pub(super) fn shown_status(comment: &Comment) -> &str {
     match comment.approved.as_str() {
         "0" | "hold" => "hold",
@@ -85,21 +66,21 @@ pub(super) fn shown_status(comment: &Comment) -> &str {
 }
 
 impl CommentItem {
-    /// Address of the comment on its post's page. The page's address ends as paths of the site do.
+    /// URL of the comment on its post's page. A trailing slash follows the site's permalink structure.
     fn link(&self) -> String {
         let permalinks = &self.settings.urls.site.permalinks;
         let page = match (self.page, permalinks.is_pretty()) {
-            (None, false) => self.address.clone(),
-            (None, true) => permalinks.end(&self.address),
-            (Some(page), false) => with_query(&self.address, "cpage", page),
+            (None, false) => self.permalink.clone(),
+            (None, true) => permalinks.end(&self.permalink),
+            (Some(page), false) => with_query(&self.permalink, "cpage", page),
             (Some(page), true) => {
-                permalinks.end(&format!("{}comment-page-{page}", svc_text::trailing_slash(&self.address)))
+                permalinks.end(&format!("{}comment-page-{page}", svc_text::trailing_slash(&self.permalink)))
             }
         };
         format!("{page}#comment-{}", self.comment.id)
     }
 
-    /// The address of its author's picture, or false: pingbacks and their like come from machines.
+    /// URL of the author's avatar; false for pingbacks and trackbacks.
     fn avatar(&self, size: u32) -> Value {
         match shown_type(&self.comment) {
             "comment" | "note" => avatars::url(&self.settings, &self.email, size).into(),
@@ -108,54 +89,54 @@ impl CommentItem {
     }
 }
 
-/// The table on this site, with or without addresses of avatars.
+/// The fields on this site, with or without avatar URLs.
 #[rustfmt::skip]
-pub(super) fn fields(site: &Site, with_avatars: bool) -> CommentFields {
-    const NOTHING: [(&str, Value); 0] = [];
+pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
+    const NO_PROPERTIES: [(&str, Value); 0] = [];
     let mut f = CommentFields::new(OBJECT);
-    f.add("id", integer().describe("Number that identifies the comment.").context(ALL).readonly()).get(|c| c.comment.id);
-    f.add("post", integer().describe("Number of the post that it is on.").default(0).context(VIEW_EDIT))
+    f.add("id", integer().describe("The comment's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.comment.id);
+    f.add("post", integer().describe("ID of the comment's post.").default(0).context(VIEW_EDIT))
         .get(|c| c.comment.post).set(|d, v| d.post = Some(v));
-    f.add("parent", integer().describe("Number of the comment that it replies to.").default(0).context(ALL))
+    f.add("parent", integer().describe("ID of the parent comment.").default(0).context(VIEW_EDIT_EMBED))
         .get(|c| c.comment.parent).set(|d, v| d.parent = Some(v));
-    f.add("author", integer().describe("Number of the user who wrote it, 0 for a guest.").context(ALL))
+    f.add("author", integer().describe("User ID of the author; 0 for a guest.").context(VIEW_EDIT_EMBED))
         .get(|c| c.comment.user.0).set(|d, v| d.author = Some(v));
-    f.add("author_name", string().describe("The author's name.").context(ALL))
-        .cleaned_by(one_line).get(|c| c.comment.author.clone()).set(|d, v| d.author_name = Some(v));
+    f.add("author_name", string().describe("The author's name.").context(VIEW_EDIT_EMBED))
+        .sanitize_with(one_line).get(|c| c.comment.author.clone()).set(|d, v| d.author_name = Some(v));
     f.add("author_email", string().describe("The author's e-mail address.").format("email").context(EDIT))
-        .parsed_by(email_or_nothing).get(|c| c.comment.author_email.clone()).set(|d, v| d.author_email = Some(v));
-    f.add("author_url", string().describe("Address of the author's own page.").format("uri").context(ALL))
+        .parse_with(email_or_empty).get(|c| c.comment.author_email.clone()).set(|d, v| d.author_email = Some(v));
+    f.add("author_url", string().describe("URL of the author's web site.").format("uri").context(VIEW_EDIT_EMBED))
         .get(|c| c.comment.author_url.clone()).set(|d, v| d.author_url = Some(v));
-    f.add("author_ip", string().describe("Network address that it came from.").format("ip").context(EDIT))
+    f.add("author_ip", string().describe("IP address of the author.").format("ip").context(EDIT))
         .get(|c| c.comment.author_ip.clone()).set(|d, v| d.author_ip = Some(v));
-    f.add("author_user_agent", string().describe("Program that it was sent with.").context(EDIT))
-        .cleaned_by(one_line).get(|c| c.comment.agent.clone()).set(|d, v| d.author_user_agent = Some(v));
-    f.add("date", string().describe("When it was written, in the site's time zone.").format("date-time").context(ALL))
-        .get(|c| wire(c, c.comment.date)).set(|d, v| d.date = Some(v));
-    f.add("date_gmt", string().describe("When it was written, in UTC.").format("date-time").context(VIEW_EDIT))
-        .get(|c| wire(c, c.comment.date_gmt)).set(|d, v| d.date_gmt = Some(v));
-    let content = f.add("content", object(NOTHING).describe("What it says.").context(ALL));
-    content.member("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
-    content.member("rendered", string().describe("The text as HTML.").context(ALL).readonly()).get(|c| render::comment(&c.settings, &c.comment.content));
-    content.unchecked().set(|d, v| d.content = text(v));
-    f.add("link", string().describe("Address of the comment on its post's page.").format("uri").context(ALL).readonly()).get(CommentItem::link);
-    f.add("status", string().describe("Whether it is shown, held, spam or in the trash.").context(VIEW_EDIT))
-        .cleaned_by(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v| d.status = Some(v));
-    f.add("type", string().describe("Kind of comment.").default("comment").context(ALL).readonly()).get(|c| shown_type(&c.comment).to_owned());
+    f.add("author_user_agent", string().describe("User agent of the author's client.").context(EDIT))
+        .sanitize_with(one_line).get(|c| c.comment.agent.clone()).set(|d, v| d.author_user_agent = Some(v));
+    f.add("date", string().describe("Publication date in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED))
+        .get(|c| timestamp(c, c.comment.date)).set(|d, v| d.date = Some(v));
+    f.add("date_gmt", string().describe("Publication date in UTC.").format("date-time").context(VIEW_EDIT))
+        .get(|c| timestamp(c, c.comment.date_gmt)).set(|d, v| d.date_gmt = Some(v));
+    let content = f.add("content", object(NO_PROPERTIES).describe("The comment's text.").context(VIEW_EDIT_EMBED));
+    content.subfield("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
+    content.subfield("rendered", string().describe("The text as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|c| html::comment(&c.settings, &c.comment.content));
+    content.raw().set(|d, v| d.content = text(v));
+    f.add("link", string().describe("URL of the comment.").format("uri").context(VIEW_EDIT_EMBED).readonly()).get(CommentItem::link);
+    f.add("status", string().describe("The comment's status: approved, hold, spam or trash.").context(VIEW_EDIT))
+        .sanitize_with(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v| d.status = Some(v));
+    f.add("type", string().describe("The comment's type.").default("comment").context(VIEW_EDIT_EMBED).readonly()).get(|c| shown_type(&c.comment).to_owned());
     if with_avatars {
-        let urls = f.add("author_avatar_urls", avatars::schema("Addresses of the author's picture, by its width.", ALL));
+        let urls = f.add("author_avatar_urls", avatar_fields::schema("Avatar URLs of the author, by width in pixels.", VIEW_EDIT_EMBED));
         for size in avatars::SIZES {
-            let what = format!("Address of a picture {size} pixels wide.");
-            let schema = string().describe(&what).format("uri").context(&["embed", "view", "edit"]);
-            urls.member(&size.to_string(), schema).get(move |c| c.avatar(size));
+            let description = format!("URL of the avatar with a width of {size} pixels.");
+            let schema = string().describe(&description).format("uri").context(&["embed", "view", "edit"]);
+            urls.subfield(&size.to_string(), schema).get(move |c| c.avatar(size));
         }
     }
-    crate::meta::add_member(&mut f, &site.meta, "comment", "", |c| &c.meta).set(|d, v| d.meta = Some(v));
-    f.all_whole()
+    crate::meta_fields::add_member(&mut f, &site.meta, "comment", "", |c| &c.meta).set(|d, v| d.meta = Some(v));
+    f.all_exact()
 }
 
-/// An e-mail address, or nothing, which takes it away.
-fn email_or_nothing(value: Value, param: &str) -> Result<Value, Error> {
+/// An e-mail address, or an empty value to remove it.
+fn email_or_empty(value: Value, param: &str) -> Result<Value, Error> {
     static EMAIL: LazyLock<Schema> = LazyLock::new(|| string().format("email").compile());
     let value = Value::from(svc_php::cast::to_text(&value));
     if svc_php::cast::truthy(&value) {
@@ -168,12 +149,12 @@ fn key(value: Value, _: &str) -> Result<Value, Error> {
     Ok(svc_text::sanitize_key(&svc_php::cast::to_text(&value)).into())
 }
 
-/// Content is written as text or as an object with `raw`; anything else changes nothing.
+/// The text of `content`, which is written as a string or as an object with `raw`. Other values are ignored.
 fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
-        Value::Object(mut members) => {
-            members.remove("raw").filter(|raw| !raw.is_null()).map(|raw| svc_php::cast::to_text(&raw).into_owned())
+        Value::Object(mut object) => {
+            object.remove("raw").filter(|raw| !raw.is_null()).map(|raw| svc_php::cast::to_text(&raw).into_owned())
         }
         _ => None,
     }

@@ -1,39 +1,40 @@
-//! Relations of a comment: its collection, author, post, thread.
+//! Links of a comment: collection, author, post, parent and replies.
 
 use svc_discovery::RestBase;
 use svc_model::{Comment, Post};
 use svc_routing::{Link, Links};
+use svc_site::{Settings, urls::rest_base};
 
-use super::rights::Reader;
-use crate::{Settings, Site, posts::with_query, urls::rest_base};
+use super::rights::CommentViewer;
+use crate::{RestSite, links::with_query};
 
-/// Where the family lies, under its namespace.
+/// Path of the family in its namespace.
 pub(super) const BASE: &str = "comments";
 
 /// Route of the collection: `/svc/v2/comments`.
-pub(super) fn route(site: &Site) -> String {
+pub(super) fn route(site: &RestSite) -> String {
     format!("/{}/{BASE}", site.brand.namespace())
 }
 
-/// The relations of one comment. `has_replies` counts those that are approved or held.
+/// The links of one comment. `has_replies` covers approved and held replies.
 pub(super) fn links(
-    site: &Site,
+    site: &RestSite,
     settings: &Settings,
     comment: &Comment,
-    reader: &Reader<'_>,
+    viewer: &CommentViewer<'_>,
     has_replies: bool,
 ) -> Links {
     let namespace = site.brand.namespace();
     let collection = settings.urls.rest(&route(site));
     let mut links = Links::new();
-    links.add("self", Link::new(format!("{collection}/{}", comment.id)).allow(reader.allowed_methods(comment)));
+    links.add("self", Link::new(format!("{collection}/{}", comment.id)).allow(viewer.allowed_methods(comment)));
     links.add("collection", Link::new(&collection));
     if !comment.user.is_none() {
         let author = settings.urls.rest(&format!("/{namespace}/users/{}", comment.user));
         links.add("author", Link::new(author).embeddable());
     }
-    if let Some(post) = reader.post(comment.post)
-        && let Some(route) = route_of_post(site, settings, &namespace, post)
+    if let Some(post) = viewer.post(comment.post)
+        && let Some(route) = post_route(site, settings, &namespace, post)
     {
         let link = Link::new(settings.urls.rest(&route)).embeddable().attr("post_type", post.post_type.as_str());
         links.add("up", link);
@@ -52,11 +53,11 @@ pub(super) fn links(
 }
 
 /// The route of a post; `None` when its type has none.
-fn route_of_post(site: &Site, settings: &Settings, namespace: &str, post: &Post) -> Option<String> {
-    let kind = site.types.get(&post.post_type)?;
+fn post_route(site: &RestSite, settings: &Settings, namespace: &str, post: &Post) -> Option<String> {
+    let post_type = site.types.get(&post.post_type)?;
     let id = u64::try_from(post.id.0).ok()?;
-    // Here the peer links to posts of types with a controller of their own, too.
-    let base = RestBase { standard: true, ..rest_base(kind, namespace) };
+    // As in WordPress, these links also include posts of types with a controller of their own.
+    let base = RestBase { standard: true, ..rest_base(post_type, namespace) };
     let route = settings.urls.site.route_for_post(Some((id, base)));
     (!route.is_empty()).then_some(route)
 }

@@ -1,23 +1,21 @@
 //! Comments: list, create, fetch, update, delete.
 //!
-//! `rights` says who sees and changes what, `moderation` what becomes of a new comment, `status` what a change of status
-//! keeps, `write` stores. Here are the routes, and each operation beside its permission.
+//! `fields` and `params` define the fields and parameters, `rights` contains the access rules, `load` loads the data of
+//! a page, `write` stores changes. This module contains the routes and, for each operation, its permission check and
+//! handler.
 
 mod errors;
 mod fields;
-pub mod form;
 mod links;
 mod load;
-mod moderation;
 mod params;
 mod rights;
-mod status;
 mod write;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::{Comment, CommentId, Post, PostId, PostType};
+use svc_model::{Comment, CommentId, Post, PostId};
 use svc_resource::{Paging, Params, View, total_headers};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
@@ -26,44 +24,28 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, integer, string},
 };
+use svc_site::{
+    Access, Settings, SiteError, avatars,
+    comments::{notes::has_notes, status},
+};
 use svc_store::{StoreError, comments};
 
 use self::{
     fields::{CommentFields, OBJECT},
     links::BASE,
-    load::{Loaded, Loading},
+    load::{CommentLoader, LoadedComment},
     params::CommentList,
-    rights::Reader,
+    rights::CommentViewer,
 };
-use crate::{
-    Access, Fail, MetaField, Settings, Site, access::only_reads, avatars, caller, posts::context_arg, respond,
-};
+use crate::{RestSite, args::context_arg, caller, request::only_reads, respond};
 
-/// Most posts whose comments are listed at once.
+/// Maximum number of posts in one list request.
 const MAX_POSTS: usize = 1_000;
-
-/// Key of the meta that every site keeps with notes, and what it says.
-const NOTE_STATUS: &str = "_wp_note_status";
-const NOTE_STATES: [&str; 2] = ["resolved", "reopen"];
-
-/// The meta that every site keeps with notes: whether the matter is settled.
-pub(crate) fn note_status() -> MetaField {
-    MetaField::new(NOTE_STATUS, "string")
-        .describe("Whether the matter is settled.")
-        .schema(json!({"enum": NOTE_STATES}))
-        .for_editors()
-}
-
-/// Whether posts of this type have notes.
-fn has_notes(kind: &PostType) -> bool {
-    let options = kind.supports.get("editor").and_then(Value::as_array);
-    options.into_iter().flatten().any(|o| o.get("notes").is_some_and(svc_php::cast::truthy))
-}
 
 /// The family of comments.
 pub struct Comments {
-    site: Arc<Site>,
-    /// A setting chooses between the tables, which may change at any time.
+    site: Arc<RestSite>,
+    /// The option `show_avatars`, which may change at any time, selects one of the two.
     with_avatars: CommentFields,
     without_avatars: CommentFields,
     params: Params<CommentList>,
@@ -72,7 +54,7 @@ pub struct Comments {
 
 impl Comments {
     /// The family of this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         let table = |with_avatars| fields::fields(site, with_avatars).with_extra(extra, OBJECT);
         Comments {
             site: Arc::clone(site),
@@ -84,7 +66,7 @@ impl Comments {
     }
 
     fn fields(&self, settings: &Settings) -> &CommentFields {
-        if avatars::are_shown(settings) { &self.with_avatars } else { &self.without_avatars }
+        if avatars::are_enabled(settings) { &self.with_avatars } else { &self.without_avatars }
     }
 }
 
@@ -108,12 +90,12 @@ const ARGUMENTS: [&str; 13] = [
 impl Controller for Comments {
     #[rustfmt::skip]
     fn routes(&self) -> Vec<Route<Self>> {
-        let shown = self.site.settings().map_or(&self.without_avatars, |settings| self.fields(&settings));
-        let schema = Schema::compile(shown.item_schema());
+        let fields = self.site.settings().map_or(&self.without_avatars, |settings| self.fields(&settings));
+        let schema = Schema::compile(fields.item_schema());
         let args = |kind| self.with_avatars.args(kind).ordered(&ARGUMENTS);
-        let id = integer().describe("Number that identifies the comment.");
-        let password = || string().describe("Password of the post, where one guards it.");
-        let force = boolean().describe("Whether to delete for good instead of moving to the trash.").default(false);
+        let id = integer().describe("The comment's ID.");
+        let password = || string().describe("Password of the post, if it is protected.");
+        let force = boolean().describe("Whether to delete permanently instead of moving to the trash.").default(false);
         vec![
             Route::new(format!("/{BASE}"))
                 .schema(schema.clone())
@@ -129,8 +111,8 @@ impl Controller for Comments {
     }
 }
 
-/// The password that a request gives for a post. It is valid only when the request names exactly one post or comment; a
-/// list of several posts must not try one password on all of them.
+/// The password in a request. It is ignored unless the request has exactly one post or comment id: a list of several
+/// posts must not try one password on all of them.
 fn password(req: &Request) -> Option<String> {
     let names_a_post = match req.param("post") {
         Some(Value::Array(posts)) => posts.len() == 1,
@@ -140,13 +122,13 @@ fn password(req: &Request) -> Option<String> {
     if !names_a_post && !req.param("id").is_some_and(svc_php::cast::truthy) {
         return None;
     }
-    let given = req.param("password").filter(|password| svc_php::cast::truthy(password))?;
-    Some(svc_php::cast::to_text(given).into_owned())
+    let password = req.param("password").filter(|password| svc_php::cast::truthy(password))?;
+    Some(svc_php::cast::to_text(password).into_owned())
 }
 
-/// The ids that a parameter names, be it a list (of one who reads) or a number (of one who writes). Text that was refused
-/// names no post, not even none.
-fn numbers(req: &Request, name: &str) -> Vec<i64> {
+/// The ids in a parameter, which is a list in read requests and an integer in writes. Invalid text is ignored; it does
+/// not count as id 0.
+fn ids_param(req: &Request, name: &str) -> Vec<i64> {
     let number = |value: &Value| match value {
         Value::Number(_) => Some(svc_php::cast::to_int(value)),
         other => Some(svc_php::cast::to_int(other)).filter(|id| *id != 0),
@@ -159,12 +141,13 @@ fn numbers(req: &Request, name: &str) -> Vec<i64> {
 }
 
 impl Comments {
-    /// A comment that `judge` lets through, or 404. The reader knows its post, and that of the number `other`.
-    fn granted(
+    /// The comment of the request, if `authorize` accepts it, or 404. The viewer has loaded its post and the post
+    /// `other`.
+    fn authorized(
         &self,
         req: &Request,
         other: Option<i64>,
-        judge: impl FnOnce(&Reader<'_>, &Comment) -> Result<()>,
+        authorize: impl FnOnce(&CommentViewer<'_>, &Comment) -> Result<()>,
     ) -> Result<Comment> {
         let (caller, password) = (caller(req), password(req));
         self.site.read(|db| {
@@ -173,27 +156,27 @@ impl Comments {
             let comment = found.ok_or_else(errors::not_found)?;
             let settings = self.site.settings_in(db)?;
             let posts = [Some(comment.post), other.map(PostId)].into_iter().flatten();
-            let reader = Reader::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
-            if !comment.post.is_none() && reader.post(comment.post).is_none() {
+            let viewer = CommentViewer::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
+            if !comment.post.is_none() && viewer.post(comment.post).is_none() {
                 return Err(errors::post_is_gone().into());
             }
-            judge(&reader, &comment)?;
-            drop(reader);
+            authorize(&viewer, &comment)?;
+            drop(viewer);
             Ok(comment)
         })
     }
 
-    /// A response that shows one comment as this request may see it.
+    /// A response with one comment, as the caller may read it.
     async fn show(&self, req: &Request, comment: Comment, view: View) -> Result<Response> {
         let (caller, password) = (caller(req), password(req));
         let settings = self.site.settings()?;
         let plan = self.fields(&settings).plan(&view);
         let loaded = self.site.read(|db| {
-            let reader = Reader::new(db, &self.site, &settings, &caller, [comment.post], password.as_deref())?;
-            let loading = Loading { site: &self.site, settings: &settings, view: &view };
-            Ok(loading.load(db, &reader, vec![comment], &plan)?.pop())
+            let viewer = CommentViewer::new(db, &self.site, &settings, &caller, [comment.post], password.as_deref())?;
+            let loader = CommentLoader { site: &self.site, settings: &settings, view: &view };
+            Ok(loader.load(db, &viewer, vec![comment], &plan)?.pop())
         })?;
-        let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
+        let Some(LoadedComment { item, links }) = loaded else { return Err(errors::not_found()) };
         let mut data = plan.prepare(&item);
         respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
         Ok(respond::single(data, links))
@@ -205,38 +188,38 @@ impl Comments {
         let (caller, password) = (caller(&req), password(&req));
         let notes = req.param("type").is_some_and(|t| t == "note");
         let edit = req.context() == "edit";
-        let mut posts = numbers(&req, "post");
+        let mut posts = ids_param(&req, "post");
         if !is_read(&req) {
-            // One who writes names no post by a zero.
+            // In writes, id 0 is not a post.
             posts.retain(|id| *id != 0);
         }
         if posts.len() > MAX_POSTS {
-            return Err(Fail::Store(StoreError::TooMany).into());
+            return Err(SiteError::Store(StoreError::TooMany).into());
         }
         self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let ids = posts.iter().map(|id| PostId(*id));
-            let reader = Reader::new(db, &self.site, &settings, &caller, ids, password.as_deref())?;
+            let viewer = CommentViewer::new(db, &self.site, &settings, &caller, ids, password.as_deref())?;
             for id in &posts {
-                match reader.post(PostId(*id)) {
-                    Some(post) if !reader.can_read_post(post) => return Err(errors::cannot_read_post(&req).into()),
-                    Some(post) if notes => self.check_notes(&req, &reader, post, edit)?,
-                    None if *id == 0 && !reader.moderates() => {
+                match viewer.post(PostId(*id)) {
+                    Some(post) if !viewer.can_read_post(post) => return Err(errors::cannot_read_post(&req).into()),
+                    Some(post) if notes => self.check_notes(&req, &viewer, post, edit)?,
+                    None if *id == 0 && !viewer.moderates() => {
                         return Err(errors::cannot_read_without_post(&req).into());
                     }
-                    // Nobody may edit what is not there.
+                    // Nobody may edit notes of a missing post.
                     None if notes && edit => return Err(errors::forbidden_context(&req).into()),
                     _ => {}
                 }
             }
             let edits_notes = notes && !posts.is_empty();
-            if edit && !edits_notes && !reader.moderates() {
+            if edit && !edits_notes && !viewer.moderates() {
                 return Err(errors::forbidden_context(&req).into());
             }
             if !caller.has("edit_posts") {
-                let refused = refused_params(&req);
-                if !refused.is_empty() {
-                    return Err(errors::forbidden_param(&req, &refused).into());
+                let forbidden = forbidden_params(&req);
+                if !forbidden.is_empty() {
+                    return Err(errors::forbidden_param(&req, &forbidden).into());
                 }
             }
             Ok(())
@@ -244,8 +227,8 @@ impl Comments {
     }
 
     /// Whether the caller may list the notes of a post.
-    fn check_notes(&self, req: &Request, reader: &Reader<'_>, post: &Post, edit: bool) -> Result<()> {
-        let may_edit = reader.can_edit_post(post);
+    fn check_notes(&self, req: &Request, viewer: &CommentViewer<'_>, post: &Post, edit: bool) -> Result<()> {
+        let may_edit = viewer.can_edit_post(post);
         if !self.site.types.get(&post.post_type).is_some_and(has_notes) {
             return Err(if may_edit { errors::notes_not_supported() } else { errors::forbidden_param(req, &["type"]) });
         }
@@ -254,7 +237,7 @@ impl Comments {
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let (page, per_page, is_without_order) = (list.page, list.per_page, list.is_without_order());
+        let (page, per_page, lacks_include) = (list.page, list.per_page, list.lacks_include());
         let view = respond::view(&req);
         let (caller, password) = (caller(&req), password(&req));
         let settings = self.site.settings()?;
@@ -262,28 +245,28 @@ impl Comments {
         let (total, loaded) = self.site.read(|db| {
             let found = comments::query(db, &list.into_query(&settings))?;
             let total = found.total.unwrap_or_default();
-            if req.is_head() || is_without_order {
+            if req.is_head() || lacks_include {
                 return Ok((total, Vec::new()));
             }
             let rows = comments::get_many(db, &found.ids)?;
             let posts = rows.iter().map(|c| c.post);
-            let reader = Reader::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
-            // What the caller may not see is counted and then left out, as the peer does.
-            let rows = rows.into_iter().filter(|comment| reader.can_read(comment)).collect();
-            let loading = Loading { site: &self.site, settings: &settings, view: &view };
-            Ok((total, loading.load(db, &reader, rows, &plan)?))
+            let viewer = CommentViewer::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
+            // As in WordPress, comments that the caller may not read are counted and then omitted.
+            let rows = rows.into_iter().filter(|comment| viewer.can_read(comment)).collect();
+            let loader = CommentLoader { site: &self.site, settings: &settings, view: &view };
+            Ok((total, loader.load(db, &viewer, rows, &plan)?))
         })?;
         let mut items = Vec::with_capacity(loaded.len());
-        for Loaded { item, links } in loaded {
+        for LoadedComment { item, links } in loaded {
             let mut data = plan.prepare(&item);
             respond::add_extra(&self.extra, OBJECT, &mut data, &req, &view).await?;
             items.push(respond::with_links(data, links, &req));
         }
-        // A page beyond the last one is empty, and no error, unlike those of posts.
+        // Unlike in lists of posts, a page beyond the last one is empty and no error.
         let paging = Paging { total, per_page, page };
         let mut response = Response::new(Value::Array(items));
         for (name, value) in total_headers(total, paging.pages()) {
-            // The peer's counts of comments are texts, which an envelope shows.
+            // In WordPress, these headers are strings for comments; the difference is visible in envelopes.
             response = response.header(&self.site.brand.header(name), value.to_string());
         }
         let collection = settings.urls.rest(&links::route(&self.site));
@@ -296,15 +279,15 @@ impl Comments {
     // Fetch
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Comment> {
-        self.granted(&req, None, |reader, comment| {
-            if req.context() == "edit" && !reader.sees_raw(comment) {
+        self.authorized(&req, None, |viewer, comment| {
+            if req.context() == "edit" && !viewer.sees_raw(comment) {
                 return Err(errors::forbidden_context(&req));
             }
-            if !reader.can_read(comment) {
+            if !viewer.can_read(comment) {
                 return Err(errors::cannot_read(&req));
             }
-            match reader.post(comment.post) {
-                Some(post) if !reader.can_read_post(post) => Err(errors::cannot_read_post(&req)),
+            match viewer.post(comment.post) {
+                Some(post) if !viewer.can_read_post(post) => Err(errors::cannot_read_post(&req)),
                 _ => Ok(()),
             }
         })
@@ -327,7 +310,7 @@ impl Comments {
     async fn create(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
         let comment = self.insert(&req, post).await?;
         let location = self.site.settings()?.urls.rest(&format!("{}/{}", links::route(&self.site), comment.id));
-        // Writers see what readers see; only those who look after comments see all of it.
+        // The author receives context `view`; moderators receive context `edit`.
         let settings = self.site.settings()?;
         let moderates = Access::new(&self.site, &settings).can(&caller(&req), "moderate_comments");
         let context = if moderates { "edit" } else { "view" };
@@ -342,28 +325,28 @@ impl Comments {
             return Err(errors::cannot_edit(&req));
         }
         let to = write::number(&req, "post");
-        self.granted(&req, to, |reader, comment| {
-            if !reader.can_edit(comment) {
+        self.authorized(&req, to, |viewer, comment| {
+            if !viewer.can_edit(comment) {
                 return Err(errors::cannot_edit(&req));
             }
-            to.map_or(Ok(()), |to| self.check_move(&req, reader, comment, PostId(to)))
+            to.map_or(Ok(()), |to| self.check_move(&req, viewer, comment, PostId(to)))
         })
     }
 
-    /// Whether the caller may put a comment on this post, where it is not already: whoever may edit that post.
-    fn check_move(&self, req: &Request, reader: &Reader<'_>, comment: &Comment, to: PostId) -> Result<()> {
-        let Some(post) = reader.post(to) else {
-            let may_know = to.is_none() || reader.moderates();
+    /// Checks that the caller may move a comment to this post. Requires permission to edit that post or to moderate.
+    fn check_move(&self, req: &Request, viewer: &CommentViewer<'_>, comment: &Comment, to: PostId) -> Result<()> {
+        let Some(post) = viewer.post(to) else {
+            let may_know = to.is_none() || viewer.moderates();
             return Err(if may_know { errors::invalid_post() } else { errors::cannot_edit(req) });
         };
         let is_note = comment.comment_type == "note";
         match () {
             () if post.id == comment.post => Ok(()),
-            () if is_note && !reader.can_edit_post(post) => Err(errors::cannot_create_note(req)),
+            () if is_note && !viewer.can_edit_post(post) => Err(errors::cannot_create_note(req)),
             () if is_note && !self.site.types.get(&post.post_type).is_some_and(has_notes) => {
                 Err(errors::notes_not_supported())
             }
-            () if reader.can_edit_post(post) || reader.moderates() => Ok(()),
+            () if viewer.can_edit_post(post) || viewer.moderates() => Ok(()),
             () => Err(errors::cannot_edit(req)),
         }
     }
@@ -379,11 +362,11 @@ impl Comments {
         if only_reads(&req) {
             return Err(errors::cannot_delete(&req));
         }
-        self.granted(
+        self.authorized(
             &req,
             None,
-            |reader, comment| {
-                if reader.can_edit(comment) { Ok(()) } else { Err(errors::cannot_delete(&req)) }
+            |viewer, comment| {
+                if viewer.can_edit(comment) { Ok(()) } else { Err(errors::cannot_delete(&req)) }
             },
         )
     }
@@ -411,27 +394,27 @@ impl Comments {
     }
 }
 
-/// The parameters of a list that only those who write posts may use.
-fn refused_params(req: &Request) -> Vec<&'static str> {
-    let is_given = |name: &str| listed(req, name).is_some_and(svc_php::cast::truthy);
-    let is_other = |name: &str, harmless: &str| listed(req, name).is_none_or(|value| value != harmless);
+/// The parameters of a list that require permission to edit posts.
+fn forbidden_params(req: &Request) -> Vec<&'static str> {
+    let is_set = |name: &str| list_param(req, name).is_some_and(svc_php::cast::truthy);
+    let is_other = |name: &str, default: &str| list_param(req, name).is_none_or(|value| value != default);
     let rows = [
-        ("author", is_given("author")),
-        ("author_exclude", is_given("author_exclude")),
-        ("author_email", is_given("author_email")),
+        ("author", is_set("author")),
+        ("author_exclude", is_set("author_exclude")),
+        ("author_email", is_set("author_email")),
         ("type", is_other("type", "comment")),
         ("status", is_other("status", "approve")),
     ];
-    rows.into_iter().filter(|(_, refused)| *refused).map(|(name, _)| name).collect()
+    rows.into_iter().filter(|(_, forbidden)| *forbidden).map(|(name, _)| name).collect()
 }
 
 fn is_read(req: &Request) -> bool {
     matches!(*req.method(), Method::GET | Method::HEAD)
 }
 
-/// A parameter as the list would have it. A request for another method is asked about the list only so that `Allow` is
-/// complete; it has none of the list's defaults, and those who may not choose are refused, as the peer refuses them.
-fn listed<'r>(req: &'r Request, name: &str) -> Option<&'r Value> {
+/// A parameter of the list. For other methods, the permission check of the list runs only to compute `Allow`; then the
+/// list's defaults are missing and, as in WordPress, the check fails for callers who may not set these parameters.
+fn list_param<'r>(req: &'r Request, name: &str) -> Option<&'r Value> {
     if is_read(req) {
         return req.param(name);
     }

@@ -1,4 +1,4 @@
-//! Parameters of a list of comments, each named once, and the query that they make.
+//! Parameters of a list of comments, and the query built from them.
 
 use serde_json::{Value, json};
 use svc_model::{CommentId, PostId, UserId};
@@ -7,20 +7,18 @@ use svc_schema::{
     Error,
     build::{SchemaBuilder, array, integer, string},
 };
+use svc_site::Settings;
 use svc_store::{
     Order,
     comments::{CommentOrderBy, CommentQuery},
 };
 
-use crate::{
-    Settings,
-    posts::{context_param, one_line},
-};
+use crate::args::{context_param, one_line};
 
-/// Largest number of items on a page.
+/// Maximum number of items per page.
 const MAX_PER_PAGE: i64 = 100;
 
-/// The parameters of a list as a request gives them, before they are understood.
+/// The parameters of a list request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommentList {
     pub(super) page: u64,
@@ -30,16 +28,16 @@ pub(super) struct CommentList {
     after: Option<String>,
     before: Option<String>,
     status: String,
-    kind: String,
+    comment_type: String,
 }
 
 fn ids() -> SchemaBuilder {
     array(integer())
 }
 
-/// A sign before a number does not count.
-fn numbers<T>(ids: Vec<i64>, of: fn(i64) -> T) -> Vec<T> {
-    ids.into_iter().map(|id| of(id.saturating_abs())).collect()
+/// Converts ids. Signs are ignored.
+fn unsigned<T>(ids: Vec<i64>, id: fn(i64) -> T) -> Vec<T> {
+    ids.into_iter().map(|n| id(n.saturating_abs())).collect()
 }
 
 fn key(value: Value, _: &str) -> Result<Value, Error> {
@@ -52,27 +50,27 @@ pub(super) fn params() -> Params<CommentList> {
     let mut p = Params::<CommentList>::new("comments");
     let date = || string().format("date-time");
     p.add("context", context_param());
-    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
-    p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
-    p.add("search", string().describe("Only comments with this text in them or their author.")).cleaned_by(one_line).set(|l, s: String| l.query.search = Some(s).filter(|s| !s.is_empty()));
-    p.add("after", date().describe("Only comments written after this moment.")).set(|l, s| l.after = Some(s));
-    p.add("author", ids().describe("Only comments by these users.")).set(|l, v| l.query.author_in = numbers(v, UserId));
-    p.add("author_exclude", ids().describe("No comments by these users.")).set(|l, v| l.query.author_not_in = numbers(v, UserId));
-    p.add("author_email", string().describe("Only comments by the author with this e-mail address.").format("email").default(Value::Null)).set(|l, s: String| l.query.author_email = Some(s).filter(|s| !s.is_empty()));
-    p.add("before", date().describe("Only comments written before this moment.")).set(|l, s| l.before = Some(s));
-    p.add("exclude", ids().describe("No comments with these numbers.").default(json!([]))).set(|l, v| l.query.exclude = numbers(v, CommentId));
-    p.add("include", ids().describe("Only comments with these numbers.").default(json!([]))).set(|l, v| l.query.include = numbers(v, CommentId));
-    p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n: i64| l.offset = Some(n.unsigned_abs()));
-    p.add("order", string().describe("Direction of the order.").default("desc").one_of(["asc", "desc"]))
+    p.add("page", integer().describe("Page number.").default(1).minimum(1)).set(|l, n| l.page = n);
+    p.add("per_page", integer().describe("Number of items per page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
+    p.add("search", string().describe("Only return comments whose text or author matches this search text.")).sanitize_with(one_line).set(|l, s: String| l.query.search = Some(s).filter(|s| !s.is_empty()));
+    p.add("after", date().describe("Only return comments published after this date.")).set(|l, s| l.after = Some(s));
+    p.add("author", ids().describe("Only return comments by these user IDs.")).set(|l, v| l.query.author_in = unsigned(v, UserId));
+    p.add("author_exclude", ids().describe("Exclude comments by these user IDs.")).set(|l, v| l.query.author_not_in = unsigned(v, UserId));
+    p.add("author_email", string().describe("Only return comments by the author with this e-mail address.").format("email").default(Value::Null)).set(|l, s: String| l.query.author_email = Some(s).filter(|s| !s.is_empty()));
+    p.add("before", date().describe("Only return comments published before this date.")).set(|l, s| l.before = Some(s));
+    p.add("exclude", ids().describe("Exclude comments with these IDs.").default(json!([]))).set(|l, v| l.query.exclude = unsigned(v, CommentId));
+    p.add("include", ids().describe("Only return comments with these IDs.").default(json!([]))).set(|l, v| l.query.include = unsigned(v, CommentId));
+    p.add("offset", integer().describe("Number of items to skip.")).set(|l, n: i64| l.offset = Some(n.unsigned_abs()));
+    p.add("order", string().describe("Sort direction.").default("desc").one_of(["asc", "desc"]))
         .set(|l, o: String| l.query.order = if o == "asc" { Order::Asc } else { Order::Desc });
-    p.add("orderby", string().describe("What the list is ordered by.").default("date_gmt").one_of(["date", "date_gmt", "id", "include", "post", "parent", "type"]))
+    p.add("orderby", string().describe("Sort key.").default("date_gmt").one_of(["date", "date_gmt", "id", "include", "post", "parent", "type"]))
         .set(|l, o: String| l.query.order_by = order_by(&o));
-    p.add("parent", ids().describe("Only replies to these; 0 stands for the posts.").default(json!([]))).set(|l, v| l.query.parent_in = numbers(v, CommentId));
-    p.add("parent_exclude", ids().describe("No replies to these.").default(json!([]))).set(|l, v| l.query.parent_not_in = numbers(v, CommentId));
-    p.add("post", ids().describe("Only comments on these posts.").default(json!([]))).set(|l, v| l.query.posts = numbers(v, PostId));
-    p.add("status", string().describe("Only comments with this status.").default("approve")).cleaned_by(key).set(|l, s| l.status = s);
-    p.add("type", string().describe("Only comments of this kind.").default("comment")).cleaned_by(key).set(|l, s| l.kind = s);
-    p.add("password", string().describe("Password of the post, where one guards it."));
+    p.add("parent", ids().describe("Only return replies to these comment IDs; 0 returns top-level comments.").default(json!([]))).set(|l, v| l.query.parent_in = unsigned(v, CommentId));
+    p.add("parent_exclude", ids().describe("Exclude replies to these comment IDs.").default(json!([]))).set(|l, v| l.query.parent_not_in = unsigned(v, CommentId));
+    p.add("post", ids().describe("Only return comments on these post IDs.").default(json!([]))).set(|l, v| l.query.posts = unsigned(v, PostId));
+    p.add("status", string().describe("Only return comments with this status.").default("approve")).sanitize_with(key).set(|l, s| l.status = s);
+    p.add("type", string().describe("Only return comments of this type.").default("comment")).sanitize_with(key).set(|l, s| l.comment_type = s);
+    p.add("password", string().describe("Password of the post, if it is protected."));
     p
 }
 
@@ -89,8 +87,9 @@ fn order_by(name: &str) -> CommentOrderBy {
 }
 
 impl CommentList {
-    /// The list is to be ordered by a list of numbers that is not given: it is counted, and shows nothing, as the peer.
-    pub(super) fn is_without_order(&self) -> bool {
+    /// Whether the list is ordered by `include` and `include` is missing. As in WordPress, the list then has a total
+    /// but no items.
+    pub(super) fn lacks_include(&self) -> bool {
         self.query.order_by == CommentOrderBy::Include && self.query.include.is_empty()
     }
 
@@ -111,14 +110,15 @@ impl CommentList {
             "approve" => texts(&["1"]),
             other => texts(&[other]),
         };
-        q.types = match self.kind.as_str() {
+        q.types = match self.comment_type.as_str() {
             "all" | "" => Vec::new(),
             "comments" => texts(&["comment"]),
             "pings" => texts(&["pingback", "trackback"]),
             other => texts(&[other]),
         };
-        // Notes are for those who work on the post: they come only when asked for.
-        q.types_not = if matches!(self.kind.as_str(), "all" | "note") { Vec::new() } else { texts(&["note"]) };
+        // Notes are internal. They are listed only if the type is requested.
+        q.types_exclude =
+            if matches!(self.comment_type.as_str(), "all" | "note") { Vec::new() } else { texts(&["note"]) };
         q
     }
 }

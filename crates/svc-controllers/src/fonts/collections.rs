@@ -1,7 +1,7 @@
-//! Collections of fonts to choose from: list and fetch.
+//! Font collections: list and fetch.
 //!
-//! A collection is registered by code with its fonts. The one that every site has names fonts kept elsewhere: its name is
-//! told, its fonts are not at hand.
+//! Code registers a collection with its fonts. The built-in collection is a reference only: its fonts are hosted
+//! elsewhere, so it has a slug and no contents here.
 
 use std::sync::Arc;
 
@@ -12,20 +12,19 @@ use svc_schema::{
     Arg, Args, Schema,
     build::{integer, string, untyped},
 };
+use svc_site::{Access, Settings};
 
 use super::errors;
-use crate::{Access, Settings, Site, caller, posts::context_arg, respond};
-
-const ALL: &[&str] = &["view", "edit", "embed"];
+use crate::{RestSite, args::context_arg, caller, contexts::VIEW_EDIT_EMBED, respond};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "font-collection";
 
-/// A collection of fonts to choose from.
+/// A collection of fonts that editors can install from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FontCollection {
     slug: String,
-    /// Name, description, categories and families, when they are at hand.
+    /// Name, description, categories and families; `None` for an external collection.
     contents: Option<Contents>,
 }
 
@@ -38,19 +37,19 @@ struct Contents {
 }
 
 impl FontCollection {
-    /// A collection with the families that it offers: each `{"font_family_settings": …, "categories": [slug, …]}`.
+    /// A collection of these families, each `{"font_family_settings": …, "categories": [slug, …]}`.
     pub fn new(slug: &str, name: &str, font_families: Value) -> Self {
         let contents =
             Contents { name: name.to_owned(), description: String::new(), categories: json!([]), font_families };
         FontCollection { slug: slug.to_owned(), contents: Some(contents) }
     }
 
-    /// A collection that is known by name only.
-    pub fn elsewhere(slug: &str) -> Self {
+    /// An external collection, of which only the slug is known. Fetching its fields fails.
+    pub fn external(slug: &str) -> Self {
         FontCollection { slug: slug.to_owned(), contents: None }
     }
 
-    /// Says what it is.
+    /// Sets the description.
     #[must_use]
     pub fn describe(mut self, description: &str) -> Self {
         if let Some(contents) = &mut self.contents {
@@ -59,7 +58,7 @@ impl FontCollection {
         self
     }
 
-    /// Names its categories: each `{"name": …, "slug": …}`.
+    /// Sets the categories, each `{"name": …, "slug": …}`.
     #[must_use]
     pub fn categories(mut self, categories: Value) -> Self {
         if let Some(contents) = &mut self.contents {
@@ -68,43 +67,43 @@ impl FontCollection {
         self
     }
 
-    /// Its name for programs.
+    /// The collection's slug.
     pub fn slug(&self) -> &str {
         &self.slug
     }
 
-    fn of(&self, member: fn(&Contents) -> Value) -> Value {
-        self.contents.as_ref().map_or(Value::Null, member)
+    fn contents_field(&self, read: fn(&Contents) -> Value) -> Value {
+        self.contents.as_ref().map_or(Value::Null, read)
     }
 }
 
 /// The collections that every site has.
 pub(crate) fn core() -> Vec<FontCollection> {
-    vec![FontCollection::elsewhere("google-fonts")]
+    vec![FontCollection::external("google-fonts")]
 }
 
 #[rustfmt::skip]
 fn fields() -> Fields<FontCollection, ()> {
     let mut f = Fields::<FontCollection, ()>::new(OBJECT);
     let list = || untyped().keyword("type", "array");
-    f.add("slug", string().describe("The collection's name for programs.").context(ALL).readonly()).get(|c| c.slug.clone());
-    f.add("name", string().describe("What people call the collection.").context(ALL)).get(|c| c.of(|c| c.name.clone().into()));
-    f.add("description", string().describe("What the collection is.").context(ALL)).get(|c| c.of(|c| c.description.clone().into()));
-    f.add("font_families", list().describe("The families that it offers.").context(ALL)).get(|c| c.of(|c| c.font_families.clone()));
-    f.add("categories", list().describe("Categories of these families.").context(ALL)).get(|c| c.of(|c| c.categories.clone()));
+    f.add("slug", string().describe("The collection's slug.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.slug.clone());
+    f.add("name", string().describe("Display name of the collection.").context(VIEW_EDIT_EMBED)).get(|c| c.contents_field(|c| c.name.clone().into()));
+    f.add("description", string().describe("Description of the collection.").context(VIEW_EDIT_EMBED)).get(|c| c.contents_field(|c| c.description.clone().into()));
+    f.add("font_families", list().describe("Font families in the collection.").context(VIEW_EDIT_EMBED)).get(|c| c.contents_field(|c| c.font_families.clone()));
+    f.add("categories", list().describe("Categories of the font families.").context(VIEW_EDIT_EMBED)).get(|c| c.contents_field(|c| c.categories.clone()));
     f
 }
 
-/// The routes of collections.
+/// The controller for font collections.
 pub struct FontCollections {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<FontCollection, ()>,
     extra: ExtraFields,
 }
 
 impl FontCollections {
-    /// The routes on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    /// The controller for this site.
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         FontCollections { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 
@@ -122,16 +121,16 @@ impl FontCollections {
         let mut data = plan.prepare(collection);
         respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
         let links = view.wants_links().then(|| {
-            let all = self.address(settings);
+            let collection_url = self.collection_url(settings);
             let mut links = Links::new();
-            links.add("self", Link::new(format!("{all}/{}", collection.slug)).allow(["GET"]));
-            links.add("collection", Link::new(all));
+            links.add("self", Link::new(format!("{collection_url}/{}", collection.slug)).allow(["GET"]));
+            links.add("collection", Link::new(collection_url));
             links
         });
         Ok((data, links))
     }
 
-    fn address(&self, settings: &Settings) -> String {
+    fn collection_url(&self, settings: &Settings) -> String {
         settings.urls.rest(&format!("/{}/font-collections", self.site.brand.namespace()))
     }
 
@@ -150,10 +149,10 @@ impl FontCollections {
         paging.check("rest_post_invalid_page_number")?;
         let settings = self.site.settings()?;
         let skipped = usize::try_from(page.saturating_sub(1).saturating_mul(per_page)).unwrap_or(usize::MAX);
-        let shown = usize::try_from(per_page).unwrap_or(usize::MAX);
+        let taken = usize::try_from(per_page).unwrap_or(usize::MAX);
         let mut items = Vec::new();
-        for collection in self.site.font_collections.iter().skip(skipped).take(shown) {
-            // One whose fonts are not at hand is passed over.
+        for collection in self.site.font_collections.iter().skip(skipped).take(taken) {
+            // External collections are left out of the list.
             if let Ok((data, links)) = self.show(collection, &settings, &req).await {
                 items.push(respond::with_links(data, links, &req));
             }
@@ -162,7 +161,7 @@ impl FontCollections {
         for (name, value) in total_headers(paging.total, paging.pages()) {
             response = response.header(&self.site.brand.header(name), value);
         }
-        for (relation, href) in paging.links(&self.address(&settings), &req.params().query) {
+        for (relation, href) in paging.links(&self.collection_url(&settings), &req.params().query) {
             response = response.link_header(relation, &href, &[]);
         }
         Ok(response)
@@ -183,8 +182,8 @@ impl Controller for FontCollections {
         let schema = Schema::compile(self.fields.item_schema());
         let list = Args::from([
             ("context", context_arg()),
-            ("page", Arg::by_schema(integer().describe("Page of the list.").default(1).minimum(1))),
-            ("per_page", Arg::by_schema(integer().describe("Items on a page.").default(10).range(1..=100))),
+            ("page", Arg::by_schema(integer().describe("Page number of the list.").default(1).minimum(1))),
+            ("per_page", Arg::by_schema(integer().describe("Maximum number of items per page.").default(10).range(1..=100))),
         ]);
         vec![
             Route::new("/font-collections").schema(schema.clone()).endpoint(get(Self::list, Self::can_read).args(list)),

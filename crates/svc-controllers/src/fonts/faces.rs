@@ -1,4 +1,4 @@
-//! Font faces: posts below a family whose content holds their settings, with or without files of their own.
+//! Font faces: child posts of a font family. The content stores the settings as JSON; uploaded files are optional.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use svc_schema::{
     Arg, Args, Error, Schema,
     build::{boolean, integer, string},
 };
+use svc_site::{Access, Settings, SiteResult, posts::draft::PostDraft};
 use svc_store::{
     StoredText, Tx,
     meta::{self, MetaKind},
@@ -20,68 +21,72 @@ use svc_store::{
 
 use super::{errors, files, settings, theme_json_version};
 use crate::{
-    Access, Settings, Site, Stored, caller,
+    RestSite,
+    args::context_arg,
+    caller,
+    contexts::VIEW_EDIT_EMBED,
     errors::{post_not_found, trash_not_supported},
-    posts::{Granted, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
+    posts::{Authorized, Posts, params, rights::PostRights},
     respond,
 };
 
-/// The type of posts that are faces, and that of the posts above them.
+/// Post types of font faces and of their parents.
 pub(super) const TYPE: &str = "wp_font_face";
 const FAMILY: &str = "wp_font_family";
 
-/// Meta with the names of a face's own files.
+/// Meta key of the names of a face's uploaded files.
 const FILE: &str = "_wp_font_face_file";
 
-const ALL: &[&str] = &["view", "edit", "embed"];
-
-/// A face as its members read it.
+/// A font face with its decoded settings.
 struct Face {
     post: Post,
     settings: Value,
 }
 
 #[rustfmt::skip]
-fn fields(kind: &PostType) -> Fields<Face, ()> {
-    let mut f = Fields::<Face, ()>::new(&kind.name);
-    f.add("id", integer().describe("Number that identifies the face.").context(ALL).readonly()).get(|f| f.post.id);
-    f.add("theme_json_version", theme_json_version().context(ALL)).get(|_| super::THEME_JSON_VERSION);
-    f.add("parent", integer().describe("Number of the face's family.").context(ALL)).get(|f| f.post.parent);
-    f.add("font_face_settings", settings::face_schema().describe("What the face is.").context(ALL)).get(|f| f.settings.clone());
+fn fields(post_type: &PostType) -> Fields<Face, ()> {
+    let mut f = Fields::<Face, ()>::new(&post_type.name);
+    f.add("id", integer().describe("The font face's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|f| f.post.id);
+    f.add("theme_json_version", theme_json_version().context(VIEW_EDIT_EMBED)).get(|_| super::THEME_JSON_VERSION);
+    f.add("parent", integer().describe("ID of the font family that the font face belongs to.").context(VIEW_EDIT_EMBED)).get(|f| f.post.parent);
+    f.add("font_face_settings", settings::face_schema().describe("Settings of the font face, as in an `@font-face` rule.").context(VIEW_EDIT_EMBED)).get(|f| f.settings.clone());
     f
 }
 
-/// The family of font faces.
+/// The controller for font faces.
 pub struct FontFaces {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     posts: Arc<Posts>,
     fields: Fields<Face, ()>,
-    /// The settings that the schema knows.
-    known: Value,
+    /// Schemas of the known settings, by name.
+    setting_schemas: Value,
     extra: ExtraFields,
 }
 
 impl FontFaces {
-    /// The family of this type.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    /// The controller for this post type.
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let listed = super::listed(params::params(site, post_type), &["slug"]);
         FontFaces {
             site: Arc::clone(site),
             posts: Arc::new(Posts::new(site, post_type, extra).with_params(listed)),
             fields: fields(post_type).with_extra(extra, &post_type.name),
             post_type: Arc::new(post_type.clone()),
-            known: Value::from(settings::face_schema())["properties"].clone(),
+            setting_schemas: Value::from(settings::face_schema())["properties"].clone(),
             extra: extra.clone(),
         }
     }
 
-    /// The route of the faces of a family.
+    /// The collection route of a family's faces.
     fn route(&self, family: PostId) -> String {
         format!("/{}/font-families/{family}/font-faces", self.site.brand.namespace())
     }
 
-    /// The family that the request names.
+    /// The ID of the request's font family.
+    ///
+    /// # Errors
+    /// `errors::invalid_parent` when there is no such family.
     fn family(&self, req: &Request) -> Result<PostId> {
         let id = PostId(req.require("font_family_id")?);
         let found = self.site.read(|db| Ok(stored_posts::get(db, id)?))?;
@@ -94,7 +99,7 @@ impl FontFaces {
     fn links(&self, post: &Post, settings: &Settings, access: &Access<'_>, req: &Request) -> Links {
         let rights = PostRights::of(&caller(req), access, post, &self.post_type, &[], false);
         let collection = settings.urls.rest(&self.route(post.parent));
-        // A face is not changed, only made anew.
+        // A face cannot be updated, only deleted and created again.
         let methods = rights.allowed_methods().filter(|method| matches!(*method, "GET" | "DELETE"));
         let mut links = Links::new();
         links.add("self", Link::new(format!("{collection}/{}", post.id)).allow(methods));
@@ -104,7 +109,7 @@ impl FontFaces {
     }
 
     async fn finish(&self, post: Post, req: &Request, view: &View) -> Result<Map<String, Value>> {
-        let (id, settings) = (post.id, settings::stored_face(&post.content, &self.known));
+        let (id, settings) = (post.id, settings::stored_face(&post.content, &self.setting_schemas));
         let data = self.fields.plan(view).prepare(&Face { post, settings });
         respond::finish(&self.extra, &self.post_type.name, id.0, data, req, view).await
     }
@@ -128,7 +133,7 @@ impl FontFaces {
         super::check_read(&self.site, &self.post_type, &req)
     }
 
-    /// Faces of all families, as the peer: the family in the address has to exist, no more.
+    /// Lists the faces of all families, as WordPress does: the family in the path must exist but does not filter.
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let family = self.family(&req)?;
         let view = respond::view(&req);
@@ -150,7 +155,7 @@ impl FontFaces {
         super::readable(&self.site, &self.post_type, &req)
     }
 
-    /// Whether the face is of the family that the request names.
+    /// Fails unless the face belongs to the family in the path.
     fn check_family(&self, req: &Request, face: &Post) -> Result<()> {
         let family = self.family(req)?;
         if face.parent == family { Ok(()) } else { Err(errors::parent_mismatch()) }
@@ -173,10 +178,10 @@ impl FontFaces {
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
         let family = self.family(&req)?;
         let text: String = req.require(settings::FACE)?;
-        let given: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
-        let mut kept: Map<String, Value> =
-            given.iter().map(|(name, value)| (name.clone(), settings::clean(name, value))).collect();
-        let identity = settings::identity(&kept);
+        let input: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
+        let mut cleaned: Map<String, Value> =
+            input.iter().map(|(name, value)| (name.clone(), settings::clean(name, value))).collect();
+        let identity = settings::identity(&cleaned);
         let same = PostQuery {
             post_types: vec![self.post_type.name.clone()],
             title: Some(identity.clone()),
@@ -186,19 +191,19 @@ impl FontFaces {
         if !self.site.read(|db| Ok(stored_posts::query(db, &same)?))?.ids.is_empty() {
             return Err(errors::duplicate_face());
         }
-        let names = self.keep_files(&req, &given, &mut kept).await?;
-        // A list of one source is stored as that source.
-        if let Some(Value::Array(sources)) = kept.get_mut("src")
+        let names = self.store_files(&req, &input, &mut cleaned).await?;
+        // A list of one source is stored as a string.
+        if let Some(Value::Array(sources)) = cleaned.get_mut("src")
             && sources.len() == 1
             && let Some(only) = sources.pop()
         {
-            kept.insert("src".to_owned(), only);
+            cleaned.insert("src".to_owned(), only);
         }
         let draft = PostDraft {
             title: Some(identity),
             status: Some("publish".to_owned()),
             parent: Some(family.0),
-            content: Some(svc_php::json::encode(&Value::Object(kept))),
+            content: Some(svc_php::json::encode(&Value::Object(cleaned))),
             ..PostDraft::default()
         };
         let job = self.posts.job(caller(&req), draft, None, self.site.settings()?);
@@ -226,30 +231,30 @@ impl FontFaces {
             }
         };
         self.posts.update_extra(id, &req).await?;
-        // The address names the route's pattern, not the family, as on the peer.
+        // WordPress puts the route's pattern, not the family's ID, into this URL.
         let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
         let location = self.site.settings()?.urls.rest(&route);
-        let shown = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
-        Ok(shown.status(201).header("Location", location))
+        let response = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
+        Ok(response.status(201).header("Location", location))
     }
 
-    /// Keeps the files that the settings name, and puts their addresses in the place of their names; gives the names under
-    /// which they are kept.
-    async fn keep_files(
+    /// Stores the uploaded files that `src` names and replaces their field names in `cleaned` by URLs. Returns the stored
+    /// file names. On an error no file remains.
+    async fn store_files(
         &self,
         req: &Request,
-        given: &Map<String, Value>,
-        kept: &mut Map<String, Value>,
+        input: &Map<String, Value>,
+        cleaned: &mut Map<String, Value>,
     ) -> Result<Vec<String>> {
         if req.files().is_empty() {
             return Ok(Vec::new());
         }
         let base = format!("{}/fonts", self.site.settings()?.uploads_url());
         let (mut names, mut sources) = (Vec::new(), Vec::new());
-        for source in settings::sources(given) {
+        for source in settings::sources(input) {
             match req.file(&source) {
                 None => sources.push(settings::clean("src", &source.into())),
-                Some(file) => match self.keep_file(file.clone()).await {
+                Some(file) => match self.store_file(file.clone()).await {
                     Ok(name) => {
                         sources.push(format!("{base}/{name}").into());
                         names.push(name);
@@ -261,29 +266,30 @@ impl FontFaces {
                 },
             }
         }
-        kept.insert("src".to_owned(), Value::Array(sources));
+        cleaned.insert("src".to_owned(), Value::Array(sources));
         Ok(names)
     }
 
-    async fn keep_file(&self, file: File) -> Result<String> {
+    async fn store_file(&self, file: File) -> Result<String> {
         let folder = files::folder(&self.site.content_dir);
-        let stopped = || Error::new("rest_font_upload_unknown_error", "The font could not be stored.").with_status(500);
-        tokio::task::spawn_blocking(move || files::keep(&file, &folder)).await.map_err(|_| stopped())?
+        let upload_failed =
+            || Error::new("rest_font_upload_unknown_error", "The font could not be stored.").with_status(500);
+        tokio::task::spawn_blocking(move || files::store(&file, &folder)).await.map_err(|_| upload_failed())?
     }
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_delete(req).await
     }
 
-    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        self.check_family(&req, &granted.post)?;
+    async fn delete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+        self.check_family(&req, &authorized.post)?;
         if !req.arg::<bool>("force")?.unwrap_or(false) {
             return Err(trash_not_supported());
         }
-        let id = granted.post.id;
-        let previous = self.show(&req, granted.post, respond::previous_view(&req, "view")).await?;
+        let id = authorized.post.id;
+        let previous = self.show(&req, authorized.post, respond::previous_view(&req, "view")).await?;
         let files = self.site.write(move |tx| remove(tx, &[id])).await?;
         super::remove_files(&self.site, files).await;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
@@ -296,10 +302,10 @@ impl Controller for FontFaces {
         let base = &self.post_type.rest_base;
         let schema = Schema::compile(self.fields.item_schema());
         let shape = Schema::compile(settings::face_schema().into());
-        let family = || ("font_family_id", integer().describe("Number of the face's family.").required());
-        let id = ("id", integer().describe("Number that identifies the face.").required());
-        let text = string().describe("The face's settings, as JSON.").required();
-        let force = boolean().describe("Must be true: fonts have no trash.").default(false);
+        let family = || ("font_family_id", integer().describe("ID of the font family that the font face belongs to.").required());
+        let id = ("id", integer().describe("The font face's ID.").required());
+        let text = string().describe("Settings of the font face, as a JSON string.").required();
+        let force = boolean().describe("Must be true, because fonts cannot be moved to the trash.").default(false);
         let site = Arc::clone(&self.site);
         vec![
             Route::new(format!("/{base}"))
@@ -318,21 +324,21 @@ impl Controller for FontFaces {
     }
 }
 
-/// Whether the settings of a request to create are valid.
-fn check(site: &Site, req: &Request, text: &Value, shape: &Schema) -> Result<bool> {
-    let given = settings::parse(text, shape, settings::FACE)?;
+/// Validates the settings of a create request.
+fn check(site: &RestSite, req: &Request, text: &Value, shape: &Schema) -> Result<bool> {
+    let input = settings::parse(text, shape, settings::FACE)?;
     let files: Vec<&str> = req.files().iter().map(|file| file.field.as_str()).collect();
-    settings::check_face(&given, &files, site.settings()?.option("home"))?;
+    settings::check_face(&input, &files, site.settings()?.option("home"))?;
     Ok(true)
 }
 
-/// Deletes faces; gives the names of their files, to be removed once that is certain.
+/// Deletes the posts of these faces. Returns the names of their files, to be removed after the transaction is committed.
 ///
 /// # Errors
-/// Those of the store.
-pub(super) fn remove(tx: &mut Tx, faces: &[PostId]) -> Stored<Vec<String>> {
-    let numbers: Vec<i64> = faces.iter().map(|id| id.0).collect();
-    let metas = meta::load(tx, MetaKind::Post, &numbers)?;
+/// Database errors.
+pub(super) fn remove(tx: &mut Tx, faces: &[PostId]) -> SiteResult<Vec<String>> {
+    let ids: Vec<i64> = faces.iter().map(|id| id.0).collect();
+    let metas = meta::load(tx, MetaKind::Post, &ids)?;
     for face in faces {
         stored_posts::delete(tx, *face)?.ok_or_else(post_not_found)?;
     }

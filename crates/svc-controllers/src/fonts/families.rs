@@ -1,4 +1,4 @@
-//! Font families: posts of a type of their own whose content holds their settings.
+//! Font families: posts of type `wp_font_family`. The content stores the settings as JSON.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,22 +13,24 @@ use svc_schema::{
     Arg, Args, Sanitizer, Schema,
     build::{SchemaBuilder, array, boolean, integer, object, string},
 };
+use svc_site::{Access, Settings, SiteResult, posts::draft::PostDraft};
 use svc_store::{Db, Tx, posts as stored_posts};
 
 use super::{errors, faces, settings, theme_json_version};
 use crate::{
-    Access, Settings, Site, Stored, caller,
+    RestSite,
+    args::context_arg,
+    caller,
+    contexts::VIEW_EDIT_EMBED,
     errors::{post_not_found, trash_not_supported},
-    posts::{Granted, Posts, context_arg, draft::PostDraft, params, rights::PostRights},
+    posts::{Authorized, Posts, params, rights::PostRights},
     respond,
 };
 
-const ALL: &[&str] = &["view", "edit", "embed"];
-
-/// A family with everything loaded that its members read.
+/// A font family with everything that its fields read.
 struct Family {
     post: Post,
-    /// What its content holds.
+    /// Settings from the post's content.
     settings: Map<String, Value>,
     faces: Vec<PostId>,
 }
@@ -40,25 +42,25 @@ impl Family {
 }
 
 #[rustfmt::skip]
-fn fields(kind: &PostType) -> Fields<Family, ()> {
-    let mut f = Fields::<Family, ()>::new(&kind.name);
-    let closed = |about: &str| {
-        object([("", Value::Null); 0]).describe(about).context(ALL).keyword("required", json!(["name", "slug", "fontFamily"])).additional_properties(false)
+fn fields(post_type: &PostType) -> Fields<Family, ()> {
+    let mut f = Fields::<Family, ()>::new(&post_type.name);
+    let settings_schema = |about: &str| {
+        object([("", Value::Null); 0]).describe(about).context(VIEW_EDIT_EMBED).keyword("required", json!(["name", "slug", "fontFamily"])).additional_properties(false)
     };
-    f.add("id", integer().describe("Number that identifies the family.").context(ALL).readonly()).get(|f| f.post.id);
-    f.add("theme_json_version", theme_json_version().context(ALL)).get(|_| super::THEME_JSON_VERSION);
-    f.add("font_faces", array(integer()).describe("Numbers of the family's faces.").context(ALL)).get(|f| f.faces.iter().map(|id| Value::from(*id)).collect::<Value>());
-    let settings = f.add("font_family_settings", closed("What the family is."));
-    settings.member("name", string().describe("What people call the family.")).get(|f| f.post.title.clone());
-    settings.member("slug", string().describe("The family's name for programs.")).get(|f| f.post.slug.clone());
-    settings.member("fontFamily", string().describe("The family as style sheets name it.")).get(|f| f.text("fontFamily"));
-    settings.member("preview", string().describe("Address of a picture of the family.").format("uri").default("")).get(|f| f.text("preview"));
+    f.add("id", integer().describe("The font family's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|f| f.post.id);
+    f.add("theme_json_version", theme_json_version().context(VIEW_EDIT_EMBED)).get(|_| super::THEME_JSON_VERSION);
+    f.add("font_faces", array(integer()).describe("IDs of the family's font faces.").context(VIEW_EDIT_EMBED)).get(|f| f.faces.iter().map(|id| Value::from(*id)).collect::<Value>());
+    let settings = f.add("font_family_settings", settings_schema("Settings of the font family."));
+    settings.subfield("name", string().describe("Display name of the font family.")).get(|f| f.post.title.clone());
+    settings.subfield("slug", string().describe("The font family's slug.")).get(|f| f.post.slug.clone());
+    settings.subfield("fontFamily", string().describe("Value of the CSS `font-family` property.")).get(|f| f.text("fontFamily"));
+    settings.subfield("preview", string().describe("URL of a preview image of the font family.").format("uri").default("")).get(|f| f.text("preview"));
     f
 }
 
-/// The family of font families.
+/// The controller for font families.
 pub struct FontFamilies {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     posts: Arc<Posts>,
     fields: Fields<Family, ()>,
@@ -66,8 +68,8 @@ pub struct FontFamilies {
 }
 
 impl FontFamilies {
-    /// The family of this type.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    /// The controller for this post type.
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let listed = super::listed(params::params(site, post_type), &[]);
         FontFamilies {
             site: Arc::clone(site),
@@ -78,7 +80,7 @@ impl FontFamilies {
         }
     }
 
-    /// These rows as families, with their links when they are asked for. One query, whatever their number.
+    /// Loads the faces of these families with one query, and builds the links if they are requested.
     fn load(
         &self,
         db: &mut Db,
@@ -87,7 +89,7 @@ impl FontFamilies {
         rows: Vec<Post>,
         req: &Request,
         view: &View,
-    ) -> Stored<Vec<(Family, Option<Links>)>> {
+    ) -> SiteResult<Vec<(Family, Option<Links>)>> {
         let caller = caller(req);
         let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
         let mut faces: HashMap<PostId, Vec<PostId>> = HashMap::new();
@@ -166,16 +168,16 @@ impl FontFamilies {
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
-        let given: Map<String, Value> = read_settings(&req);
-        let slug = svc_text::sanitize_title(&svc_php::cast::to_text(&given["slug"]));
-        let (kind, wanted) = (self.post_type.name.clone(), slug.clone());
-        let draft = draft(&given, Some(slug), Map::new());
+        let input: Map<String, Value> = read_settings(&req);
+        let slug = svc_text::sanitize_title(&svc_php::cast::to_text(&input["slug"]));
+        let (post_type, new_slug) = (self.post_type.name.clone(), slug.clone());
+        let draft = draft(&input, Some(slug), Map::new());
         let job = self.posts.job(caller(&req), draft, None, self.site.settings()?);
         let id = self
             .site
             .write(move |tx| {
-                if !stored_posts::by_slug(tx, &wanted, &[&kind])?.is_empty() {
-                    return Err(errors::duplicate_family(&wanted).into());
+                if !stored_posts::by_slug(tx, &new_slug, &[&post_type])?.is_empty() {
+                    return Err(errors::duplicate_family(&new_slug).into());
                 }
                 job.run(tx)
             })
@@ -183,28 +185,28 @@ impl FontFamilies {
         self.posts.update_extra(id, &req).await?;
         let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
         let location = self.site.settings()?.urls.rest(&route);
-        let shown = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
-        Ok(shown.status(201).header("Location", location))
+        let response = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
+        Ok(response.status(201).header("Location", location))
     }
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        let given: Map<String, Value> = read_settings(&req);
-        let id = granted.post.id;
+    async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+        let input: Map<String, Value> = read_settings(&req);
+        let id = authorized.post.id;
         let (posts, caller, settings) = (Arc::clone(&self.posts), caller(&req), self.site.settings()?);
         let update = move |tx: &mut Tx| {
             let post = stored_posts::get(tx, id)?.ok_or_else(post_not_found)?;
             let stored = super::stored(&post);
             let text = |name: &str| stored.get(name).filter(|text| svc_php::cast::truthy(text)).cloned();
-            let before =
+            let previous =
                 ["fontFamily", "preview"].map(|name| (name.to_owned(), text(name).unwrap_or_else(|| json!(""))));
-            let before = before.into_iter().collect();
-            posts.job(caller.clone(), draft(&given, None, before), Some(id), Arc::clone(&settings)).run(tx)
+            let previous = previous.into_iter().collect();
+            posts.job(caller.clone(), draft(&input, None, previous), Some(id), Arc::clone(&settings)).run(tx)
         };
         self.site.write(update).await?;
         self.posts.update_extra(id, &req).await?;
@@ -213,17 +215,17 @@ impl FontFamilies {
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_delete(req).await
     }
 
-    /// Deletes a family with its faces and their files.
-    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    /// Deletes a family, its faces and their files.
+    async fn delete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         if !req.arg::<bool>("force")?.unwrap_or(false) {
             return Err(trash_not_supported());
         }
-        let id = granted.post.id;
-        let previous = self.show(&req, granted.post, respond::previous_view(&req, "view")).await?;
+        let id = authorized.post.id;
+        let previous = self.show(&req, authorized.post, respond::previous_view(&req, "view")).await?;
         let files = self
             .site
             .write(move |tx| {
@@ -245,12 +247,12 @@ impl Controller for FontFamilies {
         let base = &self.post_type.rest_base;
         let schema = Schema::compile(self.fields.item_schema());
         let shape = Schema::compile(settings::family_schema().into());
-        let text = || string().describe("The family's settings, as JSON.").required();
+        let text = || string().describe("Settings of the font family, as a JSON string.").required();
         let version = || Arg::new(theme_json_version());
-        let id = integer().describe("Number that identifies the family.");
-        let force: SchemaBuilder = boolean().describe("Must be true: fonts have no trash.").default(false);
+        let id = integer().describe("The font family's ID.");
+        let force: SchemaBuilder = boolean().describe("Must be true, because fonts cannot be moved to the trash.").default(false);
         let (creates, part) = (shape.clone(), Schema::compile(settings::family_part_schema().into()));
-        // Which values are valid depends on the method: see `check_change`.
+        // Valid values depend on the method: see `check_change`.
         let changed = Arg { sanitize: Sanitizer::None, ..Arg::new(text()) };
         vec![
             Route::new(format!("/{base}"))
@@ -271,14 +273,14 @@ impl Controller for FontFamilies {
     }
 }
 
-/// Whether the settings of a request to create are valid.
+/// Validates the settings of a create request.
 fn check(text: &Value, shape: &Schema) -> Result<bool> {
     settings::check_family(&settings::parse(text, shape, settings::FAMILY)?)?;
     Ok(true)
 }
 
-/// Whether the settings of a request to change are valid. With POST they are a JSON text of what changes; with the other
-/// methods they are an object with all settings: WordPress refuses text there.
+/// Validates the settings of an update request. With POST they are a JSON string of the changed settings; with PUT and
+/// PATCH they are an object with all settings, because WordPress rejects strings there.
 fn check_change(req: &Request, value: &Value, whole: &Schema, part: &Schema) -> Result<bool> {
     if req.method() != Method::POST {
         return whole.validate(value, settings::FAMILY).map(|()| true);
@@ -287,23 +289,23 @@ fn check_change(req: &Request, value: &Value, whole: &Schema, part: &Schema) -> 
     Ok(true)
 }
 
-/// The settings of a request, as a text of JSON or as they are; they have been checked.
+/// The validated settings of a request, which are a JSON string or an object.
 fn read_settings(req: &Request) -> Map<String, Value> {
     match req.param(settings::FAMILY) {
         Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
-        Some(Value::Object(given)) => given.clone(),
+        Some(Value::Object(settings)) => settings.clone(),
         _ => Map::new(),
     }
 }
 
-/// The row that these settings make of what was stored before.
-fn draft(given: &Map<String, Value>, slug: Option<String>, before: Map<String, Value>) -> PostDraft {
-    let mut content = before;
-    for (name, value) in given.iter().filter(|(name, _)| ["fontFamily", "preview"].contains(&name.as_str())) {
+/// The draft that merges these settings into `previous`, the stored ones.
+fn draft(input: &Map<String, Value>, slug: Option<String>, previous: Map<String, Value>) -> PostDraft {
+    let mut content = previous;
+    for (name, value) in input.iter().filter(|(name, _)| ["fontFamily", "preview"].contains(&name.as_str())) {
         content.insert(name.clone(), settings::clean(name, value));
     }
     PostDraft {
-        title: given.get("name").map(|name| svc_text::sanitize_text_field(&svc_php::cast::to_text(name))),
+        title: input.get("name").map(|name| svc_text::sanitize_text_field(&svc_php::cast::to_text(name))),
         slug,
         status: Some("publish".to_owned()),
         content: Some(svc_php::json::encode(&Value::Object(content))),

@@ -1,4 +1,4 @@
-//! Files of fonts: what may be one, and where they are kept.
+//! Font files: validation, storage and removal.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use svc_routing::{File, request::FileData};
 use svc_schema::Error;
 use svc_text::MimeTypes;
 
-/// Formats of fonts: extension, type, and how such files begin.
+/// Font formats: extension, MIME type and accepted signatures.
 const FORMATS: [(&str, &str, &[&[u8]]); 4] = [
     ("woff2", "font/woff2", &[b"wOF2"]),
     ("woff", "font/woff", &[b"wOFF"]),
@@ -18,27 +18,30 @@ const FORMATS: [(&str, &str, &[&[u8]]); 4] = [
     ("otf", "application/vnd.ms-opentype", &[b"OTTO", b"\0\x01\0\0"]),
 ];
 
-/// How many names are tried when one is taken.
+/// Maximum number of file names that are tried when a name is taken.
 const MAX_TRIES: u32 = 1_000;
 
-/// Not a font by its name and its bytes.
+/// The name and the signature are not those of a font.
 fn invalid_type() -> Error {
-    Error::new("rest_font_upload_invalid_file_type", "This is not a font that may be uploaded.").with_status(400)
+    Error::new("rest_font_upload_invalid_file_type", "This file type cannot be uploaded as a font.").with_status(400)
 }
 
-/// The file could not be kept.
+/// The file could not be stored.
 fn failed(why: &std::io::Error) -> Error {
-    tracing::error!(%why, "a font could not be stored");
+    tracing::error!(%why, "failed to store a font file");
     Error::new("rest_font_upload_unknown_error", "The font could not be stored.").with_status(500)
 }
 
-/// The folder of fonts below a content folder.
+/// The folder of font files in a content folder.
 pub(super) fn folder(content: &Path) -> PathBuf {
     content.join("uploads").join("fonts")
 }
 
-/// Keeps a file that came with a request; gives the name under which it is kept. Blocks.
-pub(super) fn keep(file: &File, folder: &Path) -> Result<String, Error> {
+/// Stores an uploaded file and returns its file name. Blocks.
+///
+/// # Errors
+/// `rest_font_upload_invalid_file_type` (400), or `rest_font_upload_unknown_error` (500) for I/O errors.
+pub(super) fn store(file: &File, folder: &Path) -> Result<String, Error> {
     let bytes = match &file.data {
         FileData::Memory(bytes) => bytes.to_vec(),
         FileData::Disk(path) => {
@@ -51,12 +54,12 @@ pub(super) fn keep(file: &File, folder: &Path) -> Result<String, Error> {
     let allowed = FORMATS.iter().fold(MimeTypes::known(), |types, (extension, mime, _)| types.with(*extension, *mime));
     let name = svc_text::sanitize_file_name(svc_text::basename(&file.name, ""), &allowed);
     let (stem, extension) = name.rsplit_once('.').ok_or_else(invalid_type)?;
-    let begins = FORMATS
+    let signatures = FORMATS
         .iter()
-        .find(|(known, ..)| known.eq_ignore_ascii_case(extension))
-        .map(|(_, _, begins)| *begins)
+        .find(|(candidate, ..)| candidate.eq_ignore_ascii_case(extension))
+        .map(|(_, _, signatures)| *signatures)
         .ok_or_else(invalid_type)?;
-    if stem.is_empty() || !begins.iter().any(|begin| bytes.starts_with(begin)) {
+    if stem.is_empty() || !signatures.iter().any(|signature| bytes.starts_with(signature)) {
         return Err(invalid_type());
     }
     fs::create_dir_all(folder).map_err(|e| failed(&e))?;
@@ -71,7 +74,7 @@ pub(super) fn keep(file: &File, folder: &Path) -> Result<String, Error> {
     Err(failed(&std::io::Error::from(ErrorKind::AlreadyExists)))
 }
 
-/// Removes files of fonts by the names under which they are kept; a name that says more than that is passed over. Blocks.
+/// Removes font files by name. Skips names with path separators or a leading dot. Blocks.
 pub(super) fn remove(folder: &Path, names: &[String]) {
     for name in names {
         let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0']);
@@ -79,7 +82,7 @@ pub(super) fn remove(folder: &Path, names: &[String]) {
             && let Err(why) = fs::remove_file(folder.join(name))
             && why.kind() != ErrorKind::NotFound
         {
-            tracing::warn!(%why, name, "a font's file stays");
+            tracing::warn!(%why, name, "failed to remove a font file");
         }
     }
 }
@@ -89,23 +92,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_bytes_agree_and_names_are_never_paths() {
+    fn stores_only_fonts_with_a_matching_signature_and_safe_names() {
         let folder = tempfile::tempdir().unwrap();
-        let keep = |name: &str, bytes: &'static [u8]| {
+        let store = |name: &str, bytes: &'static [u8]| {
             let data = FileData::Memory(bytes.into());
             let (field, content_type) = ("file".to_owned(), "font/woff2".to_owned());
-            super::keep(
+            super::store(
                 &File { field, name: name.to_owned(), content_type, size: bytes.len() as u64, data },
                 folder.path(),
             )
             .map_err(|e| e.code().to_owned())
         };
-        let refused = || Err("rest_font_upload_invalid_file_type".to_owned());
-        assert_eq!(keep("a b.woff2", b"wOF2..."), Ok("a-b.woff2".to_owned()));
-        assert_eq!(keep("a b.woff2", b"wOF2..."), Ok("a-b-1.woff2".to_owned()));
-        assert_eq!(keep("../../up.TTF", b"\0\x01\0\0"), Ok("up.TTF".to_owned()));
+        let rejected = || Err("rest_font_upload_invalid_file_type".to_owned());
+        assert_eq!(store("a b.woff2", b"wOF2..."), Ok("a-b.woff2".to_owned()));
+        assert_eq!(store("a b.woff2", b"wOF2..."), Ok("a-b-1.woff2".to_owned()));
+        assert_eq!(store("../../up.TTF", b"\0\x01\0\0"), Ok("up.TTF".to_owned()));
         for (name, bytes) in [("a.ttf", &b"wOF2"[..]), ("a.php", b"wOF2"), ("woff2", b"wOF2"), ("a.woff2", b"")] {
-            assert_eq!(keep(name, bytes), refused(), "{name}");
+            assert_eq!(store(name, bytes), rejected(), "{name}");
         }
         remove(folder.path(), &["a-b.woff2".to_owned(), "../x".to_owned(), "gone.woff2".to_owned()]);
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();

@@ -1,4 +1,4 @@
-//! What is known of font families and font faces: shapes, checks and cleaning. Pure.
+//! Settings of font families and font faces: schemas, validation and sanitizing, without I/O.
 
 use std::sync::LazyLock;
 
@@ -8,85 +8,87 @@ use svc_schema::{
     build::{SchemaBuilder, any_of, array, object, string, types},
 };
 
-/// The parameters that hold the settings, as texts of JSON.
+/// Request parameters with the settings as JSON strings.
 pub(super) const FAMILY: &str = "font_family_settings";
 pub(super) const FACE: &str = "font_face_settings";
 
-/// The settings of a family.
+/// Schema of a family's settings.
 pub(super) fn family_schema() -> SchemaBuilder {
     family_part_schema().keyword("required", json!(["name", "slug", "fontFamily"]))
 }
 
-/// Some settings of a family: what changes.
+/// Schema of a partial update of a family's settings.
 pub(super) fn family_part_schema() -> SchemaBuilder {
-    let members = [
-        ("name", string().describe("What people call the family.")),
-        ("slug", string().describe("The family's name for programs.")),
-        ("fontFamily", string().describe("The family as style sheets name it.")),
-        ("preview", string().describe("Address of a picture of the family.").format("uri").default("")),
+    let properties = [
+        ("name", string().describe("Display name of the font family.")),
+        ("slug", string().describe("The font family's slug.")),
+        ("fontFamily", string().describe("Value of the CSS `font-family` property.")),
+        ("preview", string().describe("URL of a preview image of the font family.").format("uri").default("")),
     ];
-    object(members).additional_properties(false)
+    object(properties).additional_properties(false)
 }
 
-/// The settings of a face: descriptors of `@font-face`.
+/// Schema of a face's settings, which are `@font-face` descriptors.
 pub(super) fn face_schema() -> SchemaBuilder {
     let text = |about: &str| string().describe(about);
     let displays = ["auto", "block", "fallback", "swap", "optional"];
-    let sources = any_of([string(), array(string())]).describe("Addresses of the face's files.").default(json!([]));
-    let members = [
-        ("fontFamily", text("The family as style sheets name it.").default("")),
-        ("fontStyle", text("Upright or slanted.").default("normal")),
-        ("fontWeight", types(["string", "integer"]).describe("How bold.").default("400")),
-        ("fontDisplay", text("What is shown until the face is there.").default("fallback").one_of(displays)),
+    let sources = any_of([string(), array(string())]).describe("URLs of the font files.").default(json!([]));
+    let properties = [
+        ("fontFamily", text("Value of the CSS `font-family` descriptor.").default("")),
+        ("fontStyle", text("Value of the CSS `font-style` descriptor.").default("normal")),
+        (
+            "fontWeight",
+            types(["string", "integer"]).describe("Value of the CSS `font-weight` descriptor.").default("400"),
+        ),
+        ("fontDisplay", text("Value of the CSS `font-display` descriptor.").default("fallback").one_of(displays)),
         ("src", sources),
-        ("fontStretch", text("How wide.")),
-        ("ascentOverride", text("Height above the baseline.")),
-        ("descentOverride", text("Depth below the baseline.")),
-        ("fontVariant", text("Small capitals and the like.")),
-        ("fontFeatureSettings", text("Features of OpenType.")),
-        ("fontVariationSettings", text("Axes of variable fonts.")),
-        ("lineGapOverride", text("Space between lines.")),
-        ("sizeAdjust", text("How much larger or smaller.")),
-        ("unicodeRange", text("Characters that the face is for.")),
-        ("preview", text("Address of a picture of the face.").format("uri").default("")),
+        ("fontStretch", text("Value of the CSS `font-stretch` descriptor.")),
+        ("ascentOverride", text("Value of the CSS `ascent-override` descriptor.")),
+        ("descentOverride", text("Value of the CSS `descent-override` descriptor.")),
+        ("fontVariant", text("Value of the CSS `font-variant` descriptor.")),
+        ("fontFeatureSettings", text("Value of the CSS `font-feature-settings` descriptor.")),
+        ("fontVariationSettings", text("Value of the CSS `font-variation-settings` descriptor.")),
+        ("lineGapOverride", text("Value of the CSS `line-gap-override` descriptor.")),
+        ("sizeAdjust", text("Value of the CSS `size-adjust` descriptor.")),
+        ("unicodeRange", text("Value of the CSS `unicode-range` descriptor.")),
+        ("preview", text("URL of a preview image of the font face.").format("uri").default("")),
     ];
-    object(members).keyword("required", json!(["fontFamily", "src"])).additional_properties(false)
+    object(properties).keyword("required", json!(["fontFamily", "src"])).additional_properties(false)
 }
 
-/// Values that the settings of a family or a face may hold.
+/// Maximum number of JSON values in the settings of a family or a face.
 const MAX_VALUES: usize = 10_000;
 
-fn refused(text: String) -> Error {
-    Error::new("rest_invalid_param", text).with_status(400)
+fn invalid_param(message: String) -> Error {
+    Error::new("rest_invalid_param", message).with_status(400)
 }
 
-/// A member that must not be empty is.
-fn empty(param: &str, member: &str) -> Error {
-    refused(format!("{param}[{member}] must not be empty."))
+/// A required setting is empty.
+fn empty(param: &str, setting: &str) -> Error {
+    invalid_param(format!("{param}[{setting}] must not be empty."))
 }
 
-/// The settings that a text of JSON holds, as their schema has them.
+/// Parses settings from a JSON string, and validates and sanitizes them by their schema.
 ///
 /// # Errors
-/// `rest_invalid_type` for a value that is not a text, `rest_invalid_param` for a text that is not JSON, and those of the
-/// schema.
+/// `rest_invalid_type` if the value is not a string, `rest_invalid_param` if it is not JSON, and schema errors.
 pub(super) fn parse(text: &Value, schema: &Schema, param: &str) -> Result<Map<String, Value>, Error> {
     static TEXT: LazyLock<Schema> = LazyLock::new(|| string().compile());
     TEXT.validate(text, param)?;
     let text = text.as_str().unwrap_or_default();
-    // Checked before the permission, so a stranger's text must not grow into many values.
+    // This runs before the permission check, so the number of values must be bounded.
     let value: Value = svc_php::json::decode_bounded(text.as_bytes(), MAX_VALUES).unwrap_or_default();
     if value.is_null() {
-        return Err(refused(format!("{param} must be a JSON string.")));
+        return Err(invalid_param(format!("{param} must be a JSON string.")));
     }
-    let bad = |mut error: Error| {
+    let bad_request = |mut error: Error| {
         error.add_data(json!({"status": 400}), None);
         error
     };
-    schema.validate(&value, param).map_err(bad)?;
+    schema.validate(&value, param).map_err(bad_request)?;
     match value {
         Value::Object(settings) => Ok(settings),
-        // The empty list is an empty map to PHP.
+        // PHP decodes an empty list and an empty object to the same array.
         _ => Ok(Map::new()),
     }
 }
@@ -95,7 +97,7 @@ fn is_empty(value: &Value) -> bool {
     !svc_php::cast::truthy(value)
 }
 
-/// Whether the settings of a new family have what they need.
+/// Validates the settings of a new family.
 pub(super) fn check_family(settings: &Map<String, Value>) -> Result<(), Error> {
     match ["name", "slug", "fontFamily"].into_iter().find(|name| settings.get(*name).is_none_or(is_empty)) {
         Some(name) => Err(empty(FAMILY, name)),
@@ -103,10 +105,10 @@ pub(super) fn check_family(settings: &Map<String, Value>) -> Result<(), Error> {
     }
 }
 
-/// Whether the settings of a family can change so: its slug stays, and nothing that it needs is taken away.
+/// Validates a change of a family's settings: the slug cannot change, and required settings cannot become empty.
 pub(super) fn check_family_change(settings: &Map<String, Value>) -> Result<(), Error> {
     if settings.contains_key("slug") {
-        return Err(refused(format!("{FAMILY}[slug] stays as it is.")));
+        return Err(invalid_param(format!("{FAMILY}[slug] cannot be changed.")));
     }
     match ["name", "fontFamily"].into_iter().find(|name| settings.get(*name).is_some_and(is_empty)) {
         Some(name) => Err(empty(FAMILY, name)),
@@ -114,24 +116,26 @@ pub(super) fn check_family_change(settings: &Map<String, Value>) -> Result<(), E
     }
 }
 
-/// Whether the settings of a new face have what they need: addresses, or the names of files that came with them, and no
-/// file that is not named.
+/// Validates the settings of a new face. Every source must be a URL or the field name of an uploaded file, and every
+/// uploaded file must be used.
 pub(super) fn check_face(settings: &Map<String, Value>, files: &[&str], home: &str) -> Result<(), Error> {
     if let Some(name) = ["fontFamily", "src"].into_iter().find(|name| settings.get(*name).is_none_or(is_empty)) {
         return Err(empty(FACE, name));
     }
     let sources = sources(settings);
-    let is_known = |source: &str| files.contains(&source) || is_address(source, home);
-    if let Some(bad) = sources.iter().map(|source| source.trim_start()).find(|source| !is_known(source)) {
-        return Err(refused(format!("{FACE}[src] names neither a URL nor a file: {bad}")));
+    let is_valid = |source: &str| files.contains(&source) || is_font_url(source, home);
+    if let Some(bad) = sources.iter().map(|source| source.trim_start()).find(|source| !is_valid(source)) {
+        return Err(invalid_param(format!(
+            "{FACE}[src] contains an entry that is neither a URL nor an uploaded file: {bad}"
+        )));
     }
-    if let Some(left) = files.iter().find(|file| !sources.iter().any(|source| source == *file)) {
-        return Err(refused(format!("{FACE}[src] does not name the file {left}.")));
+    if let Some(unused) = files.iter().find(|file| !sources.iter().any(|source| source == *file)) {
+        return Err(invalid_param(format!("{FACE}[src] must include the uploaded file {unused}.")));
     }
     Ok(())
 }
 
-/// The sources of a face, one or several, as text: the schema passes a number or a boolean as a list of one.
+/// The sources of a face as strings. The schema also allows a single value, including a number or a boolean.
 pub(super) fn sources(settings: &Map<String, Value>) -> Vec<String> {
     let text = |value: &Value| svc_php::cast::to_text(value).into_owned();
     match settings.get("src") {
@@ -141,23 +145,23 @@ pub(super) fn sources(settings: &Map<String, Value>) -> Vec<String> {
     }
 }
 
-/// The settings of a face that its stored content holds: those that the schema knows. Content that is not a JSON object
-/// gives the required ones, empty.
-pub(super) fn stored_face(content: &str, known: &Value) -> Value {
+/// A face's stored settings, limited to those in the schema. If the content is not a JSON object, returns the required
+/// settings with empty values.
+pub(super) fn stored_face(content: &str, schemas: &Value) -> Value {
     let mut settings = match serde_json::from_str(content) {
         Ok(Value::Object(settings)) => settings,
         Ok(Value::Array(list)) if list.is_empty() => Map::new(),
         _ => return json!({"fontFamily": "", "src": []}),
     };
-    settings.retain(|name, _| known.get(name).is_some());
+    settings.retain(|name, _| schemas.get(name).is_some());
     if settings.is_empty() { json!([]) } else { Value::Object(settings) }
 }
 
-/// Whether a browser could fetch a font there: on this site's own host, or on a host with a public name.
-fn is_address(text: &str, home: &str) -> bool {
+/// Whether a URL is usable as a font source: on this site's host, or on a host with a public name.
+fn is_font_url(text: &str, home: &str) -> bool {
     let Some(rest) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) else { return false };
     let host = host(rest);
-    // White space in the path is encoded when the URL is stored.
+    // White space in the path is percent-encoded when the URL is stored.
     if host.is_empty() || host.contains(|c: char| c == '@' || c.is_whitespace()) || text.contains(char::is_control) {
         return false;
     }
@@ -171,7 +175,7 @@ fn host(rest: &str) -> &str {
     rest.split(['/', '?', '#']).next().unwrap_or_default()
 }
 
-/// Names of families as style sheets take them: those that are more than letters and hyphens are quoted.
+/// A CSS list of family names. Names with characters other than letters and hyphens are quoted.
 pub(super) fn family_names(text: &str) -> String {
     let clean = svc_text::sanitize_text_field(text);
     let quoted = |name: &str| {
@@ -183,7 +187,7 @@ pub(super) fn family_names(text: &str) -> String {
     names.join(", ")
 }
 
-/// A member of either kind of settings as it is stored.
+/// Sanitizes a setting of a family or a face for storage.
 pub(super) fn clean(name: &str, value: &Value) -> Value {
     match (name, value) {
         (_, Value::Array(several)) => several.iter().map(|one| clean(name, one)).collect(),
@@ -193,7 +197,7 @@ pub(super) fn clean(name: &str, value: &Value) -> Value {
     }
 }
 
-/// Widths by their names in style sheets.
+/// CSS keywords for `font-stretch` and their percentages.
 const STRETCHES: [(&str, &str); 9] = [
     ("ultra-condensed", "50%"),
     ("extra-condensed", "62.5%"),
@@ -206,7 +210,7 @@ const STRETCHES: [(&str, &str); 9] = [
     ("ultra-expanded", "200%"),
 ];
 
-/// What tells a face from others: two faces with the same are the same.
+/// The key that identifies a face. Two faces with the same key are duplicates.
 pub(super) fn identity(settings: &Map<String, Value>) -> String {
     let text = |name: &str, default: &str| match settings.get(name) {
         None | Some(Value::Null) => default.to_owned(),
@@ -236,8 +240,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_families_are_quoted_where_they_must_be() {
-        for (given, expected) in [
+    fn quotes_family_names_with_special_characters() {
+        for (input, expected) in [
             ("Open", "Open"),
             ("Open Sans, \"X Y\" , serif", "\"Open Sans\", \"X Y\", serif"),
             ("a b<c>", "\"a b\""),
@@ -245,12 +249,12 @@ mod tests {
             ("generic(kai), generic(1)", "generic(kai), \"generic(1)\""),
             (" , ", ""),
         ] {
-            assert_eq!(family_names(given), expected, "{given}");
+            assert_eq!(family_names(input), expected, "{input}");
         }
     }
 
     #[test]
-    fn the_same_face_is_told_in_several_ways() {
+    fn identity_is_normalized() {
         #[rustfmt::skip]
         let rows = [
             (json!({"fontFamily": "Open"}), "open;normal;400;100%;U+0-10FFFF"),
@@ -264,8 +268,8 @@ mod tests {
     }
 
     #[test]
-    fn stored_settings_of_faces_are_those_of_the_schema() {
-        let known = Value::from(face_schema())["properties"].clone();
+    fn stored_face_settings_are_limited_to_the_schema() {
+        let schemas = Value::from(face_schema())["properties"].clone();
         // Recorded from WordPress.
         for (content, expected) in [
             (
@@ -279,12 +283,12 @@ mod tests {
             (r#"{"unknown":1}"#, json!([])),
             ("[]", json!([])),
         ] {
-            assert_eq!(stored_face(content, &known), expected, "{content}");
+            assert_eq!(stored_face(content, &schemas), expected, "{content}");
         }
     }
 
     #[test]
-    fn sources_are_addresses_or_files_that_came_along() {
+    fn sources_are_urls_or_uploaded_files() {
         let home = "http://127.0.0.1:8080";
         #[rustfmt::skip]
         let rows: [(Value, &[&str], bool); 19] = [
@@ -308,10 +312,10 @@ mod tests {
             (json!("http://localhost/a.woff2"), &[], false),
             (json!("http://u@fonts.example.com/a.woff2"), &[], false),
         ];
-        for (src, files, fits) in rows {
+        for (src, files, is_valid) in rows {
             let settings = json!({"fontFamily": "a", "src": src});
             let checked = check_face(settings.as_object().unwrap(), files, home);
-            assert_eq!(checked.is_ok(), fits, "{settings} {files:?}: {checked:?}");
+            assert_eq!(checked.is_ok(), is_valid, "{settings} {files:?}: {checked:?}");
         }
     }
 }

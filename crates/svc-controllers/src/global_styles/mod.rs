@@ -1,9 +1,8 @@
-//! Global styles: what the site has chosen over its theme's settings and styles, and the theme's own.
+//! Global styles: the site's settings and styles, which override the theme's, and the theme's own.
 //!
-//! Whoever writes posts sees them; whoever may change the theme's options changes them.
+//! Reading requires permission to edit posts, writing requires `edit_theme_options`.
 
 mod history;
-mod stored;
 mod theme_files;
 
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType};
+use svc_render::content as render;
 use svc_resource::{Fields, View};
 use svc_routing::{
     Controller, EDITABLE, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get, on,
@@ -19,51 +19,50 @@ use svc_schema::{
     Arg, Args, Error, MethodKind, Schema,
     build::{integer, string, types},
 };
+use svc_site::{
+    Access, Settings,
+    global_styles::{self as stored, StylesDraft, not_found},
+};
 use svc_store::posts;
 
+use crate::{
+    LINK_RELATION, RestSite, caller,
+    contexts::{EMBED_VIEW_EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
+    errors, respond, theme_access,
+};
+
 pub use history::StylesHistory;
-pub use stored::own;
-pub(crate) use stored::{POST_TYPE, of_theme, of_themes};
+pub(crate) use svc_site::global_styles::POST_TYPE;
+pub use svc_site::global_styles::own;
 
-use self::stored::StylesDraft;
-use crate::{Access, LINK_RELATION, Settings, Site, caller, errors, render, respond, themes};
+/// Fields of a style variation in responses.
+const VARIATION_FIELDS: [&str; 6] = ["version", "title", "slug", "description", "settings", "styles"];
 
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["embed", "view", "edit"];
-const OF_TITLE: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-/// Members of a variation that the interface shows.
-const OF_VARIATION: [&str; 6] = ["version", "title", "slug", "description", "settings", "styles"];
-
-/// No such styles.
-fn not_found() -> Error {
-    Error::new("rest_global_styles_not_found", "There are no such styles.").with_status(404)
-}
-
-/// The caller may not see the site's styles.
+/// The caller may not view the site's global styles.
 fn cannot_view(req: &Request) -> Error {
-    forbidden(req, "rest_cannot_view", "You are not allowed to see these styles.")
+    forbidden(req, "rest_cannot_view", "You are not allowed to view these styles.")
 }
 
-/// The caller may not change the site's styles.
+/// The caller may not edit the site's global styles.
 fn cannot_edit(req: &Request) -> Error {
-    forbidden(req, "rest_cannot_edit", "You are not allowed to change these styles.")
+    forbidden(req, "rest_cannot_edit", "You are not allowed to edit these styles.")
 }
 
-/// The caller may not see the theme's styles.
+/// The caller may not view the theme's styles.
 fn cannot_read(req: &Request) -> Error {
-    forbidden(req, "rest_cannot_read_global_styles", "You are not allowed to see the theme's styles.")
+    forbidden(req, "rest_cannot_read_global_styles", "You are not allowed to view the theme's styles.")
 }
 
-/// CSS that could end the element that it stands in.
+/// CSS that would close its `style` element.
 fn illegal_css() -> Error {
-    Error::new("rest_custom_css_illegal_markup", "CSS must not end the element that it stands in.").with_status(400)
+    Error::new("rest_custom_css_illegal_markup", "CSS must not contain markup that closes the style element.")
+        .with_status(400)
 }
 
-/// Styles with what their members read.
+/// Global styles with their parsed content.
 pub(crate) struct StylesItem {
     post: Post,
-    /// As stored, understood.
+    /// The parsed content of the post.
     json: svc_packages::theme::ThemeJson,
 }
 
@@ -72,12 +71,12 @@ impl StylesItem {
         StylesItem { json: stored::read(&post), post }
     }
 
-    /// Neither settings nor styles.
+    /// Whether there are neither settings nor styles.
     pub(crate) fn has_nothing(&self) -> bool {
         ["settings", "styles"].iter().all(|name| self.json.get(name).is_none())
     }
 
-    /// A map, whatever there is.
+    /// A property, or an empty object.
     fn map(&self, name: &str) -> Value {
         self.json.get(name).cloned().unwrap_or_else(|| json!({}))
     }
@@ -86,40 +85,44 @@ impl StylesItem {
 #[rustfmt::skip]
 fn fields() -> Fields<StylesItem, StylesDraft> {
     let mut f = Fields::<StylesItem, StylesDraft>::new(POST_TYPE);
-    f.add("id", integer().describe("Number that identifies the styles.").context(ALL).readonly()).get(|s| s.post.id);
-    f.add("styles", types(["object"]).describe("The styles.").context(VIEW_EDIT)).get(|s| s.map("styles")).set(|d, v| d.styles = Some(v));
-    f.add("settings", types(["object"]).describe("The settings.").context(VIEW_EDIT)).get(|s| s.map("settings")).set(|d, v| d.settings = Some(v));
-    let title = f.add("title", types(["object", "string"]).describe("What people call the styles.").default("").context(ALL));
-    title.member("raw", string().describe("The title as stored.").context(OF_TITLE)).get(|s| s.post.title.clone());
-    title.member("rendered", string().describe("The title as HTML.").context(OF_TITLE).readonly()).get(|s| render::title(&s.post.title));
+    f.add("id", integer().describe("ID of the global styles.").context(EMBED_VIEW_EDIT).readonly()).get(|s| s.post.id);
+    f.add("styles", types(["object"]).describe("The global styles.").context(VIEW_EDIT)).get(|s| s.map("styles")).set(|d, v| d.styles = Some(v));
+    f.add("settings", types(["object"]).describe("The global settings.").context(VIEW_EDIT)).get(|s| s.map("settings")).set(|d, v| d.settings = Some(v));
+    let title = f.add("title", types(["object", "string"]).describe("Title of the global styles.").default("").context(EMBED_VIEW_EDIT));
+    title.subfield("raw", string().describe("The title as stored.").context(VIEW_EDIT_EMBED)).get(|s| s.post.title.clone());
+    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|s| render::title(&s.post.title));
     title.set(|d, v: Value| d.title = v.as_str().or_else(|| v["raw"].as_str()).map(str::to_owned));
     f
 }
 
-/// The family of global styles.
+/// The global style routes.
 pub struct GlobalStyles {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: PostType,
     fields: Fields<StylesItem, StylesDraft>,
     extra: ExtraFields,
 }
 
 impl GlobalStyles {
-    /// The family of this type, which is that of global styles.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    /// The routes of this post type, `wp_global_styles`.
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let fields = fields().with_extra(extra, &post_type.name);
         GlobalStyles { site: Arc::clone(site), post_type: post_type.clone(), fields, extra: extra.clone() }
     }
 
-    /// Styles that `judge` lets through.
-    fn granted(&self, req: &Request, judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>) -> Result<Post> {
-        // Only the group that reads declares it, as the reference.
+    /// The global styles that the request addresses, if `authorize` allows it.
+    fn authorized(
+        &self,
+        req: &Request,
+        authorize: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
+    ) -> Result<Post> {
+        // As in WordPress, only GET declares this parameter.
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
         self.site.read(|db| {
             let post = posts::get(db, PostId(id))?.filter(|post| post.post_type == POST_TYPE).ok_or_else(not_found)?;
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
-            judge(&caller(req), &access, &post)?;
+            authorize(&caller(req), &access, &post)?;
             Ok(post)
         })
     }
@@ -138,10 +141,10 @@ impl GlobalStyles {
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(post))?;
             let (count, _) = posts::revision_counts(db, &[post.id])?.remove(&post.id).unwrap_or_default();
-            let edits = caller.is_logged_in() && caller.can_post(PostCap::Edit, post, &access);
+            let can_edit = caller.is_logged_in() && caller.can_post(PostCap::Edit, post, &access);
             let own = settings.urls.rest(&format!("{}/{}", self.site.route_of_type(&self.post_type), post.id));
             let about = format!("/{}/types/{POST_TYPE}", self.site.brand.namespace());
-            let allowed: &[&str] = if edits { &["GET", "POST", "PUT", "PATCH"] } else { &["GET"] };
+            let allowed: &[&str] = if can_edit { &["GET", "POST", "PUT", "PATCH"] } else { &["GET"] };
             let mut links = Links::new();
             links.add("self", Link::new(&own).allow(allowed.iter().copied()));
             links.add("about", Link::new(settings.urls.rest(&about)));
@@ -158,12 +161,12 @@ impl GlobalStyles {
     // The site's own styles: fetch, update
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Post> {
-        self.granted(&req, |caller, access, post| {
+        self.authorized(&req, |caller, access, post| {
             if req.context() == "edit" && !caller.can_post(PostCap::Edit, post, access) {
                 return Err(errors::forbidden_context(&req));
             }
-            let reads = caller.is_logged_in() && caller.can_post(PostCap::Read, post, access);
-            if reads { Ok(()) } else { Err(cannot_view(&req)) }
+            let can_read = caller.is_logged_in() && caller.can_post(PostCap::Read, post, access);
+            if can_read { Ok(()) } else { Err(cannot_view(&req)) }
         })
     }
 
@@ -172,9 +175,9 @@ impl GlobalStyles {
     }
 
     async fn can_update(self: Arc<Self>, req: Request) -> Result<Post> {
-        self.granted(&req, |caller, access, post| {
-            let edits = caller.is_logged_in() && caller.can_post(PostCap::Edit, post, access);
-            if edits { Ok(()) } else { Err(cannot_edit(&req)) }
+        self.authorized(&req, |caller, access, post| {
+            let can_edit = caller.is_logged_in() && caller.can_post(PostCap::Edit, post, access);
+            if can_edit { Ok(()) } else { Err(cannot_edit(&req)) }
         })
     }
 
@@ -184,7 +187,7 @@ impl GlobalStyles {
         if draft.styles.as_ref().and_then(|s| s["css"].as_str()).is_some_and(stored::ends_element) {
             return Err(illegal_css());
         }
-        let post = stored::save(&self.site, &self.post_type, post, &draft, caller(&req).id).await?;
+        let post = stored::save(&self.site.site, &self.post_type, post, &draft, caller(&req).id).await?;
         self.show(&req, post, respond::edit_view(&req)).await
     }
 
@@ -193,16 +196,16 @@ impl GlobalStyles {
     async fn can_read_theme(self: Arc<Self>, req: Request) -> Result<()> {
         let settings = self.site.settings()?;
         let access = Access::new(&self.site, &settings);
-        if themes::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_read(&req)) }
+        if theme_access::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_read(&req)) }
     }
 
-    /// The active theme; the styles of others are not found. Without its folder there are only the defaults.
-    fn active(&self, req: &Request) -> Result<(Arc<Settings>, Arc<crate::ActiveTheme>)> {
+    /// The active theme. The styles of other themes are not found. If its folder is missing, it has only defaults.
+    fn active(&self, req: &Request) -> Result<(Arc<Settings>, Arc<svc_site::ActiveTheme>)> {
         let settings = self.site.settings()?;
         let theme = self.site.theme(&settings);
         let stylesheet: String = req.require("stylesheet")?;
         if theme.name != stylesheet {
-            return Err(themes::not_found());
+            return Err(theme_access::not_found());
         }
         Ok((settings, theme))
     }
@@ -210,10 +213,10 @@ impl GlobalStyles {
     async fn fetch_theme(self: Arc<Self>, req: Request) -> Result<Response> {
         let (settings, theme) = self.active(&req)?;
         let mut data = Map::new();
-        // The context is not an argument here, and still counts.
-        let shows = matches!(req.context(), "view" | "edit");
+        // The context is not a declared parameter of this route, but it takes effect.
+        let has_fields = matches!(req.context(), "view" | "edit");
         for (name, value) in [("settings", theme.json.settings()), ("styles", theme.json.styles())] {
-            if shows && req.wants(name) {
+            if has_fields && req.wants(name) {
                 data.insert(name.to_owned(), value.clone());
             }
         }
@@ -227,19 +230,19 @@ impl GlobalStyles {
     async fn list_variations(self: Arc<Self>, req: Request) -> Result<Response> {
         let (settings, theme) = self.active(&req)?;
         let variations = theme.theme.iter().flat_map(|theme| theme.page_variations());
-        let shown = |variation: &svc_packages::theme::Variation| {
-            let mut members = variation.json.members().clone();
-            members.retain(|name, _| OF_VARIATION.contains(&name.as_str()));
-            members.entry("title").or_insert_with(|| variation.name.as_str().into());
+        let prepare = |variation: &svc_packages::theme::Variation| {
+            let mut fields = variation.json.members().clone();
+            fields.retain(|name, _| VARIATION_FIELDS.contains(&name.as_str()));
+            fields.entry("title").or_insert_with(|| variation.name.as_str().into());
             let mut links = Links::new();
             theme_files::add(&mut links, &variation.json, theme.theme.as_ref(), &settings);
-            respond::with_links(members, (!links.is_empty()).then_some(links), &req)
+            respond::with_links(fields, (!links.is_empty()).then_some(links), &req)
         };
-        Ok(Response::new(variations.map(shown).collect::<Value>()))
+        Ok(Response::new(variations.map(prepare).collect::<Value>()))
     }
 }
 
-/// A number in an address, between slashes or not.
+/// Reads an id that may be surrounded by slashes.
 fn clean_id(value: Value, _: &str) -> Result<Value> {
     let text = svc_php::cast::to_text(&value);
     Ok(svc_php::numeric::text_to_int(text.trim_matches('/')).into())
@@ -250,19 +253,19 @@ impl Controller for GlobalStyles {
         let base = &self.post_type.rest_base;
         let stylesheet = || {
             let arg = Arg::new(string().describe("The theme's folder.").compile());
-            Args::new().with("stylesheet", arg.sanitize_with(themes::clean_stylesheet))
+            Args::new().with("stylesheet", arg.sanitize_with(theme_access::clean_stylesheet))
         };
-        let id = Arg::new(integer().describe("Number that identifies the styles.").compile()).sanitize_with(clean_id);
+        let id = Arg::new(integer().describe("ID of the global styles.").compile()).sanitize_with(clean_id);
         vec![
             Route::new(format!(r"/{base}/themes/(?P<stylesheet>[\/\s%\w\.\(\)\[\]\@_\-]+)/variations"))
-                .refuse_batch()
+                .disallow_batch()
                 .endpoint(get(Self::list_variations, Self::can_read_theme).args(stylesheet())),
-            Route::new(format!("/{base}/themes/(?P<stylesheet>{})", themes::FOLDER))
-                .refuse_batch()
+            Route::new(format!("/{base}/themes/(?P<stylesheet>{})", theme_access::FOLDER))
+                .disallow_batch()
                 .endpoint(get(Self::fetch_theme, Self::can_read_theme).args(stylesheet())),
             Route::new(format!(r"/{base}/(?P<id>[\/\d+]+)"))
                 .schema(Schema::compile(self.fields.item_schema()))
-                .refuse_batch()
+                .disallow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::new().with("id", id)))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.fields.args(MethodKind::Editable))),
         ]

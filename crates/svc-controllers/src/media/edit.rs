@@ -1,7 +1,7 @@
-//! Changes of an image, which make a copy of it: turned, mirrored, cut.
+//! Edits of an image: rotate, flip and crop. The edited image is stored as a copy.
 
 use serde_json::{Value, json};
-use svc_media::{Failure, Picture};
+use svc_media::{DecodedImage, ImageError};
 use svc_routing::{Request, Result};
 use svc_schema::{
     Args,
@@ -10,98 +10,98 @@ use svc_schema::{
 
 use super::errors;
 
-/// One change. Shares are of the image as it is before the change.
+/// One edit. Percentages refer to the image before the edit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Change {
-    /// Mirrored.
+pub(super) enum Edit {
+    /// Flips along one or both axes.
     Flip { horizontal: bool, vertical: bool },
-    /// Turned clockwise by this many degrees.
+    /// Rotates clockwise by this many degrees.
     Rotate(f64),
-    /// Cut to a part, in percent.
+    /// Crops to an area, in percent of the image.
     Crop { left: f64, top: f64, width: f64, height: f64 },
 }
 
-/// Changes of one request: each of them works on the whole image.
-const MOST_CHANGES: usize = 20;
+/// Maximum number of edits in one request. Each of them processes the whole image.
+const MAX_EDITS: usize = 20;
 
-/// The arguments that say what is to be changed.
+/// The arguments of an edit request.
 #[rustfmt::skip]
 pub(super) fn args() -> Args {
     let percent = |text: &str| number().describe(text).range(0..=100);
     Args::from([
-        ("src", string().describe("Address of the image to be changed.").format("uri").required()),
-        ("modifiers", array(modifier()).describe("The changes, in their order.").min_items(1)),
-        ("rotation", integer().describe("Degrees to turn clockwise by. Use modifiers instead.").minimum(0).keyword("exclusiveMinimum", true).maximum(360).keyword("exclusiveMaximum", true)),
-        ("x", percent("Left edge of the part to keep, in percent. Use modifiers instead.")),
-        ("y", percent("Upper edge of the part to keep, in percent. Use modifiers instead.")),
-        ("width", percent("Width of the part to keep, in percent. Use modifiers instead.")),
-        ("height", percent("Height of the part to keep, in percent. Use modifiers instead.")),
+        ("src", string().describe("URL of the image to edit.").format("uri").required()),
+        ("modifiers", array(modifier()).describe("Edits, applied in order.").min_items(1)),
+        ("rotation", integer().describe("Clockwise rotation in degrees. Use modifiers instead.").minimum(0).keyword("exclusiveMinimum", true).maximum(360).keyword("exclusiveMaximum", true)),
+        ("x", percent("Left edge of the crop area, in percent. Use modifiers instead.")),
+        ("y", percent("Top edge of the crop area, in percent. Use modifiers instead.")),
+        ("width", percent("Width of the crop area, in percent. Use modifiers instead.")),
+        ("height", percent("Height of the crop area, in percent. Use modifiers instead.")),
     ])
 }
 
-/// One change as a client writes it. The titles are part of error messages.
+/// The schema of one edit. The titles are part of error messages.
 #[rustfmt::skip]
 fn modifier() -> Value {
-    let kind = |title: &str, name: &str, args: SchemaBuilder| {
-        let name = string().describe("Which change it is.").one_of([name]);
-        json!({"title": title, "properties": {"type": name.source(), "args": args.describe("How it is made.").source()}})
+    let variant = |title: &str, name: &str, args: SchemaBuilder| {
+        let name = string().describe("Type of the edit.").one_of([name]);
+        json!({"title": title, "properties": {"type": name.source(), "args": args.describe("Arguments of the edit.").source()}})
     };
     let flip = object([
-        ("horizontal", boolean().describe("Whether left and right are exchanged.")),
-        ("vertical", boolean().describe("Whether top and bottom are exchanged.")),
+        ("horizontal", boolean().describe("Whether to flip horizontally.")),
+        ("vertical", boolean().describe("Whether to flip vertically.")),
     ]);
-    let flip = flip.describe("Directions of the mirror.").keyword("required", json!(["horizontal", "vertical"]));
+    let flip = flip.describe("Axes to flip along.").keyword("required", json!(["horizontal", "vertical"]));
     let percent = |text: &str| number().describe(text);
     let crop = object([
-        ("left", percent("Left edge of the part to keep, in percent of the width.")),
-        ("top", percent("Upper edge of the part to keep, in percent of the height.")),
-        ("width", percent("Width of the part to keep, in percent of the width.")),
-        ("height", percent("Height of the part to keep, in percent of the height.")),
+        ("left", percent("Left edge of the crop area, in percent of the image width.")),
+        ("top", percent("Top edge of the crop area, in percent of the image height.")),
+        ("width", percent("Width of the crop area, in percent of the image width.")),
+        ("height", percent("Height of the crop area, in percent of the image height.")),
     ]);
     json!({
-        "description": "One change.",
+        "description": "One edit.",
         "type": "object",
         "required": ["type", "args"],
         "oneOf": [
-            kind("Flip", "flip", object([("flip", flip)]).keyword("required", json!(["flip"]))),
-            kind("Rotation", "rotate", object([("angle", number().describe("Degrees to turn clockwise by."))]).keyword("required", json!(["angle"]))),
-            kind("Crop", "crop", crop.keyword("required", json!(["left", "top", "width", "height"]))),
+            variant("Flip", "flip", object([("flip", flip)]).keyword("required", json!(["flip"]))),
+            variant("Rotation", "rotate", object([("angle", number().describe("Clockwise rotation in degrees."))]).keyword("required", json!(["angle"]))),
+            variant("Crop", "crop", crop.keyword("required", json!(["left", "top", "width", "height"]))),
         ],
     })
 }
 
-/// The changes that a request asks for.
+/// The edits in a request.
 ///
 /// # Errors
-/// When it asks for none.
-pub(super) fn changes(req: &Request) -> Result<Vec<Change>> {
+/// 400 if there are none or too many.
+pub(super) fn edits(req: &Request) -> Result<Vec<Edit>> {
     if let Some(Value::Array(all)) = req.param("modifiers") {
-        if all.len() > MOST_CHANGES {
-            return Err(errors::too_many_changes(MOST_CHANGES));
+        if all.len() > MAX_EDITS {
+            return Err(errors::too_many_changes(MAX_EDITS));
         }
-        return Ok(all.iter().filter_map(change).collect());
+        return Ok(all.iter().filter_map(edit).collect());
     }
-    let mut changes = Vec::new();
+    let mut edits = Vec::new();
     if let Some(degrees) = req.arg::<f64>("rotation")?.filter(|d| *d != 0.0) {
-        changes.push(Change::Rotate(degrees));
+        edits.push(Edit::Rotate(degrees));
     }
     let part = ["x", "y", "width", "height"].map(|name| req.arg::<f64>(name));
     if let [Some(left), Some(top), Some(width), Some(height)] = part.into_iter().collect::<Result<Vec<_>>>()?[..] {
-        changes.push(Change::Crop { left, top, width, height });
+        edits.push(Edit::Crop { left, top, width, height });
     }
-    if changes.is_empty() { Err(errors::not_edited()) } else { Ok(changes) }
+    if edits.is_empty() { Err(errors::not_edited()) } else { Ok(edits) }
 }
 
-fn change(modifier: &Value) -> Option<Change> {
+fn edit(modifier: &Value) -> Option<Edit> {
     let args = modifier.get("args")?;
     let number = |name: &str| args.get(name)?.as_f64();
     Some(match modifier.get("type")?.as_str()? {
         "flip" => {
-            let way = |name: &str| args["flip"].get(name).is_some_and(svc_php::cast::truthy);
-            Change::Flip { horizontal: way("horizontal"), vertical: way("vertical") }
+            let axis = |name: &str| args["flip"].get(name).is_some_and(svc_php::cast::truthy);
+            Edit::Flip { horizontal: axis("horizontal"), vertical: axis("vertical") }
         }
-        "rotate" => Change::Rotate(number("angle")?),
-        "crop" => Change::Crop {
+        "rotate" => Edit::Rotate(number("angle")?),
+        "crop" => Edit::Crop {
             left: number("left")?,
             top: number("top")?,
             width: number("width")?,
@@ -111,20 +111,20 @@ fn change(modifier: &Value) -> Option<Change> {
     })
 }
 
-/// Makes the changes. Blocks.
+/// Applies edits. Blocks the thread.
 ///
 /// # Errors
-/// When one of them cannot be made.
-pub(super) fn apply(picture: Picture, changes: &[Change]) -> Result<Picture> {
-    changes.iter().try_fold(picture, |picture, change| match *change {
-        Change::Flip { horizontal, vertical } => Ok(picture.flipped(horizontal, vertical)),
-        Change::Rotate(degrees) => picture.rotated(degrees).map_err(|_| errors::rotation_failed()),
-        Change::Crop { left, top, width, height } => {
-            let (w, h) = picture.size();
+/// Fails if an edit cannot be applied.
+pub(super) fn apply(image: DecodedImage, edits: &[Edit]) -> Result<DecodedImage> {
+    edits.iter().try_fold(image, |image, edit| match *edit {
+        Edit::Flip { horizontal, vertical } => Ok(image.flipped(horizontal, vertical)),
+        Edit::Rotate(degrees) => image.rotated(degrees).map_err(|_| errors::rotation_failed()),
+        Edit::Crop { left, top, width, height } => {
+            let (w, h) = image.size();
             let pixels = |percent: f64, of: u32| (f64::from(of) * percent / 100.0).round().max(0.0) as u32;
-            let part = picture.part(pixels(left, w), pixels(top, h), pixels(width, w), pixels(height, h));
-            part.map_err(|error: Failure| {
-                tracing::debug!(%error, "an image cannot be cut");
+            let area = image.part(pixels(left, w), pixels(top, h), pixels(width, w), pixels(height, h));
+            area.map_err(|error: ImageError| {
+                tracing::debug!(%error, "image crop failed");
                 errors::crop_failed()
             })
         }

@@ -1,4 +1,4 @@
-//! Members of an attachment: those of a post that it has, and what its file is.
+//! Fields of attachments: those of posts, and the fields of the file.
 
 use std::sync::Arc;
 
@@ -8,68 +8,69 @@ use svc_schema::{
     Error,
     build::{array, boolean, integer, object, string, types},
 };
+use svc_site::media::sizes;
 
-use super::sizes;
 use crate::{
-    Site,
+    RestSite,
+    contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
     posts::{
-        fields::{ALL, EDIT, NOTHING, PostFields, VIEW_EDIT, fields as post_fields, raw, text},
+        fields::{NOTHING, PostFields, fields as post_fields, raw, text},
         item::PostItem,
     },
 };
 
-/// Percents that a quality can have.
+/// Range of image quality, in percent.
 const QUALITY: std::ops::RangeInclusive<i64> = 1..=100;
 
-/// The table of attachments on this site.
+/// The fields of attachments on this site.
 ///
-/// Members marked `whole` are not shown for a name inside of them (`caption.raw`), as on the peer.
+/// As in WordPress, `_fields` does not select subfields (`caption.raw`) of fields marked `exact_field`.
 #[rustfmt::skip]
-pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
+pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     let mut f = post_fields(site, post_type).without(&["password"]);
 
-    let description = f.add("description", object(NOTHING).describe("The description.").context(VIEW_EDIT)).whole();
+    let description = f.add("description", object(NOTHING).describe("The description.").context(VIEW_EDIT)).exact_field();
     raw(description, "The description as stored.").get(|p| p.post.content.clone());
-    description.member("rendered", string().describe("The file and its description as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
-    description.unchecked().set(|d, v| d.content = text(v));
-    let caption = f.add("caption", object(NOTHING).describe("The caption.").context(ALL)).whole();
+    description.subfield("rendered", string().describe("The file and its description as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
+    description.raw().set(|d, v| d.content = text(v));
+    let caption = f.add("caption", object(NOTHING).describe("The caption.").context(VIEW_EDIT_EMBED)).exact_field();
     raw(caption, "The caption as stored.").get(|p| p.post.excerpt.clone());
-    caption.member("rendered", string().describe("The caption as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
-    caption.unchecked().set(|d, v| d.excerpt = text(v));
-    f.add("alt_text", string().describe("Text for those who do not see the file.").context(ALL)).whole().cleaned_by(plain)
+    caption.subfield("rendered", string().describe("The caption as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(PostItem::excerpt_rendered);
+    caption.raw().set(|d, v| d.excerpt = text(v));
+    f.add("alt_text", string().describe("Alternative text of the file.").context(VIEW_EDIT_EMBED)).exact_field().sanitize_with(plain)
         .get(|p| p.files().alt.clone()).set_nullable(|d, v: Option<String>| d.alt_text = Some(v.unwrap_or_default()));
 
-    f.add("media_type", string().describe("Kind of the file.").one_of(["image", "file"]).context(ALL).readonly()).whole()
+    f.add("media_type", string().describe("Whether the file is an image.").one_of(["image", "file"]).context(VIEW_EDIT_EMBED).readonly()).exact_field()
         .get(|p| if p.is_image() { "image" } else { "file" });
-    f.add("mime_type", string().describe("Media type of the file.").context(ALL).readonly()).whole().get(|p| p.post.mime_type.clone());
-    f.add("media_details", json!({"description": "What is known of the file.", "type": "object", "context": ALL, "readonly": true})).whole()
+    f.add("mime_type", string().describe("MIME type of the file.").context(VIEW_EDIT_EMBED).readonly()).exact_field().get(|p| p.post.mime_type.clone());
+    f.add("media_details", json!({"description": "Metadata of the file.", "type": "object", "context": VIEW_EDIT_EMBED, "readonly": true})).exact_field()
         .get(|p| p.files().media_details(&p.settings, &p.source_url(), &p.post.mime_type));
-    f.add("post", integer().describe("Number of the post that the file is attached to.").context(VIEW_EDIT)).whole()
+    f.add("post", integer().describe("ID of the post to which the file is attached.").context(VIEW_EDIT)).exact_field()
         .get(|p| Some(p.post.parent.0).filter(|id| *id != 0)).set(|d, v| d.attached_to = Some(v));
-    f.add("source_url", string().describe("Address of the file.").format("uri").context(ALL).readonly()).whole().get(PostItem::source_url);
-    f.add("missing_image_sizes", array(string()).describe("Sizes that are yet to be made of the image.").context(EDIT).readonly()).whole()
+    f.add("source_url", string().describe("URL of the file.").format("uri").context(VIEW_EDIT_EMBED).readonly()).exact_field().get(PostItem::source_url);
+    f.add("missing_image_sizes", array(string()).describe("Image sizes that have not been generated yet.").context(EDIT).readonly()).exact_field()
         .get(|p| p.files().missing_sizes(&sizes::all(&p.site, &p.settings), &p.post.mime_type));
-    f.add("filename", string().describe("Name of the file that was uploaded.").context(VIEW_EDIT).readonly())
+    f.add("filename", string().describe("Original name of the uploaded file.").context(VIEW_EDIT).readonly())
         .get(|p| p.files().file_name().map(str::to_owned));
     f.add("filesize", types(["integer", "null"]).describe("Size of the file in bytes.").context(VIEW_EDIT).readonly())
         .get(|p| p.files().file_size());
 
-    f.add("exif_orientation", integer().describe("How the camera was held, by EXIF: 1 is upright.").context(EDIT).readonly())
+    f.add("exif_orientation", integer().describe("EXIF orientation of the image; 1 is upright.").context(EDIT).readonly())
         .when(PostItem::is_image).get(|p| p.files().orientation());
-    f.add("image_output_format", types(["string", "null"]).describe("Media type that sizes of the image are made in; null for its own.").context(EDIT).readonly())
+    f.add("image_output_format", types(["string", "null"]).describe("MIME type of the generated sizes; null for that of the image.").context(EDIT).readonly())
         .when(PostItem::is_image).get(|_| Value::Null);
     let quality = || integer().range(QUALITY);
     let names = site.settings().map(|settings| sizes::all(site, &settings)).unwrap_or_default();
-    let of_sizes = names.into_iter().map(|size| (size.name, quality()));
-    let members = object([("default", quality()), ("sizes", object(of_sizes))]);
-    f.add("image_quality", members.describe("How well sizes of the image are kept, in percent.").context(EDIT).readonly()).whole()
+    let size_qualities = names.into_iter().map(|size| (size.name, quality()));
+    let qualities = object([("default", quality()), ("sizes", object(size_qualities))]);
+    f.add("image_quality", qualities.describe("Quality of the generated sizes, in percent.").context(EDIT).readonly()).exact_field()
         .when(PostItem::is_image).get(|p| json!({"default": sizes::quality(&p.post.mime_type), "sizes": []}));
-    f.add("image_save_progressive", boolean().describe("Whether sizes of the image are saved progressively.").context(EDIT).readonly())
+    f.add("image_save_progressive", boolean().describe("Whether generated sizes are saved as progressive images.").context(EDIT).readonly())
         .when(PostItem::is_image).get(|_| false);
     f
 }
 
-/// One line without tags.
+/// Sanitizes a text to one line without markup.
 fn plain(value: Value, _: &str) -> Result<Value, Error> {
     Ok(svc_text::sanitize_text_field(&svc_php::cast::to_text(&value)).into())
 }

@@ -1,20 +1,14 @@
 //! Media: attachments, which are posts with a file.
 //!
-//! The operations of posts stand behind most of these; here is what the file adds. `receive` takes it from a request,
-//! `keep` stores it and makes sizes of images, `attached` reads what is stored of it, `edit` changes images.
+//! Most operations delegate to the family of posts. `receive` reads the file of a request, `edit` edits images,
+//! `covers` stores cover images of audio files. `svc_site::media` stores files and generates image sizes.
 
-mod attached;
+mod covers;
 mod edit;
 mod errors;
 mod fields;
-mod gallery;
-mod images;
-mod item;
-mod keep;
 mod params;
-mod playing;
 mod receive;
-mod sizes;
 
 use std::sync::Arc;
 
@@ -22,7 +16,7 @@ use chrono::Datelike;
 use serde_json::{Map, Value, json};
 use svc_auth::caps::PostCap;
 use svc_fetch::Get;
-use svc_media::{Blob, Format, Kind, Picture};
+use svc_media::{Blob, DecodedImage, FileType, Format};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
@@ -30,52 +24,55 @@ use svc_schema::{
     Arg, Args, MethodKind, Sanitizer, Schema,
     build::{boolean, integer, string},
 };
+use svc_site::{
+    Access, Settings,
+    blocking::{run_blocking, settled},
+    http_client::own,
+    media::{
+        attached::DETAILS,
+        delete::remove,
+        sizes,
+        upload_store::{self, ImageMetaSource, StoredUpload, UploadStore, WrittenFiles},
+    },
+    posts::draft::PostDraft,
+};
 use svc_store::{
-    MetaKind, StoredText, Tx,
+    MetaKind, Tx,
     meta::{self, Meta},
-    options, posts,
+    posts,
 };
 use svc_text::MimeTypes;
 
-pub(crate) use attached::{ALT, Attached, Parent};
-pub use images::{SiteImages, images_of};
-pub(crate) use item::{attached, measure};
-pub(crate) use params::STATUSES;
-
-use self::{
-    attached::DETAILS,
-    keep::{Keeper, Kept, Told, Written},
-    receive::{aside, settled},
-};
 use crate::{
-    Access, Settings, Site, Stored,
-    access::only_reads,
-    caller, errors as common, menus,
-    outgoing::own,
-    posts::{Granted, Posts, checks, context_arg, draft::PostDraft},
+    RestSite,
+    args::context_arg,
+    caller, errors as common,
+    posts::{Authorized, Posts, validators},
+    request::only_reads,
     respond,
 };
 
-/// Images that are worked on at a time; each may take some hundred megabytes.
-pub(crate) const IMAGES_AT_A_TIME: usize = 2;
+pub use svc_render::images::SiteImages;
+pub use svc_render::images::images_of;
+pub(crate) use svc_site::media::attached::Attached;
 
-/// First bytes of a file that its type is read from.
+/// Number of bytes that are read to detect the type of a file.
 const HEAD: usize = 64 * 1024;
 
-/// Fields that a copy of an image can be given, in WordPress's order.
-const OF_COPIES: [&str; 5] = ["caption", "description", "title", "post", "alt_text"];
+/// Fields of an edited copy that a request can set, in WordPress's order.
+const COPY_FIELDS: [&str; 5] = ["caption", "description", "title", "post", "alt_text"];
 
 /// The family of attachments.
 pub struct Media {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     posts: Arc<Posts>,
     post_type: Arc<PostType>,
     route: String,
 }
 
 impl Media {
-    /// The family of this site; `post_type` is that of attachments.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    /// The family on this site; `post_type` is that of attachments.
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let tables = (fields::fields(site, post_type), params::params(site, post_type));
         Media {
             posts: Arc::new(Posts::new(site, post_type, extra).with_tables(tables.0, tables.1)),
@@ -85,26 +82,26 @@ impl Media {
         }
     }
 
-    /// What a request may say of a file to come, beside the members.
+    /// The arguments of an upload.
     #[rustfmt::skip]
     fn upload_args(&self) -> Args {
         let mut args = self.item_args(MethodKind::Creatable);
         args.0.extend(Args::from([
-            ("generate_sub_sizes", boolean().describe("Whether sizes are made of an image.").default(true)),
-            ("convert_format", boolean().describe("Whether an image may be stored in another format.").default(true)),
+            ("generate_sub_sizes", boolean().describe("Whether to generate image sizes.").default(true)),
+            ("convert_format", boolean().describe("Whether to convert the image to another format.").default(true)),
         ]).0);
-        args.with("url", self.address_arg())
+        args.with("url", self.url_arg())
     }
 
-    /// The address of an image to fetch. What cannot be asked is refused before anything else, null is no address.
-    fn address_arg(&self) -> Arg {
-        let url = string().describe("Address to fetch the file from.").format("uri").compile();
+    /// The argument `url`, an image to fetch. URLs that are not permitted fail validation; null is ignored.
+    fn url_arg(&self) -> Arg {
+        let url = string().describe("URL from which to fetch the file.").format("uri").compile();
         let (site, schema) = (Arc::clone(&self.site), url.clone());
         let check = move |value: &Value, name: &str| {
             schema.validate(value, name)?;
             let own = own(&*site.settings()?);
             let get = Get::new(value.as_str().unwrap_or_default()).allow(own);
-            if site.outgoing.is_address(&get) { Ok(true) } else { Err(errors::refused_url()) }
+            if site.http_client.is_permitted_url(&get) { Ok(true) } else { Err(errors::refused_url()) }
         };
         Arg { sanitize: Sanitizer::BySchema, ..Arg::new(url).validate_with(check) }
     }
@@ -116,9 +113,9 @@ impl Media {
 
     fn copy_args(&self) -> Args {
         let mut args = edit::args();
-        let members = self.posts.fields().args(MethodKind::Editable).0;
-        args.0.extend(members.into_iter().filter(|(name, _)| OF_COPIES.contains(&name.as_str())));
-        args.ordered(&OF_COPIES)
+        let fields = self.posts.fields().args(MethodKind::Editable).0;
+        args.0.extend(fields.into_iter().filter(|(name, _)| COPY_FIELDS.contains(&name.as_str())));
+        args.ordered(&COPY_FIELDS)
     }
 }
 
@@ -127,8 +124,8 @@ impl Controller for Media {
         let base = &self.route[self.route.rfind('/').unwrap_or_default()..];
         let item = format!(r"{base}/(?P<id>[\d]+)");
         let schema = Schema::compile(self.posts.fields().item_schema());
-        let id = || Args::from([("id", integer().describe("Number that identifies the file."))]);
-        let force = boolean().describe("Has to be set, as files cannot be moved to the trash.").default(false);
+        let id = || Args::from([("id", integer().describe("The attachment's ID."))]);
+        let force = boolean().describe("Must be true: media cannot be moved to the trash.").default(false);
         let action = string().one_of(["create-image-subsizes"]).required();
         vec![
             Route::new(base)
@@ -137,13 +134,13 @@ impl Controller for Media {
                     get(Self::list, Self::can_list)
                         .cacheable()
                         .args(self.posts.query_args())
-                        .sanitize_arg("status", checks::statuses(&self.site, &self.post_type)),
+                        .sanitize_arg("status", validators::statuses(&self.site, &self.post_type)),
                 )
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.upload_args())
-                        .validate_arg("status", checks::status(&self.site, &self.post_type))
-                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", validators::status(&self.site, &self.post_type))
+                        .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 ),
             Route::new(&item)
                 .schema(schema)
@@ -152,8 +149,8 @@ impl Controller for Media {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.item_args(MethodKind::Editable))
-                        .validate_arg("status", checks::status(&self.site, &self.post_type))
-                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", validators::status(&self.site, &self.post_type))
+                        .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
             Route::new(format!("{item}/post-process")).args(id()).endpoint(
@@ -166,26 +163,26 @@ impl Controller for Media {
 }
 
 impl Media {
-    /// What is stored of an attachment's files.
+    /// The stored metadata of an attachment's files.
     fn attached(&self, id: PostId) -> Result<Attached> {
         self.site.read(|db| Ok(Attached::new(&meta::load_one(db, MetaKind::Post, id.0)?)))
     }
 
-    /// The answer to a request that made an attachment.
-    async fn made(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
+    /// The response to a request that created an attachment.
+    async fn created(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
         let post = self.posts.saved(id)?;
         let location = self.site.settings()?.urls.rest(&format!("{}/{id}", self.route));
         let response = self.posts.show(req, post, view).await?.in_context("edit");
         Ok(response.status(201).header("Location", location))
     }
 
-    /// [`Self::made`] of a file that the client has sent or changed: a header names the attachment at once.
-    async fn sent(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
+    /// [`Self::created`], with a header that contains the attachment's id.
+    async fn created_with_header(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
         let header = self.site.brand.header("Upload-Attachment-ID");
-        Ok(self.made(req, id, view).await?.header(&header, id.to_string()))
+        Ok(self.created(req, id, view).await?.header(&header, id.to_string()))
     }
 
-    /// Files hang on posts that can have them.
+    /// Checks that the file is not attached to an attachment or a revision.
     fn check_parent_type(&self, req: &Request) -> Result<()> {
         let Some(parent) = req.arg::<i64>("post")?.filter(|id| *id > 0) else { return Ok(()) };
         let parent = self.site.read(|db| Ok(posts::get(db, PostId(parent))?))?;
@@ -195,12 +192,12 @@ impl Media {
         }
     }
 
-    /// Stores an attachment of a file that was kept; deletes the file again when that fails.
+    /// Creates an attachment for a stored file. Deletes the file if that fails.
     async fn attach(
         &self,
         req: &Request,
         draft: PostDraft,
-        written: Written,
+        written: WrittenFiles,
         settings: Arc<Settings>,
     ) -> Result<PostId> {
         let saved = self.posts.save_draft(req, draft, None, settings).await;
@@ -221,12 +218,12 @@ impl Media {
         Arc::clone(&self.posts).list(req).await
     }
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_fetch(req).await
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        Arc::clone(&self.posts).fetch(req, granted).await
+    async fn fetch(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+        Arc::clone(&self.posts).fetch(req, authorized).await
     }
 
     // Upload
@@ -260,46 +257,50 @@ impl Media {
         self.check_parent_type(&req)?;
         let settings = self.site.settings()?;
         let mut draft = self.posts.draft(&req)?;
-        let address: Option<String> = req.arg("url")?.filter(|url: &String| !url.is_empty());
-        let received = match &address {
-            Some(address) => receive::fetched(&self.site, &settings, address).await?,
+        let source_url: Option<String> = req.arg("url")?.filter(|url: &String| !url.is_empty());
+        let received = match &source_url {
+            Some(source_url) => receive::fetched(&self.site, &settings, source_url).await?,
             None => receive::received(&req).await?,
         };
-        if address.is_some() {
-            // What is fetched tells of itself; only its place is asked for, as on the peer.
+        if source_url.is_some() {
+            // As in WordPress, fetched files take only `post` from the request.
             draft = PostDraft { attached_to: draft.attached_to, ..PostDraft::default() };
         }
         let allowed = MimeTypes::allowed(Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html"));
         let name = svc_text::sanitize_file_name(&received.name, &allowed);
         let file = received.blob.clone();
-        let head = aside(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
-        let kind = svc_media::check(&name, &head, &allowed).ok_or_else(|| received.refused())?;
-        self.check_featured(draft.featured_media, &kind.mime)?;
+        let head = run_blocking(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
+        let file_type = svc_media::check(&name, &head, &allowed).ok_or_else(|| received.type_error())?;
+        self.check_featured(draft.featured_media, &file_type.mime)?;
         let folder = self.folder(draft.attached_to, &settings)?;
-        let keeper = Keeper { site: &self.site, settings: &settings };
+        let upload_store = UploadStore { site: &self.site.site, settings: &settings };
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
-        let Kept { file, told, alt, cover, written } =
-            keeper.keep(&folder, kind, &received.blob, Told::Unknown, sized).await?;
+        let StoredUpload { file, told: metadata, alt, cover, written } =
+            upload_store.store(&folder, file_type, &received.blob, ImageMetaSource::Unknown, sized).await?;
 
         let is_name = |title: &str| svc_php::numeric::is_numeric(&svc_text::sanitize_title(title).into());
-        let own_title = Some(told.title).filter(|t| !svc_text::trim(t).is_empty() && !is_name(t));
-        // What a form calls a file is for people; a header only names it.
+        let own_title = Some(metadata.title).filter(|t| !svc_text::trim(t).is_empty() && !is_name(t));
+        // The title derives from the name in a form as sent, or from the stored name for other uploads.
         let name = if received.is_form { &received.name } else { svc_text::basename(&file.url, "") };
         draft.title = draft.title.filter(|t| !t.is_empty()).or(own_title);
         draft.title.get_or_insert_with(|| svc_media::split_extension(svc_text::trim(name)).0.trim_end().to_owned());
-        let own_caption = Some(told.caption).filter(|t| !svc_text::trim(t).is_empty());
+        let own_caption = Some(metadata.caption).filter(|t| !svc_text::trim(t).is_empty());
         draft.excerpt = draft.excerpt.filter(|t| !t.is_empty()).or(own_caption);
         draft.alt_text = draft.alt_text.filter(|t| !t.is_empty()).or(Some(alt).filter(|t| !t.is_empty()));
         draft.file = Some(file);
         let stored = written.paths.first().cloned().unwrap_or_default();
         let id = self.attach(&req, draft, written, Arc::clone(&settings)).await?;
         if let Some(cover) = cover
-            && let Err(error) = self.keep_cover(&req, id, &stored, cover, &settings).await
+            && let Err(error) = self.store_cover(&req, id, &stored, cover, &settings).await
         {
-            tracing::warn!(%error, file = stored, "the picture that came with a sound is not kept");
+            tracing::warn!(%error, file = stored, "cover image was not stored");
         }
         let view = respond::edit_view(&req);
-        if address.is_some() { self.made(&req, id, view).await } else { self.sent(&req, id, view).await }
+        if source_url.is_some() {
+            self.created(&req, id, view).await
+        } else {
+            self.created_with_header(&req, id, view).await
+        }
     }
 
     /// Only audio and video files have a featured image, and only an image can be one.
@@ -313,43 +314,43 @@ impl Media {
         if id == 0 || is_image { Ok(()) } else { Err(errors::invalid_featured_media()) }
     }
 
-    /// The folder that a new file goes to: that of the month, or of the month of the post that it is attached to.
+    /// The folder of a new file: that of the current month, or of the month of the post to which it is attached.
     fn folder(&self, parent: Option<i64>, settings: &Settings) -> Result<String> {
         if settings.number("uploads_use_yearmonth_folders") == 0 {
             return Ok(String::new());
         }
         let parent = parent.filter(|id| *id > 0);
         let parent = parent.map(|id| self.site.read(|db| Ok(posts::get(db, PostId(id))?))).transpose()?.flatten();
-        // Pages are of no month.
-        let of_parent = parent.filter(|p| p.post_type != "page").and_then(|p| p.date);
-        let date = of_parent.unwrap_or_else(|| settings.zone.to_local(self.site.now()));
+        // The date of a page is ignored.
+        let parent_date = parent.filter(|p| p.post_type != "page").and_then(|p| p.date);
+        let date = parent_date.unwrap_or_else(|| settings.zone.to_local(self.site.now()));
         Ok(format!("{:04}/{:02}", date.year(), date.month()))
     }
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         self.check_parent_type(&req)?;
-        Arc::clone(&self.posts).update(req, granted).await
+        Arc::clone(&self.posts).update(req, authorized).await
     }
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_delete(req).await
     }
 
-    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         if !req.arg::<bool>("force")?.unwrap_or(false) {
             return Err(errors::no_trash());
         }
-        let id = granted.post.id;
+        let id = authorized.post.id;
         let view = respond::previous_view(&req, "edit");
-        let previous = self.posts.show(&req, granted.post, view).await?;
+        let previous = self.posts.show(&req, authorized.post, view).await?;
         let delete = move |tx: &mut Tx| {
             posts::get(tx, id)?.ok_or_else(common::post_not_found)?;
             remove(tx, id)
@@ -361,41 +362,41 @@ impl Media {
 
     // Sizes
 
-    async fn can_post_process(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_post_process(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn post_process(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        settled(self.complete(req, granted)).await
+    async fn post_process(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+        settled(self.complete(req, authorized)).await
     }
 
-    async fn complete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        let Granted { post, settings } = granted;
+    async fn complete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+        let Authorized { post, settings } = authorized;
         let attached = self.attached(post.id)?;
-        let keeper = Keeper { site: &self.site, settings: &settings };
-        let made = keeper.complete(&attached, &post.mime_type).await?;
-        if !made.is_empty() {
+        let upload_store = UploadStore { site: &self.site.site, settings: &settings };
+        let generated = upload_store.complete(&attached, &post.mime_type).await?;
+        if !generated.is_empty() {
             let id = post.id;
-            self.site.write(move |tx| Ok(add_sizes(tx, id, &made)?)).await?;
+            self.site.write(move |tx| Ok(add_sizes(tx, id, &generated)?)).await?;
         }
         self.posts.show(&req, post, respond::edit_view(&req)).await
     }
 
     // Edit
 
-    async fn can_edit(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_edit(self: Arc<Self>, req: Request) -> Result<Authorized> {
         if only_reads(&req) || !caller(&req).has("upload_files") {
             return Err(errors::cannot_edit_image(&req));
         }
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn edit(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        settled(self.change(req, granted)).await
+    async fn edit(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+        settled(self.apply_edits(req, authorized)).await
     }
 
-    async fn change(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        let Granted { post, settings } = granted;
+    async fn apply_edits(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+        let Authorized { post, settings } = authorized;
         let attached = self.attached(post.id)?;
         let source: String = req.require("src")?;
         if attached.details.as_ref().is_none_or(Map::is_empty) || !attached.names(&source) {
@@ -405,22 +406,22 @@ impl Media {
             true => errors::cannot_edit_type(),
             false => errors::unknown_attachment(),
         })?;
-        let changes = edit::changes(&req)?;
+        let edits = edit::edits(&req)?;
         let original =
             self.site.uploads.fetch(&attached.original()).await.map_err(|error| {
                 if error.is_missing() { errors::unknown_attachment() } else { errors::storage(&error) }
             })?;
         let permit = Arc::clone(&self.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
         let mime = post.mime_type.clone();
-        let changed = aside(move || -> Result<Vec<u8>> {
-            // The work goes on when the client has left, and counts until it ends.
+        let edited = run_blocking(move || -> Result<Vec<u8>> {
+            // The permit is released when the work ends, even if the client disconnects earlier.
             let _permit = permit;
             let orientation = svc_media::image_meta(&original, &mime).orientation;
-            let picture = Picture::decode(&original, format).map_err(|_| errors::unreadable_image())?;
-            let picture = edit::apply(picture.upright(orientation), &changes)?;
-            picture.encode(format, sizes::quality(&mime)).map_err(|_| errors::unreadable_image())
+            let image = DecodedImage::decode(&original, format).map_err(|_| errors::unreadable_image())?;
+            let image = edit::apply(image.oriented(orientation), &edits)?;
+            image.encode(format, sizes::quality(&mime)).map_err(|_| errors::unreadable_image())
         });
-        let changed = changed.await??;
+        let edited = edited.await??;
 
         let mut draft = PostDraft {
             title: Some(post.title.clone()),
@@ -429,80 +430,52 @@ impl Media {
             alt_text: Some(attached.alt.clone()).filter(|alt| !alt.is_empty()),
             ..PostDraft::default()
         };
-        let given = |name: &str| OF_COPIES.contains(&name).then(|| respond::given(&req, name)).flatten();
-        self.posts.fields().apply(&mut draft, given)?;
-        let kind = Kind { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
+        let value = |name: &str| COPY_FIELDS.contains(&name).then(|| respond::given(&req, name)).flatten();
+        self.posts.fields().apply(&mut draft, value)?;
+        let file_type =
+            FileType { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
         let folder = self.folder(None, &settings)?;
-        let keeper = Keeper { site: &self.site, settings: &settings };
-        let told = Told::Copied(of_original(&attached, &post));
-        let kept = keeper.keep(&folder, kind, &Blob::Memory(changed.into()), told, true).await?;
-        draft.file = Some(kept.file);
-        let id = self.attach(&req, draft, kept.written, settings).await?;
-        self.sent(&req, id, respond::view(&req)).await
+        let upload_store = UploadStore { site: &self.site.site, settings: &settings };
+        let metadata = ImageMetaSource::Copied(original_metadata(&attached, &post));
+        let stored = upload_store.store(&folder, file_type, &Blob::Memory(edited.into()), metadata, true).await?;
+        draft.file = Some(stored.file);
+        let id = self.attach(&req, draft, stored.written, settings).await?;
+        self.created_with_header(&req, id, respond::view(&req)).await
     }
 }
 
-/// Removes the files of uploads that were interrupted before their rows were stored, as far as this server made them. What
-/// goes wrong is logged, and tried again at the next start.
-pub async fn remove_interrupted_uploads(site: &Site) {
-    let is_used = |paths: &[String]| site.store.read(|db| posts::is_attached_file(db, paths));
-    match site.uploads.remove_interrupted(is_used).await {
-        Ok(0) => {}
-        Ok(uploads) => tracing::info!(uploads, "removed the files of interrupted uploads"),
-        Err(error) => tracing::warn!(%error, "the files of interrupted uploads are not removed"),
-    }
-}
-
-/// Whether a media type is that of an image that no sizes can be made of. Those that no server here makes sizes of, and
-/// that cameras and editors write, are taken as they are.
+/// Whether uploads of a MIME type are rejected because no sizes can be generated. HEIC and AVIF images are accepted
+/// without sizes.
 fn cannot_be_sized(mime: &str) -> bool {
-    let taken = mime.starts_with("image/hei") || mime == "image/avif";
-    mime.starts_with("image/") && Format::of_mime(mime).is_none() && !taken
+    let is_accepted = mime.starts_with("image/hei") || mime == "image/avif";
+    mime.starts_with("image/") && Format::of_mime(mime).is_none() && !is_accepted
 }
 
-/// What a copy keeps of its original's metadata.
-fn of_original(attached: &Attached, post: &Post) -> Map<String, Value> {
-    let mut kept = Map::new();
+/// The metadata of an edited copy: that of the original, and a reference to it.
+fn original_metadata(attached: &Attached, post: &Post) -> Map<String, Value> {
+    let mut metadata = Map::new();
     if let Some(meta) = attached.details.as_ref().and_then(|d| d.get("image_meta")) {
-        kept.insert("image_meta".to_owned(), meta.clone());
+        metadata.insert("image_meta".to_owned(), meta.clone());
     }
     let parent = json!({"attachment_id": post.id.to_string(), "file": attached.original()});
-    kept.insert("parent_image".to_owned(), parent);
-    kept
+    metadata.insert("parent_image".to_owned(), parent);
+    metadata
 }
 
-/// Deletes an attachment and its place as the image of posts. The paths of its files, which are the caller's to delete.
-///
-/// # Errors
-/// Those of the store.
-pub(crate) fn remove(tx: &mut Tx, id: PostId) -> Stored<Vec<String>> {
-    let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
-    meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&StoredText::of(id.0)))?;
-    menus::post_gone(tx, id)?;
-    logo_gone(tx, id)?;
-    posts::delete(tx, id)?;
-    Ok(files)
-}
-
-/// The site has no logo any more when this was it; its icon stays named, as on the peer.
-fn logo_gone(tx: &mut Tx, id: PostId) -> Stored<()> {
-    const LOGO: &str = "site_logo";
-    if options::get(tx, LOGO)?.is_some_and(|logo| logo == StoredText::of(id.0)) {
-        options::delete(tx, LOGO)?;
-    }
-    Ok(())
-}
-
-/// Adds sizes to the metadata as it is now.
-fn add_sizes(tx: &mut Tx, id: PostId, made: &Map<String, Value>) -> std::result::Result<(), svc_store::StoreError> {
+/// Adds sizes to the current metadata.
+fn add_sizes(
+    tx: &mut Tx,
+    id: PostId,
+    generated: &Map<String, Value>,
+) -> std::result::Result<(), svc_store::StoreError> {
     let meta: Meta = meta::load_one(tx, MetaKind::Post, id.0)?;
     let mut details = Attached::new(&meta).details.unwrap_or_default();
     let mut sizes = match details.get("sizes") {
         Some(Value::Object(sizes)) => sizes.clone(),
         _ => Map::new(),
     };
-    sizes.extend(made.clone());
+    sizes.extend(generated.clone());
     details.insert("sizes".to_owned(), Value::Object(sizes));
-    meta::update(tx, MetaKind::Post, id.0, DETAILS, &keep::stored(details))?;
+    meta::update(tx, MetaKind::Post, id.0, DETAILS, &upload_store::stored(details))?;
     Ok(())
 }

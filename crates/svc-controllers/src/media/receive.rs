@@ -1,4 +1,4 @@
-//! The file that a request brings: the body itself, named by a header, or a file of a form.
+//! Reads the file of an upload: the request body, a file of a form, or a URL to fetch.
 
 use std::{io::Read, time::Duration};
 
@@ -7,30 +7,31 @@ use svc_fetch::Get;
 use svc_media::Blob;
 use svc_routing::{Request, Result, request::FileData};
 use svc_schema::Error;
+use svc_site::{Settings, blocking::run_blocking, http_client::own};
 use svc_text::MimeTypes;
 
 use super::errors;
-use crate::{Settings, Site, outgoing::own};
+use crate::RestSite;
 
-/// Largest image that is fetched from elsewhere, in bytes.
+/// Maximum size of a fetched image, in bytes.
 const FETCH_BYTES: u64 = 32 << 20;
-/// Time that fetching one may take.
+/// Timeout for fetching an image.
 const FETCH_TIME: Duration = Duration::from_secs(30);
 
-/// A file that arrived, not yet looked at.
+/// A received file, not yet validated.
 #[derive(Debug)]
-pub(super) struct Received {
-    /// Its name as sent, without folders. Not to be trusted.
+pub(super) struct ReceivedFile {
+    /// Its name as sent, without folders. Untrusted.
     pub(super) name: String,
-    /// A form brought it.
+    /// It is from a form.
     pub(super) is_form: bool,
-    /// Its bytes.
+    /// Its content.
     pub(super) blob: Blob,
 }
 
-impl Received {
-    /// The error that says why it cannot be stored.
-    pub(super) fn refused(&self) -> Error {
+impl ReceivedFile {
+    /// The error for a file type that cannot be stored.
+    pub(super) fn type_error(&self) -> Error {
         errors::refused_type(self.is_form)
     }
 }
@@ -45,67 +46,71 @@ fn blob(data: FileData) -> Blob {
 /// The file of a request.
 ///
 /// # Errors
-/// What the request lacks; a checksum that does not fit.
-pub(super) async fn received(req: &Request) -> Result<Received> {
+/// 400 if the file or its name is missing; 412 if the checksum does not match.
+pub(super) async fn received(req: &Request) -> Result<ReceivedFile> {
     let received = if req.files().is_empty() { from_body(req)? } else { from_form(req)? };
-    if let Some(sum) = req.header("content-md5").map(str::trim).filter(|sum| !sum.is_empty()) {
+    if let Some(checksum) = req.header("content-md5").map(str::trim).filter(|checksum| !checksum.is_empty()) {
         let file = received.blob.clone();
-        let found = aside(move || md5_of(&file)).await?.map_err(|e| errors::storage(&e))?;
-        if found != sum {
+        let actual = run_blocking(move || md5_of(&file)).await?.map_err(|e| errors::storage(&e))?;
+        if actual != checksum {
             return Err(errors::hash_mismatch());
         }
     }
     Ok(received)
 }
 
-/// The image at an address: fetched within the bounds on outgoing requests.
+/// Fetches the image at a URL.
 ///
 /// # Errors
-/// When the address may not be asked, names no image, or answers none.
-pub(super) async fn fetched(site: &Site, settings: &Settings, address: &str) -> Result<Received> {
-    let path = url::Url::parse(address).map_err(|_| errors::invalid_url())?;
-    let name = path.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
+/// Fails if the URL is not permitted, has no image file name, or does not return an image.
+pub(super) async fn fetched(site: &RestSite, settings: &Settings, url: &str) -> Result<ReceivedFile> {
+    let parsed = url::Url::parse(url).map_err(|_| errors::invalid_url())?;
+    let name = parsed.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
     let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
     let known = MimeTypes::known();
-    let get = Get::new(address).allow(own(settings)).within(FETCH_TIME).at_most(FETCH_BYTES);
+    let get = Get::new(url).allow(own(settings)).within(FETCH_TIME).max_bytes(FETCH_BYTES);
     if !svc_text::check_filetype(&name, &known).is_some_and(|(_, mime)| mime.starts_with("image/")) {
-        // An address that may not be asked is refused as such, whatever it names.
-        site.outgoing.check(get).await.map_err(|_| errors::invalid_url())?;
+        // URLs that are not permitted are rejected first, regardless of the file name.
+        site.http_client.check(get).await.map_err(|_| errors::invalid_url())?;
         return Err(errors::no_image_address());
     }
-    let answer = site.outgoing.send(get).await.map_err(|error| {
-        tracing::debug!(%error, "an image was not fetched");
-        if error.is_refusal() { errors::invalid_url() } else { errors::no_answer() }
+    let response = site.http_client.send(get).await.map_err(|error| {
+        tracing::debug!(%error, "image fetch failed");
+        if error.is_invalid_url() { errors::invalid_url() } else { errors::no_answer() }
     })?;
-    if answer.status != 200 {
-        return Err(errors::answered(answer.status));
+    if response.status != 200 {
+        return Err(errors::answered(response.status));
     }
-    Ok(Received { name, is_form: false, blob: Blob::Memory(answer.body.into()) })
+    Ok(ReceivedFile { name, is_form: false, blob: Blob::Memory(response.body.into()) })
 }
 
-fn from_form(req: &Request) -> Result<Received> {
+fn from_form(req: &Request) -> Result<ReceivedFile> {
     let Some(file) = req.file("file") else {
         return Err(errors::unusable_form("The form has no file under the name `file`."));
     };
     if file.size == 0 {
         return Err(errors::unusable_form("The file is empty."));
     }
-    Ok(Received { name: svc_text::basename(&file.name, "").to_owned(), is_form: true, blob: blob(file.data.clone()) })
+    Ok(ReceivedFile {
+        name: svc_text::basename(&file.name, "").to_owned(),
+        is_form: true,
+        blob: blob(file.data.clone()),
+    })
 }
 
-fn from_body(req: &Request) -> Result<Received> {
+fn from_body(req: &Request) -> Result<ReceivedFile> {
     let blob = blob(req.body_file());
     if blob.size().map_err(|e| errors::storage(&e))? == 0 {
         return Err(errors::no_data());
     }
-    let filled = |name: &str| req.header(name).filter(|value| !value.is_empty());
-    let disposition = filled("content-disposition").ok_or_else(errors::no_disposition)?;
-    let name = disposed_name(disposition).ok_or_else(errors::invalid_disposition)?;
-    Ok(Received { name, is_form: false, blob })
+    let non_empty = |name: &str| req.header(name).filter(|value| !value.is_empty());
+    let disposition = non_empty("content-disposition").ok_or_else(errors::no_disposition)?;
+    let name = disposition_name(disposition).ok_or_else(errors::invalid_disposition)?;
+    Ok(ReceivedFile { name, is_form: false, blob })
 }
 
 /// The name in a `Content-Disposition` header. Source: `get_filename_from_disposition`.
-fn disposed_name(header: &str) -> Option<String> {
+fn disposition_name(header: &str) -> Option<String> {
     let (_, parts) = header.split_once(';')?;
     let value = |part: &str| {
         let (name, value) = part.split_once('=')?;
@@ -127,28 +132,12 @@ fn md5_of(file: &Blob) -> std::io::Result<String> {
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Runs what blocks aside from the async workers.
-///
-/// # Errors
-/// When it panics.
-pub(super) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|e| errors::storage(&e))
-}
-
-/// Runs to its end whether or not the client waits for it, so that no file is left that nothing names.
-///
-/// # Errors
-/// Its own; when it panics.
-pub(super) async fn settled<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
-    tokio::spawn(work).await.map_err(|e| errors::storage(&e))?
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn names_in_headers() {
+    fn file_names_in_content_disposition() {
         for (header, expected) in [
             ("attachment; filename=\"a b.png\"", Some("a b.png")),
             ("inline; name=x; filename = plain.png", Some("plain.png")),
@@ -159,12 +148,12 @@ mod tests {
             ("attachment", None),
             ("filename=a.png", None),
         ] {
-            assert_eq!(disposed_name(header).as_deref(), expected, "{header}");
+            assert_eq!(disposition_name(header).as_deref(), expected, "{header}");
         }
     }
 
     #[test]
-    fn sums() {
+    fn md5_of_a_file() {
         assert_eq!(md5_of(&Blob::Memory(b"abc"[..].into())).unwrap(), "900150983cd24fb0d6963f7d28e17f72");
     }
 }

@@ -1,4 +1,4 @@
-//! Places where the theme shows menus: list and fetch. For those who may change the theme's settings.
+//! Menu locations of the theme: list and fetch. Requires `edit_theme_options`.
 
 use std::sync::Arc;
 
@@ -9,16 +9,15 @@ use svc_schema::{
     Args, Schema,
     build::{integer, string},
 };
+use svc_site::{Access, Settings};
 
 use super::errors;
-use crate::{Access, LINK_RELATION, Settings, Site, caller, posts::context_arg, respond};
+use crate::{LINK_RELATION, RestSite, args::context_arg, caller, contexts::EMBED_VIEW_EDIT, respond};
 
-const ALL: &[&str] = &["embed", "view", "edit"];
-
-/// The object type that additional fields name.
+/// Object type of additional fields.
 const OBJECT: &str = "menu-location";
 
-/// A place, and the menu that is shown there.
+/// A menu location with its assigned menu.
 struct Location {
     name: String,
     description: String,
@@ -28,28 +27,28 @@ struct Location {
 #[rustfmt::skip]
 fn fields() -> Fields<Location, ()> {
     let mut f = Fields::<Location, ()>::new(OBJECT);
-    f.add("name", string().describe("The place's name for programs.").context(ALL).readonly()).get(|l| l.name.clone());
-    f.add("description", string().describe("What people call the place.").context(ALL).readonly()).get(|l| l.description.clone());
-    f.add("menu", integer().describe("Number of the menu that is shown there, zero without one.").context(ALL).readonly()).get(|l| l.menu);
+    f.add("name", string().describe("The menu location's ID.").context(EMBED_VIEW_EDIT).readonly()).get(|l| l.name.clone());
+    f.add("description", string().describe("Display name of the menu location.").context(EMBED_VIEW_EDIT).readonly()).get(|l| l.description.clone());
+    f.add("menu", integer().describe("ID of the assigned menu, or 0.").context(EMBED_VIEW_EDIT).readonly()).get(|l| l.menu);
     f
 }
 
-/// The family of places.
+/// The menu location routes.
 pub struct MenuLocations {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<Location, ()>,
     extra: ExtraFields,
 }
 
 impl MenuLocations {
-    /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    /// The menu location routes of this site.
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         MenuLocations { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 
     async fn show(&self, name: &str, settings: &Settings, req: &Request) -> Result<(Map, Option<Links>)> {
         let description = self.site.menu_locations.get(name).cloned().unwrap_or_default();
-        let location = Location { name: name.to_owned(), description, menu: settings.menu_places().at(name).0 };
+        let location = Location { name: name.to_owned(), description, menu: settings.menu_assignments().at(name).0 };
         let view = respond::view(req);
         let mut data = self.fields.plan(&view).prepare(&location);
         respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
@@ -104,7 +103,7 @@ impl Controller for MenuLocations {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
         let context = || Args::from([("context", context_arg())]);
-        let name = Args::from([("location", string().describe("Name of the place."))]);
+        let name = Args::from([("location", string().describe("The menu location's ID."))]);
         vec![
             Route::new("/menu-locations")
                 .schema(schema.clone())

@@ -1,54 +1,53 @@
-//! Menus: terms of their own taxonomy that know where they are shown.
+//! Menus: terms of the taxonomy `nav_menu`, assigned to menu locations.
 //!
-//! Who may write posts may see menus, who may change the theme's settings may change them. Reading is that of terms;
-//! writing has rules of its own: names are unique, slugs follow from names, and what a request does not say of the
-//! description is gone.
+//! Reading requires permission to edit posts of any type, writing requires `edit_theme_options`. Menus are read like other
+//! terms. Rules of writes: names are unique, slugs derive from names, and an update without a description clears it.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::{PostId, Taxonomy, Term, TermId};
+use svc_model::{Taxonomy, Term, TermId};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Args, Error, MethodKind, Schema,
     build::{array, boolean, integer, string},
 };
-use svc_store::{
-    Tx,
-    posts::{self, PostQuery, TaxClause, TaxOperator},
-    terms,
+use svc_site::{
+    SiteResult,
+    menus::{assignments, item::items_of},
+    sanitize,
+    terms::{draft::TermDraft, save::MAX_NAME},
 };
+use svc_store::{Tx, posts, terms};
 
-use super::{check_read, errors, places};
+use super::{check_read, errors};
 use crate::{
-    Site, Stored,
-    posts::context_arg,
-    render, respond,
+    RestSite,
+    args::context_arg,
+    contexts::VIEW_EDIT,
+    respond,
     terms::{
         Terms, errors as term_errors,
-        fields::{self as term_fields, TermDraft, TermFields},
-        write::MAX_NAME,
+        fields::{self as term_fields, TermFields},
     },
 };
 
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-
-/// The table of menus: that of terms, without what a menu has no page for, and with its places.
+/// The menu fields: those of terms without `count`, `link` and `taxonomy`, plus locations and `auto_add`.
 #[rustfmt::skip]
-fn fields(site: &Arc<Site>, taxonomy: &Taxonomy) -> TermFields {
+fn fields(site: &Arc<RestSite>, taxonomy: &Taxonomy) -> TermFields {
     let mut f = term_fields::fields(site, taxonomy).without(&["count", "link", "taxonomy"]);
-    f.add("locations", array(string()).describe("Names of the places where the theme shows the menu.").context(VIEW_EDIT))
-        .get(|t| t.settings.menu_places().of_menu(t.term.id).map(Value::from).collect::<Value>())
-        .validated_by(known_locations(site))
+    f.add("locations", array(string()).describe("Menu locations to which the menu is assigned.").context(VIEW_EDIT))
+        .get(|t| t.settings.menu_assignments().of_menu(t.term.id).map(Value::from).collect::<Value>())
+        .validate_with(known_locations(site))
         .set_nullable(|d, v: Option<Vec<String>>| d.locations = Some(v.unwrap_or_default()));
-    f.add("auto_add", boolean().describe("Whether new pages are put into the menu.").context(VIEW_EDIT))
-        .get(|t| t.settings.menu_places().gets_new_pages(t.term.id))
+    f.add("auto_add", boolean().describe("Whether new pages are added to the menu.").context(VIEW_EDIT))
+        .get(|t| t.settings.menu_assignments().gets_new_pages(t.term.id))
         .set_nullable(|d, v: Option<bool>| d.auto_add = Some(v.unwrap_or_default()));
     f
 }
 
-/// Refuses places that the site does not have.
-fn known_locations(site: &Arc<Site>) -> impl Fn(&Value, &str) -> Result<bool> + Send + Sync + 'static {
+/// Rejects menu locations that are not registered.
+fn known_locations(site: &Arc<RestSite>) -> impl Fn(&Value, &str) -> Result<bool> + Send + Sync + 'static {
     let known: Vec<String> = site.menu_locations.keys().cloned().collect();
     let names = array(string()).compile();
     move |value, name| {
@@ -60,15 +59,15 @@ fn known_locations(site: &Arc<Site>) -> impl Fn(&Value, &str) -> Result<bool> + 
     }
 }
 
-/// The family of menus.
+/// The menu routes.
 pub struct Menus {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     terms: Arc<Terms>,
 }
 
 impl Menus {
-    /// The family of this taxonomy.
-    pub fn new(site: &Arc<Site>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
+    /// The routes of this taxonomy.
+    pub fn new(site: &Arc<RestSite>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
         let terms = Terms::new(site, taxonomy, extra).with_fields(fields(site, taxonomy));
         Menus { site: Arc::clone(site), terms: Arc::new(terms) }
     }
@@ -134,7 +133,7 @@ impl Menus {
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }
 
-    /// Creates or changes a menu as the request says; gives it as stored.
+    /// Creates or updates a menu. Returns it as stored.
     async fn save(&self, req: &Request, existing: Option<TermId>) -> Result<Term> {
         if req.param("parent").is_some() {
             return Err(term_errors::not_hierarchical());
@@ -153,8 +152,8 @@ impl Controller for Menus {
     fn routes(&self) -> Vec<Route<Self>> {
         let fields = self.terms.fields();
         let schema = Schema::compile(fields.item_schema());
-        let id = integer().describe("Number that identifies the menu.");
-        let force = boolean().describe("Must be true: menus have no trash.").default(false);
+        let id = integer().describe("The menu's ID.");
+        let force = boolean().describe("Must be true: menus cannot be trashed.").default(false);
         vec![
             Route::new("/menus")
                 .schema(schema.clone())
@@ -172,15 +171,15 @@ impl Controller for Menus {
     }
 }
 
-/// Puts a draft on a menu, new or not.
-fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> Stored<Term> {
+/// Stores a new or existing menu.
+fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult<Term> {
     let before = match existing {
-        Some(id) => Some(terms::get(tx, id, Some(super::MENU))?.ok_or_else(term_errors::not_found)?),
+        Some(id) => Some(terms::get(tx, id, Some(svc_site::menus::item::MENU))?.ok_or_else(term_errors::not_found)?),
         None => None,
     };
     let name = match (&draft.name, &before) {
         (None, Some(before)) => before.name.clone(),
-        (name, _) => render::save_term_name(name.as_deref().unwrap_or_default()),
+        (name, _) => sanitize::term_name(name.as_deref().unwrap_or_default()),
     };
     if svc_text::trim(&name).is_empty() {
         let error = term_errors::empty_name();
@@ -190,16 +189,23 @@ fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> Stored<Ter
         return Err(term_errors::name_too_long().into());
     }
     let id = existing.unwrap_or_default();
-    if let Some(other) = terms::by_name(tx, &name, super::MENU)?.into_iter().find(|other| other.id != id) {
+    if let Some(other) =
+        terms::by_name(tx, &name, svc_site::menus::item::MENU)?.into_iter().find(|other| other.id != id)
+    {
         return Err(errors::menu_exists(existing.is_none().then_some(other.id)).into());
     }
     let mut slug = svc_text::sanitize_title(&name);
     if !slug.is_empty() {
-        slug = terms::unique_slug(tx, &slug, super::MENU, TermId(0), id)?;
+        slug = terms::unique_slug(tx, &slug, svc_site::menus::item::MENU, TermId(0), id)?;
     }
-    let description = render::save_term_description(draft.description.as_deref().unwrap_or_default());
-    let mut menu =
-        Term { taxonomy: super::MENU.to_owned(), name, slug, description, ..before.clone().unwrap_or_default() };
+    let description = sanitize::term_description(draft.description.as_deref().unwrap_or_default());
+    let mut menu = Term {
+        taxonomy: svc_site::menus::item::MENU.to_owned(),
+        name,
+        slug,
+        description,
+        ..before.clone().unwrap_or_default()
+    };
     if before.is_none() {
         menu = terms::insert(tx, &menu)?;
     }
@@ -208,10 +214,10 @@ fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> Stored<Ter
     }
     terms::update(tx, &menu)?;
     if let Some(locations) = &draft.locations {
-        places::show_at(tx, menu.id, locations)?;
+        assignments::show_at(tx, menu.id, locations)?;
     }
-    if let Some(wanted) = draft.auto_add {
-        places::set_new_pages(tx, menu.id, wanted)?;
+    if let Some(auto_add) = draft.auto_add {
+        assignments::set_new_pages(tx, menu.id, auto_add)?;
     }
     Ok(menu)
 }
@@ -220,25 +226,13 @@ fn bad_request(error: Error) -> Error {
     error.with_status(400)
 }
 
-/// Deletes a menu with its items, wherever it was shown.
-fn remove(tx: &mut Tx, id: TermId) -> Stored<()> {
-    let menu = terms::get(tx, id, Some(super::MENU))?.ok_or_else(term_errors::not_found)?;
+/// Deletes a menu with its items and its location assignments.
+fn remove(tx: &mut Tx, id: TermId) -> SiteResult<()> {
+    let menu = terms::get(tx, id, Some(svc_site::menus::item::MENU))?.ok_or_else(term_errors::not_found)?;
     for item in items_of(tx, id)? {
         posts::delete(tx, item)?;
     }
     terms::delete(tx, &menu, None)?;
-    places::show_at(tx, id, &[])?;
-    places::set_new_pages(tx, id, false)
-}
-
-/// All items of a menu, whatever their status.
-pub(super) fn items_of(tx: &mut Tx, menu: TermId) -> Stored<Vec<PostId>> {
-    let mut query = PostQuery { post_types: vec![super::ITEM.to_owned()], ..PostQuery::default() };
-    query.tax.clauses = vec![TaxClause {
-        taxonomy: super::MENU.to_owned(),
-        terms: vec![menu],
-        operator: TaxOperator::In,
-        ..TaxClause::default()
-    }];
-    Ok(posts::query(tx, &query)?.ids)
+    assignments::show_at(tx, id, &[])?;
+    assignments::set_new_pages(tx, id, false)
 }

@@ -1,30 +1,22 @@
-//! Menus as classic themes show them: the menus, their items, and the places where they are shown.
+//! Menu, menu item and menu location routes, for classic themes.
 //!
-//! Menus are terms, items are posts; both families stand on those of terms and posts.
+//! Menus are terms and their items are posts, so both build on the routes of terms and posts.
 
 mod errors;
-mod items;
+pub(crate) mod items;
 mod locations;
 mod menu;
-mod places;
 
 use svc_routing::{Request, Result};
+use svc_site::Access;
 
-use crate::{Access, Site, caller};
+use crate::{RestSite, caller};
 
+pub(crate) use self::items::edit_args;
 pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
-pub(crate) use self::{
-    items::{edit_args, page_published, post_gone, shown, term_gone},
-    places::MenuPlaces,
-};
 
-/// The taxonomy whose terms are menus.
-pub(crate) const MENU: &str = "nav_menu";
-/// The type of posts that are items of menus.
-pub(crate) const ITEM: &str = "nav_menu_item";
-
-/// Whether the caller may see menus: whoever may change them, or write posts of any type that the interface serves.
-fn check_read(site: &Site, req: &Request) -> Result<()> {
+/// Rejects callers who may neither manage menus nor edit posts of any post type in the REST API.
+fn check_read(site: &RestSite, req: &Request) -> Result<()> {
     let settings = site.settings()?;
     let access = Access::new(site, &settings);
     let caller = caller(req);

@@ -1,81 +1,81 @@
-//! Things of other sites: asked for at known providers, or where a page says that it is described.
+//! oEmbed client: fetches embeds of other sites from known providers or from the endpoint that a page links to.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 use svc_content::kses::{self, AllowedHtml};
 use svc_fetch::Get;
+use svc_site::HttpClient;
 
 use super::providers;
-use crate::Outgoing;
 
-/// Time and size of one answer.
+/// Timeout of a request, and size limits of a response and of a page.
 const TIME: Duration = Duration::from_secs(8);
-const ANSWER_BYTES: u64 = 256 << 10;
+const RESPONSE_BYTES: u64 = 256 << 10;
 const PAGE_BYTES: u64 = 150 << 10;
 
-/// How large the thing may be, in pixels.
+/// Maximum size of an embed, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Room {
+pub(super) struct MaxSize {
     pub(super) width: i64,
     pub(super) height: Option<i64>,
 }
 
-/// What is known of the thing at an address: the provider's answer, with HTML that may be shown here. `None` when nobody
-/// tells, or nothing that could be shown.
-pub(super) async fn data(outgoing: &Outgoing, url: &str, room: Room, discover: bool) -> Option<Value> {
+/// The oEmbed data of a URL: the provider's response with HTML that is safe to display. `None` if no endpoint is found or
+/// the response cannot be displayed.
+pub(super) async fn data(http_client: &HttpClient, url: &str, max_size: MaxSize, discover: bool) -> Option<Value> {
     let (endpoint, trusted) = match providers::endpoint(url) {
-        Some(known) => (with(known, &[("url", url.to_owned())]), true),
-        None if discover => (discovered(outgoing, url).await?, false),
+        Some(endpoint) => (with_query(endpoint, &[("url", url.to_owned())]), true),
+        None if discover => (discover_endpoint(http_client, url).await?, false),
         None => return None,
     };
-    let mut query = vec![("maxwidth", room.width.to_string()), ("format", "json".to_owned())];
-    query.extend(room.height.map(|height| ("maxheight", height.to_string())));
-    let get = Get::new(with(&endpoint, &query)).within(TIME).at_most(ANSWER_BYTES);
-    let answer =
-        outgoing.send(get).await.inspect_err(|error| tracing::debug!(%error, "an embed was not found")).ok()?;
-    if answer.status != 200 {
+    let mut query = vec![("maxwidth", max_size.width.to_string()), ("format", "json".to_owned())];
+    query.extend(max_size.height.map(|height| ("maxheight", height.to_string())));
+    let get = Get::new(with_query(&endpoint, &query)).within(TIME).max_bytes(RESPONSE_BYTES);
+    let response =
+        http_client.send(get).await.inspect_err(|error| tracing::debug!(%error, "an oEmbed request failed")).ok()?;
+    if response.status != 200 {
         return None;
     }
-    let mut data = serde_json::from_slice::<Map<String, Value>>(&answer.body).ok()?;
-    let html = shown(&data, url, trusted)?;
+    let mut data = serde_json::from_slice::<Map<String, Value>>(&response.body).ok()?;
+    let html = embed_html(&data, url, trusted)?;
     data.insert("html".to_owned(), html.into());
     Some(Value::Object(data))
 }
 
-/// An address with more parameters.
-fn with(address: &str, parameters: &[(&str, String)]) -> String {
+/// Appends query parameters to a URL.
+fn with_query(url: &str, parameters: &[(&str, String)]) -> String {
     let all: Vec<String> =
         parameters.iter().map(|(name, value)| format!("{name}={}", svc_php::query::urlencode(value))).collect();
-    format!("{address}{}{}", if address.contains('?') { '&' } else { '?' }, all.join("&"))
+    format!("{url}{}{}", if url.contains('?') { '&' } else { '?' }, all.join("&"))
 }
 
-/// Where a page says that it is described.
-async fn discovered(outgoing: &Outgoing, url: &str) -> Option<String> {
-    let page = outgoing.send(Get::new(url).within(TIME).first(PAGE_BYTES)).await.ok().filter(|a| a.status == 200)?;
+/// The oEmbed endpoint that a page links to.
+async fn discover_endpoint(http_client: &HttpClient, url: &str) -> Option<String> {
+    let page = http_client.send(Get::new(url).within(TIME).first(PAGE_BYTES)).await.ok().filter(|a| a.status == 200)?;
     let html = String::from_utf8_lossy(&page.body).into_owned();
-    let link = crate::head::description(&html)?;
-    let address = url::Url::parse(&page.url).ok()?.join(link.trim()).ok()?;
-    matches!(address.scheme(), "http" | "https").then(|| address.into())
+    let link = svc_render::html_metadata::description(&html)?;
+    let endpoint = url::Url::parse(&page.url).ok()?.join(link.trim()).ok()?;
+    matches!(endpoint.scheme(), "http" | "https").then(|| endpoint.into())
 }
 
-/// The HTML of an answer: as it is from providers that are known, and from others nothing but a frame that can do little.
-fn shown(data: &Map<String, Value>, url: &str, trusted: bool) -> Option<String> {
+/// The HTML of a response: unchanged from known providers, otherwise a sandboxed frame only.
+fn embed_html(data: &Map<String, Value>, url: &str, trusted: bool) -> Option<String> {
     let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
     match text("type") {
         "photo" => {
-            let [picture, link] = [text("url"), url].map(svc_text::esc_url);
+            let [image, link] = [text("url"), url].map(svc_text::esc_url);
             let number = |name: &str| data.get(name).map(svc_php::cast::to_int).filter(|n| *n > 0);
             let (width, height) = (number("width")?, number("height")?);
             let title = svc_text::esc_attr(text("title"));
-            (!picture.is_empty()).then(|| {
+            (!image.is_empty()).then(|| {
                 format!(
-                    "<a href=\"{link}\"><img src=\"{picture}\" alt=\"{title}\" width=\"{width}\" height=\"{height}\" /></a>"
+                    "<a href=\"{link}\"><img src=\"{image}\" alt=\"{title}\" width=\"{width}\" height=\"{height}\" /></a>"
                 )
             })
         }
         "video" | "rich" if trusted => Some(text("html").to_owned()).filter(|html| !html.trim().is_empty()),
-        "video" | "rich" => framed(text("html")),
+        "video" | "rich" => sandboxed(text("html")),
         "link" => {
             let title = svc_text::esc_html(text("title"));
             (!title.is_empty()).then(|| format!("<a href=\"{}\">{title}</a>", svc_text::esc_url(url)))
@@ -84,8 +84,9 @@ fn shown(data: &Map<String, Value>, url: &str, trusted: bool) -> Option<String> 
     }
 }
 
-/// The quotation and the frame of a foreign answer, the frame shut off from everything; `None` without a frame.
-fn framed(html: &str) -> Option<String> {
+/// The quotation and the frame of an untrusted response, the frame with a restrictive sandbox. `None` if there is no
+/// frame.
+fn sandboxed(html: &str) -> Option<String> {
     let none: [&str; 0] = [];
     let frame = ["src", "width", "height", "frameborder", "marginwidth", "marginheight", "scrolling", "title"];
     let allowed = AllowedHtml::default().allow("a", ["href"]).allow("blockquote", none).allow("iframe", frame);
@@ -114,11 +115,15 @@ mod tests {
 
     #[track_caller]
     fn check(data: &Value, trusted: bool, expected: Option<&str>) {
-        assert_eq!(shown(data.as_object().unwrap(), "https://a.example/x", trusted).as_deref(), expected, "{data}");
+        assert_eq!(
+            embed_html(data.as_object().unwrap(), "https://a.example/x", trusted).as_deref(),
+            expected,
+            "{data}"
+        );
     }
 
     #[test]
-    fn strangers_get_a_frame_and_no_more() {
+    fn untrusted_html_becomes_a_sandboxed_frame() {
         let evil = "<script>x</script><blockquote onclick=x><a href=\"javascript:x\">q</a></blockquote>\
                     <iframe src=\"https://a.example/e\" srcdoc=x onload=x sandbox=\"allow-same-origin\" width=600></iframe><p>more";
         check(
@@ -146,8 +151,11 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_added() {
-        assert_eq!(with("http://a/x", &[("url", "b c&d".to_owned())]), "http://a/x?url=b+c%26d");
-        assert_eq!(with("http://a/x?y=1", &[("n", "1".to_owned()), ("m", "2".to_owned())]), "http://a/x?y=1&n=1&m=2");
+    fn appends_query_parameters() {
+        assert_eq!(with_query("http://a/x", &[("url", "b c&d".to_owned())]), "http://a/x?url=b+c%26d");
+        assert_eq!(
+            with_query("http://a/x?y=1", &[("n", "1".to_owned()), ("m", "2".to_owned())]),
+            "http://a/x?y=1&n=1&m=2"
+        );
     }
 }

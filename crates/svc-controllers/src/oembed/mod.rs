@@ -1,9 +1,7 @@
-//! oEmbed: the site's posts described for other sites, and things of other sites described for the editor.
+//! oEmbed: a provider for the site's posts, and a proxy that fetches embeds of other sites for the editor.
 
 mod foreign;
-mod own;
 mod providers;
-mod thumbnail;
 mod xml;
 
 use std::{
@@ -11,65 +9,67 @@ use std::{
     time::{Duration, Instant},
 };
 
+use foreign::MaxSize;
 use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 use svc_php::query::extend_url_with;
+use svc_render::oembed as own;
 use svc_routing::{Controller, Request, Response, Result, Route, StatusCode, get, public};
 use svc_schema::{
     Arg, Args, Error, Validator,
     build::{SchemaBuilder, boolean, integer, string, untyped},
 };
+use svc_site::{Access, Settings};
 
-use crate::{Access, Settings, Site, caller, errors};
-use foreign::Room;
+use crate::{RestSite, caller, errors};
 
-/// The namespace; it has no brand.
+/// The namespace, which is independent of the brand.
 pub(crate) const NAMESPACE: &str = "oembed/1.0";
 
-/// Width of the site's text, in pixels: how wide things are unless the request says more.
+/// Default width of embeds, in pixels.
 const WIDTH: i64 = 600;
 
-/// How long what others said is remembered, and of how many things.
-const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
-const THINGS: usize = 500;
+/// Lifetime and capacity of the cache of embeds of other sites.
+const CACHE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+const CACHE_CAPACITY: usize = 500;
 
 const INVALID_URL: &str = "oembed_invalid_url";
 
-/// Nothing here can be embedded.
+/// The URL has nothing that can be embedded.
 fn invalid_url() -> Error {
-    Error::new(INVALID_URL, "There is nothing at this address that can be embedded.").with_status(404)
+    Error::new(INVALID_URL, "There is nothing to embed at this URL.").with_status(404)
 }
 
-/// The links in the head of a post's page by which others find its description.
+/// The oEmbed discovery links for the head of a post's page, as HTML.
 pub fn discovery_links(settings: &Settings, post_url: &str) -> String {
     let endpoint = settings.urls.rest(&format!("/{NAMESPACE}/embed"));
     let json = extend_url_with(&endpoint, [("url", post_url)]);
     let xml = extend_url_with(&endpoint, [("url", post_url), ("format", "xml")]);
-    let link = |kind: &str, mime: &str, url: &str| {
+    let link = |format: &str, mime: &str, url: &str| {
         format!(
-            "<link rel=\"alternate\" title=\"oEmbed ({kind})\" type=\"{mime}\" href=\"{}\" />\n",
+            "<link rel=\"alternate\" title=\"oEmbed ({format})\" type=\"{mime}\" href=\"{}\" />\n",
             svc_text::esc_url(url)
         )
     };
     link("JSON", "application/json+oembed", &json) + &link("XML", "text/xml+oembed", &xml)
 }
 
-/// What was remembered, by address and room.
-type Known = Cache<(String, Room, bool), (Instant, Value)>;
+/// Cached responses with their times, by URL, maximum size and whether to discover endpoints.
+type EmbedCache = Cache<(String, MaxSize, bool), (Instant, Value)>;
 
-/// The family of oEmbed.
+/// The controller for oEmbed.
 pub struct OEmbed {
-    site: Arc<Site>,
-    known: Known,
+    site: Arc<RestSite>,
+    cache: EmbedCache,
 }
 
 impl OEmbed {
-    /// The family on this site.
-    pub fn new(site: &Arc<Site>) -> Self {
-        OEmbed { site: Arc::clone(site), known: Cache::new(THINGS) }
+    /// The controller for this site.
+    pub fn new(site: &Arc<RestSite>) -> Self {
+        OEmbed { site: Arc::clone(site), cache: Cache::new(CACHE_CAPACITY) }
     }
 
-    /// What others are told of the post at an address of this site.
+    /// The oEmbed data of the post at a URL of this site.
     fn own(&self, url: &str, width: i64) -> Result<Option<Value>> {
         self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
@@ -84,13 +84,13 @@ impl OEmbed {
         if req.param("format").is_none_or(|format| format != "xml") {
             return Ok(data.ok_or_else(invalid_url)?.into());
         }
-        // A refusal is XML too, in the words of the status alone.
+        // Errors are XML too; their message is the status's reason phrase.
         let status = if data.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
-        let refusal = || {
+        let error = || {
             let message = status.canonical_reason().unwrap_or_default();
             json!({"code": INVALID_URL, "message": message, "data": {"status": status.as_u16()}})
         };
-        let document = xml::document(&data.unwrap_or_else(refusal));
+        let document = xml::document(&data.unwrap_or_else(error));
         Ok(Response::raw("text/xml; charset=UTF-8", document).status(status.as_u16()))
     }
 
@@ -105,25 +105,25 @@ impl OEmbed {
         if let Some(data) = self.own(&url, width)? {
             return Ok(data.into());
         }
-        let room = Room { width: width.clamp(1, 10_000), height: req.arg("maxheight")? };
+        let max_size = MaxSize { width: width.clamp(1, 10_000), height: req.arg("maxheight")? };
         let discover: bool = req.require("discover")?;
-        let key = (url.clone(), room, discover);
-        if let Some((at, data)) = self.known.get(&key)
-            && at.elapsed() < KEPT
+        let key = (url.clone(), max_size, discover);
+        if let Some((at, data)) = self.cache.get(&key)
+            && at.elapsed() < CACHE_TTL
         {
             return Ok(data.into());
         }
-        let data = foreign::data(&self.site.outgoing, &url, room, discover).await.ok_or_else(invalid_url)?;
-        self.known.insert(key, (Instant::now(), data.clone()));
+        let data = foreign::data(&self.site.http_client, &url, max_size, discover).await.ok_or_else(invalid_url)?;
+        self.cache.insert(key, (Instant::now(), data.clone()));
         Ok(data.into())
     }
 }
 
 fn url_param() -> SchemaBuilder {
-    string().describe("Address of the thing to embed.").format("uri").required()
+    string().describe("URL of the content to embed.").format("uri").required()
 }
 
-/// The arguments of the public route, which refuses nothing: what makes no sense is read as well as it can be.
+/// Arguments of the public route. It accepts any value and falls back to defaults.
 fn embed_args() -> Args {
     let lenient = |default: Value| Arg { validate: Validator::None, ..Arg::new(untyped().default(default)) };
     let format = |value: Value, _: &str| Ok(if value == "xml" { value } else { "json".into() });
@@ -134,15 +134,15 @@ fn embed_args() -> Args {
 }
 
 fn proxy_args() -> Args {
-    let format = string().describe("The form of the answer that providers are asked for.").one_of(["json", "xml"]);
+    let format = string().describe("Response format to request from the provider.").one_of(["json", "xml"]);
     Args::from([
         ("url", url_param()),
         ("format", format.default("json")),
-        ("maxwidth", integer().describe("Most pixels that it may be wide.").default(WIDTH)),
-        ("maxheight", integer().describe("Most pixels that it may be high.")),
+        ("maxwidth", integer().describe("Maximum width of the embed in pixels.").default(WIDTH)),
+        ("maxheight", integer().describe("Maximum height of the embed in pixels.")),
         (
             "discover",
-            boolean().describe("Whether pages of unknown sites are asked where they are described.").default(true),
+            boolean().describe("Whether to look for an oEmbed endpoint in pages of unknown providers.").default(true),
         ),
     ])
 }

@@ -1,10 +1,10 @@
-//! Sites whose embeds are known: which addresses are theirs, and where they describe them.
+//! Known oEmbed providers: their URLs and endpoints.
 
-/// A provider: its hosts, what paths begin with, and the address that describes its things.
+/// A provider: hosts, path prefixes and the URL of the oEmbed endpoint.
 struct Provider {
-    /// Whole hosts; one that begins with a dot stands for the hosts below it too.
+    /// Host names. A leading dot also matches subdomains.
     hosts: &'static [&'static str],
-    /// Beginnings of paths; a `*` stands for one component.
+    /// Path prefixes, in which `*` matches one segment.
     paths: &'static [&'static str],
     endpoint: &'static str,
 }
@@ -51,28 +51,29 @@ const PROVIDERS: &[Provider] = &[
     provider(&[".canva.com"], &["/design/*/view"], "https://canva.com/_oembed"),
 ];
 
-/// Where the thing at this address is described, when its site is known.
+/// The oEmbed endpoint of a URL, if its provider is known.
 pub(super) fn endpoint(url: &str) -> Option<&'static str> {
     let parts = svc_text::parse_url(url)?;
     if !matches!(parts.scheme.as_deref(), Some("http" | "https")) || parts.user.is_some() || parts.port.is_some() {
         return None;
     }
     let (host, path) = (parts.host?.to_ascii_lowercase(), parts.path.unwrap_or_else(|| "/".to_owned()));
-    let is_host = |known: &&str| match known.strip_prefix('.') {
+    let is_host = |pattern: &&str| match pattern.strip_prefix('.') {
         Some(domain) => host.strip_suffix(domain).is_some_and(|sub| sub.is_empty() || sub.ends_with('.')),
-        None => host == **known,
+        None => host == **pattern,
     };
-    let known = PROVIDERS.iter().find(|p| p.hosts.iter().any(&is_host) && p.paths.iter().any(|s| begins(&path, s)));
-    known.map(|p| p.endpoint)
+    let provider =
+        PROVIDERS.iter().find(|p| p.hosts.iter().any(&is_host) && p.paths.iter().any(|s| has_prefix(&path, s)));
+    provider.map(|p| p.endpoint)
 }
 
-/// Whether a path begins like a pattern, in which `*` stands for one component.
-fn begins(path: &str, pattern: &str) -> bool {
+/// Whether a path starts with a pattern, in which `*` matches one segment.
+fn has_prefix(path: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         None => path.starts_with(pattern),
         Some((before, after)) => path.strip_prefix(before).is_some_and(|rest| {
             let end = rest.find('/').unwrap_or(rest.len());
-            end > 0 && begins(&rest[end..], after)
+            end > 0 && has_prefix(&rest[end..], after)
         }),
     }
 }
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_told_apart_by_host_and_path() {
+    fn endpoints_depend_on_host_and_path() {
         let youtube = Some("https://www.youtube.com/oembed");
         for (url, expected) in [
             ("https://www.youtube.com/watch?v=x", youtube),

@@ -1,21 +1,21 @@
-//! An oEmbed answer as XML.
+//! oEmbed responses as XML.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// The members as elements of one document. Whatever is not ASCII is written as a number, so that the document needs to
-/// name no encoding.
+/// Writes the properties as elements of a document. Other characters than ASCII become numeric references, so the document
+/// is independent of its encoding.
 pub(super) fn document(data: &Value) -> String {
     format!("<?xml version=\"1.0\"?>\n<oembed>{}</oembed>\n", content(data))
 }
 
 fn content(value: &Value) -> String {
     match value {
-        Value::Object(members) => {
-            members.iter().map(|(name, value)| format!("<{name}>{}</{name}>", content(value))).collect()
+        Value::Object(properties) => {
+            properties.iter().map(|(name, value)| format!("<{name}>{}</{name}>", content(value))).collect()
         }
-        // References of HTML are none in XML: they are read first.
+        // HTML's named references are undefined in XML, so they are decoded first.
         value => escaped(&svc_text::decode_references(&svc_php::cast::to_text(value))),
     }
 }
@@ -27,7 +27,7 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '\n' | '\t' | ' '..='~' => out.push(c),
-            // No document may hold other control characters, in whatever form.
+            // XML allows no other control characters, not even as references.
             c if c.is_control() => {}
             c => drop(write!(out, "&#x{:X};", u32::from(c))),
         }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_written_in_ascii() {
+    fn writes_text_as_ascii() {
         let data = serde_json::json!({"width": 600, "title": "“A” &amp; <b>\u{1}é</b>"});
         assert_eq!(
             document(&data),

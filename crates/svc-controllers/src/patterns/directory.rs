@@ -1,5 +1,4 @@
-//! The directory of patterns, which is elsewhere: asked at the address that the configuration names. Without one there is
-//! nothing to list.
+//! Client of the external pattern directory at the configured URL. Without a URL the route fails.
 
 use std::{
     sync::Arc,
@@ -17,90 +16,89 @@ use svc_schema::{
     Args, Error, Schema,
     build::{array, integer, string, untyped},
 };
+use svc_site::Access;
 
-use crate::{Access, Site, caller, posts::context_param, themes};
+use crate::{RestSite, args::context_param, caller, contexts::VIEW_EDIT_EMBED, theme_access};
 
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
+/// Maximum size of the directory's response in bytes, and timeout.
+const MAX_BYTES: u64 = 8 << 20;
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Largest answer of the directory, in bytes, and the time for it.
-const BYTES: u64 = 8 << 20;
-const TIME: Duration = Duration::from_secs(10);
+/// How long a response or a failure is cached, and maximum number of cached queries.
+const CACHE_TTL: Duration = Duration::from_secs(60 * 60);
+const FAILURE_TTL: Duration = Duration::from_secs(5);
+const MAX_QUERIES: usize = 200;
 
-/// How long an answer is kept, how long a failure, and of how many questions.
-const KEPT: Duration = Duration::from_secs(60 * 60);
-const FAILED: Duration = Duration::from_secs(5);
-const QUESTIONS: usize = 200;
-
-/// The caller may not look into the directory.
+/// The caller may not browse the directory.
 fn cannot_view(req: &Request) -> Error {
-    forbidden(req, "rest_pattern_directory_cannot_view", "You are not allowed to look into the directory of patterns.")
+    forbidden(req, "rest_pattern_directory_cannot_view", "You are not allowed to browse the pattern directory.")
 }
 
-/// There is no directory to ask, or it may not be asked.
-fn not_asked() -> Error {
-    Error::new("http_request_not_executed", "This site does not ask the directory of patterns.").with_status(500)
+/// No directory is configured, or its URL is invalid.
+fn not_executed() -> Error {
+    Error::new("http_request_not_executed", "This site does not send requests to the pattern directory.")
+        .with_status(500)
 }
 
 /// The directory cannot be reached.
 fn unreachable() -> Error {
-    Error::new("http_request_failed", "The directory of patterns could not be reached.").with_status(500)
+    Error::new("http_request_failed", "The pattern directory could not be reached.").with_status(500)
 }
 
-/// The directory answers, but not with patterns. What it says is shown, as the peer does.
+/// The directory's response is not a list of patterns. As in WordPress, the error data contains the response.
 fn failed(body: &[u8]) -> Error {
-    let mut error = Error::new("pattern_api_failed", "The directory of patterns gave no list of patterns.");
-    let shown = String::from_utf8_lossy(body).chars().take(2_000).collect::<String>();
-    error.add_data(serde_json::json!({"response": shown}), None);
+    let mut error = Error::new("pattern_api_failed", "The pattern directory returned an invalid response.");
+    let excerpt = String::from_utf8_lossy(body).chars().take(2_000).collect::<String>();
+    error.add_data(serde_json::json!({"response": excerpt}), None);
     error.add_data(serde_json::json!({"status": 500}), None);
     error
 }
 
-/// What a question was answered with.
-type Answered = Result<Arc<Vec<Value>>>;
+/// The patterns for a query, or the failure.
+type QueryResult = Result<Arc<Vec<Value>>>;
 
-/// The family of the directory.
+/// The pattern directory route.
 pub struct PatternDirectory {
-    site: Arc<Site>,
-    known: Arc<Cache<String, (Instant, Answered)>>,
+    site: Arc<RestSite>,
+    cache: Arc<Cache<String, (Instant, QueryResult)>>,
 }
 
 impl PatternDirectory {
-    /// The family on this site.
-    pub fn new(site: &Arc<Site>) -> Self {
-        PatternDirectory { site: Arc::clone(site), known: Arc::new(Cache::new(QUESTIONS)) }
+    /// The pattern directory route of this site.
+    pub fn new(site: &Arc<RestSite>) -> Self {
+        PatternDirectory { site: Arc::clone(site), cache: Arc::new(Cache::new(MAX_QUERIES)) }
     }
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
         let settings = self.site.settings()?;
         let (caller, access): (Caller, _) = (caller(&req), Access::new(&self.site, &settings));
-        if themes::is_writer(&self.site, &caller, &access) { Ok(()) } else { Err(cannot_view(&req)) }
+        if theme_access::is_writer(&self.site, &caller, &access) { Ok(()) } else { Err(cannot_view(&req)) }
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let query = self.query(&req)?;
-        let found = match self.known.get(&query) {
-            Some((at, answered)) if at.elapsed() < if answered.is_ok() { KEPT } else { FAILED } => answered,
+        let found = match self.cache.get(&query) {
+            Some((at, result)) if at.elapsed() < if result.is_ok() { CACHE_TTL } else { FAILURE_TTL } => result,
             _ => {
-                let answered = self.ask(&query).await;
-                self.known.insert(query, (Instant::now(), answered.clone()));
-                answered
+                let result = self.request(&query).await;
+                self.cache.insert(query, (Instant::now(), result.clone()));
+                result
             }
         }?;
         let mut items: Vec<Value> = found.iter().map(show).collect();
-        // Editors place patterns by their own lists of blocks.
+        // `block_types` is not in the context `edit`.
         if req.context() == "edit" {
             items.iter_mut().filter_map(Value::as_object_mut).for_each(|item| drop(item.shift_remove("block_types")));
         }
         Ok(Response::new(Value::Array(items)))
     }
 
-    /// What the directory is asked, as parameters of an address.
+    /// The query string for the directory.
     fn query(&self, req: &Request) -> Result<String> {
         let mut query = Map::new();
         for name in ["page", "per_page", "order", "orderby", "search", "slug", "offset"] {
-            let given = req.param(name).filter(|value| svc_php::cast::truthy(value));
-            let value = match (name, given) {
+            let value = req.param(name).filter(|value| svc_php::cast::truthy(value));
+            let value = match (name, value) {
                 (_, None) => continue,
                 ("slug", Some(slugs)) => {
                     svc_php::list::parse_list(slugs).into_iter().map(|slug| slug.into_owned()).collect()
@@ -112,30 +110,30 @@ impl PatternDirectory {
         let settings = self.site.settings()?;
         let locale = Some(settings.option("WPLANG")).filter(|locale| !locale.is_empty()).unwrap_or("en_US");
         query.insert("locale".to_owned(), locale.into());
-        for (name, ours) in [("pattern-categories", "category"), ("pattern-keywords", "keyword")] {
-            if let Some(number) = req.param(ours).filter(|value| svc_php::cast::truthy(value)) {
+        for (name, param) in [("pattern-categories", "category"), ("pattern-keywords", "keyword")] {
+            if let Some(number) = req.param(param).filter(|value| svc_php::cast::truthy(value)) {
                 query.insert(name.to_owned(), number.clone());
             }
         }
         Ok(svc_php::query::build(&query))
     }
 
-    async fn ask(&self, query: &str) -> Answered {
-        let Some(address) = self.site.directory.as_deref() else { return Err(not_asked()) };
-        // The directory's address may be private: it was configured.
-        let get = Get::new(format!("{address}/patterns/1.0/?{query}")).allow(Allowed::origin_of(address));
-        let answer = self.site.outgoing.send(get.within(TIME).at_most(BYTES)).await.map_err(|error| {
-            tracing::warn!(%error, "the directory of patterns was not reached");
-            if error.is_refusal() { not_asked() } else { unreachable() }
+    async fn request(&self, query: &str) -> QueryResult {
+        let Some(url) = self.site.directory.as_deref() else { return Err(not_executed()) };
+        // The configured directory may have a private address.
+        let get = Get::new(format!("{url}/patterns/1.0/?{query}")).allow(Allowed::origin_of(url));
+        let response = self.site.http_client.send(get.within(TIMEOUT).max_bytes(MAX_BYTES)).await.map_err(|error| {
+            tracing::warn!(%error, "failed to reach the pattern directory");
+            if error.is_invalid_url() { not_executed() } else { unreachable() }
         })?;
-        match serde_json::from_slice(&answer.body) {
-            Ok(Value::Array(patterns)) if answer.status == 200 => Ok(Arc::new(patterns)),
-            _ => Err(failed(&answer.body)),
+        match serde_json::from_slice(&response.body) {
+            Ok(Value::Array(patterns)) if response.status == 200 => Ok(Arc::new(patterns)),
+            _ => Err(failed(&response.body)),
         }
     }
 }
 
-/// A pattern of the directory, made fit to be shown.
+/// Sanitizes a pattern of the directory.
 fn show(pattern: &Value) -> Value {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let field = |value: &Value| svc_text::sanitize_text_field(&text(value));
@@ -163,15 +161,15 @@ fn params() -> Args {
     let by = ["author", "date", "id", "include", "modified", "parent", "relevance", "slug", "include_slugs", "title", "favorite_count"];
     Args::from([
         ("context", context_param()),
-        ("page", integer().describe("The page of the list.").default(1).minimum(1)),
-        ("per_page", integer().describe("Patterns on a page.").default(100).range(1..=100)),
-        ("search", string().describe("Text that patterns hold.").min_length(1)),
-        ("category", integer().describe("Number of their category.").minimum(1)),
-        ("keyword", integer().describe("Number of their keyword.").minimum(1)),
-        ("slug", untyped().keyword("type", "array").describe("Their slugs.")),
-        ("offset", integer().describe("How many are skipped.")),
-        ("order", string().describe("Up or down.").default("desc").one_of(["asc", "desc"])),
-        ("orderby", string().describe("What the list is ordered by.").default("date").one_of(by)),
+        ("page", integer().describe("Page of results.").default(1).minimum(1)),
+        ("per_page", integer().describe("Maximum number of patterns per page.").default(100).range(1..=100)),
+        ("search", string().describe("Only return patterns that match this text.").min_length(1)),
+        ("category", integer().describe("Only return patterns of the category with this ID.").minimum(1)),
+        ("keyword", integer().describe("Only return patterns of the keyword with this ID.").minimum(1)),
+        ("slug", untyped().keyword("type", "array").describe("Only return patterns with these slugs.")),
+        ("offset", integer().describe("Number of patterns to skip.")),
+        ("order", string().describe("Sort direction.").default("desc").one_of(["asc", "desc"])),
+        ("orderby", string().describe("Sort key.").default("date").one_of(by)),
     ])
     .validate_first(&VALIDATED_FIRST)
 }
@@ -179,17 +177,17 @@ fn params() -> Args {
 #[rustfmt::skip]
 fn schema() -> Value {
     let words = || array(string()).unique_items();
-    let members = [
-        ("id", integer().describe("Number of the pattern.").minimum(1).context(ALL)),
-        ("title", string().describe("What people call the pattern.").min_length(1).context(ALL)),
-        ("content", string().describe("The pattern's blocks.").min_length(1).context(ALL)),
-        ("categories", words().describe("Categories of the pattern.").context(ALL)),
-        ("keywords", words().describe("Words that the pattern is found by.").context(ALL)),
-        ("description", string().describe("What the pattern is for.").min_length(1).context(ALL)),
-        ("viewport_width", integer().describe("Width of the pattern's preview, in pixels.").context(ALL)),
-        ("block_types", words().describe("Blocks that the pattern can stand for.").context(&["view", "embed"])),
+    let properties = [
+        ("id", integer().describe("The pattern's ID.").minimum(1).context(VIEW_EDIT_EMBED)),
+        ("title", string().describe("The pattern's title.").min_length(1).context(VIEW_EDIT_EMBED)),
+        ("content", string().describe("The pattern's content.").min_length(1).context(VIEW_EDIT_EMBED)),
+        ("categories", words().describe("Slugs of the pattern's categories.").context(VIEW_EDIT_EMBED)),
+        ("keywords", words().describe("Search keywords of the pattern.").context(VIEW_EDIT_EMBED)),
+        ("description", string().describe("The pattern's description.").min_length(1).context(VIEW_EDIT_EMBED)),
+        ("viewport_width", integer().describe("Preferred width of the pattern's preview, in pixels.").context(VIEW_EDIT_EMBED)),
+        ("block_types", words().describe("Block types that the pattern can be used for.").context(&["view", "embed"])),
     ];
-    let properties: svc_routing::Map = members.into_iter().map(|(name, schema)| (name.to_owned(), schema.into())).collect();
+    let properties: svc_routing::Map = properties.into_iter().map(|(name, schema)| (name.to_owned(), schema.into())).collect();
     serde_json::json!({
         "$schema": "http://json-schema.org/draft-04/schema#",
         "title": "pattern-directory-item",

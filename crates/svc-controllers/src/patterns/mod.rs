@@ -1,214 +1,102 @@
-//! Patterns: blocks to begin with, and their categories.
+//! Block patterns and their categories: built-in, registered by code, and of the active theme.
 //!
-//! Those that code registers, those that every site has, those of the active theme; whoever writes posts sees them.
+//! Reading requires permission to edit posts.
 
 mod directory;
-mod registry;
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
-use svc_content::blocks::{self, Block, BlockTypes};
-pub use svc_packages::theme::Pattern;
+use serde_json::{Value, json};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{
     Error, Schema,
     build::{SchemaBuilder, boolean, number, string, untyped},
 };
+use svc_site::{
+    Access,
+    patterns::expand::{all, shown},
+};
+
+use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, respond, theme_access};
+
+pub use svc_packages::theme::Pattern;
 
 pub use directory::PatternDirectory;
-pub use registry::{PatternCategory, PatternRegistry};
+pub use svc_site::patterns::registry::PatternCategory;
+pub use svc_site::patterns::registry::PatternRegistry;
 
-use crate::{Access, ActiveTheme, Site, caller, respond, templates::name_theme, themes};
-
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-/// Patterns within patterns.
-const MAX_DEPTH: usize = 16;
-/// Blocks that patterns may bring into one content.
-const MAX_BLOCKS: usize = 5_000;
-
-/// The caller may not see patterns.
+/// The caller may not view patterns.
 fn cannot_view(req: &Request) -> Error {
-    forbidden(req, "rest_cannot_view", "You are not allowed to see patterns.")
+    forbidden(req, "rest_cannot_view", "You are not allowed to view block patterns.")
 }
 
-/// The patterns of a site, in the order of the interface: by code, the server's own, the theme's.
-fn all<'a>(site: &'a Site, theme: &'a ActiveTheme) -> impl Iterator<Item = &'a Pattern> {
-    site.patterns.patterns().chain(theme.theme.iter().flat_map(|theme| &theme.patterns))
-}
-
-/// The pattern of this name.
-pub(crate) fn find<'a>(site: &'a Site, theme: &'a ActiveTheme, name: &str) -> Option<&'a Pattern> {
-    all(site, theme).find(|pattern| pattern.slug == name)
-}
-
-/// Content with the patterns in place that it names; those that are not known stay named.
-pub(crate) fn expand(site: &Site, theme: &ActiveTheme, content: &str) -> String {
-    if !content.contains("wp:pattern") {
-        return content.to_owned();
-    }
-    with_patterns(site, theme, blocks::parse(content))
-}
-
-/// The blocks of a pattern as the interface shows them.
-fn shown(site: &Site, types: &BlockTypes, theme: &ActiveTheme, pattern: &Pattern) -> String {
-    let mut parsed = blocks::parse(&pattern.content);
-    name_theme(&mut parsed, &theme.name);
-    types.hooks().edited(&with_patterns(site, theme, parsed), None)
-}
-
-fn with_patterns(site: &Site, theme: &ActiveTheme, blocks: Vec<Block<'_>>) -> String {
-    let mut left = MAX_BLOCKS;
-    let blocks = expand_blocks(site, theme, blocks, &mut Vec::new(), &mut left);
-    blocks::serialize_blocks(&blocks)
-}
-
-/// `open` holds the names of the patterns that these blocks stand in: none stands in itself.
-fn expand_blocks<'a>(
-    site: &'a Site,
-    theme: &'a ActiveTheme,
-    blocks: Vec<Block<'a>>,
-    open: &mut Vec<String>,
-    left: &mut usize,
-) -> Vec<Block<'a>> {
-    let mut out = Vec::with_capacity(blocks.len());
-    for mut block in blocks {
-        if let Some(inner) = named_pattern(site, theme, &block, open) {
-            let mut parsed = blocks::parse(inner.content.trim());
-            name_theme(&mut parsed, &theme.name);
-            if parsed.len() <= *left && open.len() < MAX_DEPTH {
-                *left -= parsed.len();
-                // A single block is told where it is from, so that the editor can name it.
-                if let [root] = parsed.as_mut_slice() {
-                    name_root(root, inner);
-                }
-                open.push(inner.slug.clone());
-                out.extend(expand_blocks(site, theme, parsed, open, left));
-                open.pop();
-                continue;
-            }
-        }
-        expand_inside(site, theme, &mut block, open, left);
-        out.push(block);
-    }
-    out
-}
-
-fn named_pattern<'a>(
-    site: &'a Site,
-    theme: &'a ActiveTheme,
-    block: &Block<'_>,
-    open: &[String],
-) -> Option<&'a Pattern> {
-    let slug =
-        block.attrs.get("slug").and_then(Value::as_str).filter(|_| block.name.as_deref() == Some("core/pattern"))?;
-    find(site, theme, slug).filter(|_| open.iter().all(|name| name != slug))
-}
-
-/// Expands the blocks inside one; a pattern of several blocks takes the place of one.
-fn expand_inside<'a>(
-    site: &'a Site,
-    theme: &'a ActiveTheme,
-    block: &mut Block<'a>,
-    open: &mut Vec<String>,
-    left: &mut usize,
-) {
-    let mut inner = std::mem::take(&mut block.inner_blocks).into_iter();
-    let mut content = Vec::with_capacity(block.inner_content.len());
-    for chunk in std::mem::take(&mut block.inner_content) {
-        match chunk {
-            Some(text) => content.push(Some(text)),
-            None => {
-                let Some(one) = inner.next() else { continue };
-                let many = expand_blocks(site, theme, vec![one], open, left);
-                content.extend(many.iter().map(|_| None));
-                block.inner_blocks.extend(many);
-            }
-        }
-    }
-    block.inner_content = content;
-}
-
-fn name_root(root: &mut Block<'_>, pattern: &Pattern) {
-    let metadata = root.attrs.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
-    let Some(metadata) = metadata.as_object_mut() else { return };
-    metadata.insert("patternName".to_owned(), pattern.slug.as_str().into());
-    metadata.insert("name".to_owned(), pattern.title.as_str().into());
-    if let Some(description) = pattern.description.as_ref().filter(|d| !d.is_empty()) {
-        metadata.insert("description".to_owned(), description.as_str().into());
-    }
-    if !pattern.categories.is_empty() {
-        metadata.insert("categories".to_owned(), json!(pattern.categories));
-    }
-}
-
-/// A pattern as its members read it.
+/// A pattern with its content for editors.
 struct PatternItem {
     pattern: Pattern,
     content: String,
 }
 
-/// A list whose items are not described.
-fn words() -> SchemaBuilder {
+/// An array without an item schema.
+fn untyped_list() -> SchemaBuilder {
     untyped().keyword("type", "array")
 }
 
-/// A list, absent when it is empty.
-fn list(words: &[String]) -> Value {
-    if words.is_empty() { Value::Null } else { json!(words) }
+/// A list, or null if it is empty.
+fn list(items: &[String]) -> Value {
+    if items.is_empty() { Value::Null } else { json!(items) }
 }
 
-/// Categories that were renamed, with their names of today.
-const RENAMED: [(&str, &str); 3] = [("buttons", "call-to-action"), ("columns", "text"), ("query", "posts")];
+/// Renamed categories: old and current name.
+const RENAMED_CATEGORIES: [(&str, &str); 3] = [("buttons", "call-to-action"), ("columns", "text"), ("query", "posts")];
 
-/// The categories of a pattern by their names of today.
+/// The current names of a pattern's categories.
 fn categories(pattern: &Pattern) -> Vec<String> {
-    let today =
-        |name: &String| RENAMED.iter().find(|(old, _)| old == name).map_or(name.clone(), |(_, new)| (*new).to_owned());
-    pattern.categories.iter().map(today).collect()
+    let current_name = |name: &String| {
+        RENAMED_CATEGORIES.iter().find(|(old, _)| old == name).map_or(name.clone(), |(_, new)| (*new).to_owned())
+    };
+    pattern.categories.iter().map(current_name).collect()
 }
 
 #[rustfmt::skip]
 fn fields() -> Fields<PatternItem, ()> {
     let mut f = Fields::<PatternItem, ()>::new("block-pattern");
     let sources = ["core", "plugin", "theme", "pattern-directory/core", "pattern-directory/theme", "pattern-directory/featured"];
-    f.add("name", string().describe("The pattern's name.").context(ALL).readonly()).get(|p| p.pattern.slug.clone());
-    f.add("title", string().describe("What people call the pattern.").context(ALL).readonly()).get(|p| p.pattern.title.clone());
-    f.add("content", string().describe("The pattern's blocks.").context(ALL).readonly()).get(|p| p.content.clone());
-    f.add("description", string().describe("What the pattern is for.").context(ALL).readonly()).get(|p| p.pattern.description.clone());
-    f.add("viewport_width", number().describe("Width of the pattern's preview, in pixels.").context(ALL).readonly()).get(|p| p.pattern.viewport_width);
-    f.add("inserter", boolean().describe("Whether people can choose the pattern.").context(ALL).readonly()).get(|p| p.pattern.inserter);
-    f.add("categories", words().describe("Categories of the pattern.").context(ALL).readonly()).get(|p| list(&categories(&p.pattern)));
-    f.add("keywords", words().describe("Words that the pattern is found by.").context(ALL).readonly()).get(|p| list(&p.pattern.keywords));
-    f.add("block_types", words().describe("Blocks that the pattern can stand for.").context(ALL).readonly()).get(|p| list(&p.pattern.block_types));
-    f.add("post_types", words().describe("Types of posts that the pattern is for.").context(ALL).readonly()).get(|p| list(&p.pattern.post_types));
-    f.add("template_types", words().describe("Templates that the pattern is for.").context(ALL).readonly()).get(|p| list(&p.pattern.template_types));
-    f.add("source", string().describe("Who brings the pattern.").one_of(sources).context(ALL).readonly()).get(|p| p.pattern.source.clone());
+    f.add("name", string().describe("The pattern's name.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.slug.clone());
+    f.add("title", string().describe("The pattern's title.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.title.clone());
+    f.add("content", string().describe("The pattern's content.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.content.clone());
+    f.add("description", string().describe("The pattern's description.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.description.clone());
+    f.add("viewport_width", number().describe("Preferred width of the pattern's preview, in pixels.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.viewport_width);
+    f.add("inserter", boolean().describe("Whether the inserter offers the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.inserter);
+    f.add("categories", untyped_list().describe("Names of the pattern's categories.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&categories(&p.pattern)));
+    f.add("keywords", untyped_list().describe("Search keywords of the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.keywords));
+    f.add("block_types", untyped_list().describe("Block types that the pattern can be used for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.block_types));
+    f.add("post_types", untyped_list().describe("Post types that the pattern is restricted to.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.post_types));
+    f.add("template_types", untyped_list().describe("Template types that the pattern fits.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.template_types));
+    f.add("source", string().describe("Origin of the pattern.").one_of(sources).context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.source.clone());
     f
 }
 
 #[rustfmt::skip]
 fn category_fields() -> Fields<PatternCategory, ()> {
     let mut f = Fields::<PatternCategory, ()>::new("block-pattern-category");
-    f.add("name", string().describe("The category's name for programs.").context(ALL).readonly()).get(|c| c.name.clone());
-    f.add("label", string().describe("What people call the category.").context(ALL).readonly()).get(|c| c.label.clone());
-    f.add("description", string().describe("What the category's patterns are for.").context(ALL).readonly()).get(|c| c.description.clone());
+    f.add("name", string().describe("The category's name.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.name.clone());
+    f.add("label", string().describe("Display name of the category.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.label.clone());
+    f.add("description", string().describe("The category's description.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.description.clone());
     f
 }
 
-/// The family of patterns and their categories.
+/// The routes of patterns and pattern categories.
 pub struct Patterns {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<PatternItem, ()>,
     categories: Fields<PatternCategory, ()>,
     extra: ExtraFields,
 }
 
 impl Patterns {
-    /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    /// The pattern routes of this site.
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         Patterns {
             site: Arc::clone(site),
             fields: fields().with_extra(extra, "block-pattern"),
@@ -220,7 +108,7 @@ impl Patterns {
     async fn can_read(self: Arc<Self>, req: Request) -> Result<()> {
         let settings = self.site.settings()?;
         let access = Access::new(&self.site, &settings);
-        if themes::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_view(&req)) }
+        if theme_access::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_view(&req)) }
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -233,7 +121,7 @@ impl Patterns {
             let content =
                 if plan.wants("content") { shown(&self.site, &types, &theme, pattern) } else { String::new() };
             let mut data = plan.prepare(&PatternItem { pattern: pattern.clone(), content });
-            // What a pattern does not say is not shown.
+            // Missing properties are omitted.
             data.retain(|_, value| !value.is_null());
             respond::add_extra(&self.extra, "block-pattern", &mut data, &req, &view).await?;
             items.push(respond::with_links(data, None, &req));

@@ -1,68 +1,36 @@
-//! The table of a plugin's members.
+//! The field table of plugins.
 
-use svc_packages::plugins::{Plugin, Shown};
 use svc_resource::Fields;
 use svc_schema::build::{boolean, object, string};
+use svc_site::plugins::item::Item;
 
-/// What additional fields and the item schema call a plugin.
+use crate::contexts::{VIEW_EDIT, VIEW_EDIT_EMBED};
+
+/// The object type of a plugin, in the item schema and for additional fields.
 pub(super) const OBJECT: &str = "plugin";
 
-/// How a plugin is named: its main file without the ending.
+/// Pattern of a plugin's id: its main file without the extension.
 pub(super) const NAME: &str = r"[^.\/]+(?:\/[^.\/]+)?";
 
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-
-/// The states that a plugin can be put in.
+/// Values of `status` that a request can set.
 pub(super) const STATES: [&str; 2] = ["inactive", "active"];
-
-/// A plugin of the content folder, or an extension.
-#[derive(Clone, Debug)]
-pub(crate) struct Item {
-    pub(super) plugin: Plugin,
-    pub(super) shown: Shown,
-    pub(super) active: bool,
-    /// Part of the program.
-    pub(super) compiled_in: bool,
-}
-
-impl Item {
-    pub(super) fn new(plugin: Plugin, active: bool, compiled_in: bool) -> Self {
-        Item { shown: plugin.shown(), plugin, active, compiled_in }
-    }
-
-    /// The name in addresses.
-    pub(crate) fn id(&self) -> &str {
-        self.plugin.file.strip_suffix(".php").unwrap_or(&self.plugin.file)
-    }
-
-    /// Whether it came from the directory under this name.
-    pub(crate) fn is_of(&self, slug: &str) -> bool {
-        !self.compiled_in && self.plugin.file.split_once('/').is_some_and(|(folder, _)| folder == slug)
-    }
-
-    pub(super) fn status(&self) -> &'static str {
-        if self.active { "active" } else { "inactive" }
-    }
-}
 
 #[rustfmt::skip]
 pub(super) fn fields() -> Fields<Item, ()> {
     let mut f = Fields::<Item, ()>::new(OBJECT);
-    f.add("plugin", string().describe("The plugin's main file, without its ending.").pattern(NAME).readonly().context(ALL)).get(|p| p.id().to_owned());
-    f.add("status", string().describe("Whether the plugin is active.").one_of(STATES).context(ALL)).get(Item::status);
-    f.add("name", string().describe("What people call the plugin.").readonly().context(ALL)).get(|p| p.shown.name.clone());
-    f.add("plugin_uri", string().describe("Where the plugin is from.").format("uri").readonly().context(VIEW_EDIT)).get(|p| p.shown.uri.clone());
-    f.add("author", string().describe("Who made the plugin.").readonly().context(VIEW_EDIT)).get(|p| p.shown.author.clone());
-    f.add("author_uri", string().describe("Where the makers are found.").format("uri").readonly().context(VIEW_EDIT)).get(|p| p.shown.author_uri.clone());
-    let description = f.add("description", object([("", serde_json::Value::Null); 0]).describe("What the plugin does.").readonly().context(VIEW_EDIT));
-    description.member("raw", string().describe("As its header says.")).get(|p| p.shown.description.clone());
-    description.member("rendered", string().describe("For display.")).get(|p| p.shown.rendered.clone());
-    f.add("version", string().describe("The plugin's version.").readonly().context(VIEW_EDIT)).get(|p| p.shown.version.clone());
-    f.add("network_only", boolean().describe("Whether the plugin is for whole networks of sites only.").readonly().context(ALL)).get(|p| p.plugin.network);
-    f.add("requires_wp", string().describe("Least version of WordPress that the plugin needs.").readonly().context(ALL)).get(|p| p.plugin.requires_wp.clone());
-    f.add("requires_php", string().describe("Least version of PHP that the plugin needs.").readonly().context(ALL)).get(|p| p.plugin.requires_php.clone());
-    f.add("textdomain", string().describe("The domain of the plugin's texts.").readonly().context(VIEW_EDIT)).get(|p| p.plugin.text_domain.clone());
+    f.add("plugin", string().describe("Path of the plugin's main file, without the extension.").pattern(NAME).readonly().context(VIEW_EDIT_EMBED)).get(|p| p.id().to_owned());
+    f.add("status", string().describe("Whether the plugin is active.").one_of(STATES).context(VIEW_EDIT_EMBED)).get(Item::status);
+    f.add("name", string().describe("Display name of the plugin.").readonly().context(VIEW_EDIT_EMBED)).get(|p| p.display_texts.name.clone());
+    f.add("plugin_uri", string().describe("URL of the plugin's website.").format("uri").readonly().context(VIEW_EDIT)).get(|p| p.display_texts.uri.clone());
+    f.add("author", string().describe("Author of the plugin.").readonly().context(VIEW_EDIT)).get(|p| p.display_texts.author.clone());
+    f.add("author_uri", string().describe("URL of the author's website.").format("uri").readonly().context(VIEW_EDIT)).get(|p| p.display_texts.author_uri.clone());
+    let description = f.add("description", object([("", serde_json::Value::Null); 0]).describe("Description of the plugin.").readonly().context(VIEW_EDIT));
+    description.subfield("raw", string().describe("Description from the plugin's header.")).get(|p| p.display_texts.description.clone());
+    description.subfield("rendered", string().describe("Description as HTML.")).get(|p| p.display_texts.rendered.clone());
+    f.add("version", string().describe("The plugin's version.").readonly().context(VIEW_EDIT)).get(|p| p.display_texts.version.clone());
+    f.add("network_only", boolean().describe("Whether the plugin can only be activated for a whole network.").readonly().context(VIEW_EDIT_EMBED)).get(|p| p.plugin.network);
+    f.add("requires_wp", string().describe("Minimum WordPress version.").readonly().context(VIEW_EDIT_EMBED)).get(|p| p.plugin.requires_wp.clone());
+    f.add("requires_php", string().describe("Minimum PHP version.").readonly().context(VIEW_EDIT_EMBED)).get(|p| p.plugin.requires_php.clone());
+    f.add("textdomain", string().describe("Text domain of the plugin's translations.").readonly().context(VIEW_EDIT)).get(|p| p.plugin.text_domain.clone());
     f
 }

@@ -1,15 +1,14 @@
-//! Plugins: list, install, fetch, switch on and off, delete.
+//! Plugins: list, install, fetch, activate, deactivate and delete.
 //!
-//! Two kinds stand in one list: PHP plugins that lie in the content folder, which are kept but never run here, and the
-//! server's own extensions (see [`crate::Extension`]), which really change the interface when they are switched.
+//! The list has PHP plugins from the content folder, which are stored but never run, and the server's own extensions (see
+//! [`svc_site::Extension`]), which change the REST API when they are activated or deactivated.
 
 mod errors;
 mod fields;
-mod install;
-mod requirements;
 
 use std::{path::PathBuf, sync::Arc};
 
+use fields::{NAME, OBJECT, STATES};
 use serde_json::{Map, Value, json};
 use svc_packages::plugins::{self, by_name};
 use svc_resource::{Fields, View};
@@ -21,54 +20,56 @@ use svc_schema::{
     Arg, Args, Schema,
     build::{array, string},
 };
+use svc_site::{
+    Access, Settings,
+    blocking::blocking,
+    extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
+    plugin_directory_client,
+    plugins::{install, item::Item, requirements},
+};
 
 use crate::{
-    Access, Settings, Site,
-    blocking::blocking,
-    caller, directory,
-    extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
-    posts::{CONTEXTS, context_arg, one_line},
-    respond,
+    RestSite,
+    args::{CONTEXTS, context_arg, one_line},
+    caller, respond,
 };
-pub(crate) use fields::Item;
-use fields::{NAME, OBJECT, STATES};
 
-/// The family of plugins.
+/// The controller for plugins.
 pub struct Plugins {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<Item, ()>,
     extra: ExtraFields,
 }
 
-/// Route of the collection.
-pub(crate) fn route(site: &Site) -> String {
+/// The collection's route.
+pub(crate) fn route(site: &RestSite) -> String {
     format!("/{}/plugins", site.brand.namespace())
 }
 
-/// Where plugins lie.
-fn folder(site: &Site) -> PathBuf {
+/// The plugins folder.
+fn folder(site: &RestSite) -> PathBuf {
     site.content_dir.join("plugins")
 }
 
-/// All plugins and extensions, by name. An extension hides a plugin of the same name.
+/// All plugins and extensions, sorted by name. An extension replaces a plugin with the same id.
 ///
 /// # Errors
-/// Those of the store.
-pub(crate) async fn all(site: &Site) -> Result<Vec<Item>> {
+/// Database errors.
+pub(crate) async fn all(site: &RestSite) -> Result<Vec<Item>> {
     let settings = site.settings()?;
-    let switched_on = names(settings.stored(ACTIVE_EXTENSIONS));
+    let active_extensions = names(settings.stored(ACTIVE_EXTENSIONS));
     let mut items: Vec<Item> = site
         .extensions
         .iter()
         .map(|extension| extension.about())
-        .map(|about| Item::new(about.clone(), switched_on.contains(&about.file), true))
+        .map(|about| Item::new(about.clone(), active_extensions.contains(&about.file), true))
         .collect();
     let dir = folder(site);
     let files = blocking(move || plugins::list(&dir)).await?;
     let active = names(settings.stored(ACTIVE_PLUGINS));
     for plugin in files {
         let item = Item::new(plugin.clone(), active.contains(&plugin.file), false);
-        if !items.iter().any(|known| known.id() == item.id()) {
+        if !items.iter().any(|other| other.id() == item.id()) {
             items.push(item);
         }
     }
@@ -77,35 +78,36 @@ pub(crate) async fn all(site: &Site) -> Result<Vec<Item>> {
 }
 
 impl Plugins {
-    /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    /// The controller for this site.
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         let fields = fields::fields().with_extra(extra, OBJECT);
         Plugins { site: Arc::clone(site), fields, extra: extra.clone() }
     }
 
-    /// Whether the caller has a capability about nothing in particular.
+    /// Whether the caller has a capability.
     fn can(&self, req: &Request, capability: &str) -> Result<bool> {
         let settings = self.site.settings()?;
         Ok(Access::new(&self.site, &settings).can(&caller(req), capability))
     }
 
-    /// The plugin that the request names.
+    /// The requested plugin.
     async fn named(&self, req: &Request) -> Result<Item> {
-        // The peer turns names into files when all arguments have passed, and those of `OPTIONS` never do; so where the
-        // permissions are asked for `Allow` alone, no plugin is found. Recorded in `plugins` and `options-allow-cors`.
+        // WordPress resolves plugin names only after all arguments are valid, which never happens for `OPTIONS`. Permission
+        // checks that only compute `Allow` therefore find no plugin. Recorded in `plugins` and `options-allow-cors`.
         let method = req.method();
         let is_change = !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS | Method::DELETE);
-        let fits = |name: &str, known: &[&str]| {
-            req.param(name).is_none_or(|value| value.as_str().is_some_and(|text| known.contains(&text)))
+        let is_valid = |name: &str, values: &[&str]| {
+            req.param(name).is_none_or(|value| value.as_str().is_some_and(|text| values.contains(&text)))
         };
-        if *method == Method::OPTIONS || !fits("context", &CONTEXTS) || (is_change && !fits("status", &STATES)) {
+        if *method == Method::OPTIONS || !is_valid("context", &CONTEXTS) || (is_change && !is_valid("status", &STATES))
+        {
             return Err(errors::not_found());
         }
         let id: String = req.require("plugin")?;
         all(&self.site).await?.into_iter().find(|item| item.id() == id).ok_or_else(errors::not_found)
     }
 
-    /// The wire form of a plugin, whatever the context: the peer trims none of its members.
+    /// The JSON of a plugin. It always has all fields, because WordPress ignores the context here.
     async fn data(&self, item: &Item, req: &Request) -> Result<Map<String, Value>> {
         let view = View { context: "view".to_owned(), ..respond::view(req) };
         let mut data = self.fields.plan(&view).prepare(item);
@@ -146,12 +148,12 @@ impl Plugins {
         }
         let (settings, may_delete) = (self.site.settings()?, self.can(&req, "delete_plugins")?);
         let wants_links = respond::view(&req).wants_links();
-        let mut shown = Vec::new();
+        let mut data = Vec::new();
         for item in items.iter().filter(|item| is_wanted(item)) {
             let links = wants_links.then(|| self.links(item, &settings, may_delete));
-            shown.push(respond::with_links(self.data(item, &req).await?, links, &req));
+            data.push(respond::with_links(self.data(item, &req).await?, links, &req));
         }
-        Ok(Response::new(shown))
+        Ok(Response::new(data))
     }
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Item> {
@@ -174,21 +176,21 @@ impl Plugins {
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
         let slug: String = req.require("slug")?;
-        let asked = Map::from_iter([
+        let params = Map::from_iter([
             ("slug".to_owned(), slug.into()),
             ("fields".to_owned(), json!({"sections": false, "language_packs": true})),
         ]);
-        let about = directory::ask(&self.site, "plugin_information", asked).await?;
-        let package = directory::package(&self.site, &about).await?;
+        let about = plugin_directory_client::ask(&self.site, "plugin_information", params).await?;
+        let package = plugin_directory_client::package(&self.site, &about).await?;
         let dir = folder(&self.site);
         let plugin = blocking(move || install::install(&package, &dir)).await??;
         let mut item = Item::new(plugin, false, false);
         if req.arg::<String>("status")?.as_deref() == Some("active") {
-            self.switch(&mut item, true).await?;
+            self.set_active(&mut item, true).await?;
         }
         self.extra.update(OBJECT, &ObjectId::from(item.id()), &req).await?;
-        let address = self.site.settings()?.urls.rest(&format!("{}/{}", route(&self.site), item.id()));
-        Ok(self.show(&item, &req).await?.status(201).header("Location", address))
+        let location = self.site.settings()?.urls.rest(&format!("{}/{}", route(&self.site), item.id()));
+        Ok(self.show(&item, &req).await?.status(201).header("Location", location))
     }
 
     async fn can_update(self: Arc<Self>, req: Request) -> Result<Item> {
@@ -197,24 +199,24 @@ impl Plugins {
 
     async fn update(self: Arc<Self>, req: Request, mut item: Item) -> Result<Response> {
         if let Some(status) = req.arg::<String>("status")? {
-            self.switch(&mut item, status == "active").await?;
+            self.set_active(&mut item, status == "active").await?;
         }
         self.extra.update(OBJECT, &ObjectId::from(item.id()), &req).await?;
         self.show(&item, &req).await
     }
 
-    /// Switches a plugin on or off. The interface of the next request has, or lacks, what an extension brings.
-    async fn switch(&self, item: &mut Item, on: bool) -> Result<()> {
-        if item.active == on {
+    /// Activates or deactivates a plugin. Routes of an extension appear or disappear with the next request.
+    async fn set_active(&self, item: &mut Item, active: bool) -> Result<()> {
+        if item.active == active {
             return Ok(());
         }
-        if on {
+        if active {
             requirements::check(item, &all(&self.site).await?)?;
         }
         let option = if item.compiled_in { ACTIVE_EXTENSIONS } else { ACTIVE_PLUGINS };
         let file = item.plugin.file.clone();
-        self.site.write(move |tx| switch(tx, option, &file, on)).await?;
-        item.active = on;
+        self.site.write(move |tx| switch(tx, option, &file, active)).await?;
+        item.active = active;
         Ok(())
     }
 
@@ -238,7 +240,7 @@ impl Plugins {
     }
 }
 
-/// The name of a plugin in an address.
+/// The plugin argument of item routes.
 fn name_arg() -> Arg {
     let shape = Schema::compile(json!({"type": "string", "pattern": format!("^{NAME}$")}));
     Arg::new(string().pattern(NAME)).validate_with(move |value, name| Ok(shape.validate(value, name).is_ok()))
@@ -246,17 +248,18 @@ fn name_arg() -> Arg {
 
 fn list_args() -> Args {
     let states = array(string().one_of(STATES));
-    let search = Arg::by_schema(string().describe("Show only plugins that mention this.")).sanitize_with(one_line);
+    let search = Arg::by_schema(string().describe("Only return plugins whose header contains this text."))
+        .sanitize_with(one_line);
     Args::from([
         ("context", context_arg()),
         ("search", search),
-        ("status", states.describe("Show only plugins in one of these states.").into()),
+        ("status", states.describe("Only return plugins with these statuses.").into()),
     ])
 }
 
 fn create_args() -> Args {
-    let slug = string().describe("The plugin's name in the directory.").pattern(r"[\w\-]+").required();
-    let status = string().describe("The state that it is put in.").one_of(STATES).default("inactive");
+    let slug = string().describe("Slug of the plugin in the plugin directory.").pattern(r"[\w\-]+").required();
+    let status = string().describe("Status of the plugin after installation.").one_of(STATES).default("inactive");
     Args::from([("slug", slug), ("status", status)])
 }
 

@@ -1,4 +1,4 @@
-//! Members of a post of any type, each named once: schema, how it is read, how it is written.
+//! Fields of posts of every type: schema, getter and setter.
 
 use std::sync::Arc;
 
@@ -9,27 +9,23 @@ use svc_schema::{
     Error,
     build::{array, boolean, integer, object, string, types},
 };
+use svc_site::posts::{draft::PostDraft, formats::FORMATS};
 
-use super::{draft::PostDraft, item::PostItem};
-use crate::Site;
+use super::item::PostItem;
+use crate::{
+    RestSite,
+    contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
+};
 
-/// The table of posts.
+/// The fields of posts.
 pub(crate) type PostFields = Fields<PostItem, PostDraft>;
 type PostField = Field<PostItem, PostDraft>;
 
-/// Contexts in which a member is seen.
-pub(crate) const ALL: &[&str] = &["view", "edit", "embed"];
-pub(crate) const VIEW_EDIT: &[&str] = &["view", "edit"];
-pub(crate) const EDIT: &[&str] = &["edit"];
-
-/// An object whose members are named by the table.
+/// Properties of an object that are added as subfields.
 pub(crate) const NOTHING: [(&str, Value); 0] = [];
 
-/// Formats that a post can have; `standard` is the absence of one.
-pub(crate) const FORMATS: [&str; 10] =
-    ["standard", "aside", "chat", "gallery", "link", "image", "quote", "status", "video", "audio"];
-
-/// Features that members depend on. The three oldest types have a fixed list, whatever a theme takes from their support.
+/// Features that fields depend on. `post`, `page` and `attachment` have a fixed list, even if a theme removes support
+/// for a feature.
 fn features(post_type: &PostType) -> Vec<&str> {
     match post_type.name.as_str() {
         "post" => {
@@ -43,119 +39,119 @@ fn features(post_type: &PostType) -> Vec<&str> {
     }
 }
 
-/// The table of this type on this site.
+/// The fields of this type on this site.
 #[rustfmt::skip]
-pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
+pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     let has = features(post_type);
     let has = |feature: &str| has.contains(&feature);
     let mut f = PostFields::new(&post_type.name);
 
-    f.add("date", types(["string", "null"]).describe("When the post was published, in the site's time zone.").format("date-time").context(ALL))
+    f.add("date", types(["string", "null"]).describe("Publication date in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED))
         .get(PostItem::date).set_nullable(|d, v: Option<String>| d.date = Some(v));
-    f.add("date_gmt", types(["string", "null"]).describe("When the post was published, in UTC.").format("date-time").context(VIEW_EDIT))
+    f.add("date_gmt", types(["string", "null"]).describe("Publication date in UTC.").format("date-time").context(VIEW_EDIT))
         .get(PostItem::date_gmt).set_nullable(|d, v: Option<String>| d.date_gmt = Some(v));
 
-    let guid = f.add("guid", object(NOTHING).describe("A name of the post that never changes.").context(VIEW_EDIT).readonly());
-    guid.member("raw", string().describe("The name as stored.").context(EDIT).readonly()).get(|p| p.post.guid.clone());
-    guid.member("rendered", string().describe("The name, fit for display.").context(VIEW_EDIT).readonly()).get(|p| p.post.guid.clone());
+    let guid = f.add("guid", object(NOTHING).describe("Permanent global identifier of the post.").context(VIEW_EDIT).readonly());
+    guid.subfield("raw", string().describe("The identifier as stored.").context(EDIT).readonly()).get(|p| p.post.guid.clone());
+    guid.subfield("rendered", string().describe("The identifier for display.").context(VIEW_EDIT).readonly()).get(|p| p.post.guid.clone());
 
-    f.add("id", integer().describe("Number that identifies the post.").context(ALL).readonly()).get(|p| p.post.id);
-    f.add("link", string().describe("Address of the post's page.").format("uri").context(ALL).readonly()).get(PostItem::link);
-    f.add("modified", string().describe("When the post was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified);
-    f.add("modified_gmt", string().describe("When the post was last changed, in UTC.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified_gmt);
-    f.add("slug", string().describe("Name of the post within its type, as it stands in addresses.").context(ALL))
-        .cleaned_by(slug).get(|p| p.post.slug.clone()).set(|d, v| d.slug = Some(v));
+    f.add("id", integer().describe("The post's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.post.id);
+    f.add("link", string().describe("URL of the post.").format("uri").context(VIEW_EDIT_EMBED).readonly()).get(PostItem::link);
+    f.add("modified", string().describe("Date of the last change in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified);
+    f.add("modified_gmt", string().describe("Date of the last change in UTC.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified_gmt);
+    f.add("slug", string().describe("Name of the post in URLs; unique within its type.").context(VIEW_EDIT_EMBED))
+        .sanitize_with(slug).get(|p| p.post.slug.clone()).set(|d, v| d.slug = Some(v));
     f.add("status", string().describe("The post's status.").one_of(site.writable_statuses()).context(VIEW_EDIT))
-        .get(|p| p.post.status.clone()).set(|d, v| d.status = named(v).or_else(|| Some("draft".to_owned())));
-    f.add("type", string().describe("The post's type.").context(ALL).readonly()).get(|p| p.post.post_type.clone());
-    f.add("password", string().describe("Password that content and excerpt are shown for.").context(EDIT))
+        .get(|p| p.post.status.clone()).set(|d, v| d.status = choice(v).or_else(|| Some("draft".to_owned())));
+    f.add("type", string().describe("The post's type.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.post.post_type.clone());
+    f.add("password", string().describe("Password required to read the content and the excerpt.").context(EDIT))
         .get(|p| p.post.password.clone()).set(|d, v| d.password = Some(v));
 
     if post_type.is_viewable() && post_type.public {
-        f.add("permalink_template", string().describe("Address of the post's page with a placeholder for the slug.").context(EDIT).readonly()).get(PostItem::permalink_template);
-        f.add("generated_slug", string().describe("The slug that the title would give.").context(EDIT).readonly()).get(|p| p.generated_slug.clone());
-        f.add("class_list", array(string()).describe("Class names for the element around the post.").context(VIEW_EDIT).readonly()).get(PostItem::class_list);
+        f.add("permalink_template", string().describe("URL of the post with a placeholder for the slug.").context(EDIT).readonly()).get(PostItem::permalink_template);
+        f.add("generated_slug", string().describe("Slug derived from the title.").context(EDIT).readonly()).get(|p| p.generated_slug.clone());
+        f.add("class_list", array(string()).describe("CSS classes of the post's container element.").context(VIEW_EDIT).readonly()).get(PostItem::class_list);
     }
     if post_type.hierarchical {
-        f.add("parent", integer().describe("Number of the post above this one.").context(VIEW_EDIT)).get(|p| p.post.parent).set(|d, v| d.parent = Some(v));
+        f.add("parent", integer().describe("ID of the parent post.").context(VIEW_EDIT)).get(|p| p.post.parent).set(|d, v| d.parent = Some(v));
     }
     if has("title") {
-        let title = f.add("title", object(NOTHING).describe("The post's title.").context(ALL));
+        let title = f.add("title", object(NOTHING).describe("The post's title.").context(VIEW_EDIT_EMBED));
         raw(title, "The title as stored.").get(|p| p.post.title.clone());
-        title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(PostItem::title_rendered);
+        title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(PostItem::title_rendered);
         // An object with an empty title changes nothing; an empty text does.
-        title.unchecked().set(|d, v: Value| d.title = if v.is_object() { text(v).filter(|t| !t.is_empty()) } else { text(v) });
+        title.raw().set(|d, v: Value| d.title = if v.is_object() { text(v).filter(|t| !t.is_empty()) } else { text(v) });
     }
     if has("editor") {
         let content = f.add("content", object(NOTHING).describe("The post's content.").context(VIEW_EDIT));
         raw(content, "The content as stored.").get(PostItem::content_raw);
-        content.member("rendered", string().describe("The content as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
-        content.member("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly()).get(PostItem::block_version);
-        protected(content, "Whether a password guards the content.");
-        content.unchecked().set(|d, v| d.content = text(v));
+        content.subfield("rendered", string().describe("The content as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
+        content.subfield("block_version", integer().describe("Version of the content's block format.").context(EDIT).readonly()).get(PostItem::block_version);
+        protected(content, "Whether the content requires a password.");
+        content.raw().set(|d, v| d.content = text(v));
     }
     if has("author") {
-        f.add("author", integer().describe("Number of the user who wrote the post.").context(ALL)).get(|p| p.post.author).set(|d, v| d.author = Some(v));
+        f.add("author", integer().describe("User ID of the author.").context(VIEW_EDIT_EMBED)).get(|p| p.post.author).set(|d, v| d.author = Some(v));
     }
     if has("excerpt") {
-        let excerpt = f.add("excerpt", object(NOTHING).describe("The post's excerpt.").context(ALL));
+        let excerpt = f.add("excerpt", object(NOTHING).describe("The post's excerpt.").context(VIEW_EDIT_EMBED));
         raw(excerpt, "The excerpt as stored.").get(|p| p.post.excerpt.clone());
-        excerpt.member("rendered", string().describe("The excerpt as HTML.").context(ALL).readonly()).get(PostItem::excerpt_rendered);
-        protected(excerpt, "Whether a password guards the excerpt.");
-        excerpt.unchecked().set(|d, v| d.excerpt = text(v));
+        excerpt.subfield("rendered", string().describe("The excerpt as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(PostItem::excerpt_rendered);
+        protected(excerpt, "Whether the excerpt requires a password.");
+        excerpt.raw().set(|d, v| d.excerpt = text(v));
     }
     if has("thumbnail") {
-        f.add("featured_media", integer().describe("Number of the post's featured image.").context(ALL)).get(PostItem::featured_media).set(|d, v| d.featured_media = Some(v));
+        f.add("featured_media", integer().describe("ID of the featured image.").context(VIEW_EDIT_EMBED)).get(PostItem::featured_media).set(|d, v| d.featured_media = Some(v));
     }
     if has("comments") {
-        f.add("comment_status", string().describe("Whether the post takes comments.").one_of(["open", "closed"]).context(VIEW_EDIT))
-            .get(|p| p.post.comment_status.clone()).set(|d, v| d.comment_status = named(v));
-        f.add("ping_status", string().describe("Whether the post takes pings.").one_of(["open", "closed"]).context(VIEW_EDIT))
-            .get(|p| p.post.ping_status.clone()).set(|d, v| d.ping_status = named(v));
+        f.add("comment_status", string().describe("Whether the post accepts comments.").one_of(["open", "closed"]).context(VIEW_EDIT))
+            .get(|p| p.post.comment_status.clone()).set(|d, v| d.comment_status = choice(v));
+        f.add("ping_status", string().describe("Whether the post accepts pingbacks and trackbacks.").one_of(["open", "closed"]).context(VIEW_EDIT))
+            .get(|p| p.post.ping_status.clone()).set(|d, v| d.ping_status = choice(v));
     }
     if has("page-attributes") {
-        f.add("menu_order", integer().describe("Place of the post among others.").context(VIEW_EDIT)).get(|p| p.post.menu_order).set(|d, v| d.menu_order = Some(v));
+        f.add("menu_order", integer().describe("Sort position of the post.").context(VIEW_EDIT)).get(|p| p.post.menu_order).set(|d, v| d.menu_order = Some(v));
     }
     if has("post-formats") {
-        f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = named(v));
+        f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = choice(v));
     }
     if has("custom-fields") {
-        crate::meta::add_member(&mut f, &site.meta, "post", &post_type.name, |p| &p.stored_meta)
+        crate::meta_fields::add_member(&mut f, &site.meta, "post", &post_type.name, |p| &p.stored_meta)
             .set(|d, v| d.meta = Some(v));
     }
     if post_type.name == "post" {
-        f.add("sticky", boolean().describe("Whether the post stays on top.").context(VIEW_EDIT)).get(PostItem::sticky).set(|d, v| d.sticky = Some(v));
+        f.add("sticky", boolean().describe("Whether the post is sticky.").context(VIEW_EDIT)).get(PostItem::sticky).set(|d, v| d.sticky = Some(v));
     }
-    f.add("template", string().describe("Template that draws the post's page.").context(VIEW_EDIT))
-        // What may stand here the theme says, which the routes ask; the type does not count.
-        .validated_by(|_, _| Ok(true)).get(PostItem::template).set(|d, v| d.template = Some(v));
+    f.add("template", string().describe("Template of the post's page.").context(VIEW_EDIT))
+        // Not checked by type: the routes validate the template, because the choices depend on the theme.
+        .validate_with(|_, _| Ok(true)).get(PostItem::template).set(|d, v| d.template = Some(v));
 
     for taxonomy in site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
         let (name, base) = (taxonomy.name.clone(), taxonomy.rest_base.clone());
         let read = name.clone();
-        f.add(&base, array(integer()).describe(&format!("Numbers of the post's terms in the taxonomy {name}.")).context(VIEW_EDIT))
+        f.add(&base, array(integer()).describe(&format!("IDs of the post's terms in the {name} taxonomy.")).context(VIEW_EDIT))
             .get(move |p| p.term_ids(&read))
             .set(move |d, v: Vec<i64>| { d.terms.insert(name.clone(), v); });
     }
-    f.keyword("links", super::links::schema_links(site, post_type));
+    f.keyword("links", crate::links::schema_links(site, post_type));
     match post_type.name.as_str() {
-        "wp_block" => show_as_stored(&mut f),
-        "wp_navigation" => show_when_embedded(&mut f),
+        "wp_block" => serve_stored_text(&mut f),
+        "wp_navigation" => serve_embedded_text(&mut f),
         _ => {}
     }
     f
 }
 
-/// A choice; null, which reads as an empty text, is none.
-fn named(choice: String) -> Option<String> {
-    Some(choice).filter(|choice| !choice.is_empty())
+/// A choice; `None` for an empty text, which null is converted to.
+fn choice(value: String) -> Option<String> {
+    Some(value).filter(|value| !value.is_empty())
 }
 
-/// Patterns are put into other posts: they are shown as they are stored, and not as HTML.
-fn show_as_stored(f: &mut PostFields) {
+/// Patterns are inserted into other posts, so the response contains their stored text and no HTML.
+fn serve_stored_text(f: &mut PostFields) {
     for name in ["title", "content"] {
         if let Some(text) = f.at(name) {
-            text.drop_member("rendered");
+            text.drop_subfield("rendered");
         }
         if let Some(raw) = f.at(&format!("{name}.raw")) {
             raw.context(VIEW_EDIT);
@@ -163,39 +159,41 @@ fn show_as_stored(f: &mut PostFields) {
     }
 }
 
-/// Editors embed the fallback of menus, and draw it from what is embedded.
-fn show_when_embedded(f: &mut PostFields) {
+/// Editors embed the fallback navigation menu and render it from the embedded fields.
+fn serve_embedded_text(f: &mut PostFields) {
     const EDIT_EMBED: &[&str] = &["edit", "embed"];
     let rows = [
-        ("status", ALL),
+        ("status", VIEW_EDIT_EMBED),
         ("title.raw", EDIT_EMBED),
-        ("content", ALL),
+        ("content", VIEW_EDIT_EMBED),
         ("content.raw", EDIT_EMBED),
-        ("content.rendered", ALL),
+        ("content.rendered", VIEW_EDIT_EMBED),
         ("content.block_version", EDIT_EMBED),
     ];
     for (path, contexts) in rows {
-        if let Some(member) = f.at(path) {
-            member.context(contexts);
+        if let Some(subfield) = f.at(path) {
+            subfield.context(contexts);
         }
     }
 }
 
 /// The stored text of a title, content or excerpt.
 pub(crate) fn raw<'f>(field: &'f mut PostField, description: &str) -> &'f mut PostField {
-    field.member("raw", string().describe(description).context(EDIT))
+    field.subfield("raw", string().describe(description).context(EDIT))
 }
 
 fn protected(field: &mut PostField, description: &str) {
-    field.member("protected", boolean().describe(description).context(ALL).readonly()).get(|p| p.post.is_protected());
+    field
+        .subfield("protected", boolean().describe(description).context(VIEW_EDIT_EMBED).readonly())
+        .get(|p| p.post.is_protected());
 }
 
-/// A text member is written as text or as an object with `raw`; anything else changes nothing.
+/// The text of a field that is written as a string or as an object with `raw`. Other values are ignored.
 pub(crate) fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
-        Value::Object(mut members) => {
-            members.remove("raw").filter(|raw| !raw.is_null()).map(|raw| svc_php::cast::to_text(&raw).into_owned())
+        Value::Object(mut object) => {
+            object.remove("raw").filter(|raw| !raw.is_null()).map(|raw| svc_php::cast::to_text(&raw).into_owned())
         }
         _ => None,
     }

@@ -1,113 +1,95 @@
-//! A post with everything loaded that its members read.
+//! A post with all loaded data that its fields read.
 
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use svc_content::{
-    blocks::{BlockTypes, Root},
+    blocks::{BlockTypes, ContentRoot},
     shortcodes::Page,
 };
 use svc_model::{Post, PostType, Stamp, Term};
+use svc_render::{
+    blocks::Rendered,
+    class_list::{class_list, post_format},
+    content as render,
+    images::SiteImages,
+};
+use svc_site::{Settings, block_types::IGNORED_HOOKS, media::attached::Attached, permalinks::PermalinkParts};
 use svc_store::Meta;
 
-use crate::{
-    Settings, Site,
-    blocks::IGNORED_HOOKS,
-    media::{Attached, SiteImages},
-    render,
-};
+use crate::RestSite;
 
-/// A post, what was loaded with it, and what this request may see of it.
+/// A post, the data that was loaded with it, and what the caller may read of it.
 pub(crate) struct PostItem {
     /// The row.
     pub post: Post,
     /// Its type.
     pub post_type: Arc<PostType>,
     /// The site.
-    pub site: Arc<Site>,
+    pub site: Arc<RestSite>,
     /// The site's options as of this request.
     pub settings: Arc<Settings>,
     /// Stored meta; empty when the plan reads none.
     pub stored_meta: Meta,
-    /// Its terms in every taxonomy, by name; empty when the plan reads none.
+    /// Its terms in every taxonomy, sorted by name; empty when the plan reads none.
     pub terms: Vec<Term>,
-    /// What its address needs beyond the row.
-    pub place: Place,
-    /// The files of an attachment; of other posts nothing.
+    /// Parts of its permalink that are not in the row.
+    pub permalink_parts: PermalinkParts,
+    /// The files of an attachment; `None` for other posts.
     pub attached: Option<Attached>,
-    /// The images that its texts name; empty when the plan reads none of them.
+    /// The images that its texts refer to; empty when the plan reads no texts.
     pub images: Arc<SiteImages>,
-    /// What is counted over all texts of the answer.
+    /// Counters shared by all texts of the response.
     pub page: Arc<Mutex<Page>>,
-    /// The address in the interface of the post above it; empty when it has none, or the plan reads no links.
-    pub up: String,
-    /// The types of blocks, where editors get the content: with the blocks that want to stand in it. The peer renders
-    /// it once more then, so that what counts over an answer, such as galleries, counts twice.
-    pub edited_with: Option<Arc<BlockTypes>>,
-    /// The slug that its title would give; empty when the plan does not read it.
+    /// REST URL of its parent; empty when it has none or the plan reads no links.
+    pub parent_url: String,
+    /// The block types, if the response contains the content for editors, with hooked blocks inserted. WordPress then
+    /// renders the content twice, so that counters shared by the response, such as those of galleries, are incremented
+    /// twice.
+    pub hooked_types: Option<Arc<BlockTypes>>,
+    /// The slug derived from its title; empty when the plan does not read it.
     pub generated_slug: String,
-    /// The caller may read content that a password guards.
+    /// The caller may read password-protected content.
     pub unlocked: bool,
-    /// Words in an excerpt made of the content.
+    /// Length of generated excerpts, in words.
     pub excerpt_length: usize,
-    /// Content and excerpt, where their blocks had to ask the store.
+    /// Content and excerpt, if their blocks required database access.
     pub rendered: Rendered,
 }
 
-/// Texts of a post that were rendered while it was loaded.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Rendered {
-    pub content: Option<String>,
-    pub excerpt: Option<String>,
-}
-
-/// What a post's address needs beyond its row: loaded for a whole page at once, and only what the site's address
-/// structure names.
-#[derive(Clone, Debug, Default)]
-pub struct Place {
-    /// The author's name in addresses.
-    pub author: String,
-    /// Slugs of the posts above it, topmost first.
-    pub ancestors: Vec<String>,
-    /// The path of slugs of its first category, topmost first.
-    pub category: Vec<String>,
-    /// The address of the post that an attachment hangs on, when everybody may see that.
-    pub parent: Option<String>,
-}
-
 impl PostItem {
-    /// The wire form of a stored moment.
-    fn wire(&self, stamp: Stamp) -> Value {
+    /// The JSON value of a stored timestamp.
+    fn timestamp(&self, stamp: Stamp) -> Value {
         stamp.map_or(Value::Null, |s| self.settings.zone.shown(s).into())
     }
 
     pub(crate) fn date(&self) -> Value {
-        self.wire(self.post.date)
+        self.timestamp(self.post.date)
     }
 
-    /// Drafts are stored without it: their date is then converted.
+    /// Drafts are stored without it; their local date is converted.
     pub(crate) fn date_gmt(&self) -> Value {
-        self.wire(self.post.date_gmt.or_else(|| self.post.date.map(|d| self.settings.zone.to_utc(d))))
+        self.timestamp(self.post.date_gmt.or_else(|| self.post.date.map(|d| self.settings.zone.to_utc(d))))
     }
 
     pub(crate) fn modified(&self) -> Value {
-        self.wire(self.post.modified)
+        self.timestamp(self.post.modified)
     }
 
     pub(crate) fn modified_gmt(&self) -> Value {
-        self.wire(self.post.modified_gmt.or_else(|| self.post.modified.map(|d| self.settings.zone.to_utc(d))))
+        self.timestamp(self.post.modified_gmt.or_else(|| self.post.modified.map(|d| self.settings.zone.to_utc(d))))
     }
 
     pub(crate) fn link(&self) -> String {
-        self.settings.urls.post(&self.post, &self.post_type, &self.place)
+        self.settings.urls.post(&self.post, &self.post_type, &self.permalink_parts)
     }
 
     pub(crate) fn permalink_template(&self) -> String {
-        self.settings.urls.post_template(&self.post, &self.post_type, &self.place)
+        self.settings.urls.post_template(&self.post, &self.post_type, &self.permalink_parts)
     }
 
-    /// A password guards it and this request has not given it.
-    fn locked(&self) -> bool {
+    /// Whether the content requires a password that the request does not contain.
+    fn is_locked(&self) -> bool {
         self.post.is_protected() && !self.unlocked
     }
 
@@ -115,22 +97,22 @@ impl PostItem {
         render::title(&self.post.title)
     }
 
-    /// The content as stored, or as editors get it.
+    /// The content as stored, or with hooked blocks for editors.
     pub(crate) fn content_raw(&self) -> String {
-        let Some(types) = &self.edited_with else { return self.post.content.clone() };
+        let Some(types) = &self.hooked_types else { return self.post.content.clone() };
         let ignored = self.stored_meta.text(IGNORED_HOOKS);
-        types.hooks().edited(&self.post.content, Some(&Root::of(&self.post.post_type, ignored)))
+        types.hooks().edited(&self.post.content, Some(&ContentRoot::of(&self.post.post_type, ignored)))
     }
 
     pub(crate) fn content_rendered(&self) -> String {
-        if self.locked() {
+        if self.is_locked() {
             return String::new();
         }
         if let Some(content) = &self.rendered.content {
             return content.clone();
         }
-        let render = || render::content(&self.site, &self.settings, &self.post, &self.with());
-        if self.edited_with.is_some() && self.post.content.contains('[') {
+        let render = || render::content(&self.site, &self.settings, &self.post, &self.render_options());
+        if self.hooked_types.is_some() && self.post.content.contains('[') {
             render();
         }
         render()
@@ -138,15 +120,17 @@ impl PostItem {
 
     pub(crate) fn excerpt_rendered(&self) -> String {
         match &self.rendered.excerpt {
-            _ if self.locked() => String::new(),
+            _ if self.is_locked() => String::new(),
             Some(excerpt) => excerpt.clone(),
-            None => render::excerpt(&self.site, &self.settings, &self.post, &self.with(), self.excerpt_length),
+            None => {
+                render::excerpt(&self.site, &self.settings, &self.post, &self.render_options(), self.excerpt_length)
+            }
         }
     }
 
-    /// What goes with its texts.
-    fn with(&self) -> render::With<'_> {
-        render::With { before: self.file_element(), ..render::With::new(&self.images, &self.page) }
+    /// Options for rendering its texts.
+    fn render_options(&self) -> render::RenderOptions<'_> {
+        render::RenderOptions { before: self.file_element(), ..render::RenderOptions::new(&self.images, &self.page) }
     }
 
     pub(crate) fn block_version(&self) -> i64 {
@@ -167,7 +151,7 @@ impl PostItem {
     }
 
     pub(crate) fn format(&self) -> String {
-        format_of(&self.terms).to_owned()
+        post_format(&self.terms).to_owned()
     }
 
     pub(crate) fn sticky(&self) -> bool {
@@ -183,57 +167,5 @@ impl PostItem {
 
     pub(crate) fn class_list(&self) -> Value {
         json!(class_list(&self.site, &self.post, &self.post_type, &self.terms, self.featured_media() > 0))
-    }
-}
-
-/// The format stands as a term `post-format-NAME`; a post without one is standard.
-fn format_of(terms: &[Term]) -> &str {
-    let slug = terms.iter().find(|t| t.taxonomy == "post_format").map_or("", |t| t.slug.as_str());
-    let format = slug.strip_prefix("post-format-").unwrap_or_default();
-    if super::fields::FORMATS.contains(&format) { format } else { "standard" }
-}
-
-/// Class names of the element around a post, in the peer's order: the post itself, its state, then its terms.
-pub(crate) fn class_list(
-    site: &Site,
-    post: &Post,
-    kind: &PostType,
-    terms: &[Term],
-    has_thumbnail: bool,
-) -> Vec<String> {
-    let mut classes = vec![
-        format!("post-{}", post.id),
-        post.post_type.clone(),
-        format!("type-{}", post.post_type),
-        format!("status-{}", post.status),
-    ];
-    if kind.supports("post-formats") {
-        classes.push(format!("format-{}", format_of(terms)));
-    }
-    if post.is_protected() {
-        // Whoever asks: the interface takes no account of cookies here.
-        classes.push("post-password-required".to_owned());
-    }
-    if has_thumbnail && !post.is_protected() {
-        classes.push("has-post-thumbnail".to_owned());
-    }
-    classes.push("hentry".to_owned());
-    for taxonomy in site.taxonomies.of_type(&post.post_type).filter(|t| t.public) {
-        let prefix = if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name };
-        for term in terms.iter().filter(|t| t.taxonomy == taxonomy.name && !t.slug.is_empty()) {
-            classes.push(format!("{prefix}-{}", class_of(term)));
-        }
-    }
-    classes.iter().map(|c| svc_text::esc_attr(c)).collect()
-}
-
-/// A slug fit for a class name, or the term's number when it would read as one.
-fn class_of(term: &Term) -> String {
-    let class = svc_text::sanitize_html_class(&term.slug, &term.id.to_string());
-    let digits = class.trim_start_matches('-');
-    if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) || digits.is_empty() {
-        term.id.to_string()
-    } else {
-        class
     }
 }

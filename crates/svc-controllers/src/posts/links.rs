@@ -1,44 +1,40 @@
-//! Relations of a post: where its author, terms, revisions and the rest are, and what the caller may do with it.
+//! Links of a post: related resources, and the actions that the caller may take.
 
-use std::sync::Arc;
-
-use serde_json::{Value, json};
-use svc_model::{PostType, Taxonomy};
 use svc_routing::{Link, Links};
 
 use super::{item::PostItem, rights::PostRights};
-use crate::{LINK_RELATION, Site};
+use crate::{LINK_RELATION, links::with_query};
 
-/// How many revisions a post has, and its latest one.
+/// Number of revisions of a post, and the latest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Revisions {
-    /// Their number.
+    /// Number of revisions.
     pub count: u64,
-    /// The latest, zero when there is none.
+    /// The latest revision, 0 when there is none.
     pub latest: svc_model::PostId,
 }
 
-/// The relations of one post. `rights` is what the caller may do with posts of the type and with this one; actions are
-/// told in context `edit` only.
+/// The links of one post. `rights` are the caller's permissions on the post and its type. Actions are listed in context
+/// `edit` only.
 pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, edit: bool) -> Links {
-    let (site, post, kind) = (&item.site, &item.post, &item.post_type);
+    let (site, post, post_type) = (&item.site, &item.post, &item.post_type);
     let urls = &item.settings.urls;
-    let collection = urls.rest(&site.route_of_type(kind));
+    let collection = urls.rest(&site.route_of_type(post_type));
     let own = format!("{collection}/{}", post.id);
     let namespaced = |path: &str| urls.rest(&format!("/{}/{path}", site.brand.namespace()));
-    let is_old = matches!(kind.name.as_str(), "post" | "page");
+    let is_post_or_page = matches!(post_type.name.as_str(), "post" | "page");
 
     let mut links = Links::new();
     links.add("self", Link::new(&own).allow(rights.allowed_methods()));
     links.add("collection", Link::new(&collection));
-    links.add("about", Link::new(namespaced(&format!("types/{}", kind.name))));
-    if (is_old || kind.supports("author")) && !post.author.is_none() {
+    links.add("about", Link::new(namespaced(&format!("types/{}", post_type.name))));
+    if (is_post_or_page || post_type.supports("author")) && !post.author.is_none() {
         links.add("author", Link::new(namespaced(&format!("users/{}", post.author))).embeddable());
     }
-    if is_old || kind.supports("comments") {
+    if is_post_or_page || post_type.supports("comments") {
         links.add("replies", Link::new(with_query(&namespaced("comments"), "post", post.id.0)).embeddable());
     }
-    if is_old || kind.supports("revisions") {
+    if is_post_or_page || post_type.supports("revisions") {
         links.add("version-history", Link::new(format!("{own}/revisions")).attr("count", revisions.count));
         if revisions.count > 0 {
             let latest = revisions.latest;
@@ -46,8 +42,8 @@ pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, 
             links.add("predecessor-version", Link::new(href).attr("id", latest.0));
         }
     }
-    if !item.up.is_empty() {
-        links.add("up", Link::new(&item.up).embeddable());
+    if !item.parent_url.is_empty() {
+        links.add("up", Link::new(&item.parent_url).embeddable());
     }
     let relation = |name: &str| format!("{LINK_RELATION}{name}");
     if item.featured_media() > 0 {
@@ -58,10 +54,10 @@ pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, 
         let link = Link::new(&parent.href).embeddable().attr("post_type", parent.post_type.as_str());
         links.add(relation("attached-to"), link.attr("id", parent.id.0));
     }
-    if kind.name != "attachment" {
+    if post_type.name != "attachment" {
         links.add(relation("attachment"), Link::new(with_query(&namespaced("media"), "parent", post.id.0)));
     }
-    for taxonomy in site.taxonomies.of_type(&kind.name).filter(|t| t.show_in_rest) {
+    for taxonomy in site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
         let terms = urls.rest(&site.route_of_taxonomy(taxonomy));
         let link = Link::new(with_query(&terms, "post", post.id.0)).attr("taxonomy", taxonomy.name.as_str());
         links.add(relation("term"), link.embeddable());
@@ -72,53 +68,4 @@ pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, 
         }
     }
     links
-}
-
-/// Adds a parameter to an address that may have some already (the shape without permalinks).
-pub(crate) fn with_query(address: &str, name: &str, value: impl std::fmt::Display) -> String {
-    svc_php::query::extend_url_with(address, [(name, value.to_string().as_str())])
-}
-
-/// The relation and the sentence of each action that a type knows, as `(name, title, schema of what it takes)`.
-pub(crate) fn schema_links(site: &Arc<Site>, kind: &PostType) -> Value {
-    // The type is registered when the site is open; a store that cannot be read then leaves the address relative.
-    let collection = site.route_of_type(kind);
-    let href = format!("{}/{{id}}", site.settings().map_or(collection.clone(), |s| s.urls.rest(&collection)));
-    let link = |action: String, title: String, target: Value| {
-        json!({
-            "rel": format!("{LINK_RELATION}action-{action}"),
-            "title": title,
-            "href": href,
-            "targetSchema": {"type": "object", "properties": target},
-        })
-    };
-    let mut links = Vec::new();
-    if kind.name != "attachment" {
-        let target = json!({"status": {"type": "string", "enum": ["publish", "future"]}});
-        links.push(link("publish".into(), "The caller may publish this post.".into(), target));
-    }
-    let target = json!({"content": {"raw": {"type": "string"}}});
-    links.push(link("unfiltered-html".into(), "The caller may use any HTML and scripts.".into(), target));
-    if kind.name == "post" {
-        let target = json!({"sticky": {"type": "boolean"}});
-        links.push(link("sticky".into(), "The caller may make this post sticky.".into(), target));
-    }
-    if kind.supports("author") {
-        let target = json!({"author": {"type": "integer"}});
-        links.push(link("assign-author".into(), "The caller may change who wrote this post.".into(), target));
-    }
-    for taxonomy in site.taxonomies.of_type(&kind.name).filter(|t| t.show_in_rest) {
-        let base = &taxonomy.rest_base;
-        let target = json!({base: {"type": "array", "items": {"type": "integer"}}});
-        let title = format!("The caller may give this post terms of the taxonomy {}.", taxonomy.name);
-        links.push(link(format!("assign-{base}"), title, target.clone()));
-        let title = format!("The caller may make terms of the taxonomy {}.", taxonomy.name);
-        links.push(link(format!("create-{base}"), title, target));
-    }
-    Value::Array(links)
-}
-
-/// The capability that making a term needs: flat taxonomies grow by use.
-pub(crate) fn create_term_cap(taxonomy: &Taxonomy) -> &str {
-    if taxonomy.hierarchical { &taxonomy.caps.edit_terms } else { &taxonomy.caps.assign_terms }
 }

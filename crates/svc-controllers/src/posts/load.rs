@@ -1,4 +1,4 @@
-//! Loads, for a whole page of posts at once, what the members that are asked for read.
+//! Loads the data of a page of posts in a fixed number of queries.
 
 use std::{
     collections::HashMap,
@@ -7,9 +7,20 @@ use std::{
 
 use svc_auth::Caller;
 use svc_content::shortcodes::Page;
-use svc_model::{Post, PostId, PostType, Term, TermId};
+use svc_model::{Post, PostId, PostType, Term};
+use svc_render::{
+    blocks::{self, site_blocks::BlockViewer},
+    content::RenderOptions,
+    feeds::MissingFeeds,
+    images::SiteImages,
+};
 use svc_resource::{Plan, View};
 use svc_routing::Request;
+use svc_site::{
+    Access, Settings, SiteResult, block_types,
+    permalinks::{self, PermalinkParts, category_paths, first_category},
+    posts::{draft::PostDraft, slugs},
+};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
@@ -17,88 +28,81 @@ use svc_store::{
 };
 
 use super::{
-    draft::PostDraft,
-    item::{Place, PostItem},
+    item::PostItem,
     links::{self, Revisions},
     rights::PostRights,
-    slugs,
 };
-use crate::{
-    Access, Settings, Site, Stored, addresses,
-    blocks::{self, Reader},
-    feeds::Missing,
-    media::{self, SiteImages},
-    render::With,
-};
+use crate::{RestSite, posts::attachment, request::block_viewer};
 
-/// What a request may see of the posts that it loads.
-pub(crate) struct Loading<'a> {
-    pub site: &'a Arc<Site>,
+/// Loads posts for a request.
+pub(crate) struct PostLoader<'a> {
+    pub site: &'a Arc<RestSite>,
     pub settings: &'a Arc<Settings>,
     pub post_type: &'a Arc<PostType>,
     pub caller: &'a Caller,
     pub view: &'a View,
-    /// The password that the request gives for content that one guards; empty when it gives none.
+    /// The password of the request for protected content; empty when there is none.
     pub password: String,
     pub excerpt_length: usize,
-    /// The request, where blocks are told who reads.
+    /// The request, if blocks depend on its caller and URL.
     pub req: Option<&'a Request>,
-    /// Feeds of other sites that were not known yet.
-    pub missing: Missing,
+    /// Collects feeds of other sites that are not cached yet.
+    pub missing: MissingFeeds,
 }
 
-/// A post ready to be rendered, with its links when they are asked for.
-pub(crate) struct Loaded {
+/// A post ready to be rendered, with its links if they are requested.
+pub(crate) struct LoadedPost {
     pub item: PostItem,
     pub links: Option<svc_routing::Links>,
 }
 
-impl Loading<'_> {
-    /// Loads what the plan reads: one query per kind of related data, whatever the number of posts.
+impl PostLoader<'_> {
+    /// Loads the data that the plan reads: one query per kind of related data, regardless of the number of posts.
     pub(crate) fn load(
         &self,
         db: &mut Db,
         access: &Access<'_>,
         rows: Vec<Post>,
         plan: &Plan<'_, PostItem, PostDraft>,
-    ) -> Stored<Vec<Loaded>> {
+    ) -> SiteResult<Vec<LoadedPost>> {
         let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
-        let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let raw_ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let wants_links = self.view.wants_links();
         let taxonomies: Vec<_> =
             self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
 
         let is_attachment = self.post_type.name == "attachment";
         let edit = self.view.context == "edit";
-        let edited_with =
-            (edit && blocks::is_edited(&self.post_type.name)).then(|| self.site.block_types(self.settings));
-        let has_hooks = edited_with.as_ref().is_some_and(|types| !types.hooks().is_empty());
+        let hooked_types =
+            (edit && block_types::is_edited(&self.post_type.name)).then(|| self.site.block_types(self.settings));
+        let has_hooks = hooked_types.as_ref().is_some_and(|types| !types.hooks().is_empty());
         let wants_meta = wants_links
             || is_attachment
             || has_hooks && plan.wants("content.raw")
             || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
-        let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
-        let wants_addresses = plan.wants_any(&["link", "permalink_template"]);
+        let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &raw_ids)? } else { HashMap::new() };
+        let wants_permalinks = plan.wants_any(&["link", "permalink_template"]);
         let mut attached = match is_attachment {
-            true => media::attached(db, self.site, self.settings, &rows, &meta)?,
+            true => attachment::attached(db, self.site, self.settings, &rows, &meta)?,
             false => HashMap::new(),
         };
         let wants_texts = plan.wants_any(&["content", "excerpt", "description", "caption"]);
-        let shown: Vec<&Post> = rows.iter().filter(|_| wants_texts).collect();
-        let images = Arc::new(SiteImages::of_posts(db, self.site, self.settings, &shown)?);
+        let rendered: Vec<&Post> = rows.iter().filter(|_| wants_texts).collect();
+        let images = Arc::new(SiteImages::of_posts(db, self.site, self.settings, &rendered)?);
         let page: Arc<Mutex<Page>> = Arc::default();
         let wants_terms = plan.wants_any(&["format", "class_list"])
-            || (wants_addresses && self.settings.urls.names_category())
+            || (wants_permalinks && self.settings.urls.names_category())
             || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
         let mut terms = if wants_terms { terms::of_objects(db, &ids)? } else { HashMap::new() };
-        let mut places = if wants_addresses { self.places(db, &rows, &terms)? } else { HashMap::new() };
+        let mut permalink_parts =
+            if wants_permalinks { self.permalink_parts(db, &rows, &terms)? } else { HashMap::new() };
         let revisions = if wants_links && self.post_type.supports("revisions") {
             posts::revision_counts(db, &ids)?
         } else {
             HashMap::new()
         };
-        let mut above =
-            if wants_links && self.post_type.hierarchical { self.above(db, &rows)? } else { HashMap::new() };
+        let mut parent_urls =
+            if wants_links && self.post_type.hierarchical { self.parent_urls(db, &rows)? } else { HashMap::new() };
         let slugs = if plan.wants("generated_slug") { self.generated_slugs(db, &rows)? } else { HashMap::new() };
 
         let wanted = blocks::Wanted {
@@ -106,12 +110,12 @@ impl Loading<'_> {
             excerpt: plan.wants("excerpt.rendered"),
             words: self.excerpt_length,
         };
-        let reader = || {
-            let reader = self.req.map(|req| Reader::of(self.site, self.settings, req)).unwrap_or_default();
-            Reader { missing: self.missing.clone(), ..reader }
+        let viewer = || {
+            let viewer = self.req.map(|req| block_viewer(self.site, self.settings, req)).unwrap_or_default();
+            BlockViewer { missing: self.missing.clone(), ..viewer }
         };
         let mut texts =
-            blocks::rendered(self.site, self.settings, reader, db, &rows, wanted, &With::new(&images, &page))?
+            blocks::rendered(self.site, self.settings, viewer, db, &rows, wanted, &RenderOptions::new(&images, &page))?
                 .into_iter();
 
         Ok(rows
@@ -121,20 +125,20 @@ impl Loading<'_> {
                 let rights = (wants_links || edit && post.is_protected()).then(|| {
                     PostRights::of(self.caller, access, &post, self.post_type, &taxonomies, wants_links && edit)
                 });
-                let given = !self.password.is_empty() && super::same_secret(&self.password, &post.password);
-                let unlocked = given || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
-                let (attached, page_above) = attached.remove(&id).unzip();
-                let mut place = places.remove(&id).unwrap_or_default();
-                place.parent = page_above.flatten();
+                let has_password = !self.password.is_empty() && super::same_secret(&self.password, &post.password);
+                let unlocked = has_password || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
+                let (attached, parent) = attached.remove(&id).unzip();
+                let mut parts = permalink_parts.remove(&id).unwrap_or_default();
+                parts.parent = parent.flatten();
                 let item = PostItem {
                     attached,
                     images: Arc::clone(&images),
                     page: Arc::clone(&page),
-                    edited_with: edited_with.clone(),
+                    hooked_types: hooked_types.clone(),
                     stored_meta: meta.remove(&id.0).unwrap_or_default(),
                     terms: terms.remove(&id).unwrap_or_default(),
-                    place,
-                    up: above.remove(&id).unwrap_or_default(),
+                    permalink_parts: parts,
+                    parent_url: parent_urls.remove(&id).unwrap_or_default(),
                     generated_slug: slugs.get(&id).cloned().unwrap_or_default(),
                     post,
                     post_type: Arc::clone(self.post_type),
@@ -148,42 +152,49 @@ impl Loading<'_> {
                 let links = rights
                     .filter(|_| wants_links)
                     .map(|r| links::links(&item, &r, Revisions { count: count.0, latest: count.1 }, edit));
-                Loaded { item, links }
+                LoadedPost { item, links }
             })
             .collect())
     }
 
-    /// What the addresses of the posts need: only what the site's structure, or the type's, names.
-    fn places(&self, db: &mut Db, rows: &[Post], terms: &HashMap<PostId, Vec<Term>>) -> Stored<HashMap<PostId, Place>> {
-        let mut places: HashMap<PostId, Place> = HashMap::new();
-        let plain = self.post_type.name == "post";
-        if plain && self.settings.urls.names_author() {
+    /// The parts of the posts' permalinks that are not in their rows. Only the parts in the permalink structure are
+    /// loaded.
+    fn permalink_parts(
+        &self,
+        db: &mut Db,
+        rows: &[Post],
+        terms: &HashMap<PostId, Vec<Term>>,
+    ) -> SiteResult<HashMap<PostId, PermalinkParts>> {
+        let mut permalink_parts: HashMap<PostId, PermalinkParts> = HashMap::new();
+        let is_post = self.post_type.name == "post";
+        if is_post && self.settings.urls.names_author() {
             let mut authors: Vec<_> = rows.iter().map(|p| p.author).collect();
             authors.sort_unstable();
             authors.dedup();
             let names: HashMap<_, _> = users::get_many(db, &authors)?.into_iter().map(|u| (u.id, u.nicename)).collect();
             for post in rows {
-                places.entry(post.id).or_default().author = names.get(&post.author).cloned().unwrap_or_default();
+                permalink_parts.entry(post.id).or_default().author =
+                    names.get(&post.author).cloned().unwrap_or_default();
             }
         }
-        if plain && self.settings.urls.names_category() {
-            let firsts: Vec<(PostId, Term)> =
+        if is_post && self.settings.urls.names_category() {
+            let categories: Vec<(PostId, Term)> =
                 rows.iter().filter_map(|p| Some((p.id, first_category(terms.get(&p.id)?)?.clone()))).collect();
-            let paths = category_paths(db, firsts.iter().map(|(_, t)| t))?;
-            for (id, term) in firsts {
-                places.entry(id).or_default().category = paths.get(&term.id).cloned().unwrap_or_default();
+            let paths = category_paths(db, categories.iter().map(|(_, t)| t))?;
+            for (id, term) in categories {
+                permalink_parts.entry(id).or_default().category = paths.get(&term.id).cloned().unwrap_or_default();
             }
         }
         if self.post_type.hierarchical {
             for (id, path) in posts::ancestor_slugs(db, rows)? {
-                places.entry(id).or_default().ancestors = path;
+                permalink_parts.entry(id).or_default().ancestors = path;
             }
         }
-        Ok(places)
+        Ok(permalink_parts)
     }
 
-    /// The addresses in the interface of what stands above these posts, which may be of another type; one query.
-    fn above(&self, db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String>> {
+    /// The REST URLs of the posts' parents, which may be of another type; one query.
+    fn parent_urls(&self, db: &mut Db, rows: &[Post]) -> SiteResult<HashMap<PostId, String>> {
         let mut parents: Vec<PostId> = rows.iter().map(|p| p.parent).filter(|id| !id.is_none()).collect();
         parents.sort_unstable();
         parents.dedup();
@@ -191,38 +202,25 @@ impl Loading<'_> {
             return Ok(HashMap::new());
         }
         let found = posts::get_many(db, &parents)?;
-        let address = |post: &Post| {
+        let parent_url = |post: &Post| {
             let parent = found.iter().find(|p| p.id == post.parent);
-            let route = parent.map(|p| addresses::route(self.site, p)).unwrap_or_default();
+            let route = parent.map(|p| permalinks::route(self.site, p)).unwrap_or_default();
             (post.id, self.settings.urls.rest(&route))
         };
-        Ok(rows.iter().filter(|p| !p.parent.is_none()).map(address).collect())
+        Ok(rows.iter().filter(|p| !p.parent.is_none()).map(parent_url).collect())
     }
 
-    /// The slugs that the titles would give, each made unique among the other posts.
-    fn generated_slugs(&self, db: &mut Db, rows: &[Post]) -> Stored<HashMap<PostId, String>> {
-        let wish = |post: &Post| {
+    /// The slugs derived from the titles, each unique among the other posts.
+    fn generated_slugs(&self, db: &mut Db, rows: &[Post]) -> SiteResult<HashMap<PostId, String>> {
+        let candidate = |post: &Post| {
             let slug = svc_text::sanitize_title(&post.title);
             let slug = if slug.is_empty() { post.id.to_string() } else { slug };
             slugs::wish(&slug, post, "", self.post_type, &self.settings.urls)
         };
-        let wishes: Vec<_> = rows.iter().map(wish).collect();
-        let slugs = posts::unique_slugs(db, &wishes)?;
+        let candidates: Vec<_> = rows.iter().map(candidate).collect();
+        let slugs = posts::unique_slugs(db, &candidates)?;
         Ok(rows.iter().zip(slugs).map(|(post, slug)| (post.id, percent_decoded(&slug))).collect())
     }
-}
-
-/// The slugs from the top category down to each of these, by id: two queries, whatever their number.
-pub(super) fn category_paths<'t>(
-    db: &mut Db,
-    categories: impl Iterator<Item = &'t Term>,
-) -> Stored<HashMap<TermId, Vec<String>>> {
-    crate::terms::slug_paths(db, "category", categories)
-}
-
-/// The category that stands in a post's address: the one with the lowest number.
-pub(crate) fn first_category(terms: &[Term]) -> Option<&Term> {
-    terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id)
 }
 
 fn percent_decoded(slug: &str) -> String {

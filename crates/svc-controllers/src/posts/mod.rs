@@ -1,22 +1,18 @@
 //! Posts of each type: list, create, fetch, update, delete.
 //!
-//! The example to copy for other families: `fields` and `params` name every member and parameter once, `load` fetches a
-//! page's data in a fixed number of queries, `rules` says what a change does, `write` stores it. Here are the routes, and
-//! each operation beside its permission.
+//! The model for other families: `fields` and `params` define the fields and parameters, `load` loads the data of a
+//! page in a fixed number of queries, `write` stores changes. This module contains the routes and, for each operation,
+//! its permission check and handler.
 
+pub(crate) mod attachment;
 mod autosave;
-pub(crate) mod checks;
-pub(crate) mod draft;
 pub(crate) mod fields;
-mod former;
 pub(crate) mod item;
 mod links;
 mod load;
 pub(crate) mod params;
-mod removal;
 pub(crate) mod rights;
-mod rules;
-mod slugs;
+pub(crate) mod validators;
 pub(crate) mod write;
 
 use std::sync::Arc;
@@ -24,6 +20,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RestController};
+use svc_render::feeds::{MissingFeeds, with_cached_feeds, with_feeds};
 use svc_resource::{Paging, Params, View, total_headers};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
@@ -32,63 +29,36 @@ use svc_schema::{
     Arg, Args, MethodKind, Schema,
     build::{SchemaBuilder, boolean, integer, string},
 };
+use svc_site::{Access, Settings, SiteResult, access::CapabilityData, posts::delete};
 use svc_store::{
-    Db, moment,
+    Db,
     posts::{self, PostQuery},
+    request_cache,
 };
 
-pub use item::Place;
-pub(crate) use item::{Rendered, class_list};
-pub(crate) use links::{create_term_cap, schema_links, with_query};
-pub(crate) use load::{Loaded, first_category};
-pub(crate) use removal::remove;
+use self::{fields::PostFields, load::PostLoader, params::PostList};
+use crate::{RestSite, args::context_arg, caller, errors, request::only_reads, respond};
+
+pub(crate) use load::LoadedPost;
 pub(crate) use rights::PostRights;
 
-use self::{fields::PostFields, load::Loading, params::PostList};
-use crate::{
-    Access, Settings, Site, Stored,
-    access::{PostsAsked, only_reads},
-    caller, errors,
-    feeds::{Missing, with_feeds, with_known_feeds},
-    media, respond,
-};
-
-/// Words in an excerpt made of the content, unless the request says otherwise.
+/// Default length of generated excerpts, in words.
 const EXCERPT_WORDS: usize = 55;
-/// Longest excerpt that a request may ask for, in words.
+/// Maximum length of generated excerpts, in words.
 const MAX_EXCERPT_WORDS: i64 = 1_000;
 
 /// The family of one post type.
 pub struct Posts {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     fields: PostFields,
     params: Params<PostList>,
     extra: ExtraFields,
 }
 
-/// What `context` can be.
-pub(crate) const CONTEXTS: [&str; 3] = ["view", "embed", "edit"];
-
-/// The parameter `context` of every list and item.
-pub(crate) fn context_param() -> SchemaBuilder {
-    string().describe("Which members are shown, and to whom.").one_of(CONTEXTS).default("view")
-}
-
-/// [`context_param`] as an argument of an endpoint: WordPress validates it before any argument is sanitized.
-pub(crate) fn context_arg() -> Arg {
-    Arg::by_schema(context_param())
-}
-
-/// A text as one line without markup: how the parameter `search` of lists is cleaned, and members that are plain text.
-pub(crate) fn one_line(value: Value, _: &str) -> Result<Value> {
-    let is_list = value.is_array() || value.is_object();
-    Ok(if is_list { value } else { svc_text::sanitize_text_field(&svc_php::cast::to_text(&value)).into() })
-}
-
 impl Posts {
     /// The family of this type.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         Posts {
             site: Arc::clone(site),
             fields: fields::fields(site, post_type).with_extra(extra, &post_type.name),
@@ -98,30 +68,30 @@ impl Posts {
         }
     }
 
-    /// The family with other parameters of its list.
+    /// Replaces the parameters of the list.
     pub(crate) fn with_params(self, params: Params<PostList>) -> Self {
         Posts { params, ..self }
     }
 
-    /// The family with another table of members and other parameters of its list.
+    /// Replaces the fields and the parameters of the list.
     pub(crate) fn with_tables(self, fields: PostFields, params: Params<PostList>) -> Self {
         Posts { fields: fields.with_extra(&self.extra, &self.post_type.name), params, ..self }
     }
 
-    /// Its members.
+    /// The fields of the type.
     pub(crate) fn fields(&self) -> &PostFields {
         &self.fields
     }
 
-    /// The arguments of its list.
+    /// The arguments of the list.
     pub(crate) fn query_args(&self) -> Args {
         self.params.query_args()
     }
 
     /// Arguments of a request for one post.
     fn item_args(&self) -> Args {
-        let password = ("password", Arg::from(string().describe("Password that guards the content.")));
-        let length = ("excerpt_length", Arg::from(integer().describe("Words in an excerpt made of the content.")));
+        let password = ("password", Arg::from(string().describe("Password of the post, if it is protected.")));
+        let length = ("excerpt_length", Arg::from(integer().describe("Length of a generated excerpt, in words.")));
         let length = self.fields.has("excerpt").then_some(length);
         [("context", context_arg())].into_iter().chain(length).chain([password]).collect()
     }
@@ -131,9 +101,9 @@ impl Controller for Posts {
     fn routes(&self) -> Vec<Route<Self>> {
         let base = &self.post_type.rest_base;
         let schema = Schema::compile(self.fields.item_schema());
-        let id = Args::from([("id", integer().describe("Number that identifies the post."))]);
+        let id = Args::from([("id", integer().describe("The post's ID."))]);
         let force: SchemaBuilder =
-            boolean().describe("Whether to delete for good instead of moving to the trash.").default(false);
+            boolean().describe("Whether to delete permanently instead of moving to the trash.").default(false);
         vec![
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
@@ -142,13 +112,13 @@ impl Controller for Posts {
                     get(Self::list, Self::can_list)
                         .cacheable()
                         .args(self.query_args())
-                        .sanitize_arg("status", checks::statuses(&self.site, &self.post_type)),
+                        .sanitize_arg("status", validators::statuses(&self.site, &self.post_type)),
                 )
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.fields.args(MethodKind::Creatable))
-                        .validate_arg("status", checks::status(&self.site, &self.post_type))
-                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", validators::status(&self.site, &self.post_type))
+                        .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)
@@ -158,73 +128,74 @@ impl Controller for Posts {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
-                        .validate_arg("status", checks::status(&self.site, &self.post_type))
-                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", validators::status(&self.site, &self.post_type))
+                        .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
     }
 }
 
-/// A post, the site's options at that moment, and what permissions ask about it.
-struct Found {
+/// A post, the site's options in the same snapshot, and the data for its permission checks.
+struct PostAccess {
     post: Post,
     settings: Arc<Settings>,
-    asked: PostsAsked,
+    capability_data: CapabilityData,
 }
 
-/// A post that a permission has let through, with what it was judged by.
-pub(crate) struct Granted {
+/// A post that passed its permission check, with the options that the check used.
+pub(crate) struct Authorized {
     /// The post.
     pub(crate) post: Post,
-    /// The site's options at that moment.
+    /// The site's options.
     pub(crate) settings: Arc<Settings>,
 }
 
 /// One page of a list.
 pub(crate) struct ListPage<T> {
-    /// What was made of the posts that the caller may read.
+    /// The items of the posts that the caller may read.
     pub(crate) items: Vec<T>,
     paging: Paging,
     settings: Arc<Settings>,
 }
 
 impl Posts {
-    /// A post of this type, or 404. Read once for the request: the permissions of all methods are asked for `Allow`.
-    fn find(&self, req: &Request) -> Result<Arc<Found>> {
-        // Routes of autosaves name the post without an argument of their own, so that it may still be text.
+    /// A post of this type, or 404. Cached for the request, because the permission checks of all methods run for
+    /// `Allow`.
+    fn find(&self, req: &Request) -> Result<Arc<PostAccess>> {
+        // Autosave routes do not declare the argument `id`, so it may be text.
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
-        let found = moment::once_of(&*self.site, id, || {
+        let found = request_cache::get_or_load_by_id(&*self.site, id, || {
             self.site.read(|db| {
                 let found = if id > 0 { posts::get(db, PostId(id))? } else { None };
                 let post = found.ok_or_else(errors::post_not_found)?;
                 let settings = self.site.settings_in(db)?;
-                let asked = PostsAsked::load(db, std::slice::from_ref(&post))?;
-                Ok(Arc::new(Found { post, settings, asked }))
+                let capability_data = CapabilityData::load(db, std::slice::from_ref(&post))?;
+                Ok(Arc::new(PostAccess { post, settings, capability_data }))
             })
         })?;
         if found.post.post_type == self.post_type.name { Ok(found) } else { Err(errors::post_not_found()) }
     }
 
-    /// A post that `judge` lets through.
-    pub(crate) fn granted(
+    /// The post of the request, if `authorize` accepts it.
+    pub(crate) fn authorized(
         &self,
         req: &Request,
-        judge: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
-    ) -> Result<Granted> {
+        authorize: impl FnOnce(&Caller, &Access<'_>, &Post) -> Result<()>,
+    ) -> Result<Authorized> {
         let found = self.find(req)?;
-        let Found { post, settings, asked } = &*found;
-        judge(&caller(req), &Access::about(&self.site, settings, asked.clone()), post)?;
-        Ok(Granted { post: post.clone(), settings: Arc::clone(settings) })
+        let PostAccess { post, settings, capability_data } = &*found;
+        authorize(&caller(req), &Access::about(&self.site, settings, capability_data.clone()), post)?;
+        Ok(Authorized { post: post.clone(), settings: Arc::clone(settings) })
     }
 
-    /// Whether a caller has one of the capabilities that the type names, which may stand for another.
+    /// Whether a caller has a capability of the type, which may be mapped to another one.
     fn has_cap(&self, caller: &Caller, cap: &str) -> Result<bool> {
         Ok(Access::new(&self.site, &*self.site.settings()?).can(caller, cap))
     }
 
-    fn loading<'a>(&'a self, settings: &'a Arc<Settings>, caller: &'a Caller, view: &'a View) -> Loading<'a> {
-        Loading {
+    fn loader<'a>(&'a self, settings: &'a Arc<Settings>, caller: &'a Caller, view: &'a View) -> PostLoader<'a> {
+        PostLoader {
             site: &self.site,
             settings,
             post_type: &self.post_type,
@@ -233,16 +204,16 @@ impl Posts {
             password: String::new(),
             excerpt_length: EXCERPT_WORDS,
             req: None,
-            missing: Missing::default(),
+            missing: MissingFeeds::default(),
         }
     }
 
-    /// Arguments of a request that creates or changes a post.
+    /// Arguments of a request that creates or updates a post.
     pub(crate) fn args(&self, kind: MethodKind) -> Args {
         self.fields.args(kind)
     }
 
-    /// The wire form of a loaded post, without its links.
+    /// Adds additional fields to a prepared post.
     async fn finish(
         &self,
         id: PostId,
@@ -251,36 +222,39 @@ impl Posts {
         view: &View,
     ) -> Result<svc_routing::Map> {
         if self.post_type.rest_controller == RestController::Blocks {
-            lift_sync_status(&mut item, view);
+            move_sync_status(&mut item, view);
         }
         respond::finish(&self.extra, &self.post_type.name, id.0, item, req, view).await
     }
 
-    /// A response that shows one post as this request may see it.
+    /// A response with one post, as the caller may read it.
     pub(crate) async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let excerpt: Option<i64> = req.arg("excerpt_length")?;
-        let load = |missing: &Missing| {
+        let load = |missing: &MissingFeeds| {
             self.site.read(|db| {
                 let settings = self.site.settings_in(db)?;
                 let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
-                let mut loading = self.loading(&settings, &caller, &view);
-                loading.password = query_password(req);
-                loading.req = Some(req);
-                loading.missing = missing.clone();
+                let mut loader = self.loader(&settings, &caller, &view);
+                loader.password = query_password(req);
+                loader.req = Some(req);
+                loader.missing = missing.clone();
                 if let Some(words) = excerpt {
-                    loading.excerpt_length =
-                        usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
+                    loader.excerpt_length = usize::try_from(words.clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(EXCERPT_WORDS);
                 }
-                loading.load(db, &access, vec![post.clone()], &plan)
+                loader.load(db, &access, vec![post.clone()], &plan)
             })
         };
-        // A response to a write does not wait for other sites.
+        // Responses to writes do not wait for feeds of other sites.
         let reads = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-        let mut loaded = if reads { with_feeds(&self.site, load).await? } else { with_known_feeds(&self.site, load)? };
-        media::measure(&self.site, &mut loaded, &plan).await?;
-        let Some(Loaded { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
+        let mut loaded = if reads {
+            with_feeds(&self.site.renderer, load).await?
+        } else {
+            with_cached_feeds(&self.site.renderer, load)?
+        };
+        attachment::measure(&self.site, &mut loaded, &plan).await?;
+        let Some(LoadedPost { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);
         Ok(respond::single(self.finish(item.post.id, data, req, &view).await?, links))
     }
@@ -298,60 +272,60 @@ impl Posts {
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
-        let load = |missing: &Missing| {
+        let load = |missing: &MissingFeeds| {
             self.page(&req, |db, settings, access, rows| {
-                let mut loading = self.loading(settings, &caller, &view);
-                loading.password = query_password(&req);
-                loading.req = Some(&req);
-                loading.missing = missing.clone();
-                loading.load(db, access, rows, &plan)
+                let mut loader = self.loader(settings, &caller, &view);
+                loader.password = query_password(&req);
+                loader.req = Some(&req);
+                loader.missing = missing.clone();
+                loader.load(db, access, rows, &plan)
             })
         };
-        let mut page = with_feeds(&self.site, load).await?;
-        media::measure(&self.site, &mut page.items, &plan).await?;
+        let mut page = with_feeds(&self.site.renderer, load).await?;
+        attachment::measure(&self.site, &mut page.items, &plan).await?;
         let mut items = Vec::with_capacity(page.items.len());
-        for Loaded { item, links } in std::mem::take(&mut page.items) {
+        for LoadedPost { item, links } in std::mem::take(&mut page.items) {
             let data = self.finish(item.post.id, plan.prepare(&item), &req, &view).await?;
             items.push(respond::with_links(data, links, &req));
         }
         Ok(self.paged(&page, items, &req, &self.site.route_of_type(&self.post_type)))
     }
 
-    /// The page of the list that the request asks for; `load` makes the items of the rows that the caller may read, in the
-    /// snapshot that found them.
+    /// The requested page of the list. `load` builds items from the rows that the caller may read, in the same
+    /// snapshot.
     pub(crate) fn page<T>(
         &self,
         req: &Request,
-        load: impl FnOnce(&mut Db, &Arc<Settings>, &Access<'_>, Vec<Post>) -> Stored<Vec<T>>,
+        load: impl FnOnce(&mut Db, &Arc<Settings>, &Access<'_>, Vec<Post>) -> SiteResult<Vec<T>>,
     ) -> Result<ListPage<T>> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let (page, per_page, lifts) = (list.page, list.per_page, list.lifts_sticky());
-        let skips = list.skips();
+        let (page, per_page, prepends_sticky) = (list.page, list.per_page, list.prepends_sticky());
+        let has_offset = list.has_offset();
         let caller = caller(req);
-        // How editors see posts is for those who may edit them, one by one.
+        // Context `edit` requires permission to edit each post.
         let edits = req.context() == "edit";
         let (mut found, settings, items) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let query = list.into_query(db, &self.site, &settings, &self.post_type, &caller)?;
             let mut found = posts::query(db, &query)?;
-            if lifts {
-                lift_sticky(db, &query, &settings.sticky_list, &mut found.ids)?;
+            if prepends_sticky {
+                prepend_sticky(db, &query, &settings.sticky_list, &mut found.ids)?;
             }
             if req.is_head() {
                 return Ok((found, settings, Vec::new()));
             }
             let rows = posts::get_many(db, &found.ids)?;
             let access = Access::of_posts(&self.site, &settings, db, &rows)?;
-            let shown = |post: &Post| {
+            let is_visible = |post: &Post| {
                 if edits { caller.can_post(PostCap::Edit, post, &access) } else { access.can_read(&caller, post) }
             };
-            let rows = rows.into_iter().filter(shown).collect();
+            let rows = rows.into_iter().filter(is_visible).collect();
             let items = load(db, &settings, &access, rows)?;
             drop(access);
             Ok((found, settings, items))
         })?;
-        // A page beyond the end that was not asked for by its number alone is that of an empty list.
-        if found.ids.is_empty() && (page == 1 || skips) {
+        // An empty page is an error only beyond the last page. On page 1, and with `offset`, its total is 0.
+        if found.ids.is_empty() && (page == 1 || has_offset) {
             found.total = Some(0);
         }
         let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
@@ -359,7 +333,7 @@ impl Posts {
         Ok(ListPage { items, paging, settings })
     }
 
-    /// The answer that shows a page of the list at this route: its items, its totals, and where the pages beside are.
+    /// The response for a page of the list at this route: items, totals, and links to the previous and next page.
     pub(crate) fn paged<T>(&self, page: &ListPage<T>, items: Vec<Value>, req: &Request, route: &str) -> Response {
         let mut response = Response::new(Value::Array(items));
         for (name, value) in total_headers(page.paging.total, page.paging.pages()) {
@@ -373,9 +347,9 @@ impl Posts {
 
     // Fetch
 
-    pub(crate) async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
+    pub(crate) async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
         let password = query_password(&req);
-        self.granted(&req, |caller, access, post| {
+        self.authorized(&req, |caller, access, post| {
             if req.context() == "edit" && !caller.can_post(PostCap::Edit, post, access) {
                 return Err(errors::forbidden_context(&req));
             }
@@ -386,26 +360,26 @@ impl Posts {
         })
     }
 
-    pub(crate) async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        let alternate = granted.post.clone();
+    pub(crate) async fn fetch(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+        let alternate = authorized.post.clone();
         let view = respond::view(&req);
         let response =
-            if req.is_head() { Response::new(Value::Null) } else { self.show(&req, granted.post, view).await? };
+            if req.is_head() { Response::new(Value::Null) } else { self.show(&req, authorized.post, view).await? };
         if self.post_type.is_viewable() {
-            let href = self.address_of(&granted.settings, alternate)?;
+            let href = self.permalink(&authorized.settings, alternate)?;
             return Ok(response.link_header("alternate", &href, &[("type", "text/html")]));
         }
         Ok(response)
     }
 
-    /// The address of a post's page.
-    pub(crate) fn address_of(&self, settings: &Arc<Settings>, post: Post) -> Result<String> {
-        let view = View::whole("view").only(&["link"]);
+    /// The URL of a post.
+    pub(crate) fn permalink(&self, settings: &Arc<Settings>, post: Post) -> Result<String> {
+        let view = View::all_of("view").only(&["link"]);
         let plan = self.fields.plan(&view);
         let nobody = Caller::anonymous();
-        let loading = self.loading(settings, &nobody, &view);
+        let loader = self.loader(settings, &nobody, &view);
         let access = Access::new(&self.site, settings);
-        let loaded = self.site.read(|db| loading.load(db, &access, vec![post], &plan))?;
+        let loaded = self.site.read(|db| loader.load(db, &access, vec![post], &plan))?;
         Ok(loaded.first().map(|l| l.item.link()).unwrap_or_default())
     }
 
@@ -418,14 +392,14 @@ impl Posts {
         if req.param("id").is_some_and(svc_php::cast::truthy) {
             return Err(errors::post_exists());
         }
-        self.check_members(&req, |caller| {
+        self.check_fields(&req, |caller| {
             let may = self.has_cap(caller, &self.post_type.caps.create_posts)?;
             if may { Ok(()) } else { Err(errors::cannot_create(&req)) }
         })
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
-        // A post that exists was refused before; an empty number names none, and is not left out.
+        // Ids of existing posts were rejected by the permission check. An empty id matches no post.
         if req.param("id").is_some() {
             return Err(errors::post_not_found());
         }
@@ -439,42 +413,42 @@ impl Posts {
 
     // Update
 
-    pub(crate) async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+    pub(crate) async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
-        let granted = self.granted(&req, |caller, access, post| {
+        let authorized = self.authorized(&req, |caller, access, post| {
             if caller.can_post(PostCap::Edit, post, access) { Ok(()) } else { Err(errors::cannot_edit(&req)) }
         })?;
-        self.check_members(&req, |_| Ok(()))?;
-        Ok(granted)
+        self.check_fields(&req, |_| Ok(()))?;
+        Ok(authorized)
     }
 
-    pub(crate) async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        let id = self.save(&req, Some(granted.post)).await?;
+    pub(crate) async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+        let id = self.save(&req, Some(authorized.post)).await?;
         let post = self.saved(id)?;
         self.show(&req, post, respond::edit_view(&req)).await
     }
 
     // Delete
 
-    pub(crate) async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    pub(crate) async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
         if only_reads(&req) {
             return Err(errors::cannot_delete(&req));
         }
-        self.granted(&req, |caller, access, post| {
+        self.authorized(&req, |caller, access, post| {
             if caller.can_post(PostCap::Delete, post, access) { Ok(()) } else { Err(errors::cannot_delete(&req)) }
         })
     }
 
-    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let force: bool = req.arg("force")?.unwrap_or(false);
-        let post = granted.post;
+        let post = authorized.post;
         if force {
             let previous = self.show(&req, post.clone(), respond::previous_view(&req, "edit")).await?;
             let id = post.id;
-            // Of several requests at once, one deletes the post; the others do not find it.
-            self.site.write(move |tx| Ok(removal::erase(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
+            // If several requests delete the post concurrently, one succeeds and the others return 404.
+            self.site.write(move |tx| Ok(delete::erase(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
         }
         if post.status == "trash" {
@@ -487,18 +461,18 @@ impl Posts {
     }
 }
 
-/// Patterns tell beside their meta, and not in it, how they are kept in sync.
-fn lift_sync_status(item: &mut svc_routing::Map, view: &View) {
+/// Moves the sync status of a pattern from its meta to a field of the item.
+fn move_sync_status(item: &mut svc_routing::Map, view: &View) {
     const STATUS: &str = "wp_pattern_sync_status";
-    let kept = item.get_mut("meta").and_then(Value::as_object_mut).and_then(|meta| meta.shift_remove(STATUS));
-    // What is shown beside the meta needs the meta alone; what was not asked for goes from the answer as a whole.
-    if view.includes(STATUS) || kept.is_some() {
-        item.insert(STATUS.to_owned(), kept.filter(|status| !status.is_null()).unwrap_or_else(|| json!("")));
+    let status = item.get_mut("meta").and_then(Value::as_object_mut).and_then(|meta| meta.shift_remove(STATUS));
+    // The field requires only `meta`. If it was not requested, the response filter removes it.
+    if view.includes(STATUS) || status.is_some() {
+        item.insert(STATUS.to_owned(), status.filter(|status| !status.is_null()).unwrap_or_else(|| json!("")));
     }
 }
 
-/// Puts sticky posts on top of the first page: those that are on it, then the others, newest first.
-fn lift_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut Vec<PostId>) -> Stored<()> {
+/// Moves sticky posts to the top of the first page: first those that are on it, then the others, newest first.
+fn prepend_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut Vec<PostId>) -> SiteResult<()> {
     let (mut top, rest): (Vec<PostId>, Vec<PostId>) = ids.iter().partition(|id| sticky.contains(id));
     let missing: Vec<PostId> =
         sticky.iter().filter(|id| !top.contains(id) && !query.exclude.contains(id)).copied().collect();
@@ -516,15 +490,15 @@ fn lift_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut Vec<
     Ok(())
 }
 
-/// The password that the address gives; a member of the body is the password to set.
+/// The password in the query string. (`password` in the body is the new password of the post.)
 fn query_password(req: &Request) -> String {
-    let given = req.params().query.get("password").map(|p| svc_php::cast::to_text(p).into_owned());
-    // WordPress takes `0` for no password.
-    given.filter(|password| password != "0").unwrap_or_default()
+    let password = req.params().query.get("password").map(|p| svc_php::cast::to_text(p).into_owned());
+    // `0` is no password in WordPress.
+    password.filter(|password| password != "0").unwrap_or_default()
 }
 
-/// Compares in a time that tells nothing of the right one.
-fn same_secret(given: &str, right: &str) -> bool {
+/// Compares in constant time.
+fn same_secret(sent: &str, expected: &str) -> bool {
     use subtle::ConstantTimeEq;
-    given.as_bytes().ct_eq(right.as_bytes()).into()
+    sent.as_bytes().ct_eq(expected.as_bytes()).into()
 }

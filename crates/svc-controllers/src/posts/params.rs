@@ -1,29 +1,29 @@
-//! Parameters of a list of posts, each named once, and the query that they make.
+//! Parameters of a list of posts, and the query built from them.
 
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use svc_auth::Caller;
-use svc_model::{PostId, PostType, Taxonomy, Term, TermId, UserId};
+use svc_model::{PostId, PostType, Taxonomy, TermId, UserId};
 use svc_resource::Params;
 use svc_schema::{
     Error,
     build::{SchemaBuilder, array, boolean, integer, object, string, types},
 };
+use svc_site::{
+    Access, Settings, SiteResult,
+    posts::formats::{FORMATS, of_formats, only_sticky},
+};
 use svc_store::{
     Db, Order,
-    posts::{Clauses, PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
-    terms::{self, TermQuery},
+    posts::{PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
 };
 
-use super::fields::FORMATS;
-use crate::{Access, Settings, Site, Stored, errors};
+use crate::{RestSite, errors};
 
-/// The taxonomy of post formats.
-const FORMAT: &str = "post_format";
-/// Largest number of items on a page.
+/// Maximum number of items per page.
 const MAX_PER_PAGE: i64 = 100;
 
-/// The parameters of a list as a request gives them, before they are understood.
+/// The parameters of a list request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PostList {
     pub(crate) page: u64,
@@ -43,7 +43,7 @@ pub(crate) struct PostList {
     formats: Vec<String>,
 }
 
-/// The terms that a parameter names: a list of ids, or a map that says more.
+/// The terms of a parameter: a list of ids, or an object with more options.
 #[derive(Clone, Debug, Default)]
 struct Terms {
     ids: Vec<TermId>,
@@ -69,9 +69,9 @@ fn ids() -> SchemaBuilder {
     array(integer()).default(json!([]))
 }
 
-/// Numbers of a list, without their signs: so the reference reads them.
-fn unsigned<Id>(numbers: Vec<i64>, id: fn(i64) -> Id) -> Vec<Id> {
-    numbers.into_iter().map(|number| id(number.saturating_abs())).collect()
+/// Converts ids of a list. As in WordPress, signs are ignored.
+fn unsigned<Id>(ids: Vec<i64>, id: fn(i64) -> Id) -> Vec<Id> {
+    ids.into_iter().map(|n| id(n.saturating_abs())).collect()
 }
 
 fn date() -> SchemaBuilder {
@@ -80,56 +80,56 @@ fn date() -> SchemaBuilder {
 
 /// The parameters of this type's list.
 #[rustfmt::skip]
-pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
-    let mut p = Params::<PostList>::new(&kind.name);
-    p.add("context", super::context_param());
-    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
+pub(crate) fn params(site: &RestSite, post_type: &PostType) -> Params<PostList> {
+    let mut p = Params::<PostList>::new(&post_type.name);
+    p.add("context", crate::args::context_param());
+    p.add("page", integer().describe("Page number.").default(1).minimum(1)).set(|l, n| l.page = n);
     p.add("per_page", page_size(10)).set(|l, n| l.per_page = n);
-    p.add("search", string().describe("Only posts that match this text.")).cleaned_by(super::one_line).set(|l, s| l.query.search = Some(s));
-    p.add("after", date().describe("Only posts published after this moment.")).set(|l, s| l.dates[0] = Some(s));
-    p.add("modified_after", date().describe("Only posts changed after this moment.")).set(|l, s| l.dates[2] = Some(s));
-    if kind.supports("author") {
-        p.add("author", ids().describe("Only posts of these authors.")).set(|l, v| l.query.author_in = unsigned(v, UserId));
-        p.add("author_exclude", ids().describe("No posts of these authors.")).set(|l, v| l.query.author_not_in = unsigned(v, UserId));
+    p.add("search", string().describe("Only return posts that match this search text.")).sanitize_with(crate::args::one_line).set(|l, s| l.query.search = Some(s));
+    p.add("after", date().describe("Only return posts published after this date.")).set(|l, s| l.dates[0] = Some(s));
+    p.add("modified_after", date().describe("Only return posts changed after this date.")).set(|l, s| l.dates[2] = Some(s));
+    if post_type.supports("author") {
+        p.add("author", ids().describe("Only return posts by these author IDs.")).set(|l, v| l.query.author_in = unsigned(v, UserId));
+        p.add("author_exclude", ids().describe("Exclude posts by these author IDs.")).set(|l, v| l.query.author_not_in = unsigned(v, UserId));
     }
-    p.add("before", date().describe("Only posts published before this moment.")).set(|l, s| l.dates[1] = Some(s));
-    p.add("modified_before", date().describe("Only posts changed before this moment.")).set(|l, s| l.dates[3] = Some(s));
-    p.add("exclude", ids().describe("No posts with these numbers.")).set(|l, v| l.query.exclude = unsigned(v, PostId));
-    p.add("include", ids().describe("Only posts with these numbers.")).set(|l, v| l.query.include = unsigned(v, PostId));
-    let is_menu_item = kind.name == crate::menus::ITEM;
-    if has_order(kind) && !is_menu_item {
+    p.add("before", date().describe("Only return posts published before this date.")).set(|l, s| l.dates[1] = Some(s));
+    p.add("modified_before", date().describe("Only return posts changed before this date.")).set(|l, s| l.dates[3] = Some(s));
+    p.add("exclude", ids().describe("Exclude posts with these IDs.")).set(|l, v| l.query.exclude = unsigned(v, PostId));
+    p.add("include", ids().describe("Only return posts with these IDs.")).set(|l, v| l.query.include = unsigned(v, PostId));
+    let is_menu_item = post_type.name == svc_site::menus::item::ITEM;
+    if has_order(post_type) && !is_menu_item {
         menu_order(&mut p);
     }
-    p.add("search_semantics", string().describe("How the search text is understood.").one_of(["exact"])).set(|l, _: String| l.exact = true);
-    p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n: i64| l.offset = Some(n.unsigned_abs()));
+    p.add("search_semantics", string().describe("Search mode.").one_of(["exact"])).set(|l, _: String| l.exact = true);
+    p.add("offset", integer().describe("Number of items to skip.")).set(|l, n: i64| l.offset = Some(n.unsigned_abs()));
     p.add("order", direction("desc")).set(|l, o: String| l.order = Some(if o == "asc" { Order::Asc } else { Order::Desc }));
-    p.add("orderby", order_param("date", &orders(kind))).set(|l, o| l.orderby = o);
-    if kind.hierarchical || kind.name == "attachment" {
-        p.add("parent", ids().describe("Only posts below these.")).set(|l, v| l.query.parent_in = unsigned(v, PostId));
-        p.add("parent_exclude", ids().describe("No posts below these.")).set(|l, v| l.query.parent_not_in = unsigned(v, PostId));
+    p.add("orderby", order_param("date", &orders(post_type))).set(|l, o| l.orderby = o);
+    if post_type.hierarchical || post_type.name == "attachment" {
+        p.add("parent", ids().describe("Only return posts with these parent IDs.")).set(|l, v| l.query.parent_in = unsigned(v, PostId));
+        p.add("parent_exclude", ids().describe("Exclude posts with these parent IDs.")).set(|l, v| l.query.parent_not_in = unsigned(v, PostId));
     }
-    p.add("search_columns", array(string().one_of(["post_title", "post_content", "post_excerpt"])).default(json!([])).describe("Columns that the search looks into."))
+    p.add("search_columns", array(string().one_of(["post_title", "post_content", "post_excerpt"])).default(json!([])).describe("Columns to search."))
         .set(|l, v: Vec<String>| l.query.search_columns = v.iter().filter_map(|c| column(c)).collect());
-    p.add("slug", array(string()).describe("Only posts with these slugs."))
+    p.add("slug", array(string()).describe("Only return posts with these slugs."))
         .set(|l, v: Vec<String>| l.query.slugs = v.iter().map(|s| svc_text::sanitize_title(s)).collect());
-    p.add("status", array(string().one_of(statuses(site))).default("publish").describe("Only posts with these statuses."))
+    p.add("status", array(string().one_of(statuses(site))).default("publish").describe("Only return posts with these statuses."))
         .set(|l, v| l.status = v);
-    let taxonomies: Vec<&Taxonomy> = site.taxonomies.of_type(&kind.name).filter(|t| t.show_in_rest).collect();
+    let taxonomies: Vec<&Taxonomy> = site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest).collect();
     if !taxonomies.is_empty() {
-        p.add("tax_relation", string().describe("How conditions on several taxonomies are joined.").one_of(["AND", "OR"])).set(|l, r: String| l.tax_or = r == "OR");
+        p.add("tax_relation", string().describe("Logical operator for conditions on several taxonomies.").one_of(["AND", "OR"])).set(|l, r: String| l.tax_or = r == "OR");
     }
     for taxonomy in taxonomies {
         let (name, base) = (taxonomy.name.clone(), &taxonomy.rest_base);
-        let apart = name.clone();
+        let excluded = name.clone();
         p.add(base, terms_param(taxonomy, true)).set(move |l, v: Value| { l.terms.insert(name.clone(), v.into()); });
-        p.add(&format!("{base}_exclude"), terms_param(taxonomy, false)).set(move |l, v: Value| { l.without_terms.insert(apart.clone(), v.into()); });
+        p.add(&format!("{base}_exclude"), terms_param(taxonomy, false)).set(move |l, v: Value| { l.without_terms.insert(excluded.clone(), v.into()); });
     }
-    if kind.name == "post" {
-        p.add("sticky", boolean().describe("Only posts that are, or are not, sticky.")).set(|l, b| l.sticky = Some(b));
-        p.add("ignore_sticky", boolean().describe("Whether sticky posts stay in their place.").default(true)).set(|l, b| l.ignore_sticky = b);
+    if post_type.name == "post" {
+        p.add("sticky", boolean().describe("Only return posts that are sticky, or posts that are not.")).set(|l, b| l.sticky = Some(b));
+        p.add("ignore_sticky", boolean().describe("Whether sticky posts keep their position in the order instead of moving to the top.").default(true)).set(|l, b| l.ignore_sticky = b);
     }
-    if kind.supports("post-formats") {
-        p.add("format", array(string().one_of(FORMATS)).unique_items().describe("Only posts of these formats.")).set(|l, v| l.formats = v);
+    if post_type.supports("post-formats") {
+        p.add("format", array(string().one_of(FORMATS)).unique_items().describe("Only return posts with these formats.")).set(|l, v| l.formats = v);
     }
     if is_menu_item {
         menu_order(&mut p);
@@ -137,13 +137,13 @@ pub(crate) fn params(site: &Site, kind: &PostType) -> Params<PostList> {
     p
 }
 
-/// The parameter `menu_order`; a sign before the number does not count.
+/// The parameter `menu_order`. Its sign is ignored.
 fn menu_order(p: &mut Params<PostList>) {
-    p.add("menu_order", integer().describe("Only posts with this sort position."))
+    p.add("menu_order", integer().describe("Only return posts with this sort position."))
         .set(|l, n: i64| l.query.menu_order = Some(n.saturating_abs()));
 }
 
-/// The parameters with another size of page and another order by default; `orderby` is one of `orders`.
+/// Sets the default page size and order; `orders` are the values of `orderby`.
 pub(crate) fn ordered(
     mut p: Params<PostList>,
     per_page: i64,
@@ -158,32 +158,32 @@ pub(crate) fn ordered(
 }
 
 fn page_size(default: i64) -> SchemaBuilder {
-    integer().describe("Items on a page.").default(default).range(1..=MAX_PER_PAGE)
+    integer().describe("Number of items per page.").default(default).range(1..=MAX_PER_PAGE)
 }
 
 fn direction(default: &str) -> SchemaBuilder {
-    string().describe("Direction of the order.").default(default).one_of(["asc", "desc"])
+    string().describe("Sort direction.").default(default).one_of(["asc", "desc"])
 }
 
 fn order_param(default: &str, orders: &[&str]) -> SchemaBuilder {
-    string().describe("What the list is ordered by.").default(default).one_of(orders.iter().copied())
+    string().describe("Sort key.").default(default).one_of(orders.iter().copied())
 }
 
-/// Whether posts of the type have a place among others.
-fn has_order(kind: &PostType) -> bool {
-    kind.supports("page-attributes") || kind.name == crate::menus::ITEM
+/// Whether posts of the type have a sort position.
+fn has_order(post_type: &PostType) -> bool {
+    post_type.supports("page-attributes") || post_type.name == svc_site::menus::item::ITEM
 }
 
-pub(crate) fn orders(kind: &PostType) -> Vec<&'static str> {
+pub(crate) fn orders(post_type: &PostType) -> Vec<&'static str> {
     let mut orders =
         vec!["author", "date", "id", "include", "modified", "parent", "relevance", "slug", "include_slugs", "title"];
-    if has_order(kind) {
+    if has_order(post_type) {
         orders.push("menu_order");
     }
     orders
 }
 
-pub(crate) fn statuses(site: &Site) -> Vec<String> {
+pub(crate) fn statuses(site: &RestSite) -> Vec<String> {
     site.statuses.iter().map(|s| s.name.clone()).chain(["any".to_owned()]).collect()
 }
 
@@ -196,21 +196,26 @@ fn column(name: &str) -> Option<SearchColumn> {
     }
 }
 
-/// A list of term ids, or a map with more to say. The titles are part of error messages.
+/// A list of term ids, or an object with more options. The titles are part of error messages.
 fn terms_param(taxonomy: &Taxonomy, including: bool) -> SchemaBuilder {
-    let list = array(integer()).title("Term ID List").describe("Numbers of terms.");
-    let mut members = vec![("terms", ids().describe("Numbers of terms."))];
+    let list = array(integer()).title("Term ID List").describe("Term IDs.");
+    let mut properties = vec![("terms", ids().describe("Term IDs."))];
     if taxonomy.hierarchical {
-        members.push(("include_children", boolean().describe("Whether terms below these count too.").default(false)));
+        properties.push((
+            "include_children",
+            boolean().describe("Whether to include posts with descendants of these terms.").default(false),
+        ));
     }
     if including {
-        let operator = string().describe("Whether one or all of the terms are needed.").one_of(["AND", "OR"]);
-        members.push(("operator", operator.default("OR")));
+        let operator = string()
+            .describe("Whether posts must have all of the terms (AND) or any of them (OR).")
+            .one_of(["AND", "OR"]);
+        properties.push(("operator", operator.default("OR")));
     }
-    let map = object(members).title("Term ID Taxonomy Query").describe("A closer description of the terms.");
-    let verb = if including { "Only" } else { "No" };
+    let map = object(properties).title("Term ID Taxonomy Query").describe("Term query with options.");
+    let verb = if including { "Only return" } else { "Exclude" };
     types(["object", "array"])
-        .describe(&format!("{verb} posts with these terms of the taxonomy {}.", taxonomy.name))
+        .describe(&format!("{verb} posts with these terms of the {} taxonomy.", taxonomy.name))
         .keyword("oneOf", json!([Value::from(list), Value::from(map.additional_properties(false))]))
 }
 
@@ -218,27 +223,27 @@ impl PostList {
     /// The query for one page of the list.
     ///
     /// # Errors
-    /// What the order lacks; those of the store.
+    /// 400 if `orderby` requires a parameter that is missing; errors of the store.
     pub(crate) fn into_query(
         self,
         db: &mut Db,
-        site: &Site,
+        site: &RestSite,
         settings: &Settings,
-        kind: &PostType,
+        post_type: &PostType,
         caller: &Caller,
-    ) -> Stored<PostQuery> {
+    ) -> SiteResult<PostQuery> {
         let order_by = self.order_by()?;
-        let (statuses, own_statuses) = self.statuses(site, settings, kind, caller);
+        let (statuses, own_statuses) = self.statuses(site, settings, post_type, caller);
         let mut q = self.query;
-        q.post_types = vec![kind.name.clone()];
+        q.post_types = vec![post_type.name.clone()];
         q.order_by = vec![(order_by, self.order.unwrap_or(Order::Desc))];
         q.limit = Some(self.per_page);
         q.offset = self.offset.unwrap_or_else(|| (self.page - 1).saturating_mul(self.per_page)).min(i64::MAX as u64);
         q.total = true;
         q.search = q.search.filter(|text| !text.is_empty());
         q.search_exact = self.exact;
-        q.search_file_names = kind.name == "attachment";
-        // A search must not tell what a password guards.
+        q.search_file_names = post_type.name == "attachment";
+        // A search must not reveal protected content.
         q.without_password = q.search.is_some() && !caller.is_logged_in();
         let local = |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.moment(t));
         [q.after, q.before, q.modified_after, q.modified_before] = [0, 1, 2, 3].map(|i| local(&self.dates[i]));
@@ -251,62 +256,64 @@ impl PostList {
             operator,
             include_children: terms.include_children,
         };
-        let wanted = self
+        let included = self
             .terms
             .iter()
             .filter(|(_, t)| !t.ids.is_empty())
             .map(|(name, t)| clause(name, t, if t.all { TaxOperator::And } else { TaxOperator::In }));
-        let unwanted = self
+        let excluded = self
             .without_terms
             .iter()
             .filter(|(_, t)| !t.ids.is_empty())
             .map(|(name, t)| clause(name, t, TaxOperator::NotIn));
-        q.tax.clauses = wanted.chain(unwanted).collect();
+        q.tax.clauses = included.chain(excluded).collect();
         q.tax.relation = if self.tax_or { Relation::Or } else { Relation::And };
         if !self.formats.is_empty() {
-            q.tax_also = of_formats(db, &self.formats)?;
+            q.extra_tax = of_formats(db, &self.formats)?;
         }
         match self.sticky {
             Some(true) => q.include = only_sticky(&settings.sticky_list, &q.include),
-            // `include` takes precedence over `exclude`, and so over this.
+            // `include` takes precedence over `exclude`, and so over `sticky=false`.
             Some(false) => q.exclude.extend(&settings.sticky_list),
             None => {}
         }
         Ok(q)
     }
 
-    /// Whether the page begins where the request says, and not where its number does.
-    pub(crate) fn skips(&self) -> bool {
+    /// Whether the request has an `offset`, which replaces the page number.
+    pub(crate) fn has_offset(&self) -> bool {
         self.offset.is_some()
     }
 
-    /// Whether sticky posts go on top of this page: the first one, of a list that is no search and no archive of terms.
-    pub(crate) fn lifts_sticky(&self) -> bool {
+    /// Whether sticky posts move to the top of this page: page 1 of a list without search, `include`, terms and
+    /// formats.
+    pub(crate) fn prepends_sticky(&self) -> bool {
         let q = &self.query;
         let is_archive = self.terms.values().any(|t| !t.ids.is_empty()) || !self.formats.is_empty();
         let is_home = q.search.as_deref().unwrap_or_default().is_empty() && q.include.is_empty() && !is_archive;
         !self.ignore_sticky && self.page == 1 && self.sticky.is_none() && is_home
     }
 
-    /// The statuses asked for, and those that only the caller's own posts may have. `any` is all but those that no search
-    /// finds. Posts that the caller may not read are counted and then left out, as the peer does.
+    /// The requested statuses, and the statuses in which only the caller's own posts are listed. `any` is every status
+    /// except `trash` and `auto-draft`. As in WordPress, posts that the caller may not read are counted and then
+    /// omitted.
     fn statuses(
         &self,
-        site: &Site,
+        site: &RestSite,
         settings: &Settings,
-        kind: &PostType,
+        post_type: &PostType,
         caller: &Caller,
     ) -> (Vec<String>, Option<(UserId, Vec<String>)>) {
         if self.status.is_empty() {
-            return unasked_statuses(site, settings, kind, caller);
+            return default_statuses(site, settings, post_type, caller);
         }
-        let asked = if self.status.iter().any(|s| s == "any") {
+        let statuses = if self.status.iter().any(|s| s == "any") {
             let found = site.statuses.iter().filter(|s| s.name != "trash" && s.name != "auto-draft");
             found.map(|s| s.name.clone()).collect()
         } else {
             self.status.clone()
         };
-        (asked, None)
+        (statuses, None)
     }
 
     fn order_by(&self) -> Result<PostOrderBy, Error> {
@@ -330,56 +337,24 @@ impl PostList {
     }
 }
 
-/// The ids that `sticky=true` makes of `include`: the sticky posts, in their order, that are included, and 0, which is the
-/// id of no post, when there are none. As an inclusion it takes precedence over `exclude`.
-pub(crate) fn only_sticky(sticky: &[PostId], include: &[PostId]) -> Vec<PostId> {
-    let mut ids = sticky.to_vec();
-    ids.retain(|id| include.is_empty() || include.contains(id));
-    if ids.is_empty() { vec![PostId(0)] } else { ids }
-}
-
-/// The statuses of a list that asks for none: what is published, and the private posts that the caller may read.
-fn unasked_statuses(
-    site: &Site,
+/// The statuses of a list without `status`: published posts, and private posts that the caller may read.
+fn default_statuses(
+    site: &RestSite,
     settings: &Settings,
-    kind: &PostType,
+    post_type: &PostType,
     caller: &Caller,
 ) -> (Vec<String>, Option<(UserId, Vec<String>)>) {
     let mut open = vec!["publish".to_owned()];
-    if kind.name == "attachment" {
+    if post_type.name == "attachment" {
         open.push("inherit".to_owned());
     }
     if !caller.is_logged_in() {
         return (open, None);
     }
     let private = vec!["private".to_owned()];
-    if Access::new(site, settings).can(caller, &kind.caps.read_private_posts) {
+    if Access::new(site, settings).can(caller, &post_type.caps.read_private_posts) {
         open.extend(private);
         return (open, None);
     }
     (open, Some((caller.id, private)))
-}
-
-/// Formats are terms `post-format-NAME`; `standard` is having none of them.
-pub(crate) fn of_formats(db: &mut Db, formats: &[String]) -> Stored<Clauses<TaxClause>> {
-    let query = TermQuery { taxonomies: vec![FORMAT.to_owned()], ..TermQuery::default() };
-    let known = terms::query(db, &query)?.ids;
-    let known = terms::get_many(db, &known)?;
-    let named = |term: &&Term| term.slug.strip_prefix("post-format-").is_some_and(|f| formats.iter().any(|g| g == f));
-    let clause = |terms: Vec<TermId>, operator| TaxClause {
-        taxonomy: FORMAT.to_owned(),
-        terms,
-        operator,
-        ..TaxClause::default()
-    };
-    let wanted = clause(known.iter().filter(named).map(|t| t.id).collect(), TaxOperator::In);
-    let mut any = Clauses { relation: Relation::Or, clauses: vec![wanted] };
-    if formats.iter().any(|f| f == "standard") {
-        if known.is_empty() {
-            // No post has any format.
-            return Ok(Clauses::default());
-        }
-        any.clauses.push(clause(known.iter().map(|t| t.id).collect(), TaxOperator::NotIn));
-    }
-    Ok(any)
 }

@@ -1,28 +1,28 @@
-//! What a caller may do with one post and with posts of its type.
+//! Permissions of a caller on one post and on its type.
 
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostType, Taxonomy};
+use svc_site::Access;
 
-use super::links::create_term_cap;
-use crate::Access;
+use crate::links::create_term_cap;
 
-/// Outcomes of the capability rules for a caller and a post, asked once.
+/// The permissions of a caller on a post, computed once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PostRights {
     read: bool,
     edit: bool,
     delete: bool,
-    /// Names of the actions told in `_links`.
+    /// Names of the actions in `_links`.
     actions: Vec<String>,
 }
 
 impl PostRights {
-    /// Asks the rules. The actions are asked for only when wanted.
+    /// Computes the permissions. Actions are computed only if `with_actions`.
     pub(crate) fn of(
         caller: &Caller,
         access: &Access<'_>,
         post: &Post,
-        kind: &PostType,
+        post_type: &PostType,
         taxonomies: &[&Taxonomy],
         with_actions: bool,
     ) -> Self {
@@ -31,18 +31,18 @@ impl PostRights {
             read: access.can_read(caller, post),
             edit: edits(PostCap::Edit),
             delete: edits(PostCap::Delete),
-            actions: if with_actions { actions(caller, access, kind, taxonomies) } else { Vec::new() },
+            actions: if with_actions { actions(caller, access, post_type, taxonomies) } else { Vec::new() },
         }
     }
 
-    /// Methods of the post's own route that the caller may use.
+    /// Methods that the caller may use on the post's route.
     pub(crate) fn allowed_methods(&self) -> impl Iterator<Item = &'static str> {
         let rows =
             [(self.read, &["GET"][..]), (self.edit, &["POST", "PUT", "PATCH"][..]), (self.delete, &["DELETE"][..])];
         rows.into_iter().filter(|(may, _)| *may).flat_map(|(_, methods)| methods.iter().copied())
     }
 
-    /// Whether the caller may change the post.
+    /// Whether the caller may edit the post.
     pub(crate) fn may_edit(&self) -> bool {
         self.edit
     }
@@ -53,19 +53,19 @@ impl PostRights {
     }
 }
 
-fn actions(caller: &Caller, access: &Access<'_>, kind: &PostType, taxonomies: &[&Taxonomy]) -> Vec<String> {
+fn actions(caller: &Caller, access: &Access<'_>, post_type: &PostType, taxonomies: &[&Taxonomy]) -> Vec<String> {
     let can = |cap: &str| access.can(caller, cap);
     let mut out = Vec::new();
-    if kind.name != "attachment" && can(&kind.caps.publish_posts) {
+    if post_type.name != "attachment" && can(&post_type.caps.publish_posts) {
         out.push("publish".to_owned());
     }
     if can("unfiltered_html") {
         out.push("unfiltered-html".to_owned());
     }
-    if kind.name == "post" && can(&kind.caps.edit_others_posts) && can(&kind.caps.publish_posts) {
+    if post_type.name == "post" && can(&post_type.caps.edit_others_posts) && can(&post_type.caps.publish_posts) {
         out.push("sticky".to_owned());
     }
-    if kind.supports("author") && can(&kind.caps.edit_others_posts) {
+    if post_type.supports("author") && can(&post_type.caps.edit_others_posts) {
         out.push("assign-author".to_owned());
     }
     for taxonomy in taxonomies {

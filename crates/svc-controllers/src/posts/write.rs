@@ -1,61 +1,29 @@
-//! Stores what a request makes of a post: one transaction, all of it or nothing.
+//! Stores changes to posts, each in one transaction.
 
 use std::sync::Arc;
 
-use svc_auth::{
-    Caller,
-    caps::{Object, PostCap},
-};
-use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
+use svc_auth::{Caller, caps::Object};
+use svc_model::{Post, PostId, TermId, UserId};
 use svc_routing::{ObjectId, Request, Result};
-use svc_store::{
-    StoredText, Tx,
-    meta::{self, MetaKind},
-    options, posts, terms, users,
+use svc_site::{
+    Access, Settings,
+    posts::{draft::PostDraft, save::Job},
 };
+use svc_store::{Tx, posts, terms};
 
-use super::{Posts, draft::PostDraft, former, item::Place, load, rules, slugs};
-use crate::{
-    Access, Settings, Site, Stored,
-    blocks::{is_edited, kept, remember},
-    caller, errors,
-    media::ALT,
-    menus,
-    meta::MetaRights,
-    respond,
-    revisions::keep::revise,
-};
-
-/// Characters that the column of passwords takes.
-const MAX_PASSWORD: usize = 255;
-/// Longest title and excerpt that their columns take, in bytes.
-const MAX_TEXT: usize = 65_535;
-
-/// Everything that a transaction needs, so that it can be run again.
-pub(crate) struct Job {
-    site: Arc<Site>,
-    settings: Arc<Settings>,
-    post_type: Arc<PostType>,
-    draft: PostDraft,
-    pub(super) writer: rules::Writer,
-    caller: Caller,
-    existing: Option<PostId>,
-    /// What the post was is kept as a revision.
-    revises: bool,
-    /// The blocks that editors need not be shown again.
-    ignored_hooks: Vec<String>,
-}
+use super::Posts;
+use crate::{caller, errors, respond};
 
 impl Posts {
-    /// The rights that members of a request take, beyond the right to write the post: another author, being sticky,
-    /// terms. `own` is asked in between, where the peer asks for the right to write.
-    pub(super) fn check_members(&self, req: &Request, own: impl FnOnce(&Caller) -> Result<()>) -> Result<()> {
+    /// Checks the permissions that fields of a request require in addition to editing the post: another author, sticky,
+    /// terms. `own`, the check of the post itself, runs at the same position as in WordPress.
+    pub(super) fn check_fields(&self, req: &Request, own: impl FnOnce(&Caller) -> Result<()>) -> Result<()> {
         let caller = caller(req);
         let caps = &self.post_type.caps;
         let settings = self.site.settings()?;
         let access = Access::new(&self.site, &settings);
         let others = access.can(&caller, &caps.edit_others_posts);
-        // A list asks by the same name for authors, which are several, and still tells whether one may create here.
+        // In list requests, `author` is an array. The check still runs for them, to compute `Allow`.
         if let Some(author) = req.param("author").filter(|author| svc_php::cast::truthy(author))
             && author.as_i64().map(UserId) != Some(caller.id)
             && !others
@@ -71,27 +39,27 @@ impl Posts {
         self.check_terms(req, &caller)
     }
 
-    /// Whether the caller may give posts the terms that the request names; terms that do not exist are passed over.
+    /// Checks that the caller may assign the terms of the request. Terms that do not exist are ignored.
     fn check_terms(&self, req: &Request, caller: &Caller) -> Result<()> {
-        let mut named: Vec<TermId> = Vec::new();
+        let mut requested: Vec<TermId> = Vec::new();
         for taxonomy in self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest) {
             match req.param(&taxonomy.rest_base) {
                 Some(serde_json::Value::Array(ids)) => {
-                    named.extend(ids.iter().filter_map(|id| id.as_i64().map(TermId)))
+                    requested.extend(ids.iter().filter_map(|id| id.as_i64().map(TermId)))
                 }
-                Some(one) => named.extend(one.as_i64().map(TermId)),
+                Some(one) => requested.extend(one.as_i64().map(TermId)),
                 None => {}
             }
         }
-        if named.is_empty() {
+        if requested.is_empty() {
             return Ok(());
         }
-        // Zero is no term that could be passed over, and nobody may give it, as on the peer.
-        if named.iter().any(|id| id.is_none()) {
+        // As in WordPress, nobody may assign term 0.
+        if requested.iter().any(|id| id.is_none()) {
             return Err(errors::cannot_assign_term(req));
         }
         self.site.read(|db| {
-            let found = terms::get_many(db, &named)?;
+            let found = terms::get_many(db, &requested)?;
             let settings = self.site.settings_in(db)?;
             let access =
                 Access::new(&self.site, &settings).with_terms(found.iter().map(|t| (t.id, t.taxonomy.clone())));
@@ -103,14 +71,14 @@ impl Posts {
         })
     }
 
-    /// Creates or changes a post as the request says.
+    /// Creates or updates a post from a request.
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
         let settings = self.site.settings()?;
         let draft = self.draft(req)?;
         self.save_draft(req, draft, existing.map(|p| p.id), settings).await
     }
 
-    /// Creates or changes a post as a draft says.
+    /// Creates or updates a post from a draft.
     pub(crate) async fn save_draft(
         &self,
         req: &Request,
@@ -124,45 +92,26 @@ impl Posts {
         Ok(id)
     }
 
-    /// Stores the additional fields that a request gives a post.
+    /// Stores the additional fields of a request.
     pub(crate) async fn update_extra(&self, id: PostId, req: &Request) -> Result<()> {
-        let number = u64::try_from(id.0).unwrap_or_default();
-        self.extra.update(&self.post_type.name, &ObjectId::from(number), req).await
+        let id = u64::try_from(id.0).unwrap_or_default();
+        self.extra.update(&self.post_type.name, &ObjectId::from(id), req).await
     }
 
-    /// What a request wants to change of a post.
+    /// The changes of a request to a post.
     pub(crate) fn draft(&self, req: &Request) -> Result<PostDraft> {
         self.fields.read(|name| respond::given(req, name))
     }
 
-    /// A draft with everything that storing it needs.
+    /// The job that stores a draft.
     pub(crate) fn job(
         &self,
         caller: Caller,
-        mut draft: PostDraft,
+        draft: PostDraft,
         existing: Option<PostId>,
         settings: Arc<Settings>,
     ) -> Job {
-        let access = Access::new(&self.site, &settings);
-        let [unfiltered_html, publishes] =
-            ["unfiltered_html", &self.post_type.caps.publish_posts].map(|cap| access.can(&caller, cap));
-        let mut ignored_hooks = Vec::new();
-        if let Some(content) = draft.content.as_mut().filter(|_| existing.is_some() && is_edited(&self.post_type.name))
-        {
-            let kept = kept(&self.site, &settings, &self.post_type.name, content);
-            (*content, ignored_hooks) = (kept.content, kept.names);
-        }
-        Job {
-            ignored_hooks,
-            writer: rules::Writer { id: caller.id, unfiltered_html, publishes, now: self.site.now() },
-            site: Arc::clone(&self.site),
-            post_type: Arc::clone(&self.post_type),
-            existing,
-            settings,
-            caller,
-            draft,
-            revises: existing.is_some(),
-        }
+        Job::new(&self.site.site, settings, &self.post_type, caller, draft, existing)
     }
 
     /// Moves a post to the trash.
@@ -173,12 +122,12 @@ impl Posts {
             if post.status == "trash" {
                 return Err(errors::already_trashed().into());
             }
-            super::removal::trash(tx, &site, id, by)
+            svc_site::posts::delete::trash(tx, &site, id, by)
         };
         self.site.write(trash).await
     }
 
-    /// A post that this request has just written. Whoever publishes scheduled posts is told of one more.
+    /// A post that this request has just written. Wakes the scheduler if the post is scheduled.
     pub(crate) fn saved(&self, id: PostId) -> Result<Post> {
         let post = self.site.read(|db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))?;
         if post.status == "future" {
@@ -186,258 +135,4 @@ impl Posts {
         }
         Ok(post)
     }
-}
-
-impl Job {
-    /// The same without a revision of what the post was.
-    pub(super) fn without_revision(self) -> Self {
-        Job { revises: false, ..self }
-    }
-
-    /// Stores it; gives the number of the post. What it changes stands or falls with the transaction.
-    pub(crate) fn run(&self, tx: &mut Tx) -> Stored<PostId> {
-        let existing = match self.existing {
-            Some(id) => Some(posts::get(tx, id)?.ok_or_else(errors::post_not_found)?),
-            None => None,
-        };
-        self.check_references(tx)?;
-        let mut row = rules::apply(existing.as_ref(), &self.draft, &self.post_type, &self.settings, &self.writer)?;
-        if self.draft.parent.is_some() && would_loop(tx, &row)? {
-            row.parent = PostId(0);
-        }
-        if let Some(before) = &existing
-            && before.status == "trash"
-            && row.status != "trash"
-        {
-            self.restore_slug(tx, &mut row)?;
-        }
-        if row.password.chars().count() > MAX_PASSWORD || row.title.len().max(row.excerpt.len()) > MAX_TEXT {
-            return Err(errors::not_stored(existing.is_some()).into());
-        }
-        // Drafts get a free slug only when they ask for one; new ones, when they ask to be drafts as well.
-        let is_asked_for = matches!(row.status.as_str(), "draft" | "pending")
-            && self.draft.slug.is_some()
-            && (existing.is_some() || self.draft.status.is_some());
-        if !row.slug.is_empty() && (is_asked_for || !rules::is_floating(&row.status)) {
-            let before = existing.as_ref().map_or("", |post| post.slug.as_str());
-            row.slug = slugs::unique(tx, &row, before, &self.post_type, &self.settings.urls)?;
-        }
-        match &existing {
-            Some(before) => {
-                posts::update(tx, &row)?;
-                former::remember(tx, &self.post_type, before, &row)?;
-            }
-            None => row.id = self.insert(tx, &mut row)?,
-        }
-        self.members(tx, &row)?;
-        if self.revises {
-            revise(tx, &self.site, &self.post_type, &row, self.caller.id)?;
-        }
-        let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
-        if !was_public && row.status == "publish" {
-            menus::page_published(tx, &self.settings, &row, self.writer.now)?;
-        }
-        if existing.is_none() || was_public != (row.status == "publish") || !self.draft.terms.is_empty() {
-            terms::recount_of_post(tx, row.id)?;
-        }
-        Ok(row.id)
-    }
-
-    /// Author and parent exist.
-    fn check_references(&self, tx: &mut Tx) -> Stored<()> {
-        if let Some(author) = self.draft.author
-            && author != 0
-            && UserId(author) != self.caller.id
-            && users::get(tx, UserId(author))?.is_none()
-        {
-            return Err(errors::invalid_author().into());
-        }
-        if let Some(parent) = self.draft.parent
-            && parent != 0
-            && posts::get(tx, PostId(parent))?.is_none()
-        {
-            return Err(errors::invalid_parent().into());
-        }
-        Ok(())
-    }
-
-    /// Stores a new row; a post that must have a slug and whose title gives none is named by its number. The GUID is the
-    /// address that the post has at this moment.
-    fn insert(&self, tx: &mut Tx, row: &mut Post) -> Stored<PostId> {
-        row.id = posts::insert(tx, row)?;
-        let mut changed = false;
-        if row.slug.is_empty() && !rules::is_floating(&row.status) {
-            row.slug = row.id.to_string();
-            row.slug = slugs::unique(tx, row, "", &self.post_type, &self.settings.urls)?;
-            changed = true;
-        }
-        self.default_terms(tx, row)?;
-        if row.guid.is_empty() {
-            row.guid = self.address(tx, row)?;
-            changed = true;
-        }
-        if changed {
-            posts::update(tx, row)?;
-        }
-        Ok(row.id)
-    }
-
-    /// The address of the post's page as of now.
-    fn address(&self, tx: &mut Tx, row: &Post) -> Stored<String> {
-        let mut place = Place::default();
-        let urls = &self.settings.urls;
-        if row.post_type == "post" && urls.names_author() {
-            place.author = users::get(tx, row.author)?.map(|u| u.nicename).unwrap_or_default();
-        }
-        if row.post_type == "post" && urls.names_category() {
-            let terms = terms::of_objects(tx, &[row.id])?.remove(&row.id).unwrap_or_default();
-            let first = terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id);
-            place.category = load::category_paths(tx, first.into_iter())?.into_values().next().unwrap_or_default();
-        }
-        if self.post_type.hierarchical {
-            let mut paths = posts::ancestor_slugs(tx, std::slice::from_ref(row))?;
-            place.ancestors = paths.remove(&row.id).unwrap_or_default();
-        }
-        Ok(urls.post(row, &self.post_type, &place))
-    }
-
-    /// Posts are in the site's default category when they are in none.
-    fn default_terms(&self, tx: &mut Tx, row: &Post) -> Stored<()> {
-        let category = TermId(self.settings.number("default_category"));
-        if row.post_type != "post" || row.status == "auto-draft" || category.is_none() {
-            return Ok(());
-        }
-        let has = terms::of_objects(tx, &[row.id])?;
-        if !has.get(&row.id).is_some_and(|all| all.iter().any(|t| t.taxonomy == "category")) {
-            terms::set_object_terms(tx, row.id, "category", &[category])?;
-        }
-        Ok(())
-    }
-
-    /// A post that leaves the trash gets the slug back that it had before.
-    fn restore_slug(&self, tx: &mut Tx, row: &mut Post) -> Stored<()> {
-        let wanted = posts::leave_trash(tx, row.id)?;
-        if self.draft.slug.is_none()
-            && let Some(wanted) = wanted
-        {
-            row.slug = wanted;
-        }
-        Ok(())
-    }
-
-    /// Everything about a post that is not in its row.
-    fn members(&self, tx: &mut Tx, row: &Post) -> Stored<()> {
-        let (draft, id) = (&self.draft, row.id);
-        remember(tx, id, &self.ignored_hooks)?;
-        if self.existing.is_some() {
-            self.default_terms(tx, row)?;
-        }
-        if let Some(sticky) = draft.sticky {
-            set_sticky(tx, id, sticky)?;
-        }
-        if let Some(media) = draft.featured_media.filter(|_| takes_image(row)) {
-            self.set_featured(tx, id, media)?;
-        }
-        if let Some(file) = &draft.file {
-            let rows: Vec<(&str, &StoredText)> = file.meta.iter().map(|(name, value)| (*name, value)).collect();
-            meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
-        }
-        if let Some(alt) = &draft.alt_text {
-            meta::update(tx, MetaKind::Post, id.0, ALT, &StoredText::of(alt))?;
-        }
-        if let Some(format) = &draft.format {
-            set_format(tx, id, format)?;
-        }
-        if let Some(template) = &draft.template {
-            if matches!(template.as_str(), "" | "0") {
-                meta::delete(tx, MetaKind::Post, id.0, "_wp_page_template", None)?;
-            } else {
-                meta::update(tx, MetaKind::Post, id.0, "_wp_page_template", &StoredText::of(template))?;
-            }
-        }
-        for (taxonomy, wanted) in &draft.terms {
-            let wanted: Vec<TermId> = wanted.iter().map(|id| TermId(id.saturating_abs())).collect();
-            let exist: Vec<TermId> =
-                terms::get_many(tx, &wanted)?.into_iter().filter(|t| t.taxonomy == *taxonomy).map(|t| t.id).collect();
-            terms::set_object_terms(tx, id, taxonomy, &exist)?;
-        }
-        if let Some(value) = &draft.meta {
-            let access = Access::of_posts(&self.site, &self.settings, tx, std::slice::from_ref(row))?;
-            let may = |cap: &str, key: &str| {
-                self.caller.can_post(PostCap::Edit, row, &access)
-                    && self.caller.can(cap, Object::Meta(svc_auth::caps::MetaKind::Post, id.0, key), &access)
-            };
-            let rights =
-                MetaRights { edit: &|key| may("edit_post_meta", key), delete: &|key| may("delete_post_meta", key) };
-            let stored = meta::load_one(tx, MetaKind::Post, id.0)?;
-            let changes = self.site.meta.changes("post", &row.post_type, &stored, value, &rights, &self.caller)?;
-            drop(access);
-            crate::meta::store(tx, MetaKind::Post, id.0, &changes)?;
-        }
-        Ok(())
-    }
-
-    /// An image, or nothing; a number that is no image changes nothing, as the peer.
-    fn set_featured(&self, tx: &mut Tx, id: PostId, media: i64) -> Stored<()> {
-        let named = if media == 0 { None } else { posts::get(tx, PostId(media))? };
-        match named {
-            Some(m) if m.post_type == "attachment" && m.mime_type.starts_with("image/") => {
-                meta::update(tx, MetaKind::Post, id.0, "_thumbnail_id", &StoredText::of(media))?;
-            }
-            None if media != 0 => {}
-            // What is no image takes the image away.
-            _ => {
-                meta::delete(tx, MetaKind::Post, id.0, "_thumbnail_id", None)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Whether a post can have an image of its own: of attachments only sounds and films.
-fn takes_image(post: &Post) -> bool {
-    post.post_type != "attachment" || ["audio/", "video/"].iter().any(|kind| post.mime_type.starts_with(kind))
-}
-
-/// Whether a post stands among its own ancestors.
-fn would_loop(tx: &mut Tx, row: &Post) -> Stored<bool> {
-    if row.id.is_none() || row.parent.is_none() {
-        return Ok(false);
-    }
-    let above = posts::ancestors(tx, row)?;
-    Ok(row.parent == row.id || above.iter().any(|post| post.parent == row.id))
-}
-
-/// Puts a post on the list of sticky ones, or takes it off.
-pub(super) fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> Stored<()> {
-    let mut list = crate::settings::sticky(options::get(tx, "sticky_posts")?.as_ref());
-    if list.contains(&id) == sticky {
-        return Ok(());
-    }
-    if sticky {
-        list.push(id);
-    } else {
-        list.retain(|other| *other != id);
-    }
-    let ids = serde_json::Value::from_iter(list.iter().map(|id| id.0));
-    options::set(tx, "sticky_posts", &StoredText::of(ids), true)?;
-    Ok(())
-}
-
-/// A format is a term of its own taxonomy, made when it is first used; `standard` is none.
-fn set_format(tx: &mut Tx, id: PostId, format: &str) -> Stored<()> {
-    if format == "standard" {
-        terms::set_object_terms(tx, id, "post_format", &[])?;
-        return Ok(());
-    }
-    let slug = format!("post-format-{format}");
-    let term = match terms::by_slug(tx, &slug, "post_format")? {
-        Some(term) => term.id,
-        None => {
-            let term = Term { taxonomy: "post_format".to_owned(), name: slug.clone(), slug, ..Term::default() };
-            terms::insert(tx, &term)?.id
-        }
-    };
-    terms::set_object_terms(tx, id, "post_format", &[term])?;
-    Ok(())
 }

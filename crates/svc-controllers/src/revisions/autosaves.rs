@@ -1,4 +1,4 @@
-//! Autosaves: what editors have typed but not saved, one for each post and editor.
+//! Autosaves: unsaved changes of editors, one per post and editor.
 
 use std::sync::Arc;
 
@@ -14,78 +14,81 @@ use svc_store::posts;
 
 use super::{Parent, RevisionTable, parent, parent_arg};
 use crate::{
-    Site, errors, menus,
-    posts::{Granted, Posts, checks, context_arg},
+    RestSite,
+    args::context_arg,
+    errors, menus,
+    posts::{Authorized, Posts, validators},
+    request::nonce,
     respond,
 };
 
-/// The address at which an editor looks at what he has not published.
+/// Field with the URL of the preview.
 const PREVIEW: &str = "preview_link";
 
 /// The autosaves of one post type.
 pub struct Autosaves {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
-    /// The posts themselves, whose rights are those of autosaves.
+    /// The posts, whose permissions also apply to their autosaves.
     posts: Arc<Posts>,
-    /// What can be said of a post when it is changed.
+    /// The arguments of an update of the post.
     args: Args,
     table: RevisionTable,
 }
 
 impl Autosaves {
     /// The autosaves of this type.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let posts = Arc::new(Posts::new(site, post_type, extra));
         let args = match post_type.rest_controller {
             RestController::MenuItems => menus::edit_args(site, post_type, extra),
             _ => posts.args(MethodKind::Editable),
         };
         let post_type = Arc::new(post_type.clone());
-        let preview = string().describe("Address that shows the autosave.").format("uri").context(&["edit"]).readonly();
+        let preview = string().describe("URL of the autosave's preview.").format("uri").context(&["edit"]).readonly();
         let table = RevisionTable::new(site, &post_type, extra).with(|f| {
             f.add(PREVIEW, preview);
         });
         Autosaves { site: Arc::clone(site), post_type, posts, args, table }
     }
 
-    /// The wire forms of autosaves of a post, of which one may be the post's own row.
+    /// Serializes autosaves of a post. One of them may be the post itself.
     async fn show(&self, req: &Request, parent: &Parent, autosaves: Vec<Post>, view: &View) -> Result<Vec<Value>> {
         let plan = self.table.plan(view);
-        let beside = autosaves.iter().any(|a| a.post_type == "revision");
+        let is_revision = autosaves.iter().any(|a| a.post_type == "revision");
         let wants_preview = view.context == "edit" && view.includes(PREVIEW) && !autosaves.is_empty();
-        let preview = if wants_preview { Some(self.preview(req, parent, beside)?) } else { None };
+        let preview = if wants_preview { Some(self.preview(req, parent, is_revision)?) } else { None };
         let items = self.site.read(|db| self.table.load(db, &parent.settings, autosaves, &plan))?;
-        let mut shown = Vec::with_capacity(items.len());
+        let mut values = Vec::with_capacity(items.len());
         for item in &items {
             let (mut data, links) = self.table.show(item, req, view, &plan).await?;
             if let Some(preview) = &preview {
                 data.insert(PREVIEW.to_owned(), preview.as_str().into());
             }
-            shown.push(respond::with_links(data, links, req));
+            values.push(respond::with_links(data, links, req));
         }
-        Ok(shown)
+        Ok(values)
     }
 
-    /// A response that shows one autosave.
+    /// A response with one autosave.
     async fn show_one(&self, req: &Request, parent: &Parent, autosave: Post, view: &View) -> Result<Response> {
-        let mut shown = self.show(req, parent, vec![autosave], view).await?;
-        Ok(Response::new(shown.pop().unwrap_or_default()))
+        let mut values = self.show(req, parent, vec![autosave], view).await?;
+        Ok(Response::new(values.pop().unwrap_or_default()))
     }
 
-    /// The address that shows the post as it was autosaved; empty for types without pages. An autosave beside the post is
-    /// named, with a nonce for it.
-    fn preview(&self, req: &Request, Parent { post, settings }: &Parent, beside: bool) -> Result<String> {
+    /// The URL that previews the post with its autosave; empty for types without pages. For an autosave that is a
+    /// revision, it contains the post's id and a nonce.
+    fn preview(&self, req: &Request, Parent { post, settings }: &Parent, is_revision: bool) -> Result<String> {
         if !self.post_type.is_viewable() {
             return Ok(String::new());
         }
-        let address = self.posts.address_of(settings, post.clone())?;
-        let joint = if address.contains('?') { '&' } else { '?' };
-        if !beside {
-            return Ok(format!("{address}{joint}preview=true"));
+        let url = self.posts.permalink(settings, post.clone())?;
+        let separator = if url.contains('?') { '&' } else { '?' };
+        if !is_revision {
+            return Ok(format!("{url}{separator}preview=true"));
         }
-        let nonce = self.site.nonce(req, &format!("post_preview_{}", post.id));
-        Ok(format!("{address}{joint}preview_id={}&preview_nonce={nonce}&preview=true", post.id))
+        let nonce = nonce(&self.site, req, &format!("post_preview_{}", post.id));
+        Ok(format!("{url}{separator}preview_id={}&preview_nonce={nonce}&preview=true", post.id))
     }
 }
 
@@ -94,7 +97,7 @@ impl Controller for Autosaves {
         let base = &self.post_type.rest_base;
         let schema = Schema::compile(self.table.item_schema());
         let context = || Args::from([("context", context_arg())]);
-        let id = ("id", integer().describe("Number of the autosave; the latest one is shown."));
+        let id = ("id", integer().describe("ID of an autosave. The response always contains the latest one."));
         vec![
             Route::new(format!(r"/{base}/(?P<id>[\d]+)/autosaves"))
                 .schema(schema.clone())
@@ -103,8 +106,8 @@ impl Controller for Autosaves {
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.args.clone())
-                        .validate_arg("status", checks::status(&self.site, &self.post_type))
-                        .validate_arg("template", checks::template(&self.site, &self.post_type)),
+                        .validate_arg("status", validators::status(&self.site, &self.post_type))
+                        .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/autosaves/(?P<id>[\d]+)"))
                 .schema(schema)
@@ -136,7 +139,7 @@ impl Autosaves {
         parent(&self.site, &self.post_type, &req, "parent")
     }
 
-    /// The latest autosave of the post, whichever one the address names: so the peer.
+    /// As in WordPress, returns the latest autosave of the post and ignores the id.
     async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
         let latest = self.site.read(|db| Ok(posts::latest_autosave(db, parent.post.id, None)?))?;
         let autosave = latest.ok_or_else(errors::no_autosave)?;
@@ -148,14 +151,14 @@ impl Autosaves {
 
     // Create
 
-    /// Whoever may change the post, in the ways that the request names.
-    async fn can_create(self: Arc<Self>, req: Request) -> Result<Granted> {
+    /// Requires permission to update the post with these fields.
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn create(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        let parent = Parent { settings: Arc::clone(&granted.settings), post: granted.post.clone() };
-        let id = self.posts.autosave(&req, granted).await?;
+    async fn create(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+        let parent = Parent { settings: Arc::clone(&authorized.settings), post: authorized.post.clone() };
+        let id = self.posts.autosave(&req, authorized).await?;
         let autosave = self.posts.saved(id)?;
         let parent = if id == parent.post.id { Parent { post: autosave.clone(), ..parent } } else { parent };
         self.show_one(&req, &parent, autosave, &respond::edit_view(&req)).await

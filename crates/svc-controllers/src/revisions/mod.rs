@@ -1,12 +1,10 @@
-//! Revisions of posts of each type that keeps them: list, fetch, delete; and autosaves beside them.
+//! Revisions of each post type that supports them: list, fetch, delete. Autosaves are in `autosaves`.
 //!
-//! `table` says what a revision looks like: the texts of its post's own table, and a few members of its own. `keep` makes
-//! revisions when posts change, `autosaves` keeps what editors have typed but not saved. What other families need of
-//! revisions of theirs is in `find`.
+//! `table` defines the fields of a revision: its own, and the texts of its post's type. `find` is shared with the
+//! families of templates and global styles. Revisions are created by `svc_site::revisions` when posts change.
 
 mod autosaves;
 pub(crate) mod find;
-pub(crate) mod keep;
 mod params;
 mod table;
 
@@ -21,42 +19,43 @@ use svc_schema::{
     Args, Schema,
     build::{SchemaBuilder, boolean, integer},
 };
+use svc_site::{Access, Settings};
 use svc_store::posts;
+
+use self::table::RevisionTable;
+use crate::{RestSite, args::context_arg, caller, errors, request::only_reads, respond};
 
 pub use autosaves::Autosaves;
 pub(crate) use params::{RevisionList, params};
 
-use self::table::RevisionTable;
-use crate::{Access, Settings, Site, access::only_reads, caller, errors, posts::context_arg, respond};
-
 /// The revisions of one post type.
 pub struct Revisions {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     table: RevisionTable,
     params: Params<RevisionList>,
 }
 
-/// A post whose revisions the caller may see.
+/// A post whose revisions the caller may read.
 pub(crate) struct Parent {
     post: Post,
     settings: Arc<Settings>,
 }
 
-/// The argument that names the post.
+/// The argument with the id of the post.
 fn parent_arg() -> (&'static str, SchemaBuilder) {
-    ("parent", integer().describe("Number of the post."))
+    ("parent", integer().describe("ID of the post."))
 }
 
-/// A parameter that is a number, whichever source it comes from.
-fn number(req: &Request, name: &str) -> PostId {
+/// The id in a parameter, 0 if it is absent. The value may be text.
+fn id_param(req: &Request, name: &str) -> PostId {
     PostId(req.param(name).map_or(0, svc_php::cast::to_int))
 }
 
-/// The post that a request names, for those who may change it.
-fn parent(site: &Site, post_type: &PostType, req: &Request, name: &str) -> Result<Parent> {
+/// The post of a request. Requires permission to edit it.
+fn parent(site: &RestSite, post_type: &PostType, req: &Request, name: &str) -> Result<Parent> {
     site.read(|db| {
-        let post = find::parent(db, post_type, number(req, name))?;
+        let post = find::parent(db, post_type, id_param(req, name))?;
         let settings = site.settings_in(db)?;
         let access = Access::of_posts(site, &settings, db, std::slice::from_ref(&post))?;
         if !caller(req).can_post(PostCap::Edit, &post, &access) {
@@ -69,7 +68,7 @@ fn parent(site: &Site, post_type: &PostType, req: &Request, name: &str) -> Resul
 
 impl Revisions {
     /// The revisions of this type.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let post_type = Arc::new(post_type.clone());
         let table = RevisionTable::new(site, &post_type, extra);
         Revisions { site: Arc::clone(site), post_type, table, params: params() }
@@ -80,10 +79,10 @@ impl Controller for Revisions {
     fn routes(&self) -> Vec<Route<Self>> {
         let base = &self.post_type.rest_base;
         let schema = Schema::compile(self.table.item_schema());
-        let id = ("id", integer().describe("Number that identifies the revision."));
+        let id = ("id", integer().describe("The revision's ID."));
         let context = || Args::from([("context", context_arg())]);
         let force: SchemaBuilder =
-            boolean().describe("Has to be true: there is no trash for revisions.").default(false);
+            boolean().describe("Must be true: revisions cannot be moved to the trash.").default(false);
         vec![
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/revisions"))
                 .schema(schema.clone())
@@ -113,12 +112,12 @@ impl Revisions {
             let (paging, rows) = list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head())?;
             Ok((paging, self.table.load(db, &parent.settings, rows, &plan)?))
         })?;
-        let mut shown = Vec::with_capacity(items.len());
+        let mut values = Vec::with_capacity(items.len());
         for item in items {
             let (data, links) = self.table.show(&item, &req, &view, &plan).await?;
-            shown.push(respond::with_links(data, links, &req));
+            values.push(respond::with_links(data, links, &req));
         }
-        let mut response = Response::new(Value::Array(shown));
+        let mut response = Response::new(Value::Array(values));
         for (name, value) in total_headers(paging.total, paging.pages()) {
             response = response.header(&self.site.brand.header(name), value);
         }
@@ -133,26 +132,27 @@ impl Revisions {
     // Fetch
 
     async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
-        let post = self.site.read(|db| find::revision(db, parent.post.id, number(&req, "id")))?;
+        let post = self.site.read(|db| find::revision(db, parent.post.id, id_param(&req, "id")))?;
         self.table.respond(&req, &parent.settings, post, &respond::view(&req)).await
     }
 
     // Delete
 
-    /// A revision goes with its post: by the rules that every site has, nobody may delete one alone.
+    /// Requires permission to delete the post and the revision. With the default capabilities, nobody has the latter:
+    /// revisions are deleted together with their post.
     async fn can_delete(self: Arc<Self>, req: Request) -> Result<(Parent, Post)> {
         if only_reads(&req) {
             return Err(errors::cannot_delete_revision(&req));
         }
         self.site.read(|db| {
-            let post = find::parent(db, &self.post_type, number(&req, "parent"))?;
+            let post = find::parent(db, &self.post_type, id_param(&req, "parent"))?;
             let settings = self.site.settings_in(db)?;
             let caller = caller(&req);
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
             if !caller.can_post(PostCap::Delete, &post, &access) {
                 return Err(errors::cannot_delete_revision(&req).into());
             }
-            let revision = find::any_revision(db, number(&req, "id"))?;
+            let revision = find::any_revision(db, id_param(&req, "id"))?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&revision))?;
             if !caller.can_post(PostCap::Delete, &revision, &access) {
                 return Err(errors::cannot_delete_revision(&req).into());

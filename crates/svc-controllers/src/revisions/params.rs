@@ -1,4 +1,4 @@
-//! Parameters of a list of revisions, each named once, and the page that they make.
+//! Parameters of a list of revisions, and the query built from them.
 
 use serde_json::json;
 use svc_model::{Post, PostId, PostType};
@@ -7,22 +7,23 @@ use svc_schema::{
     Error,
     build::{SchemaBuilder, array, integer, string},
 };
+use svc_site::{SiteResult, revisions};
 use svc_store::{
     Db, Order,
     posts::{self, PostOrderBy, PostQuery},
 };
 
-use super::keep;
 use crate::{
-    Site, Stored, errors,
-    posts::{context_param, one_line},
+    RestSite,
+    args::{context_param, one_line},
+    errors,
 };
 
-/// The parameters as a request gives them.
+/// The parameters of a list request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RevisionList {
     page: u64,
-    /// All of them on one page when it is not given.
+    /// `None` lists all revisions on one page.
     per_page: Option<u64>,
     offset: i64,
     search: Option<String>,
@@ -32,42 +33,42 @@ pub(crate) struct RevisionList {
     orderby: String,
 }
 
-/// The parameters of a list of revisions of any type.
+/// The parameters of a list of revisions; the same for every type.
 #[rustfmt::skip]
 pub(crate) fn params() -> Params<RevisionList> {
     const ORDERS: [&str; 7] = ["date", "id", "include", "relevance", "slug", "include_slugs", "title"];
     let ids = || -> SchemaBuilder { array(integer()).default(json!([])) };
     let mut p = Params::<RevisionList>::new("revisions");
     p.add("context", context_param());
-    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
-    p.add("per_page", integer().describe("Revisions on a page.").range(1..=100)).set(|l, n| l.per_page = Some(n));
-    p.add("search", string().describe("Only revisions that match this text.")).cleaned_by(one_line).set(|l, s| l.search = Some(s));
-    p.add("exclude", ids().describe("No revisions with these numbers.")).set(|l, v| l.exclude = v);
-    p.add("include", ids().describe("Only revisions with these numbers.")).set(|l, v| l.include = v);
-    p.add("offset", integer().describe("Leave out this many revisions at the beginning.")).set(|l, n| l.offset = n);
-    p.add("order", string().describe("Direction of the order.").default("desc").one_of(["asc", "desc"]))
+    p.add("page", integer().describe("Page number.").default(1).minimum(1)).set(|l, n| l.page = n);
+    p.add("per_page", integer().describe("Number of revisions per page.").range(1..=100)).set(|l, n| l.per_page = Some(n));
+    p.add("search", string().describe("Only return revisions that match this search text.")).sanitize_with(one_line).set(|l, s| l.search = Some(s));
+    p.add("exclude", ids().describe("Exclude revisions with these IDs.")).set(|l, v| l.exclude = v);
+    p.add("include", ids().describe("Only return revisions with these IDs.")).set(|l, v| l.include = v);
+    p.add("offset", integer().describe("Number of revisions to skip.")).set(|l, n| l.offset = n);
+    p.add("order", string().describe("Sort direction.").default("desc").one_of(["asc", "desc"]))
         .set(|l, o: String| l.order = Some(if o == "asc" { Order::Asc } else { Order::Desc }));
-    p.add("orderby", string().describe("What the list is ordered by.").default("date").one_of(ORDERS)).set(|l, o| l.orderby = o);
+    p.add("orderby", string().describe("Sort key.").default("date").one_of(ORDERS)).set(|l, o| l.orderby = o);
     p
 }
 
 impl RevisionList {
-    /// The page of a post's revisions, autosaves among them: where it stands in the list, and its rows unless only
-    /// `counted`. A site that keeps no revisions lists none.
+    /// One page of a post's revisions and autosaves: its paging data, and its rows unless `count_only`. The list is
+    /// empty if the site does not store revisions.
     ///
     /// # Errors
-    /// What the order lacks; `rest_revision_invalid_page_number` and `rest_revision_invalid_offset_number` (400) beyond
-    /// the end; those of the store.
+    /// 400 if `orderby` requires a parameter that is missing; `rest_revision_invalid_page_number` and
+    /// `rest_revision_invalid_offset_number` (400) beyond the end; errors of the store.
     pub(crate) fn run(
         &self,
         db: &mut Db,
-        site: &Site,
+        site: &RestSite,
         post_type: &PostType,
         parent: PostId,
-        counted: bool,
-    ) -> Stored<(Paging, Vec<Post>)> {
+        count_only: bool,
+    ) -> SiteResult<(Paging, Vec<Post>)> {
         let query = self.query(parent)?;
-        if !keep::keeps(site, post_type) {
+        if !revisions::keeps(site, post_type) {
             return Ok((Paging { total: 0, per_page: self.per_page.unwrap_or(1), page: self.page }, Vec::new()));
         }
         let found = posts::query(db, &query)?;
@@ -78,27 +79,27 @@ impl RevisionList {
         } else if total > 0 && u64::try_from(self.offset).is_ok_and(|offset| offset >= total) {
             return Err(errors::revision_offset_beyond_end().into());
         }
-        let rows = if counted { Vec::new() } else { posts::get_many(db, &found.ids)? };
+        let rows = if count_only { Vec::new() } else { posts::get_many(db, &found.ids)? };
         Ok((paging, rows))
     }
 
     fn query(&self, parent: PostId) -> Result<PostQuery, Error> {
-        let searched = self.search.clone().filter(|text| !text.is_empty());
+        let search = self.search.clone().filter(|text| !text.is_empty());
         let direction = self.order.unwrap_or(Order::Desc);
-        let first = match self.orderby.as_str() {
+        let key = match self.orderby.as_str() {
             "id" => PostOrderBy::Id,
             "include" if self.include.is_empty() => return Err(errors::missing_include()),
             "include" => PostOrderBy::Include,
-            "relevance" if searched.is_none() => return Err(errors::no_search_term()),
+            "relevance" if search.is_none() => return Err(errors::no_search_term()),
             "relevance" => PostOrderBy::Relevance,
             "slug" => PostOrderBy::Slug,
             "include_slugs" => PostOrderBy::IncludeSlugs,
             "title" => PostOrderBy::Title,
             _ => PostOrderBy::Date,
         };
-        let mut order_by = vec![(first, direction)];
+        let mut order_by = vec![(key, direction)];
         if order_by[0].0 == PostOrderBy::Date {
-            // Several are made in one second.
+            // Several revisions may have the same timestamp.
             order_by.push((PostOrderBy::Id, direction));
         }
         Ok(PostQuery {
@@ -107,10 +108,10 @@ impl RevisionList {
             parent_in: vec![parent],
             include: self.include.clone(),
             exclude: self.exclude.clone(),
-            search: searched,
+            search,
             order_by,
             limit: self.per_page,
-            // Without a length of pages there is one page, whatever is to be left out.
+            // Without `per_page` there is one page, and `offset` is ignored.
             offset: match self.per_page {
                 None => 0,
                 Some(_) if self.offset != 0 => self.offset.unsigned_abs().min(i64::MAX as u64),

@@ -1,4 +1,4 @@
-//! What a revision looks like: its own members, then the texts of its post's table, loaded and shown.
+//! Fields of revisions: their own, and the texts of the post's type. Loads and serializes them.
 
 use std::{
     collections::HashMap,
@@ -8,38 +8,36 @@ use std::{
 use serde_json::{Value, json};
 use svc_content::shortcodes::Page;
 use svc_model::{Post, PostType, RestController};
+use svc_render::{
+    blocks::{self, site_blocks::BlockViewer},
+    content::RenderOptions,
+    images::SiteImages,
+};
 use svc_resource::{Plan, View};
 use svc_routing::{ExtraFields, Link, Links, Map, Request, Response, Result};
 use svc_schema::build::{integer, string, types};
+use svc_site::{Settings, SiteResult, permalinks::PermalinkParts, posts::draft::PostDraft};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
 };
 
 use crate::{
-    Settings, Site, Stored,
-    blocks::{self, Reader},
-    media::SiteImages,
+    RestSite,
+    contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
     posts::{
-        Place,
-        draft::PostDraft,
         fields::{self as post_fields, PostFields},
         item::PostItem,
     },
-    render::With,
     respond,
 };
 
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
+/// Length of generated excerpts, in words. Revisions contain manual excerpts only.
+const NO_EXCERPT: usize = 0;
 
-/// Words of an excerpt that is made of the content: revisions show only excerpts that were written.
-const NO_WORDS: usize = 0;
-
-/// The table of one type's revisions, and what showing them takes.
+/// The fields of one type's revisions, with the data required to load and serialize them.
 pub(crate) struct RevisionTable {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     fields: PostFields,
     /// The object type that additional fields name: `post-revision`.
@@ -48,30 +46,30 @@ pub(crate) struct RevisionTable {
 }
 
 #[rustfmt::skip]
-fn fields(site: &Arc<Site>, post_type: &PostType, object: &str) -> PostFields {
+fn fields(site: &Arc<RestSite>, post_type: &PostType, object: &str) -> PostFields {
     let mut f = PostFields::new(object);
-    f.add("author", integer().describe("Number of the user who made the revision.").context(ALL)).get(|p| p.post.author);
-    f.add("date", string().describe("When it was made, in the site's time zone.").format("date-time").context(ALL)).get(|p| dated(p, PostItem::date));
-    f.add("date_gmt", string().describe("When it was made, in UTC.").format("date-time").context(VIEW_EDIT)).get(|p| dated(p, PostItem::date_gmt));
-    f.add("id", integer().describe("Number that identifies the revision.").context(ALL)).get(|p| p.post.id);
-    f.add("modified", string().describe("When it was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT)).get(PostItem::modified);
-    f.add("modified_gmt", string().describe("When it was last changed, in UTC.").format("date-time").context(VIEW_EDIT)).get(PostItem::modified_gmt);
-    f.add("parent", integer().describe("Number of the post.").context(ALL)).get(|p| p.post.parent);
-    f.add("slug", string().describe("Name of the revision, of its post's number and its kind.").context(ALL)).get(|p| p.post.slug.clone());
+    f.add("author", integer().describe("User ID of the revision's author.").context(VIEW_EDIT_EMBED)).get(|p| p.post.author);
+    f.add("date", string().describe("Creation date in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED)).get(|p| date_or_null(p, PostItem::date));
+    f.add("date_gmt", string().describe("Creation date in UTC.").format("date-time").context(VIEW_EDIT)).get(|p| date_or_null(p, PostItem::date_gmt));
+    f.add("id", integer().describe("The revision's ID.").context(VIEW_EDIT_EMBED)).get(|p| p.post.id);
+    f.add("modified", string().describe("Date of the last change in the site's time zone.").format("date-time").context(VIEW_EDIT)).get(PostItem::modified);
+    f.add("modified_gmt", string().describe("Date of the last change in UTC.").format("date-time").context(VIEW_EDIT)).get(PostItem::modified_gmt);
+    f.add("parent", integer().describe("ID of the revision's post.").context(VIEW_EDIT_EMBED)).get(|p| p.post.parent);
+    f.add("slug", string().describe("Slug of the revision, composed of the post's ID and the kind of revision.").context(VIEW_EDIT_EMBED)).get(|p| p.post.slug.clone());
 
     let mut texts = match post_type.rest_controller {
-        RestController::MenuItems => texts_of_items(object),
+        RestController::MenuItems => menu_item_texts(object),
         _ => post_fields::fields(site, post_type).only(&["guid", "title", "content", "excerpt", "meta"]),
     };
     if !texts.has("meta") {
-        // Revisions tell meta whether or not their posts do.
-        crate::meta::add_member(&mut texts, &site.meta, "post", &post_type.name, |p| &p.stored_meta);
+        // Revisions have `meta` even if their posts do not.
+        crate::meta_fields::add_member(&mut texts, &site.meta, "post", &post_type.name, |p| &p.stored_meta);
     }
     if post_type.rest_controller == RestController::Blocks {
-        // The posts are shown as stored only, and their schema says no more; revisions are shown as HTML too.
+        // Patterns have stored text only. Their revisions also have HTML, which the schema does not list.
         for name in ["title", "content"] {
             if let Some(text) = texts.at(name) {
-                text.member("rendered", json!({})).unlisted().get(PostItem::content_rendered);
+                text.subfield("rendered", json!({})).hidden().get(PostItem::content_rendered);
             }
         }
     }
@@ -81,45 +79,45 @@ fn fields(site: &Arc<Site>, post_type: &PostType, object: &str) -> PostFields {
     if let Some(rendered) = texts.at("excerpt.rendered") {
         rendered.get(|p| if p.post.excerpt.is_empty() { String::new() } else { p.excerpt_rendered() });
     }
-    // A revision has no password and no version of its own.
+    // Revisions have no password and no block version.
     for path in ["content.protected", "content.block_version", "excerpt.protected"] {
-        if let Some(member) = texts.at(path) {
-            member.unread();
+        if let Some(subfield) = texts.at(path) {
+            subfield.write_only();
         }
     }
     f.join(texts)
 }
 
-/// The texts that autosaves of items of menus show.
+/// Text fields of autosaves of menu items.
 #[rustfmt::skip]
-fn texts_of_items(object: &str) -> PostFields {
+fn menu_item_texts(object: &str) -> PostFields {
     let mut f = PostFields::new(object);
-    f.add("guid", string().describe("Global name of the revision.").context(VIEW_EDIT)).get(|p| json!({"rendered": p.post.guid, "raw": p.post.guid}));
-    let title = f.add("title", types(["string", "object"]).describe("The title.").context(ALL));
-    title.member("raw", string().describe("The title as stored.").context(&["edit"])).get(|p| p.post.title.clone());
-    title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly());
+    f.add("guid", string().describe("Permanent global identifier of the revision.").context(VIEW_EDIT)).get(|p| json!({"rendered": p.post.guid, "raw": p.post.guid}));
+    let title = f.add("title", types(["string", "object"]).describe("The title.").context(VIEW_EDIT_EMBED));
+    title.subfield("raw", string().describe("The title as stored.").context(&["edit"])).get(|p| p.post.title.clone());
+    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly());
     f
 }
 
-/// A draft that is autosaved in its own row has no date until it is published.
-fn dated(item: &PostItem, read: fn(&PostItem) -> Value) -> Value {
+/// A date of the item; null for a draft that was autosaved in its own row, which has no date until it is published.
+fn date_or_null(item: &PostItem, read: fn(&PostItem) -> Value) -> Value {
     if item.post.date_gmt.is_none() { Value::Null } else { read(item) }
 }
 
-/// The title as pages show it: what few may read says so.
+/// The title as pages display it, with a prefix for protected and private posts.
 fn title(item: &PostItem) -> String {
     let title = item.title_rendered();
-    let mark = match (item.post.is_protected(), item.post.status.as_str()) {
+    let prefix = match (item.post.is_protected(), item.post.status.as_str()) {
         (true, _) => "Protected:",
         (false, "private") => "Private:",
         _ => return title,
     };
-    format!("{mark} {title}").trim_end().to_owned()
+    format!("{prefix} {title}").trim_end().to_owned()
 }
 
 impl RevisionTable {
-    /// The table of this type's revisions.
-    pub(crate) fn new(site: &Arc<Site>, post_type: &Arc<PostType>, extra: &ExtraFields) -> Self {
+    /// The fields of this type's revisions.
+    pub(crate) fn new(site: &Arc<RestSite>, post_type: &Arc<PostType>, extra: &ExtraFields) -> Self {
         let object = format!("{}-revision", post_type.name);
         RevisionTable {
             site: Arc::clone(site),
@@ -130,7 +128,7 @@ impl RevisionTable {
         }
     }
 
-    /// The same with further members of the schema, which items get elsewhere.
+    /// Adds fields to the schema, whose values the caller inserts.
     pub(crate) fn with(mut self, add: impl FnOnce(&mut PostFields)) -> Self {
         add(&mut self.fields);
         self
@@ -141,55 +139,63 @@ impl RevisionTable {
         self.fields.item_schema()
     }
 
-    /// The members that a view shows.
+    /// The fields that are visible in a view.
     pub(crate) fn plan(&self, view: &View) -> Plan<'_, PostItem, PostDraft> {
         self.fields.plan(view)
     }
 
-    /// Revisions with what the plan reads: one query for meta, and what their texts take.
+    /// Loads revisions with the data that the plan reads: one query for meta, and the queries of the blocks in their
+    /// texts.
     pub(crate) fn load(
         &self,
         db: &mut Db,
         settings: &Arc<Settings>,
         rows: Vec<Post>,
         plan: &Plan<'_, PostItem, PostDraft>,
-    ) -> Stored<Vec<PostItem>> {
-        let numbers: Vec<i64> = rows.iter().map(|post| post.id.0).collect();
-        let wants_meta = plan.wants("meta") && !numbers.is_empty();
-        let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &numbers)? } else { HashMap::new() };
-        let shown: Vec<&Post> = rows.iter().filter(|_| plan.wants_any(&["content", "excerpt"])).collect();
-        let images = Arc::new(SiteImages::of_posts(db, &self.site, settings, &shown)?);
+    ) -> SiteResult<Vec<PostItem>> {
+        let ids: Vec<i64> = rows.iter().map(|post| post.id.0).collect();
+        let wants_meta = plan.wants("meta") && !ids.is_empty();
+        let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &ids)? } else { HashMap::new() };
+        let rendered: Vec<&Post> = rows.iter().filter(|_| plan.wants_any(&["content", "excerpt"])).collect();
+        let images = Arc::new(SiteImages::of_posts(db, &self.site, settings, &rendered)?);
         let page: Arc<Mutex<Page>> = Arc::default();
         let wanted = blocks::Wanted {
             content: plan.wants("content.rendered"),
             excerpt: plan.wants("excerpt.rendered"),
-            words: NO_WORDS,
+            words: NO_EXCERPT,
         };
-        let mut texts =
-            blocks::rendered(&self.site, settings, Reader::default, db, &rows, wanted, &With::new(&images, &page))?
-                .into_iter();
+        let mut texts = blocks::rendered(
+            &self.site,
+            settings,
+            BlockViewer::default,
+            db,
+            &rows,
+            wanted,
+            &RenderOptions::new(&images, &page),
+        )?
+        .into_iter();
         let item = |post: Post| PostItem {
             attached: None,
             images: Arc::clone(&images),
             page: Arc::clone(&page),
-            edited_with: None,
+            hooked_types: None,
             stored_meta: meta.remove(&post.id.0).unwrap_or_default(),
             post,
             post_type: Arc::clone(&self.post_type),
             site: Arc::clone(&self.site),
             settings: Arc::clone(settings),
             terms: Vec::new(),
-            place: Place::default(),
-            up: String::new(),
+            permalink_parts: PermalinkParts::default(),
+            parent_url: String::new(),
             generated_slug: String::new(),
             unlocked: true,
-            excerpt_length: NO_WORDS,
+            excerpt_length: NO_EXCERPT,
             rendered: texts.next().unwrap_or_default(),
         };
         Ok(rows.into_iter().map(item).collect())
     }
 
-    /// The wire form of a revision, and the link to its post, which is there when the post's number is.
+    /// The prepared fields of a revision, and the link to its post if `parent` is visible.
     pub(crate) async fn show(
         &self,
         item: &PostItem,
@@ -208,7 +214,7 @@ impl RevisionTable {
         Ok((data, Some(links)))
     }
 
-    /// A response that shows one revision.
+    /// A response with one revision.
     pub(crate) async fn respond(
         &self,
         req: &Request,
@@ -221,11 +227,11 @@ impl RevisionTable {
         }
         let plan = self.plan(view);
         let items = self.site.read(|db| self.load(db, settings, vec![post], &plan))?;
-        let mut shown = Map::new();
+        let mut data = Map::new();
         let mut links = None;
         for item in &items {
-            (shown, links) = self.show(item, req, view, &plan).await?;
+            (data, links) = self.show(item, req, view, &plan).await?;
         }
-        Ok(respond::single(shown, links))
+        Ok(respond::single(data, links))
     }
 }

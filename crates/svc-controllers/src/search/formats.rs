@@ -1,19 +1,20 @@
-//! Searches the post formats that posts of the site have had.
+//! Search handler for post formats that have a term on the site.
 
 use std::sync::Arc;
 
 use serde_json::Value;
-use svc_routing::{BoxFuture, Links, Request, Result, SearchHandler, SearchPage};
+use svc_routing::{BoxFuture, Links, Request, Result};
+use svc_site::posts::formats::FORMATS;
 use svc_store::terms::{self, TermQuery};
 
-use super::{limits, members, text};
-use crate::{Site, posts::fields::FORMATS};
+use super::{SearchHandler, SearchPage, limits, result, text};
+use crate::RestSite;
 
-/// The taxonomy whose terms stand for formats.
+/// The taxonomy of post formats.
 const TAXONOMY: &str = "post_format";
 
 /// The handler of type `post-format`.
-pub(super) struct FormatSearch(pub(super) Arc<Site>);
+pub(super) struct FormatSearch(pub(super) Arc<RestSite>);
 
 impl SearchHandler for FormatSearch {
     fn kind(&self) -> &str {
@@ -33,15 +34,15 @@ impl SearchHandler for FormatSearch {
     }
 }
 
-/// What a format is called.
-fn name(format: &str) -> String {
+/// Display name of a format.
+fn label(format: &str) -> String {
     let mut chars = format.chars();
     chars.next().map(|first| first.to_ascii_uppercase().to_string() + chars.as_str()).unwrap_or_default()
 }
 
 impl FormatSearch {
-    /// The formats that have a page, with its address.
-    fn known(&self) -> Result<Vec<(&'static str, String)>> {
+    /// The formats that have a term, with the URLs of their archives.
+    fn formats(&self) -> Result<Vec<(&'static str, String)>> {
         let Some(taxonomy) = self.0.taxonomies.get(TAXONOMY) else { return Ok(Vec::new()) };
         self.0.read(|db| {
             let settings = self.0.settings_in(db)?;
@@ -52,34 +53,34 @@ impl FormatSearch {
             };
             let ids = terms::query(db, &query)?.ids;
             let terms = terms::get_many(db, &ids)?;
-            let address = |format: &str| {
+            let archive_url = |format: &str| {
                 let term = terms.iter().find(|t| t.slug.strip_prefix("post-format-") == Some(format))?;
                 Some(settings.urls.term(term, taxonomy, &[]))
             };
-            Ok(FORMATS.iter().filter_map(|format| Some((*format, address(format)?))).collect())
+            Ok(FORMATS.iter().filter_map(|format| Some((*format, archive_url(format)?))).collect())
         })
     }
 
     fn find(&self, req: &Request) -> Result<SearchPage> {
-        let wanted = text(req).map(|text| text.to_lowercase()).unwrap_or_default();
-        let known = self.known()?;
+        let search = text(req).map(|text| text.to_lowercase()).unwrap_or_default();
+        let formats = self.formats()?;
         let found: Vec<&str> =
-            known.iter().map(|(format, _)| *format).filter(|format| format.contains(&wanted)).collect();
+            formats.iter().map(|(format, _)| *format).filter(|format| format.contains(&search)).collect();
         let (limit, offset) = limits(req)?;
-        let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let page = found.iter().skip(number(offset)).take(number(limit));
+        let to_usize = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let page = found.iter().skip(to_usize(offset)).take(to_usize(limit));
         Ok(SearchPage { ids: page.map(|format| Value::from(*format)).collect(), total: found.len() as u64 })
     }
 
     fn show(&self, ids: &[Value], req: &Request) -> Result<Vec<(Value, Links)>> {
-        let known = self.known()?;
-        let shown = ids.iter().filter_map(|id| known.iter().find(|(format, _)| id == format));
+        let formats = self.formats()?;
+        let found = ids.iter().filter_map(|id| formats.iter().find(|(format, _)| id == format));
         let show = |(format, url): &(&str, String)| {
-            let data = members(
+            let data = result(
                 req,
                 [
                     ("id", Some((*format).into())),
-                    ("title", Some(name(format).into())),
+                    ("title", Some(label(format).into())),
                     ("url", Some(url.clone().into())),
                     ("type", Some("post-format".into())),
                     ("subtype", None),
@@ -87,6 +88,6 @@ impl FormatSearch {
             );
             (data, Links::new())
         };
-        Ok(shown.map(show).collect())
+        Ok(found.map(show).collect())
     }
 }

@@ -1,35 +1,36 @@
-//! Search: one route over several kinds of objects, each with a handler of its own.
+//! Search: one route for several types of objects, each with its own handler.
 //!
-//! Posts, terms and post formats are searched; hooks add further kinds or take these away. A handler finds ids and
-//! prepares what is shown of them; here are the route, its parameters and the pages.
+//! There are handlers for posts, terms and post formats; hooks add or remove handlers. A handler finds ids and prepares
+//! the results; this module has the route, its parameters and the paging.
 
 mod formats;
+mod handler;
 mod posts;
 mod terms;
+
+pub use handler::{SearchHandler, SearchHandlers, SearchPage, filter_handlers};
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_resource::{Fields, Paging, Params, total_headers};
-use svc_routing::{Controller, ExtraFields, Link, Request, Response, Result, Route, SearchHandler, get, public};
+use svc_routing::{Controller, ExtraFields, Link, Registered, Request, Response, Result, Route, get, public};
 use svc_schema::{
     Error, Schema,
     build::{SchemaBuilder, array, integer, string, types},
 };
 
-use crate::{Site, posts::one_line, respond};
+use crate::{RestSite, args::one_line, contexts::VIEW_EMBED, respond};
 
-/// What additional fields and the item schema call a result.
+/// The object type of a result, in the item schema and for additional fields.
 const OBJECT: &str = "search-result";
-/// Stands for all subtypes.
+/// Value of `subtype` that selects all subtypes.
 const ANY: &str = "any";
-/// Largest number of items on a page.
+/// Maximum of `per_page`.
 const MAX_PER_PAGE: i64 = 100;
-/// Contexts in which a member is seen.
-const CONTEXTS: &[&str] = &["view", "embed"];
 
-/// The handlers that every site has (specification, "What the service does" 8).
-pub(crate) fn handlers(site: &Arc<Site>) -> Vec<Arc<dyn SearchHandler>> {
+/// The built-in handlers (specification, "What the service does" 8).
+fn handlers(site: &Arc<RestSite>) -> SearchHandlers {
     vec![
         Arc::new(posts::PostSearch(Arc::clone(site))),
         Arc::new(terms::TermSearch(Arc::clone(site))),
@@ -37,28 +38,33 @@ pub(crate) fn handlers(site: &Arc<Site>) -> Vec<Arc<dyn SearchHandler>> {
     ]
 }
 
-/// The search route.
+/// The controller for search.
 pub struct Search {
-    site: Arc<Site>,
-    handlers: Vec<Arc<dyn SearchHandler>>,
+    site: Arc<RestSite>,
+    handlers: SearchHandlers,
     fields: Fields<(), ()>,
-    params: Params<Asked>,
+    params: Params<SearchParams>,
     extra: ExtraFields,
 }
 
-/// What a request asks for.
+/// Parameters of a request that are independent of the handler.
 #[derive(Clone, Debug, Default)]
-struct Asked {
+struct SearchParams {
     page: u64,
     per_page: u64,
-    kind: String,
+    object_type: String,
     subtypes: Vec<String>,
 }
 
 impl Search {
-    /// The route over these handlers.
-    pub fn new(site: &Arc<Site>, handlers: Vec<Arc<dyn SearchHandler>>, extra: &ExtraFields) -> Self {
-        let kinds: Vec<String> = handlers.iter().map(|h| h.kind().to_owned()).collect();
+    /// A controller with the built-in handlers, after the filters of the registry.
+    pub(crate) fn mounted(site: &Arc<RestSite>, registered: &Registered) -> Self {
+        Self::new(site, handler::filtered(handlers(site), registered), &registered.fields)
+    }
+
+    /// A controller with these handlers.
+    pub fn new(site: &Arc<RestSite>, handlers: SearchHandlers, extra: &ExtraFields) -> Self {
+        let type_names: Vec<String> = handlers.iter().map(|h| h.kind().to_owned()).collect();
         let mut subtypes: Vec<String> = Vec::new();
         for subtype in handlers.iter().flat_map(|h| h.subtypes()) {
             if !subtypes.contains(&subtype) {
@@ -67,8 +73,8 @@ impl Search {
         }
         Search {
             site: Arc::clone(site),
-            fields: fields(&kinds, &subtypes).with_extra(extra, OBJECT),
-            params: params(&kinds, &subtypes),
+            fields: fields(&type_names, &subtypes).with_extra(extra, OBJECT),
+            params: params(&type_names, &subtypes),
             handlers,
             extra: extra.clone(),
         }
@@ -76,31 +82,31 @@ impl Search {
 }
 
 #[rustfmt::skip]
-fn fields(kinds: &[String], subtypes: &[String]) -> Fields<(), ()> {
+fn fields(type_names: &[String], subtypes: &[String]) -> Fields<(), ()> {
     let mut f = Fields::new(OBJECT);
-    let shown = |schema: SchemaBuilder| schema.context(CONTEXTS).readonly();
-    f.add("id", shown(types(["integer", "string"]).describe("Number or name that identifies the object.")));
-    f.add("title", shown(string().describe("What the object is called.")));
-    f.add("url", shown(string().describe("Address of the object's page.").format("uri")));
-    f.add("type", shown(string().describe("Kind of object.").one_of(kinds.to_vec())));
-    f.add("subtype", shown(string().describe("Kind of object, more closely.").one_of(subtypes.to_vec())));
+    let field = |schema: SchemaBuilder| schema.context(VIEW_EMBED).readonly();
+    f.add("id", field(types(["integer", "string"]).describe("The object's ID or slug.")));
+    f.add("title", field(string().describe("Title or name of the object.")));
+    f.add("url", field(string().describe("URL of the object.").format("uri")));
+    f.add("type", field(string().describe("Type of the object.").one_of(type_names.to_vec())));
+    f.add("subtype", field(string().describe("Subtype of the object, such as its post type or taxonomy.").one_of(subtypes.to_vec())));
     f
 }
 
 #[rustfmt::skip]
-fn params(kinds: &[String], subtypes: &[String]) -> Params<Asked> {
-    let mut p = Params::<Asked>::new("search");
+fn params(type_names: &[String], subtypes: &[String]) -> Params<SearchParams> {
+    let mut p = Params::<SearchParams>::new("search");
     let ids = || array(integer()).default(json!([]));
-    let first = kinds.first().cloned().unwrap_or_default();
+    let first = type_names.first().cloned().unwrap_or_default();
     let any: Vec<String> = subtypes.iter().cloned().chain([ANY.to_owned()]).collect();
-    p.add("context", string().describe("Which members are shown.").one_of(CONTEXTS.iter().copied()).default("view"));
-    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|a, n| a.page = n);
-    p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|a, n| a.per_page = n);
-    p.add("search", string().describe("Only objects that match this text.")).cleaned_by(one_line);
-    p.add("type", string().describe("Only objects of this kind.").default(first).one_of(kinds.to_vec())).set(|a, k| a.kind = k);
-    p.add("subtype", array(string().one_of(any)).describe("Only objects of these kinds, more closely.").default(ANY)).set(|a, v| a.subtypes = v);
-    p.add("exclude", ids().describe("No objects with these numbers."));
-    p.add("include", ids().describe("Only objects with these numbers."));
+    p.add("context", string().describe("Context of the request, which determines the fields in the response.").one_of(VIEW_EMBED.iter().copied()).default("view"));
+    p.add("page", integer().describe("Page number of the list.").default(1).minimum(1)).set(|p, n| p.page = n);
+    p.add("per_page", integer().describe("Maximum number of items per page.").default(10).range(1..=MAX_PER_PAGE)).set(|p, n| p.per_page = n);
+    p.add("search", string().describe("Only return objects that match this text.")).sanitize_with(one_line);
+    p.add("type", string().describe("Only return objects of this type.").default(first).one_of(type_names.to_vec())).set(|p, v| p.object_type = v);
+    p.add("subtype", array(string().one_of(any)).describe("Only return objects of these subtypes.").default(ANY)).set(|p, v| p.subtypes = v);
+    p.add("exclude", ids().describe("Do not return objects with these IDs."));
+    p.add("include", ids().describe("Only return objects with these IDs."));
     p
 }
 
@@ -116,23 +122,23 @@ impl Controller for Search {
     }
 }
 
-/// A kind that is searched no more, though a filter of the request says so.
-fn unknown_kind() -> Error {
-    Error::new("rest_search_invalid_type", "There is no search for this type.").with_status(400)
+/// No handler exists for the requested type.
+fn unknown_type() -> Error {
+    Error::new("rest_search_invalid_type", "Objects of this type cannot be searched.").with_status(400)
 }
 
 impl Search {
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        let asked = self.params.read(|name| req.param(name).cloned())?;
-        let handler = self.handlers.iter().find(|h| h.kind() == asked.kind).ok_or_else(unknown_kind)?;
-        let subtypes = fitting(asked.subtypes, &handler.subtypes());
+        let params = self.params.read(|name| req.param(name).cloned())?;
+        let handler = self.handlers.iter().find(|h| h.kind() == params.object_type).ok_or_else(unknown_type)?;
+        let subtypes = supported_subtypes(params.subtypes, &handler.subtypes());
         let mut query = req.params().query.clone();
         if query.contains_key("subtype") {
             query.insert("subtype".to_owned(), json!(subtypes));
         }
         let req = req.with_param("subtype", json!(subtypes));
         let found = handler.search(req.clone()).await?;
-        let paging = Paging { total: found.total, per_page: asked.per_page, page: asked.page };
+        let paging = Paging { total: found.total, per_page: params.per_page, page: params.page };
         paging.check("rest_search_invalid_page_number")?;
         let collection = self.site.settings()?.urls.rest(&format!("/{}/search", self.site.brand.namespace()));
         let mut items = Vec::with_capacity(found.ids.len());
@@ -156,64 +162,65 @@ impl Search {
     }
 }
 
-/// Sanitizes `subtype`: slugs that the schema of the parameter allows, and of these the ones that the handler of the
-/// request's type knows. A request whose type has no handler is refused in the name of both parameters.
+/// Returns the sanitizer of `subtype`: it parses slugs by the parameter's schema and drops those that the handler of the
+/// requested type does not support. If the type has no handler, both parameters are reported as invalid.
 fn sanitize_subtypes(
     handlers: &[Arc<dyn SearchHandler>],
-    params: &Params<Asked>,
+    params: &Params<SearchParams>,
 ) -> impl Fn(&Request, &Value) -> Result<Value> + use<> {
     let handlers = handlers.to_vec();
     let schema = params.query_args().get("subtype").and_then(|arg| arg.schema.clone());
     move |req, sent| {
         let slugs = svc_php::list::parse_text_list(sent);
         let slugs = json!(slugs.iter().map(|slug| svc_text::sanitize_title(slug)).collect::<Vec<_>>());
-        let wanted =
+        let subtypes =
             schema.as_ref().map_or_else(|| Ok(slugs.clone()), |schema| schema.parse(slugs.clone(), "subtype"))?;
-        let wanted: Vec<String> = svc_php::list::parse_text_list(&wanted);
-        if wanted.iter().any(|subtype| subtype == ANY) {
+        let subtypes: Vec<String> = svc_php::list::parse_text_list(&subtypes);
+        if subtypes.iter().any(|subtype| subtype == ANY) {
             return Ok(json!([ANY]));
         }
         let handler = handlers.iter().find(|handler| req.param("type").is_some_and(|kind| kind == handler.kind()));
-        Ok(json!(fitting(wanted, &handler.ok_or_else(unknown_kind)?.subtypes())))
+        Ok(json!(supported_subtypes(subtypes, &handler.ok_or_else(unknown_type)?.subtypes())))
     }
 }
 
-/// The subtypes that the handler of the type knows; `any` stands for all of them.
-fn fitting(wanted: Vec<String>, known: &[String]) -> Vec<String> {
-    if wanted.iter().any(|s| s == ANY) {
+/// The requested subtypes that the handler supports; `any` alone if it is among them.
+fn supported_subtypes(requested: Vec<String>, supported: &[String]) -> Vec<String> {
+    if requested.iter().any(|s| s == ANY) {
         return vec![ANY.to_owned()];
     }
-    wanted.into_iter().filter(|s| known.contains(s)).collect()
+    requested.into_iter().filter(|s| supported.contains(s)).collect()
 }
 
-/// The subtypes that a handler is to search: all that it knows for `any`.
-fn searched(req: &Request, known: Vec<String>) -> Result<Vec<String>> {
-    let wanted: Vec<String> = req.arg("subtype")?.unwrap_or_default();
-    Ok(if wanted.iter().any(|s| s == ANY) { known } else { wanted })
+/// The subtypes that a handler searches: all supported ones for `any`.
+fn searched_subtypes(req: &Request, supported: Vec<String>) -> Result<Vec<String>> {
+    let requested: Vec<String> = req.arg("subtype")?.unwrap_or_default();
+    Ok(if requested.iter().any(|s| s == ANY) { supported } else { requested })
 }
 
-/// The ids that a parameter names.
+/// The ids in a parameter.
 fn ids(req: &Request, name: &str) -> Vec<i64> {
     let ids = req.param(name).map(svc_php::list::parse_id_list).unwrap_or_default();
     ids.into_iter().filter_map(|id| i64::try_from(id).ok()).collect()
 }
 
-/// How many objects are on a page, and how many are before it.
+/// Limit and offset of the requested page.
 fn limits(req: &Request) -> Result<(u64, u64)> {
     let (page, per_page): (u64, u64) = (req.require("page")?, req.require("per_page")?);
     Ok((per_page, page.saturating_sub(1).saturating_mul(per_page).min(i64::MAX as u64)))
 }
 
-/// The text that is searched for; `None` when there is none.
+/// The search text; `None` if it is empty.
 fn text(req: &Request) -> Option<String> {
-    // PHP takes a zero for nothing.
+    // In PHP the string `0` is falsy.
     req.param("search").map(|s| svc_php::cast::to_text(s).into_owned()).filter(|s| !s.is_empty() && s != "0")
 }
 
-/// The members of a result that the request wants to see.
-fn members(req: &Request, rows: [(&str, Option<Value>); 5]) -> Value {
-    let wanted = rows.into_iter().filter(|(name, _)| req.fields().is_none_or(|f| f.names().iter().any(|n| n == name)));
-    Value::Object(wanted.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
+/// A result, limited to the fields that the request selects.
+fn result(req: &Request, rows: [(&str, Option<Value>); 5]) -> Value {
+    let selected =
+        rows.into_iter().filter(|(name, _)| req.fields().is_none_or(|f| f.names().iter().any(|n| n == name)));
+    Value::Object(selected.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
 }
 
 #[cfg(test)]
@@ -221,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn subtypes_of_other_types_fall_away() {
+    fn drops_subtypes_of_other_types() {
         let rows: [(&[&str], &[&str]); 5] = [
             (&["any"], &["any"]),
             (&["page", "any"], &["any"]),
@@ -229,9 +236,13 @@ mod tests {
             (&["category"], &[]),
             (&[], &[]),
         ];
-        let known = ["post".to_owned(), "page".to_owned()];
-        for (wanted, expected) in rows {
-            assert_eq!(fitting(wanted.iter().map(|s| (*s).to_owned()).collect(), &known), expected, "{wanted:?}");
+        let supported = ["post".to_owned(), "page".to_owned()];
+        for (requested, expected) in rows {
+            assert_eq!(
+                supported_subtypes(requested.iter().map(|s| (*s).to_owned()).collect(), &supported),
+                expected,
+                "{requested:?}"
+            );
         }
     }
 }

@@ -1,20 +1,22 @@
-//! Searches published posts of the types that everybody sees.
+//! Search handler for published posts of public post types.
 
 use std::{collections::HashMap, sync::Arc};
 
 use serde_json::Value;
 use svc_model::{Post, PostId};
-use svc_routing::{BoxFuture, Link, Links, Request, Result, SearchHandler, SearchPage};
+use svc_render::content as render;
+use svc_routing::{BoxFuture, Link, Links, Request, Result};
+use svc_site::{Access, permalinks, urls::rest_base};
 use svc_store::{
     Order,
     posts::{self, PostOrderBy, PostQuery},
 };
 
-use super::{ids, limits, members, searched, text};
-use crate::{Access, Site, addresses, caller, posts::rights::PostRights, render, urls::rest_base};
+use super::{SearchHandler, SearchPage, ids, limits, result, searched_subtypes, text};
+use crate::{RestSite, caller, posts::rights::PostRights};
 
 /// The handler of type `post`.
-pub(super) struct PostSearch(pub(super) Arc<Site>);
+pub(super) struct PostSearch(pub(super) Arc<RestSite>);
 
 impl SearchHandler for PostSearch {
     fn kind(&self) -> &str {
@@ -22,8 +24,8 @@ impl SearchHandler for PostSearch {
     }
 
     fn subtypes(&self) -> Vec<String> {
-        let shown = self.0.types.iter().filter(|t| t.public && t.show_in_rest && t.name != "attachment");
-        shown.map(|t| t.name.clone()).collect()
+        let public = self.0.types.iter().filter(|t| t.public && t.show_in_rest && t.name != "attachment");
+        public.map(|t| t.name.clone()).collect()
     }
 
     fn search(&self, req: Request) -> BoxFuture<Result<SearchPage>> {
@@ -38,9 +40,9 @@ impl SearchHandler for PostSearch {
 
 impl PostSearch {
     fn find(&self, req: &Request) -> Result<SearchPage> {
-        let mut post_types = searched(req, self.subtypes())?;
+        let mut post_types = searched_subtypes(req, self.subtypes())?;
         if post_types.is_empty() {
-            // Subtypes of another type leave what is searched by default, as on the peer.
+            // If all requested subtypes belong to another type, WordPress searches the default post type.
             post_types.push("post".to_owned());
         }
         let search = text(req);
@@ -51,7 +53,7 @@ impl PostSearch {
             include: ids(req, "include").into_iter().map(PostId).collect(),
             exclude: ids(req, "exclude").into_iter().map(PostId).collect(),
             order_by: vec![(if search.is_some() { PostOrderBy::Relevance } else { PostOrderBy::Date }, Order::Desc)],
-            // A search must not tell what a password guards.
+            // A search must not reveal the content of password-protected posts.
             without_password: search.is_some() && !caller(req).is_logged_in(),
             search,
             limit: Some(limit),
@@ -60,7 +62,7 @@ impl PostSearch {
             ..PostQuery::default()
         };
         let found = self.0.read(|db| Ok(posts::query(db, &query)?))?;
-        // A page beyond the end is that of an empty list, as on the peer.
+        // For a page after the last one WordPress reports a total of 0.
         let total = if found.ids.is_empty() { 0 } else { found.total.unwrap_or_default() };
         Ok(SearchPage { ids: found.ids.into_iter().map(Value::from).collect(), total })
     }
@@ -71,27 +73,27 @@ impl PostSearch {
         site.read(|db| {
             let settings = site.settings_in(db)?;
             let rows = posts::get_many(db, ids)?;
-            let mut addresses: HashMap<PostId, String> =
-                if req.wants("url") { addresses::of_posts(db, site, &settings, &rows)? } else { HashMap::new() };
+            let mut permalinks: HashMap<PostId, String> =
+                if req.wants("url") { permalinks::of_posts(db, site, &settings, &rows)? } else { HashMap::new() };
             let access = Access::of_posts(site, &settings, db, &rows)?;
             let namespace = site.brand.namespace();
             let readable = rows.into_iter().filter(|post| access.can_read(&caller, post));
             let show = |post: Post| {
-                let url = addresses.remove(&post.id).unwrap_or_default();
+                let url = permalinks.remove(&post.id).unwrap_or_default();
                 let mut links = Links::new();
-                if let Some(kind) = site.types.get(&post.post_type) {
-                    let number = u64::try_from(post.id.0).unwrap_or_default();
-                    let route = settings.urls.site.route_for_post(Some((number, rest_base(kind, &namespace))));
-                    let rights = PostRights::of(&caller, &access, &post, kind, &[], false);
+                if let Some(post_type) = site.types.get(&post.post_type) {
+                    let id = u64::try_from(post.id.0).unwrap_or_default();
+                    let route = settings.urls.site.route_for_post(Some((id, rest_base(post_type, &namespace))));
+                    let rights = PostRights::of(&caller, &access, &post, post_type, &[], false);
                     if !route.is_empty() {
                         let own = Link::new(settings.urls.rest(&route)).embeddable().allow(rights.allowed_methods());
                         links.add("self", own);
                     }
-                    let about = format!("/{namespace}/types/{}", kind.name);
+                    let about = format!("/{namespace}/types/{}", post_type.name);
                     links.add("about", Link::new(settings.urls.rest(&about)));
                 }
                 let title = render::title(&post.title);
-                let data = members(
+                let data = result(
                     req,
                     [
                         ("id", Some(post.id.into())),

@@ -1,24 +1,21 @@
-//! Searches terms of the taxonomies that everybody sees.
+//! Search handler for terms of public taxonomies.
 
 use std::{collections::HashMap, sync::Arc};
 
 use serde_json::Value;
 use svc_model::{Taxonomy, Term, TermId};
-use svc_routing::{BoxFuture, Link, Links, Request, Result, SearchHandler, SearchPage};
+use svc_routing::{BoxFuture, Link, Links, Request, Result};
+use svc_site::{Access, terms::paths::slug_paths, urls::taxonomy_rest_base};
 use svc_store::{
     Order,
     terms::{self, TermQuery},
 };
 
-use super::{ids, limits, members, searched, text};
-use crate::{
-    Access, Site, caller,
-    terms::{TermRights, slug_paths},
-    urls::taxonomy_rest_base,
-};
+use super::{SearchHandler, SearchPage, ids, limits, result, searched_subtypes, text};
+use crate::{RestSite, caller, terms::TermRights};
 
 /// The handler of type `term`.
-pub(super) struct TermSearch(pub(super) Arc<Site>);
+pub(super) struct TermSearch(pub(super) Arc<RestSite>);
 
 impl SearchHandler for TermSearch {
     fn kind(&self) -> &str {
@@ -41,14 +38,14 @@ impl SearchHandler for TermSearch {
 
 impl TermSearch {
     fn find(&self, req: &Request) -> Result<SearchPage> {
-        let known = self.subtypes();
-        if known.is_empty() {
+        let supported = self.subtypes();
+        if supported.is_empty() {
             return Ok(SearchPage::default());
         }
-        let mut taxonomies = searched(req, known)?;
+        let mut taxonomies = searched_subtypes(req, supported)?;
         if taxonomies.is_empty() {
-            // Subtypes of another type. The peer then searches all taxonomies, also those that the interface does not
-            // show; here nobody sees these.
+            // All requested subtypes belong to another type. WordPress then searches all taxonomies, including those that
+            // are not in the REST API; this server searches those in the REST API only.
             taxonomies = self.subtypes();
         }
         let (limit, offset) = limits(req)?;
@@ -70,12 +67,12 @@ impl TermSearch {
     fn show(&self, ids: &[TermId], req: &Request) -> Result<Vec<(Value, Links)>> {
         let site = &self.0;
         let caller = caller(req);
-        let known = self.subtypes();
+        let supported = self.subtypes();
         site.read(|db| {
             let settings = site.settings_in(db)?;
-            // A term that taxonomies share stands once for each of them.
+            // A term id that several taxonomies share has one row for each of them.
             let rows: Vec<Term> =
-                terms::get_many(db, ids)?.into_iter().filter(|t| known.contains(&t.taxonomy)).collect();
+                terms::get_many(db, ids)?.into_iter().filter(|t| supported.contains(&t.taxonomy)).collect();
             let mut paths: HashMap<TermId, Vec<String>> = HashMap::new();
             for taxonomy in site.taxonomies.iter().filter(|t| t.rewrite_hierarchical && req.wants("url")) {
                 paths.extend(slug_paths(db, &taxonomy.name, rows.iter().filter(|t| t.taxonomy == taxonomy.name))?);
@@ -93,10 +90,12 @@ impl TermSearch {
                 let about = format!("/{namespace}/taxonomies/{}", taxonomy.name);
                 links.add("about", Link::new(settings.urls.rest(&about)));
                 let path = paths.get(&term.id).map_or(&[][..], Vec::as_slice);
-                let above: Vec<&str> =
-                    path.split_last().map(|(_, above)| above.iter().map(String::as_str).collect()).unwrap_or_default();
-                let url = settings.urls.term(&term, taxonomy, &above);
-                let data = members(
+                let ancestors: Vec<&str> = path
+                    .split_last()
+                    .map(|(_, ancestors)| ancestors.iter().map(String::as_str).collect())
+                    .unwrap_or_default();
+                let url = settings.urls.term(&term, taxonomy, &ancestors);
+                let data = result(
                     req,
                     [
                         ("id", Some(term.id.into())),
@@ -113,9 +112,9 @@ impl TermSearch {
     }
 }
 
-/// The route of a term; `None` when its taxonomy has none.
-fn route(settings: &crate::Settings, namespace: &str, taxonomy: &Taxonomy, term: &Term) -> Option<String> {
-    let number = u64::try_from(term.id.0).ok()?;
-    let route = settings.urls.site.route_for_term(Some((number, taxonomy_rest_base(taxonomy, namespace))));
+/// The REST route of a term; `None` if its taxonomy has none.
+fn route(settings: &svc_site::Settings, namespace: &str, taxonomy: &Taxonomy, term: &Term) -> Option<String> {
+    let id = u64::try_from(term.id.0).ok()?;
+    let route = settings.urls.site.route_for_term(Some((id, taxonomy_rest_base(taxonomy, namespace))));
     (!route.is_empty()).then_some(route)
 }

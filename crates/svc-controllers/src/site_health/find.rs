@@ -1,28 +1,29 @@
-//! The tests themselves. Each finds something out about this server as it is reached from outside, and says what is true.
+//! The site health tests. Most of them send requests to the site's own public URL.
 
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use http::HeaderMap;
-use svc_fetch::{Allowed, Answer, FetchError, Get};
+use svc_fetch::{Allowed, FetchError, Get, Response};
 use svc_schema::Error;
+use svc_site::{Settings, blocking::blocking, http_client::own};
 
 use super::{Finding, Test, Verdict};
-use crate::{Settings, Site, blocking::blocking, outgoing::own};
+use crate::RestSite;
 
-/// Time for one request of a test.
+/// Timeout of one request.
 const TIME: Duration = Duration::from_secs(10);
 
-/// Bytes of an answer that a test looks at.
+/// Maximum number of bytes that are read of a response.
 const BYTES: u64 = 64 << 10;
 
-/// The user and password that callers send to see whether the header arrives.
+/// The user name and password that clients send to check that the `Authorization` header arrives.
 const CREDENTIALS: &[u8] = b"user:pwd";
 
-/// An answer is quick within this time.
-const QUICK: Duration = Duration::from_millis(600);
+/// Response times below this count as fast.
+const FAST: Duration = Duration::from_millis(600);
 
-/// Headers that tell of a cache between the page and its readers.
+/// Response headers that indicate a page cache.
 const CACHE_HEADERS: [&str; 16] = [
     "cache-control",
     "expires",
@@ -42,11 +43,11 @@ const CACHE_HEADERS: [&str; 16] = [
     "x-varnish",
 ];
 
-/// Carries out a test. `authorization` is the header that the caller sent.
+/// Runs a test. `authorization` is the caller's `Authorization` header.
 ///
 /// # Errors
-/// Those of the store.
-pub(super) async fn find(site: &Site, test: Test, authorization: Option<&str>) -> Result<Finding, Error> {
+/// Database errors.
+pub(super) async fn run(site: &RestSite, test: Test, authorization: Option<&str>) -> Result<Finding, Error> {
     let settings = site.settings()?;
     let finding = match test {
         Test::BackgroundUpdates => background_updates(site).await?,
@@ -57,132 +58,138 @@ pub(super) async fn find(site: &Site, test: Test, authorization: Option<&str>) -
         Test::PageCache => page_cache(site, &settings).await,
     };
     Ok(finding.advise(match test {
-        Test::BackgroundUpdates => "Follow the releases of the server, and let it write to the folder of plugins.",
-        Test::Loopback => "See that the machine can reach the site under its public address.",
-        Test::Https => "Put a server in front that speaks HTTPS, and let the addresses of the site begin with https.",
-        Test::Directory => "Set the address of a directory in the configuration, or see why it does not answer.",
-        Test::AuthorizationHeader => "See that the servers in front of this one pass the header Authorization on.",
-        Test::PageCache => "A server in front can keep pages for those who are not signed in.",
+        Test::BackgroundUpdates => {
+            "Install new releases of the server, and give it write access to the plugins folder."
+        }
+        Test::Loopback => "Make sure that the server can reach the site at its public URL.",
+        Test::Https => "Serve the site through a proxy with HTTPS, and change the site's URLs to https.",
+        Test::Directory => {
+            "Set the URL of a plugin directory in the configuration, or find out why it does not respond."
+        }
+        Test::AuthorizationHeader => "Make sure that proxies in front of this server forward the Authorization header.",
+        Test::PageCache => "Consider a caching proxy for visitors who are not logged in.",
     }))
 }
 
-/// Asks the site itself, from outside.
-async fn ask_own(site: &Site, settings: &Settings, url: &str) -> Result<Answer, FetchError> {
-    site.outgoing.send(Get::new(url).allow(own(settings)).within(TIME).first(BYTES)).await
+/// Sends a request to the site's own public URL.
+async fn request_own(site: &RestSite, settings: &Settings, url: &str) -> Result<Response, FetchError> {
+    site.http_client.send(Get::new(url).allow(own(settings)).within(TIME).first(BYTES)).await
 }
 
-/// The server is a program that its owner replaces; what it can install by itself are packages of the directory.
-async fn background_updates(site: &Site) -> Result<Finding, Error> {
+/// The server does not update its own binary. It can only install packages of the plugin directory.
+async fn background_updates(site: &RestSite) -> Result<Finding, Error> {
     let folder = site.content_dir.join("plugins");
     let writable = blocking(move || {
         std::fs::create_dir_all(&folder).is_ok()
             && tempfile::Builder::new().prefix(".test-").tempfile_in(folder).is_ok()
     })
     .await?;
-    let about =
-        "This server does not update itself: its owner replaces the program. It can install packages of a directory.";
+    let about = "This server does not update itself; install new releases manually. It can install packages of a plugin directory.";
     Ok(if writable {
-        Finding::new(Verdict::Recommended, "Updates are the owner's task", about)
+        Finding::new(Verdict::Recommended, "Updates must be installed manually", about)
     } else {
-        Finding::new(Verdict::Critical, "The folder of plugins cannot be written", about)
+        Finding::new(Verdict::Critical, "The plugins folder is not writable", about)
     })
 }
 
-async fn loopback(site: &Site, settings: &Settings) -> Finding {
+async fn loopback(site: &RestSite, settings: &Settings) -> Finding {
     let url = settings.urls.rest("/");
-    let about = "The site asks itself under its public address, as previews and checks do.";
-    match ask_own(site, settings, &url).await {
-        Ok(answer) if answer.status == 200 => Finding::new(Verdict::Good, "The site can reach itself", about),
-        Ok(answer) => {
-            let more = format!("{about} The answer had the status {}.", answer.status);
-            Finding::new(Verdict::Recommended, "The site reaches itself, and gets no proper answer", more)
+    let about = "The site sends a request to its own public URL, as previews and checks do.";
+    match request_own(site, settings, &url).await {
+        Ok(response) if response.status == 200 => Finding::new(Verdict::Good, "The site can reach itself", about),
+        Ok(response) => {
+            let more = format!("{about} The response had the status {}.", response.status);
+            Finding::new(Verdict::Recommended, "The site can reach itself, but the response is unexpected", more)
         }
-        Err(error) => Finding::new(Verdict::Critical, "The site cannot reach itself", format!("{about} Here {error}.")),
+        Err(error) => {
+            Finding::new(Verdict::Critical, "The site cannot reach itself", format!("{about} It failed: {error}."))
+        }
     }
 }
 
-async fn https(site: &Site, settings: &Settings) -> Finding {
-    let addresses = [settings.option("home"), settings.option("siteurl")];
-    if !addresses.iter().all(|address| address.starts_with("https://")) {
-        let about = "The addresses of the site begin with http: what is sent can be read and changed on its way.";
+async fn https(site: &RestSite, settings: &Settings) -> Finding {
+    let site_urls = [settings.option("home"), settings.option("siteurl")];
+    if !site_urls.iter().all(|url| url.starts_with("https://")) {
+        let about = "The site's URLs use http, so data can be read and modified in transit.";
         return Finding::new(Verdict::Recommended, "The site does not use HTTPS", about);
     }
-    match ask_own(site, settings, addresses[0]).await {
+    match request_own(site, settings, site_urls[0]).await {
         Ok(_) => Finding::new(Verdict::Good, "The site uses HTTPS", "The site's certificate is valid."),
         Err(FetchError::Tls(why)) => {
-            let about = format!("A visitor's browser will refuse the connection: {why}.");
-            Finding::new(Verdict::Critical, "The site's certificate is not valid", about)
+            let about = format!("Browsers will reject the connection: {why}.");
+            Finding::new(Verdict::Critical, "The site's certificate is invalid", about)
         }
         Err(error) => {
-            let about = format!("Whether the certificate is valid could not be found out: {error}.");
+            let about = format!("The certificate could not be checked: {error}.");
             Finding::new(Verdict::Recommended, "HTTPS could not be checked", about)
         }
     }
 }
 
-async fn directory(site: &Site) -> Finding {
-    let Some(address) = site.directory.as_deref() else {
-        let about =
-            "Without the address of a directory in its settings, this server installs no plugins and no blocks.";
-        return Finding::new(Verdict::Recommended, "No directory of plugins is configured", about);
+async fn directory(site: &RestSite) -> Finding {
+    let Some(directory_url) = site.directory.as_deref() else {
+        let about = "Without a plugin directory in its configuration, this server cannot install plugins or blocks.";
+        return Finding::new(Verdict::Recommended, "No plugin directory is configured", about);
     };
-    let url = format!("{address}/plugins/info/1.2/?action=query_plugins&request%5Bper_page%5D=1");
-    let get = Get::new(url).allow(Allowed::origin_of(address)).within(TIME).first(BYTES);
-    match site.outgoing.send(get).await {
-        Ok(answer) if answer.status == 200 => {
-            Finding::new(Verdict::Good, "The directory can be reached", "Plugins and blocks can be installed from it.")
-        }
-        Ok(answer) => {
-            let about = format!("It answered with the status {}.", answer.status);
-            Finding::new(Verdict::Critical, "The directory of plugins does not work", about)
+    let url = format!("{directory_url}/plugins/info/1.2/?action=query_plugins&request%5Bper_page%5D=1");
+    let get = Get::new(url).allow(Allowed::origin_of(directory_url)).within(TIME).first(BYTES);
+    match site.http_client.send(get).await {
+        Ok(response) if response.status == 200 => Finding::new(
+            Verdict::Good,
+            "The plugin directory is reachable",
+            "Plugins and blocks can be installed from it.",
+        ),
+        Ok(response) => {
+            let about = format!("The response had the status {}.", response.status);
+            Finding::new(Verdict::Critical, "The plugin directory returned an error", about)
         }
         Err(error) => {
-            let about = format!("Nothing can be installed: {error}.");
-            Finding::new(Verdict::Critical, "The directory of plugins cannot be reached", about)
+            let about = format!("Plugins and blocks cannot be installed: {error}.");
+            Finding::new(Verdict::Critical, "The plugin directory is unreachable", about)
         }
     }
 }
 
 fn authorization_header(sent: Option<&str>) -> Finding {
     let expected = format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(CREDENTIALS));
-    let about = "Programs that people connect to the site sign in with this header.";
+    let about = "Applications that connect to the site authenticate with this header.";
     match sent {
-        Some(header) if header == expected => Finding::new(Verdict::Good, "The header arrives as it was sent", about),
-        Some(_) => Finding::new(Verdict::Recommended, "The header does not arrive as it was sent", about),
-        None => Finding::new(Verdict::Recommended, "The header does not arrive", about),
+        Some(header) if header == expected => {
+            Finding::new(Verdict::Good, "The Authorization header arrives unchanged", about)
+        }
+        Some(_) => Finding::new(Verdict::Recommended, "The Authorization header does not arrive as sent", about),
+        None => Finding::new(Verdict::Recommended, "The Authorization header does not arrive", about),
     }
 }
 
-async fn page_cache(site: &Site, settings: &Settings) -> Finding {
+async fn page_cache(site: &RestSite, settings: &Settings) -> Finding {
     let url = format!("{}/", settings.option("home").trim_end_matches('/'));
-    let (mut times, mut found) = (Vec::new(), HeaderMap::new());
+    let (mut times, mut headers_found) = (Vec::new(), HeaderMap::new());
     for _ in 0..3 {
         let started = Instant::now();
-        let answer = match ask_own(site, settings, &url).await {
-            Ok(answer) => answer,
+        let response = match request_own(site, settings, &url).await {
+            Ok(response) => response,
             Err(error) => {
                 let about = format!("The front page could not be read: {error}.");
-                return Finding::new(Verdict::Recommended, "A page cache could not be looked for", about);
+                return Finding::new(Verdict::Recommended, "The page cache could not be checked", about);
             }
         };
         times.push(started.elapsed());
-        found.extend(answer.headers);
+        headers_found.extend(response.headers);
     }
     times.sort_unstable();
-    let is_quick = times[1] < QUICK;
-    let headers: Vec<&str> = CACHE_HEADERS.into_iter().filter(|name| found.contains_key(*name)).collect();
+    let is_fast = times[1] < FAST;
+    let headers: Vec<&str> = CACHE_HEADERS.into_iter().filter(|name| headers_found.contains_key(*name)).collect();
     let about = format!(
-        "The front page took {} milliseconds, the median of three. Headers that let it be kept: {}.",
+        "Median response time of three requests for the front page: {} milliseconds. Cache headers: {}.",
         times[1].as_millis(),
         if headers.is_empty() { "none".to_owned() } else { headers.join(", ") },
     );
-    match (is_quick, headers.is_empty()) {
-        (true, false) => Finding::new(Verdict::Good, "Pages can be kept, and come quickly", about),
-        (true, true) => {
-            Finding::new(Verdict::Recommended, "Pages come quickly, though nothing lets them be kept", about)
-        }
-        (false, false) => Finding::new(Verdict::Recommended, "Pages can be kept, and come slowly", about),
-        (false, true) => Finding::new(Verdict::Critical, "Pages come slowly, and nothing lets them be kept", about),
+    match (is_fast, headers.is_empty()) {
+        (true, false) => Finding::new(Verdict::Good, "Pages are cacheable and fast", about),
+        (true, true) => Finding::new(Verdict::Recommended, "Pages are fast but not cacheable", about),
+        (false, false) => Finding::new(Verdict::Recommended, "Pages are cacheable but slow", about),
+        (false, true) => Finding::new(Verdict::Critical, "Pages are slow and not cacheable", about),
     }
 }
 
@@ -191,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_header_is_compared_as_it_arrives() {
+    fn authorization_header_must_arrive_unchanged() {
         for (sent, verdict) in [
             (Some("Basic dXNlcjpwd2Q="), Verdict::Good),
             (Some("Basic eDp5"), Verdict::Recommended),

@@ -1,4 +1,4 @@
-//! How well the site does: tests that say what is true of this server now, and the sizes of its folders.
+//! Site health: tests of the running server, and the sizes of its folders and database.
 
 mod find;
 mod sizes;
@@ -8,30 +8,31 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_routing::{Controller, Request, Response, Result, Route, get};
 use svc_schema::Schema;
+use svc_site::Access;
 
-pub use sizes::{Size, in_words, sizes};
+use crate::{RestSite, caller, errors};
 
-use crate::{Access, Site, caller, errors};
+pub use sizes::{Size, format_bytes, sizes};
 
-/// What can be found out.
+/// A site health test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// Who installs updates.
+    /// Whether updates can be installed.
     BackgroundUpdates,
-    /// Whether the site reaches itself under its public address.
+    /// Whether the site can reach itself at its public URL.
     Loopback,
-    /// Whether the site is reached over TLS, with a valid certificate.
+    /// Whether the site uses TLS with a valid certificate.
     Https,
-    /// Whether the directory of plugins can be asked.
+    /// Whether the plugin directory is reachable.
     Directory,
-    /// Whether credentials arrive.
+    /// Whether the `Authorization` header arrives unchanged.
     AuthorizationHeader,
-    /// Whether pages come quickly, and may be kept.
+    /// Whether pages are fast and cacheable.
     PageCache,
 }
 
 impl Test {
-    /// All of them, in the order of the interface.
+    /// All tests, in the order of their routes.
     pub const ALL: [Test; 6] = [
         Test::BackgroundUpdates,
         Test::Loopback,
@@ -53,8 +54,8 @@ impl Test {
         }
     }
 
-    /// What it is about, for people.
-    fn subject(self) -> &'static str {
+    /// Label of the badge.
+    fn badge_label(self) -> &'static str {
         match self {
             Test::Loopback | Test::PageCache => "Performance",
             _ => "Security",
@@ -62,19 +63,19 @@ impl Test {
     }
 }
 
-/// How good it is.
+/// The result of a test, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// As it should be.
+    /// No problem.
     Good,
-    /// Could be better.
+    /// An improvement is recommended.
     Recommended,
-    /// Must be seen to.
+    /// A problem that must be fixed.
     Critical,
 }
 
 impl Verdict {
-    /// As the interface says it.
+    /// Value of the `status` field.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Good => "good",
@@ -84,16 +85,16 @@ impl Verdict {
     }
 }
 
-/// What a test found out.
+/// The report of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How good it is.
+    /// The result.
     pub verdict: Verdict,
-    /// In a line.
+    /// A one-line summary.
     pub label: String,
-    /// At more length, as plain text.
+    /// Details, as plain text.
     pub description: String,
-    /// What to do about it; empty where there is nothing to do.
+    /// Recommended action; empty if there is none.
     pub advice: &'static str,
 }
 
@@ -102,7 +103,7 @@ impl Finding {
         Finding { verdict, label: label.to_owned(), description: description.into(), advice: "" }
     }
 
-    /// Says what to do about it, unless it is as it should be.
+    /// Sets the recommended action, unless the verdict is good.
     fn advise(mut self, advice: &'static str) -> Self {
         if self.verdict > Verdict::Good {
             self.advice = advice;
@@ -110,12 +111,12 @@ impl Finding {
         self
     }
 
-    /// As the interface shows it.
+    /// The JSON of a response.
     fn to_value(&self, test: Test) -> Value {
         json!({
             "label": self.label,
             "status": self.verdict.name(),
-            "badge": {"label": test.subject(), "color": "blue"},
+            "badge": {"label": test.badge_label(), "color": "blue"},
             "description": paragraph(&self.description),
             "actions": paragraph(self.advice),
             "test": test.slug().replace('-', "_"),
@@ -123,20 +124,20 @@ impl Finding {
     }
 }
 
-/// Plain text as HTML.
+/// Escapes plain text and wraps it in a paragraph; empty text gives an empty string.
 fn paragraph(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("<p>{}</p>", svc_text::esc_html(text)) }
 }
 
-/// Carries out a test. `authorization` is the header that a caller sent.
+/// Runs a test. `authorization` is the caller's `Authorization` header.
 ///
 /// # Errors
-/// Those of the store.
-pub async fn find_out(site: &Site, test: Test, authorization: Option<&str>) -> Result<Finding> {
-    find::find(site, test, authorization).await
+/// Database errors.
+pub async fn run_test(site: &RestSite, test: Test, authorization: Option<&str>) -> Result<Finding> {
+    find::run(site, test, authorization).await
 }
 
-/// The schema of what a test found out.
+/// The item schema of a test's report.
 fn schema() -> Value {
     let text = |about: &str| json!({"type": "string", "description": about, "readonly": true});
     json!({
@@ -145,35 +146,35 @@ fn schema() -> Value {
         "type": "object",
         "properties": {
             "test": text("Name of the test."),
-            "label": text("What was found, in a line."),
-            "status": {"type": "string", "description": "How good it is.", "enum": ["good", "recommended", "critical"], "readonly": true},
+            "label": text("One-line summary of the result."),
+            "status": {"type": "string", "description": "Result of the test.", "enum": ["good", "recommended", "critical"], "readonly": true},
             "badge": {
                 "type": "object",
-                "description": "What the test is about.",
+                "description": "Badge that shows the area of the test.",
                 "properties": {
                     "label": {"type": "string", "readonly": true},
                     "color": {"type": "string", "enum": ["blue", "orange", "red", "green", "purple", "gray"], "readonly": true},
                 },
                 "readonly": true,
             },
-            "description": text("What was found, at more length."),
-            "actions": text("What to do about it, as HTML."),
+            "description": text("Details of the result, as HTML."),
+            "actions": text("Recommended actions, as HTML."),
         },
     })
 }
 
-/// The family of the site's health.
+/// The controller for site health.
 pub struct SiteHealth {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
 }
 
 impl SiteHealth {
-    /// The family on this site.
-    pub fn new(site: &Arc<Site>) -> Self {
+    /// The controller for this site.
+    pub fn new(site: &Arc<RestSite>) -> Self {
         SiteHealth { site: Arc::clone(site) }
     }
 
-    async fn can_look(self: Arc<Self>, req: Request) -> Result<()> {
+    async fn can_view(self: Arc<Self>, req: Request) -> Result<()> {
         let settings = self.site.settings()?;
         if Access::new(&self.site, &settings).can(&caller(&req), "view_site_health_checks") {
             Ok(())
@@ -183,7 +184,7 @@ impl SiteHealth {
     }
 
     async fn test(self: Arc<Self>, test: Test, req: Request) -> Result<Response> {
-        Ok(find_out(&self.site, test, req.header("authorization")).await?.to_value(test).into())
+        Ok(run_test(&self.site, test, req.header("authorization")).await?.to_value(test).into())
     }
 
     async fn sizes(self: Arc<Self>, _: Request) -> Result<Response> {
@@ -195,12 +196,12 @@ impl Controller for SiteHealth {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(schema());
         let test = |test: Test| {
-            let answer = move |family: Arc<Self>, req: Request| family.test(test, req);
-            let route = Route::new(format!("/tests/{}", test.slug())).endpoint(get(answer, Self::can_look));
-            // The youngest test tells no schema.
+            let handler = move |family: Arc<Self>, req: Request| family.test(test, req);
+            let route = Route::new(format!("/tests/{}", test.slug())).endpoint(get(handler, Self::can_view));
+            // WordPress documents no schema for this route.
             if test == Test::PageCache { route } else { route.schema(schema.clone()) }
         };
-        let sizes = Route::new("/directory-sizes").endpoint(get(Self::sizes, Self::can_look));
+        let sizes = Route::new("/directory-sizes").endpoint(get(Self::sizes, Self::can_view));
         Test::ALL.into_iter().map(test).chain([sizes]).collect()
     }
 }

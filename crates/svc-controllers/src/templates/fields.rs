@@ -1,34 +1,23 @@
-//! Members of a template, each named once.
+//! Fields of templates and template parts, and list parameters.
 
 use std::sync::Arc;
 
 use serde_json::Value;
+use svc_render::content as render;
 use svc_resource::{Fields, Params};
 use svc_schema::build::{SchemaBuilder, integer, string, types, untyped};
+use svc_site::templates::{
+    draft::TemplateDraft,
+    load::{Kind, Template},
+};
 
-use super::load::{Kind, Template};
-use crate::{Site, posts::context_param, render};
+use crate::{
+    RestSite,
+    args::context_param,
+    contexts::{EDIT, EMBED_VIEW_EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
+};
 
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["embed", "view", "edit"];
-/// The same, in the order in which later members name them.
-const LATER: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-const EDIT: &[&str] = &["edit"];
-
-/// What a request wants to change of a template.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TemplateDraft {
-    pub slug: Option<String>,
-    pub theme: Option<String>,
-    pub content: Option<String>,
-    pub title: Option<String>,
-    pub description: Option<String>,
-    pub author: Option<i64>,
-    pub area: Option<String>,
-}
-
-/// What narrows a list.
+/// List filters.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TemplateList {
     pub wp_id: Option<i64>,
@@ -36,63 +25,63 @@ pub(super) struct TemplateList {
     pub post_type: Option<String>,
 }
 
-fn moment(template: &Template, of: fn(&svc_model::Post) -> svc_model::Stamp) -> Value {
+fn format_date(template: &Template, of: fn(&svc_model::Post) -> svc_model::Stamp) -> Value {
     let stamp = template.post.as_ref().and_then(of);
     stamp.map_or(Value::Null, |s| s.format("%Y-%m-%dT%H:%M:%S").to_string().into())
 }
 
-/// A type of the reference that is none of the specification's: shown, and checked by nothing.
+/// The type `bool`, which WordPress uses here although JSON Schema does not have it. It is documented and not validated.
 fn flag() -> SchemaBuilder {
     untyped().keyword("type", "bool")
 }
 
 #[rustfmt::skip]
-pub(super) fn fields(site: &Arc<Site>, kind: Kind) -> Fields<Template, TemplateDraft> {
+pub(super) fn fields(site: &Arc<RestSite>, kind: Kind) -> Fields<Template, TemplateDraft> {
     let mut f = Fields::<Template, TemplateDraft>::new(kind.post_type());
-    f.add("id", string().describe("Theme and slug of the template.").context(ALL).readonly()).get(Template::id);
-    f.add("slug", string().describe("The template's name within its theme.").context(ALL).required().min_length(1).pattern(r"[a-zA-Z0-9_\%-]+"))
+    f.add("id", string().describe("The template's ID: theme and slug.").context(EMBED_VIEW_EDIT).readonly()).get(Template::id);
+    f.add("slug", string().describe("The template's slug.").context(EMBED_VIEW_EDIT).required().min_length(1).pattern(r"[a-zA-Z0-9_\%-]+"))
         .get(|t| t.slug.clone()).set(|d, v| d.slug = Some(v));
-    f.add("theme", string().describe("The theme that the template is for.").context(ALL)).get(|t| t.theme.clone()).set(|d, v| d.theme = Some(v));
-    f.add("type", string().describe("Whether it is a template or a part of one.").context(ALL)).get(|t| t.kind.post_type());
-    f.add("source", string().describe("Where its content is from.").context(ALL).readonly()).get(Template::source);
-    f.add("origin", string().describe("Where it came from before it was changed.").context(ALL).readonly()).get(|t| t.origin.clone());
-    let content = f.add("content", types(["object", "string"]).describe("The template's blocks.").default("").context(ALL));
-    content.member("raw", string().describe("The blocks as stored.").context(VIEW_EDIT)).get(|t| t.content.clone());
-    content.member("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly())
+    f.add("theme", string().describe("The template's theme.").context(EMBED_VIEW_EDIT)).get(|t| t.theme.clone()).set(|d, v| d.theme = Some(v));
+    f.add("type", string().describe("Post type: template or template part.").context(EMBED_VIEW_EDIT)).get(|t| t.kind.post_type());
+    f.add("source", string().describe("Source of the template.").context(EMBED_VIEW_EDIT).readonly()).get(Template::source);
+    f.add("origin", string().describe("Source of the template before it was edited.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.origin.clone());
+    let content = f.add("content", types(["object", "string"]).describe("The template's blocks.").default("").context(EMBED_VIEW_EDIT));
+    content.subfield("raw", string().describe("The blocks as stored.").context(VIEW_EDIT)).get(|t| t.content.clone());
+    content.subfield("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly())
         .get(|t| i64::from(svc_content::blocks::block_version(&t.content)));
     content.set(|d, v| d.content = text(v));
-    let title = f.add("title", types(["object", "string"]).describe("What people call the template.").default("").context(ALL));
-    title.member("raw", string().describe("The title as stored.").context(LATER)).get(|t| t.title.clone());
-    title.member("rendered", string().describe("The title as HTML.").context(LATER).readonly()).get(|t| render::title(&t.title));
+    let title = f.add("title", types(["object", "string"]).describe("The template's title.").default("").context(EMBED_VIEW_EDIT));
+    title.subfield("raw", string().describe("The title as stored.").context(VIEW_EDIT_EMBED)).get(|t| t.title.clone());
+    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|t| render::title(&t.title));
     title.set(|d, v| d.title = text(v));
-    f.add("description", string().describe("Which pages the template draws.").default("").context(ALL))
+    f.add("description", string().describe("The template's description.").default("").context(EMBED_VIEW_EDIT))
         .get(|t| t.description.clone()).set(|d, v| d.description = Some(v));
-    f.add("status", string().describe("The template's status.").one_of(site.writable_statuses()).default("publish").context(ALL))
+    f.add("status", string().describe("The template's status.").one_of(site.writable_statuses()).default("publish").context(EMBED_VIEW_EDIT))
         .get(|t| t.post.as_ref().map_or("publish".to_owned(), |p| p.status.clone()));
-    f.add("wp_id", integer().describe("Number of the post that stands for the template.").context(ALL).readonly()).get(|t| t.post.as_ref().map_or(0, |p| p.id.0));
-    f.add("has_theme_file", flag().describe("Whether the theme has a file for it.").context(ALL).readonly()).get(|t| t.has_theme_file);
-    f.add("author", integer().describe("Number of the user who changed it.").context(LATER)).get(|t| t.post.as_ref().map_or(0, |p| p.author.0)).set(|d, v| d.author = Some(v));
-    f.add("modified", types(["string", "null"]).describe("When it was last changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| moment(t, |p| p.modified));
-    f.add("author_text", string().describe("Who made it, for people.").context(LATER).readonly()).get(|t| t.maker_name.clone());
-    f.add("original_source", string().describe("Who made it.").one_of(["theme", "plugin", "site", "user"]).context(LATER).readonly()).get(|t| t.maker().name());
-    f.add("date", types(["string", "null"]).describe("When it was first changed, in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| moment(t, |p| p.date));
+    f.add("wp_id", integer().describe("ID of the post that stores the template, or 0.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.post.as_ref().map_or(0, |p| p.id.0));
+    f.add("has_theme_file", flag().describe("Whether the theme has a file for the template.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.has_theme_file);
+    f.add("author", integer().describe("ID of the template's author.").context(VIEW_EDIT_EMBED)).get(|t| t.post.as_ref().map_or(0, |p| p.author.0)).set(|d, v| d.author = Some(v));
+    f.add("modified", types(["string", "null"]).describe("Modification date in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.modified));
+    f.add("author_text", string().describe("Display name of the template's creator.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.maker_name.clone());
+    f.add("original_source", string().describe("Kind of the template's creator.").one_of(["theme", "plugin", "site", "user"]).context(VIEW_EDIT_EMBED).readonly()).get(|t| t.maker().name());
+    f.add("date", types(["string", "null"]).describe("Creation date in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.date));
     match kind {
         Kind::Template => {
-            f.add("is_custom", flag().describe("Whether posts choose it.").context(ALL).readonly()).get(|t| t.is_custom);
-            f.add("plugin", string().describe("The plugin that brings it.").context(LATER).readonly());
+            f.add("is_custom", flag().describe("Whether the template is a custom template that users assign to posts.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.is_custom);
+            f.add("plugin", string().describe("The plugin that registers the template.").context(VIEW_EDIT_EMBED).readonly());
         }
         Kind::Part => {
-            f.add("area", string().describe("The place that it is for.").context(ALL)).get(|t| t.area.clone()).set(|d, v| d.area = Some(v));
+            f.add("area", string().describe("Area of the page that the template part is for.").context(EMBED_VIEW_EDIT)).get(|t| t.area.clone()).set(|d, v| d.area = Some(v));
         }
     }
     f
 }
 
-/// A text member is written as text or as an object with `raw`.
+/// Reads a text field, given as a string or as an object with `raw`.
 fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
-        Value::Object(mut members) => match members.remove("raw") {
+        Value::Object(mut fields) => match fields.remove("raw") {
             Some(Value::String(raw)) => Some(raw),
             _ => None,
         },
@@ -104,8 +93,8 @@ fn text(value: Value) -> Option<String> {
 pub(super) fn params() -> Params<TemplateList> {
     let mut p = Params::<TemplateList>::new("templates");
     p.add("context", context_param());
-    p.add("wp_id", integer().describe("Only the one that this post stands for.")).set(|l, v| l.wp_id = Some(v));
-    p.add("area", string().describe("Only parts for this place.")).set(|l, v| l.area = Some(v));
-    p.add("post_type", string().describe("Only templates that posts of this type can choose.")).set(|l, v| l.post_type = Some(v));
+    p.add("wp_id", integer().describe("Only return the template stored in the post with this ID.")).set(|l, v| l.wp_id = Some(v));
+    p.add("area", string().describe("Only return template parts of this area.")).set(|l, v| l.area = Some(v));
+    p.add("post_type", string().describe("Only return templates available to this post type.")).set(|l, v| l.post_type = Some(v));
     p
 }

@@ -1,6 +1,6 @@
-//! Revisions of templates, and what editors have typed of them but not saved.
+//! Revisions and autosaves of templates.
 //!
-//! A revision looks like its template with the texts that it had. Files of the theme have neither: nobody has changed them.
+//! A revision has the template's fields with its own texts. Templates that are only theme files have no revisions.
 
 use std::sync::Arc;
 
@@ -15,33 +15,33 @@ use svc_schema::{
     Arg, Args, Error, MethodKind, Schema,
     build::{boolean, integer, string},
 };
-use svc_store::{Tx, posts};
-
-use super::{
-    cannot_manage, clean_id,
-    fields::{self, TemplateDraft},
-    id_pattern,
-    load::{Kind, Template, Templates as Lookup},
-};
-use crate::{
-    Access, Settings, Site, caller, errors,
-    posts::context_arg,
-    respond,
-    revisions::{
-        RevisionList, find,
-        keep::{self, Editor, Typed},
-        params,
+use svc_site::{
+    Access, Settings,
+    revisions::{self as site_revisions, AutosaveAuthor, AutosaveDraft},
+    templates::{
+        draft::TemplateDraft,
+        load::{Kind, Template, TemplateLookup},
     },
 };
+use svc_store::{Tx, posts};
 
-/// Files of the theme have no revisions.
+use super::{cannot_manage, clean_id, fields, id_pattern};
+use crate::{
+    RestSite,
+    args::context_arg,
+    caller, errors, respond,
+    revisions::{RevisionList, find, params},
+};
+
+/// The template is a theme file without a post.
 fn not_saved() -> Error {
-    Error::new("rest_invalid_template", "Nobody has changed this template: it has no revisions.").with_status(400)
+    Error::new("rest_invalid_template", "This template has no revisions because it has not been edited.")
+        .with_status(400)
 }
 
-/// Revisions and autosaves of templates, or of template parts.
+/// The revision and autosave routes of templates or template parts.
 pub struct TemplateHistory {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     kind: Kind,
     post_type: PostType,
     fields: Fields<Template, TemplateDraft>,
@@ -49,7 +49,7 @@ pub struct TemplateHistory {
     extra: ExtraFields,
 }
 
-/// A saved template whose revisions the caller may see.
+/// An edited template.
 struct Parent {
     template: Template,
     post: Post,
@@ -57,11 +57,11 @@ struct Parent {
 }
 
 impl TemplateHistory {
-    /// The history of this type, which is one of the two types of templates.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    /// The routes of this post type: `wp_template` or `wp_template_part`.
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let kind = if post_type.name == Kind::Part.post_type() { Kind::Part } else { Kind::Template };
         let mut fields = fields::fields(site, kind).with_extra(extra, &post_type.name);
-        let parent = integer().describe("Number of the post that stands for the template.");
+        let parent = integer().describe("ID of the post that stores the template.");
         fields.add("parent", parent.context(&["view", "edit", "embed"])).get(|t| t.post.as_ref().map(|p| p.parent.0));
         TemplateHistory {
             site: Arc::clone(site),
@@ -73,17 +73,17 @@ impl TemplateHistory {
         }
     }
 
-    /// The saved template of this id.
+    /// The edited template with this id.
     fn saved(&self, id: &str) -> Result<Parent> {
         let settings = self.site.settings()?;
-        let lookup = Lookup::new(&self.site, &settings);
+        let lookup = TemplateLookup::new(&self.site, &settings);
         let template =
             self.site.read(|db| lookup.find(db, self.kind, id))?.ok_or_else(errors::invalid_revision_parent)?;
         let post = template.post.clone().ok_or_else(not_saved)?;
         Ok(Parent { template, post, settings })
     }
 
-    /// The template that a request names, for those who may change it.
+    /// The template that a request addresses. Rejects callers who may not edit it.
     fn parent(&self, req: &Request, name: &str) -> Result<Parent> {
         let parent = self.saved(&req.require::<String>(name)?)?;
         let access = Access::new(&self.site, &parent.settings);
@@ -94,7 +94,7 @@ impl TemplateHistory {
         }
     }
 
-    /// The wire forms of revisions, under their addresses' last part but one.
+    /// Response fields and links of revisions. `part` is the path segment of their routes.
     async fn show(
         &self,
         req: &Request,
@@ -104,10 +104,10 @@ impl TemplateHistory {
         (part, allowed): (&str, &[&str]),
     ) -> Result<Vec<(Map, Option<Links>)>> {
         let plan = self.fields.plan(view);
-        let lookup = Lookup::new(&self.site, &parent.settings);
+        let lookup = TemplateLookup::new(&self.site, &parent.settings);
         let route = format!("{}/{}", self.site.route_of_type(&self.post_type), parent.template.id());
         let own = parent.settings.urls.rest(&route);
-        let mut shown = Vec::with_capacity(rows.len());
+        let mut prepared = Vec::with_capacity(rows.len());
         for row in rows {
             let id = row.id;
             let revision = Template {
@@ -125,9 +125,9 @@ impl TemplateHistory {
                 links.add("parent", Link::new(&own));
                 links
             });
-            shown.push((data, links));
+            prepared.push((data, links));
         }
-        Ok(shown)
+        Ok(prepared)
     }
 
     async fn show_one(
@@ -138,8 +138,8 @@ impl TemplateHistory {
         view: &View,
         kind: (&str, &[&str]),
     ) -> Result<Response> {
-        let mut shown = self.show(req, parent, vec![row], view, kind).await?;
-        let (data, links) = shown.pop().ok_or_else(errors::revision_not_found)?;
+        let mut prepared = self.show(req, parent, vec![row], view, kind).await?;
+        let (data, links) = prepared.pop().ok_or_else(errors::revision_not_found)?;
         Ok(respond::single(data, links))
     }
 
@@ -153,8 +153,8 @@ impl TemplateHistory {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let (paging, rows) =
             self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head()))?;
-        let shown = self.show(&req, &parent, rows, &respond::view(&req), REVISIONS).await?;
-        let data = shown.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
+        let prepared = self.show(&req, &parent, rows, &respond::view(&req), REVISIONS).await?;
+        let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
         let mut response = Response::new(Value::Array(data));
         for (name, value) in total_headers(paging.total, paging.pages()) {
             response = response.header(&self.site.brand.header(name), value);
@@ -203,12 +203,12 @@ impl TemplateHistory {
 
     async fn list_autosaves(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
         let rows = self.site.read(|db| Ok(posts::autosaves(db, parent.post.id)?))?;
-        let shown = self.show(&req, &parent, rows, &respond::view(&req), AUTOSAVES).await?;
-        let data = shown.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
+        let prepared = self.show(&req, &parent, rows, &respond::view(&req), AUTOSAVES).await?;
+        let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
         Ok(Response::new(Value::Array(data)))
     }
 
-    /// The latest autosave of the template, whichever one the address names: so the reference.
+    /// The latest autosave of the template. Like WordPress, it ignores the id in the path.
     async fn fetch_autosave(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
         let latest = self.site.read(|db| Ok(posts::latest_autosave(db, parent.post.id, None)?))?;
         let row = latest.ok_or_else(errors::no_autosave)?;
@@ -225,14 +225,15 @@ impl TemplateHistory {
         let parent = self.saved(&req.require::<String>("id")?)?;
         let mut draft = TemplateDraft::default();
         self.fields.apply(&mut draft, |name| respond::given(&req, name))?;
-        let typed = Typed { title: draft.title, content: draft.content, excerpt: draft.description, meta: None };
+        let typed =
+            AutosaveDraft { title: draft.title, content: draft.content, excerpt: draft.description, meta: None };
         let (caller, now) = (caller(&req), self.site.now());
         let unfiltered_html = Access::new(&self.site, &parent.settings).can(&caller, "unfiltered_html");
         let (site, settings, post) = (Arc::clone(&self.site), Arc::clone(&parent.settings), parent.post.clone());
         let write = move |tx: &mut Tx| {
-            let editor = Editor { caller: &caller, unfiltered_html, now };
+            let editor = AutosaveAuthor { caller: &caller, unfiltered_html, now };
             let post = posts::get(tx, post.id)?.ok_or_else(errors::post_not_found)?;
-            let id = keep::autosave(tx, &site, &settings, &post, &typed, &editor)?;
+            let id = site_revisions::autosave(tx, &site, &settings, &post, &typed, &editor)?;
             Ok(posts::get(tx, id)?.ok_or_else(errors::no_autosave)?)
         };
         let row = self.site.write(write).await?;
@@ -240,12 +241,12 @@ impl TemplateHistory {
     }
 }
 
-/// What stands in addresses of revisions, and what an administrator may do there.
+/// Path segment of revision routes, and the methods that their links allow.
 const REVISIONS: (&str, &[&str]) = ("revisions", &["GET", "DELETE"]);
 /// The same for autosaves.
 const AUTOSAVES: (&str, &[&str]) = ("autosaves", &["GET"]);
 
-/// The number of a revision that a request names.
+/// The revision's id in the path.
 fn number(req: &Request) -> PostId {
     PostId(req.param("id").map_or(0, svc_php::cast::to_int))
 }
@@ -255,12 +256,12 @@ impl Controller for TemplateHistory {
         let base = &self.post_type.rest_base;
         let schema = || Schema::compile(self.fields.item_schema());
         let named = |name: &str| {
-            let arg = Arg::new(string().describe("Theme and slug of the template.").compile());
+            let arg = Arg::new(string().describe("The template's ID: theme and slug.").compile());
             Args::new().with(name, arg.sanitize_with(clean_id))
         };
-        let number = || Arg::new(integer().describe("Number that identifies the revision.").compile());
+        let number = || Arg::new(integer().describe("The revision's ID.").compile());
         let context = || Args::from([("context", context_arg())]);
-        let force = boolean().describe("Has to be true: there is no trash for revisions.").default(false);
+        let force = boolean().describe("Must be true: revisions cannot be trashed.").default(false);
         let id = id_pattern();
         vec![
             Route::new(format!("/{base}/(?P<parent>{id})/revisions"))

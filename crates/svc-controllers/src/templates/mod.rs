@@ -1,14 +1,10 @@
-//! Templates and template parts: list, look-up, create, fetch, update, delete.
+//! Templates and template parts: list, look up, create, fetch, update, delete.
 //!
-//! Whoever writes posts sees them; whoever may change the theme's options changes them. A file of the theme that is
-//! changed becomes a post; when that is deleted the file shows again.
+//! Reading requires permission to edit posts, writing requires `edit_theme_options`. Editing a theme file creates a post that
+//! replaces it; deleting the post restores the file.
 
 mod fields;
-mod hierarchy;
 mod history;
-pub(crate) mod kinds;
-mod load;
-mod named;
 mod write;
 
 use std::{collections::HashMap, sync::Arc};
@@ -24,45 +20,48 @@ use svc_schema::{
     Arg, Args, Error, MethodKind, Schema,
     build::{boolean, string},
 };
+use svc_site::{
+    Access, Settings,
+    templates::{draft::TemplateDraft, hierarchy},
+};
 use svc_store::posts;
 
+use self::fields::TemplateList;
+use crate::{LINK_RELATION, RestSite, args::context_arg, caller, respond, theme_access};
+
 pub use history::TemplateHistory;
-pub(crate) use kinds::area_labels;
-pub use load::{Kind, Template, Templates as Lookup};
-pub(crate) use load::{Maker, THEME, name_theme, of_term, without_theme};
-pub(crate) use write::term;
+pub use svc_site::templates::load::Kind;
+pub use svc_site::templates::load::Template;
+pub use svc_site::templates::load::TemplateLookup;
 
-use self::fields::{TemplateDraft, TemplateList};
-use crate::{Access, LINK_RELATION, Settings, Site, caller, posts::context_arg, respond, themes};
-
-/// The caller may not see templates, or may not change them.
+/// The caller may not read, or not write, templates.
 fn cannot_manage(req: &Request) -> Error {
-    forbidden(req, "rest_cannot_manage_templates", "You are not allowed to use the site's templates.")
+    forbidden(req, "rest_cannot_manage_templates", "You are not allowed to access the templates of this site.")
 }
 
-/// No such template.
+/// The template does not exist.
 fn not_found() -> Error {
-    Error::new("rest_template_not_found", "There is no such template.").with_status(404)
+    Error::new("rest_template_not_found", "The template does not exist.").with_status(404)
 }
 
-/// Files of the theme stay.
+/// The template is a theme file.
 fn not_deletable() -> Error {
-    Error::new("rest_invalid_template", "A file of the theme cannot be deleted.").with_status(400)
+    Error::new("rest_invalid_template", "Theme files cannot be deleted.").with_status(400)
 }
 
-/// It is in the trash already.
+/// The template is already in the trash.
 fn already_trashed() -> Error {
-    Error::new("rest_template_already_trashed", "The template is in the trash already.").with_status(410)
+    Error::new("rest_template_already_trashed", "The template is already in the trash.").with_status(410)
 }
 
-/// A template for a theme that is not the active one would not be found again.
+/// The template's theme is not active. The template would not be found again.
 fn other_theme() -> Error {
-    Error::new("rest_template_insert_error", "Templates can be made for the active theme only.").with_status(400)
+    Error::new("rest_template_insert_error", "Templates can only be created for the active theme.").with_status(400)
 }
 
-/// The family of templates, or of template parts.
+/// The routes of templates or template parts.
 pub struct Templates {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     kind: Kind,
     post_type: PostType,
     fields: Fields<Template, TemplateDraft>,
@@ -71,8 +70,8 @@ pub struct Templates {
 }
 
 impl Templates {
-    /// The family of this type, which is one of the two types of templates.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    /// The routes of this post type: `wp_template` or `wp_template_part`.
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let kind = if post_type.name == Kind::Part.post_type() { Kind::Part } else { Kind::Template };
         Templates {
             site: Arc::clone(site),
@@ -85,11 +84,11 @@ impl Templates {
     }
 
     fn find(&self, id: &str, settings: &Settings) -> Result<Template> {
-        let lookup = Lookup::new(&self.site, settings);
+        let lookup = TemplateLookup::new(&self.site, settings);
         self.site.read(|db| lookup.find(db, self.kind, id))?.ok_or_else(not_found)
     }
 
-    /// The wire forms of templates, with their links when they are asked for.
+    /// Response fields of templates, with links if requested.
     async fn prepare(
         &self,
         mut items: Vec<Template>,
@@ -99,7 +98,7 @@ impl Templates {
     ) -> Result<Vec<(Map, Option<Links>)>> {
         let plan = self.fields.plan(view);
         if plan.wants("content") {
-            let lookup = Lookup::new(&self.site, settings);
+            let lookup = TemplateLookup::new(&self.site, settings);
             items.iter_mut().for_each(|t| t.content = lookup.edited(t));
         }
         let revisions = if view.wants_links() {
@@ -112,7 +111,7 @@ impl Templates {
         for item in items {
             let mut data = plan.prepare(&item);
             if item.kind == Kind::Template {
-                // The look-up gives whole templates, of parts too.
+                // Lookups return templates on the routes of parts as well. Templates have no area.
                 data.shift_remove("area");
             }
             respond::add_extra(&self.extra, &self.post_type.name, &mut data, req, view).await?;
@@ -133,14 +132,14 @@ impl Templates {
         let (caller, access) = (caller(req), Access::new(&self.site, settings));
         let collection = urls.rest(&self.site.route_of_type(&self.post_type));
         let own = format!("{collection}/{}", item.id());
-        let changes = access.can(&caller, "edit_theme_options");
-        let allowed: &[&str] = if changes { &["GET", "POST", "PUT", "PATCH", "DELETE"] } else { &["GET"] };
+        let can_write = access.can(&caller, "edit_theme_options");
+        let allowed: &[&str] = if can_write { &["GET", "POST", "PUT", "PATCH", "DELETE"] } else { &["GET"] };
         let mut links = Links::new();
         links.add("self", Link::new(&own).allow(allowed.iter().copied()));
         links.add("collection", Link::new(&collection));
         let about = format!("/{}/types/{}", self.site.brand.namespace(), self.post_type.name);
         links.add("about", Link::new(urls.rest(&about)));
-        // Whole templates that a look-up among parts gives have no history there.
+        // A lookup among parts may return a template, which has no history on these routes.
         if let Some(post) = item.post.as_ref().filter(|_| item.kind == self.kind) {
             let (count, latest) = revisions.get(&post.id).copied().unwrap_or_default();
             links.add("version-history", Link::new(format!("{own}/revisions")).attr("count", count));
@@ -156,7 +155,7 @@ impl Templates {
         links
     }
 
-    /// A response that shows one template.
+    /// A response with one template.
     async fn show(&self, item: Template, req: &Request, view: View, settings: &Settings) -> Result<Response> {
         let mut prepared = self.prepare(vec![item], req, &view, settings).await?;
         let (data, links) = prepared.pop().ok_or_else(not_found)?;
@@ -168,7 +167,7 @@ impl Templates {
     async fn can_read(self: Arc<Self>, req: Request) -> Result<()> {
         let settings = self.site.settings()?;
         let access = Access::new(&self.site, &settings);
-        if themes::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_manage(&req)) }
+        if theme_access::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_manage(&req)) }
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -177,7 +176,7 @@ impl Templates {
         }
         let list = self.params.read(|name| req.param(name).cloned())?;
         let settings = self.site.settings()?;
-        let lookup = Lookup::new(&self.site, &settings);
+        let lookup = TemplateLookup::new(&self.site, &settings);
         let mut items = self.site.read(|db| lookup.all(db, self.kind))?;
         if let Some(id) = list.wp_id {
             items.retain(|t| t.post.as_ref().is_some_and(|p| p.id.0 == id));
@@ -186,9 +185,9 @@ impl Templates {
             Kind::Part => items.retain(|t| list.area.as_ref().is_none_or(|area| t.area == *area)),
             Kind::Template => items.retain(|t| {
                 let offers = |wanted: &String| match wanted.as_str() {
-                    // Those of no type are the ones that were saved.
+                    // An empty post type selects edited templates.
                     "" => t.post.is_some(),
-                    _ => t.is_offered_to(wanted),
+                    _ => t.is_selectable_for(wanted),
                 };
                 list.post_type.as_ref().is_none_or(offers)
             }),
@@ -199,7 +198,7 @@ impl Templates {
         Ok(Response::new(Value::Array(data)))
     }
 
-    /// The template that would draw a page whose own template has this slug.
+    /// The template that would render a page whose most specific template has this slug.
     async fn look_up(self: Arc<Self>, req: Request) -> Result<Response> {
         let slug: String = req.require("slug")?;
         let is_custom = req.arg::<bool>("is_custom")?.unwrap_or(false);
@@ -207,7 +206,7 @@ impl Templates {
         let slugs = hierarchy::of_slug(&slug, is_custom, &prefix, &self.site.types, &self.site.taxonomies);
         let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
         let settings = self.site.settings()?;
-        let lookup = Lookup::new(&self.site, &settings);
+        let lookup = TemplateLookup::new(&self.site, &settings);
         match self.site.read(|db| lookup.closest(db, &slugs))? {
             Some(found) => self.show(found, &req, respond::view(&req), &settings).await,
             None => Ok(Response::new(json!({}))),
@@ -232,10 +231,10 @@ impl Templates {
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
         let settings = self.site.settings()?;
-        let made = self.save(&req, None, &settings).await?;
-        let route = format!("{}/{}", self.site.route_of_type(&self.post_type), made.id());
+        let created = self.save(&req, None, &settings).await?;
+        let route = format!("{}/{}", self.site.route_of_type(&self.post_type), created.id());
         let location = settings.urls.rest(&route);
-        Ok(self.show(made, &req, respond::view(&req), &settings).await?.status(201).header("Location", location))
+        Ok(self.show(created, &req, respond::view(&req), &settings).await?.status(201).header("Location", location))
     }
 
     // Update
@@ -269,11 +268,11 @@ impl Templates {
         }
         let trashed = self.trash(post.id, &settings, caller(&req).id).await?;
         if let (Some(post), Some(trashed)) = (&mut found.post, trashed) {
-            // As the reference, which shows what it was with its new status.
+            // WordPress shows the previous values with the new status.
             post.status = trashed.status;
         }
         let mut response = self.show(found, &req, respond::edit_view(&req), &settings).await?;
-        // What is in the trash is no longer found, and so has no history.
+        // Trashed templates are not found any more, so they have no history.
         for relation in ["version-history", "predecessor-version"] {
             response.links.remove(relation, None);
         }
@@ -281,28 +280,30 @@ impl Templates {
     }
 }
 
-/// An id as it stands in an address: percent-encoded.
+/// Percent-decodes an id.
 fn clean_id(value: Value, _: &str) -> Result<Value> {
     let text = svc_php::cast::to_text(&value);
     Ok(percent_encoding::percent_decode_str(&text).decode_utf8_lossy().into_owned().into())
 }
 
-/// The pattern of an id in an address.
+/// Pattern of template ids in paths.
 pub(crate) fn id_pattern() -> String {
-    format!(r"({})[\/\w%-]+", themes::FOLDER)
+    format!(r"({})[\/\w%-]+", theme_access::FOLDER)
 }
 
 impl Controller for Templates {
     fn routes(&self) -> Vec<Route<Self>> {
         let base = &self.post_type.rest_base;
         let schema = Schema::compile(self.fields.item_schema());
-        let id = string().describe("Theme and slug of the template.");
+        let id = string().describe("The template's ID: theme and slug.");
         let id = Args::new().with("id", Arg::new(id.compile()).sanitize_with(clean_id));
-        let force = boolean().describe("Whether to delete for good instead of moving to the trash.").default(false);
+        let force = boolean()
+            .describe("Whether to delete the template permanently instead of moving it to the trash.")
+            .default(false);
         let look_up = Args::from([
-            ("slug", string().describe("The slug of the template that the page would have.").required()),
-            ("is_custom", boolean().describe("Whether posts choose it.")),
-            ("template_prefix", string().describe("The beginning of the slug that is a template of its own.")),
+            ("slug", string().describe("Slug of the most specific template for the page.").required()),
+            ("is_custom", boolean().describe("Whether the template is a custom template that users assign to posts.")),
+            ("template_prefix", string().describe("Prefix of the slug that names a more general template.")),
         ]);
         vec![
             Route::new(format!("/{base}"))

@@ -1,70 +1,34 @@
-//! Stores what a request makes of a template: one transaction, all of it or nothing.
+//! Creates, updates, resets and deletes templates.
 
 use std::sync::Arc;
 
 use chrono::NaiveDateTime;
-use svc_model::{Post, PostId, Term, TermId, UserId};
+use svc_model::{Post, PostId, UserId};
 use svc_routing::{Request, Result};
+use svc_site::{
+    Access, Settings,
+    block_types::remember,
+    permalinks::PermalinkParts,
+    revisions::revise,
+    sanitize,
+    templates::{
+        draft::TemplateDraft,
+        kinds,
+        load::{AREA, Kind, Template, TemplateLookup},
+        save::{Change, insert, term},
+    },
+};
 use svc_store::{
     StoredText, Tx,
     meta::{self, MetaKind},
     posts, terms, users,
 };
 
-use super::{
-    Templates, already_trashed,
-    fields::TemplateDraft,
-    kinds,
-    load::{AREA, Kind, THEME, Template, Templates as Lookup},
-    not_found, other_theme,
-};
-use crate::{
-    Access, Settings, Stored, blocks::remember, caller, errors, posts::Place, render, respond, revisions::keep::revise,
-};
-
-/// Slugs that are tried before one is taken that is used already.
-const MAX_TRIES: u32 = 100;
-
-/// What a transaction makes of the posts.
-#[derive(Clone)]
-struct Change {
-    row: Post,
-    /// The row that `row` was made of.
-    base: Option<Post>,
-    /// The theme and the place that a new post is for; the place of a changed one, when it is to be changed.
-    theme: Option<String>,
-    area: Option<String>,
-    origin: Option<String>,
-    suggested: Option<String>,
-    /// The blocks that editors need not be shown again.
-    ignored_hooks: Vec<String>,
-    by: UserId,
-}
-
-impl Change {
-    /// Makes the change to the row as it is now: what is the same as before this change stays as another request has left it.
-    fn rebase(&mut self, now: Post) {
-        let Some(base) = &self.base else { return };
-        let row = std::mem::replace(&mut self.row, now);
-        let texts = [
-            (&mut self.row.title, row.title, &base.title),
-            (&mut self.row.content, row.content, &base.content),
-            (&mut self.row.excerpt, row.excerpt, &base.excerpt),
-        ];
-        for (now, wanted, before) in texts {
-            if wanted != *before {
-                *now = wanted;
-            }
-        }
-        if row.author != base.author {
-            self.row.author = row.author;
-        }
-        (self.row.modified, self.row.modified_gmt, self.row.status) = (row.modified, row.modified_gmt, row.status);
-    }
-}
+use super::{Templates, already_trashed, not_found, other_theme};
+use crate::{caller, errors, respond};
 
 impl Templates {
-    /// Creates a template, or changes one; a file of the theme becomes a post.
+    /// Creates or updates a template in one transaction. Updating a theme file creates a post for it.
     pub(super) async fn save(
         &self,
         req: &Request,
@@ -105,14 +69,14 @@ impl Templates {
         }
         let (site, post_type, settings) = (Arc::clone(&self.site), self.post_type.clone(), Arc::clone(settings));
         let (kind, urls) = (self.kind, Arc::clone(&settings));
-        let address = move |row: &Post| urls.urls.post(row, &post_type, &Place::default());
+        let url = move |row: &Post| urls.urls.post(row, &post_type, &PermalinkParts::default());
         let post_type = self.post_type.clone();
         let row = self
             .site
             .write(move |tx| {
                 let mut change = change.clone();
                 if change.row.id.is_none() {
-                    insert(tx, &mut change, kind, &address)?;
+                    insert(tx, &mut change, kind, &url)?;
                 } else {
                     let now = posts::get(tx, change.row.id)?.ok_or_else(not_found)?;
                     change.rebase(now);
@@ -127,24 +91,24 @@ impl Templates {
                 if let Some(suggested) = &change.suggested {
                     meta::update(tx, MetaKind::Post, change.row.id.0, "is_wp_suggestion", &StoredText::of(suggested))?;
                 }
-                terms::recount_of_post(tx, change.row.id)?;
+                terms::recount_for_post(tx, change.row.id)?;
                 Ok(change.row)
             })
             .await?;
-        let lookup = Lookup::new(&self.site, &settings);
+        let lookup = TemplateLookup::new(&self.site, &settings);
         self.site.read(|db| lookup.of_post(db, kind, row))?.ok_or_else(not_found)
     }
 
-    /// Lets the blocks of a draft remember those that want to stand by them; gives those that the whole remembers.
+    /// Records in the draft's blocks which hooked blocks were handled. Returns the names to store for the root.
     fn keep_hooks(&self, draft: &mut TemplateDraft, settings: &Settings) -> Vec<String> {
         let types = self.site.block_types(settings);
         let Some(content) = draft.content.as_mut().filter(|_| !types.hooks().is_empty()) else { return Vec::new() };
-        let kept = types.hooks().kept(content, self.kind.root("").as_ref());
-        *content = kept.content;
-        kept.names
+        let handled = types.hooks().kept(content, self.kind.root("").as_ref());
+        *content = handled.content;
+        handled.names
     }
 
-    /// The row that a draft makes.
+    /// The post to store.
     fn row(
         &self,
         draft: &TemplateDraft,
@@ -170,23 +134,23 @@ impl Templates {
         if let Some(author) = draft.author.filter(|author| *author != 0) {
             row.author = UserId(author);
         }
-        // What is given, what it was, nothing.
+        // The request's value, or the stored one, or empty.
         let (title, content, excerpt) = match existing {
             Some(Template { post: None, title, content, description, .. }) => (&**title, &**content, &**description),
-            // Not what is shown of a saved one: that may be made of its slug.
+            // The stored title, because the displayed one may derive from the slug.
             _ => (&*row.title, &*row.content, &*row.excerpt),
         };
         let text = |given: &Option<String>, was: &str, save: fn(&str, bool) -> String| {
             save(given.as_deref().unwrap_or(was), filtered)
         };
-        let title = text(&draft.title, title, render::save_title);
-        let content = text(&draft.content, content, render::save_content);
-        let excerpt = text(&draft.description, excerpt, render::save_excerpt);
+        let title = text(&draft.title, title, sanitize::title);
+        let content = text(&draft.content, content, sanitize::content);
+        let excerpt = text(&draft.description, excerpt, sanitize::excerpt);
         (row.title, row.content, row.excerpt) = (title, content, excerpt);
         row
     }
 
-    /// The place of a part: what is given, that of the theme's file, none in particular. A saved part keeps its own.
+    /// The area of a part to store: the request's, the theme file's, or the default. `None` leaves the stored area.
     fn area(&self, draft: &TemplateDraft, existing: Option<&Template>) -> Option<String> {
         if self.kind != Kind::Part {
             return None;
@@ -199,9 +163,9 @@ impl Templates {
         }
     }
 
-    /// Takes back what the site has made of a file of the theme.
+    /// Resets a template to its theme file: deletes its post and returns the file.
     pub(super) async fn reset(&self, template: Template, settings: &Arc<Settings>) -> Result<Template> {
-        let lookup = Lookup::new(&self.site, settings);
+        let lookup = TemplateLookup::new(&self.site, settings);
         let file = lookup.of_theme(self.kind, &template.id()).ok_or_else(not_found)?;
         if let Some(post) = template.post {
             self.remove(post.id).await?;
@@ -209,7 +173,7 @@ impl Templates {
         Ok(file)
     }
 
-    /// Deletes a post for good.
+    /// Deletes a post permanently.
     pub(super) async fn remove(&self, id: PostId) -> Result<()> {
         self.site.write(move |tx| Ok(posts::delete(tx, id)?.map(drop).ok_or_else(not_found)?)).await
     }
@@ -236,43 +200,4 @@ impl Templates {
 fn is_empty(draft: &TemplateDraft) -> bool {
     let nothing = |text: &Option<String>| text.as_ref().is_none_or(String::is_empty);
     nothing(&draft.content) && nothing(&draft.title) && nothing(&draft.description)
-}
-
-/// Stores a new post with its theme.
-fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, address: &impl Fn(&Post) -> String) -> Stored<()> {
-    let theme = change.theme.clone().unwrap_or_default();
-    let theme_term = term(tx, THEME, &theme)?;
-    change.row.slug = free_slug(tx, &svc_text::sanitize_title(&change.row.slug), kind, theme_term)?;
-    change.row.id = posts::insert(tx, &change.row)?;
-    change.row.guid = address(&change.row);
-    posts::update(tx, &change.row)?;
-    terms::set_object_terms(tx, change.row.id, THEME, &[theme_term])?;
-    if let Some(origin) = &change.origin {
-        meta::update(tx, MetaKind::Post, change.row.id.0, "origin", &StoredText::of(origin))?;
-    }
-    Ok(())
-}
-
-/// A slug that no other template of the theme has.
-fn free_slug(tx: &mut Tx, wanted: &str, kind: Kind, theme: TermId) -> Stored<String> {
-    let mut slug = wanted.to_owned();
-    for n in 2..MAX_TRIES {
-        let others: Vec<PostId> = posts::by_slug(tx, &slug, &[kind.post_type()])?.iter().map(|p| p.id).collect();
-        let of_theme = terms::of_objects(tx, &others)?;
-        if !of_theme.values().flatten().any(|t| t.taxonomy == THEME && t.id == theme) {
-            break;
-        }
-        slug = format!("{wanted}-{n}");
-    }
-    Ok(slug)
-}
-
-/// The term of this name, made when it is first used.
-pub(crate) fn term(tx: &mut Tx, taxonomy: &str, name: &str) -> Stored<TermId> {
-    if let Some(term) = terms::by_name(tx, name, taxonomy)?.into_iter().next() {
-        return Ok(term.id);
-    }
-    let slug = svc_text::sanitize_title(name);
-    let term = Term { taxonomy: taxonomy.to_owned(), name: name.to_owned(), slug, ..Term::default() };
-    Ok(terms::insert(tx, &term)?.id)
 }

@@ -1,36 +1,37 @@
-//! Relations of a term: where its collection, its taxonomy, its parent and its posts are.
+//! Links of a term: collection, taxonomy, parent and posts.
 
 use svc_auth::{Caller, caps::Object};
 use svc_model::Term;
 use svc_routing::{Link, Links};
+use svc_site::{Access, menus::item::MENU};
 
 use super::fields::TermItem;
-use crate::{Access, LINK_RELATION, menus::MENU, posts::with_query};
+use crate::{LINK_RELATION, links::with_query};
 
-/// What a caller may do with one term.
+/// Permissions of a caller on one term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TermRights {
-    /// Change it, and see it in context `edit`.
+    /// The caller may edit the term and read context `edit`.
     pub(super) edit: bool,
-    /// Delete it: never the one that posts get by default.
+    /// The caller may delete the term. Always false for the default term of a taxonomy.
     pub(super) delete: bool,
 }
 
 impl TermRights {
-    /// Asks the rules; `access` knows the term.
+    /// Computes the permissions. `access` must contain the term.
     pub(crate) fn of(caller: &Caller, access: &Access<'_>, term: &Term) -> Self {
         let can = |cap: &str| caller.is_logged_in() && caller.can(cap, Object::Term(term.id), access);
         TermRights { edit: can("edit_term"), delete: can("delete_term") }
     }
 
-    /// Methods of the term's own route that the caller may use. Terms that the interface serves are for all to see.
+    /// Methods that the caller may use on the term's route. GET is always included.
     pub(crate) fn allowed_methods(self) -> impl Iterator<Item = &'static str> {
         let rows = [(true, &["GET"][..]), (self.edit, &["POST", "PUT", "PATCH"][..]), (self.delete, &["DELETE"][..])];
         rows.into_iter().filter(|(may, _)| *may).flat_map(|(_, methods)| methods.iter().copied())
     }
 }
 
-/// The relations of one term.
+/// The links of one term.
 pub(super) fn links(item: &TermItem, rights: TermRights) -> Links {
     let (site, term, taxonomy) = (&item.site, &item.term, &item.taxonomy);
     let urls = &item.settings.urls;
@@ -49,9 +50,9 @@ pub(super) fn links(item: &TermItem, rights: TermRights) -> Links {
         links.add(format!("{LINK_RELATION}post_type"), Link::new(href));
     }
     if taxonomy.name == MENU {
-        for location in item.settings.menu_places().of_menu(term.id) {
-            let place = urls.rest(&format!("/{}/menu-locations/{location}", site.brand.namespace()));
-            links.add(format!("{LINK_RELATION}menu-location"), Link::new(place).embeddable());
+        for location in item.settings.menu_assignments().of_menu(term.id) {
+            let href = urls.rest(&format!("/{}/menu-locations/{location}", site.brand.namespace()));
+            links.add(format!("{LINK_RELATION}menu-location"), Link::new(href).embeddable());
         }
     }
     links

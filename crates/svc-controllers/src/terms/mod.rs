@@ -1,7 +1,7 @@
 //! Terms of each taxonomy: list, create, fetch, update, delete.
 //!
-//! One controller per taxonomy that the interface serves. Terms of such a taxonomy are for all to see; the terms of a
-//! post are for those who may see the post. Menus (taxonomy `nav_menu`) have a family of their own.
+//! One controller per taxonomy in the REST API. Terms are public; listing the terms of a post requires permission to
+//! read the post. Menus (taxonomy `nav_menu`) are a separate family.
 
 pub(crate) mod errors;
 pub(crate) mod fields;
@@ -22,24 +22,28 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, integer},
 };
-use svc_store::{Db, moment, posts, terms};
+use svc_site::{Access, SiteResult, terms::paths};
+use svc_store::{Db, posts, request_cache, terms};
 
 use self::{
     fields::TermFields,
-    load::{Loaded, Loading},
+    load::{LoadedTerm, TermLoader},
     params::TermList,
 };
-pub(crate) use self::{links::TermRights, load::slug_paths};
 use crate::{
-    Access, Site, Stored, caller,
+    RestSite,
+    args::context_arg,
+    caller,
     errors::{forbidden_context, trash_not_supported},
-    posts::{context_arg, create_term_cap},
+    links::create_term_cap,
     respond,
 };
 
+pub(crate) use self::links::TermRights;
+
 /// The family of one taxonomy.
 pub struct Terms {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     taxonomy: Arc<Taxonomy>,
     fields: TermFields,
     params: Params<TermList>,
@@ -48,7 +52,7 @@ pub struct Terms {
 
 impl Terms {
     /// The family of this taxonomy.
-    pub fn new(site: &Arc<Site>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
         Terms {
             site: Arc::clone(site),
             fields: fields::fields(site, taxonomy).with_extra(extra, fields::object_type(taxonomy)),
@@ -58,13 +62,13 @@ impl Terms {
         }
     }
 
-    /// The family with another table of members.
+    /// Replaces the fields.
     pub(crate) fn with_fields(self, fields: TermFields) -> Self {
         let fields = fields.with_extra(&self.extra, fields::object_type(&self.taxonomy));
         Terms { fields, ..self }
     }
 
-    /// The table of members.
+    /// The fields of the taxonomy's terms.
     pub(crate) fn fields(&self) -> &TermFields {
         &self.fields
     }
@@ -81,8 +85,8 @@ impl Controller for Terms {
         let base = &self.taxonomy.rest_base;
         let schema = Schema::compile(self.fields.item_schema());
         let args = |kind| self.fields.args(kind);
-        let id = integer().describe("Number that identifies the term.");
-        let force = boolean().describe("Must be true: terms have no trash.").default(false);
+        let id = integer().describe("The term's ID.");
+        let force = boolean().describe("Must be true: terms cannot be moved to the trash.").default(false);
         vec![
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
@@ -101,11 +105,11 @@ impl Controller for Terms {
 }
 
 impl Terms {
-    /// A term of this taxonomy that `judge` lets through, or 404.
-    fn granted(&self, req: &Request, judge: impl FnOnce(TermRights) -> Result<()>) -> Result<Term> {
+    /// The term of the request, if `authorize` accepts it, or 404.
+    fn authorized(&self, req: &Request, authorize: impl FnOnce(TermRights) -> Result<()>) -> Result<Term> {
         let id = respond::number(req, "id");
-        // Read once for the request: the permissions of all methods are asked for `Allow`.
-        let found = moment::once_of(self, id, || {
+        // Cached for the request, because the permission checks of all methods run for `Allow`.
+        let found = request_cache::get_or_load_by_id(self, id, || {
             self.site.read(|db| {
                 let found = if id > 0 { terms::get(db, TermId(id), Some(&self.taxonomy.name))? } else { None };
                 let term = found.ok_or_else(errors::not_found)?;
@@ -113,8 +117,8 @@ impl Terms {
             })
         })?;
         let (term, settings) = &*found;
-        let access = load::access(&self.site, settings, std::slice::from_ref(term));
-        judge(TermRights::of(&caller(req), &access, term))?;
+        let access = paths::access(&self.site, settings, std::slice::from_ref(term));
+        authorize(TermRights::of(&caller(req), &access, term))?;
         Ok(term.clone())
     }
 
@@ -124,32 +128,32 @@ impl Terms {
         Ok(Access::new(&self.site, &settings).can(&caller(req), cap))
     }
 
-    /// The wire form of a loaded term, without its links.
+    /// Adds additional fields to a prepared term.
     async fn finish(&self, id: TermId, item: Map, req: &Request, view: &View) -> Result<Map> {
         respond::finish(&self.extra, fields::object_type(&self.taxonomy), id.0, item, req, view).await
     }
 
-    /// A response that shows one term as this request may see it.
+    /// A response with one term in a context.
     pub(crate) async fn show(&self, req: &Request, term: Term, context: &str) -> Result<Response> {
         self.show_in(req, term, View { context: context.to_owned(), ..respond::view(req) }).await
     }
 
-    /// A response that shows one term in a view.
+    /// A response with one term in a view.
     pub(crate) async fn show_in(&self, req: &Request, term: Term, view: View) -> Result<Response> {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let loaded = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
-            let loading = Loading {
+            let loader = TermLoader {
                 site: &self.site,
                 settings: &settings,
                 taxonomy: &self.taxonomy,
                 caller: &caller,
                 view: &view,
             };
-            Ok(loading.load(db, vec![term], &plan)?.pop())
+            Ok(loader.load(db, vec![term], &plan)?.pop())
         })?;
-        let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
+        let Some(LoadedTerm { item, links }) = loaded else { return Err(errors::not_found()) };
         let data = plan.prepare(&item);
         Ok(respond::single(self.finish(item.term.id, data, req, &view).await?, links))
     }
@@ -166,17 +170,17 @@ impl Terms {
         }
     }
 
-    /// Whether the caller may see the post whose terms he asks for.
+    /// Checks that the caller may read the post whose terms are requested.
     fn can_see_post(&self, req: &Request, id: PostId) -> Result<()> {
         self.site.read(|db| {
             let post = if id.0 > 0 { posts::get(db, id)? } else { None }.ok_or_else(errors::invalid_post)?;
             let settings = self.site.settings_in(db)?;
-            let kind = self.site.types.get(&post.post_type).filter(|t| t.show_in_rest);
-            let is_served = kind.is_some() && self.taxonomy.object_types.contains(&post.post_type);
+            let post_type = self.site.types.get(&post.post_type).filter(|t| t.show_in_rest);
+            let is_served = post_type.is_some() && self.taxonomy.object_types.contains(&post.post_type);
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
             let caller = caller(req);
-            // Posts without a page of their own are not for everybody, whatever their status.
-            let has_page = kind.is_some_and(PostType::is_viewable);
+            // Posts of types without pages require a login, regardless of their status.
+            let has_page = post_type.is_some_and(PostType::is_viewable);
             let can_read = access.can_read(&caller, &post) && (has_page || caller.is_logged_in());
             if is_served && can_read { Ok(()) } else { Err(errors::forbidden_post(req).into()) }
         })
@@ -184,7 +188,7 @@ impl Terms {
 
     pub(crate) async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let (page, per_page) = (list.standing(), list.per_page);
+        let (page, per_page) = (list.effective_page(), list.per_page);
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
@@ -195,22 +199,22 @@ impl Terms {
                 return Ok((found, settings, Vec::new()));
             }
             let rows = self.rows(db, &found.ids)?;
-            let loading = Loading {
+            let loader = TermLoader {
                 site: &self.site,
                 settings: &settings,
                 taxonomy: &self.taxonomy,
                 caller: &caller,
                 view: &view,
             };
-            let loaded = loading.load(db, rows, &plan)?;
+            let loaded = loader.load(db, rows, &plan)?;
             Ok((found, settings, loaded))
         })?;
         let mut items = Vec::with_capacity(loaded.len());
-        for Loaded { item, links } in loaded {
+        for LoadedTerm { item, links } in loaded {
             let data = self.finish(item.term.id, plan.prepare(&item), &req, &view).await?;
             items.push(respond::with_links(data, links, &req));
         }
-        // A page beyond the last one is empty, and no error, unlike those of posts.
+        // Unlike in lists of posts, a page beyond the last one is empty and no error.
         let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
         let mut response = Response::new(Value::Array(items));
         for (name, value) in total_headers(paging.total, paging.pages()) {
@@ -223,20 +227,17 @@ impl Terms {
         Ok(response)
     }
 
-    /// The terms of these ids, in order; a term that other taxonomies share comes once.
-    fn rows(&self, db: &mut Db, ids: &[TermId]) -> Stored<Vec<Term>> {
+    /// The terms of this taxonomy with these ids, in order. Excludes other taxonomies of a shared term.
+    fn rows(&self, db: &mut Db, ids: &[TermId]) -> SiteResult<Vec<Term>> {
         Ok(terms::get_many(db, ids)?.into_iter().filter(|t| t.taxonomy == self.taxonomy.name).collect())
     }
 
     // Fetch
 
     pub(crate) async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Term> {
-        self.granted(
-            &req,
-            |rights| {
-                if req.context() == "edit" && !rights.edit { Err(forbidden_context(&req)) } else { Ok(()) }
-            },
-        )
+        self.authorized(&req, |rights| {
+            if req.context() == "edit" && !rights.edit { Err(forbidden_context(&req)) } else { Ok(()) }
+        })
     }
 
     pub(crate) async fn fetch(self: Arc<Self>, req: Request, term: Term) -> Result<Response> {
@@ -257,7 +258,7 @@ impl Terms {
         self.show_created(&req, term).await
     }
 
-    /// The answer to a request that has made this term.
+    /// The response to a request that created this term.
     pub(crate) async fn show_created(&self, req: &Request, term: Term) -> Result<Response> {
         let route = format!("{}/{}", self.site.route_of_taxonomy(&self.taxonomy), term.id);
         let location = self.site.settings()?.urls.rest(&route);
@@ -268,7 +269,7 @@ impl Terms {
     // Update
 
     pub(crate) async fn can_update(self: Arc<Self>, req: Request) -> Result<Term> {
-        self.granted(&req, |rights| if rights.edit { Ok(()) } else { Err(errors::cannot_update(&req)) })
+        self.authorized(&req, |rights| if rights.edit { Ok(()) } else { Err(errors::cannot_update(&req)) })
     }
 
     async fn update(self: Arc<Self>, req: Request, term: Term) -> Result<Response> {
@@ -279,7 +280,7 @@ impl Terms {
     // Delete
 
     pub(crate) async fn can_delete(self: Arc<Self>, req: Request) -> Result<Term> {
-        self.granted(&req, |rights| if rights.delete { Ok(()) } else { Err(errors::cannot_delete(&req)) })
+        self.authorized(&req, |rights| if rights.delete { Ok(()) } else { Err(errors::cannot_delete(&req)) })
     }
 
     async fn delete(self: Arc<Self>, req: Request, term: Term) -> Result<Response> {

@@ -1,23 +1,21 @@
-//! Parameters of a list of terms, each named once, and the query that they make.
+//! Parameters of a list of terms, and the query built from them.
 
 use serde_json::{Value, json};
 use svc_model::{PostId, Taxonomy, TermId};
 use svc_resource::Params;
 use svc_schema::build::{array, boolean, integer, string};
+use svc_site::SiteResult;
 use svc_store::{
     Db, Order, Page, term_tree,
     terms::{self, TermOrderBy, TermQuery},
 };
 
-use crate::{
-    Stored,
-    posts::{context_param, one_line},
-};
+use crate::args::{context_param, one_line};
 
-/// Largest number of items on a page.
+/// Maximum number of items per page.
 const MAX_PER_PAGE: i64 = 100;
 
-/// The parameters of a list as a request gives them, before they are understood.
+/// The parameters of a list request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TermList {
     pub(super) page: u64,
@@ -36,27 +34,27 @@ fn ids(ids: Vec<i64>) -> Vec<TermId> {
 pub(super) fn params(taxonomy: &Taxonomy) -> Params<TermList> {
     let mut p = Params::<TermList>::new(&taxonomy.name);
     p.add("context", context_param());
-    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
-    p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
-    p.add("search", string().describe("Only terms whose name or slug has this text in it."))
-        .cleaned_by(one_line)
-        // PHP takes a zero for nothing.
+    p.add("page", integer().describe("Page number.").default(1).minimum(1)).set(|l, n| l.page = n);
+    p.add("per_page", integer().describe("Number of items per page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
+    p.add("search", string().describe("Only return terms whose name or slug contains this text."))
+        .sanitize_with(one_line)
+        // `0` is empty in PHP.
         .set(|l, s: String| l.query.search = Some(svc_text::trim(&s).to_owned()).filter(|s| !s.is_empty() && s != "0"));
-    p.add("exclude", array(integer()).describe("No terms with these numbers.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));
-    p.add("include", array(integer()).describe("Only terms with these numbers.").default(json!([]))).set(|l, v| l.query.include = ids(v));
+    p.add("exclude", array(integer()).describe("Exclude terms with these IDs.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));
+    p.add("include", array(integer()).describe("Only return terms with these IDs.").default(json!([]))).set(|l, v| l.query.include = ids(v));
     if !taxonomy.hierarchical {
-        p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n| l.offset = n);
+        p.add("offset", integer().describe("Number of items to skip.")).set(|l, n| l.offset = n);
     }
-    p.add("order", string().describe("Direction of the order.").default("asc").one_of(["asc", "desc"]))
+    p.add("order", string().describe("Sort direction.").default("asc").one_of(["asc", "desc"]))
         .set(|l, o: String| l.query.order = if o == "asc" { Order::Asc } else { Order::Desc });
-    p.add("orderby", string().describe("What the list is ordered by.").default("name").one_of(ORDERS)).set(|l, o| l.orderby = o);
-    p.add("hide_empty", boolean().describe("Whether terms without posts are left out.").default(false)).set(|l, b| l.query.hide_empty = b);
+    p.add("orderby", string().describe("Sort key.").default("name").one_of(ORDERS)).set(|l, o| l.orderby = o);
+    p.add("hide_empty", boolean().describe("Whether to exclude terms without posts.").default(false)).set(|l, b| l.query.hide_empty = b);
     if taxonomy.hierarchical {
-        p.add("parent", integer().describe("Only terms right below this one.")).set(|l, id: i64| l.query.parent = Some(TermId(id)));
+        p.add("parent", integer().describe("Only return direct children of this term ID.")).set(|l, id: i64| l.query.parent = Some(TermId(id)));
     }
-    p.add("post", integer().describe("Only terms of this post.").default(Value::Null))
+    p.add("post", integer().describe("Only return terms of this post ID.").default(Value::Null))
         .set(|l, id: i64| l.query.posts = if id == 0 { Vec::new() } else { vec![PostId(id)] });
-    p.add("slug", array(string()).describe("Only terms with these slugs."))
+    p.add("slug", array(string()).describe("Only return terms with these slugs."))
         .set(|l, v: Vec<String>| l.query.slugs = v.iter().map(|s| svc_text::sanitize_title(s)).collect());
     p
 }
@@ -64,7 +62,7 @@ pub(super) fn params(taxonomy: &Taxonomy) -> Params<TermList> {
 const ORDERS: [&str; 8] = ["id", "include", "name", "slug", "include_slugs", "term_group", "description", "count"];
 
 impl TermList {
-    /// How many terms are skipped: a given offset other than zero wins over the page.
+    /// Number of terms to skip. An offset other than zero takes precedence over the page.
     fn skipped(&self) -> u64 {
         match self.offset {
             0 => self.page.saturating_sub(1).saturating_mul(self.per_page),
@@ -73,9 +71,9 @@ impl TermList {
         .min(i64::MAX as u64)
     }
 
-    /// The page that the links to the pages beside are counted from; an offset stands for the page that it begins within
-    /// or after.
-    pub(super) fn standing(&self) -> u64 {
+    /// The page from which the links to the previous and next page are computed. An offset counts as the page in which
+    /// it begins, or the one after it.
+    pub(super) fn effective_page(&self) -> u64 {
         match self.offset {
             0 => self.page,
             offset => u64::try_from(offset).unwrap_or(0).div_ceil(self.per_page.max(1)) + 1,
@@ -94,7 +92,7 @@ impl TermList {
             "term_group" => TermOrderBy::Group,
             "description" => TermOrderBy::Description,
             "count" => TermOrderBy::Count,
-            // An order that the request gives nothing for is that by name.
+            // Without the list that they refer to, these orders are by name.
             _ => TermOrderBy::Name,
         };
         if !q.include.is_empty() {
@@ -103,20 +101,21 @@ impl TermList {
         q
     }
 
-    /// The ids of one page, and the number of all.
+    /// The ids of one page, and the total.
     ///
-    /// In a hierarchical taxonomy an empty term with posts somewhere below it is not hidden, yet not counted, as the peer.
+    /// As in WordPress, `hide_empty` in a hierarchical taxonomy lists empty terms whose descendants have posts, but
+    /// does not count them in the total.
     ///
     /// # Errors
-    /// Those of the store.
-    pub(super) fn find(self, db: &mut Db, taxonomy: &Taxonomy) -> Stored<Page<TermId>> {
+    /// Errors of the store.
+    pub(super) fn find(self, db: &mut Db, taxonomy: &Taxonomy) -> SiteResult<Page<TermId>> {
         let mut q = self.query(taxonomy);
         if q.hide_empty && taxonomy.hierarchical {
-            q.keep_empty = term_tree::empty_above_others(db, &taxonomy.name)?;
+            q.include_empty = term_tree::empty_with_nonempty_descendants(db, &taxonomy.name)?;
         }
         let mut page = terms::query(db, &q)?;
-        if !q.keep_empty.is_empty() {
-            let counted = TermQuery { keep_empty: Vec::new(), limit: Some(1), offset: 0, ..q };
+        if !q.include_empty.is_empty() {
+            let counted = TermQuery { include_empty: Vec::new(), limit: Some(1), offset: 0, ..q };
             page.total = terms::query(db, &counted)?.total;
         }
         Ok(page)
@@ -127,17 +126,17 @@ impl TermList {
 mod tests {
     use super::*;
 
-    fn list(hierarchical: bool, given: &Value) -> TermList {
+    fn list(hierarchical: bool, params_json: &Value) -> TermList {
         let mut taxonomy = Taxonomy::new("genre", &["book"]);
         taxonomy.hierarchical = hierarchical;
         let params = params(&taxonomy);
         let defaults = params.query_args().defaults();
-        params.read(|name| given.get(name).or_else(|| defaults.get(name)).cloned()).unwrap()
+        params.read(|name| params_json.get(name).or_else(|| defaults.get(name)).cloned()).unwrap()
     }
 
     #[test]
     fn offsets_and_pages() {
-        // What is given; terms skipped, page that links are counted from. Recorded of the peer's list of tags.
+        // Parameters; skipped terms, page from which links are computed. Recorded from WordPress's list of tags.
         #[rustfmt::skip]
         let rows = [
             (json!({}), 0, 1),
@@ -149,15 +148,15 @@ mod tests {
             (json!({"page": i64::MAX, "per_page": 100}), i64::MAX as u64, i64::MAX as u64),
             (json!({"offset": i64::MIN}), i64::MAX as u64, 1),
         ];
-        for (given, skipped, standing) in rows {
-            let list = list(false, &given);
-            assert_eq!((list.skipped(), list.standing()), (skipped, standing), "{given}");
+        for (params_json, skipped, effective_page) in rows {
+            let list = list(false, &params_json);
+            assert_eq!((list.skipped(), list.effective_page()), (skipped, effective_page), "{params_json}");
         }
         assert_eq!(list(true, &json!({"offset": 2})).skipped(), 0, "hierarchical taxonomies have no offset");
     }
 
     #[test]
-    fn orders_without_their_list_are_by_name() {
+    fn orders_without_their_list_sort_by_name() {
         use TermOrderBy as By;
         #[rustfmt::skip]
         let rows = [
@@ -167,12 +166,12 @@ mod tests {
             (json!({"orderby": "include_slugs", "slug": []}), By::Name, 0),
             (json!({"orderby": "include_slugs", "slug": ["b", "a"]}), By::IncludeSlugs, 0),
             (json!({"orderby": "term_group", "exclude": [1]}), By::Group, 1),
-            // What is asked for by number is not left out.
+            // `include` takes precedence over `exclude`.
             (json!({"orderby": "id", "include": [1], "exclude": [1]}), By::Id, 0),
         ];
-        for (given, order_by, n_excluded) in rows {
-            let q = list(true, &given).query(&Taxonomy::new("genre", &[]));
-            assert_eq!((q.order_by, q.exclude.len()), (order_by, n_excluded), "{given}");
+        for (params_json, order_by, n_excluded) in rows {
+            let q = list(true, &params_json).query(&Taxonomy::new("genre", &[]));
+            assert_eq!((q.order_by, q.exclude.len()), (order_by, n_excluded), "{params_json}");
         }
         assert_eq!(list(true, &json!({"include": [i64::MIN, -2]})).query.include, [TermId(i64::MAX), TermId(2)]);
         assert_eq!(list(true, &json!({"search": " \n"})).query.search, None);

@@ -1,42 +1,26 @@
-//! Stores what a request makes of a term.
+//! Stores changes to terms.
 //!
-//! The term itself is one transaction; its meta is a second one, so that a refused meta value leaves a term that is there
-//! and whole, as the peer does.
+//! As in WordPress, the term and its meta are stored in two transactions: an invalid meta value does not undo the
+//! change of the term.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
-use svc_auth::{
-    Caller,
-    caps::{MetaKind as CapKind, Object},
-};
-use svc_model::{Taxonomy, Term, TermId};
+use svc_model::{Term, TermId};
 use svc_routing::{ObjectId, Request, Result};
-use svc_store::{
-    Db, Tx,
-    meta::{self, MetaKind},
-    options,
-    terms::{self, TermQuery},
+use svc_site::{
+    menus::on_delete::delete_items_for_term,
+    terms::{
+        draft::TermDraft,
+        save::{Job, default_term, store_meta},
+    },
 };
+use svc_store::terms;
 
-use super::{
-    Terms, errors,
-    fields::{TermDraft, object_type},
-    load,
-};
-use crate::{Settings, Site, Stored, caller, menus, meta::MetaRights, render, respond};
-
-/// Most characters of a name (column `terms.name`).
-pub(crate) const MAX_NAME: usize = 200;
-
-/// Everything that the transaction needs, so that it can be run again.
-struct Job {
-    taxonomy: Arc<Taxonomy>,
-    draft: TermDraft,
-    existing: Option<TermId>,
-}
+use super::{Terms, errors, fields::object_type};
+use crate::{caller, respond};
 
 impl Terms {
-    /// Creates or changes a term as the request says; gives it as stored.
+    /// Creates or updates a term from a request. Returns the stored term.
     pub(super) async fn save(&self, req: &Request, existing: Option<TermId>) -> Result<Term> {
         if !self.taxonomy.hierarchical && req.param("parent").is_some() {
             return Err(errors::not_hierarchical());
@@ -50,197 +34,28 @@ impl Terms {
         Ok(term)
     }
 
-    /// Stores what goes with a term that is there: its meta and its additional fields.
+    /// Stores the meta and the additional fields of an existing term.
     pub(crate) async fn save_around(&self, req: &Request, term: &Term, meta: Option<serde_json::Value>) -> Result<()> {
         if let Some(values) = meta {
             let (site, settings, caller) = (Arc::clone(&self.site), self.site.settings()?, caller(req));
-            let about = term.clone();
-            self.site.write(move |tx| store_meta(tx, &site, &settings, &caller, &about, &values)).await?;
+            let stored = term.clone();
+            self.site.write(move |tx| store_meta(tx, &site, &settings, &caller, &stored, &values)).await?;
         }
-        let number = u64::try_from(term.id.0).unwrap_or_default();
-        self.extra.update(object_type(&self.taxonomy), &ObjectId::from(number), req).await
+        let id = u64::try_from(term.id.0).unwrap_or_default();
+        self.extra.update(object_type(&self.taxonomy), &ObjectId::from(id), req).await
     }
 
-    /// Deletes a term for good. Posts that are left without any term of the taxonomy get its default one.
+    /// Deletes a term permanently. Posts left without a term of the taxonomy get the default term.
     pub(super) async fn remove(&self, id: TermId) -> Result<()> {
         let taxonomy = Arc::clone(&self.taxonomy);
         self.site
             .write(move |tx| {
                 let term = terms::get(tx, id, Some(&taxonomy.name))?.ok_or_else(errors::not_found)?;
                 let default = default_term(tx, &taxonomy.name)?;
-                menus::term_gone(tx, &term)?;
+                delete_items_for_term(tx, &term)?;
                 terms::delete(tx, &term, default.as_ref())?;
                 Ok(())
             })
             .await
-    }
-}
-
-/// The term that posts get when they have none of a taxonomy.
-fn default_term(db: &mut Db, taxonomy: &str) -> Stored<Option<Term>> {
-    for option in [format!("default_{taxonomy}"), format!("default_term_{taxonomy}")] {
-        let id = options::get(db, &option)?.map_or(0, |v| svc_php::numeric::text_to_int(v.text()));
-        if id > 0
-            && let Some(term) = terms::get(db, TermId(id), Some(taxonomy))?
-        {
-            return Ok(Some(term));
-        }
-    }
-    Ok(None)
-}
-
-fn store_meta(
-    tx: &mut Tx,
-    site: &Site,
-    settings: &Settings,
-    caller: &Caller,
-    term: &Term,
-    values: &serde_json::Value,
-) -> Stored<()> {
-    let id = term.id.0;
-    let access = load::access(site, settings, std::slice::from_ref(term));
-    let may = |cap: &str, key: &str| caller.can(cap, Object::Meta(CapKind::Term, id, key), &access);
-    let rights = MetaRights { edit: &|key| may("edit_term_meta", key), delete: &|key| may("delete_term_meta", key) };
-    let stored = meta::load_one(tx, MetaKind::Term, id)?;
-    let changes = site.meta.changes("term", &term.taxonomy, &stored, values, &rights, caller)?;
-    drop(access);
-    crate::meta::store(tx, MetaKind::Term, id, &changes)
-}
-
-/// A slug as given, made fit; `None` when that leaves nothing, and one has to be made of the name.
-fn given_slug(slug: Option<&str>) -> Option<String> {
-    slug.map(svc_text::sanitize_title).filter(|s| !s.is_empty() && s != "0")
-}
-
-impl Job {
-    fn run(&self, tx: &mut Tx) -> Stored<Term> {
-        let existing = match self.existing {
-            Some(id) => Some(terms::get(tx, id, Some(&self.taxonomy.name))?.ok_or_else(errors::not_found)?),
-            None => None,
-        };
-        let parent = self.parent(tx, existing.as_ref())?;
-        // What is not given goes through the save filters again: stored texts may be older than they are.
-        let before = existing.clone().unwrap_or_default();
-        let name = render::save_term_name(self.draft.name.as_deref().unwrap_or(&before.name));
-        if svc_text::trim(&name).is_empty() {
-            return Err(errors::empty_name().into());
-        }
-        let description = self.draft.description.as_deref().unwrap_or(&before.description);
-        let term = Term {
-            name,
-            description: render::save_term_description(description),
-            parent,
-            taxonomy: self.taxonomy.name.clone(),
-            ..before
-        };
-        let is_long = term.name.chars().count() > MAX_NAME;
-        match existing {
-            None if is_long => Err(errors::name_too_long().into()),
-            None => self.create(tx, term),
-            Some(before) => self.update(tx, term, &before, is_long),
-        }
-    }
-
-    /// The parent that the term is to have. A term cannot stand below itself: such a wish puts it at the top.
-    fn parent(&self, tx: &mut Tx, existing: Option<&Term>) -> Stored<TermId> {
-        let Some(wanted) = self.draft.parent.map(TermId) else {
-            return Ok(existing.map(|t| t.parent).unwrap_or_default());
-        };
-        if wanted.is_none() {
-            return Ok(wanted);
-        }
-        if terms::get(tx, wanted, Some(&self.taxonomy.name))?.is_none() {
-            return Err(errors::invalid_parent().into());
-        }
-        let Some(existing) = existing else { return Ok(wanted) };
-        let parents: HashMap<TermId, TermId> = terms::hierarchy(tx, &self.taxonomy.name)?.into_iter().collect();
-        let is_below_itself = load::chain(wanted, &parents).contains(&existing.id);
-        Ok(if is_below_itself { TermId(0) } else { wanted })
-    }
-
-    fn create(&self, tx: &mut Tx, mut term: Term) -> Stored<Term> {
-        let given = given_slug(self.draft.slug.as_deref());
-        let is_given = given.is_some();
-        term.slug = given.unwrap_or_else(|| svc_text::sanitize_title(&term.name));
-        self.check_new(tx, &term, is_given)?;
-        if !term.slug.is_empty() {
-            term.slug = terms::unique_slug(tx, &term.slug, &term.taxonomy, term.parent, TermId(0))?;
-        }
-        let mut term = terms::insert(tx, &term)?;
-        if term.slug.is_empty() {
-            // A name without letters: the term is called by its number.
-            term.slug = term.id.to_string();
-            terms::update(tx, &term)?;
-        }
-        Ok(term)
-    }
-
-    /// Whether a term of this name is there already; a term of its own slug may share another's name.
-    ///
-    /// Names are the same when they differ in the case of ASCII letters only. In a hierarchical taxonomy only those beside
-    /// the new term count. Source: recorded answers, see the tests of this family.
-    fn check_new(&self, tx: &mut Tx, term: &Term, slug_is_given: bool) -> Stored<()> {
-        let nested = self.taxonomy.hierarchical;
-        let named: Vec<Term> = terms::by_name(tx, &term.name, &term.taxonomy)?
-            .into_iter()
-            .filter(|t| !nested || t.parent == term.parent)
-            .collect();
-        let Some(same_name) = named.iter().find(|t| t.name.eq_ignore_ascii_case(&term.name)) else { return Ok(()) };
-        let same_slug = terms::by_slug(tx, &term.slug, &term.taxonomy)?;
-        let is_same = !slug_is_given || same_name.slug == term.slug;
-        if !is_same && same_slug.is_none() {
-            return Ok(());
-        }
-        if !nested {
-            return Err(errors::exists(same_name.id).into());
-        }
-        if is_same && named.iter().any(|t| t.name == term.name) {
-            return Err(errors::exists(same_name.id).into());
-        }
-        match same_slug {
-            Some(other) if self.has_beside(tx, &term.slug, term.parent)? => Err(errors::exists(other.id).into()),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether a term right below this parent has this slug.
-    fn has_beside(&self, tx: &mut Tx, slug: &str, parent: TermId) -> Stored<bool> {
-        let query = TermQuery {
-            taxonomies: vec![self.taxonomy.name.clone()],
-            parent: Some(parent),
-            slugs: vec![slug.to_owned()],
-            limit: Some(1),
-            ..TermQuery::default()
-        };
-        Ok(!terms::query(tx, &query)?.ids.is_empty())
-    }
-
-    fn update(&self, tx: &mut Tx, mut term: Term, before: &Term, name_is_long: bool) -> Stored<Term> {
-        let mut is_made = false;
-        if let Some(slug) = self.draft.slug.as_deref() {
-            term.slug = svc_text::sanitize_title(slug);
-            if term.slug.is_empty() {
-                is_made = true;
-                term.slug = svc_text::sanitize_title(&term.name);
-            }
-        }
-        let taken = terms::by_slug(tx, &term.slug, &term.taxonomy)?.is_some_and(|other| other.id != term.id);
-        if taken {
-            // A slug that was asked for outright is refused; where the place changes, it may change with it.
-            if !is_made && term.parent == before.parent {
-                return Err(errors::duplicate_slug(&term.slug).into());
-            }
-            term.slug = terms::unique_slug(tx, &term.slug, &term.taxonomy, term.parent, term.id)?;
-        }
-        if term.slug.is_empty() {
-            term.slug = term.id.to_string();
-        }
-        if name_is_long {
-            // A name that does not fit leaves name and slug as they are, without a word, as the peer.
-            term.name.clone_from(&before.name);
-            term.slug.clone_from(&before.slug);
-        }
-        terms::update(tx, &term)?;
-        Ok(term)
     }
 }

@@ -1,7 +1,7 @@
-//! Themes of the content folder: list and fetch.
+//! Themes in the content folder: list and fetch.
 //!
-//! Whoever may switch themes sees all; whoever writes posts sees the active one. Only of the active theme is told what it
-//! supports, and which templates pages can have.
+//! Users who may switch themes see all themes; users who may edit posts see the active theme. Theme supports, template
+//! types and template part areas are returned for the active theme only.
 
 mod fields;
 mod supports;
@@ -9,7 +9,6 @@ mod supports;
 use std::{collections::HashMap, sync::Arc};
 
 use serde_json::Value;
-use svc_auth::Caller;
 use svc_model::PostId;
 use svc_packages::theme::{self, Theme};
 use svc_resource::{Fields, total_headers};
@@ -20,50 +19,43 @@ use svc_schema::{
     Arg, Args, Error, Sanitizer, Schema,
     build::{array, string},
 };
+use svc_site::{Access, Settings, blocking::blocking};
 
 use self::fields::ThemeItem;
-use crate::{Access, LINK_RELATION, Settings, Site, blocking::blocking, caller, global_styles, respond};
+use crate::{
+    LINK_RELATION, RestSite, caller, respond,
+    theme_access::{FOLDER, clean_stylesheet, is_writer, not_found},
+};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "theme";
-/// Members that only the active theme has.
-const OF_ACTIVE: [&str; 3] = ["theme_supports", "default_template_types", "default_template_part_areas"];
+/// Fields that are returned for the active theme only.
+const ACTIVE_ONLY: [&str; 3] = ["theme_supports", "default_template_types", "default_template_part_areas"];
 
-/// The caller may not see all themes.
+/// The caller may not view all themes.
 fn cannot_view(req: &Request) -> Error {
-    forbidden(req, "rest_cannot_view_themes", "You are not allowed to see themes.")
+    forbidden(req, "rest_cannot_view_themes", "You are not allowed to view themes.")
 }
 
-/// The caller may not see the active theme.
+/// The caller may not view the active theme.
 fn cannot_view_active(req: &Request) -> Error {
-    forbidden(req, "rest_cannot_view_active_theme", "You are not allowed to see the active theme.")
+    forbidden(req, "rest_cannot_view_active_theme", "You are not allowed to view the active theme.")
 }
 
-/// No such theme.
-pub(crate) fn not_found() -> Error {
-    Error::new("rest_theme_not_found", "There is no such theme.").with_status(404)
-}
-
-/// Whether the caller writes posts of any type that the interface serves.
-pub(crate) fn is_writer(site: &Site, caller: &Caller, access: &Access<'_>) -> bool {
-    access.can(caller, "edit_posts")
-        || site.types.iter().any(|t| t.show_in_rest && access.can(caller, &t.caps.edit_posts))
-}
-
-/// The family of themes.
+/// The controller for themes.
 pub struct Themes {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<ThemeItem, ()>,
     extra: ExtraFields,
 }
 
 impl Themes {
-    /// The family on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    /// The controller for this site.
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         Themes { site: Arc::clone(site), fields: fields::fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 
-    /// Whether the caller may see all themes, and the active one.
+    /// Whether the caller may view all themes, and whether they may view the active theme.
     fn rights(&self, req: &Request, settings: &Settings) -> (bool, bool) {
         let (caller, access) = (caller(req), Access::new(&self.site, settings));
         let all = access.can(&caller, "switch_themes") || access.can(&caller, "manage_network_themes");
@@ -81,7 +73,7 @@ impl Themes {
         Some(ThemeItem { theme, is_active, supports, url: settings.themes_url() })
     }
 
-    /// The posts of these themes' styles, when links are asked for. That of the active theme is made when there is none.
+    /// Ids of these themes' global styles posts, if links are requested. Creates the active theme's post if it is missing.
     async fn styles(&self, items: &[ThemeItem], req: &Request) -> Result<HashMap<String, PostId>> {
         if !respond::view(req).wants_links() {
             return Ok(HashMap::new());
@@ -89,16 +81,17 @@ impl Themes {
         let mut styles = if items.iter().all(|item| item.is_active) {
             HashMap::new()
         } else {
-            self.site.read(global_styles::of_themes)?
+            self.site.read(svc_site::global_styles::of_themes)?
         };
         for item in items.iter().filter(|item| item.is_active) {
             let name = &item.theme.stylesheet;
-            styles.insert(name.clone(), global_styles::of_theme(&self.site, name, caller(req).id).await?);
+            styles
+                .insert(name.clone(), svc_site::global_styles::of_theme(&self.site.site, name, caller(req).id).await?);
         }
         Ok(styles)
     }
 
-    /// The wire form of a theme, and its links when they are asked for.
+    /// The JSON of a theme, and its links if they are requested.
     async fn show(
         &self,
         item: &ThemeItem,
@@ -109,7 +102,7 @@ impl Themes {
         let view = respond::view(req);
         let mut data = self.fields.plan(&view).prepare(item);
         if !item.is_active {
-            data.retain(|name, _| !OF_ACTIVE.contains(&name.as_str()));
+            data.retain(|name, _| !ACTIVE_ONLY.contains(&name.as_str()));
         }
         respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
         if !view.wants_links() {
@@ -137,9 +130,9 @@ impl Themes {
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
         let (all, active) = self.rights(&req, &*self.site.settings()?);
-        // For OPTIONS arguments are not processed: there a text is not a list of one state, as in WordPress.
-        let counts = *req.method() != Method::OPTIONS || req.param("status").is_some_and(Value::is_array);
-        let only_active = counts && wanted_states(&req).is_some_and(|states| states == ["active"]);
+        // Arguments of `OPTIONS` requests are not parsed. As in WordPress, a string is not a list of one status there.
+        let has_filter = *req.method() != Method::OPTIONS || req.param("status").is_some_and(Value::is_array);
+        let only_active = has_filter && requested_statuses(&req).is_some_and(|statuses| statuses == ["active"]);
         match (all, only_active, active) {
             (true, ..) | (_, true, true) => Ok(()),
             (_, true, false) => Err(cannot_view_active(&req)),
@@ -149,14 +142,14 @@ impl Themes {
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let settings = self.site.settings()?;
-        let wanted = wanted_states(&req);
+        let requested = requested_statuses(&req);
         let site = Arc::clone(&self.site);
-        // Many files are looked at.
+        // This reads many files.
         let names = blocking(move || theme::folders(&site.themes_dir())).await?;
         let mut items = Vec::new();
         for name in names {
             let status = if name == settings.option("stylesheet") { "active" } else { "inactive" };
-            if wanted.as_ref().is_none_or(|wanted| wanted.iter().any(|w| w == status)) {
+            if requested.as_ref().is_none_or(|requested| requested.iter().any(|r| r == status)) {
                 items.extend(self.read(&name, &settings));
             }
         }
@@ -199,29 +192,21 @@ impl Themes {
     }
 }
 
-/// The states that a list is narrowed to, given as a list or, where the request was not processed (`OPTIONS`), as text.
-fn wanted_states(req: &Request) -> Option<Vec<String>> {
-    let states = svc_php::list::parse_list(req.param("status")?);
-    Some(states.iter().map(|state| svc_php::cast::to_text(state).into_owned()).collect())
-}
-
-/// A stylesheet as it stands in an address: percent-encoded, with a slash that may stand at its end.
-pub(crate) fn clean_stylesheet(value: Value, _: &str) -> Result<Value> {
-    let text = svc_php::cast::to_text(&value);
-    let decoded = percent_encoding::percent_decode_str(&text).decode_utf8_lossy();
-    Ok(decoded.trim_end_matches('/').into())
+/// The requested statuses: a list, or a string if the request's arguments were not parsed (`OPTIONS`).
+fn requested_statuses(req: &Request) -> Option<Vec<String>> {
+    let statuses = svc_php::list::parse_list(req.param("status")?);
+    Some(statuses.iter().map(|status| svc_php::cast::to_text(status).into_owned()).collect())
 }
 
 impl Controller for Themes {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
-        let status =
-            array(string().one_of(["active", "inactive"])).describe("Narrows the list to themes of these states.");
+        let status = array(string().one_of(["active", "inactive"])).describe("Only return themes with these statuses.");
         let status = status.compile();
         let parse = status.clone();
-        // Parsed for this request alone: the permission for `OPTIONS` depends on the form in which it was sent.
+        // `sanitize_arg` parses it: the permission check of `OPTIONS` needs the value as it was sent.
         let status = Arg { sanitize: Sanitizer::None, ..Arg::new(status) };
-        let name = string().describe("The theme's folder.");
+        let name = string().describe("Name of the theme's folder.");
         let name = Args::new().with("stylesheet", Arg::new(name.compile()).sanitize_with(clean_stylesheet));
         vec![
             Route::new("/themes").schema(schema.clone()).endpoint(
@@ -235,6 +220,3 @@ impl Controller for Themes {
         ]
     }
 }
-
-/// The pattern of a theme's folder in an address: one name, or two.
-pub(crate) const FOLDER: &str = r#"[^\/:<>\*\?"\|]+(?:\/[^\/:<>\*\?"\|]+)?"#;

@@ -1,65 +1,64 @@
-//! What a theme supports: every feature that the interface tells of, its default, and what themes made of blocks have.
+//! Theme supports: the features in the REST API, their schemas and defaults, and those of every block theme.
 
 use serde_json::{Map, Value, json};
 use svc_packages::theme::Theme;
+use svc_site::posts::formats::FORMATS;
 
-use crate::posts::fields::FORMATS;
-
-/// Features that are on or off, and what they are.
+/// Boolean features and their descriptions.
 #[rustfmt::skip]
-const SWITCHES: &[(&str, &str)] = &[
-    ("align-wide", "Blocks may be wide, or as wide as the window."),
-    ("automatic-feed-links", "Pages name their feeds."),
-    ("block-template-parts", "Template parts made of blocks can be edited."),
-    ("block-templates", "Pages are drawn from templates made of blocks."),
-    ("customize-selective-refresh-widgets", "Previews draw single widgets anew."),
-    ("dark-editor-style", "The editor is dark."),
-    ("disable-custom-colors", "Colours are chosen from the palette only."),
-    ("disable-custom-font-sizes", "Font sizes are chosen from the list only."),
-    ("disable-custom-gradients", "Gradients are chosen from the list only."),
-    ("disable-layout-styles", "Layouts of blocks bring no styles."),
-    ("editor-styles", "The theme has styles for the editor."),
-    ("responsive-embeds", "Embedded content keeps its proportions."),
-    ("title-tag", "Pages have their title from the server."),
-    ("wp-block-styles", "Blocks have their opinionated styles."),
+const FLAGS: &[(&str, &str)] = &[
+    ("align-wide", "Blocks can use wide and full alignment."),
+    ("automatic-feed-links", "Pages link to their feeds."),
+    ("block-template-parts", "Block template parts can be edited."),
+    ("block-templates", "Pages are rendered from block templates."),
+    ("customize-selective-refresh-widgets", "Previews can refresh single widgets."),
+    ("dark-editor-style", "The editor uses the theme's dark style."),
+    ("disable-custom-colors", "Custom colors are disabled."),
+    ("disable-custom-font-sizes", "Custom font sizes are disabled."),
+    ("disable-custom-gradients", "Custom gradients are disabled."),
+    ("disable-layout-styles", "Layout styles of blocks are disabled."),
+    ("editor-styles", "The theme provides editor styles."),
+    ("responsive-embeds", "Embedded content keeps its aspect ratio."),
+    ("title-tag", "The server renders the title element."),
+    ("wp-block-styles", "Default block styles are enabled."),
 ];
 
-/// Lists of presets, each with the members of a preset.
+/// Features that are lists of presets: name, description and the properties of a preset.
 #[rustfmt::skip]
 const PRESETS: &[(&str, &str, &[(&str, &str)])] = &[
-    ("editor-color-palette", "Colours to choose from.", &[("name", "string"), ("slug", "string"), ("color", "string")]),
-    ("editor-font-sizes", "Font sizes to choose from.", &[("name", "string"), ("size", "number"), ("slug", "string")]),
-    ("editor-gradient-presets", "Gradients to choose from.", &[("name", "string"), ("gradient", "string"), ("slug", "string")]),
-    ("editor-spacing-sizes", "Distances to choose from.", &[("name", "string"), ("size", "string"), ("slug", "string")]),
+    ("editor-color-palette", "Color palette of the editor.", &[("name", "string"), ("slug", "string"), ("color", "string")]),
+    ("editor-font-sizes", "Font sizes of the editor.", &[("name", "string"), ("size", "number"), ("slug", "string")]),
+    ("editor-gradient-presets", "Gradient presets of the editor.", &[("name", "string"), ("gradient", "string"), ("slug", "string")]),
+    ("editor-spacing-sizes", "Spacing sizes of the editor.", &[("name", "string"), ("size", "string"), ("slug", "string")]),
 ];
 
-/// Features of a theme made of blocks that it need not ask for.
+/// Features that every block theme supports.
 const OF_BLOCK_THEMES: [&str; 4] = ["automatic-feed-links", "editor-styles", "responsive-embeds", "post-thumbnails"];
-/// Kinds of markup that such a theme has in the manner of HTML 5.
+/// HTML5 markup that every block theme supports.
 const HTML5: [&str; 7] = ["comment-form", "comment-list", "search-form", "gallery", "caption", "style", "script"];
 
 /// The schema of all features.
 pub(super) fn schemas() -> Map<String, Value> {
-    let switch = |(name, description): &(&str, &str)| {
+    let flag_schema = |(name, description): &(&str, &str)| {
         ((*name).to_owned(), json!({"description": description, "type": "boolean", "default": false}))
     };
-    let mut all: Map<String, Value> = SWITCHES.iter().map(switch).collect();
-    for (name, description, members) in PRESETS {
-        let members: Map<String, Value> =
-            members.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();
-        let item = json!({"type": "object", "properties": members, "additionalProperties": false});
+    let mut all: Map<String, Value> = FLAGS.iter().map(flag_schema).collect();
+    for (name, description, properties) in PRESETS {
+        let properties: Map<String, Value> =
+            properties.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();
+        let item = json!({"type": "object", "properties": properties, "additionalProperties": false});
         let schema = json!({"description": description, "type": ["boolean", "array"], "items": item, "default": false});
         all.insert((*name).to_owned(), schema);
     }
-    let object = |description: &str, members: Value| {
-        json!({"description": description, "type": ["boolean", "object"], "default": false, "properties": members,
+    let object = |description: &str, properties: Value| {
+        json!({"description": description, "type": ["boolean", "object"], "default": false, "properties": properties,
             "additionalProperties": false})
     };
     let (text, flag, number) = (json!({"type": "string"}), json!({"type": "boolean"}), json!({"type": "integer"}));
-    let address = json!({"type": "string", "format": "uri"});
+    let url = json!({"type": "string", "format": "uri"});
     let choice = |values: &[&str]| json!({"type": "string", "enum": values});
     let background = json!({
-        "default-image": address,
+        "default-image": url,
         "default-preset": choice(&["default", "fill", "fit", "repeat", "custom"]),
         "default-position-x": choice(&["left", "center", "right"]),
         "default-position-y": choice(&["left", "center", "right"]),
@@ -69,33 +68,34 @@ pub(super) fn schemas() -> Map<String, Value> {
         "default-color": text,
     });
     let header = json!({
-        "default-image": address, "random-default": flag, "width": number, "height": number, "flex-height": flag,
+        "default-image": url, "random-default": flag, "width": number, "height": number, "flex-height": flag,
         "flex-width": flag, "default-text-color": text, "header-text": flag, "uploads": flag, "video": flag,
     });
     let logo = json!({
         "width": number, "height": number, "flex-width": flag, "flex-height": flag,
         "header-text": {"type": "array", "items": text}, "unlink-homepage-logo": flag,
     });
-    all.insert("custom-background".to_owned(), object("The background can be chosen.", background));
-    all.insert("custom-header".to_owned(), object("The header's picture can be chosen.", header));
-    all.insert("custom-logo".to_owned(), object("The site has a logo.", logo));
-    // By name, as the reference shows it.
+    all.insert("custom-background".to_owned(), object("Settings of the custom background.", background));
+    all.insert("custom-header".to_owned(), object("Settings of the custom header image.", header));
+    all.insert("custom-logo".to_owned(), object("Settings of the custom logo.", logo));
+    // An object keyed by name, as in WordPress.
     let formats: Map<String, Value> = FORMATS.iter().map(|f| ((*f).to_owned(), Value::from(*f))).collect();
-    let formats = json!({"description": "Formats that posts can have.", "type": "array", "default": ["standard"],
+    let formats = json!({"description": "Supported post formats.", "type": "array", "default": ["standard"],
         "items": {"type": "string", "enum": formats}});
     all.insert("formats".to_owned(), formats);
     let kinds = ["search-form", "comment-form", "comment-list", "gallery", "caption", "script", "style"];
-    let html5 = json!({"description": "Kinds of markup in the manner of HTML 5.", "type": ["boolean", "array"],
+    let html5 = json!({"description": "Elements that are rendered as HTML5 markup.", "type": ["boolean", "array"],
         "default": false, "items": {"type": "string", "enum": kinds}});
     all.insert("html5".to_owned(), html5);
-    let thumbnails = json!({"description": "Types of posts that have a featured image, or all.",
+    let thumbnails = json!({"description": "Post types that support featured images; true for all types.",
         "type": ["boolean", "array"], "default": false, "items": text});
     all.insert("post-thumbnails".to_owned(), thumbnails);
     all.sort_keys();
     all
 }
 
-/// What this theme supports, `by_code` beside what follows from its files.
+/// Features that a theme supports: defaults, those that follow from its files, and those in `by_code`, which take
+/// precedence.
 pub(super) fn of(theme: &Theme, by_code: &Map<String, Value>) -> Map<String, Value> {
     let mut all: Map<String, Value> = schemas().iter().map(|(name, s)| (name.clone(), s["default"].clone())).collect();
     if theme.is_block_theme {
@@ -106,8 +106,8 @@ pub(super) fn of(theme: &Theme, by_code: &Map<String, Value>) -> Map<String, Val
     }
     all.insert("block-templates".to_owned(), (theme.is_block_theme || theme.has_json).into());
     for (name, value) in by_code {
-        if let Some(known) = all.get_mut(name) {
-            *known = value.clone();
+        if let Some(feature) = all.get_mut(name) {
+            *feature = value.clone();
         }
     }
     all
@@ -118,10 +118,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_default_fits_its_schema() {
+    fn defaults_match_their_schemas() {
         for (name, schema) in schemas() {
             let default = schema["default"].clone();
-            svc_schema::Schema::compile(schema).validate(&default, &name).expect("a default that fits");
+            svc_schema::Schema::compile(schema).validate(&default, &name).expect("the default matches the schema");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Members of a user, each named once: schema, how it is read, how it is written.
+//! Fields of users: schema, getter and setter.
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use svc_auth::{Secret, roles::UserCaps};
 use svc_model::User;
 use svc_resource::Fields;
@@ -10,25 +10,30 @@ use svc_schema::{
     Error,
     build::{SchemaBuilder, array, integer, string, untyped},
 };
+use svc_site::{
+    Settings,
+    users::{draft::UserDraft, locales},
+};
 use svc_store::Meta;
 
-use super::{errors, locales};
-use crate::{MetaField, Settings, Site, avatars, posts::one_line};
+use super::errors;
+use crate::{
+    RestSite,
+    args::one_line,
+    avatar_fields,
+    contexts::{EDIT, EMBED_VIEW_EDIT},
+};
 
-/// The table of users.
+/// The fields of users.
 pub(super) type UserFields = Fields<UserItem, UserDraft>;
 
-/// What additional fields and the item schema call a user.
+/// The object type of users in additional fields and the item schema.
 pub(super) const OBJECT: &str = "user";
 
-/// Contexts in which a member is seen.
-const ALL: &[&str] = &["embed", "view", "edit"];
-const EDIT: &[&str] = &["edit"];
-
-/// What PHP prints of the zero date.
+/// The zero date as PHP formats it.
 const ZERO_DATE: &str = "-0001-11-30T00:00:00+00:00";
 
-/// A user with everything loaded that its members read.
+/// A user with all loaded data that its fields read.
 pub(super) struct UserItem {
     /// The row.
     pub(super) user: User,
@@ -41,12 +46,12 @@ pub(super) struct UserItem {
 }
 
 impl UserItem {
-    /// A text of the user's meta.
+    /// A text from the user's meta.
     fn text(&self, key: &str) -> String {
         self.meta.text(key).to_owned()
     }
 
-    /// The user's language, or that of the site.
+    /// The user's language, or the site's.
     fn locale(&self) -> String {
         match self.meta.text("locale") {
             own if !own.is_empty() => own.to_owned(),
@@ -59,87 +64,57 @@ impl UserItem {
     }
 }
 
-/// What a request wants to change of a user; `None` leaves a member as it is. `Debug` hides the password.
-#[derive(Clone, Debug, Default)]
-pub(super) struct UserDraft {
-    pub(super) username: Option<String>,
-    pub(super) name: Option<String>,
-    pub(super) first_name: Option<String>,
-    pub(super) last_name: Option<String>,
-    pub(super) email: Option<String>,
-    pub(super) url: Option<String>,
-    pub(super) description: Option<String>,
-    pub(super) locale: Option<String>,
-    pub(super) nickname: Option<String>,
-    pub(super) slug: Option<String>,
-    pub(super) roles: Option<Vec<String>>,
-    pub(super) password: Option<Secret>,
-    pub(super) meta: Option<Value>,
-}
-
-/// The table of users on this site, with or without addresses of avatars.
+/// The fields of users on this site, with or without avatar URLs.
 #[rustfmt::skip]
-pub(super) fn fields(site: &Site, with_avatars: bool) -> UserFields {
+pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
     let mut f = UserFields::new(OBJECT);
-    f.add("id", integer().describe("Number that identifies the user.").context(ALL).readonly()).get(|u| u.user.id);
-    f.add("username", string().describe("Name that the user signs in with.").context(EDIT).required())
-        .cleaned_by(username).get(|u| u.user.login.clone()).set(|d, v| d.username = Some(v));
-    f.add("name", string().describe("Name that the user is shown by.").context(ALL))
-        .cleaned_by(one_line).get(|u| u.user.display_name.clone()).set(|d, v| d.name = Some(v));
+    f.add("id", integer().describe("The user's ID.").context(EMBED_VIEW_EDIT).readonly()).get(|u| u.user.id);
+    f.add("username", string().describe("Login name of the user.").context(EDIT).required())
+        .sanitize_with(username).get(|u| u.user.login.clone()).set(|d, v| d.username = Some(v));
+    f.add("name", string().describe("Display name of the user.").context(EMBED_VIEW_EDIT))
+        .sanitize_with(one_line).get(|u| u.user.display_name.clone()).set(|d, v| d.name = Some(v));
     f.add("first_name", string().describe("The user's first name.").context(EDIT))
-        .cleaned_by(one_line).get(|u| u.text("first_name")).set(|d, v| d.first_name = Some(v));
+        .sanitize_with(one_line).get(|u| u.text("first_name")).set(|d, v| d.first_name = Some(v));
     f.add("last_name", string().describe("The user's last name.").context(EDIT))
-        .cleaned_by(one_line).get(|u| u.text("last_name")).set(|d, v| d.last_name = Some(v));
+        .sanitize_with(one_line).get(|u| u.text("last_name")).set(|d, v| d.last_name = Some(v));
     f.add("email", string().describe("The user's e-mail address.").format("email").context(EDIT).required())
         .get(|u| u.user.email.clone()).set(|d, v| d.email = Some(v));
-    f.add("url", string().describe("Address of the user's web site.").format("uri").context(ALL))
+    f.add("url", string().describe("URL of the user's web site.").format("uri").context(EMBED_VIEW_EDIT))
         .get(|u| u.user.url.clone()).set(|d, v| d.url = Some(v));
-    f.add("description", string().describe("What the user says of himself, as HTML.").context(ALL))
+    f.add("description", string().describe("Biography of the user, as HTML.").context(EMBED_VIEW_EDIT))
         .get(|u| u.text("description")).set(|d, v| d.description = Some(v));
-    f.add("link", string().describe("Address of the page with the user's posts.").format("uri").context(ALL).readonly())
+    f.add("link", string().describe("URL of the user's archive page.").format("uri").context(EMBED_VIEW_EDIT).readonly())
         .get(|u| u.settings.urls.author(&u.user));
     f.add("locale", string().describe("The user's language.").one_of(locales::choices(site)).context(EDIT))
         .get(UserItem::locale).set(|d, v| d.locale = Some(v));
-    f.add("nickname", string().describe("What the user likes to be called.").context(EDIT))
-        .cleaned_by(one_line).get(|u| u.text("nickname")).set(|d, v| d.nickname = Some(v));
-    f.add("slug", string().describe("Name of the user as it stands in addresses.").context(ALL))
-        .cleaned_by(slug).get(|u| u.user.nicename.clone()).set(|d, v| d.slug = Some(v));
-    f.add("registered_date", string().describe("When the user was made.").format("date-time").context(EDIT).readonly()).get(UserItem::registered);
+    f.add("nickname", string().describe("The user's nickname.").context(EDIT))
+        .sanitize_with(one_line).get(|u| u.text("nickname")).set(|d, v| d.nickname = Some(v));
+    f.add("slug", string().describe("Name of the user in URLs.").context(EMBED_VIEW_EDIT))
+        .sanitize_with(slug).get(|u| u.user.nicename.clone()).set(|d, v| d.slug = Some(v));
+    f.add("registered_date", string().describe("Registration date of the user.").format("date-time").context(EDIT).readonly()).get(UserItem::registered);
     f.add("roles", array(string()).describe("Roles of the user.").context(EDIT))
         .get(|u| u.caps.roles.clone()).set(|d, v| d.roles = Some(v));
-    f.add("password", string().describe("The user's password; it is never shown.").context(&[]).required())
-        .cleaned_by(password).set(|d, v: String| d.password = Some(Secret::new(v)));
-    f.add("capabilities", map().describe("Everything that the user may do.").context(EDIT).readonly()).get(|u| u.caps.all.to_value());
-    f.add("extra_capabilities", map().describe("What is kept of the user's rights with the user: roles, and capabilities beside them.").context(EDIT).readonly())
+    f.add("password", string().describe("The user's password. It is never returned.").context(&[]).required())
+        .sanitize_with(password).set(|d, v: String| d.password = Some(Secret::new(v)));
+    f.add("capabilities", map().describe("All capabilities of the user.").context(EDIT).readonly()).get(|u| u.caps.all.to_value());
+    f.add("extra_capabilities", map().describe("Roles and capabilities that are assigned to the user directly.").context(EDIT).readonly())
         .get(|u| u.caps.own.to_value());
     if with_avatars {
-        let urls = f.add("avatar_urls", avatars::schema("Addresses of the user's picture, by width in pixels.", ALL));
-        avatars::add_sizes(urls, &site.avatar_sizes, ALL, pictured);
+        let urls = f.add("avatar_urls", avatar_fields::schema("Avatar URLs of the user, by width in pixels.", EMBED_VIEW_EDIT));
+        avatar_fields::add_sizes(urls, &site.avatar_sizes, EMBED_VIEW_EDIT, avatar_source);
     }
-    crate::meta::add_member(&mut f, &site.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
-    f.all_whole()
+    crate::meta_fields::add_member(&mut f, &site.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
+    f.all_exact()
 }
 
-/// A map whose members nobody lists.
+/// An object without described properties.
 fn map() -> SchemaBuilder {
     untyped().keyword("type", "object")
 }
 
-/// What a user's picture is found by.
-fn pictured(item: &UserItem) -> (&str, &Settings) {
+/// E-mail address and settings for the avatar URLs.
+fn avatar_source(item: &UserItem) -> (&str, &Settings) {
     (item.user.email.as_str(), &*item.settings)
-}
-
-/// Meta in which the editor remembers what a user has chosen; each site of a shared table of users has its own.
-pub(crate) fn preferences(table_prefix: &str) -> MetaField {
-    let modified = json!({"description": "When they were last changed.", "type": "string", "format": "date-time", "readonly": false});
-    MetaField::new(&format!("{table_prefix}persisted_preferences"), "object").named("persisted_preferences").schema(
-        json!({
-            "context": EDIT,
-            "properties": {"_modified": modified},
-            "additionalProperties": true,
-        }),
-    )
 }
 
 /// The text of an argument that has passed its schema.
@@ -151,7 +126,7 @@ fn slug(value: Value, _: &str) -> Result<Value, Error> {
     Ok(svc_text::sanitize_title(&text(&value)).into())
 }
 
-/// A name is taken as it is or not at all.
+/// Rejects names that sanitizing would change.
 fn username(value: Value, _: &str) -> Result<Value, Error> {
     let name = text(&value);
     if svc_text::validate_username(&name) { Ok(name.into()) } else { Err(errors::invalid_username()) }

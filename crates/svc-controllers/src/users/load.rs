@@ -1,42 +1,39 @@
-//! Loads, for a whole page of users at once, what the members that are asked for read.
+//! Loads the data of a page of users in a fixed number of queries.
 
 use std::{collections::HashMap, sync::Arc};
 
-use svc_auth::{
-    Caller,
-    roles::{Roles, UserCaps},
-};
+use svc_auth::{Caller, roles::UserCaps};
 use svc_model::User;
 use svc_resource::{Plan, View};
 use svc_routing::{Link, Links};
+use svc_site::{
+    Settings, SiteResult,
+    users::{draft::UserDraft, roles::caps},
+};
 use svc_store::{
-    Db, Meta, StoredText,
+    Db,
     meta::{self, MetaKind},
 };
 
-use super::{
-    fields::{UserDraft, UserItem},
-    rights::UserRights,
-    route,
-};
-use crate::{Settings, Site, Stored};
+use super::{fields::UserItem, rights::UserRights, route};
+use crate::RestSite;
 
-/// What a request may see of the users that it loads.
-pub(super) struct Loading<'a> {
-    pub(super) site: &'a Site,
+/// Loads users for a request.
+pub(super) struct UserLoader<'a> {
+    pub(super) site: &'a RestSite,
     pub(super) settings: &'a Arc<Settings>,
     pub(super) caller: &'a Caller,
     pub(super) view: &'a View,
 }
 
-/// A user ready to be rendered, with its links when they are asked for.
-pub(super) struct Loaded {
+/// A user ready to be rendered, with its links if they are requested.
+pub(super) struct LoadedUser {
     pub(super) item: UserItem,
     pub(super) links: Option<Links>,
 }
 
-/// Members that are kept in the user's meta.
-const IN_META: [&str; 9] = [
+/// Fields that are stored in the user's meta.
+const META_FIELDS: [&str; 9] = [
     "first_name",
     "last_name",
     "description",
@@ -48,17 +45,17 @@ const IN_META: [&str; 9] = [
     "extra_capabilities",
 ];
 
-impl Loading<'_> {
-    /// Loads what the plan reads: one query, whatever the number of users.
+impl UserLoader<'_> {
+    /// Loads the data that the plan reads: one query, regardless of the number of users.
     pub(super) fn load(
         &self,
         db: &mut Db,
         rows: Vec<User>,
         plan: &Plan<'_, UserItem, UserDraft>,
-    ) -> Stored<Vec<Loaded>> {
-        let numbers: Vec<i64> = rows.iter().map(|u| u.id.0).collect();
+    ) -> SiteResult<Vec<LoadedUser>> {
+        let ids: Vec<i64> = rows.iter().map(|u| u.id.0).collect();
         let mut meta =
-            if plan.wants_any(&IN_META) { meta::load(db, MetaKind::User, &numbers)? } else { HashMap::new() };
+            if plan.wants_any(&META_FIELDS) { meta::load(db, MetaKind::User, &ids)? } else { HashMap::new() };
         let wants_caps = plan.wants_any(&["roles", "capabilities", "extra_capabilities"]);
         let roles = self.settings.roles(db.prefix());
         Ok(rows
@@ -67,12 +64,12 @@ impl Loading<'_> {
                 let meta = meta.remove(&user.id.0).unwrap_or_default();
                 let caps = if wants_caps { caps(&meta, roles, db.prefix()) } else { UserCaps::default() };
                 let links = self.view.wants_links().then(|| self.links(&user));
-                Loaded { item: UserItem { user, meta, caps, settings: Arc::clone(self.settings) }, links }
+                LoadedUser { item: UserItem { user, meta, caps, settings: Arc::clone(self.settings) }, links }
             })
             .collect())
     }
 
-    /// The relations of one user.
+    /// The links of one user.
     fn links(&self, user: &User) -> Links {
         let rights = UserRights::of(self.caller, self.site, self.settings, user.id);
         let collection = self.settings.urls.rest(&route(self.site));
@@ -81,10 +78,4 @@ impl Loading<'_> {
         links.add("collection", Link::new(&collection));
         links
     }
-}
-
-/// What a user with this meta may do.
-pub(super) fn caps(meta: &Meta, roles: &Roles, prefix: &str) -> UserCaps {
-    let stored = meta.first(&format!("{prefix}capabilities")).map(StoredText::json).unwrap_or_default();
-    roles.caps_of(&stored)
 }

@@ -1,15 +1,13 @@
 //! Users: list, create, fetch, update, delete, and `me`.
 //!
-//! The public sees authors: users with published posts of a type that the interface serves. Context `edit`, with e-mail
-//! addresses, names and rights, is for the user and for those who may change users.
+//! Authors are public: users with published posts of a type in the REST API. Context `edit`, with e-mail addresses,
+//! names and capabilities, requires permission to edit the user.
 
 pub(crate) mod errors;
 mod fields;
 mod load;
-mod locales;
 mod params;
 mod rights;
-mod rules;
 mod write;
 
 use std::sync::Arc;
@@ -24,52 +22,53 @@ use svc_schema::{
     Arg, Args, Error, MethodKind, Sanitizer, Validator,
     build::{boolean, integer},
 };
-use svc_store::{moment, users};
+use svc_site::{Access, Settings, avatars, users::draft::UserDraft};
+use svc_store::{request_cache, users};
 
-pub(crate) use self::fields::preferences;
 use self::{
-    fields::{OBJECT, UserDraft, UserFields, UserItem},
-    load::{Loaded, Loading},
+    fields::{OBJECT, UserFields, UserItem},
+    load::{LoadedUser, UserLoader},
     params::UserList,
     rights::UserRights,
 };
 use crate::{
-    Access, Settings, Site,
-    access::only_reads,
-    avatars, caller,
+    RestSite,
+    args::context_arg,
+    caller,
     errors::{forbidden_context, trash_not_supported},
-    posts::context_arg,
+    request::only_reads,
     respond,
 };
 
 /// Route of the collection.
-pub(crate) fn route(site: &Site) -> String {
+pub(crate) fn route(site: &RestSite) -> String {
     format!("/{}/users", site.brand.namespace())
 }
 
 /// The family of users.
 pub struct Users {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Arc<Tables>,
     params: Params<UserList>,
     extra: ExtraFields,
 }
 
-/// The table with addresses of avatars, and the one without them: a setting chooses, which may change at any time.
+/// The fields with and without avatar URLs. The option `show_avatars`, which may change at any time, selects one of
+/// them.
 struct Tables {
     with_avatars: UserFields,
     without_avatars: UserFields,
 }
 
 impl Tables {
-    fn of(&self, settings: &Settings) -> &UserFields {
-        if avatars::are_shown(settings) { &self.with_avatars } else { &self.without_avatars }
+    fn current(&self, settings: &Settings) -> &UserFields {
+        if avatars::are_enabled(settings) { &self.with_avatars } else { &self.without_avatars }
     }
 }
 
 impl Users {
     /// The family of this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         let table = |with_avatars| fields::fields(site, with_avatars).with_extra(extra, OBJECT);
         Users {
             site: Arc::clone(site),
@@ -79,29 +78,31 @@ impl Users {
         }
     }
 
-    /// Arguments of a request that creates or changes a user: avatars are not among them.
+    /// Arguments of a request that creates or updates a user.
     fn args(&self, kind: MethodKind) -> Args {
         self.fields.with_avatars.args(kind)
     }
 
-    /// The item schema as the settings have it when it is asked for.
+    /// The item schema, which depends on the current settings.
     fn schema(&self) -> impl Fn() -> Value + Send + Sync + 'static {
         let (site, fields) = (Arc::clone(&self.site), Arc::clone(&self.fields));
-        move || site.settings().map_or_else(|_| fields.without_avatars.item_schema(), |s| fields.of(&s).item_schema())
+        move || {
+            site.settings().map_or_else(|_| fields.without_avatars.item_schema(), |s| fields.current(&s).item_schema())
+        }
     }
 }
 
 /// Arguments of a request to delete a user.
 fn delete_args() -> Args {
-    let force = boolean().describe("Must be true: users have no trash.").default(false);
-    let reassign = integer().describe("Number of the user who gets the posts.").required();
-    let reassign = Arg { validate: Validator::None, sanitize: Sanitizer::None, ..Arg::new(reassign.compile()) };
-    Args::from([("force", Arg::new(force.compile())), ("reassign", reassign.sanitize_with(heir))])
+    let force = boolean().describe("Must be true: users cannot be moved to the trash.").default(false);
+    let reassign_arg = integer().describe("ID of the user to whom the posts are reassigned.").required();
+    let reassign_arg = Arg { validate: Validator::None, sanitize: Sanitizer::None, ..Arg::new(reassign_arg.compile()) };
+    Args::from([("force", Arg::new(force.compile())), ("reassign", reassign_arg.sanitize_with(reassign))])
 }
 
-/// The user who gets the posts: an id, 0 to keep the posts without an author, or false to delete them. Every empty value
-/// but a zero, and the text `false`, is false.
-fn heir(value: Value, _: &str) -> std::result::Result<Value, Error> {
+/// The new author of the posts: an id, 0 to leave the posts without an author, or false to delete them. The text
+/// `false` and every empty value except a zero are false.
+fn reassign(value: Value, _: &str) -> std::result::Result<Value, Error> {
     if svc_php::numeric::is_numeric(&value) {
         Ok(json!(svc_php::cast::to_int(&value).saturating_abs()))
     } else if value == "false" || !svc_php::cast::truthy(&value) {
@@ -113,7 +114,7 @@ fn heir(value: Value, _: &str) -> std::result::Result<Value, Error> {
 
 impl Controller for Users {
     fn routes(&self) -> Vec<Route<Self>> {
-        let id = Args::from([("id", integer().describe("Number that identifies the user."))]);
+        let id = Args::from([("id", integer().describe("The user's ID."))]);
         let context = || Args::from([("context", context_arg())]);
         vec![
             Route::new("/users")
@@ -137,16 +138,16 @@ impl Controller for Users {
     }
 }
 
-/// A user that a permission has let through.
-pub(crate) struct Granted {
+/// A user that passed its permission check.
+pub(crate) struct Authorized {
     user: User,
 }
 
 impl Users {
-    /// A user by number, with what the caller may do with it; 404 when there is none.
+    /// A user by id, with the caller's permissions on it; 404 if it does not exist.
     fn find(&self, req: &Request, id: UserId) -> Result<(User, UserRights)> {
-        // Read once for the request: the permissions of all methods are asked for `Allow`.
-        let found = moment::once_of(&*self.site, id.0, || {
+        // Cached for the request, because the permission checks of all methods run for `Allow`.
+        let found = request_cache::get_or_load_by_id(&*self.site, id.0, || {
             self.site.read(|db| {
                 let found = if id.0 > 0 { users::get(db, id)? } else { None };
                 let user = found.ok_or_else(errors::not_found)?;
@@ -157,13 +158,12 @@ impl Users {
         Ok((user.clone(), UserRights::of(&caller(req), &self.site, settings, user.id)))
     }
 
-    /// The user that the route names.
-    fn named(&self, req: &Request) -> Result<(User, UserRights)> {
+    /// The user in the route.
+    fn requested(&self, req: &Request) -> Result<(User, UserRights)> {
         self.find(req, UserId(respond::number(req, "id")))
     }
 
-    /// The wire form of a loaded user, without its links. Additional fields are told whose they are, also where the number
-    /// is not asked for.
+    /// The prepared fields of a user. Additional fields receive the id even if it is not requested.
     async fn finish(
         &self,
         item: &UserItem,
@@ -174,14 +174,14 @@ impl Users {
         respond::finish(&self.extra, OBJECT, item.user.id.0, plan.prepare(item), req, view).await
     }
 
-    /// A response that shows one user.
+    /// A response with one user.
     async fn show(&self, req: &Request, user: User, view: View) -> Result<Response> {
         let caller = caller(req);
         let settings = self.site.settings()?;
-        let plan = self.fields.of(&settings).plan(&view);
-        let loading = Loading { site: &self.site, settings: &settings, caller: &caller, view: &view };
-        let loaded = self.site.read(|db| Ok(loading.load(db, vec![user], &plan)?.pop()))?;
-        let Some(Loaded { item, links }) = loaded else { return Err(errors::not_found()) };
+        let plan = self.fields.current(&settings).plan(&view);
+        let loader = UserLoader { site: &self.site, settings: &settings, caller: &caller, view: &view };
+        let loaded = self.site.read(|db| Ok(loader.load(db, vec![user], &plan)?.pop()))?;
+        let Some(LoadedUser { item, links }) = loaded else { return Err(errors::not_found()) };
         let data = self.finish(&item, &plan, req, &view).await?;
         Ok(respond::single(data, links))
     }
@@ -194,11 +194,11 @@ impl Users {
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let (page, per_page) = (list.standing(), list.per_page);
+        let (page, per_page) = (list.effective_page(), list.per_page);
         let view = respond::view(&req);
         let caller = caller(&req);
         let settings = self.site.settings()?;
-        let plan = self.fields.of(&settings).plan(&view);
+        let plan = self.fields.current(&settings).plan(&view);
         let (found, loaded) = self.site.read(|db| {
             let query = list.into_query(&self.site, settings.roles(db.prefix()), &caller);
             let found = users::query(db, &query)?;
@@ -206,16 +206,16 @@ impl Users {
                 return Ok((found, Vec::new()));
             }
             let rows = users::get_many(db, &found.ids)?;
-            let loading = Loading { site: &self.site, settings: &settings, caller: &caller, view: &view };
-            let loaded = loading.load(db, rows, &plan)?;
+            let loader = UserLoader { site: &self.site, settings: &settings, caller: &caller, view: &view };
+            let loaded = loader.load(db, rows, &plan)?;
             Ok((found, loaded))
         })?;
         let mut items = Vec::with_capacity(loaded.len());
-        for Loaded { item, links } in loaded {
+        for LoadedUser { item, links } in loaded {
             let data = self.finish(&item, &plan, &req, &view).await?;
             items.push(respond::with_links(data, links, &req));
         }
-        // A page beyond the last one is empty, and no error, unlike those of posts.
+        // Unlike in lists of posts, a page beyond the last one is empty and no error.
         let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
         let mut response = Response::new(Value::Array(items));
         for (name, value) in total_headers(paging.total, paging.pages()) {
@@ -230,26 +230,26 @@ impl Users {
 
     // Fetch
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
-        let (user, rights) = self.named(&req)?;
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
+        let (user, rights) = self.requested(&req)?;
         if rights.own {
-            return Ok(Granted { user });
+            return Ok(Authorized { user });
         }
         if req.context() == "edit" && !rights.edit {
             return Err(forbidden_context(&req));
         }
         let caller = caller(&req);
-        let sees = rights.edit
+        let may_view = rights.edit
             || rights::lists_users(&caller)
             || self.site.read(|db| rights::sees_author(db, &self.site, &caller, user.id))?;
-        if sees { Ok(Granted { user }) } else { Err(errors::cannot_view(&req)) }
+        if may_view { Ok(Authorized { user }) } else { Err(errors::cannot_view(&req)) }
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
         }
-        self.show(&req, granted.user, respond::view(&req)).await
+        self.show(&req, authorized.user, respond::view(&req)).await
     }
 
     async fn fetch_me(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -258,7 +258,7 @@ impl Users {
             return Err(errors::not_logged_in());
         }
         let (user, _) = self.find(&req, caller.id)?;
-        Arc::clone(&self).fetch(req, Granted { user }).await
+        Arc::clone(&self).fetch(req, Authorized { user }).await
     }
 
     // Create
@@ -288,62 +288,62 @@ impl Users {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
-        let found = self.named(&req)?;
+        let found = self.requested(&req)?;
         Self::may_update(&req, found)
     }
 
-    async fn can_update_me(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_update_me(self: Arc<Self>, req: Request) -> Result<Authorized> {
         let found = self.find(&req, caller(&req).id)?;
         Self::may_update(&req, found)
     }
 
-    fn may_update(req: &Request, (user, rights): (User, UserRights)) -> Result<Granted> {
+    fn may_update(req: &Request, (user, rights): (User, UserRights)) -> Result<Authorized> {
         if req.param("roles").is_some_and(svc_php::cast::truthy) && !rights.promote {
             return Err(errors::cannot_edit_roles(req));
         }
-        if rights.edit { Ok(Granted { user }) } else { Err(errors::cannot_edit(req)) }
+        if rights.edit { Ok(Authorized { user }) } else { Err(errors::cannot_edit(req)) }
     }
 
-    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        let id = self.save(&req, Some(granted.user)).await?;
+    async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+        let id = self.save(&req, Some(authorized.user)).await?;
         let (user, _) = self.find(&req, id)?;
         self.show(&req, user, respond::edit_view(&req)).await
     }
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
         if only_reads(&req) {
             return Err(errors::cannot_delete(&req));
         }
-        let found = self.named(&req)?;
+        let found = self.requested(&req)?;
         Self::may_delete(&req, found)
     }
 
-    async fn can_delete_me(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_delete_me(self: Arc<Self>, req: Request) -> Result<Authorized> {
         let found = self.find(&req, caller(&req).id)?;
         Self::may_delete(&req, found)
     }
 
-    fn may_delete(req: &Request, (user, rights): (User, UserRights)) -> Result<Granted> {
-        if rights.delete { Ok(Granted { user }) } else { Err(errors::cannot_delete(req)) }
+    fn may_delete(req: &Request, (user, rights): (User, UserRights)) -> Result<Authorized> {
+        if rights.delete { Ok(Authorized { user }) } else { Err(errors::cannot_delete(req)) }
     }
 
-    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         if !req.arg::<bool>("force")?.unwrap_or(false) {
             return Err(trash_not_supported());
         }
-        let heir = req.param("reassign").and_then(Value::as_i64).map(UserId);
-        let id = granted.user.id;
-        if heir == Some(id) {
+        let reassign = req.param("reassign").and_then(Value::as_i64).map(UserId);
+        let id = authorized.user.id;
+        if reassign == Some(id) {
             return Err(errors::invalid_reassign());
         }
-        let previous = self.show(&req, granted.user, respond::previous_view(&req, "edit")).await?.data;
-        self.remove(id, heir, caller(&req).id).await?;
+        let previous = self.show(&req, authorized.user, respond::previous_view(&req, "edit")).await?.data;
+        self.remove(id, reassign, caller(&req).id).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }
 }
@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn reassign_is_an_id_or_zero_or_false() {
         // Recorded from WordPress.
-        for (given, expected) in [
+        for (value, expected) in [
             (json!(""), Some(json!(false))),
             (json!("0"), Some(json!(0))),
             (json!(0), Some(json!(0))),
@@ -371,7 +371,7 @@ mod tests {
             (json!(true), None),
             (json!([1]), None),
         ] {
-            assert_eq!(heir(given.clone(), "").ok(), expected, "{given}");
+            assert_eq!(reassign(value.clone(), "").ok(), expected, "{value}");
         }
     }
 }

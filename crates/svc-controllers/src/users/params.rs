@@ -1,4 +1,4 @@
-//! Parameters of a list of users, each named once, and the query that they make.
+//! Parameters of a list of users, and the query built from them.
 
 use serde_json::{Map, Value, json};
 use svc_auth::{Caller, roles::Roles};
@@ -16,15 +16,15 @@ use svc_store::{
 
 use super::{errors, rights};
 use crate::{
-    Site,
+    RestSite,
+    args::{context_param, one_line},
     errors::forbidden_context,
-    posts::{context_param, one_line},
 };
 
-/// Largest number of items on a page.
+/// Maximum number of items per page.
 const MAX_PER_PAGE: i64 = 100;
 
-/// The parameters of a list as a request gives them, before they are understood.
+/// The parameters of a list request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UserList {
     page: u64,
@@ -41,10 +41,10 @@ pub(super) struct UserList {
     query: UserQuery,
 }
 
-/// What `has_published_posts` says.
+/// The filter `has_published_posts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Published {
-    /// Nothing.
+    /// No filter.
     #[default]
     Any,
     /// Users with a post of a public type.
@@ -71,28 +71,28 @@ fn ids(ids: Vec<i64>) -> Vec<UserId> {
 
 /// The parameters of the list.
 #[rustfmt::skip]
-pub(super) fn params(site: &Site) -> Params<UserList> {
+pub(super) fn params(site: &RestSite) -> Params<UserList> {
     let mut p = Params::<UserList>::new("users");
-    // The types are a map in the schema, as PHP keeps them.
-    let types_shown: Map<String, Value> = rights::types_shown(site).map(|t| (t.to_owned(), t.into())).collect();
-    let published = types(["boolean", "array"]).keyword("items", json!({"type": "string", "enum": types_shown}));
+    // In WordPress's schema, this `enum` is an object.
+    let rest_types: Map<String, Value> = rights::rest_types(site).map(|t| (t.to_owned(), t.into())).collect();
+    let published = types(["boolean", "array"]).keyword("items", json!({"type": "string", "enum": rest_types}));
     p.add("context", context_param());
-    p.add("page", integer().describe("Page of the list.").default(1).minimum(1)).set(|l, n| l.page = n);
-    p.add("per_page", integer().describe("Items on a page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
-    p.add("search", string().describe("Only users that match this text.")).cleaned_by(one_line).set(|l, s| l.search = s);
-    p.add("exclude", array(integer()).describe("No users with these numbers.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));
-    p.add("include", array(integer()).describe("Only users with these numbers.").default(json!([]))).set(|l, v| l.query.include = ids(v));
-    p.add("offset", integer().describe("Leave out this many items at the beginning.")).set(|l, n| l.offset = Some(n));
-    p.add("order", string().describe("Direction of the order.").default("asc").one_of(["asc", "desc"]))
+    p.add("page", integer().describe("Page number.").default(1).minimum(1)).set(|l, n| l.page = n);
+    p.add("per_page", integer().describe("Number of items per page.").default(10).range(1..=MAX_PER_PAGE)).set(|l, n| l.per_page = n);
+    p.add("search", string().describe("Only return users that match this search text.")).sanitize_with(one_line).set(|l, s| l.search = s);
+    p.add("exclude", array(integer()).describe("Exclude users with these IDs.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));
+    p.add("include", array(integer()).describe("Only return users with these IDs.").default(json!([]))).set(|l, v| l.query.include = ids(v));
+    p.add("offset", integer().describe("Number of items to skip.")).set(|l, n| l.offset = Some(n));
+    p.add("order", string().describe("Sort direction.").default("asc").one_of(["asc", "desc"]))
         .set(|l, o: String| l.query.order = if o == "asc" { Order::Asc } else { Order::Desc });
-    p.add("orderby", string().describe("What the list is ordered by.").default("name").one_of(ORDERS)).set(|l, o| l.orderby = o);
-    p.add("slug", array(string()).describe("Only users with these slugs.")).set(|l, v| l.slugs = v);
-    p.add("roles", array(string()).describe("Only users with one of these roles.")).set(|l, v| l.roles = v);
-    p.add("capabilities", array(string()).describe("Only users with one of these capabilities.")).set(|l, v| l.capabilities = v);
-    p.add("who", string().describe("Only users who can write.").one_of(["authors"])).set(|l, _: String| l.authors = true);
-    p.add("has_published_posts", published.describe("Only users who have published something, of these types when they are named."))
+    p.add("orderby", string().describe("Sort key.").default("name").one_of(ORDERS)).set(|l, o| l.orderby = o);
+    p.add("slug", array(string()).describe("Only return users with these slugs.")).set(|l, v| l.slugs = v);
+    p.add("roles", array(string()).describe("Only return users with one of these roles.")).set(|l, v| l.roles = v);
+    p.add("capabilities", array(string()).describe("Only return users with one of these capabilities.")).set(|l, v| l.capabilities = v);
+    p.add("who", string().describe("Only return users who can write posts.").one_of(["authors"])).set(|l, _: String| l.authors = true);
+    p.add("has_published_posts", published.describe("Only return users with published posts, optionally of these post types."))
         .set(|l, v: Value| l.published = v.into());
-    p.add("search_columns", array(string().one_of(["email", "name", "id", "username", "slug"])).default(json!([])).describe("What the search looks into."))
+    p.add("search_columns", array(string().one_of(["email", "name", "id", "username", "slug"])).default(json!([])).describe("Fields to search."))
         .set(|l, v: Vec<String>| l.columns = v.iter().filter_map(|c| column(c)).collect());
     p
 }
@@ -110,33 +110,33 @@ fn column(name: &str) -> Option<UserColumn> {
     }
 }
 
-/// Whether the caller may see a list like the one asked for. Looks at the parameters as they were sent: those that were
-/// refused do not change who may ask.
+/// Checks that the caller may see the requested list. Reads the parameters as they were sent, because the check also
+/// runs for requests with invalid parameters.
 ///
 /// # Errors
-/// 401 or 403: what users may do, and what only context `edit` shows, is for those who may list users.
-pub(super) fn check(site: &Site, caller: &Caller, req: &Request) -> Result<(), Error> {
+/// 401 or 403. Roles, capabilities and fields of context `edit` require `list_users`.
+pub(super) fn check(site: &RestSite, caller: &Caller, req: &Request) -> Result<(), Error> {
     let lists = rights::lists_users(caller);
-    let given = |name: &str| req.param(name).is_some_and(svc_php::cast::truthy);
-    let says =
+    let is_set = |name: &str| req.param(name).is_some_and(svc_php::cast::truthy);
+    let is_one_of =
         |name: &str, values: &[&str]| req.param(name).and_then(Value::as_str).is_some_and(|v| values.contains(&v));
-    if !lists && (given("roles") || given("capabilities")) {
+    if !lists && (is_set("roles") || is_set("capabilities")) {
         return Err(errors::cannot_view(req));
     }
     if !lists && req.context() == "edit" {
         return Err(forbidden_context(req));
     }
-    if !lists && says("orderby", &["email", "registered_date"]) {
+    if !lists && is_one_of("orderby", &["email", "registered_date"]) {
         return Err(errors::forbidden_orderby(req));
     }
-    if says("who", &["authors"]) && !rights::lists_authors(site, caller) {
+    if is_one_of("who", &["authors"]) && !rights::lists_authors(site, caller) {
         return Err(errors::forbidden_who(req));
     }
     Ok(())
 }
 
 impl UserList {
-    /// How many users are skipped: a given offset wins over the page.
+    /// Number of users to skip. `offset` takes precedence over the page.
     fn skipped(&self) -> u64 {
         self.offset
             .map_or_else(
@@ -146,25 +146,25 @@ impl UserList {
             .min(i64::MAX as u64)
     }
 
-    /// The page that the links to the pages beside are counted from.
-    pub(super) fn standing(&self) -> u64 {
+    /// The page from which the links to the previous and next page are computed.
+    pub(super) fn effective_page(&self) -> u64 {
         self.skipped().div_ceil(self.per_page.max(1)).saturating_add(1)
     }
 
-    /// The query for one page of the list, as this caller may see it.
-    pub(super) fn into_query(self, site: &Site, roles: &Roles, caller: &Caller) -> UserQuery {
+    /// The query for one page of the list, limited to users that the caller may see.
+    pub(super) fn into_query(self, site: &RestSite, roles: &Roles, caller: &Caller) -> UserQuery {
         let lists = rights::lists_users(caller);
         let (limit, offset) = (Some(self.per_page), self.skipped());
-        let shown = |public: bool| -> Vec<String> {
+        let types = |public: bool| -> Vec<String> {
             let types =
                 site.types.iter().filter(|t| t.show_in_rest || (public && lists)).filter(|t| t.public || !public);
             types.map(|t| t.name.clone()).collect()
         };
         let published = match self.published {
             Published::Types(types) => Some(types),
-            Published::Public => Some(shown(true)),
-            // Who may not list users sees authors; who chooses among them sees those to be as well.
-            Published::Any if !lists && !self.authors => Some(shown(false)),
+            Published::Public => Some(types(true)),
+            // Callers without `list_users` see published authors; with `who=authors` they also see those without posts.
+            Published::Any if !lists && !self.authors => Some(types(false)),
             Published::Any => None,
         };
         let search = svc_text::trim(&self.search).trim_matches('*').to_owned();
@@ -177,7 +177,7 @@ impl UserList {
             "slug" => UserOrderBy::Slug,
             "email" => UserOrderBy::Email,
             "url" => UserOrderBy::Url,
-            // An order that the request gives nothing for is none, or that by login.
+            // Without the list that they refer to, these orders are no order, or the order by login.
             "include_slugs" => UserOrderBy::Id,
             "include" => UserOrderBy::Login,
             _ => UserOrderBy::Name,
@@ -187,11 +187,11 @@ impl UserList {
             authors_only: self.authors,
             published,
             slugs: self.slugs,
-            // PHP takes a zero for nothing.
+            // `0` is empty in PHP.
             search: Some(search).filter(|s| !s.is_empty() && s != "0"),
             search_columns: columns,
             order_by,
-            // The order of a list of slugs is that of the list, whatever the direction.
+            // The order of the slugs is used in either direction.
             order: if self.orderby == "include_slugs" { Order::Asc } else { self.query.order },
             limit,
             offset,
@@ -201,30 +201,31 @@ impl UserList {
     }
 }
 
-/// What the rights of those name who have one of these capabilities: the capability, or a role that has it.
+/// The roles and capabilities stored with users who have one of these capabilities: the capability itself, or a role
+/// with it.
 fn holders(capabilities: Vec<String>, roles: &Roles) -> impl Iterator<Item = String> {
     let grant = |caps: &svc_auth::roles::CapSet| capabilities.iter().any(|cap| caps.grants(cap));
-    let granting: Vec<String> =
+    let roles_with_cap: Vec<String> =
         roles.iter().filter(|(_, role)| grant(&role.capabilities)).map(|(key, _)| key.to_owned()).collect();
-    granting.into_iter().chain(capabilities)
+    roles_with_cap.into_iter().chain(capabilities)
 }
 
-/// What a search looks into. Who may not list users does not find them by e-mail address or web site; for others the text
-/// itself tells what it is, unless the request does.
-fn columns(given: Vec<UserColumn>, text: &str, lists: bool) -> Vec<UserColumn> {
+/// The columns to search. Callers without `list_users` cannot search by e-mail address or web site. For others, the
+/// columns depend on the form of the search text, unless the request lists them.
+fn columns(requested: Vec<UserColumn>, text: &str, lists: bool) -> Vec<UserColumn> {
     use UserColumn::{Email, Id, Login, Name, Slug, Url};
     if !lists {
-        let open: Vec<UserColumn> = given.into_iter().filter(|column| *column != Email).collect();
+        let open: Vec<UserColumn> = requested.into_iter().filter(|column| *column != Email).collect();
         return if open.is_empty() { vec![Id, Login, Slug, Name] } else { open };
     }
-    if !given.is_empty() {
-        return given;
+    if !requested.is_empty() {
+        return requested;
     }
-    let is_address = ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme));
+    let is_url = ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme));
     match text {
         _ if text.contains('@') => vec![Email],
         _ if svc_php::numeric::is_numeric(&text.into()) => vec![Login, Id],
-        _ if is_address => vec![Url],
+        _ if is_url => vec![Url],
         _ => vec![Login, Url, Email, Slug, Name],
     }
 }
@@ -238,9 +239,15 @@ mod tests {
     use svc_store::{DatabaseUrl, Store, StoreConfig};
 
     use super::*;
+    use crate::SiteSetup;
 
-    fn site() -> Site {
-        Site::new(Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap(), Brand::default(), Path::new("none"))
+    fn site() -> std::sync::Arc<crate::RestSite> {
+        SiteSetup::new(
+            Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap(),
+            Brand::default(),
+            Path::new("none"),
+        )
+        .finish()
     }
 
     fn caller(role: &str) -> Caller {
@@ -249,16 +256,16 @@ mod tests {
         if role.is_empty() { Caller::anonymous() } else { Caller::new(UserId(9), caps) }
     }
 
-    fn list(site: &Site, given: &Value) -> UserList {
+    fn list(site: &RestSite, params_json: &Value) -> UserList {
         let params = params(site);
         let defaults = params.query_args().defaults();
-        params.read(|name| given.get(name).or_else(|| defaults.get(name)).cloned()).unwrap()
+        params.read(|name| params_json.get(name).or_else(|| defaults.get(name)).cloned()).unwrap()
     }
 
     #[test]
-    fn who_may_see_which_list() {
+    fn lists_require_permissions() {
         let site = site();
-        // Role, parameters, code of the refusal. Recorded of the peer.
+        // Role, parameters, error code. Recorded from WordPress.
         #[rustfmt::skip]
         let rows = [
             ("", json!({}), ""),
@@ -273,17 +280,17 @@ mod tests {
             ("contributor", json!({"who": "authors"}), ""),
             ("administrator", json!({"roles": ["author"], "who": "authors", "context": "edit", "orderby": "email"}), ""),
         ];
-        for (role, given, code) in rows {
-            let query = given.as_object().unwrap().clone();
-            let refused = check(&site, &caller(role), &Request::get("/svc/v2/users").with_query(query)).err();
-            assert_eq!(refused.as_ref().map_or("", |e| e.code()), code, "{role} {given}");
+        for (role, params_json, code) in rows {
+            let query = params_json.as_object().unwrap().clone();
+            let error = check(&site, &caller(role), &Request::get("/svc/v2/users").with_query(query)).err();
+            assert_eq!(error.as_ref().map_or("", |e| e.code()), code, "{role} {params_json}");
         }
     }
 
     #[test]
     fn pages_and_offsets() {
         let site = site();
-        for (given, skipped, standing) in [
+        for (params_json, skipped, effective_page) in [
             (json!({}), 0, 1),
             (json!({"page": 3, "per_page": 2}), 4, 3),
             (json!({"offset": 2}), 2, 2),
@@ -291,18 +298,20 @@ mod tests {
             (json!({"offset": -1, "page": 2}), 0, 1),
             (json!({"page": i64::MAX, "per_page": 100}), i64::MAX as u64, 92_233_720_368_547_760),
         ] {
-            let list = list(&site, &given);
-            assert_eq!((list.skipped(), list.standing()), (skipped, standing), "{given}");
+            let list = list(&site, &params_json);
+            assert_eq!((list.skipped(), list.effective_page()), (skipped, effective_page), "{params_json}");
         }
     }
 
     #[test]
-    fn the_public_sees_authors_only() {
+    fn anonymous_callers_see_authors_only() {
         let site = site();
-        let query = |role: &str, given: Value| list(&site, &given).into_query(&site, &Roles::default(), &caller(role));
+        let query = |role: &str, params_json: Value| {
+            list(&site, &params_json).into_query(&site, &Roles::default(), &caller(role))
+        };
         let n_types = |q: &UserQuery| q.published.as_ref().map_or(0, Vec::len);
-        let all = rights::types_shown(&site).count();
-        for (role, given, expected) in [
+        let all = rights::rest_types(&site).count();
+        for (role, params_json, expected) in [
             ("", json!({}), all),
             ("editor", json!({}), all),
             ("editor", json!({"who": "authors"}), 0),
@@ -312,12 +321,12 @@ mod tests {
             ("administrator", json!({"has_published_posts": []}), 0),
             ("administrator", json!({"has_published_posts": true}), 3),
         ] {
-            assert_eq!(n_types(&query(role, given.clone())), expected, "{role} {given}");
+            assert_eq!(n_types(&query(role, params_json.clone())), expected, "{role} {params_json}");
         }
     }
 
     #[test]
-    fn searches_look_into_what_the_caller_may_see() {
+    fn search_columns_depend_on_the_caller() {
         use UserColumn::{Email, Id, Login, Name, Slug, Url};
         let rows: [(&[UserColumn], &str, bool, &[UserColumn]); 9] = [
             (&[], "x", true, &[Login, Url, Email, Slug, Name]),
@@ -330,26 +339,28 @@ mod tests {
             (&[Email, Name], "x", false, &[Name]),
             (&[Slug], "x", false, &[Slug]),
         ];
-        for (given, text, lists, expected) in rows {
-            assert_eq!(columns(given.to_vec(), text, lists), expected, "{given:?} {text}");
+        for (params_json, text, lists, expected) in rows {
+            assert_eq!(columns(params_json.to_vec(), text, lists), expected, "{params_json:?} {text}");
         }
     }
 
     #[test]
-    fn texts_orders_and_capabilities() {
+    fn search_texts_orders_and_capabilities() {
         let site = site();
-        let query = |given: Value| list(&site, &given).into_query(&site, &Roles::default(), &caller("administrator"));
+        let query = |params_json: Value| {
+            list(&site, &params_json).into_query(&site, &Roles::default(), &caller("administrator"))
+        };
         for (text, expected) in [("*one*", Some("one")), (" x", Some("x")), ("*", None), ("0", None), ("", None)] {
             assert_eq!(query(json!({"search": text})).search.as_deref(), expected, "{text}");
         }
-        for (given, expected) in [
+        for (params_json, expected) in [
             (json!({}), UserOrderBy::Name),
             (json!({"orderby": "include"}), UserOrderBy::Login),
             (json!({"orderby": "include", "include": [3]}), UserOrderBy::Include),
             (json!({"orderby": "include_slugs"}), UserOrderBy::Id),
             (json!({"orderby": "include_slugs", "slug": ["x"]}), UserOrderBy::IncludeSlugs),
         ] {
-            assert_eq!(query(given.clone()).order_by, expected, "{given}");
+            assert_eq!(query(params_json.clone()).order_by, expected, "{params_json}");
         }
         let rights = query(json!({"roles": ["subscriber"], "capabilities": ["publish_posts", "x"]})).rights;
         assert_eq!(rights, ["subscriber", "administrator", "editor", "author", "publish_posts", "x"]);

@@ -1,33 +1,34 @@
-//! Who may see and change which users: one rule for lists, single users and embeds.
+//! Access rules of users, for lists, single users and embeds.
 
 use svc_auth::{Caller, caps::Object};
 use svc_model::{PostType, UserId};
+use svc_site::{Access, Settings, SiteResult};
 use svc_store::{Db, authors};
 
-use crate::{Access, Settings, Site, Stored};
+use crate::RestSite;
 
-/// Types whose posts make their author known: those that the interface serves.
-pub(super) fn types_shown(site: &Site) -> impl Iterator<Item = &str> {
+/// Post types whose authors are public: the types in the REST API.
+pub(super) fn rest_types(site: &RestSite) -> impl Iterator<Item = &str> {
     site.types.iter().filter(|t| t.show_in_rest).map(|t| t.name.as_str())
 }
 
-/// Whether the caller may see every user.
+/// Whether the caller may list all users.
 pub(super) fn lists_users(caller: &Caller) -> bool {
     caller.has("list_users")
 }
 
-/// Whether the caller may see everybody who can write: those who may write themselves.
-pub(super) fn lists_authors(site: &Site, caller: &Caller) -> bool {
+/// Whether the caller may list everyone who can write posts. Requires permission to write posts.
+pub(super) fn lists_authors(site: &RestSite, caller: &Caller) -> bool {
     let writes = |t: &PostType| t.show_in_rest && t.supports("author") && caller.has(&t.caps.edit_posts);
     lists_users(caller) || site.types.iter().any(writes)
 }
 
-/// Whether the caller may see a user of whom nothing else is known: one whose posts he may read.
+/// Whether the caller may see a user as an author: a user with posts that the caller may read.
 ///
 /// # Errors
-/// Those of the store.
-pub(super) fn sees_author(db: &mut Db, site: &Site, caller: &Caller, user: UserId) -> Stored<bool> {
-    let published: Vec<&str> = types_shown(site).collect();
+/// Errors of the store.
+pub(super) fn sees_author(db: &mut Db, site: &RestSite, caller: &Caller, user: UserId) -> SiteResult<bool> {
+    let published: Vec<&str> = rest_types(site).collect();
     let private: Vec<&str> = site
         .types
         .iter()
@@ -37,22 +38,22 @@ pub(super) fn sees_author(db: &mut Db, site: &Site, caller: &Caller, user: UserI
     Ok(authors::with_posts(db, &[user], &published, &private)?.contains(&user))
 }
 
-/// What a caller may do with one user.
+/// Permissions of a caller on one user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct UserRights {
-    /// It is the caller himself.
+    /// The user is the caller.
     pub(super) own: bool,
-    /// Change it, and see it in context `edit`.
+    /// The caller may edit the user and read context `edit`.
     pub(super) edit: bool,
-    /// Give it roles.
+    /// The caller may change the user's roles.
     pub(super) promote: bool,
-    /// Delete it.
+    /// The caller may delete the user.
     pub(super) delete: bool,
 }
 
 impl UserRights {
-    /// Asks the rules.
-    pub(super) fn of(caller: &Caller, site: &Site, settings: &Settings, user: UserId) -> Self {
+    /// Computes the permissions.
+    pub(super) fn of(caller: &Caller, site: &RestSite, settings: &Settings, user: UserId) -> Self {
         let access = Access::new(site, settings).with_users([user]);
         let can = |cap: &str| caller.is_logged_in() && caller.can(cap, Object::User(user), &access);
         UserRights {
@@ -63,7 +64,7 @@ impl UserRights {
         }
     }
 
-    /// Methods of the user's own route that the caller may use. Users that are shown at all may be read.
+    /// Methods that the caller may use on the user's route. GET is always included.
     pub(super) fn allowed_methods(self) -> impl Iterator<Item = &'static str> {
         let rows = [(true, &["GET"][..]), (self.edit, &["POST", "PUT", "PATCH"][..]), (self.delete, &["DELETE"][..])];
         rows.into_iter().filter(|(may, _)| *may).flat_map(|(_, methods)| methods.iter().copied())

@@ -1,6 +1,6 @@
-//! How editors list the things of a kind and edit one: which columns, which order, which form.
+//! View configurations of entity lists in editors: columns, order, layouts and forms.
 //!
-//! Answers are made of a few tables; types of posts that are listed in a way of their own stand in `views`.
+//! Most entities share a default configuration; `views` has those of post types with their own.
 
 mod schema;
 mod views;
@@ -13,25 +13,29 @@ use svc_schema::{
     Args, Error, Schema,
     build::{integer, string},
 };
-
-use self::views::Views;
-use crate::{
-    Access, Site, caller, respond,
-    templates::{self, Maker},
+use svc_site::{
+    Access,
+    templates::{
+        kinds,
+        load::{Kind, Maker, TemplateLookup},
+    },
 };
 
-/// The version of these answers.
+use self::views::Views;
+use crate::{RestSite, caller, respond};
+
+/// Version of the configuration format.
 const VERSION: i64 = 1;
 
 fn invalid_entity() -> Error {
-    Error::new("rest_view_config_invalid_entity", "There is nothing of this kind and name.").with_status(404)
+    Error::new("rest_view_config_invalid_entity", "There is no entity of this kind and name.").with_status(404)
 }
 
 fn cannot_read(req: &Request) -> Error {
-    forbidden(req, "rest_cannot_read", "You are not allowed to see how this is edited.")
+    forbidden(req, "rest_cannot_read", "You are not allowed to view the configuration of this entity.")
 }
 
-/// What is asked about, and what is told.
+/// An entity and its views.
 struct Config {
     kind: String,
     name: String,
@@ -41,9 +45,9 @@ struct Config {
 #[rustfmt::skip]
 fn fields() -> Fields<Config, ()> {
     let mut f = Fields::<Config, ()>::new("view-config");
-    f.add("kind", string().describe("The kind of thing.").readonly()).get(|c| c.kind.clone());
-    f.add("name", string().describe("Its name within the kind.").readonly()).get(|c| c.name.clone());
-    f.add("version", integer().describe("The version of what is told.").readonly()).get(|_| VERSION);
+    f.add("kind", string().describe("Kind of the entity.").readonly()).get(|c| c.kind.clone());
+    f.add("name", string().describe("Name of the entity within its kind.").readonly()).get(|c| c.name.clone());
+    f.add("version", integer().describe("Version of the configuration format.").readonly()).get(|_| VERSION);
     f.add("default_view", schema::default_view()).get(|c| c.views.default_view.clone());
     f.add("default_layouts", schema::default_layouts()).get(|c| c.views.default_layouts.clone());
     f.add("view_list", schema::view_list()).get(|c| c.views.view_list.clone());
@@ -51,19 +55,19 @@ fn fields() -> Fields<Config, ()> {
     f
 }
 
-/// The route of these answers.
+/// The controller for view configurations.
 pub struct ViewConfig {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<Config, ()>,
 }
 
 impl ViewConfig {
-    /// The route on this site.
-    pub fn new(site: &Arc<Site>) -> Self {
+    /// The controller for this site.
+    pub fn new(site: &Arc<RestSite>) -> Self {
         ViewConfig { site: Arc::clone(site), fields: fields() }
     }
 
-    /// The capability that it takes to see how this is edited.
+    /// The capability that is required to view the configuration of an entity.
     fn capability(&self, kind: &str, name: &str) -> Result<&str> {
         match kind {
             "postType" => {
@@ -80,7 +84,7 @@ impl ViewConfig {
     }
 
     async fn can_read(self: Arc<Self>, req: Request) -> Result<(String, String)> {
-        // A request that is refused for lack of them is told all the same what it may do.
+        // The parameters can be missing: this check also decides the `Allow` header of requests that are rejected for that.
         let text = |name| req.param(name).map_or_else(String::new, |v| svc_php::cast::to_text(v).into_owned());
         let (kind, name) = (text("kind"), text("name"));
         let settings = self.site.settings()?;
@@ -94,29 +98,29 @@ impl ViewConfig {
 
     async fn fetch(self: Arc<Self>, req: Request, (kind, name): (String, String)) -> Result<Response> {
         let views = match kind.as_str() {
-            "postType" => self.of_type(&name)?,
+            "postType" => self.views_of_type(&name)?,
             _ => views::other(),
         };
         let data = self.fields.plan(&respond::view(&req)).prepare(&Config { kind, name, views });
         Ok(respond::single(data, None))
     }
 
-    fn of_type(&self, name: &str) -> Result<Views> {
-        let kind = self.site.types.get(name).ok_or_else(invalid_entity)?;
+    fn views_of_type(&self, name: &str) -> Result<Views> {
+        let post_type = self.site.types.get(name).ok_or_else(invalid_entity)?;
         match name {
-            "page" => Ok(views::pages(kind)),
+            "page" => Ok(views::pages(post_type)),
             "wp_block" => Ok(views::patterns(&self.pattern_categories()?)),
-            "wp_template" => Ok(views::templates(&self.makers_of_templates()?)),
-            "wp_template_part" => Ok(views::template_parts(templates::area_labels())),
-            _ => Ok(views::posts(kind)),
+            "wp_template" => Ok(views::templates(&self.template_authors()?)),
+            "wp_template_part" => Ok(views::template_parts(kinds::area_labels())),
+            _ => Ok(views::posts(post_type)),
         }
     }
 
-    /// Who has made the templates, each once: users after all others.
-    fn makers_of_templates(&self) -> Result<Vec<String>> {
+    /// Names of the templates' authors without duplicates; themes and plugins come before users.
+    fn template_authors(&self) -> Result<Vec<String>> {
         let settings = self.site.settings()?;
-        let lookup = templates::Lookup::new(&self.site, &settings);
-        let all = self.site.read(|db| lookup.all(db, templates::Kind::Template))?;
+        let lookup = TemplateLookup::new(&self.site, &settings);
+        let all = self.site.read(|db| lookup.all(db, Kind::Template))?;
         let (users, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.maker() == Maker::User);
         let mut names = Vec::new();
         for template in others.into_iter().chain(users) {
@@ -127,7 +131,7 @@ impl ViewConfig {
         Ok(names)
     }
 
-    /// Categories of patterns, those that are registered and those that users have made: slug and name.
+    /// Slugs and names of pattern categories: those that users created, then the registered ones.
     fn pattern_categories(&self) -> Result<Vec<(String, String)>> {
         use svc_store::terms::{self, TermQuery};
         let query = TermQuery { taxonomies: vec!["wp_pattern_category".to_owned()], ..TermQuery::default() };
@@ -136,8 +140,8 @@ impl ViewConfig {
             Ok(terms::get_many(db, &ids)?)
         })?;
         let mut all: Vec<(String, String)> = rows.into_iter().map(|term| (term.slug, term.name)).collect();
-        let known = self.site.patterns.categories().map(|c| (c.name.as_str(), c.label.as_str()));
-        for (slug, label) in known.chain([("uncategorized", "Uncategorized")]) {
+        let registered = self.site.patterns.categories().map(|c| (c.name.as_str(), c.label.as_str()));
+        for (slug, label) in registered.chain([("uncategorized", "Uncategorized")]) {
             if all.iter().all(|(other, _)| other != slug) {
                 all.push((slug.to_owned(), label.to_owned()));
             }
@@ -149,8 +153,8 @@ impl ViewConfig {
 impl Controller for ViewConfig {
     fn routes(&self) -> Vec<Route<Self>> {
         let args = Args::from([
-            ("kind", string().describe("The kind of thing: postType, taxonomy, root.").required()),
-            ("name", string().describe("Its name within the kind.").required()),
+            ("kind", string().describe("Kind of the entity: postType, taxonomy or root.").required()),
+            ("name", string().describe("Name of the entity within its kind.").required()),
         ]);
         vec![
             Route::new("/view-config")
@@ -168,23 +172,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_as_the_schema_says() {
+    fn configurations_match_the_schema() {
         let schema = Schema::compile(fields().item_schema());
         let types = PostTypes::default();
-        let kind = |name: &str| types.get(name).unwrap();
+        let post_type = |name: &str| types.get(name).unwrap();
         let categories = vec![("b".to_owned(), "Zed".to_owned()), ("a".to_owned(), "Alpha".to_owned())];
         for views in [
-            views::posts(kind("post")),
-            views::pages(kind("page")),
+            views::posts(post_type("post")),
+            views::pages(post_type("page")),
             views::patterns(&categories),
             views::templates(&["A theme".to_owned()]),
-            views::template_parts(templates::area_labels()),
+            views::template_parts(kinds::area_labels()),
             views::other(),
         ] {
             let config = Config { kind: "postType".to_owned(), name: "x".to_owned(), views };
-            let view = svc_resource::View::whole("view");
-            let told = Value::Object(fields().plan(&view).prepare(&config));
-            schema.validate(&told, "config").unwrap_or_else(|e| panic!("{e}: {told}"));
+            let view = svc_resource::View::all_of("view");
+            let data = Value::Object(fields().plan(&view).prepare(&config));
+            schema.validate(&data, "config").unwrap_or_else(|e| panic!("{e}: {data}"));
         }
     }
 }

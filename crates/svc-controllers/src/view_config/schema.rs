@@ -1,4 +1,4 @@
-//! Shapes of views and forms, as editors know them.
+//! JSON schemas of views and forms.
 
 use serde_json::{Map, Value, json};
 
@@ -14,8 +14,8 @@ fn one_of(names: &[&str]) -> Value {
     json!({"type": "string", "enum": names})
 }
 
-fn object(members: Value) -> Value {
-    json!({"type": "object", "properties": members})
+fn object(properties: Value) -> Value {
+    json!({"type": "object", "properties": properties})
 }
 
 fn size() -> Value {
@@ -26,7 +26,7 @@ fn density() -> Value {
     one_of(&["compact", "balanced", "comfortable"])
 }
 
-/// Members of the layout of tables, of grids, and of both.
+/// Properties of a table layout.
 fn table_layout() -> Value {
     let align = one_of(&["start", "center", "end"]);
     let style = object(json!({"width": size(), "maxWidth": size(), "minWidth": size(), "align": align}));
@@ -49,7 +49,7 @@ fn any_layout() -> Value {
     all
 }
 
-/// A view with a layout of these members; views that may be of any type name theirs.
+/// Schema of a view with a layout of these properties, optionally with a `type`.
 fn view(layout: Value, with_type: bool) -> Value {
     let operators = one_of(&[
         "is",
@@ -67,8 +67,8 @@ fn view(layout: Value, with_type: bool) -> Value {
     ]);
     let direction = one_of(&["asc", "desc"]);
     let filter = json!({"field": text(), "operator": operators, "value": [], "isLocked": {"type": "boolean"}});
-    let shown = json!({"type": "boolean", "default": true});
-    let mut members = json!({
+    let show_label = json!({"type": "boolean", "default": true});
+    let mut properties = json!({
         "filters": list(object(filter)),
         "sort": object(json!({"field": text(), "direction": direction})),
         "perPage": {"type": "integer"},
@@ -80,27 +80,27 @@ fn view(layout: Value, with_type: bool) -> Value {
         "showMedia": {"type": "boolean"},
         "showDescription": {"type": "boolean"},
         "showLevels": {"type": "boolean"},
-        "groupBy": object(json!({"field": text(), "direction": direction, "showLabel": shown})),
+        "groupBy": object(json!({"field": text(), "direction": direction, "showLabel": show_label})),
         "infiniteScrollEnabled": {"type": "boolean"},
         "layout": object(layout),
     });
-    if with_type && let Some(members) = members.as_object_mut() {
-        members.insert("type".to_owned(), text());
+    if with_type && let Some(properties) = properties.as_object_mut() {
+        properties.insert("type".to_owned(), text());
     }
-    object(members)
+    object(properties)
 }
 
-/// Adds what a member is, and that it is not to be written.
-fn described(mut schema: Value, about: &str) -> Value {
+/// Adds a description and marks the schema as read-only.
+fn described(mut schema: Value, description: &str) -> Value {
     if let Some(schema) = schema.as_object_mut() {
-        schema.insert("description".to_owned(), about.into());
+        schema.insert("description".to_owned(), description.into());
         schema.insert("readonly".to_owned(), true.into());
     }
     schema
 }
 
 pub(super) fn default_view() -> Value {
-    described(view(any_layout(), true), "The view that a list begins with.")
+    described(view(any_layout(), true), "Initial view of the list.")
 }
 
 pub(super) fn default_layouts() -> Value {
@@ -116,22 +116,22 @@ pub(super) fn default_layouts() -> Value {
     .into_iter()
     .map(|(name, layout)| (name.to_owned(), view(layout, false)))
     .collect();
-    described(object(Value::Object(layouts)), "What each layout changes of a view.")
+    described(object(Value::Object(layouts)), "Overrides of the view for each layout type.")
 }
 
 pub(super) fn view_list() -> Value {
-    let member = json!({"title": text(), "slug": text(), "view": view(any_layout(), true)});
-    described(list(object(member)), "Views that are offered by name.")
+    let item = json!({"title": text(), "slug": text(), "view": view(any_layout(), true)});
+    described(list(object(item)), "Predefined views of the list.")
 }
 
-/// The layouts of a form or of a field in it.
+/// Schema of the layout of a form or of a form field.
 fn form_layout() -> Value {
     let label = || one_of(&["top", "side", "none"]);
     let texts = || list(text());
-    let opens = one_of(&["dropdown", "modal"]);
+    let open_type = one_of(&["dropdown", "modal"]);
     let open_as = json!({"oneOf": [
-        opens,
-        object(json!({"type": opens, "applyLabel": text(), "cancelLabel": text()})),
+        open_type,
+        object(json!({"type": open_type, "applyLabel": text(), "cancelLabel": text()})),
     ]});
     let visible = object(json!({"id": text(), "visibility": one_of(&["always", "when-collapsed"])}));
     let flex = object(json!({"flex": size()}));
@@ -158,6 +158,6 @@ pub(super) fn form() -> Value {
     let field = object(json!({
         "id": text(), "label": text(), "description": text(), "layout": form_layout(), "children": list(child),
     }));
-    let members = json!({"layout": form_layout(), "fields": list(json!({"oneOf": [text(), field]}))});
-    described(object(members), "The form that one of them is edited with.")
+    let properties = json!({"layout": form_layout(), "fields": list(json!({"oneOf": [text(), field]}))});
+    described(object(properties), "Form to edit an item.")
 }

@@ -1,9 +1,9 @@
-//! Views and forms of each kind of thing.
+//! Views and forms of post types and other entities.
 
 use serde_json::{Map, Value, json};
 use svc_model::PostType;
 
-/// What is told about a kind of thing.
+/// Views and form of an entity.
 pub(super) struct Views {
     pub(super) default_view: Value,
     pub(super) default_layouts: Value,
@@ -11,7 +11,7 @@ pub(super) struct Views {
     pub(super) form: Value,
 }
 
-/// Views of pages by status: slug, title, status.
+/// Predefined views of pages by status: slug, title, status.
 const STATUSES: [(&str, &str, &str); 6] = [
     ("published", "Published", "publish"),
     ("future", "Scheduled", "future"),
@@ -21,12 +21,12 @@ const STATUSES: [(&str, &str, &str); 6] = [
     ("trash", "Trash", "trash"),
 ];
 
-/// A field of a form in a layout of its own.
-fn placed(id: &str, kind: &str, label: &str) -> Value {
-    json!({"id": id, "layout": {"type": kind, "labelPosition": label}})
+/// A form field with its own layout.
+fn field_with_layout(id: &str, layout: &str, label: &str) -> Value {
+    json!({"id": id, "layout": {"type": layout, "labelPosition": label}})
 }
 
-/// Several fields of a form under one label.
+/// A group of form fields with a label.
 fn group(id: &str, label: &str, children: &[Value]) -> Value {
     json!({"id": id, "label": label, "children": children})
 }
@@ -35,14 +35,14 @@ fn panel(fields: &[Value]) -> Value {
     json!({"layout": {"type": "panel"}, "fields": fields})
 }
 
-/// The form of posts.
+/// The form for posts.
 fn post_form() -> Value {
-    let status = placed("status", "regular", "none");
-    let comments = placed("comment_status", "regular", "none");
+    let status = field_with_layout("status", "regular", "none");
+    let comments = field_with_layout("comment_status", "regular", "none");
     panel(&[
-        placed("featured_media", "regular", "none"),
-        placed("post-content-info", "regular", "none"),
-        placed("excerpt", "panel", "top"),
+        field_with_layout("featured_media", "regular", "none"),
+        field_with_layout("post-content-info", "regular", "none"),
+        field_with_layout("excerpt", "panel", "top"),
         group("status", "Status", &[status, "scheduled_date".into(), "password".into(), "sticky".into()]),
         "date".into(),
         "slug".into(),
@@ -55,7 +55,7 @@ fn post_form() -> Value {
     ])
 }
 
-/// A list by title of everything.
+/// The default configuration: a table sorted by title.
 fn all(title: &str, form: Value) -> Views {
     Views {
         default_view: json!({
@@ -68,21 +68,21 @@ fn all(title: &str, form: Value) -> Views {
     }
 }
 
-/// Views of things that are no posts.
+/// Views of entities other than posts.
 pub(super) fn other() -> Views {
     all("All items", Value::Object(Map::new()))
 }
 
-/// Views of posts of a type.
-pub(super) fn posts(kind: &PostType) -> Views {
-    let title = if kind.name == "post" { format!("All {}", kind.label) } else { kind.label.clone() };
-    all(kind.labels.get("all_items").unwrap_or(&title), post_form())
+/// Views of the posts of a type.
+pub(super) fn posts(post_type: &PostType) -> Views {
+    let title = if post_type.name == "post" { format!("All {}", post_type.label) } else { post_type.label.clone() };
+    all(post_type.labels.get("all_items").unwrap_or(&title), post_form())
 }
 
-/// Views of pages: as a tree, and by status.
-pub(super) fn pages(kind: &PostType) -> Views {
+/// Views of pages: a hierarchical list, and one view per status.
+pub(super) fn pages(post_type: &PostType) -> Views {
     let aligned = || json!({"layout": {"styles": {"author": {"align": "start"}}}});
-    let mut views = vec![json!({"title": format!("All {}", kind.label), "slug": "all"})];
+    let mut views = vec![json!({"title": format!("All {}", post_type.label), "slug": "all"})];
     for (slug, title, status) in STATUSES {
         let filter = json!({"field": "status", "operator": "isAny", "value": status, "isLocked": true});
         let mut view = json!({"filters": [filter]});
@@ -105,7 +105,7 @@ pub(super) fn pages(kind: &PostType) -> Views {
     }
 }
 
-/// Views of patterns: by category, in the order of their names.
+/// Views of patterns: one per category, sorted by title.
 pub(super) fn patterns(categories: &[(String, String)]) -> Views {
     let badges = || json!({"badgeFields": ["sync-status"]});
     let mut categories = categories.to_vec();
@@ -123,24 +123,24 @@ pub(super) fn patterns(categories: &[(String, String)]) -> Views {
         }),
         view_list: views.map(|(slug, title)| json!({"title": title, "slug": slug})).collect(),
         form: panel(&[
-            placed("excerpt", "panel", "top"),
-            placed("post-content-info", "regular", "none"),
+            field_with_layout("excerpt", "panel", "top"),
+            field_with_layout("post-content-info", "regular", "none"),
             "sync-status".into(),
             "revisions".into(),
         ]),
     }
 }
 
-/// A view of the things whose field has this value.
-fn only(title: &str, slug: &str, field: &str) -> Value {
+/// A predefined view that is filtered by a field.
+fn filtered_view(title: &str, slug: &str, field: &str) -> Value {
     let filter = json!({"field": field, "operator": "is", "value": slug, "isLocked": true});
     json!({"title": title, "slug": slug, "view": {"filters": [filter]}})
 }
 
-/// Views of templates: by who made them.
-pub(super) fn templates(makers: &[String]) -> Views {
+/// Views of templates: one per author.
+pub(super) fn templates(authors: &[String]) -> Views {
     let mut views = vec![json!({"title": "All templates", "slug": "all"})];
-    views.extend(makers.iter().map(|name| only(name, name, "author")));
+    views.extend(authors.iter().map(|name| filtered_view(name, name, "author")));
     Views {
         default_view: json!({
             "type": "grid", "perPage": 20, "sort": {"field": "title", "direction": "asc"}, "titleField": "title",
@@ -152,9 +152,9 @@ pub(super) fn templates(makers: &[String]) -> Views {
         }),
         view_list: Value::Array(views),
         form: panel(&[
-            placed("description", "panel", "top"),
-            placed("description_readonly", "regular", "none"),
-            placed("last_edited_date", "panel", "none"),
+            field_with_layout("description", "panel", "top"),
+            field_with_layout("description_readonly", "regular", "none"),
+            field_with_layout("last_edited_date", "panel", "none"),
             "revisions".into(),
             "posts_page_title".into(),
             "posts_per_page".into(),
@@ -163,10 +163,10 @@ pub(super) fn templates(makers: &[String]) -> Views {
     }
 }
 
-/// Views of template parts: by the place that they are for, of which `areas` holds name and label.
+/// Views of template parts: one per area. `areas` has names and labels.
 pub(super) fn template_parts<'a>(areas: impl Iterator<Item = (&'a str, &'a str)>) -> Views {
     let mut views = vec![json!({"title": "All template parts", "slug": "all-parts"})];
-    views.extend(areas.map(|(name, label)| only(label, name, "area")));
+    views.extend(areas.map(|(name, label)| filtered_view(label, name, "area")));
     Views {
         default_view: json!({
             "type": "grid", "perPage": 20, "titleField": "title", "mediaField": "preview", "fields": ["author"],
@@ -176,6 +176,6 @@ pub(super) fn template_parts<'a>(areas: impl Iterator<Item = (&'a str, &'a str)>
             "table": {"layout": {"styles": {"author": {"width": "1%"}}}}, "grid": {"layout": {}},
         }),
         view_list: Value::Array(views),
-        form: panel(&[placed("last_edited_date", "panel", "none"), "revisions".into()]),
+        form: panel(&[field_with_layout("last_edited_date", "panel", "none"), "revisions".into()]),
     }
 }

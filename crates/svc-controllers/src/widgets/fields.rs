@@ -1,19 +1,18 @@
-//! Members of a widget, each named once: schema, how it is read, how it is written.
+//! Fields of widgets: schema, read and write functions.
 
 use serde_json::{Map, Value};
 use svc_resource::Fields;
 use svc_schema::build::{object, string, untyped};
 
-/// The table of widgets.
+use crate::contexts::{EDIT, VIEW_EDIT_EMBED};
+
+/// The widget fields.
 pub(super) type WidgetFields = Fields<Item, Draft>;
 
-/// The object type that additional fields name.
+/// Object type of additional fields.
 pub(super) const OBJECT: &str = "widget";
 
-const ALL: &[&str] = &["view", "edit", "embed"];
-const EDIT: &[&str] = &["edit"];
-
-/// A widget with everything made that its members read.
+/// A widget with rendered values.
 pub(super) struct Item {
     pub(super) id: String,
     pub(super) id_base: String,
@@ -23,7 +22,7 @@ pub(super) struct Item {
     pub(super) instance: Value,
 }
 
-/// What a request wants to make or change of a widget.
+/// The changes in a request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     pub(super) id: Option<String>,
@@ -36,18 +35,18 @@ pub(super) struct Draft {
 #[rustfmt::skip]
 pub(super) fn fields() -> WidgetFields {
     let mut f = WidgetFields::new(OBJECT);
-    let text = |about: &str| string().describe(about);
+    let text = |description: &str| string().describe(description);
     let instance = object([
-        ("encoded", text("The settings, to be sent back as they are.").context(EDIT)),
-        ("hash", text("What tells whether these settings come from this site.").context(EDIT)),
-        ("raw", untyped().keyword("type", "object").describe("The settings, to be read and written.").context(EDIT)),
+        ("encoded", text("The settings as an opaque value. Send it back unchanged together with the hash.").context(EDIT)),
+        ("hash", text("Signature of the encoded settings.").context(EDIT)),
+        ("raw", untyped().keyword("type", "object").describe("The settings as an object.").context(EDIT)),
     ]);
-    f.add("id", text("The widget's name for programs.").context(ALL)).get(|w| w.id.clone()).set(|d, v| d.id = Some(v));
-    f.add("id_base", text("The kind of widget.").context(ALL)).get(|w| w.id_base.clone()).set(|d, v| d.id_base = Some(v));
-    f.add("sidebar", text("The sidebar that it stands in.").default(super::INACTIVE).context(ALL).required()).get(|w| w.sidebar.clone()).set(|d, v| d.sidebar = Some(v));
-    f.add("rendered", text("The widget as HTML.").context(ALL).readonly()).get(|w| w.rendered.clone());
-    f.add("rendered_form", text("The form that edits it, as HTML.").context(EDIT).readonly()).get(|w| w.form.clone());
-    f.add("instance", instance.describe("How the widget is set.").default(Value::Null).context(EDIT)).get(|w| w.instance.clone()).set(|d, v| d.instance = Some(v));
-    f.add("form_data", text("The form that edits it, as it is sent.").context(&[])).set(|d, v| d.form = Some(v));
+    f.add("id", text("The widget's ID.").context(VIEW_EDIT_EMBED)).get(|w| w.id.clone()).set(|d, v| d.id = Some(v));
+    f.add("id_base", text("ID of the widget type.").context(VIEW_EDIT_EMBED)).get(|w| w.id_base.clone()).set(|d, v| d.id_base = Some(v));
+    f.add("sidebar", text("ID of the sidebar that contains the widget.").default(svc_site::widgets::sidebar::INACTIVE).context(VIEW_EDIT_EMBED).required()).get(|w| w.sidebar.clone()).set(|d, v| d.sidebar = Some(v));
+    f.add("rendered", text("The widget as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|w| w.rendered.clone());
+    f.add("rendered_form", text("The widget's edit form as HTML.").context(EDIT).readonly()).get(|w| w.form.clone());
+    f.add("instance", instance.describe("The widget's settings.").default(Value::Null).context(EDIT)).get(|w| w.instance.clone()).set(|d, v| d.instance = Some(v));
+    f.add("form_data", text("The widget's edit form as URL-encoded form data.").context(&[])).set(|d, v| d.form = Some(v));
     f
 }

@@ -1,10 +1,11 @@
 //! Widgets: list, create, fetch, update, delete.
 //!
-//! Those in sidebars that are open are for all to see; the rest is for those who may set the theme.
+//! Everyone may read widgets in public sidebars. Everything else requires `edit_theme_options`.
 
 use std::{cell::Cell, sync::Arc};
 
 use serde_json::{Value, json};
+use svc_render::widgets::{kind::WidgetType, render};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get,
     on,
@@ -13,31 +14,38 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, string},
 };
+use svc_site::{
+    Access, Settings, SiteResult,
+    widgets::{
+        instance::{self, Instance},
+        sidebar::INACTIVE,
+        store::{Widgets, parse_id, store_instance},
+    },
+};
 use svc_store::{Db, Tx};
 
 use super::{
-    INACTIVE, Instance, WidgetKind, check_manage, errors,
+    check_manage, errors,
     fields::{Draft, Item, OBJECT, WidgetFields, fields},
-    instance, is_open, may_manage, show,
-    store::{Widgets, parse_id, store_instance},
-    types::in_form,
+    is_public, may_manage,
+    types::parse_form,
 };
-use crate::{Access, LINK_RELATION, Settings, Site, Stored, caller, posts::context_arg, respond};
+use crate::{LINK_RELATION, RestSite, args::context_arg, caller, request::block_viewer, respond};
 
-/// The routes of widgets.
+/// The widget routes.
 pub struct WidgetRoutes {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: WidgetFields,
     extra: ExtraFields,
 }
 
 impl WidgetRoutes {
-    /// The routes on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    /// The widget routes of this site.
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         WidgetRoutes { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 
-    /// A widget as this request sees it in a sidebar. What kinds show of the site they ask for themselves.
+    /// Loads a widget in a sidebar for this request's context and fields. Renders it and its form.
     fn load(
         &self,
         db: &mut Db,
@@ -45,7 +53,7 @@ impl WidgetRoutes {
         req: &Request,
         (id, stored): (&str, Option<&Instance>),
         (sidebar, has_category_menu): (&str, &Cell<bool>),
-    ) -> Stored<Item> {
+    ) -> SiteResult<Item> {
         let id_base = parse_id(id).map_or(id, |(id_base, _)| id_base);
         let view = respond::view(req);
         let plan = self.fields.plan(&view);
@@ -57,15 +65,22 @@ impl WidgetRoutes {
             form: String::new(),
             instance: instance::shown(&self.site, stored),
         };
-        let Some(kind) = self.site.widgets.get(id_base) else { return Ok(item) };
+        let Some(widget_type) = self.site.widgets.get(id_base) else { return Ok(item) };
         if let (Some(sidebar), Some(stored)) = (self.site.sidebars.get(sidebar), stored)
             && plan.wants("rendered")
         {
-            let widget = (id, kind.as_ref(), stored);
-            item.rendered = show::in_sidebar(db, &self.site, settings, (req, has_category_menu), sidebar, widget)?;
+            let widget = (id, widget_type.as_ref(), stored);
+            item.rendered = render::in_sidebar(
+                db,
+                &self.site.renderer,
+                settings,
+                (&block_viewer(&self.site, settings, req), has_category_menu),
+                sidebar,
+                widget,
+            )?;
         }
         let number = parse_id(id).map_or(String::new(), |(_, number)| number.to_string());
-        item.form = kind.form(&number, stored.unwrap_or(&Instance::default()));
+        item.form = widget_type.form(&number, stored.unwrap_or(&Instance::default()));
         Ok(item)
     }
 
@@ -74,13 +89,13 @@ impl WidgetRoutes {
             return None;
         }
         let at = |path: &str| settings.urls.rest(&format!("/{}/{path}", self.site.brand.namespace()));
-        let manages = may_manage(&self.site, req).unwrap_or(false);
-        let methods = if manages { &["GET", "POST", "PUT", "PATCH", "DELETE"][..] } else { &["GET"] };
+        let can_manage = may_manage(&self.site, req).unwrap_or(false);
+        let methods = if can_manage { &["GET", "POST", "PUT", "PATCH", "DELETE"][..] } else { &["GET"] };
         let mut links = Links::new();
         links.add("self", Link::new(at(&format!("widgets/{}", item.id))).allow(methods.iter().copied()));
         links.add("collection", Link::new(at("widgets")));
         links.add("about", Link::new(at(&format!("widget-types/{}", item.id_base))).embeddable());
-        // The address ends with a slash, as the peer's.
+        // WordPress appends a slash here.
         links.add(format!("{LINK_RELATION}sidebar"), Link::new(at(&format!("sidebars/{}/", item.sidebar))));
         Some(links)
     }
@@ -92,11 +107,11 @@ impl WidgetRoutes {
         Ok(data)
     }
 
-    /// A response that shows one widget as if it stood in this sidebar.
+    /// A response with one widget, rendered for this sidebar.
     async fn show(&self, req: &Request, id: &str, sidebar: &str) -> Result<Response> {
         let (settings, item) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
-            let widgets = Widgets::load(db, &self.site)?;
+            let widgets = Widgets::load(db, &self.site, self.site.widgets.id_bases())?;
             let item = self.load(db, &settings, req, (id, widgets.instances.get(id)), (sidebar, &Cell::new(false)))?;
             Ok((settings, item))
         })?;
@@ -105,11 +120,11 @@ impl WidgetRoutes {
 
     // List
 
-    /// Everyone may list widgets while a sidebar is public; else only those who may manage widgets.
+    /// Everyone may list widgets if any sidebar is public; otherwise only users who may manage widgets.
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        let wanted: Option<String> = req.arg("sidebar")?;
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
-        if widgets.sidebars.keys().chain(&wanted).any(|sidebar| is_open(&self.site, sidebar)) {
+        let sidebar_filter: Option<String> = req.arg("sidebar")?;
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
+        if widgets.sidebars.keys().chain(&sidebar_filter).any(|sidebar| is_public(&self.site, sidebar)) {
             return Ok(());
         }
         check_manage(&self.site, &req)
@@ -119,15 +134,15 @@ impl WidgetRoutes {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
         }
-        let manages = may_manage(&self.site, &req)?;
-        let wanted: Option<String> = req.arg("sidebar")?;
+        let can_manage = may_manage(&self.site, &req)?;
+        let sidebar_filter: Option<String> = req.arg("sidebar")?;
         let (settings, found) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
-            let widgets = Widgets::load(db, &self.site)?;
+            let widgets = Widgets::load(db, &self.site, self.site.widgets.id_bases())?;
             let (mut found, has_category_menu) = (Vec::new(), Cell::new(false));
             for (sidebar, ids) in &widgets.sidebars {
-                let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted == sidebar);
-                if is_wanted && (manages || is_open(&self.site, sidebar)) {
+                let is_wanted = sidebar_filter.as_ref().is_none_or(|id| id == sidebar);
+                if is_wanted && (can_manage || is_public(&self.site, sidebar)) {
                     for id in ids {
                         let widget = (id.as_str(), widgets.instances.get(id));
                         found.push(self.load(db, &settings, &req, widget, (sidebar, &has_category_menu))?);
@@ -146,12 +161,12 @@ impl WidgetRoutes {
 
     // Fetch
 
-    /// The sidebar of the widget; `None` for a widget that is not there, which only those hear of who may set widgets.
+    /// Returns the widget's sidebar; `None` if the widget does not exist, which only users who may manage widgets learn.
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Option<String>> {
         let id: String = req.require("id")?;
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
         let sidebar = widgets.sidebar_of(&id).map(str::to_owned);
-        if !sidebar.as_ref().is_some_and(|sidebar| is_open(&self.site, sidebar)) {
+        if !sidebar.as_ref().is_some_and(|sidebar| is_public(&self.site, sidebar)) {
             check_manage(&self.site, &req)?;
         }
         Ok(sidebar)
@@ -168,21 +183,21 @@ impl WidgetRoutes {
         check_manage(&self.site, &req)
     }
 
-    /// The new settings that a request gives widgets of a kind, by number; `None` is the widget itself.
-    fn given(&self, draft: &Draft, id_base: &str) -> Result<Vec<(Option<i64>, Instance)>> {
+    /// The new settings in a request, by widget number. `None` stands for the widget that the request addresses.
+    fn new_settings(&self, draft: &Draft, id_base: &str) -> Result<Vec<(Option<i64>, Instance)>> {
         if let Some(instance) = &draft.instance {
             let text = |name: &str| instance.get(name).and_then(Value::as_str);
             let settings = match (instance.get("raw"), text("encoded"), text("hash")) {
                 (Some(Value::Object(raw)), ..) => Instance::from_json(raw),
                 (Some(Value::Array(_)), ..) => Instance::default(),
-                (_, Some(encoded), Some(hash)) => instance::taken_back(&self.site, encoded, hash)
-                    .ok_or_else(|| errors::invalid("The settings are not those that this site has given."))?,
-                _ => return Err(errors::invalid("The settings need raw, or encoded and hash.")),
+                (_, Some(encoded), Some(hash)) => instance::decode_signed(&self.site, encoded, hash)
+                    .ok_or_else(|| errors::invalid("The hash does not match the encoded settings."))?,
+                _ => return Err(errors::invalid("The instance must contain raw, or encoded and hash.")),
             };
             return Ok(vec![(None, settings)]);
         }
-        let in_form = draft.form.as_ref().map(|form| in_form(form, id_base)).unwrap_or_default();
-        Ok(in_form.into_iter().map(|(number, instance)| (Some(number), instance)).collect())
+        let by_number = draft.form.as_ref().map(|form| parse_form(form, id_base)).unwrap_or_default();
+        Ok(by_number.into_iter().map(|(number, instance)| (Some(number), instance)).collect())
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -190,21 +205,21 @@ impl WidgetRoutes {
         let (id_base, number) = match (&draft.id, &draft.id_base) {
             (Some(id), _) => match parse_id(id) {
                 Some((id_base, number)) => (id_base.to_owned(), Some(number)),
-                None => return Err(errors::invalid("The id is none that a widget has.")),
+                None => return Err(errors::invalid("The widget ID is invalid.")),
             },
             (None, Some(id_base)) => (id_base.clone(), None),
-            (None, None) => return Err(errors::invalid("A widget needs a kind.")),
+            (None, None) => return Err(errors::invalid("The widget type is missing.")),
         };
-        let kind = self
+        let widget_type = self
             .site
             .widgets
             .get(&id_base)
             .cloned()
-            .ok_or_else(|| errors::invalid("There is no such kind of widgets."))?;
-        let given = self.given(&draft, &id_base)?;
+            .ok_or_else(|| errors::invalid("The widget type does not exist."))?;
+        let new_settings = self.new_settings(&draft, &id_base)?;
         let sidebar = draft.sidebar.clone().unwrap_or_else(|| INACTIVE.to_owned());
-        let own = number.map_or(Own::New, |number| Own::Numbered(format!("{id_base}-{number}"), number));
-        let (id, sidebar) = self.write(&req, kind, given, own, Some(sidebar)).await?;
+        let target = number.map_or(Target::New, |number| Target::Numbered(format!("{id_base}-{number}"), number));
+        let (id, sidebar) = self.write(&req, widget_type, new_settings, target, Some(sidebar)).await?;
         let req = in_edit(req);
         Ok(self.show(&req, &id, &sidebar).await?.in_context("edit").status(201))
     }
@@ -212,65 +227,70 @@ impl WidgetRoutes {
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
         let (id_base, number) = parse_id(&id).map_or((id.as_str(), 0), |parts| parts);
-        let kind = self.site.widgets.get(id_base).cloned().ok_or_else(|| {
+        let widget_type = self.site.widgets.get(id_base).cloned().ok_or_else(|| {
             let sets =
-                ["instance", "form_data"].iter().any(|name| req.param(name).is_some_and(|given| !given.is_null()));
-            if sets { errors::invalid("There is no such kind of widgets.") } else { errors::unknown_kind() }
+                ["instance", "form_data"].iter().any(|name| req.param(name).is_some_and(|value| !value.is_null()));
+            if sets { errors::invalid("The widget type does not exist.") } else { errors::unknown_kind() }
         })?;
-        self.site.read(|db| Widgets::load(db, &self.site))?.sidebar_of(&id).ok_or_else(errors::not_found)?;
-        // The id in the address is the widget's, whatever the body says.
+        self.site
+            .read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?
+            .sidebar_of(&id)
+            .ok_or_else(errors::not_found)?;
+        // The id in the path takes precedence over the one in the body.
         let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
-        let given = self.given(&draft, id_base)?;
-        let sidebar = draft.sidebar.clone().filter(|wanted| !wanted.is_empty());
-        let (id, sidebar) = self.write(&req, kind, given, Own::Existing(id.clone(), number), sidebar).await?;
+        let new_settings = self.new_settings(&draft, id_base)?;
+        let sidebar = draft.sidebar.clone().filter(|id| !id.is_empty());
+        let (id, sidebar) =
+            self.write(&req, widget_type, new_settings, Target::Existing(id.clone(), number), sidebar).await?;
         let req = in_edit(req);
         Ok(self.show(&req, &id, &sidebar).await?.in_context("edit"))
     }
 
-    /// Stores new settings of widgets of a kind, and the sidebar of one of them; without one it stays where it is. Returns the
-    /// widget's id and sidebar. All is read in the transaction: two requests at once get different numbers.
+    /// Stores new settings of widgets of a type and assigns the target widget to a sidebar; without one it is not moved.
+    /// Returns the widget's id and sidebar. Everything is read in the transaction, so that concurrent requests get different
+    /// numbers.
     async fn write(
         &self,
         req: &Request,
-        kind: Arc<dyn WidgetKind>,
-        given: Vec<(Option<i64>, Instance)>,
-        own: Own,
+        widget_type: Arc<dyn WidgetType>,
+        new_settings: Vec<(Option<i64>, Instance)>,
+        target: Target,
         sidebar: Option<String>,
     ) -> Result<(String, String)> {
         let settings = self.site.settings()?;
         let unfiltered = Access::new(&self.site, &settings).can(&caller(req), "unfiltered_html");
         let site = Arc::clone(&self.site);
         let store = move |tx: &mut Tx| {
-            let mut widgets = Widgets::load(tx, &site)?;
-            let (own_id, own_number) = match &own {
-                Own::New => {
-                    let number = widgets.next_number(kind.id_base());
-                    (format!("{}-{number}", kind.id_base()), number)
+            let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
+            let (target_id, target_number) = match &target {
+                Target::New => {
+                    let number = widgets.next_number(widget_type.id_base());
+                    (format!("{}-{number}", widget_type.id_base()), number)
                 }
-                Own::Numbered(id, number) | Own::Existing(id, number) => (id.clone(), *number),
+                Target::Numbered(id, number) | Target::Existing(id, number) => (id.clone(), *number),
             };
-            let before = widgets.sidebar_of(&own_id).map(str::to_owned);
-            if before.is_none() && matches!(own, Own::Existing(..)) {
+            let before = widgets.sidebar_of(&target_id).map(str::to_owned);
+            if before.is_none() && matches!(target, Target::Existing(..)) {
                 return Err(errors::not_found().into());
             }
             let sidebar = sidebar.clone().or(before).unwrap_or_default();
-            for (number, new) in &given {
-                let number = number.unwrap_or(own_number);
-                let id = format!("{}-{number}", kind.id_base());
+            for (number, new) in &new_settings {
+                let number = number.unwrap_or(target_number);
+                let id = format!("{}-{number}", widget_type.id_base());
                 let old = widgets.instances.get(&id).cloned();
-                // A widget that is new stands nowhere until a sidebar is told that it has it, whatever the answer says:
-                // so on the peer, whose editor does both.
+                // As in WordPress, a new widget without a stored instance is only listed as inactive, even if the response
+                // names another sidebar. The editor adds it to a sidebar with another request.
                 if old.is_none() {
                     widgets.sidebars.entry(INACTIVE.to_owned()).or_default().insert(0, id);
                 }
-                let instance = kind.update(new, old.unwrap_or_default(), unfiltered);
-                store_instance(tx, kind.id_base(), number, Some(instance))?;
+                let instance = widget_type.update(new, old.unwrap_or_default(), unfiltered);
+                store_instance(tx, widget_type.id_base(), number, Some(instance))?;
             }
-            if widgets.instances.contains_key(&own_id) {
-                widgets.assign(&own_id, &sidebar);
+            if widgets.instances.contains_key(&target_id) {
+                widgets.assign(&target_id, &sidebar);
             }
             widgets.store_places(tx)?;
-            Ok((own_id, sidebar))
+            Ok((target_id, sidebar))
         };
         self.site.write(store).await
     }
@@ -280,7 +300,7 @@ impl WidgetRoutes {
     async fn delete(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
         let (id_base, number) = parse_id(&id).ok_or_else(errors::not_found)?;
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
         let sidebar = widgets.sidebar_of(&id).ok_or_else(errors::not_found)?.to_owned();
         let req = in_edit(req);
         let force: bool = req.arg("force")?.unwrap_or(false);
@@ -288,7 +308,7 @@ impl WidgetRoutes {
         let (site, base, name) = (Arc::clone(&self.site), id_base.to_owned(), id.clone());
         self.site
             .write(move |tx| {
-                let mut widgets = Widgets::load(tx, &site)?;
+                let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
                 widgets.sidebar_of(&name).ok_or_else(errors::not_found)?;
                 widgets.assign(&name, INACTIVE);
                 if force {
@@ -308,17 +328,17 @@ impl WidgetRoutes {
     }
 }
 
-/// The widget that a request writes, by its id and number.
-enum Own {
-    /// A new one, which gets the next number.
+/// The widget that a request creates or updates, by id and number.
+enum Target {
+    /// A new widget. It gets the next number.
     New,
-    /// One whose number the request gives; it may exist already.
+    /// A widget with the requested number. It may exist already.
     Numbered(String, i64),
-    /// One that must exist.
+    /// A widget that must exist.
     Existing(String, i64),
 }
 
-/// The request, answered in context `edit`.
+/// The request with the context `edit`.
 fn in_edit(req: Request) -> Request {
     req.with_param("context", "edit")
 }
@@ -328,8 +348,8 @@ impl Controller for WidgetRoutes {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
         let args = |kind| self.fields.args(kind);
-        let list = Args::from([("context", context_arg()), ("sidebar", string().describe("Only widgets of this sidebar.").into())]);
-        let force = boolean().describe("Whether to delete for good instead of putting it away.");
+        let list = Args::from([("context", context_arg()), ("sidebar", string().describe("Only return widgets in this sidebar.").into())]);
+        let force = boolean().describe("Whether to delete the widget permanently instead of making it inactive.");
         vec![
             Route::new("/widgets")
                 .schema(schema.clone())

@@ -1,4 +1,4 @@
-//! Sidebars: list, fetch, and which widgets stand in one.
+//! Sidebars: list, fetch, update the widgets in a sidebar.
 
 use std::sync::Arc;
 
@@ -9,31 +9,35 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{array, string, types},
 };
-
+use svc_site::{
+    Settings,
+    widgets::{
+        sidebar::{INACTIVE, Sidebar},
+        store::Widgets,
+    },
+};
 use svc_store::Tx;
 
-use super::{INACTIVE, Sidebar, check_manage, errors, is_open, may_manage, store::Widgets};
-use crate::{LINK_RELATION, Settings, Site, posts::context_arg, posts::with_query, respond};
+use super::{check_manage, errors, is_public, may_manage};
+use crate::{LINK_RELATION, RestSite, args::context_arg, contexts::EMBED_VIEW_EDIT, links::with_query, respond};
 
-const ALL: &[&str] = &["embed", "view", "edit"];
-
-/// The object type that additional fields name.
+/// Object type of additional fields.
 const OBJECT: &str = "sidebar";
 
-/// A sidebar with what stands in it.
+/// A sidebar with its widgets.
 struct Item {
-    /// Its name for programs; `None` for one that the site does not have.
+    /// The sidebar's id; `None` if it is not registered.
     id: Option<String>,
-    /// As registered.
+    /// The registered sidebar.
     sidebar: Option<Sidebar>,
-    /// The theme draws it.
-    is_drawn: bool,
+    /// Whether the theme renders sidebars.
+    is_rendered: bool,
     widgets: Vec<String>,
 }
 
 impl Item {
-    fn of(&self, member: fn(&Sidebar) -> &String) -> String {
-        self.sidebar.as_ref().map(|sidebar| member(sidebar).clone()).unwrap_or_default()
+    fn of(&self, property: fn(&Sidebar) -> &String) -> String {
+        self.sidebar.as_ref().map(|sidebar| property(sidebar).clone()).unwrap_or_default()
     }
 
     fn name(&self) -> String {
@@ -44,11 +48,11 @@ impl Item {
     }
 
     fn status(&self) -> &'static str {
-        if self.is_drawn && self.sidebar.is_some() { "active" } else { "inactive" }
+        if self.is_rendered && self.sidebar.is_some() { "active" } else { "inactive" }
     }
 }
 
-/// What a request wants to change.
+/// The changes in a request.
 #[derive(Clone, Debug, Default)]
 struct Draft {
     widgets: Option<Vec<Value>>,
@@ -57,36 +61,36 @@ struct Draft {
 #[rustfmt::skip]
 fn fields() -> Fields<Item, Draft> {
     let mut f = Fields::<Item, Draft>::new(OBJECT);
-    let text = |about: &str| string().describe(about).context(ALL).readonly();
-    f.add("id", text("The sidebar's name for programs.")).get(|s| s.id.clone().unwrap_or_default());
-    f.add("name", text("What people call it.")).get(Item::name);
-    f.add("description", text("Where it is.")).get(|s| s.of(|s| &s.description));
-    f.add("class", text("Its class name in the administration area.")).get(|s| s.of(|s| &s.class));
-    f.add("before_widget", text("What stands before each widget.").default("")).get(|s| s.of(|s| &s.before_widget));
-    f.add("after_widget", text("What stands after each widget.").default("")).get(|s| s.of(|s| &s.after_widget));
-    f.add("before_title", text("What stands before the title of each widget.").default("")).get(|s| s.of(|s| &s.before_title));
-    f.add("after_title", text("What stands after the title of each widget.").default("")).get(|s| s.of(|s| &s.after_title));
-    f.add("status", text("Whether the theme draws it.").one_of(["active", "inactive"])).get(|s| s.status());
-    f.add("widgets", array(types(["object", "string"])).describe("The widgets in it.").default(serde_json::json!([])).context(ALL))
+    let text = |description: &str| string().describe(description).context(EMBED_VIEW_EDIT).readonly();
+    f.add("id", text("The sidebar's ID.")).get(|s| s.id.clone().unwrap_or_default());
+    f.add("name", text("Display name of the sidebar.")).get(Item::name);
+    f.add("description", text("Description of the sidebar, such as its position in the theme.")).get(|s| s.of(|s| &s.description));
+    f.add("class", text("Additional class name of the sidebar in the administration area.")).get(|s| s.of(|s| &s.class));
+    f.add("before_widget", text("HTML before each widget.").default("")).get(|s| s.of(|s| &s.before_widget));
+    f.add("after_widget", text("HTML after each widget.").default("")).get(|s| s.of(|s| &s.after_widget));
+    f.add("before_title", text("HTML before the title of each widget.").default("")).get(|s| s.of(|s| &s.before_title));
+    f.add("after_title", text("HTML after the title of each widget.").default("")).get(|s| s.of(|s| &s.after_title));
+    f.add("status", text("Whether the theme renders the sidebar.").one_of(["active", "inactive"])).get(|s| s.status());
+    f.add("widgets", array(types(["object", "string"])).describe("The widgets in the sidebar, in order.").default(serde_json::json!([])).context(EMBED_VIEW_EDIT))
         .get(|s| s.widgets.clone()).set(|d, v| d.widgets = Some(v));
     f
 }
 
-/// The routes of sidebars.
+/// The sidebar routes.
 pub struct SidebarRoutes {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     fields: Fields<Item, Draft>,
     extra: ExtraFields,
 }
 
 impl SidebarRoutes {
-    /// The routes on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    /// The sidebar routes of this site.
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         SidebarRoutes { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 
-    /// Themes that are drawn from templates of blocks draw no sidebars.
-    fn draws_sidebars(&self, settings: &Settings) -> bool {
+    /// Whether the theme renders sidebars. Block themes do not.
+    fn renders_sidebars(&self, settings: &Settings) -> bool {
         !self.site.theme(settings).is_block_theme()
     }
 
@@ -95,7 +99,7 @@ impl SidebarRoutes {
         Item {
             id: is_known.then(|| id.to_owned()),
             sidebar: self.site.sidebars.get(id).cloned(),
-            is_drawn: self.draws_sidebars(settings),
+            is_rendered: self.renders_sidebars(settings),
             widgets: widgets.sidebars.get(id).filter(|_| is_known).cloned().unwrap_or_default(),
         }
     }
@@ -104,7 +108,7 @@ impl SidebarRoutes {
         let view = respond::view(req);
         let mut data = self.fields.plan(&view).prepare(item);
         if item.id.is_none() {
-            // A sidebar that the site does not have has no name, as on the peer.
+            // As in WordPress, an unregistered sidebar has neither id nor name.
             data.shift_remove("id");
             data.shift_remove("name");
         }
@@ -125,7 +129,7 @@ impl SidebarRoutes {
         Ok((data, links))
     }
 
-    /// Methods of a sidebar's route that the caller may use, when he may see it.
+    /// Methods of the sidebar's route that the caller may use.
     fn methods(&self, req: &Request) -> Vec<&'static str> {
         match may_manage(&self.site, req) {
             Ok(true) => vec!["GET", "POST", "PUT", "PATCH"],
@@ -133,10 +137,10 @@ impl SidebarRoutes {
         }
     }
 
-    /// Everyone may list sidebars while one is public; else only those who may manage widgets.
+    /// Everyone may list sidebars if any of them is public; otherwise only users who may manage widgets.
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site))?;
-        if widgets.sidebars.keys().any(|id| is_open(&self.site, id)) {
+        let widgets = self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
+        if widgets.sidebars.keys().any(|id| is_public(&self.site, id)) {
             return Ok(());
         }
         check_manage(&self.site, &req)
@@ -146,11 +150,12 @@ impl SidebarRoutes {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
         }
-        let manages = may_manage(&self.site, &req)?;
-        let (settings, widgets) =
-            self.site.read(|db| Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site)?)))?;
+        let can_manage = may_manage(&self.site, &req)?;
+        let (settings, widgets) = self.site.read(|db| {
+            Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site, self.site.widgets.id_bases())?))
+        })?;
         let mut items = Vec::new();
-        for id in widgets.sidebars.keys().filter(|id| manages || is_open(&self.site, id)) {
+        for id in widgets.sidebars.keys().filter(|id| can_manage || is_public(&self.site, id)) {
             let (data, links) = self.show(&self.item(&widgets, &settings, id), &settings, &req).await?;
             items.push(respond::with_links(data, links, &req));
         }
@@ -159,13 +164,14 @@ impl SidebarRoutes {
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<()> {
         let id: String = req.require("id")?;
-        if is_open(&self.site, &id) { Ok(()) } else { check_manage(&self.site, &req) }
+        if is_public(&self.site, &id) { Ok(()) } else { check_manage(&self.site, &req) }
     }
 
     async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
-        let (settings, widgets) =
-            self.site.read(|db| Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site)?)))?;
+        let (settings, widgets) = self.site.read(|db| {
+            Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site, self.site.widgets.id_bases())?))
+        })?;
         let item = self.item(&widgets, &settings, &id);
         if item.id.is_none() {
             return Err(errors::sidebar_not_found());
@@ -181,30 +187,30 @@ impl SidebarRoutes {
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
         let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
-        let mut filled = None;
-        if let Some(wanted) = draft.widgets {
-            // A widget is named by its id, or by an object that has it.
-            let name = |widget: &Value| match widget {
+        let mut updated = None;
+        if let Some(widgets) = draft.widgets {
+            // Each widget is an id, or an object with an id.
+            let id_of = |widget: &Value| match widget {
                 Value::Object(widget) => widget.get("id").and_then(Value::as_str).map(str::to_owned),
                 widget => widget.as_str().map(str::to_owned),
             };
-            let wanted: Vec<String> = wanted.iter().filter_map(name).collect();
+            let widget_ids: Vec<String> = widgets.iter().filter_map(id_of).collect();
             let (site, sidebar) = (Arc::clone(&self.site), id.clone());
             let fill = move |tx: &mut Tx| {
-                let mut widgets = Widgets::load(tx, &site)?;
+                let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
                 if sidebar == INACTIVE || site.sidebars.contains_key(&sidebar) {
-                    widgets.fill(&sidebar, &wanted);
+                    widgets.fill(&sidebar, &widget_ids);
                 }
                 widgets.store_places(tx)?;
                 Ok(widgets)
             };
-            filled = Some(self.site.write(fill).await?);
+            updated = Some(self.site.write(fill).await?);
         }
         let settings = self.site.settings()?;
-        // As it was filled: the next reader finds among the inactive ones what stands nowhere now.
-        let widgets = match filled {
+        // Shows the state as written. Removed widgets are added to the inactive ones at the next load.
+        let widgets = match updated {
             Some(widgets) => widgets,
-            None => self.site.read(|db| Widgets::load(db, &self.site))?,
+            None => self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?,
         };
         let (data, links) = self.show(&self.item(&widgets, &settings, &id), &settings, &req).await?;
         Ok(respond::single(data, links))
@@ -216,7 +222,7 @@ impl Controller for SidebarRoutes {
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
         let context = || ("context", context_arg());
-        let id = ("id", string().describe("The sidebar's name for programs.").into());
+        let id = ("id", string().describe("The sidebar's ID.").into());
         vec![
             Route::new("/sidebars").schema(schema.clone()).endpoint(get(Self::list, Self::can_list).args(Args::from([context()]))),
             Route::new(r"/sidebars/(?P<id>[\w-]+)")

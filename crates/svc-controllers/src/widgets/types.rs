@@ -1,64 +1,73 @@
-//! Kinds of widgets: list, fetch, and what becomes of settings while a widget is edited.
+//! Widget types: list, fetch, encode the settings of a widget in an editor, render a preview.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use svc_php::{cast::to_int, numeric::is_numeric};
+use svc_render::widgets::{kind::WidgetType, render};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Link, Links, Method, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Arg, Args, Sanitizer, Schema,
     build::{boolean, string, untyped},
 };
+use svc_site::{
+    Access, Settings,
+    widgets::instance::{self, Instance},
+};
 
-use super::{Instance, WidgetKind, check_manage, errors, instance, show};
-use crate::{Access, Settings, Site, caller, posts::context_arg, respond};
+use super::{check_manage, errors};
+use crate::{
+    RestSite,
+    args::context_arg,
+    caller,
+    contexts::{EMBED_VIEW_EDIT, VIEW_EDIT_EMBED},
+    request::block_viewer,
+    respond,
+};
 
-const ALL: &[&str] = &["embed", "view", "edit"];
-const TOLD: &[&str] = &["view", "edit", "embed"];
-
-/// The object type that additional fields name.
+/// Object type of additional fields.
 const OBJECT: &str = "widget-type";
 
-type Kind = Arc<dyn WidgetKind>;
+type SharedWidgetType = Arc<dyn WidgetType>;
 
 #[rustfmt::skip]
-fn fields() -> Fields<Kind, ()> {
-    let mut f = Fields::<Kind, ()>::new(OBJECT);
-    f.add("id", string().describe("The kind's name for programs.").context(ALL).readonly()).get(|k| k.id_base().to_owned());
-    f.add("name", string().describe("What people call it.").default("").context(ALL).readonly()).get(|k| k.name().to_owned());
-    f.add("description", string().describe("What it shows.").default("").context(TOLD)).get(|k| k.description().to_owned());
-    f.add("is_multi", boolean().describe("Whether there can be several.").context(TOLD).readonly()).get(|_| true);
-    f.add("classname", string().describe("Class names of its widgets.").default("").context(ALL).readonly()).get(|k| k.class().to_owned());
+fn fields() -> Fields<SharedWidgetType, ()> {
+    let mut f = Fields::<SharedWidgetType, ()>::new(OBJECT);
+    f.add("id", string().describe("The widget type's ID.").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.id_base().to_owned());
+    f.add("name", string().describe("Display name of the widget type.").default("").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.name().to_owned());
+    f.add("description", string().describe("A short description of the widget type.").default("").context(VIEW_EDIT_EMBED)).get(|k| k.description().to_owned());
+    f.add("is_multi", boolean().describe("Whether the site can have several widgets of this type.").context(VIEW_EDIT_EMBED).readonly()).get(|_| true);
+    f.add("classname", string().describe("Class names of the widget's wrapper element.").default("").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.class().to_owned());
     f
 }
 
-/// The routes of kinds.
+/// The routes of widget types.
 pub struct WidgetTypeRoutes {
-    site: Arc<Site>,
-    fields: Fields<Kind, ()>,
+    site: Arc<RestSite>,
+    fields: Fields<SharedWidgetType, ()>,
     extra: ExtraFields,
 }
 
 impl WidgetTypeRoutes {
-    /// The routes on this site.
-    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
+    /// The routes of this site's widget types.
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         WidgetTypeRoutes { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
     }
 
     async fn show(
         &self,
-        kind: &Kind,
+        widget_type: &SharedWidgetType,
         settings: &Settings,
         req: &Request,
     ) -> Result<(Map<String, Value>, Option<Links>)> {
         let view = respond::view(req);
-        let mut data = self.fields.plan(&view).prepare(kind);
+        let mut data = self.fields.plan(&view).prepare(widget_type);
         respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
         let links = view.wants_links().then(|| {
             let all = settings.urls.rest(&format!("/{}/widget-types", self.site.brand.namespace()));
             let mut links = Links::new();
-            links.add("self", Link::new(format!("{all}/{}", kind.id_base())).allow(["GET"]));
+            links.add("self", Link::new(format!("{all}/{}", widget_type.id_base())).allow(["GET"]));
             links.add("collection", Link::new(all));
             links
         });
@@ -75,55 +84,73 @@ impl WidgetTypeRoutes {
         }
         let settings = self.site.settings()?;
         let mut items = Vec::new();
-        for kind in self.site.widgets.sorted() {
-            let (data, links) = self.show(kind, &settings, &req).await?;
+        for widget_type in self.site.widgets.sorted() {
+            let (data, links) = self.show(widget_type, &settings, &req).await?;
             items.push(respond::with_links(data, links, &req));
         }
         Ok(Response::new(Value::Array(items)))
     }
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Kind> {
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<SharedWidgetType> {
         check_manage(&self.site, &req)?;
         self.site.widgets.get(&req.require::<String>("id")?).cloned().ok_or_else(errors::invalid_type)
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, kind: Kind) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, widget_type: SharedWidgetType) -> Result<Response> {
         let settings = self.site.settings()?;
-        let (data, links) = self.show(&kind, &settings, &req).await?;
+        let (data, links) = self.show(&widget_type, &settings, &req).await?;
         Ok(respond::single(data, links))
     }
 
-    /// What becomes of settings: the form that edits them, the widget as it then looks, and the settings to be sent back.
-    async fn encode(self: Arc<Self>, req: Request, kind: Kind) -> Result<Response> {
-        let given: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
-        let text = |name: &str| given.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    /// Applies form data to a widget's settings without storing them. Returns the form, a preview, and the encoded settings.
+    async fn encode(self: Arc<Self>, req: Request, widget_type: SharedWidgetType) -> Result<Response> {
+        let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
+        let text = |name: &str| settings_json.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let mut instance = match (text("encoded"), text("hash")) {
-            (Some(encoded), Some(hash)) => instance::taken_back(&self.site, encoded, hash)
-                .ok_or_else(|| errors::invalid("The settings are not those that this site has given."))?,
+            (Some(encoded), Some(hash)) => instance::decode_signed(&self.site, encoded, hash)
+                .ok_or_else(|| errors::invalid("The hash does not match the encoded settings."))?,
             _ => Instance::default(),
         };
         let settings = self.site.settings()?;
         if let Some(form) = req.param("form_data").and_then(Value::as_str)
-            && let Some((_, new)) = in_form(form, kind.id_base()).into_iter().next()
+            && let Some((_, new)) = parse_form(form, widget_type.id_base()).into_iter().next()
         {
             let unfiltered = Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html");
-            instance = kind.update(&new, instance, unfiltered);
+            instance = widget_type.update(&new, instance, unfiltered);
         }
-        let preview = self.site.read(|db| show::alone(db, &self.site, &settings, &req, kind.as_ref(), &instance))?;
-        // The number of the widget whose form it is; a widget that is to be made has none yet.
+        let preview = self.site.read(|db| {
+            render::preview(
+                db,
+                &self.site.renderer,
+                &settings,
+                &block_viewer(&self.site, &settings, &req),
+                widget_type.as_ref(),
+                &instance,
+            )
+        })?;
+        // A widget that does not exist yet has no number.
         let number = req.param("number").filter(|n| is_numeric(n)).map_or(-1, to_int);
         Ok(Response::new(json!({
-            "form": kind.form(&number.to_string(), &instance),
+            "form": widget_type.form(&number.to_string(), &instance),
             "preview": preview,
             "instance": instance::shown(&self.site, Some(&instance)),
         })))
     }
 
-    /// A page that shows one widget with these settings.
-    async fn render(self: Arc<Self>, req: Request, kind: Kind) -> Result<Response> {
-        let given: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
-        let (settings, instance) = (self.site.settings()?, Instance::from_json(&given));
-        let html = self.site.read(|db| show::alone(db, &self.site, &settings, &req, kind.as_ref(), &instance))?;
+    /// Renders an HTML page that contains one widget with these settings.
+    async fn render(self: Arc<Self>, req: Request, widget_type: SharedWidgetType) -> Result<Response> {
+        let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
+        let (settings, instance) = (self.site.settings()?, Instance::from_json(&settings_json));
+        let html = self.site.read(|db| {
+            render::preview(
+                db,
+                &self.site.renderer,
+                &settings,
+                &block_viewer(&self.site, &settings, &req),
+                widget_type.as_ref(),
+                &instance,
+            )
+        })?;
         let page = format!(
             "<!doctype html>\n<html>\n<head>\n<meta charset=\"UTF-8\" />\n<meta name=\"viewport\" \
              content=\"width=device-width, initial-scale=1\" />\n</head>\n<body>\n{html}\n</body>\n</html>\n"
@@ -132,8 +159,8 @@ impl WidgetTypeRoutes {
     }
 }
 
-/// The settings that a form gives widgets of a kind, by the number of each.
-pub(super) fn in_form(form: &str, id_base: &str) -> Vec<(i64, Instance)> {
+/// The widgets of a type in URL-encoded form data: their numbers and settings.
+pub(super) fn parse_form(form: &str, id_base: &str) -> Vec<(i64, Instance)> {
     let form = svc_php::query::parse(form.as_bytes());
     let by_number = match form.get(&format!("widget-{id_base}")) {
         Some(Value::Object(by_number)) => by_number.clone(),
@@ -148,10 +175,10 @@ impl Controller for WidgetTypeRoutes {
     #[rustfmt::skip]
     fn routes(&self) -> Vec<Route<Self>> {
         let schema = Schema::compile(self.fields.item_schema());
-        let id = || ("id", string().describe("The kind's name for programs."));
-        let settings = || ("instance", untyped().keyword("type", "object").describe("How the widget is set."));
-        // Taken as it is: the editor sends null before anybody has typed into a form.
-        let form = string().describe("The form that edits the widget, as it is sent.");
+        let id = || ("id", string().describe("The widget type's ID."));
+        let settings = || ("instance", untyped().keyword("type", "object").describe("The widget's settings."));
+        // Not sanitized: editors send null for a form without input.
+        let form = string().describe("The widget's edit form as URL-encoded form data.");
         let form = Arg { sanitize: Sanitizer::None, ..Arg::new(form) };
         vec![
             Route::new("/widget-types")

@@ -1,18 +1,18 @@
-//! The fixture site on each engine, served by one server or by two that share its database.
+//! The fixture on each database engine, with one server or with several servers that share a database.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use svc_store::{DatabaseUrl, Store, StoreConfig};
-use svc_testkit::mariadb::{MariaDb, QUICK};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use crate::harness::{DUMP, Harness};
 
-/// The MariaDB of this process. `None`, with a message, when none is installed.
+/// The MariaDB server of this process. Prints a message and returns `None` if MariaDB is not installed.
 fn mariadb() -> Option<&'static MariaDb> {
     static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
     let start = || {
-        let server = MariaDb::start(QUICK).unwrap();
+        let server = MariaDb::start(DISPOSABLE_OPTIONS).unwrap();
         if server.is_none() {
             eprintln!("SKIPPED: no mariadbd is installed, so these tests run on SQLite only");
         }
@@ -21,14 +21,14 @@ fn mariadb() -> Option<&'static MariaDb> {
     SERVER.get_or_init(start).as_ref()
 }
 
-/// An empty database of its own on the MariaDB of this process.
+/// A new empty database on the MariaDB server.
 fn database(server: &MariaDb) -> StoreConfig {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let url = server.create(&format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed))).unwrap();
     StoreConfig::new(DatabaseUrl::MySql(url))
 }
 
-/// The fixture on each engine, with the engine's name.
+/// A site with the fixture on each engine, with the engine's name.
 pub(crate) fn each() -> Vec<(&'static str, Harness)> {
     let mut all = vec![("sqlite", Harness::new())];
     if let Some(server) = mariadb() {
@@ -39,20 +39,20 @@ pub(crate) fn each() -> Vec<(&'static str, Harness)> {
     all
 }
 
-/// A site that one server serves, or several that share its database.
+/// A site with one server, or with several servers that share its database.
 pub(crate) struct Shared {
-    /// The engine, and how many servers there are.
+    /// The engine and the number of servers.
     pub(crate) name: &'static str,
     /// The servers.
     pub(crate) servers: Vec<Arc<Harness>>,
-    /// Rows of the fixture that put posts into terms that do not exist.
+    /// Number of term relationships in the fixture whose term does not exist.
     pub(crate) orphans: u64,
-    /// The database on the MariaDB.
+    /// Name of the database on the MariaDB server.
     database: Option<String>,
 }
 
 impl Shared {
-    /// How many rows `from` gives. On SQLite, where there is one writer, nothing is counted.
+    /// Number of rows of a `FROM` clause. Always 0 on SQLite, which has a single writer.
     pub(crate) fn count(&self, from: &str) -> u64 {
         let (Some(server), Some(database)) = (mariadb(), &self.database) else { return 0 };
         let count = server.client(&format!("USE {database}; SELECT COUNT(*) FROM {from}")).unwrap();
@@ -60,8 +60,8 @@ impl Shared {
     }
 }
 
-/// The fixture on a cluster, with a server for each node, when `SVC_TEST_CLUSTER` names its nodes: addresses joined by commas,
-/// without the name of a database. The databases `test_0` to `test_9` must exist and be empty.
+/// The fixture on a database cluster, with one server per node. Requires `SVC_TEST_CLUSTER`, a comma-separated list of
+/// database URLs without a database name. The databases `test_0` to `test_9` must exist and be empty.
 fn cluster() -> Option<Shared> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let nodes = std::env::var("SVC_TEST_CLUSTER").ok()?;
@@ -76,7 +76,7 @@ fn cluster() -> Option<Shared> {
     Some(Shared { name: "cluster", servers, orphans: 0, database: None })
 }
 
-/// The fixture on SQLite, on a MariaDB with one server, and on one with two; on a cluster where one is given.
+/// The fixture on SQLite, on MariaDB with one and with two servers, and on a cluster if one is configured.
 pub(crate) fn shared() -> Vec<Shared> {
     let sqlite = vec![Arc::new(Harness::new())];
     let mut all = vec![Shared { name: "sqlite", servers: sqlite, orphans: 0, database: None }];

@@ -1,6 +1,6 @@
-//! What is stored, and what is not lost when several clients write at once: in process, on SQLite and on a private MariaDB.
+//! Stored values and concurrent writes, in process, on SQLite and on a private MariaDB.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+#![expect(clippy::unwrap_used, reason = "test helpers outside of test functions")]
 
 #[path = "../harness/mod.rs"]
 mod harness;

@@ -1,5 +1,5 @@
-//! Eight clients write at once what depends on what they read. Nothing that was acknowledged is lost, and who comes second
-//! gets the response that the same request would get a little later. On SQLite, on a MariaDB with one server, and with two.
+//! Concurrent read-modify-write requests of eight clients. No acknowledged write is lost, and a request that loses a race
+//! gets the same response as if it had been sent later. On SQLite, and on MariaDB with one and with two servers.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use svc_routing::Method;
 use svc_store::{MetaKind, meta, posts, terms, users};
 
 use crate::engines::{self, Shared};
-use crate::harness::{ADMIN, AUTHOR, Answer, Harness};
+use crate::harness::{ADMIN, AUTHOR, Harness, TestResponse};
 
 const CLIENTS: usize = 8;
 
-/// Sends requests at once, to the servers in turn.
-async fn at_once<F, R>(site: &Shared, request: F) -> Vec<Answer>
+/// Sends a request of each client concurrently, distributed over the servers.
+async fn concurrently<F, R>(site: &Shared, request: F) -> Vec<TestResponse>
 where
     F: Fn(Arc<Harness>, usize) -> R,
-    R: Future<Output = Answer> + Send + 'static,
+    R: Future<Output = TestResponse> + Send + 'static,
 {
     let tasks: Vec<_> =
         (0..CLIENTS).map(|n| tokio::spawn(request(Arc::clone(&site.servers[n % site.servers.len()]), n))).collect();
@@ -26,16 +26,16 @@ where
     for task in tasks {
         responses.push(task.await.unwrap());
     }
-    // A node of a cluster shows what was written on another one a moment later. A write of its own waits for that.
+    // A cluster node may see writes of other nodes with a delay. A write on each node waits for them.
     for server in &site.servers {
         server.site.write(|_| Ok(())).await.unwrap();
     }
     responses
 }
 
-/// Posts a body for each client to a route for each.
-async fn post_all(site: &Shared, user: i64, bodies: impl Fn(usize) -> (String, Value)) -> Vec<Answer> {
-    at_once(site, |h, n| {
+/// Sends a POST request of each client concurrently, with its own route and body.
+async fn post_all(site: &Shared, user: i64, bodies: impl Fn(usize) -> (String, Value)) -> Vec<TestResponse> {
+    concurrently(site, |h, n| {
         let (route, body) = bodies(n);
         async move { h.json(user, Method::POST, &route, body).await }
     })
@@ -43,21 +43,21 @@ async fn post_all(site: &Shared, user: i64, bodies: impl Fn(usize) -> (String, V
 }
 
 #[track_caller]
-fn all_have(responses: &[Answer], status: u16, what: &str) {
+fn all_have(responses: &[TestResponse], status: u16, context: &str) {
     for response in responses {
-        assert_eq!(response.status, status, "{what}: {:?}", response.body);
+        assert_eq!(response.status, status, "{context}: {:?}", response.body);
     }
 }
 
-/// One response has this status; the others have another one, with this code.
+/// Asserts that exactly one response has the status `won` and that all others have the status and code `lost`.
 #[track_caller]
-fn one_wins(responses: &[Answer], won: u16, lost: (u16, &str), what: &str) {
+fn one_wins(responses: &[TestResponse], won: u16, lost: (u16, &str), context: &str) {
     let found: Vec<(u16, &str)> = responses.iter().map(|r| (r.status, r.code())).collect();
-    assert_eq!(found.iter().filter(|(status, _)| *status == won).count(), 1, "{what}: {found:?}");
-    assert_eq!(found.iter().filter(|found| **found == lost).count(), CLIENTS - 1, "{what}: {found:?}");
+    assert_eq!(found.iter().filter(|(status, _)| *status == won).count(), 1, "{context}: {found:?}");
+    assert_eq!(found.iter().filter(|found| **found == lost).count(), CLIENTS - 1, "{context}: {found:?}");
 }
 
-fn id(response: &Answer) -> i64 {
+fn id(response: &TestResponse) -> i64 {
     response.body["id"].as_i64().unwrap()
 }
 
@@ -74,17 +74,17 @@ async fn new_post(site: &Shared) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn application_passwords_made_and_revoked_at_once_are_not_lost() {
+async fn concurrent_changes_of_application_passwords_are_not_lost() {
     const OWN: &str = "/svc/v2/users/me/application-passwords";
     for site in engines::shared() {
-        let made = post_all(&site, AUTHOR, |n| (OWN.to_owned(), json!({"name": format!("n{n}")}))).await;
-        all_have(&made, 201, site.name);
-        let uuids: Vec<String> = made.iter().map(|r| r.body["uuid"].as_str().unwrap().to_owned()).collect();
+        let created = post_all(&site, AUTHOR, |n| (OWN.to_owned(), json!({"name": format!("n{n}")}))).await;
+        all_have(&created, 201, site.name);
+        let uuids: Vec<String> = created.iter().map(|r| r.body["uuid"].as_str().unwrap().to_owned()).collect();
         let listed = site.servers[0].get(AUTHOR, OWN, "").await.body;
         for uuid in &uuids {
             assert!(listed.to_string().contains(uuid), "{}: {uuid} was lost", site.name);
         }
-        let revoked = at_once(&site, |h, n| {
+        let revoked = concurrently(&site, |h, n| {
             let route = format!("{OWN}/{}", uuids[n]);
             async move { h.json(AUTHOR, Method::DELETE, &route, json!({})).await }
         })
@@ -92,37 +92,37 @@ async fn application_passwords_made_and_revoked_at_once_are_not_lost() {
         all_have(&revoked, 200, site.name);
         let listed = site.servers[0].get(AUTHOR, OWN, "").await.body;
         for uuid in &uuids {
-            assert!(!listed.to_string().contains(uuid), "{}: {uuid} works again", site.name);
+            assert!(!listed.to_string().contains(uuid), "{}: {uuid} is still valid", site.name);
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn slugs_terms_logins_and_widgets_made_at_once_are_unique() {
+async fn concurrently_created_slugs_terms_logins_and_widgets_are_unique() {
     for site in engines::shared() {
         let body = json!({"title": "The same title", "status": "publish"});
-        let made = post_all(&site, ADMIN, |_| ("/svc/v2/posts".to_owned(), body.clone())).await;
-        all_have(&made, 201, site.name);
-        let slugs = sorted(made.iter().map(|r| r.body["slug"].as_str().unwrap()));
+        let created = post_all(&site, ADMIN, |_| ("/svc/v2/posts".to_owned(), body.clone())).await;
+        all_have(&created, 201, site.name);
+        let slugs = sorted(created.iter().map(|r| r.body["slug"].as_str().unwrap()));
         assert_eq!(slugs.len(), CLIENTS, "{}: {slugs:?}", site.name);
 
-        let made = post_all(&site, ADMIN, |_| ("/svc/v2/tags".to_owned(), json!({"name": "The same tag"}))).await;
-        one_wins(&made, 201, (400, "term_exists"), site.name);
+        let created = post_all(&site, ADMIN, |_| ("/svc/v2/tags".to_owned(), json!({"name": "The same tag"}))).await;
+        one_wins(&created, 201, (400, "term_exists"), site.name);
         let rows = site.servers[0].site.store.read(|db| terms::by_name(db, "The same tag", "post_tag")).unwrap();
         assert_eq!(rows.len(), 1, "{}", site.name);
 
-        let made = post_all(&site, ADMIN, |n| {
+        let created = post_all(&site, ADMIN, |n| {
             let user =
                 json!({"username": "thesame", "email": format!("{n}@example.org"), "password": "a long password"});
             ("/svc/v2/users".to_owned(), user)
         })
         .await;
-        one_wins(&made, 201, (500, "existing_user_login"), site.name);
+        one_wins(&created, 201, (500, "existing_user_login"), site.name);
 
         let widget = json!({"id_base": "text", "instance": {"raw": {"title": "", "text": "w"}}});
-        let made = post_all(&site, ADMIN, |_| ("/svc/v2/widgets".to_owned(), widget.clone())).await;
-        all_have(&made, 201, site.name);
-        let ids = sorted(made.iter().map(|r| r.body["id"].as_str().unwrap().to_owned()));
+        let created = post_all(&site, ADMIN, |_| ("/svc/v2/widgets".to_owned(), widget.clone())).await;
+        all_have(&created, 201, site.name);
+        let ids = sorted(created.iter().map(|r| r.body["id"].as_str().unwrap().to_owned()));
         assert_eq!(ids.len(), CLIENTS, "{}: {ids:?}", site.name);
         for id in ids {
             let found = site.servers[0].get(ADMIN, &format!("/svc/v2/widgets/{id}"), "").await;
@@ -132,7 +132,7 @@ async fn slugs_terms_logins_and_widgets_made_at_once_are_unique() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn different_fields_changed_at_once_are_all_stored() {
+async fn concurrent_changes_of_different_fields_are_all_stored() {
     for site in engines::shared() {
         let post = new_post(&site).await;
         let fields = [
@@ -195,7 +195,7 @@ async fn sticky_posts_and_first_meta_values_are_stored_once_each() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn of_eight_requests_that_delete_one_thing_one_deletes_it() {
+async fn only_one_of_several_concurrent_deletes_succeeds() {
     for site in engines::shared() {
         let h = &site.servers[0];
         let post = new_post(&site).await;
@@ -211,7 +211,7 @@ async fn of_eight_requests_that_delete_one_thing_one_deletes_it() {
             (format!("/svc/v2/users/{user}"), "rest_user_invalid_id"),
             ("/svc/v2/media/1200".to_owned(), "rest_post_invalid_id"),
         ] {
-            let deleted = at_once(&site, |h, _| {
+            let deleted = concurrently(&site, |h, _| {
                 let route = route.clone();
                 async move { h.json(ADMIN, Method::DELETE, &route, json!({"force": true, "reassign": 1})).await }
             })
@@ -219,7 +219,7 @@ async fn of_eight_requests_that_delete_one_thing_one_deletes_it() {
             one_wins(&deleted, 200, (404, lost), &format!("{}: {route}", site.name));
         }
         let post = new_post(&site).await;
-        let trashed = at_once(&site, |h, _| async move {
+        let trashed = concurrently(&site, |h, _| async move {
             h.json(ADMIN, Method::DELETE, &format!("/svc/v2/posts/{post}"), json!({})).await
         })
         .await;
@@ -228,12 +228,12 @@ async fn of_eight_requests_that_delete_one_thing_one_deletes_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn a_category_deleted_while_posts_are_put_into_it_leaves_no_orphan_rows() {
+async fn deleting_a_category_while_posts_are_assigned_leaves_no_orphaned_rows() {
     for site in engines::shared() {
         for round in 0..4 {
             let body = json!({"name": format!("round {round}")});
             let category = id(&site.servers[0].json(ADMIN, Method::POST, "/svc/v2/categories", body).await);
-            let responses = at_once(&site, |h, n| async move {
+            let responses = concurrently(&site, |h, n| async move {
                 if n == 3 {
                     let route = format!("/svc/v2/categories/{category}");
                     return h.json(ADMIN, Method::DELETE, &route, json!({"force": true})).await;

@@ -1,5 +1,5 @@
-//! Text that looks serialized: WordPress serializes it a second time before it stores it, so that reading never makes an
-//! object of it. The same must hold for every field that is stored as meta or as an option.
+//! Text that looks like serialized PHP. WordPress serializes it again before storing it, so that reading it never creates
+//! an object. This must hold for every field that is stored as meta or as an option.
 
 use serde_json::{Value, json};
 use svc_routing::Method;
@@ -56,10 +56,10 @@ async fn post(h: &Harness, route: &str, body: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn text_that_looks_serialized_is_stored_as_wordpress_stores_it_and_returned_unchanged() {
+async fn serialized_looking_text_is_stored_as_in_wordpress_and_returned_unchanged() {
     for (engine, h) in engines::each() {
         for (n, (text, again)) in TEXTS.into_iter().enumerate() {
-            let shown = format!("{engine}: {text}");
+            let context = format!("{engine}: {text}");
             let stored = expected(text, again);
 
             // Users: an existing one and a new one.
@@ -73,39 +73,39 @@ async fn text_that_looks_serialized_is_stored_as_wordpress_stores_it_and_returne
             for user in [user, new] {
                 let rows = load(&h, MetaKind::User, user["id"].as_i64().unwrap());
                 for field in ["first_name", "last_name", "nickname", "description"] {
-                    assert_eq!(rows.first(field).unwrap().as_stored(), stored, "{shown}: {field}");
-                    assert_eq!(user[field], text, "{shown}: {field}");
+                    assert_eq!(rows.first(field).unwrap().as_stored(), stored, "{context}: {field}");
+                    assert_eq!(user[field], text, "{context}: {field}");
                 }
             }
-            // A change of another field leaves these as they are.
+            // Changing another field does not change these.
             let user = post(&h, "/svc/v2/users/6", json!({"url": format!("http://{n}.example")})).await;
-            assert_eq!((&user["first_name"], &user["description"]), (&json!(text), &json!(text)), "{shown}");
-            assert_eq!(load(&h, MetaKind::User, 6).first("first_name").unwrap().as_stored(), stored, "{shown}");
+            assert_eq!((&user["first_name"], &user["description"]), (&json!(text), &json!(text)), "{context}");
+            assert_eq!(load(&h, MetaKind::User, 6).first("first_name").unwrap().as_stored(), stored, "{context}");
 
             // Images.
             let image = post(&h, "/svc/v2/media/1200", json!({"alt_text": text})).await;
-            assert_eq!(image["alt_text"], text, "{shown}");
+            assert_eq!(image["alt_text"], text, "{context}");
             let rows = load(&h, MetaKind::Post, 1200);
-            assert_eq!(rows.first("_wp_attachment_image_alt").unwrap().as_stored(), stored, "{shown}");
+            assert_eq!(rows.first("_wp_attachment_image_alt").unwrap().as_stored(), stored, "{context}");
 
-            // Registered meta, single and in a list, and a copy of it in a revision.
-            let of_post = json!({"fx_string": text, "fx_strings": [text, "second"]});
-            let body = json!({"title": "t", "content": "c", "meta": of_post});
-            let made = post(&h, "/svc/v2/posts", body).await;
-            assert_eq!(made["meta"]["fx_string"], text, "{shown}");
-            assert_eq!(made["meta"]["fx_strings"], json!([text, "second"]), "{shown}");
-            let rows = load(&h, MetaKind::Post, made["id"].as_i64().unwrap());
-            assert_eq!(rows.first("fx_string").unwrap().as_stored(), stored, "{shown}");
-            assert_eq!(rows.first("fx_strings").unwrap().as_stored(), stored, "{shown}");
+            // Registered meta: a single value and a list.
+            let post_meta = json!({"fx_string": text, "fx_strings": [text, "second"]});
+            let body = json!({"title": "t", "content": "c", "meta": post_meta});
+            let created = post(&h, "/svc/v2/posts", body).await;
+            assert_eq!(created["meta"]["fx_string"], text, "{context}");
+            assert_eq!(created["meta"]["fx_strings"], json!([text, "second"]), "{context}");
+            let rows = load(&h, MetaKind::Post, created["id"].as_i64().unwrap());
+            assert_eq!(rows.first("fx_string").unwrap().as_stored(), stored, "{context}");
+            assert_eq!(rows.first("fx_strings").unwrap().as_stored(), stored, "{context}");
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn options_that_look_serialized_are_stored_as_wordpress_stores_them_and_shown_unchanged() {
+async fn serialized_looking_options_are_stored_as_in_wordpress_and_returned_unchanged() {
     for (engine, h) in engines::each() {
         for (text, again) in TEXTS {
-            // The title of a site is stored with entities in the place of quotation marks, so that no string remains in it.
+            // Quotation marks in the site title are stored as entities, so it cannot contain a serialized string.
             let escaped = text.replace('"', "&quot;");
             let again = again && !text.starts_with("s:");
             let settings = post(&h, "/svc/v2/settings", json!({"title": text})).await;

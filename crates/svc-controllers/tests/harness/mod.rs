@@ -1,41 +1,42 @@
-//! A whole site in process: the recorded fixture on a temporary SQLite file, with every family mounted.
+//! Test harness: a complete site in process, with the recorded fixture in a temporary SQLite file and all routes mounted.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, dead_code, reason = "a harness of tests, shared by several of them")]
+#![allow(clippy::unwrap_used, clippy::expect_used, dead_code, reason = "shared test harness; no test uses all of it")]
 
 use std::{path::Path, sync::Arc};
 
 use serde_json::Value;
 use svc_auth::Caller;
 use svc_brand::Brand;
-use svc_controllers::{MetaField, Settings, Site, mount, site_info};
+use svc_controllers::{RestSite, SiteSetup, mount, site_info};
 use svc_model::{PostType, Taxonomy, UserId};
 use svc_routing::{Method, Registry, Request, Server, response::Body};
+use svc_site::{MetaField, Settings};
 use svc_store::{DatabaseUrl, MetaKind, Store, StoreConfig, meta};
 
-/// The dump that the store's own tests use.
+/// The fixture's database dump, shared with the tests of `svc-store`.
 pub(crate) const DUMP: &[u8] = include_bytes!("../../../svc-store/testdata/site.sql.gz");
 
 /// A site and the server on it.
 pub(crate) struct Harness {
     /// The site.
-    pub(crate) site: Arc<Site>,
-    /// Every family, mounted.
+    pub(crate) site: Arc<RestSite>,
+    /// The server with all routes.
     pub(crate) server: Server,
 }
 
-/// What a request was answered.
+/// A response.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct TestResponse {
     /// The status.
     pub(crate) status: u16,
-    /// The headers, names as set.
+    /// The headers, with names as sent.
     pub(crate) headers: Vec<(String, String)>,
-    /// The body; null without one.
+    /// The JSON body; null if there is none.
     pub(crate) body: Value,
 }
 
-impl Answer {
-    /// The error's code, empty without one.
+impl TestResponse {
+    /// The error code; empty if the body is not an error.
     pub(crate) fn code(&self) -> &str {
         self.body["code"].as_str().unwrap_or_default()
     }
@@ -47,25 +48,25 @@ impl Answer {
 }
 
 impl Harness {
-    /// A fresh copy of the fixture, with a custom type and taxonomy.
+    /// A new copy of the fixture, with a custom post type and a custom taxonomy.
     pub(crate) fn new() -> Self {
         Self::with(|_| ())
     }
 
-    /// [`Self::new`], with a change to the site before it is finished.
-    pub(crate) fn with(change: impl FnOnce(&mut Site)) -> Self {
+    /// [`Self::new`], with changes to the site's setup.
+    pub(crate) fn with(change: impl FnOnce(&mut SiteSetup)) -> Self {
         let mut config = StoreConfig::new(DatabaseUrl::Temporary);
         config.durable = false;
-        // One connection: a request that waits for a second one fails.
+        // A single reader, so that a request that needs two connections fails.
         config.readers = 1;
         let store = Store::open(&config).unwrap();
         store.import(DUMP, Default::default()).unwrap();
         Self::on(store, change)
     }
 
-    /// A server on a database that has the fixture already. Several may share one.
-    pub(crate) fn on(store: Store, change: impl FnOnce(&mut Site)) -> Self {
-        let mut site = Site::new(store, Brand::default(), Path::new("no-such-folder"));
+    /// A server on a database that already has the fixture. Several servers may share a database.
+    pub(crate) fn on(store: Store, change: impl FnOnce(&mut SiteSetup)) -> Self {
+        let mut site = SiteSetup::new(store, Brand::default(), Path::new("no-such-folder"));
         let book = PostType::new("book").labelled("Books", "Book").public().rest("books");
         site.types.register(book.supporting(&["title", "editor", "author", "custom-fields", "revisions", "thumbnail"]));
         site.taxonomies.register(Taxonomy::new("genre", &["book"]).hierarchical().rest("genres"));
@@ -83,7 +84,7 @@ impl Harness {
         Harness { site, server }
     }
 
-    /// The caller that a user of the fixture is; 0 is nobody.
+    /// The caller for a user id of the fixture; `None` for 0.
     fn caller(&self, user: i64) -> Option<Caller> {
         if user == 0 {
             return None;
@@ -92,20 +93,20 @@ impl Harness {
             .read(|db| {
                 let settings: Arc<Settings> = self.site.settings_in(db)?;
                 let stored = meta::get(db, MetaKind::User, user, &format!("{}capabilities", db.prefix()))?;
-                let granted = stored.unwrap_or_default().json();
-                Ok(Some(Caller::new(UserId(user), settings.roles(db.prefix()).caps_of(&granted))))
+                let capabilities = stored.unwrap_or_default().json();
+                Ok(Some(Caller::new(UserId(user), settings.roles(db.prefix()).caps_of(&capabilities))))
             })
             .unwrap()
     }
 
     /// Sends a request as this user.
-    pub(crate) async fn send(&self, user: i64, req: Request) -> Answer {
+    pub(crate) async fn send(&self, user: i64, req: Request) -> TestResponse {
         let req = match self.caller(user) {
             Some(caller) => req.with_caller(caller),
             None => req,
         };
         let served = self.server.serve(req).await;
-        Answer {
+        TestResponse {
             status: served.status.as_u16(),
             headers: served.headers.iter().map(|(n, v)| (n.to_owned(), v.to_owned())).collect(),
             body: match served.body {
@@ -116,22 +117,22 @@ impl Harness {
     }
 
     /// `GET` of a route with a query string.
-    pub(crate) async fn get(&self, user: i64, route: &str, query: &str) -> Answer {
+    pub(crate) async fn get(&self, user: i64, route: &str, query: &str) -> TestResponse {
         self.send(user, Request::get(route).with_query_string(query)).await
     }
 
     /// A request with a JSON body.
-    pub(crate) async fn json(&self, user: i64, method: Method, route: &str, body: Value) -> Answer {
+    pub(crate) async fn json(&self, user: i64, method: Method, route: &str, body: Value) -> TestResponse {
         self.send(user, Request::new(method, route).with_json(&body)).await
     }
 
-    /// How many statements the store has run.
+    /// Number of SQL statements that the store has executed.
     pub(crate) fn statements(&self) -> u64 {
         self.site.read(|db| Ok(db.statements())).unwrap()
     }
 }
 
-/// Users of the fixture.
+/// An anonymous caller. The other constants are user ids of the fixture.
 pub(crate) const NOBODY: i64 = 0;
 /// An administrator.
 pub(crate) const ADMIN: i64 = 1;

@@ -1,8 +1,8 @@
-//! The style sheet that settings and styles make: presets as custom properties and classes, layouts of blocks, styles of the
-//! page, of elements and of blocks.
+//! The global style sheet: presets as custom properties and classes, block layouts, and styles of the page, elements
+//! and blocks.
 //!
-//! Class names and custom properties are those that stored content names. A value that could end its rule, or the element
-//! that the sheet stands in, makes no rule.
+//! Class names and custom properties are those that stored content refers to. Values that could escape their rule or
+//! the style element are dropped.
 
 use std::fmt::Write as _;
 
@@ -11,14 +11,14 @@ use svc_content::blocks::FluidSizes;
 
 use super::{ELEMENTS, Origin, PRESETS, Presets, ThemeJson};
 
-/// What blocks look like before a theme says anything: only what their markup needs to work.
+/// Base styles of blocks, which their markup requires in every theme.
 const BLOCKS: &str = include_str!("blocks.css");
-/// The gap between blocks of themes that name none.
+/// The block gap of themes that do not define one.
 const DEFAULT_GAP: &str = "24px";
-/// References to other styles that are followed one after the other.
+/// Maximum length of a chain of references to other styles.
 const MAX_REFS: usize = 4;
 
-/// Properties and where their values stand: a group and a name in it.
+/// CSS properties and the path of their values, as group and name.
 #[rustfmt::skip]
 const PROPERTIES: &[(&str, &str, &str)] = &[
     ("aspect-ratio", "dimensions", "aspectRatio"), ("background", "color", "gradient"),
@@ -34,21 +34,21 @@ const PROPERTIES: &[(&str, &str, &str)] = &[
     ("text-decoration", "typography", "textDecoration"), ("text-transform", "typography", "textTransform"),
     ("width", "dimensions", "width"), ("writing-mode", "typography", "writingMode"),
 ];
-/// Sides of what has some.
+/// Names of the four sides.
 const SIDES: [&str; 4] = ["top", "right", "bottom", "left"];
-/// Corners, as styles and as CSS name them.
+/// Corners, by their names in styles and in CSS.
 #[rustfmt::skip]
 const CORNERS: [(&str, &str); 4] = [
     ("topLeft", "top-left"), ("topRight", "top-right"), ("bottomLeft", "bottom-left"), ("bottomRight", "bottom-right"),
 ];
-/// Blocks that are no element with the class of their name.
+/// Selectors of blocks that do not use the class derived from their name.
 #[rustfmt::skip]
 const SELECTORS: &[(&str, &str)] = &[
     ("core/paragraph", "p"), ("core/heading", "h1, h2, h3, h4, h5, h6"), ("core/button", ".wp-block-button .wp-block-button__link"),
     ("core/image", ".wp-block-image img"), ("core/table", ".wp-block-table > table"), ("core/code", ".wp-block-code"),
 ];
 
-/// The whole style sheet.
+/// Builds the complete style sheet.
 pub fn stylesheet(json: &ThemeJson) -> String {
     let mut out = String::from(BLOCKS);
     let (settings, styles) = (json.settings(), json.styles());
@@ -57,7 +57,7 @@ pub fn stylesheet(json: &ThemeJson) -> String {
         variables(&mut out, &selector(block), settings);
     }
     layout(&mut out, settings, styles);
-    let sheet = Sheet { root: styles };
+    let sheet = StyleSheetWriter { root: styles };
     sheet.rule(&mut out, "body", &of_body(settings, styles));
     sheet.elements(&mut out, "", styles);
     for (block, of_block) in styles["blocks"].as_object().into_iter().flatten() {
@@ -65,12 +65,12 @@ pub fn stylesheet(json: &ThemeJson) -> String {
     }
     classes(&mut out, settings);
     if let Some(css) = styles["css"].as_str() {
-        out.push_str(&neutral(css));
+        out.push_str(&neutralize(css));
     }
     out
 }
 
-/// Styles of the page itself. Padding that full-width blocks reach into is not the body's.
+/// Styles of the `body` element. Padding that full-width blocks extend into is not set on it.
 fn of_body(settings: &Value, styles: &Value) -> Value {
     let mut styles = styles.clone();
     if settings["useRootPaddingAwareAlignments"] == true
@@ -81,28 +81,28 @@ fn of_body(settings: &Value, styles: &Value) -> Value {
     styles
 }
 
-/// CSS that cannot end the element that it stands in.
-fn neutral(css: &str) -> String {
+/// Neutralizes CSS that could end its style element.
+fn neutralize(css: &str) -> String {
     css.replace('<', "\\3c ")
 }
 
-/// A value that stays within its declaration.
-fn safe(value: &str) -> Option<&str> {
+/// Returns the value if it cannot end its declaration.
+fn safe_value(value: &str) -> Option<&str> {
     let is_safe = !value.is_empty() && !value.contains(['<', '>', '{', '}', ';', '\\']);
-    // A quote that is not closed would reach beyond.
+    // An unclosed quote would extend past the declaration.
     let is_closed = ['"', '\''].iter().all(|quote| value.matches(*quote).count() % 2 == 0);
     let is_balanced = value.matches('(').count() == value.matches(')').count() && !value.contains("/*");
     (is_safe && is_closed && is_balanced).then_some(value)
 }
 
-/// The words of a preset's name in classes and custom properties.
+/// The slug of a preset, as used in classes and custom properties.
 fn slug(preset: &Value) -> Option<String> {
     let slug = svc_text::kebab_case(preset["slug"].as_str()?);
     let is_word = !slug.is_empty() && slug.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
     is_word.then_some(slug)
 }
 
-/// Presets in force, the later origin over the earlier: name and value.
+/// The effective presets as pairs of slug and value. Later origins take precedence.
 fn presets<'a>(settings: &'a Value, presets: &'a Presets) -> impl Iterator<Item = (String, String)> + 'a {
     let (group, name) = presets.path;
     let fluid = FluidSizes::of(settings);
@@ -111,7 +111,7 @@ fn presets<'a>(settings: &'a Value, presets: &'a Presets) -> impl Iterator<Item 
             let value = &preset[presets.value?];
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let text = if name == "fontSizes" { fluid.size(&text, &preset["fluid"]) } else { text };
-            Some((slug(preset)?, safe(&text)?.to_owned()))
+            Some((slug(preset)?, safe_value(&text)?.to_owned()))
         })
     })
 }
@@ -129,7 +129,7 @@ fn variables(out: &mut String, selector: &str, settings: &Value) {
     }
 }
 
-/// `settings.custom`: names within names, joined by two hyphens.
+/// `settings.custom`: nested names, joined by two hyphens.
 fn custom(out: &mut String, prefix: &str, value: &Value, depth: usize) {
     match value {
         Value::Object(members) if depth < 8 => {
@@ -141,7 +141,7 @@ fn custom(out: &mut String, prefix: &str, value: &Value, depth: usize) {
             }
         }
         Value::String(text) => {
-            if let Some(text) = safe(text) {
+            if let Some(text) = safe_value(text) {
                 let _ = write!(out, "{prefix}: {text};");
             }
         }
@@ -163,9 +163,9 @@ fn classes(out: &mut String, settings: &Value) {
     }
 }
 
-/// How blocks stand in one another.
+/// Layout rules of container blocks.
 fn layout(out: &mut String, settings: &Value, styles: &Value) {
-    let size = |name: &str| settings["layout"][name].as_str().and_then(safe);
+    let size = |name: &str| settings["layout"][name].as_str().and_then(safe_value);
     let mut sizes = String::new();
     if let Some(content) = size("contentSize") {
         let wide = size("wideSize").unwrap_or(content);
@@ -173,14 +173,14 @@ fn layout(out: &mut String, settings: &Value, styles: &Value) {
     }
     let has_gaps = settings["spacing"]["blockGap"] == true;
     let gap = match &styles["spacing"]["blockGap"] {
-        Value::String(gap) if has_gaps => safe(gap).unwrap_or(DEFAULT_GAP),
+        Value::String(gap) if has_gaps => safe_value(gap).unwrap_or(DEFAULT_GAP),
         _ => DEFAULT_GAP,
     };
     let _ = write!(out, ":root{{{sizes}--wp--style--block-gap: {gap};}}");
     let root_padding = settings["useRootPaddingAwareAlignments"] == true;
     if root_padding {
         for side in SIDES {
-            if let Some(value) = styles["spacing"]["padding"][side].as_str().and_then(safe) {
+            if let Some(value) = styles["spacing"]["padding"][side].as_str().and_then(safe_value) {
                 let _ = write!(out, ":root{{--wp--style--root--padding-{side}: {value};}}");
             }
         }
@@ -188,7 +188,7 @@ fn layout(out: &mut String, settings: &Value, styles: &Value) {
     }
 }
 
-/// The elements that a block's styles are for.
+/// The CSS selector of a block.
 fn selector(block: &str) -> String {
     if let Some((_, selector)) = SELECTORS.iter().find(|(name, _)| *name == block) {
         return (*selector).to_owned();
@@ -197,8 +197,8 @@ fn selector(block: &str) -> String {
     format!(".wp-block-{name}")
 }
 
-/// `inner` within each of `outer`, which are lists of selectors.
-fn within(outer: &str, inner: &str) -> String {
+/// Combines two lists of selectors as descendants.
+fn descendants(outer: &str, inner: &str) -> String {
     if outer.is_empty() {
         return inner.to_owned();
     }
@@ -206,11 +206,11 @@ fn within(outer: &str, inner: &str) -> String {
     pairs.collect::<Vec<_>>().join(", ")
 }
 
-struct Sheet<'a> {
+struct StyleSheetWriter<'a> {
     root: &'a Value,
 }
 
-impl Sheet<'_> {
+impl StyleSheetWriter<'_> {
     fn block(&self, out: &mut String, selector: &str, styles: &Value) {
         self.rule(out, selector, styles);
         self.elements(out, selector, styles);
@@ -225,18 +225,18 @@ impl Sheet<'_> {
             }
         }
         if let Some(css) = styles["css"].as_str() {
-            let _ = write!(out, "{selector}{{{}}}", neutral(css));
+            let _ = write!(out, "{selector}{{{}}}", neutralize(css));
         }
     }
 
     fn elements(&self, out: &mut String, outer: &str, styles: &Value) {
         for (name, of_element) in styles["elements"].as_object().into_iter().flatten() {
             let Some((_, element)) = ELEMENTS.iter().find(|(known, _)| known == name) else { continue };
-            self.rule(out, &within(outer, element), of_element);
+            self.rule(out, &descendants(outer, element), of_element);
         }
     }
 
-    /// The rule of one set of styles, and of its states.
+    /// Writes the rule of a set of styles and of its states.
     fn rule(&self, out: &mut String, selector: &str, styles: &Value) {
         let inside = self.declarations(styles);
         if !inside.is_empty() {
@@ -264,31 +264,35 @@ impl Sheet<'_> {
             match value {
                 Value::Object(parts) if !parts.contains_key("ref") => {
                     for side in SIDES {
-                        self.declare(&mut out, &format!("{property}-{side}"), &value[side]);
+                        self.write_declaration(&mut out, &format!("{property}-{side}"), &value[side]);
                     }
                     for (corner, css) in CORNERS {
-                        self.declare(&mut out, &property.replace("border-", &format!("border-{css}-")), &value[corner]);
+                        self.write_declaration(
+                            &mut out,
+                            &property.replace("border-", &format!("border-{css}-")),
+                            &value[corner],
+                        );
                     }
                 }
-                value => self.declare(&mut out, property, value),
+                value => self.write_declaration(&mut out, property, value),
             }
         }
         for side in SIDES {
             for part in ["color", "style", "width"] {
-                self.declare(&mut out, &format!("border-{side}-{part}"), &styles["border"][side][part]);
+                self.write_declaration(&mut out, &format!("border-{side}-{part}"), &styles["border"][side][part]);
             }
         }
-        self.declare(&mut out, "box-shadow", &styles["shadow"]);
+        self.write_declaration(&mut out, "box-shadow", &styles["shadow"]);
         out
     }
 
-    fn declare(&self, out: &mut String, property: &str, value: &Value) {
+    fn write_declaration(&self, out: &mut String, property: &str, value: &Value) {
         if let Some(value) = self.text(value) {
             let _ = write!(out, "{property}: {value};");
         }
     }
 
-    /// A value as CSS; one that names another style is that.
+    /// Converts a value to CSS and follows references to other styles.
     fn text(&self, value: &Value) -> Option<String> {
         let mut value = value;
         for _ in 0..MAX_REFS {
@@ -297,7 +301,7 @@ impl Sheet<'_> {
             value = self.root.pointer(&format!("/{path}"))?;
         }
         match value {
-            Value::String(text) => safe(text).map(str::to_owned),
+            Value::String(text) => safe_value(text).map(str::to_owned),
             Value::Number(number) => Some(number.to_string()),
             _ => None,
         }
@@ -317,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_layouts_and_styles_become_rules() {
+    fn generates_rules_for_presets_layouts_and_styles() {
         let css = sheet(json!({"version": 3,
             "settings": {"appearanceTools": true, "layout": {"contentSize": "640px", "wideSize": "1200px"},
                 "color": {"palette": [{"slug": "accentOne", "color": "#c0392b"}]},
@@ -332,7 +336,7 @@ mod tests {
             ".has-accent-one-background-color{background-color: var(--wp--preset--color--accent-one) !important;}",
             "--wp--custom--line-height--small: 1.2;",
             "--wp--style--global--content-size: 640px;--wp--style--global--wide-size: 1200px;",
-            // As the reference computes them.
+            // As WordPress computes them.
             "--wp--preset--font-size--medium: clamp(14px, 0.875rem + ((1vw - 3.2px) * 0.682), 20px);",
             "--wp--preset--font-size--x-large: clamp(25.014px, 1.563rem + ((1vw - 3.2px) * 1.93), 42px);",
             "body{color: var(--wp--preset--color--accent-one);padding-top: 0px;",
@@ -346,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn no_value_leaves_its_rule() {
+    fn values_cannot_escape_their_rule() {
         for value in ["red;}body{display:none", "</style><script>x</script>", "url(", "\"", "a{b", "/* x", "\\"] {
             let css = sheet(json!({"version": 3, "styles": {"color": {"text": value}}, "settings": {
                 "color": {"palette": [{"slug": "x", "color": value}, {"slug": value, "color": "red"}]}, "custom": {"x": value}}}));

@@ -1,7 +1,7 @@
-//! Themes: folders with a `style.css`, as their files describe them.
+//! Themes: folders with a `style.css`.
 //!
-//! [`Theme::read`] reads one with its parent, [`folders`] lists them. Nothing is executed: of a pattern's PHP only constant
-//! texts and addresses of the theme's own files are understood, and classic templates are named, not run.
+//! [`Theme::read`] reads a theme and its parent, [`folders`] lists the themes. No code is executed: of a pattern's PHP
+//! only constant texts and URLs of the theme's own files are evaluated, and classic templates are listed, not run.
 
 pub mod css;
 mod files;
@@ -19,20 +19,21 @@ use std::{
 use serde_json::Value;
 
 pub use files::{PageTemplate, Pattern, TemplateFile};
-pub use json::{ELEMENTS, Origin, PRESETS, Presets, ThemeJson, VERSION};
+pub(crate) use json::{ELEMENTS, PRESETS, Presets};
+pub use json::{Origin, ThemeJson, VERSION};
 
 use crate::header;
 
-/// Themes in one content folder.
+/// Maximum number of themes per content folder.
 const MAX_THEMES: usize = 500;
-/// Parents above a theme: a child theme has one, and it has none.
+/// Maximum number of ancestors: a child theme has one parent, which has none.
 const MAX_PARENTS: usize = 1;
-/// Elements that a name may have; a description may have links too.
+/// HTML elements that are allowed in names. Descriptions may also contain links.
 const NAME_TAGS: [&str; 5] = ["abbr", "acronym", "code", "em", "strong"];
 
-/// What the header of `style.css` says. Texts are fit for HTML.
+/// Header of `style.css`. Texts are sanitized HTML.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the members are those of the header")]
+#[expect(missing_docs, reason = "the fields are those of the header")]
 pub struct About {
     pub name: String,
     pub theme_uri: String,
@@ -43,26 +44,26 @@ pub struct About {
     pub requires_wp: String,
     pub requires_php: String,
     pub text_domain: String,
-    /// In order, by their place in the header; empty ones are left out.
+    /// Tags with their index in the header; empty ones are omitted.
     pub tags: Vec<(usize, String)>,
 }
 
-/// A variation of a theme's styles.
+/// A style variation of a theme.
 #[derive(Clone, Debug)]
 pub struct Variation {
-    /// The file's name without its ending.
+    /// The file name without its extension.
     pub name: String,
-    /// What it changes.
+    /// Settings and styles that it changes.
     pub json: ThemeJson,
 }
 
 impl Variation {
-    /// Whether it is one of the whole page, and not of some blocks.
-    fn is_of_page(&self) -> bool {
+    /// Returns whether it applies to the whole page, rather than to some blocks.
+    fn applies_to_page(&self) -> bool {
         self.json.get("blockTypes").is_none()
     }
 
-    /// Of a variation of blocks: its name, the blocks, and their styles.
+    /// Name, block types and styles of a block style variation.
     fn of_blocks(&self) -> Option<(String, Vec<String>, Value)> {
         let blocks = self.json.get("blockTypes")?.as_array()?;
         let blocks = blocks.iter().filter_map(Value::as_str).map(str::to_owned).collect();
@@ -71,50 +72,50 @@ impl Variation {
     }
 }
 
-/// A theme, with what it has from its parent.
+/// A theme, including what it inherits from its parent.
 #[derive(Clone, Debug)]
 pub struct Theme {
-    /// Its folder under `themes`, as the option `stylesheet` names it.
+    /// Its folder under `themes`, as stored in the `stylesheet` option.
     pub stylesheet: String,
-    /// The folder of its parent, or its own: the option `template`.
+    /// The parent's folder, or its own, as stored in the `template` option.
     pub template: String,
-    /// The header of its style sheet.
+    /// Header of its style sheet.
     pub about: About,
-    /// Name of its picture in its folder.
+    /// File name of its screenshot.
     pub screenshot: Option<String>,
-    /// Its pages are drawn from templates made of blocks.
+    /// Whether its pages are rendered from block templates.
     pub is_block_theme: bool,
-    /// It has a `theme.json`, or its parent has.
+    /// Whether the theme or its parent has a `theme.json`.
     pub has_json: bool,
-    /// Its `theme.json` over that of its parent.
+    /// Its `theme.json`, merged with the parent's.
     pub json: ThemeJson,
-    /// Templates made of blocks, its own first.
+    /// Block templates, its own first.
     pub templates: Vec<TemplateFile>,
     /// Template parts, its own first.
     pub parts: Vec<TemplateFile>,
     /// Patterns, its own first.
     pub patterns: Vec<Pattern>,
-    /// Variations of its styles.
+    /// Style variations.
     pub variations: Vec<Variation>,
-    /// Templates that a post can choose, of a classic theme.
+    /// Page templates of a classic theme.
     pub page_templates: Vec<PageTemplate>,
     parent: Option<Arc<Theme>>,
     folder: PathBuf,
 }
 
-/// Whether this can name a theme's folder: one name, or two with a slash between, none of which leads elsewhere.
+/// Returns whether `name` is a valid theme folder: one path component, or two separated by a slash.
 pub fn is_folder_name(name: &str) -> bool {
     let is_plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains(['\\', '\0', ':']);
     name.split('/').count() <= 2 && name.split('/').all(is_plain)
 }
 
-/// The URL of a theme's folder; `themes` is that of the folder of all themes.
+/// URL of a theme's folder. `themes` is the URL of the folder that contains all themes.
 pub fn folder_url(themes: &str, folder: &str) -> String {
     format!("{themes}/{}", svc_php::query::encode_path(folder))
 }
 
-/// Names of the folders that hold themes, in the order of the interface. Folders without a style sheet may hold themes
-/// one level below.
+/// Names of the folders that contain themes, in the order of the REST API. Folders without a style sheet may contain
+/// themes one level below.
 pub fn folders(themes: &Path) -> Vec<String> {
     let mut found = BTreeSet::new();
     for name in subfolders(themes) {
@@ -141,11 +142,10 @@ fn subfolders(folder: &Path) -> Vec<String> {
 }
 
 impl Theme {
-    /// Reads the theme in this folder under `themes`. `url` is the address of the folder `themes`, which patterns name
-    /// their pictures by.
+    /// Reads the theme in the folder `stylesheet` of `themes`. `url` is the URL of `themes`, which image URLs in
+    /// patterns start with.
     ///
-    /// `None` without a style sheet, or when the theme cannot work: its parent is missing, or it has nothing to draw a
-    /// page with.
+    /// `None` if there is no style sheet, or the theme is broken: its parent is missing, or it has no templates.
     pub fn read(themes: &Path, stylesheet: &str, url: &str) -> Option<Theme> {
         Self::read_at(themes, stylesheet, url, MAX_PARENTS)
     }
@@ -190,15 +190,15 @@ impl Theme {
             folder,
         };
         theme.inherit();
-        theme.place_variations();
+        theme.apply_block_variations();
         Some(theme)
     }
 
-    /// Adds what the parent has and the theme has not.
+    /// Inherits everything from the parent that the theme does not have.
     fn inherit(&mut self) {
         let Some(parent) = self.parent.clone() else { return };
-        let add = |own: &mut Vec<TemplateFile>, theirs: &[TemplateFile]| {
-            let new: Vec<_> = theirs.iter().filter(|t| own.iter().all(|o| o.slug != t.slug)).cloned().collect();
+        let add = |own: &mut Vec<TemplateFile>, inherited: &[TemplateFile]| {
+            let new: Vec<_> = inherited.iter().filter(|t| own.iter().all(|o| o.slug != t.slug)).cloned().collect();
             own.extend(new);
         };
         add(&mut self.templates, &parent.templates);
@@ -214,15 +214,15 @@ impl Theme {
             .collect();
         self.page_templates.extend(new);
         let own = std::mem::take(&mut self.variations);
-        let theirs = parent.variations.iter().filter(|v| own.iter().all(|o| o.name != v.name)).cloned().collect();
-        // In the order of their paths, folders included.
-        let (first, second) = if self.folder < parent.folder { (own, theirs) } else { (theirs, own) };
+        let inherited = parent.variations.iter().filter(|v| own.iter().all(|o| o.name != v.name)).cloned().collect();
+        // In the order of the paths, including their folders.
+        let (first, second) = if self.folder < parent.folder { (own, inherited) } else { (inherited, own) };
         self.variations = first;
         self.variations.extend(second);
     }
 
-    /// The URL of a file of the theme: its own if it has it, else that of its parent. `themes` is the URL of the folder
-    /// of all themes. Source: `get_theme_file_uri`.
+    /// The URL of a file of the theme, or of its parent if the theme does not have it. `themes` is the URL of the
+    /// folder that contains all themes. Source: `get_theme_file_uri`.
     pub fn file_url(&self, themes: &str, file: &str) -> String {
         let file = file.trim_start_matches('/');
         let is_own = self.folder.join(file).exists();
@@ -230,13 +230,13 @@ impl Theme {
         format!("{}/{file}", folder_url(themes, folder))
     }
 
-    /// When one of the files was last changed that this was read from; a folder changes when files come and go.
+    /// The latest modification time of the files that were read. Folders change when files are added or removed.
     pub fn changed(&self) -> Option<SystemTime> {
         let own = files::changed(&self.folder);
         own.max(self.parent.as_ref().and_then(|p| p.changed()))
     }
 
-    /// Templates that `theme.json` offers for single posts, with its titles: `(name, title, post types)`.
+    /// Custom templates declared in `theme.json`: `(name, title, post types)`.
     pub fn custom_templates(&self) -> impl Iterator<Item = (&str, Option<&str>, Vec<&str>)> {
         let all = self.json.get("customTemplates").and_then(Value::as_array).into_iter().flatten();
         all.filter_map(|template| {
@@ -246,51 +246,51 @@ impl Theme {
         })
     }
 
-    /// Template parts that `theme.json` tells of: `(name, title, area)`.
-    pub fn described_parts(&self) -> impl Iterator<Item = (&str, Option<&str>, Option<&str>)> {
+    /// Template parts declared in `theme.json`: `(name, title, area)`.
+    pub fn declared_parts(&self) -> impl Iterator<Item = (&str, Option<&str>, Option<&str>)> {
         let all = self.json.get("templateParts").and_then(Value::as_array).into_iter().flatten();
         all.filter_map(|part| Some((part["name"].as_str()?, part["title"].as_str(), part["area"].as_str())))
     }
 
-    /// Whether a post of this type can name this PHP file of the theme in its member `template`.
+    /// Returns whether posts of this type can have this PHP file in their `template` field.
     pub fn has_page_template(&self, name: &str, post_type: &str) -> bool {
         self.page_templates.iter().any(|t| t.name == name && t.post_types.iter().any(|p| p == post_type))
     }
 
-    /// The server's defaults with this theme over them.
+    /// The theme merged with WordPress's defaults.
     pub fn merged_json(&self) -> ThemeJson {
         let mut merged = ThemeJson::core().clone();
         merged.merge(&self.json);
         merged
     }
 
-    /// Puts the variations of blocks where those blocks have their styles.
-    fn place_variations(&mut self) {
+    /// Copies block style variations to the styles of their blocks.
+    fn apply_block_variations(&mut self) {
         let of_blocks: Vec<_> = self.variations.iter().filter_map(Variation::of_blocks).collect();
         self.json.add_variations(&of_blocks);
-        // A variation of the page changes them, and says nothing of them otherwise.
+        // Variations of the page can change them, but do not define them.
         let names: Vec<_> = of_blocks.into_iter().map(|(name, blocks, _)| (name, blocks, Value::Null)).collect();
-        for variation in self.variations.iter_mut().filter(|v| v.is_of_page()) {
+        for variation in self.variations.iter_mut().filter(|v| v.applies_to_page()) {
             variation.json.add_variations(&names);
         }
     }
 
-    /// Variations of the whole page, as a person chooses among them.
+    /// Style variations of the whole page, which users can choose from.
     pub fn page_variations(&self) -> impl Iterator<Item = &Variation> {
-        self.variations.iter().filter(|v| v.is_of_page())
+        self.variations.iter().filter(|v| v.applies_to_page())
     }
 }
 
-/// The header of a style sheet, made fit for HTML.
+/// Parses the header of a style sheet and sanitizes its texts.
 fn about(head: &str, stylesheet: &str) -> About {
     let field = |name: &str| header::field(head, name).unwrap_or_default();
     let plain = |name: &str| svc_content::kses::strip(&field(name));
-    let name = filtered(&field("Theme Name"), &NAME_TAGS);
+    let name = strip_elements(&field("Theme Name"), &NAME_TAGS);
     About {
         name: if name.is_empty() { stylesheet.to_owned() } else { name },
         theme_uri: svc_text::sanitize_url(&field("Theme URI")),
-        description: filtered(&field("Description"), &[&["a"], &NAME_TAGS[..]].concat()),
-        author: filtered(&field("Author"), &[&["a"], &NAME_TAGS[..]].concat()),
+        description: strip_elements(&field("Description"), &[&["a"], &NAME_TAGS[..]].concat()),
+        author: strip_elements(&field("Author"), &[&["a"], &NAME_TAGS[..]].concat()),
         author_uri: svc_text::sanitize_url(&field("Author URI")),
         version: plain("Version"),
         requires_wp: plain("Requires at least"),
@@ -305,8 +305,8 @@ fn about(head: &str, stylesheet: &str) -> About {
     }
 }
 
-/// A text with only these elements in it; of links only where they lead.
-fn filtered(text: &str, elements: &[&str]) -> String {
+/// Removes all HTML elements except `elements`; links retain only their target.
+fn strip_elements(text: &str, elements: &[&str]) -> String {
     let mut allowed = svc_content::kses::AllowedHtml::default();
     for element in elements {
         let attributes: &[&str] = match *element {

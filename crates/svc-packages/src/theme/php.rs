@@ -1,40 +1,40 @@
-//! The text that a pattern's PHP file prints, as far as it is constant.
+//! Evaluates the constant output of a pattern's PHP file.
 //!
-//! Understood are texts outside of PHP, translated texts (`esc_html__( 'Hello', 'theme' )` and its like, which stay as they
-//! are written), `printf`, and addresses of the theme's own files. All other code prints nothing.
+//! Supported are text outside of PHP, translated texts (`esc_html__( 'Hello', 'theme' )` and similar, which are not
+//! translated), `printf`, and URLs of the theme's own files. All other code prints nothing.
 
-/// Functions that print, and those that give what they print.
+/// Functions that print, and the functions that return the same text.
 const PRINTING: [(&str, &str); 5] =
     [("_e", "__"), ("_ex", "_x"), ("esc_html_e", "esc_html__"), ("esc_attr_e", "esc_attr__"), ("printf", "sprintf")];
-/// Arguments of a call.
+/// Maximum number of arguments of a call.
 const MAX_ARGUMENTS: usize = 32;
-/// The longest text that a call gives.
+/// Maximum length of a call's result.
 const MAX_LENGTH: usize = 1 << 20;
-/// Calls within calls.
+/// Maximum depth of nested calls.
 const MAX_DEPTH: usize = 8;
 
-/// What the file prints. `url` is the address of the theme's folder.
+/// The output of the file. `url` is the URL of the theme's folder.
 pub(super) fn output(source: &str, url: &str) -> String {
     let mut out = String::new();
     let mut rest = source;
     while let Some((text, code)) = rest.split_once("<?") {
         out.push_str(text);
         let (code, after) = code.split_once("?>").unwrap_or((code, ""));
-        out.push_str(&printed(code, url));
-        // As PHP, which swallows a line break right after its closing tag.
+        out.push_str(&tag_output(code, url));
+        // PHP omits a line break directly after its closing tag.
         rest = after.strip_prefix("\r\n").or_else(|| after.strip_prefix('\n')).unwrap_or(after);
     }
     out.push_str(rest);
     out
 }
 
-/// What the statements of one tag print.
-fn printed(code: &str, url: &str) -> String {
+/// The output of the statements in one tag.
+fn tag_output(code: &str, url: &str) -> String {
     let code = match code.strip_prefix('=') {
-        Some(value) => return Reader { rest: value, url }.value(0).unwrap_or_default(),
+        Some(value) => return PhpParser { rest: value, url }.value(0).unwrap_or_default(),
         None => code.strip_prefix("php").unwrap_or(code),
     };
-    let mut reader = Reader { rest: code, url };
+    let mut reader = PhpParser { rest: code, url };
     let mut out = String::new();
     while let Some(text) = reader.statement() {
         out.push_str(&text);
@@ -42,31 +42,31 @@ fn printed(code: &str, url: &str) -> String {
     out
 }
 
-struct Reader<'a> {
+struct PhpParser<'a> {
     rest: &'a str,
     url: &'a str,
 }
 
-impl<'a> Reader<'a> {
-    /// What the next statement prints; `None` at the end, or at one that is not understood.
+impl<'a> PhpParser<'a> {
+    /// The output of the next statement; `None` at the end, or if the statement is not supported.
     fn statement(&mut self) -> Option<String> {
         self.skip_space();
         if self.rest.is_empty() {
             return None;
         }
-        let word = self.word();
-        let text = if word == "echo" || word == "print" {
+        let identifier = self.identifier();
+        let text = if identifier == "echo" || identifier == "print" {
             self.list(0)?.concat()
         } else {
-            let (_, gives) = PRINTING.iter().find(|(name, _)| *name == word)?;
-            self.call(gives, 0)?
+            let (_, returning) = PRINTING.iter().find(|(name, _)| *name == identifier)?;
+            self.call(returning, 0)?
         };
         self.skip_space();
         self.rest = self.rest.strip_prefix(';').unwrap_or(self.rest);
         Some(text)
     }
 
-    /// A value: texts and calls, joined by dots.
+    /// An expression: texts and calls, concatenated with dots.
     fn value(&mut self, depth: usize) -> Option<String> {
         if depth > MAX_DEPTH {
             return None;
@@ -75,9 +75,9 @@ impl<'a> Reader<'a> {
         loop {
             self.skip_space();
             if self.rest.starts_with(['\'', '"']) {
-                out.push_str(&self.quoted()?);
+                out.push_str(&self.string_literal()?);
             } else {
-                let name = self.word();
+                let name = self.identifier();
                 out.push_str(&self.call(name, depth)?);
             }
             self.skip_space();
@@ -95,10 +95,10 @@ impl<'a> Reader<'a> {
         let arguments = if self.rest.starts_with(')') { Vec::new() } else { self.list(depth + 1)? };
         self.skip_space();
         self.rest = self.rest.strip_prefix(')')?;
-        self.answer(name, &arguments)
+        self.call_result(name, &arguments)
     }
 
-    /// Values with commas between them, of which one may stand at the end.
+    /// Expressions separated by commas, with an optional trailing comma.
     fn list(&mut self, depth: usize) -> Option<Vec<String>> {
         let mut values = Vec::new();
         loop {
@@ -115,13 +115,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What a function gives for constant arguments.
-    fn answer(&self, name: &str, arguments: &[String]) -> Option<String> {
+    /// The result of a function with constant arguments.
+    fn call_result(&self, name: &str, arguments: &[String]) -> Option<String> {
         if let "get_template_directory_uri" | "get_stylesheet_directory_uri" = name {
             return Some(self.url.to_owned());
         }
         let first = arguments.first()?;
-        let answer = match name {
+        let call_result = match name {
             "__" | "_x" => first.clone(),
             "esc_html" | "esc_html__" | "esc_html_x" => svc_text::esc_html(first),
             "esc_attr" | "esc_attr__" | "esc_attr_x" => svc_text::esc_attr(first),
@@ -131,14 +131,14 @@ impl<'a> Reader<'a> {
             "get_theme_file_uri" | "get_parent_theme_file_uri" => {
                 format!("{}/{}", self.url, first.trim_start_matches('/'))
             }
-            "sprintf" => formatted(first, &arguments[1..])?,
+            "sprintf" => sprintf(first, &arguments[1..])?,
             _ => return None,
         };
-        (answer.len() <= MAX_LENGTH).then_some(answer)
+        (call_result.len() <= MAX_LENGTH).then_some(call_result)
     }
 
-    /// A text in quotes; double ones must hold no variable.
-    fn quoted(&mut self) -> Option<String> {
+    /// A quoted string. Double-quoted strings must not contain variables.
+    fn string_literal(&mut self) -> Option<String> {
         let mut chars = self.rest.char_indices();
         let (_, quote) = chars.next().filter(|(_, c)| matches!(c, '\'' | '"'))?;
         let mut out = String::new();
@@ -160,14 +160,14 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn word(&mut self) -> &'a str {
+    fn identifier(&mut self) -> &'a str {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
+        let (identifier, rest) = self.rest.split_at(end);
         self.rest = rest;
-        word
+        identifier
     }
 
-    /// Steps over blanks and comments.
+    /// Skips white space and comments.
     fn skip_space(&mut self) {
         loop {
             self.rest = self.rest.trim_start();
@@ -183,8 +183,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// PHP's `sprintf` with `%s` and `%2$s`; `None` for whatever else it can do.
-fn formatted(format: &str, arguments: &[String]) -> Option<String> {
+/// PHP's `sprintf` with `%s` and `%2$s`; `None` for other formats.
+fn sprintf(format: &str, arguments: &[String]) -> Option<String> {
     let mut out = String::new();
     let mut rest = format;
     let mut next = 0;
@@ -197,7 +197,7 @@ fn formatted(format: &str, arguments: &[String]) -> Option<String> {
         }
         let digits = directive.len() - directive.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (number, after) = directive.split_at(digits);
-        let (place, kind) = match after.strip_prefix('$') {
+        let (index, kind) = match after.strip_prefix('$') {
             Some(kind) => (number.parse::<usize>().ok()?.checked_sub(1)?, kind),
             None if number.is_empty() => {
                 next += 1;
@@ -205,7 +205,7 @@ fn formatted(format: &str, arguments: &[String]) -> Option<String> {
             }
             None => return None,
         };
-        let argument = arguments.get(place)?;
+        let argument = arguments.get(index)?;
         rest = kind.strip_prefix('s')?;
         out.push_str(argument);
         if out.len() > MAX_LENGTH {
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constant_code_prints() {
+    fn evaluates_constant_code() {
         let rows = [
             ("<?php\n/** Title: x */\n?>\n<p>a</p>\n", "<p>a</p>\n"),
             ("a<?php echo esc_html__( 'It\\'s', 'd' ); ?> b", "aIt&#039;s b"),

@@ -1,16 +1,16 @@
-//! Whole themes in a temporary folder.
+//! Complete themes in a temporary folder.
 
 use std::fs;
 
 use super::*;
 
-/// A folder of themes with these files.
+/// Creates a themes folder with these files.
 fn themes(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("failed to create a temporary folder");
     for (path, text) in files {
         let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().expect("a file in a folder")).expect("can create");
-        fs::write(path, text).expect("can write");
+        fs::create_dir_all(path.parent().expect("path without a folder")).expect("failed to create a folder");
+        fs::write(path, text).expect("failed to write");
     }
     folder
 }
@@ -48,22 +48,22 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn folders_are_listed_as_the_interface_orders_them() {
+fn lists_folders_in_rest_api_order() {
     let folder = themes(FILES);
     assert_eq!(folders(folder.path()), ["base", "classic", "empty", "group/inner", "kid", "orphan"]);
 }
 
 #[test]
-fn a_theme_is_what_its_files_say() {
+fn reads_a_theme() {
     let folder = themes(FILES);
-    let theme = Theme::read(folder.path(), "base", "https://e.org/themes").expect("a theme");
+    let theme = Theme::read(folder.path(), "base", "https://e.org/themes").expect("theme not found");
     assert_eq!(theme.about.name, "Base x &amp; <em>y</em>");
     assert_eq!(theme.about.author_uri, "");
     assert_eq!(theme.about.tags, [(0, "One".to_owned()), (1, "two".to_owned()), (3, "Three".to_owned())]);
     let mut slugs: Vec<_> = theme.templates.iter().map(|t| t.slug.as_str()).collect();
     slugs.sort_unstable();
     assert_eq!(slugs, ["index", "sub/deep"]);
-    let [pattern] = theme.patterns.as_slice() else { panic!("one pattern") };
+    let [pattern] = theme.patterns.as_slice() else { panic!("expected one pattern") };
     assert_eq!((pattern.keywords.len(), pattern.viewport_width, pattern.inserter), (2, Some(9), Some(false)));
     assert_eq!(pattern.content, "one");
     assert_eq!(theme.custom_templates().next(), Some(("wide", Some("Wide"), vec!["post"])));
@@ -74,10 +74,10 @@ fn a_theme_is_what_its_files_say() {
 }
 
 #[test]
-fn a_child_theme_has_what_its_parent_has() {
+fn child_themes_inherit_from_their_parent() {
     let folder = themes(FILES);
-    let theme = Theme::read(folder.path(), "kid", "").expect("a theme");
-    let index = theme.templates.iter().find(|t| t.slug == "index").expect("an index");
+    let theme = Theme::read(folder.path(), "kid", "").expect("theme not found");
+    let index = theme.templates.iter().find(|t| t.slug == "index").expect("index template not found");
     assert_eq!((theme.template.as_str(), index.content.as_str()), ("base", "kid index"));
     assert_eq!((theme.templates.len(), theme.parts.len(), theme.patterns.len()), (2, 1, 1));
     assert_eq!(
@@ -89,22 +89,23 @@ fn a_child_theme_has_what_its_parent_has() {
 }
 
 #[test]
-fn themes_that_cannot_work_are_none() {
+fn broken_themes_are_rejected() {
     let folder = themes(FILES);
     for name in ["orphan", "empty", "group", "nosuch", "", "..", "../base", "a/b/c", "base/../base", ".hidden"] {
         assert!(Theme::read(folder.path(), name, "").is_none(), "{name}");
     }
-    let classic = Theme::read(folder.path(), "classic", "").expect("a theme");
+    let classic = Theme::read(folder.path(), "classic", "").expect("theme not found");
     assert!(!classic.is_block_theme && classic.has_page_template("pages/wide.php", "page"));
 }
 
 #[test]
-fn a_change_of_a_file_shows() {
+fn reports_changed_files() {
     let folder = themes(FILES);
-    let theme = Theme::read(folder.path(), "kid", "").expect("a theme");
+    let theme = Theme::read(folder.path(), "kid", "").expect("theme not found");
     let before = theme.changed();
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
-    let file = fs::File::options().write(true).open(folder.path().join("base/parts/header.html")).expect("opens");
-    file.set_modified(later).expect("can set the time");
+    let file =
+        fs::File::options().write(true).open(folder.path().join("base/parts/header.html")).expect("failed to open");
+    file.set_modified(later).expect("failed to set the time");
     assert!(theme.changed() > before);
 }

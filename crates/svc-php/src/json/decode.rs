@@ -1,6 +1,6 @@
-//! Reading JSON text: PHP's `json_decode`, with its error numbers.
+//! Parses JSON as PHP's `json_decode` does, with its error codes.
 //!
-//! The stack of open lists and maps is kept by hand, so that depth costs no call stack.
+//! Open arrays and objects are on an explicit stack, so nesting uses no call stack.
 
 use std::fmt;
 
@@ -8,48 +8,49 @@ use serde_json::{Map, Value};
 
 use crate::{Array, Key, Php, value::float_value};
 
-/// Lists and maps that may be open at once. One less than PHP's depth of 512, which also counts the innermost value.
+/// Maximum number of open arrays and objects. PHP's depth of 512 also counts the innermost value.
 pub const MAX_DEPTH: usize = 511;
 
-/// Bytes that a text may keep in reserve.
-const SPARE: usize = 256;
+/// Unused capacity, in bytes, that a parsed string may have.
+const MAX_SPARE_CAPACITY: usize = 256;
 
-/// Why JSON text cannot be read.
+/// A JSON syntax error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonError {
     /// The kind of error.
     pub kind: JsonErrorKind,
-    /// Where, in bytes from the start.
+    /// Position of the error, in bytes from the start.
     pub offset: usize,
 }
 
-/// Kinds of errors, with PHP's numbers.
+/// Kinds of JSON errors. The discriminants are PHP's error codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JsonErrorKind {
-    /// Nested more deeply than [`MAX_DEPTH`].
+    /// Nesting deeper than [`MAX_DEPTH`].
     Depth = 1,
-    /// A list closed by a brace, or a map by a bracket.
+    /// An array closed by a brace, or an object closed by a bracket.
     StateMismatch = 2,
-    /// A control character, or a string without end.
+    /// A control character, or an unterminated string.
     ControlCharacter = 3,
-    /// Any other error of form.
+    /// Any other syntax error.
     Syntax = 4,
-    /// Bytes that are not UTF-8.
+    /// Invalid UTF-8.
     Utf8 = 5,
-    /// An escape that is half of a surrogate pair.
+    /// An unpaired surrogate in a `\u` escape.
     Utf16 = 10,
-    /// More values than [`decode_bounded`] was to read. PHP has no such bound.
+    /// More values than the limit of [`decode_bounded`]. PHP has no such limit.
     TooManyValues = 1_000,
 }
 
 impl JsonError {
-    /// PHP's number of the error (`json_last_error`).
+    /// PHP's error code (`json_last_error`).
     pub fn number(&self) -> i64 {
         self.kind as i64
     }
 }
 
-/// PHP's words for the error (`json_last_error_msg`), which the interface shows.
+/// PHP's error message (`json_last_error_msg`), which the REST API returns.
 impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {
@@ -66,49 +67,52 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// Reads JSON text; maps stay maps (`{}` and `[]` stay apart).
+/// Parses JSON. Objects stay objects: `{}` and `[]` remain distinct.
 ///
-/// Integers beyond 64 bits become floats, floats beyond their range the largest one, and the last of members with one name wins.
+/// Integers beyond 64 bits become floats, floats out of range become the largest finite float, and the last of
+/// several properties with one name takes precedence.
 ///
 /// # Errors
-/// As PHP's `json_decode` fails.
+/// [`JsonError`] for every text that PHP's `json_decode` rejects.
 pub fn decode(text: &[u8]) -> Result<Value, JsonError> {
-    Reader::new(text, usize::MAX).document()
+    JsonParser::new(text, usize::MAX).document()
 }
 
-/// As [`decode`], for text of strangers: lists, maps and what they hold count as values, and reading stops at the first
-/// above `max_values`. A value takes some 70 bytes of memory, up to some 300 in maps of one member, and may be two bytes
-/// of text.
+/// [`decode`] for untrusted input: fails if the text holds more than `max_values` values, where arrays and objects
+/// count as values, too.
+///
+/// A value takes about 70 bytes of memory, up to about 300 in objects with a single property, and may be as short as
+/// two bytes of text.
 ///
 /// # Errors
-/// As PHP's `json_decode` fails, and [`JsonErrorKind::TooManyValues`].
+/// As [`decode`], and [`JsonErrorKind::TooManyValues`].
 pub fn decode_bounded(text: &[u8], max_values: usize) -> Result<Value, JsonError> {
-    Reader::new(text, max_values).document()
+    JsonParser::new(text, max_values).document()
 }
 
-/// As [`decode`], into PHP values: maps become arrays, and floats may be infinite.
+/// [`decode`] to PHP values: objects become arrays, and floats may be infinite.
 ///
 /// # Errors
-/// As PHP's `json_decode` fails.
+/// As [`decode`].
 pub fn decode_php(text: &[u8]) -> Result<Php, JsonError> {
-    Reader::new(text, usize::MAX).document()
+    JsonParser::new(text, usize::MAX).document()
 }
 
-/// What is built while reading.
-trait Tree: Sized {
-    type Members: Default;
+/// The type of tree that the parser builds.
+trait TreeBuilder: Sized {
+    type Entries: Default;
     fn null() -> Self;
     fn bool(b: bool) -> Self;
     fn int(n: i64) -> Self;
     fn float(f: f64) -> Self;
     fn text(text: String) -> Self;
     fn list(items: Vec<Self>) -> Self;
-    fn insert(members: &mut Self::Members, name: String, value: Self);
-    fn map(members: Self::Members) -> Self;
+    fn insert(entries: &mut Self::Entries, name: String, value: Self);
+    fn map(entries: Self::Entries) -> Self;
 }
 
-impl Tree for Value {
-    type Members = Map<String, Value>;
+impl TreeBuilder for Value {
+    type Entries = Map<String, Value>;
     fn null() -> Self {
         Value::Null
     }
@@ -127,16 +131,16 @@ impl Tree for Value {
     fn list(items: Vec<Self>) -> Self {
         Value::Array(items)
     }
-    fn insert(members: &mut Self::Members, name: String, value: Self) {
-        members.insert(name, value);
+    fn insert(entries: &mut Self::Entries, name: String, value: Self) {
+        entries.insert(name, value);
     }
-    fn map(members: Self::Members) -> Self {
-        Value::Object(members)
+    fn map(entries: Self::Entries) -> Self {
+        Value::Object(entries)
     }
 }
 
-impl Tree for Php {
-    type Members = Array;
+impl TreeBuilder for Php {
+    type Entries = Array;
     fn null() -> Self {
         Php::Null
     }
@@ -155,18 +159,18 @@ impl Tree for Php {
     fn list(items: Vec<Self>) -> Self {
         Php::Array(items.into_iter().collect())
     }
-    fn insert(members: &mut Self::Members, name: String, value: Self) {
-        members.insert(Key::from(name.as_str()), value);
+    fn insert(entries: &mut Self::Entries, name: String, value: Self) {
+        entries.insert(Key::from(name.as_str()), value);
     }
-    fn map(members: Self::Members) -> Self {
-        Php::Array(members)
+    fn map(entries: Self::Entries) -> Self {
+        Php::Array(entries)
     }
 }
 
-/// A list or map whose end is still to come; a map with the name of the member being read.
-enum Open<T: Tree> {
+/// An unfinished array or object; an object with the name of the property being parsed.
+enum Unfinished<T: TreeBuilder> {
     List(Vec<T>),
-    Map(T::Members, String),
+    Map(T::Entries, String),
 }
 
 #[derive(Debug, PartialEq)]
@@ -181,39 +185,40 @@ enum Token {
     Mark(u8),
 }
 
-struct Reader<'a> {
+struct JsonParser<'a> {
     input: &'a [u8],
-    /// The front of the input that is UTF-8; what comes after it is an error only once it is reached.
+    /// The longest prefix of the input that is valid UTF-8. Invalid bytes after it are an error only when the parser
+    /// reaches them.
     text: &'a str,
     at: usize,
-    /// Values that may still be read.
+    /// How many more values may be parsed.
     n_left: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonParser<'a> {
     fn new(input: &'a [u8], max_values: usize) -> Self {
         let valid = match std::str::from_utf8(input) {
             Ok(text) => text.len(),
             Err(error) => error.valid_up_to(),
         };
         let text = std::str::from_utf8(&input[..valid]).unwrap_or_default();
-        Reader { input, text, at: 0, n_left: max_values }
+        JsonParser { input, text, at: 0, n_left: max_values }
     }
 
     fn error<R>(&self, kind: JsonErrorKind) -> Result<R, JsonError> {
         Err(JsonError { kind, offset: self.at })
     }
 
-    fn document<T: Tree>(mut self) -> Result<T, JsonError> {
-        let mut open: Vec<Open<T>> = Vec::new();
+    fn document<T: TreeBuilder>(mut self) -> Result<T, JsonError> {
+        let mut open: Vec<Unfinished<T>> = Vec::new();
         let mut token = self.token()?;
         loop {
-            // At this point a value is due, and `token` begins it.
+            // A value is expected here, and `token` is its first token.
             match self.n_left.checked_sub(1) {
                 Some(n_left) => self.n_left = n_left,
                 None => return self.error(JsonErrorKind::TooManyValues),
             }
-            let mut done = match token {
+            let mut value = match token {
                 Token::Null => T::null(),
                 Token::Bool(b) => T::bool(b),
                 Token::Int(n) => T::int(n),
@@ -226,18 +231,18 @@ impl<'a> Reader<'a> {
                     token = self.token()?;
                     match (mark, token) {
                         (b'[', Token::Mark(b']')) => T::list(Vec::new()),
-                        (b'{', Token::Mark(b'}')) => T::map(T::Members::default()),
+                        (b'{', Token::Mark(b'}')) => T::map(T::Entries::default()),
                         (b'[', Token::Mark(b'}')) | (b'{', Token::Mark(b']')) => {
                             return self.error(JsonErrorKind::StateMismatch);
                         }
                         (b'[', first) => {
-                            open.push(Open::List(Vec::new()));
+                            open.push(Unfinished::List(Vec::new()));
                             token = first;
                             continue;
                         }
                         (_, first) => {
-                            let name = self.member_name(first)?;
-                            open.push(Open::Map(T::Members::default(), name));
+                            let name = self.property_name(first)?;
+                            open.push(Unfinished::Map(T::Entries::default(), name));
                             token = self.token()?;
                             continue;
                         }
@@ -245,28 +250,28 @@ impl<'a> Reader<'a> {
                 }
                 Token::Mark(_) | Token::End => return self.error(JsonErrorKind::Syntax),
             };
-            // A value is complete: it goes into what is open, which may complete that in turn.
+            // Add the complete value to the innermost open array or object, which may complete that one as well.
             loop {
                 let next = self.token()?;
                 match (open.pop(), next) {
-                    (None, Token::End) => return Ok(done),
-                    (Some(Open::List(mut items)), Token::Mark(mark @ (b',' | b']'))) => {
-                        items.push(done);
+                    (None, Token::End) => return Ok(value),
+                    (Some(Unfinished::List(mut items)), Token::Mark(mark @ (b',' | b']'))) => {
+                        items.push(value);
                         if mark == b',' {
-                            open.push(Open::List(items));
+                            open.push(Unfinished::List(items));
                             break;
                         }
-                        done = T::list(items);
+                        value = T::list(items);
                     }
-                    (Some(Open::Map(mut members, name)), Token::Mark(mark @ (b',' | b'}'))) => {
-                        T::insert(&mut members, name, done);
+                    (Some(Unfinished::Map(mut entries, name)), Token::Mark(mark @ (b',' | b'}'))) => {
+                        T::insert(&mut entries, name, value);
                         if mark == b',' {
                             let first = self.token()?;
-                            let name = self.member_name(first)?;
-                            open.push(Open::Map(members, name));
+                            let name = self.property_name(first)?;
+                            open.push(Unfinished::Map(entries, name));
                             break;
                         }
-                        done = T::map(members);
+                        value = T::map(entries);
                     }
                     (Some(_), Token::Mark(b']' | b'}')) => return self.error(JsonErrorKind::StateMismatch),
                     _ => return self.error(JsonErrorKind::Syntax),
@@ -276,8 +281,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The name that a token is, and the colon after it.
-    fn member_name(&mut self, token: Token) -> Result<String, JsonError> {
+    /// The property name in `token`; consumes the colon after it.
+    fn property_name(&mut self, token: Token) -> Result<String, JsonError> {
         let Token::Text(name) = token else { return self.error(JsonErrorKind::Syntax) };
         if self.token()? == Token::Mark(b':') { Ok(name) } else { self.error(JsonErrorKind::Syntax) }
     }
@@ -294,9 +299,9 @@ impl<'a> Reader<'a> {
             }
             b'"' => self.string(),
             b'-' | b'0'..=b'9' => self.number(),
-            b't' if self.word("true") => Ok(Token::Bool(true)),
-            b'f' if self.word("false") => Ok(Token::Bool(false)),
-            b'n' if self.word("null") => Ok(Token::Null),
+            b't' if self.keyword("true") => Ok(Token::Bool(true)),
+            b'f' if self.keyword("false") => Ok(Token::Bool(false)),
+            b'n' if self.keyword("null") => Ok(Token::Null),
             0..0x20 => self.error(JsonErrorKind::ControlCharacter),
             0x80.. if self.at >= self.text.len() => self.error(JsonErrorKind::Utf8),
             _ => self.error(JsonErrorKind::Syntax),
@@ -307,9 +312,9 @@ impl<'a> Reader<'a> {
         self.input.get(self.at + ahead).copied()
     }
 
-    fn word(&mut self, word: &str) -> bool {
-        let found = self.input[self.at..].starts_with(word.as_bytes());
-        self.at += if found { word.len() } else { 0 };
+    fn keyword(&mut self, keyword: &str) -> bool {
+        let found = self.input[self.at..].starts_with(keyword.as_bytes());
+        self.at += if found { keyword.len() } else { 0 };
         found
     }
 
@@ -322,22 +327,22 @@ impl<'a> Reader<'a> {
             Some(b'1'..=b'9') => digits(end),
             _ => return self.error(JsonErrorKind::Syntax),
         };
-        let mut whole = true;
+        let mut is_integer = true;
         if self.input.get(end) == Some(&b'.') && digits(end + 1) > 0 {
             end += 1 + digits(end + 1);
-            whole = false;
+            is_integer = false;
         }
         if let Some(b'e' | b'E') = self.input.get(end) {
             let sign = usize::from(matches!(self.input.get(end + 1), Some(b'+' | b'-')));
             let n = self.input.get(end + 1 + sign..).map_or(0, |_| digits(end + 1 + sign));
             if n > 0 {
                 end += 1 + sign + n;
-                whole = false;
+                is_integer = false;
             }
         }
         let text = &self.text[start..end];
         self.at = end;
-        if whole && let Ok(n) = text.parse() {
+        if is_integer && let Ok(n) = text.parse() {
             return Ok(Token::Int(n));
         }
         text.parse().map_or_else(|_| self.error(JsonErrorKind::Syntax), |f| Ok(Token::Float(f)))
@@ -352,8 +357,8 @@ impl<'a> Reader<'a> {
                 Some(b'"') => {
                     out.push_str(&self.text[plain..self.at]);
                     self.at += 1;
-                    // A long text would keep up to as much again in reserve.
-                    if out.capacity() - out.len() > SPARE {
+                    // The capacity of a long string can be twice its length.
+                    if out.capacity() - out.len() > MAX_SPARE_CAPACITY {
                         out.shrink_to_fit();
                     }
                     return Ok(Token::Text(out));
@@ -400,7 +405,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The four hexadecimal digits of a `\u` escape this far ahead.
+    /// The value of the `\u` escape at this offset from the current position.
     fn code_unit(&self, ahead: usize) -> Option<u16> {
         let escape = self.input.get(self.at + ahead..self.at + ahead + 6)?;
         let digits = escape.strip_prefix(b"\\u")?;
@@ -412,7 +417,7 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
-    /// Text and what becomes of it: compact JSON of the value, or the error's number.
+    /// Text, and the compact JSON of its value or the error code.
     const ROWS: &[(&[u8], Result<&str, i64>)] = &[
         (b" [1, 2.50, -0, -0.0, 1e2]\n", Ok("[1,2.5,0,-0,100]")),
         (b"{\"a\":1,\"b\":2,\"a\":[]}", Ok("{\"a\":[],\"b\":2}")),
@@ -449,16 +454,16 @@ mod tests {
     ];
 
     #[test]
-    fn values_are_counted() {
+    fn decode_bounded_counts_every_value() {
         for (text, n) in [("1", 1), ("[]", 1), ("[1,2]", 3), ("[[],[]]", 3), (r#"{"a":1,"b":{"c":[2]}}"#, 5)] {
             assert_eq!(decode_bounded(text.as_bytes(), n), decode(text.as_bytes()), "{text}");
-            let refused = decode_bounded(text.as_bytes(), n - 1).map_err(|e| e.kind);
-            assert_eq!(refused, Err(JsonErrorKind::TooManyValues), "{text}");
+            let result = decode_bounded(text.as_bytes(), n - 1).map_err(|e| e.kind);
+            assert_eq!(result, Err(JsonErrorKind::TooManyValues), "{text}");
         }
     }
 
     #[test]
-    fn values_and_error_numbers() {
+    fn values_and_error_codes() {
         for (text, expected) in ROWS {
             let value = decode(text).map(|v| crate::json::compact(&v)).map_err(|e| e.number());
             assert_eq!(value, expected.map(str::to_owned), "{}", text.escape_ascii());
@@ -476,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn php_values_keep_infinite_floats_and_integer_keys() {
+    fn decode_php_preserves_infinite_floats_and_integer_keys() {
         assert_eq!(decode_php(b"-1e400"), Ok(Php::Float(f64::NEG_INFINITY)));
         let expected: Array =
             [(Key::Int(5), Php::Int(1)), (Key::Bytes(b"05".to_vec()), Php::Null)].into_iter().collect();

@@ -1,4 +1,4 @@
-//! Writing JSON text: a serde_json formatter with PHP's numbers and escapes.
+//! Writes JSON: a serde_json formatter with PHP's number format and escapes.
 
 use std::io;
 
@@ -10,22 +10,22 @@ use serde_json::{
 
 use crate::float;
 
-/// Which of PHP's forms is written. All print whole floats without a fraction (`1.0` as `1`).
+/// The output styles of `json_encode`. All of them print whole floats without a fraction (`1.0` as `1`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// PHP's default, which the HTTP interface of WordPress uses: `/` and everything outside ASCII escaped.
+    /// PHP's default, which WordPress's REST API uses: `/` and all non-ASCII characters are escaped.
     Escaped,
-    /// `JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE`: only what JSON demands is escaped, and the line separators
-    /// U+2028 and U+2029.
+    /// `JSON_UNESCAPED_SLASHES
+    /// JSON_UNESCAPED_UNICODE`: escapes only what JSON requires and the line separators U+2028 and U+2029.
     Compact,
-    /// As [`Style::Compact`], on lines indented by four spaces.
+    /// [`Style::Compact`] on several lines, indented by four spaces.
     Pretty,
 }
 
 /// Writes any serializable value to a stream.
 ///
 /// # Errors
-/// When the stream fails, or the value has no JSON form (a map with keys that are not text).
+/// If writing fails, or if the value has no JSON form (a map whose keys are not strings).
 pub fn write<T: Serialize + ?Sized>(out: impl io::Write, value: &T, style: Style) -> io::Result<()> {
     let result = match style {
         Style::Escaped => value
@@ -40,28 +40,28 @@ pub fn write<T: Serialize + ?Sized>(out: impl io::Write, value: &T, style: Style
     result.map_err(io::Error::from)
 }
 
-/// A value as `wp_json_encode` prints it: [`Style::Escaped`].
+/// Encodes a value as `wp_json_encode` does: [`Style::Escaped`].
 pub fn encode(value: &Value) -> String {
     text(value, Style::Escaped)
 }
 
-/// A value in [`Style::Compact`], the form of HTTP answers and of block attributes.
+/// Encodes a value in [`Style::Compact`], the form of HTTP responses and block attributes.
 pub fn compact(value: &Value) -> String {
     text(value, Style::Compact)
 }
 
-/// A value in [`Style::Pretty`].
+/// Encodes a value in [`Style::Pretty`].
 pub fn pretty(value: &Value) -> String {
     text(value, Style::Pretty)
 }
 
 fn text(value: &Value, style: Style) -> String {
     let mut out = Vec::with_capacity(128);
-    write(&mut out, value, style).expect("a value has a JSON form and memory takes it");
-    String::from_utf8(out).expect("the formatter writes text")
+    write(&mut out, value, style).expect("a JSON value serializes to memory without errors");
+    String::from_utf8(out).expect("the formatter writes UTF-8")
 }
 
-/// PHP's numbers and escapes over a layout.
+/// PHP's number format and escapes on top of a serde_json layout.
 struct PhpFormatter<F> {
     layout: F,
     escape: bool,

@@ -1,6 +1,6 @@
-//! JSON text as PHP reads and writes it.
+//! PHP's `json_decode` and `json_encode`.
 //!
-//! Reading keeps PHP's error numbers and its integers; writing keeps its number text and escapes. Values are
+//! Decoding has PHP's error codes and integer rules; encoding has its number format and escapes. Values are
 //! [`serde_json::Value`] or [`Php`](crate::Php).
 
 mod decode;

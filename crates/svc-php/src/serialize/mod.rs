@@ -1,8 +1,8 @@
-//! PHP's `serialize()` format: reading, writing, and the WordPress rules for stored values.
+//! PHP's `serialize()` format: parsing, writing, and WordPress's rules for stored values.
 //!
-//! Reading instantiates nothing: objects are kept as class name and properties, and what has no value form is carried
-//! along byte for byte. Malformed input is an error, nesting is bounded by [`MAX_DEPTH`], and memory by the input's length
-//! (announced counts reserve nothing).
+//! Parsing instantiates nothing: an object is a class name and properties, and values without an equivalent are
+//! preserved byte for byte. Malformed input is an error, nesting is limited by [`MAX_DEPTH`], and memory use by the
+//! input's length (declared counts allocate nothing).
 
 mod replace;
 mod stored;
@@ -16,28 +16,29 @@ pub use stored::{from_stored, is_serialized, is_serialized_string, maybe_seriali
 use crate::{Array, Key, Object, Php, float};
 use token::{Cursor, Token};
 
-/// Deepest nesting of arrays and objects that is read.
+/// Maximum nesting depth of arrays and objects.
 pub const MAX_DEPTH: usize = 512;
 
-/// Serialized text that cannot be read.
+/// Error for malformed serialized text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnserializeError {
-    /// Where reading stopped, in bytes from the start.
+    /// Position of the error, in bytes from the start.
     pub offset: usize,
 }
 
 impl fmt::Display for UnserializeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "serialized text cannot be read at byte {}", self.offset)
+        write!(f, "malformed serialized value at byte {}", self.offset)
     }
 }
 
 impl std::error::Error for UnserializeError {}
 
-/// Reads one value; as in PHP, what follows it is ignored.
+/// Parses one value; as in PHP, trailing bytes are ignored.
 ///
 /// # Errors
-/// When the text is malformed, cut short or nested more deeply than [`MAX_DEPTH`].
+/// If the text is malformed, truncated or nested deeper than [`MAX_DEPTH`].
 pub fn unserialize(text: &[u8]) -> Result<Php, UnserializeError> {
     let mut cursor = Cursor::new(text);
     read(&mut cursor, 0)
@@ -84,9 +85,10 @@ fn read_entries(
     cursor.close()
 }
 
-/// Writes a value as PHP's `serialize()` does.
+/// Writes a value like PHP's `serialize()`.
 ///
-/// What [`unserialize`] read comes out the same again, except for spellings PHP itself would not write (`d:1e5;`, `i:007;`).
+/// A value parsed by [`unserialize`] is written with the same bytes, except for spellings that PHP itself never
+/// writes (`d:1e5;`, `i:007;`).
 pub fn serialize(value: &Php) -> Vec<u8> {
     let mut out = Vec::new();
     write(value, &mut out);
@@ -118,7 +120,7 @@ fn write(value: &Php, out: &mut Vec<u8>) {
             out.extend_from_slice(&object.class);
             out.extend_from_slice(format!("\":{}:{{", object.properties.len()).as_bytes());
             for (key, value) in &object.properties {
-                // Property names are text even where they look like integers.
+                // Property names are strings even if they look like integers.
                 write_text(&key.to_bytes(), out);
                 write(value, out);
             }

@@ -1,4 +1,4 @@
-//! Search and replace in stored text, for imports that move a site to another address.
+//! Search and replace in stored values, for imports that move a site to another URL.
 
 use super::{
     MAX_DEPTH, UnserializeError,
@@ -6,14 +6,14 @@ use super::{
     token::{Cursor, Token},
 };
 
-/// How many layers of serialized text inside a serialized string are followed; beyond, the text is treated as plain.
+/// Maximum number of serialized strings nested in each other. Deeper text is treated as plain text.
 const MAX_LAYERS: usize = 8;
 
-/// Replaces `old` by `new` in stored text, so that serialized text stays readable: the lengths of strings follow, also
-/// of serialized strings inside strings.
+/// Replaces `old` by `new` in a stored value and updates the lengths of serialized strings, including serialized
+/// strings inside strings.
 ///
-/// Values change, array keys, property names, class names and custom payloads do not. Everything else is kept byte for
-/// byte. Text that is not serialized, or is broken, has `old` replaced wherever it stands. An empty `old` changes nothing.
+/// Only values change. Array keys, property names, class names and custom payloads are preserved. In text that is not
+/// serialized or is malformed, every occurrence of `old` is replaced. An empty `old` changes nothing.
 pub fn search_replace(text: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     replace_layer(text, old, new, 0)
 }
@@ -81,6 +81,6 @@ fn replace_plain(text: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     out
 }
 
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    text.windows(wanted.len()).position(|window| window == wanted)
+fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
+    text.windows(needle.len()).position(|window| window == needle)
 }

@@ -1,11 +1,11 @@
-//! How WordPress keeps values in text columns: scalars as text, arrays and objects serialized.
+//! How WordPress stores values in text columns: scalars as text, arrays and objects serialized.
 
 use super::{serialize, unserialize};
 use crate::{Php, float};
 
-/// Whether text looks serialized, by its first and last characters.
+/// Whether text looks serialized, by its first characters.
 ///
-/// `strict` also looks at the end; without it anything may follow the first token. Source: `is_serialized`.
+/// `strict` also checks the end of the text; otherwise anything may follow the first token. Source: `is_serialized`.
 pub fn is_serialized(text: &[u8], strict: bool) -> bool {
     let text = trim(text);
     if text == b"N;" {
@@ -20,8 +20,8 @@ pub fn is_serialized(text: &[u8], strict: bool) -> bool {
             return false;
         }
     } else {
-        let place = |mark: u8| text.iter().position(|b| *b == mark);
-        let (semicolon, brace) = (place(b';'), place(b'}'));
+        let position_of = |mark: u8| text.iter().position(|b| *b == mark);
+        let (semicolon, brace) = (position_of(b';'), position_of(b'}'));
         if (semicolon.is_none() && brace.is_none()) || semicolon.is_some_and(|n| n < 3) || brace.is_some_and(|n| n < 4)
         {
             return false;
@@ -50,18 +50,18 @@ pub fn is_serialized_string(text: &[u8]) -> bool {
     text.len() >= 4 && text.starts_with(b"s:") && text.ends_with(b"\";")
 }
 
-/// The value to store: arrays and objects serialized, text that looks serialized once more, all else unchanged.
+/// The value to store: arrays, objects and text that looks serialized are serialized, all other values are unchanged.
 /// Source: `maybe_serialize`.
 pub fn maybe_serialize(value: Php) -> Php {
     match &value {
         Php::Array(_) | Php::Object(_) | Php::Opaque(_) => Php::Bytes(serialize(&value)),
-        // So that reading gives this very text back.
+        // Otherwise reading would unserialize the text.
         Php::Bytes(text) if is_serialized(text, false) => Php::Bytes(serialize(&value)),
         _ => value,
     }
 }
 
-/// The value of stored text: unserialized where it looks serialized (`false` when that fails), else unchanged.
+/// The value of stored text: unserialized if it looks serialized (`false` if that fails), unchanged otherwise.
 /// Source: `maybe_unserialize`.
 pub fn maybe_unserialize(value: Php) -> Php {
     match &value {
@@ -70,8 +70,8 @@ pub fn maybe_unserialize(value: Php) -> Php {
     }
 }
 
-/// The text of a value in an option or meta column: [`maybe_serialize`], then PHP's cast to text (`true` is `1`; `false`
-/// and null are empty).
+/// The text of a value in an option or meta column: [`maybe_serialize`], then PHP's cast to string (`true` is `1`;
+/// `false` and null are empty).
 pub fn to_stored(value: Php) -> Vec<u8> {
     match maybe_serialize(value) {
         Php::Bytes(text) => text,
@@ -82,12 +82,12 @@ pub fn to_stored(value: Php) -> Vec<u8> {
     }
 }
 
-/// The value of an option or meta column: text, or what its serialized text holds.
+/// The value in an option or meta column: plain text, or the unserialized value.
 pub fn from_stored(text: &[u8]) -> Php {
     maybe_unserialize(Php::Bytes(text.to_vec()))
 }
 
-/// Text without the characters that PHP's `trim` takes from both ends.
+/// PHP's `trim` for bytes.
 pub(super) fn trim(text: &[u8]) -> &[u8] {
     let blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0 | 0x0B);
     let Some(start) = text.iter().position(|b| !blank(b)) else { return b"" };

@@ -1,12 +1,12 @@
-//! Round trips, the rules for stored values, replacing, and arbitrary input.
+//! Round trips, the rules for stored values, search and replace, and arbitrary input.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
 
-/// Text that reads and comes out the same again, and its JSON.
-fn same_again() -> Vec<(&'static [u8], Value)> {
+/// Text that is parsed and written with the same bytes, and its JSON.
+fn round_trips() -> Vec<(&'static [u8], Value)> {
     vec![
         (b"N;", json!(null)),
         (b"b:1;", json!(true)),
@@ -28,8 +28,8 @@ fn same_again() -> Vec<(&'static [u8], Value)> {
 }
 
 #[test]
-fn reads_and_writes_the_same_bytes() {
-    for (text, json) in same_again() {
+fn parsing_and_writing_round_trip() {
+    for (text, json) in round_trips() {
         let value = unserialize(text).unwrap();
         assert_eq!(serialize(&value), text, "{}", text.escape_ascii());
         assert_eq!(Value::from(value), json, "{}", text.escape_ascii());
@@ -37,7 +37,7 @@ fn reads_and_writes_the_same_bytes() {
 }
 
 #[test]
-fn other_spellings_are_read() {
+fn non_canonical_spellings_are_parsed() {
     for (text, canonical) in [
         (&b"i:+5;"[..], &b"i:5;"[..]),
         (b"i:007;", b"i:7;"),
@@ -102,7 +102,7 @@ fn depth_is_bounded() {
 
 #[test]
 fn looks_serialized() {
-    // text, strictly, loosely
+    // text, strict, not strict
     for (text, strict, loose) in [
         ("N;", true, true),
         (" N;\n", true, true),
@@ -127,15 +127,15 @@ fn looks_serialized() {
         assert_eq!(is_serialized(text.as_bytes(), true), strict, "{text}");
         assert_eq!(is_serialized(text.as_bytes(), false), loose, "{text}");
     }
-    for (text, is) in
+    for (text, expected) in
         [("s:9:\"a\";", true), (" s:1:\"a\"; ", true), ("s:1:\"a\"", false), ("i:5;", false), ("s:;", false)]
     {
-        assert_eq!(is_serialized_string(text.as_bytes()), is, "{text}");
+        assert_eq!(is_serialized_string(text.as_bytes()), expected, "{text}");
     }
 }
 
 #[test]
-fn stored_values_come_back() {
+fn stored_values_round_trip() {
     // value, column text, value read back
     for (value, text, back) in [
         (json!("plain"), "plain", json!("plain")),
@@ -152,11 +152,11 @@ fn stored_values_come_back() {
         assert_eq!(Value::from(from_stored(&stored)), back);
     }
     assert_eq!(from_stored(b"a:1:{i:0;b:1;}}"), unserialize(b"a:1:{i:0;b:1;}").unwrap());
-    assert_eq!(from_stored(b"a:2:{i:0;b:1;}"), Php::Bool(false), "broken text reads as false");
+    assert_eq!(from_stored(b"a:2:{i:0;b:1;}"), Php::Bool(false), "malformed text reads as false");
 }
 
 #[test]
-fn replacing_keeps_lengths() {
+fn replacing_updates_lengths() {
     let inner = "a:1:{s:3:\"old\";s:7:\"old/old\";}";
     let inner_new = "a:1:{s:3:\"old\";s:9:\"newe/newe\";}";
     let wrap = |text: &str| format!("a:2:{{i:0;s:{}:\"{text}\";i:1;d:0.10000000000000001;}}", text.len());
@@ -179,7 +179,7 @@ fn replacing_keeps_lengths() {
     assert_eq!(search_replace(b"abc", b"", b"x"), b"abc");
 }
 
-/// Values of every kind, but no NaN (not equal to itself) and no negative zero (an integer zero once it was JSON).
+/// Values of every kind except NaN (not equal to itself) and negative zero (an integer zero after a JSON round trip).
 fn any_value() -> impl Strategy<Value = Php> {
     let key = prop_oneof![
         any::<i64>().prop_map(Key::Int),
@@ -189,7 +189,7 @@ fn any_value() -> impl Strategy<Value = Php> {
         Just(Php::Null),
         any::<bool>().prop_map(Php::Bool),
         any::<i64>().prop_map(Php::Int),
-        any::<f64>().prop_filter("NaN is not itself", |f| !f.is_nan()).prop_map(|f| Php::Float(f + 0.0)),
+        any::<f64>().prop_filter("NaN is not equal to itself", |f| !f.is_nan()).prop_map(|f| Php::Float(f + 0.0)),
         prop::collection::vec(any::<u8>(), 0..12).prop_map(Php::Bytes),
         Just(Php::Opaque(b"C:1:\"X\":2:{};}".to_vec())),
     ];
@@ -204,7 +204,7 @@ fn any_value() -> impl Strategy<Value = Php> {
 
 proptest! {
     #[test]
-    fn written_values_read_back(value in any_value()) {
+    fn written_values_round_trip(value in any_value()) {
         let text = serialize(&value);
         let back = unserialize(&text).unwrap();
         prop_assert_eq!(serialize(&back), text);
@@ -212,20 +212,20 @@ proptest! {
     }
 
     #[test]
-    fn stored_text_is_itself(text in "[abdisNO:;{}\"0-9 ]{0,12}") {
+    fn stored_text_round_trips(text in "[abdisNO:;{}\"0-9 ]{0,12}") {
         prop_assert_eq!(from_stored(&to_stored(Php::from(text.as_str()))), Php::from(text.as_str()));
     }
 
     #[test]
-    fn replacing_with_the_same_changes_nothing(value in any_value(), old in prop::collection::vec(any::<u8>(), 0..2)) {
+    fn replacing_a_string_by_itself_changes_nothing(value in any_value(), old in prop::collection::vec(any::<u8>(), 0..2)) {
         let text = serialize(&value);
         prop_assert_eq!(search_replace(&text, &old, &old), text);
     }
 
     #[test]
-    fn replaced_text_still_reads(value in any_value()) {
+    fn text_is_valid_after_a_replacement(value in any_value()) {
         let text = serialize(&value);
-        // Broken only if a key or an opaque payload were touched.
+        // This fails only if a key or an opaque payload was changed.
         prop_assert!(unserialize(&search_replace(&text, b"a", b"bcd")).is_ok());
     }
 
@@ -239,23 +239,23 @@ proptest! {
     }
 
     #[test]
-    fn token_soup_never_panics(text in "([abdisSOCER]:|[0-9]{1,3}|[:;{}\"]|i:0;|a:1:\\{|s:1:\"){0,20}") {
+    fn random_tokens_never_panic(text in "([abdisSOCER]:|[0-9]{1,3}|[:;{}\"]|i:0;|a:1:\\{|s:1:\"){0,20}") {
         let _ = unserialize(text.as_bytes());
         let _ = search_replace(text.as_bytes(), b"0", b"11");
         let _ = from_stored(text.as_bytes());
     }
 
     #[test]
-    fn json_text_reads_back(value in any_value()) {
+    fn json_round_trips(value in any_value()) {
         let value = Value::from(value);
         let text = crate::json::encode(&value);
-        // Whole floats read back as integers, so texts are compared.
+        // Whole floats are parsed as integers, so compare the JSON text.
         let back = crate::json::decode(text.as_bytes()).unwrap();
         prop_assert_eq!(crate::json::encode(&back), text);
     }
 
     #[test]
-    fn json_soup_never_panics(text in "([\\[\\]{},:\"]|\\\\u[0-9a-fD]{0,4}|-?[0-9]{1,3}|[.eE+]|true|nul|é){0,20}") {
+    fn random_json_tokens_never_panic(text in "([\\[\\]{},:\"]|\\\\u[0-9a-fD]{0,4}|-?[0-9]{1,3}|[.eE+]|true|nul|é){0,20}") {
         let _ = crate::json::decode(text.as_bytes());
     }
 }

@@ -1,10 +1,10 @@
-//! Tokens of serialized text: the one place that knows the notation.
+//! Tokenizer of serialized text; the only module that parses the notation.
 
 use std::borrow::Cow;
 
 use super::UnserializeError;
 
-/// One token; entries of arrays and objects follow as further tokens, then [`Cursor::close`].
+/// One token. The entries of arrays and objects follow as further tokens, then [`Cursor::close`].
 #[derive(Debug, PartialEq)]
 pub(super) enum Token<'a> {
     Null,
@@ -14,13 +14,13 @@ pub(super) enum Token<'a> {
     Text(Cow<'a, [u8]>),
     /// Number of entries.
     Array(u64),
-    /// Class and number of properties.
+    /// Class name and number of properties.
     Object(&'a [u8], u64),
-    /// A reference, custom payload or enum case: its whole text.
+    /// The complete text of a reference, custom payload or enum case.
     Opaque(&'a [u8]),
 }
 
-/// Reads tokens from the front.
+/// Reads tokens from the front of the text.
 pub(super) struct Cursor<'a> {
     text: &'a [u8],
     at: usize,
@@ -33,12 +33,12 @@ impl<'a> Cursor<'a> {
         Cursor { text, at: 0 }
     }
 
-    /// How far reading has come, in bytes.
+    /// The current position, in bytes.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// The text between a former position and here.
+    /// The text between an earlier position and the current one.
     pub(super) fn since(&self, start: usize) -> &'a [u8] {
         self.text.get(start..self.at).unwrap_or_default()
     }
@@ -47,7 +47,7 @@ impl<'a> Cursor<'a> {
         UnserializeError { offset: self.at }
     }
 
-    /// The brace that ends an array or object.
+    /// Consumes the brace that ends an array or object.
     pub(super) fn close(&mut self) -> Result<()> {
         self.expect(b"}")
     }
@@ -120,7 +120,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A class name, quoted and counted, and the colon after it.
+    /// A quoted class name with its length, and the colon after it.
     fn class(&mut self) -> Result<&'a [u8]> {
         let class = self.quoted()?;
         let in_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'\\' | b':') || *b >= 0x80;
@@ -140,7 +140,7 @@ impl<'a> Cursor<'a> {
         Ok(text)
     }
 
-    /// `length:"text";` with bytes written as `\41`; the length counts the bytes meant.
+    /// `length:"text";` with bytes written as `\41`; the length counts the decoded bytes.
     fn escaped_text(&mut self) -> Result<Vec<u8>> {
         let length = self.number(b':')?;
         self.expect(b"\"")?;
@@ -161,7 +161,8 @@ impl<'a> Cursor<'a> {
         Ok(out)
     }
 
-    /// An unsigned number and the mark after it; one beyond 64 bits saturates and fails later, for want of input.
+    /// An unsigned number and the mark after it. A number beyond 64 bits saturates; reading that many bytes then
+    /// fails.
     fn number(&mut self, end: u8) -> Result<u64> {
         let mut n: u64 = 0;
         let start = self.at;
@@ -186,7 +187,7 @@ impl<'a> Cursor<'a> {
 
     fn until(&mut self, end: u8) -> Result<&'a [u8]> {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        // A number is short: looking no further keeps the work on malformed text linear.
+        // Numbers are short; the limit keeps parsing of malformed text linear.
         let length = rest.iter().take(512).position(|b| *b == end).ok_or_else(|| self.error())?;
         self.at += length + 1;
         Ok(&rest[..length])
@@ -202,7 +203,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Signed decimal digits; beyond 64 bits the value saturates.
+/// Signed decimal digits, saturating beyond 64 bits.
 fn integer(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -227,7 +228,7 @@ fn float(text: &[u8]) -> Option<f64> {
         b"NAN" => return Some(f64::NAN),
         _ => {}
     }
-    // Rust reads the same notation, and words besides.
+    // Rust's parser accepts the same notation, and also words such as `infinity`.
     let plain = text.iter().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.' | b'e' | b'E'));
     if plain { std::str::from_utf8(text).ok()?.parse().ok() } else { None }
 }

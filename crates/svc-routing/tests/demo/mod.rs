@@ -1,5 +1,5 @@
-//! The demo namespace, which has every kind of route that the framework can have: as the server's example registers it,
-//! here without a server.
+//! The demo namespace, which has every kind of route that the framework supports. These are the routes of the server's
+//! example, without a server.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 #[path = "../../../svc-server/examples/demo/routes.rs"]
@@ -14,12 +14,12 @@ use svc_schema::dates::SiteZone;
 /// Namespace of the demo routes.
 pub const NS: &str = "demo/v1";
 
-/// Who calls in these tests.
+/// The caller in these tests.
 #[derive(Clone, Debug)]
 pub struct User {
     /// The user's id.
     pub id: i64,
-    /// What the user may do.
+    /// The user's capabilities.
     pub caps: &'static [&'static str],
 }
 
@@ -35,16 +35,16 @@ impl User {
     }
 }
 
-/// The site that the recordings are of, with the demo namespace only.
+/// The site of the recordings, with the demo namespace only.
 pub fn registry(brand: &str, order: ParamOrder) -> Registry {
     let brand = svc_brand::Brand::new(brand).expect("a brand");
     let home = "http://127.0.0.1:8801";
-    let facts = json!({
+    let index_fields = json!({
         "name": "Peer &amp; Site", "description": "Testing “quotes” &amp; more", "url": home, "home": home,
         "gmt_offset": -5, "timezone_string": "America/New_York",
     });
     let mut site = SiteInfo::new(brand.clone(), format!("{home}/{}/", brand.prefix()))
-        .fixed_facts(facts.as_object().cloned().unwrap_or_default());
+        .fixed_index_fields(index_fields.as_object().cloned().unwrap_or_default());
     site.param_order = order;
     let mut registry = Registry::for_site(site);
     let who = routes::Who {

@@ -1,8 +1,8 @@
-//! Abilities, as `wp_register_ability` declares them on the recorded site.
+//! Abilities, as registered with `wp_register_ability` on the recorded site.
 
 use serde_json::{Value, json};
 use svc_controllers::{
-    Site,
+    SiteSetup,
     abilities::{Ability, AbilityCall, AbilityCategory},
 };
 use svc_schema::{
@@ -12,7 +12,7 @@ use svc_schema::{
 
 const CATEGORY: &str = "demo-math";
 
-pub(crate) fn register(site: &mut Site) {
+pub(crate) fn register(site: &mut SiteSetup) {
     let all = &mut site.abilities;
     all.categorize(AbilityCategory::new(CATEGORY, "Demo math").describe("Sums and the like.").meta("level", 1));
     for ability in [add(), note(), wipe(), broken(), hidden()] {

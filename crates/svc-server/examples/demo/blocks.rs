@@ -1,11 +1,11 @@
-//! The block type that the recorded site registers: its attributes, and what makes its HTML.
+//! The block type of the recorded site: its attributes and its render function.
 
 use serde_json::{Map, Value, json};
 use svc_content::blocks::BlockType;
-use svc_controllers::Site;
+use svc_controllers::SiteSetup;
 
 /// Registers the block.
-pub(crate) fn register(site: &mut Site) {
+pub(crate) fn register(site: &mut SiteSetup) {
     let mut badge = BlockType::new("fixture/badge", "Badge")
         .attribute("label", json!({"type": "string", "default": "New"}))
         .attribute("count", json!({"type": "integer", "minimum": 0}))

@@ -1,5 +1,4 @@
-//! A site of one's own: the routes, types, taxonomies, meta and fields that the recorded WordPress site registers, on the
-//! same command line as the server itself.
+//! A program with its own registrations: the routes, types, taxonomies, meta and fields of the recorded WordPress site.
 //!
 //! `cargo run -p svc-server --example demo -- serve`
 

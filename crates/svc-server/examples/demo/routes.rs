@@ -1,8 +1,9 @@
-//! The routes of `demo/v1`: every way in which a route can be registered, each with a plain behaviour.
+//! The routes of `demo/v1`: every way of registering a route.
 
 use serde_json::{Map, Value, json};
 use svc_routing::{
-    Decision, Link, Method, Registry, Request, Response, Result, Route, allow_if, get, on, public, without_permission,
+    Link, Method, PermissionResult, Registry, Request, Response, Result, Route, allow_if, get, on, public,
+    without_permission,
 };
 use svc_schema::{Arg, Args, Error, MethodKind, Notice, Sanitizer, Schema, Validator, build, dates};
 
@@ -10,10 +11,10 @@ use super::schema_args::schema_args;
 
 const NAMESPACE: &str = "demo/v1";
 
-/// What the routes ask of whoever calls.
+/// Data about the caller that the routes use.
 #[derive(Clone, Copy)]
 pub(crate) struct Who {
-    /// The user's id; zero is nobody.
+    /// The user's id; zero for anonymous requests.
     pub(crate) id: fn(&Request) -> i64,
     /// Whether the user has a capability.
     pub(crate) can: fn(&Request, &str) -> bool,
@@ -21,13 +22,13 @@ pub(crate) struct Who {
     pub(crate) app_password: fn(&Request) -> Option<String>,
 }
 
-/// Registers all of them, on a site in this time zone.
+/// Registers all routes, for a site in this time zone.
 pub(crate) fn register(registry: &mut Registry, who: Who, zone: dates::SiteZone) -> std::result::Result<(), Notice> {
     let groups = [schema_tools(zone), arguments(), permissions(who), merging(), answers()];
     groups.into_iter().flatten().try_for_each(|route| registry.route(NAMESPACE, route))
 }
 
-/// A value as PHP prints the arrays that it made of it: an empty map, or one with the keys of a list, as a list.
+/// Converts objects as PHP's `json_encode` prints arrays: empty ones, and those with the keys of a list, become lists.
 fn php(value: Value) -> Value {
     match value {
         Value::Array(list) => list.into_iter().map(php).collect(),
@@ -39,7 +40,7 @@ fn php(value: Value) -> Value {
     }
 }
 
-/// What the request said: method, route, URL parameters, and each declared argument that it has.
+/// Echoes the request: method, route, URL parameters and declared arguments.
 async fn echo(req: Request) -> Result {
     let declared = req.endpoint().map(|e| e.args().clone()).unwrap_or_default();
     let has = |name: &&str| req.has_param(name);
@@ -52,7 +53,7 @@ async fn echo(req: Request) -> Result {
     Ok(json!({"method": req.method().as_str(), "route": req.route(), "url": req.params().url, "params": params}).into())
 }
 
-/// A callback that always returns this.
+/// A callback that returns a constant.
 fn fixed(value: Value) -> impl Fn(Request) -> std::future::Ready<Result> + Send + Sync + 'static {
     move |_| std::future::ready(Ok(value.clone().into()))
 }
@@ -61,7 +62,7 @@ fn arg(source: Value) -> Arg {
     Arg::new(Schema::compile(source))
 }
 
-/// A member of the JSON body.
+/// A property of the JSON body.
 fn member(req: &Request, name: &str) -> Value {
     req.json().and_then(|json| json.get(name)).cloned().unwrap_or_default()
 }
@@ -116,12 +117,12 @@ fn schema_tools(zone: dates::SiteZone) -> Vec<Route> {
     ]
 }
 
-/// An argument as its description, callbacks left out.
+/// The schema of an argument, without callbacks.
 fn described(arg: &Arg) -> Value {
     arg.source().clone()
 }
 
-/// Arguments with their own checks, and every source of parameters.
+/// Arguments with custom validation, and all sources of parameters.
 fn arguments() -> Vec<Route> {
     let mut fifth = arg(json!({"type": "string", "enum": ["p", "q"]}));
     (fifth.validate, fifth.sanitize) = (Validator::None, Sanitizer::None);
@@ -193,7 +194,7 @@ async fn sources(req: Request) -> Result {
     .into())
 }
 
-/// Who may: every outcome of a permission.
+/// Permissions: every possible result.
 fn permissions(who: Who) -> Vec<Route> {
     let tag = |default: &str| build::string().default(default);
     let common = Args::new().with("tag", tag("common")).with("note", build::string().describe("Shared note."));
@@ -224,7 +225,7 @@ fn permissions(who: Who) -> Vec<Route> {
     ]
 }
 
-/// Allows those who have this capability.
+/// Allows users with this capability.
 fn may(
     who: Who,
     capability: &'static str,
@@ -232,21 +233,21 @@ fn may(
     allow_if(move |req| (who.can)(req, capability))
 }
 
-async fn echo_decided(req: Request, _: Decision) -> Result {
+async fn echo_decided(req: Request, _: PermissionResult) -> Result {
     echo(req).await
 }
 
-async fn decide(req: Request) -> Result<Decision> {
-    let when = |allowed| if allowed { Decision::True } else { Decision::Denied };
+async fn decide(req: Request) -> Result<PermissionResult> {
+    let when = |allowed| if allowed { PermissionResult::True } else { PermissionResult::Denied };
     match req.require::<String>("mode")?.as_str() {
-        "true" => Ok(Decision::True),
-        "one" | "text" => Ok(Decision::Truthy),
-        // Zero is neither exactly false nor null, which are what refuses.
-        "zero" => Ok(Decision::Truthy),
+        "true" => Ok(PermissionResult::True),
+        "one" | "text" => Ok(PermissionResult::Truthy),
+        // Only `false` and `null` refuse; zero does not.
+        "zero" => Ok(PermissionResult::Truthy),
         "error" => Err(Error::new("fx_denied", "Denied by the fixture.").with_status(418)),
         "nostatus" => Err(Error::new("fx_denied_plain", "Denied without a status.")),
         "user" => Ok(when(req.is_authenticated())),
-        _ => Ok(Decision::Denied),
+        _ => Ok(PermissionResult::Denied),
     }
 }
 
@@ -262,7 +263,7 @@ fn merging() -> Vec<Route> {
     ]
 }
 
-/// Statuses, errors and values of every kind.
+/// Statuses, errors and values of all types.
 fn answers() -> Vec<Route> {
     vec![
         Route::new(r"/status/(?P<code>\d+)").endpoint(on("GET, POST", status, public)),

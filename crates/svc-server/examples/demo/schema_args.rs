@@ -1,9 +1,9 @@
-//! One argument for each keyword of schemas.
+//! One argument per schema keyword.
 
 use serde_json::json;
 use svc_schema::{Args, Schema};
 
-/// The arguments of `/demo/v1/schema`, in the order in which the index shows them.
+/// The arguments of `/demo/v1/schema`, in the order of the index.
 #[rustfmt::skip]
 pub(super) fn schema_args() -> Args {
     let rows = [

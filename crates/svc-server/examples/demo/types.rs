@@ -1,27 +1,24 @@
-//! Types, taxonomies, meta and additional fields, as `register_post_type` and its like declare them on the recorded site.
+//! Types, taxonomies, meta and additional fields of the recorded site.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_controllers::{
-    MetaField, RegisteredSetting, Site,
-    patterns::{Pattern, PatternCategory},
-    widgets::Sidebar,
-};
+use svc_controllers::{RegisteredSetting, RestSite, SiteSetup, patterns::Pattern};
 use svc_model::{PostId, PostType, Taxonomy};
 use svc_routing::{ExtraField, ObjectId, Registry};
 use svc_schema::{Error, build, dates::SiteZone};
+use svc_site::{MetaField, patterns::registry::PatternCategory, widgets::sidebar::Sidebar};
 use svc_store::{
     StoredText,
     meta::{self, MetaKind},
     posts,
 };
 
-/// Meta and field in which a user's nickname is kept.
+/// User meta and field with the nickname.
 const NICK: &str = "fx_nick";
 
-/// The site's time zone as its options name it.
-pub(crate) fn zone(site: &Site) -> SiteZone {
+/// The time zone of the site's options.
+pub(crate) fn zone(site: &RestSite) -> SiteZone {
     match site.settings() {
         Ok(settings) => {
             let offset = svc_php::numeric::text_to_float(settings.option("gmt_offset"));
@@ -32,7 +29,7 @@ pub(crate) fn zone(site: &Site) -> SiteZone {
 }
 
 /// Types, taxonomies and meta.
-pub(crate) fn register(site: &mut Site) {
+pub(crate) fn register(site: &mut SiteSetup) {
     taxonomies(site);
     post_types(site);
     post_meta(site);
@@ -45,7 +42,7 @@ pub(crate) fn register(site: &mut Site) {
     theme(site);
 }
 
-fn sidebars(site: &mut Site) {
+fn sidebars(site: &mut SiteSetup) {
     let main = Sidebar::new("sidebar-main", "Main Sidebar").describe("Shown beside posts.");
     let main = main.around_widgets("<section id=\"%1$s\" class=\"widget %2$s\">", "</section>");
     site.register_sidebar(main.around_titles("<h2 class=\"widget-title\">", "</h2>"));
@@ -53,8 +50,8 @@ fn sidebars(site: &mut Site) {
     site.register_sidebar(Sidebar::new("sidebar-public", "Public Area").describe("Readable by everyone.").in_rest());
 }
 
-/// What the theme supports by code, and a pattern of the site's own.
-fn theme(site: &mut Site) {
+/// Theme supports, and a pattern.
+fn theme(site: &mut SiteSetup) {
     let formats =
         ["standard", "aside", "gallery", "link", "image", "quote", "status", "video", "audio", "chat"].map(Value::from);
     site.theme_supports.insert("formats".to_owned(), formats.into_iter().collect());
@@ -78,17 +75,17 @@ fn theme(site: &mut Site) {
     });
 }
 
-fn settings(site: &mut Site) {
+fn settings(site: &mut SiteSetup) {
     let motto = build::string().title("Motto").describe("Motto of the site.").default("Onward");
     let clean: fn(Value) -> Option<Value> = |value| Some(svc_text::sanitize_text_field(value.as_str()?).into());
-    site.registered_settings.push(RegisteredSetting::new("fx_motto", motto).cleaned_by(clean));
+    site.registered_settings.push(RegisteredSetting::new("fx_motto", motto).sanitize_with(clean));
     let columns = build::integer().range(1..=6);
     let layout = build::object([("columns", columns), ("wide", build::boolean())]);
     let layout = layout.default(json!({"columns": 2, "wide": false}));
     site.registered_settings.push(RegisteredSetting::new("fx_layout", layout).named("fx_site_layout"));
 }
 
-fn taxonomies(site: &mut Site) {
+fn taxonomies(site: &mut SiteSetup) {
     let mut genre = Taxonomy::new("genre", &["book"]).labelled("Genres", "Genre").hierarchical().rest("genres");
     "Kinds of books.".clone_into(&mut genre.description);
     genre.show_admin_column = true;
@@ -96,7 +93,7 @@ fn taxonomies(site: &mut Site) {
     site.taxonomies.register(Taxonomy::new("shelf", &["book"]).labelled("Shelves", "Shelves"));
 }
 
-fn post_types(site: &mut Site) {
+fn post_types(site: &mut SiteSetup) {
     let features = ["title", "editor", "author", "custom-fields", "revisions", "thumbnail", "autosave"];
     let mut book = PostType::new("book").labelled("Books", "Book").public().rest("books").supporting(&features);
     "A book on the shelf.".clone_into(&mut book.description);
@@ -108,7 +105,7 @@ fn post_types(site: &mut Site) {
     site.types.register(PostType::new("ledger").labelled("Ledgers", "Ledger").public().supporting(&["title"]));
 }
 
-fn post_meta(site: &mut Site) {
+fn post_meta(site: &mut SiteSetup) {
     let any = |key: &str, kind: &str| MetaField::new(key, kind);
     let object = json!({
         "type": "object", "additionalProperties": false,
@@ -140,7 +137,7 @@ fn post_meta(site: &mut Site) {
     site.meta.register("post", "page", any("fx_page_note", "string"));
 }
 
-fn other_meta(site: &mut Site) {
+fn other_meta(site: &mut SiteSetup) {
     let prefs = json!({
         "type": "object", "properties": {"theme": {"type": "string"}, "compact": {"type": "boolean"}},
     });
@@ -160,8 +157,8 @@ fn other_meta(site: &mut Site) {
     }
 }
 
-/// Fields that responses get beside their own.
-pub(crate) fn fields(registry: &mut Registry, site: &Arc<Site>) {
+/// Additional fields of responses.
+pub(crate) fn fields(registry: &mut Registry, site: &Arc<RestSite>) {
     let schema = build::integer().describe("Words in the raw content.").context(&["view", "edit"]).readonly();
     nick(registry, site);
     let site = Arc::clone(site);
@@ -178,8 +175,8 @@ pub(crate) fn fields(registry: &mut Registry, site: &Arc<Site>) {
     registry.field(&["comment"], "fx_noschema", named);
 }
 
-/// A field of users that is kept in their meta.
-fn nick(registry: &mut Registry, site: &Arc<Site>) {
+/// A field of users, stored as meta.
+fn nick(registry: &mut Registry, site: &Arc<RestSite>) {
     let schema = build::string().describe("Nickname.").max_length(12).context(&["view", "edit", "embed"]);
     let (reads, writes) = (Arc::clone(site), Arc::clone(site));
     let nick = ExtraField::new(schema.compile())
@@ -194,7 +191,7 @@ fn nick(registry: &mut Registry, site: &Arc<Site>) {
                 if nick == "bad" {
                     return Err(Error::new("fx_bad_nick", "That nick is not allowed.").with_status(422));
                 }
-                let ObjectId::Number(id) = id else { return Ok(()) };
+                let ObjectId::Id(id) = id else { return Ok(()) };
                 let id = i64::try_from(id).unwrap_or_default();
                 site.write(move |tx| Ok(meta::update(tx, MetaKind::User, id, NICK, &StoredText::of(&nick)).map(drop)?))
                     .await
@@ -203,15 +200,15 @@ fn nick(registry: &mut Registry, site: &Arc<Site>) {
     registry.field(&["user"], NICK, nick);
 }
 
-/// Words as PHP's `str_word_count` sees them: runs of ASCII letters, apostrophes and hyphens; only at the ends of the
-/// whole text these marks do not count.
+/// Counts words as PHP's `str_word_count`: runs of ASCII letters, apostrophes and hyphens. These marks do not count at the ends of
+/// the text.
 fn n_words(text: &str) -> usize {
     let in_word = |c: char| c.is_ascii_alphabetic() || matches!(c, '\'' | '-');
     let text = text.trim_start_matches(['\'', '-']).trim_end_matches('-');
     text.split(|c| !in_word(c)).filter(|run| !run.is_empty()).count()
 }
 
-/// Cleans a text as a slug. The peer's own cleaning gets the key too, and takes it where nothing is left.
+/// Sanitizes a slug. The callback in WordPress also receives the key, and uses it as a fallback.
 fn title_or_key(text: &str) -> String {
     let slug = svc_text::sanitize_title(text);
     if slug.is_empty() { "fx_clean".to_owned() } else { slug }

@@ -1,48 +1,46 @@
-//! Copies a content folder (uploads, themes, plugins) along with an imported database.
+//! Copies a content folder (uploads, themes, plugins) for an imported database.
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use anyhow::{Context as _, Result, ensure};
 
-/// Folders of a content folder that mean something to the site.
+/// Folders of a content folder that are copied.
 const FOLDERS: [&str; 3] = ["uploads", "themes", "plugins"];
 
-/// Deepest folder that is followed.
+/// Maximum depth of folders.
 const DEPTH_LIMIT: usize = 64;
 
-/// What was copied.
+/// Totals of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Copied {
     pub(super) files: u64,
     pub(super) bytes: u64,
-    /// Links and other things that are no plain files.
+    /// Links, special files, and folders below the maximum depth.
     pub(super) skipped: u64,
 }
 
-/// Copies the known folders in `from` into `to`; files of the same name are replaced. Links are not followed: they could
-/// lead anywhere.
+/// Copies uploads, themes and plugins from one content folder into another and replaces files of the same name. Symbolic links
+/// are not followed, since they may point outside of the folder.
 ///
 /// # Errors
-/// When a folder cannot be read or a file not written; what was copied until then stays.
+/// If a folder cannot be read or a file cannot be written. Files copied until then stay.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<Copied> {
     let mut copied = Copied::default();
     let mut waiting: Vec<(PathBuf, PathBuf, usize)> =
         FOLDERS.iter().map(|f| (from.join(f), to.join(f), 0)).filter(|(f, ..)| f.is_dir()).collect();
-    if waiting.is_empty() {
-        return Err(Error::Refused(format!("{} holds none of uploads, themes and plugins", from.display())));
-    }
+    ensure!(!waiting.is_empty(), "{} has no folder uploads, themes or plugins", from.display());
     while let Some((source, target, depth)) = waiting.pop() {
-        std::fs::create_dir_all(&target).map_err(Error::io(format!("cannot make {}", target.display())))?;
-        let reading = || Error::io(format!("cannot read {}", source.display()));
-        for entry in std::fs::read_dir(&source).map_err(reading())? {
-            let entry = entry.map_err(reading())?;
-            let kind = entry.file_type().map_err(reading())?;
+        std::fs::create_dir_all(&target).with_context(|| format!("cannot create {}", target.display()))?;
+        let reading = || format!("cannot read {}", source.display());
+        for entry in std::fs::read_dir(&source).with_context(reading)? {
+            let entry = entry.with_context(reading)?;
+            let kind = entry.file_type().with_context(reading)?;
             let target = target.join(entry.file_name());
             if kind.is_dir() && depth < DEPTH_LIMIT {
                 waiting.push((entry.path(), target, depth + 1));
             } else if kind.is_file() {
-                let writing = Error::io(format!("cannot copy {} to {}", entry.path().display(), target.display()));
-                copied.bytes += std::fs::copy(entry.path(), &target).map_err(writing)?;
+                let writing = || format!("cannot copy {} to {}", entry.path().display(), target.display());
+                copied.bytes += std::fs::copy(entry.path(), &target).with_context(writing)?;
                 copied.files += 1;
             } else {
                 copied.skipped += 1;
@@ -57,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_folders_are_copied_and_links_are_not_followed() {
+    fn copies_known_folders_and_skips_links() {
         let dir = tempfile::tempdir().unwrap();
         let (from, to) = (dir.path().join("from"), dir.path().join("to"));
         std::fs::create_dir_all(from.join("uploads/2024/01")).unwrap();
@@ -73,8 +71,8 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_content_is_told() {
+    fn rejects_a_folder_without_content() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(copy(dir.path(), &dir.path().join("to")).unwrap_err().to_string().contains("holds none of"));
+        assert!(copy(dir.path(), &dir.path().join("to")).unwrap_err().to_string().contains("has no folder uploads"));
     }
 }

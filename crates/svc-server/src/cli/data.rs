@@ -1,4 +1,4 @@
-//! `import`, `export` and `backup`: sites in and out.
+//! `import`, `export` and `backup`.
 
 use std::{
     fs::File,
@@ -6,17 +6,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use anyhow::{Context as _, Result, anyhow, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use indicatif::{ProgressBar, ProgressStyle};
 use svc_store::import::{ImportOptions, Progress};
 
 use super::{content, output::say};
-use crate::{
-    config::Config,
-    error::{Error, Result},
-    first_run,
-    site::open_store,
-};
+use crate::{config::Config, first_run, site::open_store};
 
 fn path(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).value_parser(value_parser!(PathBuf)).help(help)
@@ -24,14 +20,14 @@ fn path(name: &'static str, help: &'static str) -> Arg {
 
 pub(super) fn import_command() -> Command {
     Command::new("import")
-        .about("Load the dump of a WordPress site's database into an empty database")
+        .about("Import a dump of a WordPress database into an empty database")
         .arg(
-            path("dump", "What mysqldump or mariadb-dump wrote; may be gzipped")
+            path("dump", "Output of mysqldump or mariadb-dump, optionally gzipped")
                 .value_name("DUMP.sql[.gz]")
                 .required(true),
         )
         .arg(
-            path("content", "A wp-content folder whose uploads, themes and plugins are copied")
+            path("content", "Copy uploads, themes and plugins from this wp-content folder")
                 .long("content")
                 .value_name("DIR"),
         )
@@ -40,25 +36,25 @@ pub(super) fn import_command() -> Command {
                 .long("search-replace")
                 .value_name("OLD=NEW")
                 .action(ArgAction::Append)
-                .help("Replace a text everywhere in the data, such as the site's old address by its new one"),
+                .help("Replace a text everywhere in the data, such as the site's old URL by its new one"),
         )
         .arg(
             Arg::new("dump-prefix")
                 .long("dump-prefix")
                 .value_name("PREFIX")
-                .help("Beginning of the dump's table names, where it cannot be found out"),
+                .help("Table prefix of the dump, if it cannot be detected"),
         )
-        .arg(Arg::new("overwrite").long("overwrite").action(ArgAction::SetTrue).help("Replace the site that is there"))
+        .arg(Arg::new("overwrite").long("overwrite").action(ArgAction::SetTrue).help("Replace the existing site"))
 }
 
-pub(super) fn import(config: &Config, args: &ArgMatches) -> Result {
+pub(super) fn import(config: &Config, args: &ArgMatches) -> Result<()> {
     let dump: &PathBuf = args.get_one("dump").expect("clap requires it");
-    let reading = || Error::io(format!("cannot read {}", dump.display()));
-    let file = File::open(dump).map_err(reading())?;
-    let length = file.metadata().map_err(reading())?.len();
+    let reading = || format!("cannot read {}", dump.display());
+    let file = File::open(dump).with_context(reading)?;
+    let length = file.metadata().with_context(reading)?.len();
     let content: Option<&PathBuf> = args.get_one("content");
     if let Some(folder) = content.filter(|f| !f.is_dir()) {
-        return Err(Error::Refused(format!("{} is not a folder", folder.display())));
+        anyhow::bail!("{} is not a folder", folder.display());
     }
     let search_replace =
         args.get_many::<String>("search-replace").unwrap_or_default().map(|p| pair(p)).collect::<Result<_>>()?;
@@ -73,18 +69,17 @@ pub(super) fn import(config: &Config, args: &ArgMatches) -> Result {
         overwrite: args.get_flag("overwrite"),
         progress: Some(&mut show),
     };
-    let report =
-        store.import(BufReader::new(file), options).map_err(|e| Error::Refused(format!("{}: {e}", dump.display())))?;
+    let report = store.import(BufReader::new(file), options).with_context(|| dump.display().to_string())?;
     bar.finish_and_clear();
-    say(&format!("Loaded {} rows of {} tables.", report.rows(), report.tables.len()));
+    say(&format!("Imported {} rows of {} tables.", report.rows(), report.tables.len()));
     for (table, rows) in &report.skipped {
-        say(&format!("Left out: {table} ({rows} rows), which is no table of a site."));
+        say(&format!("Skipped {table} ({rows} rows): not a table of WordPress."));
     }
     if let Some(from) = content {
         let copied = content::copy(from, &config.content_dir)?;
         say(&format!("Copied {} files ({} bytes).", copied.files, copied.bytes));
         if copied.skipped > 0 {
-            say(&format!("Left out: {} links and special files.", copied.skipped));
+            say(&format!("Skipped {} links and special files.", copied.skipped));
         }
     }
     Ok(())
@@ -94,11 +89,11 @@ fn pair(text: &str) -> Result<(String, String)> {
     let (old, new) = text
         .split_once('=')
         .filter(|(old, _)| !old.is_empty())
-        .ok_or_else(|| Error::Refused(format!("--search-replace {text}: must be like OLD=NEW")))?;
+        .ok_or_else(|| anyhow!("--search-replace {text}: must have the form OLD=NEW"))?;
     Ok((old.to_owned(), new.to_owned()))
 }
 
-/// A bar for people; nothing where nobody watches.
+/// A progress bar; hidden unless standard error is a terminal.
 fn progress_bar(length: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -109,44 +104,45 @@ fn progress_bar(length: u64) -> ProgressBar {
 
 pub(super) fn export_command() -> Command {
     Command::new("export")
-        .about("Write the site's database as SQL that mysql, mariadb and `import` can load")
-        .arg(path("file", "Where to write it; must not exist").value_name("FILE.sql").required(true))
+        .about("Export the database as SQL, for mysql, mariadb and `import`")
+        .arg(path("file", "Output file; must not exist").value_name("FILE.sql").required(true))
 }
 
-pub(super) fn export(config: &Config, args: &ArgMatches) -> Result {
+pub(super) fn export(config: &Config, args: &ArgMatches) -> Result<()> {
     let store = existing(config)?;
     write_new(args, |file| {
         let mut out = BufWriter::new(file);
-        store.export(&mut out, &mut |_| ()).map_err(|e| Error::Refused(e.to_string()))?;
-        out.flush().map_err(Error::io("cannot write the export"))
+        store.export(&mut out, &mut |_| ())?;
+        out.flush().context("cannot write the export")
     })
 }
 
 pub(super) fn backup_command() -> Command {
     Command::new("backup")
-        .about("Copy an SQLite database, as of one moment, while it is in use")
-        .arg(path("file", "Where to write it; must not exist").value_name("FILE.db").required(true))
+        .about("Copy a consistent snapshot of an SQLite database while it is in use")
+        .arg(path("file", "Output file; must not exist").value_name("FILE.db").required(true))
 }
 
-pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result {
+pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result<()> {
     let to: &PathBuf = args.get_one("file").expect("clap requires it");
-    existing(config)?.backup(to).map_err(Error::store(format!("cannot back up to {}", to.display())))?;
+    existing(config)?.backup(to).with_context(|| format!("cannot back up to {}", to.display()))?;
     say(&format!("Wrote {}.", to.display()));
     Ok(())
 }
 
-/// The store, which must hold a site.
+/// Opens the store of an existing site.
 fn existing(config: &Config) -> Result<svc_store::Store> {
     let store = open_store(config)?;
-    if first_run::has_site(&store)? { Ok(store) } else { Err(Error::Refused("the database holds no site".to_owned())) }
+    ensure!(first_run::has_site(&store)?, "the database contains no site");
+    Ok(store)
 }
 
-/// Writes a file that is not there yet, readable by its owner only; what was begun and failed is removed.
-fn write_new(args: &ArgMatches, write: impl FnOnce(&File) -> Result) -> Result {
+/// Writes a new file, readable by its owner only. Removes it if writing fails.
+fn write_new(args: &ArgMatches, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
     let path: &PathBuf = args.get_one("file").expect("clap requires it");
-    let file = create_private(path).map_err(Error::io(format!("cannot write {}", path.display())))?;
-    let written =
-        write(&file).and_then(|()| file.sync_all().map_err(Error::io(format!("cannot write {}", path.display()))));
+    let writing = || format!("cannot write {}", path.display());
+    let file = create_private(path).with_context(writing)?;
+    let written = write(&file).and_then(|()| file.sync_all().with_context(writing));
     match written {
         Ok(()) => say(&format!("Wrote {}.", path.display())),
         Err(_) => drop(std::fs::remove_file(path)),
@@ -167,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_to_replace() {
+    fn parses_search_replace_pairs() {
         assert_eq!(pair("http://a=http://b").unwrap(), ("http://a".to_owned(), "http://b".to_owned()));
         assert!(pair("x").is_err() && pair("=x").is_err());
     }

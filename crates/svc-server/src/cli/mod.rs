@@ -1,48 +1,49 @@
-//! The command line: the tree of commands, the flags made from the table of settings, and which function does what.
+//! The command line: its commands, with a flag for each setting.
 
 mod content;
 mod data;
 mod doctor;
 mod output;
-mod people;
 mod serve;
 mod show;
 mod themes;
+mod users;
 
 use std::process::ExitCode;
 
+use anyhow::Result;
+use chrono::{NaiveDateTime, Utc};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::{
     config::{Config, SETTINGS, Setting, Sources},
-    error::Result,
     site::SiteBuilder,
 };
 
-/// The tree of commands.
+/// The commands with their flags.
 fn command() -> Command {
     let settings = SETTINGS.iter().filter(|s| !is_key(s)).map(flag);
     Command::new("svc-server")
-        .about("Serves a content site: its interface, its pages, its uploads.")
+        .about("Serves a content site: REST API, pages and uploads.")
         .after_help(
-            "Settings can also stand in ./svc.toml, in svc.toml in the data folder, in the file of --config, and in \
-             environment variables (SVC_LISTEN for --listen).",
+            "Settings are also read from ./svc.toml, svc.toml in the data folder, the file of --config, and environment \
+             variables (SVC_LISTEN for --listen).",
         )
         .version(env!("CARGO_PKG_VERSION"))
         .args(settings.map(|a| a.global(true).help_heading("Settings")))
-        .subcommand(Command::new("serve").about("Serve the site (what is done when no command is given)"))
+        .subcommand(Command::new("serve").about("Serve the site (default)"))
         .subcommand(show::config_command())
         .subcommand(show::routes_command())
         .subcommand(doctor::doctor_command())
         .subcommand(data::import_command())
         .subcommand(data::export_command())
         .subcommand(data::backup_command())
-        .subcommand(people::user_command())
-        .subcommand(people::app_password_command())
+        .subcommand(users::user_command())
+        .subcommand(users::app_password_command())
         .subcommand(themes::command())
 }
 
-/// The eight keys have no flags: other users of the machine could read them.
+/// The eight keys have no flags, since other users of the machine can read the command line.
 fn is_key(setting: &Setting) -> bool {
     setting.key.starts_with("keys.")
 }
@@ -56,26 +57,27 @@ fn flag(setting: &Setting) -> Arg {
         .help(format!("{}{default}", setting.help))
 }
 
-/// The flags that were given.
-fn given(matches: &ArgMatches) -> Vec<(&'static Setting, String)> {
+/// The flags on the command line.
+fn flags(matches: &ArgMatches) -> Vec<(&'static Setting, String)> {
     let value = |s: &'static Setting| Some((s, matches.get_one::<String>(s.key)?.clone()));
     SETTINGS.iter().filter(|s| !is_key(s)).filter_map(value).collect()
 }
 
-/// Carries out what the process's arguments ask for.
+/// Runs the command of the process's arguments.
 pub(crate) fn main(builder: SiteBuilder) -> ExitCode {
     let matches = command().get_matches();
-    match carry_out(&builder, &matches) {
+    match run(&builder, &matches, Utc::now().naive_utc()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::complain(&error.to_string());
+            output::print_error(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     }
 }
 
-fn carry_out(builder: &SiteBuilder, matches: &ArgMatches) -> Result {
-    let config = Config::load(&Sources::of_process(given(matches)))?;
+/// Runs a command. `now` is the current time in UTC.
+fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Result<()> {
+    let config = Config::load(&Sources::of_process(flags(matches)))?;
     match matches.subcommand() {
         None | Some(("serve", _)) => serve::serve(builder, &config),
         Some(("config", _)) => {
@@ -87,10 +89,10 @@ fn carry_out(builder: &SiteBuilder, matches: &ArgMatches) -> Result {
         Some(("import", args)) => data::import(&config, args),
         Some(("export", args)) => data::export(&config, args),
         Some(("backup", args)) => data::backup(&config, args),
-        Some(("user", args)) => people::user(&config, args),
-        Some(("app-password", args)) => people::app_password(&config, args),
+        Some(("user", args)) => users::user(&config, args, now),
+        Some(("app-password", args)) => users::app_password(&config, args, now),
         Some(("theme", args)) => themes::run(&config, args),
-        Some((other, _)) => unreachable!("clap knows no command {other}"),
+        Some((other, _)) => unreachable!("clap accepts no command {other}"),
     }
 }
 
@@ -99,37 +101,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tree_of_commands_is_sound() {
+    fn the_command_tree_is_valid() {
         command().debug_assert();
     }
 
     #[test]
-    fn flags_are_understood_before_and_after_a_command() {
+    fn accepts_flags_before_and_after_a_command() {
         for line in
             [["x", "--listen", "h:1", "serve", "--brand", "wp"], ["x", "serve", "--brand", "wp", "--listen", "h:1"]]
         {
             let matches = command().try_get_matches_from(line).unwrap();
-            let mut flags: Vec<(&str, String)> = given(&matches).into_iter().map(|(s, v)| (s.key, v)).collect();
+            let mut flags: Vec<(&str, String)> = flags(&matches).into_iter().map(|(s, v)| (s.key, v)).collect();
             flags.sort_unstable();
             assert_eq!(flags, [("brand", "wp".to_owned()), ("listen", "h:1".to_owned())]);
         }
     }
 
     #[test]
-    fn no_key_has_a_flag() {
+    fn keys_have_no_flags() {
         let line = ["x", "--keys-auth-key", "secret"];
         assert!(command().try_get_matches_from(line).is_err());
     }
 
     #[test]
-    fn accounts_are_kept_from_the_command_line() {
+    fn manages_users_and_application_passwords() {
+        use chrono::DateTime;
         use svc_store::{MetaKind, meta, users};
 
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data").display().to_string();
+        let now = DateTime::from_timestamp(1_700_000_000, 0).unwrap().naive_utc();
         let run = |words: &[&str]| {
             let line = ["svc-server", "--data", &data].into_iter().chain(words.iter().copied());
-            carry_out(&SiteBuilder::new(), &command().try_get_matches_from(line).unwrap())
+            super::run(&SiteBuilder::new(), &command().try_get_matches_from(line).unwrap(), now)
         };
         assert!(run(&["user", "list"]).is_err(), "there is no site yet");
         let config = Config::load(&Sources {
@@ -160,7 +164,9 @@ mod tests {
         assert_ne!(look().0, first.0);
         run(&["app-password", "create", "jo", "Phone"]).unwrap();
         let list = svc_auth::application_password::list_from_value(&look().3.json());
-        assert_eq!(list[0].name, "Phone");
+        assert_eq!((list[0].name.as_str(), list[0].created), ("Phone", 1_700_000_000));
+        let registered = store.read(|db| users::by_login(db, "jo")).unwrap().unwrap().registered;
+        assert_eq!(registered, Some(now));
         run(&["app-password", "revoke", "jo", &list[0].uuid]).unwrap();
         assert_eq!(look().3.as_stored(), "a:0:{}");
         for refused in [

@@ -1,24 +1,24 @@
-//! What a command says: results to standard output, complaints to standard error.
+//! Output of commands: results to standard output, errors to standard error.
 
 use std::io::Write;
 
-/// Writes a line of the command's result. A reader that went away is no reason to fail.
+/// Prints a line. A closed standard output is ignored.
 pub(crate) fn say(line: &str) {
     drop(writeln!(std::io::stdout().lock(), "{line}"));
 }
 
-/// Writes a line that must have been seen; whether it was written.
+/// Prints a line and flushes. Returns whether it was written.
 pub(super) fn show(line: &str) -> bool {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
 }
 
-/// Writes why a command failed.
-pub(super) fn complain(line: &str) {
+/// Prints an error.
+pub(super) fn print_error(line: &str) {
     drop(writeln!(std::io::stderr().lock(), "svc-server: {line}"));
 }
 
-/// Lines as columns, each as wide as its widest cell.
+/// Formats rows as columns, each as wide as its widest cell.
 pub(super) fn columns(rows: &[Vec<String>]) -> String {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |i: usize| rows.iter().filter_map(|r| r.get(i)).map(|c| c.chars().count()).max().unwrap_or(0);

@@ -1,42 +1,42 @@
-//! `serve`: the server itself.
+//! `serve`: runs the server.
 
 use std::{net::SocketAddr, time::Duration};
+
+use anyhow::{Context as _, Result};
 
 use super::output::{say, show};
 use crate::{
     config::{Config, SiteUrl},
-    error::{Error, Result},
+    http_server,
     in_flight::InFlight,
-    logs, serving,
+    logs,
     site::SiteBuilder,
 };
 
-/// How long the process waits for work that blocks, once all requests have ended.
+/// How long the process waits for blocking tasks after the last request.
 const LAST_WORK: Duration = Duration::from_secs(5);
 
-pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result {
+pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result<()> {
     logs::install(config);
     for name in &config.unknown_variables {
-        tracing::warn!("the variable {name} is not a setting");
+        tracing::warn!("the environment variable {name} is not a setting");
     }
-    serving::raise_limit(config.limits.connections);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(Error::io("cannot start the runtime"))?;
+    http_server::raise_limit(config.limits.connections);
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
     let done = runtime.block_on(run(builder, config));
-    // Work that blocks (a large image, a file system that does not respond) does not keep the process alive.
+    // A blocking task (a large image, a file system that does not respond) must not keep the process alive.
     runtime.shutdown_timeout(LAST_WORK);
     done
 }
 
-async fn run(builder: &SiteBuilder, config: &Config) -> Result {
-    // The address is taken first: a new site needs to know its port.
-    let listener = serving::bind(&config.listen).await?;
-    let here = listener.local_addr().map_err(Error::io("cannot tell the listening address"))?;
+async fn run(builder: &SiteBuilder, config: &Config) -> Result<()> {
+    // Bind first: the URL of a new site contains the port.
+    let listener = http_server::bind(&config.listen).await?;
+    let here = listener.local_addr().context("cannot read the listening address")?;
     let mut site = builder.open(config, &reachable(here)?)?;
     if let Some(created) = site.take_created() {
-        say("A new site was made. Sign in as:\n");
+        say("Created a new site. Log in as:\n");
         say(&format!("    user      {}", created.login));
         if show(&format!("    password  {}\n", created.password.expose())) {
             created.shown();
@@ -45,21 +45,21 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result {
     }
     let requests = InFlight::new();
     let router = requests.count(site.router());
-    // The address of the socket comes first: it is what works whatever the site is called in public.
+    // The socket's URL comes first: it works even if the public URL does not.
     say(&format!("Listening on {}", reachable(here)?.as_str()));
     let home = site.home().as_str();
-    say(&format!("The site:      {home}/"));
-    say(&format!("Its interface: {}", site.server().rest_url("/")));
+    say(&format!("Site:     {home}/"));
+    say(&format!("REST API: {}", site.server().rest_url("/")));
     tracing::info!(%here, home, "serving");
     let schedule = site.start_schedule();
-    serving::serve(listener, router, config.limits.clone(), serving::asked_to_stop()).await;
+    http_server::serve(listener, router, config.limits.clone(), http_server::shutdown_signal()).await;
     schedule.stop().await;
     requests.end().await;
     tracing::info!("stopped");
     Ok(())
 }
 
-/// The address at which this machine reaches the socket.
+/// The URL at which this machine reaches the socket.
 fn reachable(here: SocketAddr) -> Result<SiteUrl> {
     let host = match here.ip() {
         ip if ip.is_unspecified() => "localhost".to_owned(),
@@ -67,7 +67,7 @@ fn reachable(here: SocketAddr) -> Result<SiteUrl> {
         std::net::IpAddr::V4(ip) => ip.to_string(),
     };
     let port = if here.port() == 80 { String::new() } else { format!(":{}", here.port()) };
-    format!("http://{host}{port}").parse().map_err(Error::Refused)
+    format!("http://{host}{port}").parse().map_err(anyhow::Error::msg)
 }
 
 #[cfg(test)]
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_sockets() {
+    fn socket_urls() {
         for (socket, url) in [
             ("127.0.0.1:8080", "http://127.0.0.1:8080"),
             ("0.0.0.0:80", "http://localhost"),

@@ -1,17 +1,17 @@
-//! `config` and `routes`: what is set and what is registered.
+//! `config` and `routes`: the settings in force and the registered routes.
 
+use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use super::output::{columns, say};
 use crate::{
     config::{Config, SiteUrl},
-    error::{Error, Result},
     site::SiteBuilder,
 };
 
 pub(super) fn config_command() -> Command {
-    Command::new("config").about("Show every setting in force and where it comes from")
+    Command::new("config").about("Show every setting with its value and origin")
 }
 
 pub(super) fn config(config: &Config) {
@@ -21,20 +21,20 @@ pub(super) fn config(config: &Config) {
 }
 
 pub(super) fn routes_command() -> Command {
-    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("As a list of JSON objects");
-    Command::new("routes").about("Show the routes that are registered").arg(json)
+    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print a JSON array of objects");
+    Command::new("routes").about("Show the registered routes").arg(json)
 }
 
-/// Shows routes without touching the site's own data: they are those of an empty site with the same registrations.
-pub(super) fn routes(builder: &SiteBuilder, config: &Config, args: &ArgMatches) -> Result {
-    let address: SiteUrl = "http://localhost".parse().map_err(Error::Refused)?;
+/// Prints the routes. They are read from an empty temporary site with the same registrations, so the site's data is not used.
+pub(super) fn routes(builder: &SiteBuilder, config: &Config, args: &ArgMatches) -> Result<()> {
+    let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
     let folder = scratch()?;
     let mut config = config.clone();
     config.data.clone_from(&folder);
     config.content_dir = folder.join("content");
     config.database = svc_auth::Secret::new("sqlite::memory:");
     config.site_url = None;
-    let server = builder.open(&config, &address).map(|site| site.server());
+    let server = builder.open(&config, &unused).map(|site| site.server());
     drop(std::fs::remove_dir_all(&folder));
     let server = server?;
     let methods =
@@ -44,7 +44,7 @@ pub(super) fn routes(builder: &SiteBuilder, config: &Config, args: &ArgMatches) 
             .routes()
             .map(|r| json!({"route": r.pattern(), "namespace": r.namespace(), "methods": methods(r)}))
             .collect();
-        let text = serde_json::to_string_pretty(&all).map_err(|e| Error::Refused(e.to_string()))?;
+        let text = serde_json::to_string_pretty(&all)?;
         say(&text);
     } else {
         let rows: Vec<Vec<String>> =
@@ -54,8 +54,8 @@ pub(super) fn routes(builder: &SiteBuilder, config: &Config, args: &ArgMatches) 
     Ok(())
 }
 
-/// A folder of its own for keys that nobody needs.
+/// A path for a temporary data folder.
 fn scratch() -> Result<std::path::PathBuf> {
-    let name = svc_auth::random_text(16).map_err(|e| Error::Refused(e.to_string()))?;
+    let name = svc_auth::random_text(16)?;
     Ok(std::env::temp_dir().join(format!("svc-routes-{}", name.expose())))
 }

@@ -1,5 +1,5 @@
-//! The eight secrets that sign cookies and nonces: from the configuration, else from a file in the data folder that is
-//! made with random ones on the first start.
+//! The eight secrets that sign cookies and nonces: from the configuration, or from a file in the data folder with random ones,
+//! which is created on the first start.
 
 use std::{io::Write, path::Path};
 
@@ -14,7 +14,7 @@ use super::{
 /// Name of the file in the data folder.
 pub const KEY_FILE: &str = "keys.toml";
 
-/// The secrets as configured, by name (`auth_key` … `nonce_salt`), as far as they are.
+/// The configured secrets by name (`auth_key` … `nonce_salt`).
 #[derive(Clone, Debug, Default)]
 pub struct SecretKeys(Vec<(&'static str, Secret)>);
 
@@ -35,55 +35,55 @@ impl SecretKeys {
         Ok(SecretKeys(known))
     }
 
-    /// The secret of this name.
+    /// The secret with this name.
     pub fn get(&self, name: &str) -> Option<&Secret> {
         self.0.iter().find(|(n, _)| *n == name).map(|(_, secret)| secret)
     }
 
-    /// The keys to sign with. What is not configured, or is no secret (a placeholder, the same text twice), is what
-    /// the site itself has stored under this name, else comes from the data folder's file, which is made, readable by
-    /// its owner only, when it is not there.
+    /// Returns the signing keys. A secret that is missing or not usable (a placeholder, or the same text twice) is read from the
+    /// site's options (`stored`), or else from the file in the data folder, which is created if necessary, readable by its owner
+    /// only.
     ///
     /// # Errors
-    /// When the file is needed and cannot be read, understood or made.
-    pub fn complete(&self, data: &Path, of_site: impl Fn(&str) -> Option<String>) -> Result<Keys, ConfigError> {
+    /// If the file is needed and cannot be read, parsed or created.
+    pub fn complete(&self, data: &Path, stored: impl Fn(&str) -> Option<String>) -> Result<Keys, ConfigError> {
         let configured = |name: &str| self.get(name).map(|s| s.expose().to_owned());
-        if let Ok(keys) = Keys::resolve(configured, &of_site) {
+        if let Ok(keys) = Keys::resolve(configured, &stored) {
             return Ok(keys);
         }
         let path = data.join(KEY_FILE);
         let origin = Origin::File(path.clone(), 1);
         if !path.exists() {
-            generate(&path).map_err(|e| ConfigError::at(&origin, format!("cannot be made: {e}")))?;
+            generate(&path).map_err(|e| ConfigError::at(&origin, format!("cannot be created: {e}")))?;
         }
         let mut layers = Layers::default();
         layers.file(&path, true)?;
         let stored = |name: &str| {
             let in_file = || layers.get(&format!("keys.{name}")).map(|given| given.text.clone());
-            of_site(name).filter(|secret| !secret.is_empty()).or_else(in_file)
+            stored(name).filter(|secret| !secret.is_empty()).or_else(in_file)
         };
         Keys::resolve(configured, stored).map_err(|missing| ConfigError::at(&origin, missing.to_string()))
     }
 }
 
-/// Writes a file of fresh secrets. It is written next to its place and moved there, so that an interrupted start leaves
-/// no half of it.
+/// Writes a file of new secrets. It is written to a temporary file and moved, so that an interrupted start leaves no partial
+/// file.
 fn generate(path: &Path) -> std::io::Result<()> {
     let mut text = String::from(
-        "# Secrets that sign this site's cookies and nonces. Whoever knows them can sign in as anybody.\n\n[keys]\n",
+        "# Secrets that sign this site's cookies and nonces. Anyone who knows them can log in as any user.\n\n[keys]\n",
     );
     for setting in settings::key_settings() {
         let secret = Keys::generate_setting().map_err(std::io::Error::other)?;
         text.push_str(&format!("{} = \"{}\"\n", name(setting), secret.expose()));
     }
-    // Another start may do the same at the same time: each writes a file of its own, and the first one in place stays.
+    // Concurrent starts write separate files. The first one in place is used by all.
     let temporary = path.with_extension(format!("new{}", std::process::id()));
     let mut file = private_file(&temporary)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     let placed = match std::fs::hard_link(&temporary, path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        // A file system without links.
+        // The file system has no hard links.
         Err(_) => return std::fs::rename(&temporary, path),
         Ok(()) => Ok(()),
     };
@@ -108,7 +108,7 @@ mod tests {
     use svc_auth::Scheme;
 
     #[test]
-    fn missing_secrets_are_made_once_and_kept_private() {
+    fn generates_missing_secrets_once() {
         let dir = tempfile::tempdir().unwrap();
         let set = SecretKeys(vec![("auth_key", Secret::new("mine"))]);
         let (first, second) =
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_lacks_a_secret_is_told() {
+    fn reports_a_missing_secret_in_the_file() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(KEY_FILE), "[keys]\nauth_key = 'a'\n").unwrap();
         let error = SecretKeys::default().complete(dir.path(), |_| None).unwrap_err().to_string();

@@ -1,5 +1,4 @@
-//! Settings as given, before they are understood: files, environment and flags laid over one another, each value with
-//! the place it comes from.
+//! Settings as text, before they are parsed: files, environment variables and flags, each value with its origin.
 
 use std::{
     collections::BTreeMap,
@@ -14,19 +13,19 @@ use super::{
     settings::{CONFIG, DATA, Setting, VARIABLE_PREFIX, find, find_secret_file},
 };
 
-/// Largest file of settings or secret that is read, in bytes.
+/// Maximum size of a file of settings or a secret, in bytes.
 const FILE_LIMIT: u64 = 1 << 20;
 
-/// Where a value was given.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody gave it.
+    /// The default.
     Default,
-    /// In a file, at this line (from 1).
+    /// A file, at this line (from 1).
     File(PathBuf, usize),
-    /// In an environment variable.
+    /// An environment variable.
     Variable(String),
-    /// As a command-line flag.
+    /// A command-line flag.
     Flag(String),
 }
 
@@ -41,18 +40,18 @@ impl std::fmt::Display for Origin {
     }
 }
 
-/// A value as given: text, whatever its type will be.
+/// A value as text, with its origin.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) text: String,
     pub(super) origin: Origin,
 }
 
-/// What was given; a later layer replaces what an earlier one gave.
+/// Values by key. Later layers replace those of earlier ones.
 #[derive(Debug, Default)]
 pub(super) struct Layers {
     by_key: BTreeMap<&'static str, Given>,
-    /// What the files register on the site.
+    /// Entries that the files register on the site.
     pub(super) registered: Registered,
 }
 
@@ -65,14 +64,14 @@ impl Layers {
         self.by_key.insert(setting.key, Given { text, origin });
     }
 
-    /// Lays the flags of the command line over what is there.
+    /// Adds command-line flags.
     pub(super) fn flags(&mut self, given: &[(&'static Setting, String)]) {
         for (setting, text) in given {
             self.put(setting, text.clone(), Origin::Flag(setting.flag()));
         }
     }
 
-    /// Lays what a `wp-config.php` gives under what is there.
+    /// Adds settings of a `wp-config.php` that are not set yet.
     pub(super) fn wp_config(&mut self, path: &Path, variables: &[(String, String)]) -> Result<(), ConfigError> {
         let environment = |name: &str| variables.iter().rev().find(|(n, _)| n == name).map(|(_, value)| value.clone());
         let found = super::wp_config::read(path, &environment, &|key| self.by_key.contains_key(key))?;
@@ -82,8 +81,8 @@ impl Layers {
         Ok(())
     }
 
-    /// Lays the environment over what is there. A variable whose name is not known is not an error, since the
-    /// environment also belongs to others; its name is returned, so that a misspelt one can be told.
+    /// Adds environment variables. Unknown names with our prefix are no error, since other programs set variables, too; they are
+    /// returned, so that misspelt ones can be reported.
     pub(super) fn variables(
         &mut self,
         all: impl Iterator<Item = (String, String)>,
@@ -91,7 +90,7 @@ impl Layers {
         let mut unknown = Vec::new();
         for (name, text) in all {
             let Some(rest) = name.strip_prefix(VARIABLE_PREFIX) else { continue };
-            // Service managers pass variables that nobody filled in as empty ones.
+            // Service managers pass unset variables as empty ones.
             if text.is_empty() {
                 continue;
             }
@@ -110,7 +109,7 @@ impl Layers {
         Ok(unknown)
     }
 
-    /// Lays a file over what is there; `own_data` tells that it is the data folder's own.
+    /// Adds the settings of a file. `own_data` is true for the file in the data folder.
     pub(super) fn file(&mut self, path: &Path, own_data: bool) -> Result<(), ConfigError> {
         let source = read_limited(path)
             .map_err(|e| ConfigError::at(&Origin::File(path.to_owned(), 1), format!("cannot be read: {e}")))?;
@@ -122,7 +121,7 @@ impl Layers {
             |offset: usize| source.as_bytes()[..offset.min(source.len())].iter().filter(|b| **b == b'\n').count() + 1;
         let here = |offset: usize| Origin::File(path.to_owned(), line_of(offset));
         let table = DeTable::parse(source).map_err(|e| {
-            ConfigError::at(&here(e.span().map_or(0, |s| s.start)), format!("is not TOML: {}", e.message()))
+            ConfigError::at(&here(e.span().map_or(0, |s| s.start)), format!("is not valid TOML: {}", e.message()))
         })?;
         let mut waiting = vec![(String::new(), table.get_ref())];
         while let Some((prefix, table)) = waiting.pop() {
@@ -132,7 +131,7 @@ impl Layers {
                     continue;
                 }
                 let origin = here(name.span().start);
-                // Settings are at most one table deep, so the walk ends.
+                // Settings are nested in at most one table.
                 if let (DeValue::Table(inner), true) = (value.get_ref(), prefix.is_empty()) {
                     waiting.push((format!("{key}."), inner));
                     continue;
@@ -148,7 +147,7 @@ impl Layers {
                 let mut text = scalar(value.get_ref()).ok_or_else(|| {
                     ConfigError::at(
                         &origin,
-                        format!("`{key}` must be a text, a number, a truth value or a list of texts"),
+                        format!("`{key}` must be a string, a number, a boolean or a list of strings"),
                     )
                 })?;
                 if setting.path || from_file {
@@ -165,7 +164,7 @@ impl Layers {
     }
 }
 
-/// A value of TOML as text; lists of texts are joined by commas.
+/// A TOML value as text. Lists of strings are joined by commas.
 fn scalar(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
@@ -185,12 +184,12 @@ fn read_limited(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     std::fs::File::open(path)?.take(FILE_LIMIT + 1).read_to_string(&mut text)?;
     if text.len() as u64 > FILE_LIMIT {
-        return Err(std::io::Error::other("it is larger than a megabyte"));
+        return Err(std::io::Error::other("the file is larger than 1 MiB"));
     }
     Ok(text)
 }
 
-/// The content of a file that holds one secret, without the newline that editors put at the end.
+/// Reads a file with one secret. Trailing newlines are removed.
 fn read_secret(path: &Path, origin: &Origin) -> Result<String, ConfigError> {
     let text =
         read_limited(path).map_err(|e| ConfigError::at(origin, format!("{} cannot be read: {e}", path.display())))?;
@@ -212,14 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_gives_values_with_their_lines() {
+    fn values_of_files_have_lines() {
         let l = layers("brand = \"wp\"\n\n[limits]\nbody = 5\n").unwrap();
         let body = l.get("limits.body").unwrap();
         assert_eq!((body.text.as_str(), body.origin.to_string().as_str()), ("5", "/etc/site/svc.toml:4"));
     }
 
     #[test]
-    fn values_of_every_kind_are_read_as_text() {
+    fn reads_values_of_all_types_as_text() {
         let l =
             layers("debug = true\ntrusted_proxies = ['10.0.0.0/8', '::1']\ndata = 'd'\ncontent_dir = '/c'").unwrap();
         for (key, text) in
@@ -230,20 +229,20 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_name_file_and_line() {
+    fn errors_name_file_and_line() {
         refused("brand = 'wp'\nbrnad = 'x'", "/etc/site/svc.toml:2: `brnad` is not a setting");
         refused("[limits]\nbodies = 3", "/etc/site/svc.toml:2: `limits.bodies` is not a setting");
         refused("config = 'other'", "/etc/site/svc.toml:1: `config` cannot be set in this file");
         refused("[listen.deep]\nx.y = 3", "/etc/site/svc.toml:1: `listen.deep` is not a setting");
         refused(
             "listen = 1979-05-27",
-            "/etc/site/svc.toml:1: `listen` must be a text, a number, a truth value or a list of texts",
+            "/etc/site/svc.toml:1: `listen` must be a string, a number, a boolean or a list of strings",
         );
-        assert!(layers("a = \n").unwrap_err().to_string().starts_with("/etc/site/svc.toml:1: is not TOML"));
+        assert!(layers("a = \n").unwrap_err().to_string().starts_with("/etc/site/svc.toml:1: is not valid TOML"));
     }
 
     #[test]
-    fn a_later_layer_wins_and_unknown_variables_are_told() {
+    fn later_layers_win_and_unknown_variables_are_reported() {
         let mut l = layers("listen = 'a'\nbrand = 'wp'\nlog = 'warn'").unwrap();
         let env = [("SVC_LISTEN", "b"), ("SVC_LOG", "debug"), ("SVC_LITSEN", "c"), ("PATH", "d")];
         let unknown = l.variables(env.into_iter().map(|(a, b)| (a.to_owned(), b.to_owned()))).unwrap();
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_can_come_from_files() {
+    fn reads_secrets_from_files() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("key"), "hidden\n").unwrap();
         let mut l = Layers::default();

@@ -1,8 +1,8 @@
-//! What a site owner sets: defaults, then a `wp-config.php`, then `svc.toml` in the working folder, then the data folder's `svc.toml`, then the
-//! file of `--config`, then `SVC_…` variables, then flags. Every value knows where it comes from, and a mistake names the
-//! place.
+//! Settings of the server. Later sources override earlier ones: defaults, a `wp-config.php`, `svc.toml` in the working folder,
+//! `svc.toml` in the data folder, the file of `--config`, `SVC_…` environment variables, command-line flags. Every value has
+//! its origin, which errors name.
 //!
-//! What a site *holds* (its title, its permalinks) is not here: that lives in its database, as in WordPress.
+//! Options of the site, such as title and permalinks, are stored in its database, as in WordPress.
 
 mod keys;
 mod layers;
@@ -29,10 +29,10 @@ pub use values::{Environment, LogFormat, Network, SiteUrl};
 
 use layers::Layers;
 
-/// Name of a file of settings.
+/// Name of the settings file.
 pub const FILE: &str = "svc.toml";
 
-/// A mistake in what was set, with its place.
+/// An invalid setting, with its origin.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{place}: {what}")]
 pub struct ConfigError {
@@ -46,65 +46,65 @@ impl ConfigError {
     }
 }
 
-/// Bounds on what strangers can ask of the server.
+/// Limits on requests and connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Largest request body in bytes.
+    /// Maximum size of a request body in bytes.
     pub body: u64,
-    /// Most values of a JSON body.
+    /// Maximum number of values in a JSON body.
     pub values: usize,
-    /// Connections served at a time.
+    /// Maximum number of connections.
     pub connections: usize,
-    /// Connections of one client network (an IPv4 address, a /64 of IPv6) served at a time.
+    /// Maximum number of connections of one client network (an IPv4 address, or an IPv6 /64).
     pub connections_per_network: usize,
-    /// Time to send the first request, and the head of each further one.
+    /// Time limit for the first request, and for the head of each further one.
     pub header: Duration,
-    /// Time that a connection may be open without a request.
+    /// Time after which a connection without a request is closed.
     pub idle: Duration,
-    /// Time that a client may be behind in sending a body or reading a response.
+    /// Maximum time that a client may be behind in sending a body or reading a response.
     pub stall: Duration,
-    /// Time to answer a request.
+    /// Time limit for a response.
     pub request: Duration,
-    /// Time that requests in progress get when the server stops.
+    /// Time limit for requests in progress on shutdown.
     pub shutdown: Duration,
-    /// Networks without a bound of their own on connections: the trusted proxies.
+    /// Networks without a limit per network: the trusted proxies.
     pub trusted: Vec<Network>,
 }
 
 /// A bucket of an S3-compatible store, for uploads.
 #[derive(Clone, Debug)]
 pub struct Bucket {
-    /// Its name.
+    /// Name of the bucket.
     pub name: String,
-    /// Address of the store; that of AWS when not given.
+    /// URL of the store; default: AWS.
     pub endpoint: Option<String>,
-    /// Its region.
+    /// Region.
     pub region: String,
-    /// Beginning of the paths in it.
+    /// Prefix of object keys.
     pub prefix: String,
-    /// Name of the key.
+    /// Access key ID.
     pub access_key: Secret,
-    /// The key.
+    /// Secret access key.
     pub secret_key: Secret,
 }
 
-/// Whom the server may ask on its own account.
+/// Limits on outgoing requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outbound {
-    /// The public network may be asked.
+    /// Whether public IP addresses are allowed.
     pub public: bool,
-    /// What may be asked besides, though it is not public.
+    /// Private networks and hosts that are allowed as well.
     pub allow: Vec<Allowed>,
 }
 
 impl Outbound {
-    /// The guard of the client.
+    /// The guard of the HTTP client.
     pub fn guard(&self) -> Guard {
         if self.public { Guard::new(self.allow.clone()) } else { Guard::only(self.allow.clone()) }
     }
 }
 
-/// A server's configuration, understood and checked.
+/// The parsed configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Folder of the database, the uploads and the secret keys.
@@ -113,90 +113,89 @@ pub struct Config {
     pub wp_config: Option<PathBuf>,
     /// Host and port to listen on.
     pub listen: String,
-    /// Public address, when it is to differ from the one stored in the database.
+    /// Public URL, if it differs from the one stored in the database.
     pub site_url: Option<SiteUrl>,
-    /// Where the site's data is: `sqlite:FILE` or `mysql://…`; secret for the password in it.
+    /// URL of the database: `sqlite:FILE` or `mysql://…`. Secret, since it may contain a password.
     pub database: Secret,
-    /// Beginning of table names.
+    /// Prefix of table names.
     pub table_prefix: String,
-    /// How long totals of lists may be kept without asking a MySQL server.
+    /// Maximum age of cached totals of lists, with MySQL.
     pub staleness: Duration,
-    /// Database connections for reading; zero lets the store decide.
+    /// Number of database connections for reading; zero for the default of the store.
     pub readers: usize,
     /// Folder of uploads, themes and plugins.
     pub content_dir: PathBuf,
-    /// Where uploads are kept, when not in the content folder.
+    /// Bucket for uploads, if they are not in the content folder.
     pub uploads: Option<Bucket>,
-    /// Word in the names of the interface.
+    /// Brand of the REST API.
     pub brand: Brand,
-    /// The theme that is put in force at the start.
+    /// Theme to activate at every start.
     pub theme: Option<String>,
-    /// As set; [`Config::environment_for`] decides when it is not.
+    /// Environment; default: see [`Config::environment_for`].
     pub environment: Option<Environment>,
-    /// Developer notices as response headers.
+    /// Whether developer notices are sent as response headers.
     pub debug: bool,
-    /// What to log.
+    /// Log filter.
     pub log: String,
-    /// How log lines look.
+    /// Log format.
     pub log_format: LogFormat,
-    /// Who may say for whom they speak.
+    /// Proxies whose forwarding headers are trusted.
     pub trusted_proxies: Vec<Network>,
-    /// Bounds.
+    /// Limits on requests and connections.
     pub limits: Limits,
-    /// Address of a directory of plugins.
+    /// URL of a plugin directory.
     pub directory: Option<SiteUrl>,
-    /// Requests to others.
+    /// Limits on outgoing requests.
     pub outgoing: Outbound,
-    /// Secrets that sign cookies and nonces; those not set come from [`KEY_FILE`] in the data folder.
+    /// Secrets that sign cookies and nonces. Missing ones are read from [`KEY_FILE`] in the data folder.
     pub keys: SecretKeys,
-    /// How many revisions of a post are kept; `None` keeps all.
+    /// Maximum number of revisions per post; `None` for no limit.
     pub revisions: Option<u64>,
-    /// Post types, taxonomies, meta and settings that the files register.
+    /// Post types, taxonomies, meta and settings from the files.
     pub registered: Registered,
-    /// Variables that look like ours and are not: probably misspelt.
+    /// Unknown environment variables with our prefix; probably misspelt.
     pub unknown_variables: Vec<String>,
     shown: Vec<Shown>,
 }
 
-/// A setting in force, for people: see [`Config::shown`].
+/// A setting for display: see [`Config::shown`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// Its key.
+    /// The setting's key.
     pub key: &'static str,
-    /// Its value, or `(secret)`; empty when not set.
+    /// The value, or `(secret)`; empty if it is not set.
     pub value: String,
-    /// Where it was given.
+    /// The origin of the value.
     pub origin: Origin,
 }
 
-/// Where settings are looked for; the real process is [`Sources::of_process`].
+/// Sources of settings. [`Sources::of_process`] returns those of this process.
 #[derive(Debug, Default)]
 pub struct Sources {
-    /// Folder in which `svc.toml` is looked for and from which relative paths count.
+    /// Working folder: contains `svc.toml`, and resolves relative paths.
     pub folder: PathBuf,
     /// Environment variables.
     pub variables: Vec<(String, String)>,
-    /// Flags given on the command line.
+    /// Command-line flags.
     pub flags: Vec<(&'static Setting, String)>,
 }
 
 impl Sources {
     /// The working folder, the process's environment and these flags.
     pub fn of_process(flags: Vec<(&'static Setting, String)>) -> Self {
-        // A variable that is not UTF-8 cannot be one of ours.
+        // Variables that are not UTF-8 are not settings.
         let variables = std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)));
         Sources { folder: PathBuf::new(), variables: variables.collect(), flags }
     }
 }
 
 impl Config {
-    /// Reads, lays over one another and checks what the sources hold.
+    /// Reads, merges and parses the sources.
     ///
     /// # Errors
-    /// A [`ConfigError`] naming file and line, variable or flag: an unknown key, a value that cannot be understood, a
-    /// file that cannot be read.
+    /// On an unknown key, an invalid value or an unreadable file. The error names the file and line, the variable or the flag.
     pub fn load(sources: &Sources) -> Result<Config, ConfigError> {
-        // Where to look is itself set: by flag or variable, or, for the data folder, in the files named before it.
+        // The locations of files are settings, too: flags, variables or, for the data folder, settings of earlier files.
         let mut outer = Layers::default();
         let unknown_variables = outer.variables(sources.variables.iter().cloned())?;
         outer.flags(&sources.flags);
@@ -216,7 +215,7 @@ impl Config {
         );
         let data = sources.folder.join(data);
         let own = data.join(FILE);
-        // The working folder may be the data folder: one file is then read once.
+        // If the working folder is the data folder, its file is read once.
         if own.is_file() && !same_file(&own, &working) {
             layers.file(&own, true)?;
         }
@@ -229,12 +228,12 @@ impl Config {
             let path = sources.folder.join(&given.text);
             layers.wp_config(&path, &sources.variables)?;
         }
-        let mut config = Self::understand(&layers, &sources.folder, data)?;
+        let mut config = Self::parse(&layers, &sources.folder, data)?;
         config.unknown_variables = unknown_variables;
         Ok(config)
     }
 
-    fn understand(layers: &Layers, folder: &Path, data: PathBuf) -> Result<Config, ConfigError> {
+    fn parse(layers: &Layers, folder: &Path, data: PathBuf) -> Result<Config, ConfigError> {
         let mut read = Reader { layers, shown: Vec::new() };
         let read = &mut read;
         read.show(settings::DATA, data.display().to_string());
@@ -258,7 +257,7 @@ impl Config {
                 false => Err("must be the name of a theme's folder".to_owned()),
             })?,
             environment: read.optional("environment", str::parse)?,
-            debug: read.required("debug", values::truth)?,
+            debug: read.required("debug", values::boolean)?,
             log: read.required("log", |text| {
                 tracing_subscriber::EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|e| e.to_string())
             })?,
@@ -278,7 +277,7 @@ impl Config {
             },
             directory: read.optional("directory", str::parse)?,
             outgoing: Outbound {
-                public: read.required("outgoing.public", values::truth)?,
+                public: read.required("outgoing.public", values::boolean)?,
                 allow: read.required("outgoing.allow", values::list)?,
             },
             keys: SecretKeys::read(|key| read.optional(key, |text| Ok(Secret::new(text))))?,
@@ -299,19 +298,19 @@ impl Config {
         SETTINGS.iter().map(one).collect()
     }
 
-    /// What the site is, given its address: as set, else local when nobody else can reach that address.
+    /// The environment of a site with this URL: the setting, or else local if only this machine can reach the URL.
     pub fn environment_for(&self, site: &SiteUrl) -> Environment {
         self.environment.unwrap_or(if site.is_loopback() { Environment::Local } else { Environment::Production })
     }
 }
 
-/// The bucket for uploads, when one is named.
+/// The bucket for uploads, if one is set.
 fn bucket(read: &mut Reader<'_>) -> Result<Option<Bucket>, ConfigError> {
     let text = |text: &str| Ok(text.to_owned());
     let secret = |text: &str| Ok(Secret::new(text));
     let name = read.optional("uploads.bucket", |name| match cfg!(feature = "s3") {
         true => Ok(name.to_owned()),
-        false => Err("needs a build with the feature s3".to_owned()),
+        false => Err("requires a build with the feature s3".to_owned()),
     })?;
     let (endpoint, region) = (read.optional("uploads.endpoint", text)?, read.required("uploads.region", text)?);
     let prefix = read.required("uploads.prefix", text)?;
@@ -329,23 +328,23 @@ fn seconds(text: &str) -> Result<Duration, String> {
     values::count(text).map(Duration::from_secs)
 }
 
-/// From nothing to an hour.
+/// Seconds, from 0 to an hour.
 fn staleness(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|n| *n <= 3_600);
     seconds.map(Duration::from_secs).ok_or_else(|| "must be a number from 0 to 3600".to_owned())
 }
 
-/// A number of connections; zero leaves it to the store.
+/// A number of connections; zero for the default of the store.
 fn readers(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n <= 1_024).ok_or_else(|| "must be a number from 0 to 1024".to_owned())
 }
 
 fn database(text: &str) -> Result<Secret, String> {
     let known = ["sqlite:", "mysql:", "mariadb:"].iter().any(|scheme| text.starts_with(scheme));
-    if known { Ok(Secret::new(text)) } else { Err("must begin with sqlite: or mysql:".to_owned()) }
+    if known { Ok(Secret::new(text)) } else { Err("must start with sqlite: or mysql:".to_owned()) }
 }
 
-/// Takes settings out of the layers, each by the reader of its kind, and notes what it took.
+/// Parses settings and records them for [`Config::shown`].
 struct Reader<'a> {
     layers: &'a Layers,
     shown: Vec<Shown>,
@@ -357,7 +356,7 @@ impl Reader<'_> {
         key: &'static str,
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> Result<Option<T>, ConfigError> {
-        let setting = settings::find(key).expect("every setting that is read stands in the table");
+        let setting = settings::find(key).expect("every setting is in the table");
         let (text, origin) = match (self.layers.get(key), setting.default) {
             (Some(given), _) => (given.text.as_str(), given.origin.clone()),
             (None, Some(default)) => (default, Origin::Default),
@@ -374,93 +373,11 @@ impl Reader<'_> {
         key: &'static str,
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> Result<T, ConfigError> {
-        Ok(self.optional(key, parse)?.expect("the table gives this setting a default"))
+        Ok(self.optional(key, parse)?.expect("the setting has a default"))
     }
 
     fn show(&mut self, key: &'static str, value: String) {
         let origin = self.layers.get(key).map_or(Origin::Default, |given| given.origin.clone());
         self.shown.push(Shown { key, value, origin });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sources(folder: &Path, variables: &[(&str, &str)], flags: &[(&str, &str)]) -> Sources {
-        Sources {
-            folder: folder.to_owned(),
-            variables: variables.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
-            flags: flags.iter().map(|(k, v)| (settings::find(k).unwrap(), (*v).to_owned())).collect(),
-        }
-    }
-
-    #[test]
-    fn defaults_need_no_source() {
-        let dir = tempfile::tempdir().unwrap();
-        let config = Config::load(&sources(dir.path(), &[], &[])).unwrap();
-        assert_eq!(config.listen, "127.0.0.1:8080");
-        assert_eq!(config.brand, Brand::default());
-        assert_eq!(config.database.expose(), format!("sqlite:{}", dir.path().join("svc-data/site.db").display()));
-        assert_eq!(config.limits.body, 64 << 20);
-        assert!(config.shown().iter().all(|s| s.origin == Origin::Default));
-    }
-
-    #[test]
-    fn each_layer_overrides_the_one_before() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        std::fs::create_dir(at("d")).unwrap();
-        std::fs::write(at(FILE), "data = 'd'\nlisten = 'h:1'\nbrand = 'one'\nlog = 'warn'\ntable_prefix = 'w_'")
-            .unwrap();
-        std::fs::write(at("d").join(FILE), "listen = 'h:2'\nbrand = 'two'\nlog = 'debug'").unwrap();
-        std::fs::write(at("extra.toml"), "listen = 'h:3'\nbrand = 'three'").unwrap();
-        let config = Config::load(&sources(
-            dir.path(),
-            &[("SVC_CONFIG", "extra.toml"), ("SVC_LISTEN", "h:4")],
-            &[("listen", "h:5")],
-        ))
-        .unwrap();
-        assert_eq!((config.listen.as_str(), config.brand.word()), ("h:5", "three"));
-        assert_eq!((config.log.as_str(), config.table_prefix.as_str()), ("debug", "w_"));
-        assert_eq!(config.data, at("d"));
-    }
-
-    #[test]
-    fn a_value_that_cannot_be_understood_names_its_place() {
-        let dir = tempfile::tempdir().unwrap();
-        #[rustfmt::skip]
-        let rows = [
-            ("brand", "No", "SVC_BRAND: `brand` `No` cannot be a brand: use 1 to 20 lower-case letters and digits, beginning with a letter"),
-            ("environment", "test", "SVC_ENVIRONMENT: `environment` must be local or production"),
-            ("database", "postgres://x", "SVC_DATABASE: `database` must begin with sqlite: or mysql:"),
-            ("readers", "many", "SVC_READERS: `readers` must be a number from 0 to 1024"),
-            ("limits.connections", "0", "SVC_LIMITS_CONNECTIONS: `limits.connections` must be a number from 1 to 1000000"),
-        ];
-        for (key, text, message) in rows {
-            let variable = settings::find(key).unwrap().variable();
-            let error = Config::load(&sources(dir.path(), &[(&variable, text)], &[])).unwrap_err();
-            assert_eq!(error.to_string(), message);
-        }
-    }
-
-    #[test]
-    fn secrets_are_not_shown() {
-        let dir = tempfile::tempdir().unwrap();
-        let env = [("SVC_DATABASE", "mysql://u:hunter2@h/n"), ("SVC_KEYS_NONCE_KEY", "hunter2")];
-        let config = Config::load(&sources(dir.path(), &env, &[])).unwrap();
-        assert_eq!(config.keys.get("nonce_key").unwrap().expose(), "hunter2");
-        assert!(!format!("{config:?}{:?}", config.shown()).contains("hunter2"));
-    }
-
-    #[test]
-    fn the_environment_follows_the_address_unless_set() {
-        let dir = tempfile::tempdir().unwrap();
-        let free = Config::load(&sources(dir.path(), &[], &[])).unwrap();
-        let set = Config::load(&sources(dir.path(), &[("SVC_ENVIRONMENT", "production")], &[])).unwrap();
-        let (local, public) = ("http://127.0.0.1:1".parse().unwrap(), "http://example.org".parse().unwrap());
-        assert_eq!(free.environment_for(&local), Environment::Local);
-        assert_eq!(free.environment_for(&public), Environment::Production);
-        assert_eq!(set.environment_for(&local), Environment::Production);
     }
 }

@@ -1,25 +1,30 @@
-//! What a file of settings registers on the site beside what every site has: post types, taxonomies, meta and settings.
+//! Post types, taxonomies, meta and settings that `svc.toml` registers on the site.
 //!
-//! The same as a program does in [`SiteBuilder::prepare`](crate::SiteBuilder::prepare), for those who write none.
+//! A program registers them in [`SiteBuilder::prepare`](crate::SiteBuilder::prepare) instead.
 
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use svc_controllers::{MetaField, RegisteredSetting, Site};
+use svc_controllers::{RegisteredSetting, SiteSetup};
 use svc_model::{PostType, PostTypeCaps, PostTypes, Taxonomies, Taxonomy};
 use svc_schema::build::{SchemaBuilder, untyped};
+use svc_site::MetaField;
 use toml::Spanned;
+use validator::{Validate, ValidationError};
 
 use super::{ConfigError, layers::Origin};
 
-/// The tables of a file that are read here.
+/// The tables of a file that this module reads.
 pub(super) const TABLES: [&str; 4] = ["types", "taxonomies", "meta", "settings"];
 
-/// Types of values that meta and settings have.
+/// Objects that have meta.
+const OBJECTS: [&str; 4] = ["post", "term", "user", "comment"];
+
+/// Types of meta and settings.
 const KINDS: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
 
-/// What is registered, in the order of the files; of two of one name the later one counts.
+/// Registered entries, in the order of the files. A later entry replaces an earlier one with the same name.
 #[derive(Clone, Debug, Default)]
 pub struct Registered {
     types: Vec<TypeEntry>,
@@ -28,7 +33,7 @@ pub struct Registered {
     settings: Vec<SettingEntry>,
 }
 
-/// The tables as they stand in a file; others are read elsewhere.
+/// The tables of one file.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct File {
@@ -43,9 +48,11 @@ const fn yes() -> bool {
 }
 
 /// `[[types]]`
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Validate)]
 #[serde(deny_unknown_fields)]
+#[validate(schema(function = "check_free_type", skip_on_field_errors = false))]
 struct TypeEntry {
+    #[validate(custom(function = "check_type_name"))]
     name: String,
     label: Option<String>,
     singular: Option<String>,
@@ -57,22 +64,28 @@ struct TypeEntry {
     hierarchical: bool,
     #[serde(default = "yes")]
     in_interface: bool,
+    #[validate(custom(function = "check_rest_base"))]
     rest_base: Option<String>,
     supports: Option<Vec<String>>,
     #[serde(default)]
     taxonomies: Vec<String>,
+    #[validate(custom(function = "check_archive"))]
     archive: Option<String>,
+    #[validate(custom(function = "check_slug"))]
     slug: Option<String>,
     icon: Option<String>,
     capabilities: Option<[String; 2]>,
+    #[validate(custom(function = "check_template"))]
     template: Option<Value>,
     template_lock: Option<String>,
 }
 
 /// `[[taxonomies]]`
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Validate)]
 #[serde(deny_unknown_fields)]
+#[validate(schema(function = "check_free_taxonomy", skip_on_field_errors = false))]
 struct TaxonomyEntry {
+    #[validate(custom(function = "check_taxonomy_name"))]
     name: String,
     types: Vec<String>,
     label: Option<String>,
@@ -85,19 +98,24 @@ struct TaxonomyEntry {
     hierarchical: bool,
     #[serde(default = "yes")]
     in_interface: bool,
+    #[validate(custom(function = "check_rest_base"))]
     rest_base: Option<String>,
+    #[validate(custom(function = "check_slug"))]
     slug: Option<String>,
 }
 
 /// `[[meta]]`
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Validate)]
 #[serde(deny_unknown_fields)]
 struct MetaEntry {
+    #[validate(custom(function = "check_object"))]
     object: String,
     #[serde(default)]
     of: String,
+    #[validate(length(min = 1, max = 255, message = "`key` must have 1 to 255 characters"))]
     key: String,
     #[serde(rename = "type")]
+    #[validate(custom(function = "check_kind"))]
     kind: String,
     name: Option<String>,
     #[serde(default)]
@@ -113,11 +131,13 @@ struct MetaEntry {
 }
 
 /// `[[settings]]`
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Validate)]
 #[serde(deny_unknown_fields)]
 struct SettingEntry {
+    #[validate(length(min = 1, max = 191, message = "`option` must have 1 to 191 characters"))]
     option: String,
     #[serde(rename = "type")]
+    #[validate(custom(function = "check_kind"))]
     kind: String,
     name: Option<String>,
     #[serde(default)]
@@ -129,118 +149,133 @@ struct SettingEntry {
     schema: Map<String, Value>,
 }
 
-/// An entry that can be checked alone.
-trait Entry {
-    /// What tells it from others of its kind.
+/// An entry of a table.
+trait Entry: Validate {
+    /// Fields in the order in which their errors are reported; `__all__` stands for rules on the entry as a whole.
+    const FIELDS: &'static [&'static str];
+
+    /// Whether two entries register the same thing.
     fn is_same(&self, other: &Self) -> bool;
 
-    /// What is wrong with it.
-    fn mistake(&self) -> Option<String>;
-}
-
-/// What is wrong with a name of the stored kind: of at most `most` small letters, digits, hyphens and underscores.
-fn name_mistake(what: &str, name: &str, most: usize) -> Option<String> {
-    let fits = (1..=most).contains(&name.len())
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_'));
-    (!fits).then(|| format!("{what} `{name}` must be 1 to {most} of a-z, 0-9, - and _"))
-}
-
-/// What is wrong with a part of an address.
-fn address_mistake(what: &str, text: Option<&String>) -> Option<String> {
-    let text = text?;
-    let fits = (1..=100).contains(&text.len())
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'/'))
-        && text.split('/').all(|part| !part.is_empty());
-    (!fits).then(|| format!("{what} `{text}` must be of letters, digits, -, _ and / between them"))
-}
-
-fn kind_mistake(kind: &str) -> Option<String> {
-    (!KINDS.contains(&kind)).then(|| format!("the type `{kind}` must be one of {}", KINDS.join(", ")))
-}
-
-/// What is wrong with the name, of at most so many bytes, of a type or a taxonomy, and with its places in the interface and
-/// in addresses, where these names and places are `taken`.
-fn place_mistake<'t>(
-    what: &str,
-    (name, most): (&String, usize),
-    rest_base: Option<&String>,
-    slug: Option<&String>,
-    mut taken: impl Iterator<Item = (&'t str, &'t str)>,
-) -> Option<String> {
-    let place = rest_base.unwrap_or(name);
-    name_mistake("the name", name, most)
-        .or_else(|| {
-            let is_taken = taken.any(|(other, base)| other == name || base == place);
-            is_taken.then(|| format!("every site has a {what} `{name}`, or its place in the interface"))
-        })
-        .or_else(|| address_mistake("rest_base", rest_base))
-        .or_else(|| address_mistake("slug", slug))
+    /// Message of the first invalid field.
+    fn fault(&self) -> Option<String> {
+        let errors = self.validate().err()?;
+        let errors = errors.field_errors();
+        let message = |field: &&str| Some(errors.get(*field)?.first()?.message.as_ref()?.to_string());
+        Self::FIELDS.iter().find_map(message)
+    }
 }
 
 impl Entry for TypeEntry {
+    const FIELDS: &'static [&'static str] = &["name", "__all__", "rest_base", "slug", "archive", "template"];
+
     fn is_same(&self, other: &Self) -> bool {
         self.name == other.name
-    }
-
-    fn mistake(&self) -> Option<String> {
-        let every = PostTypes::default();
-        let taken = every.iter().map(|t| (t.name.as_str(), t.rest_base.as_str()));
-        place_mistake("type", (&self.name, 20), self.rest_base.as_ref(), self.slug.as_ref(), taken)
-            .or_else(|| address_mistake("archive", self.archive.as_ref()))
-            .or_else(|| {
-                let is_list = self.template.as_ref().is_none_or(Value::is_array);
-                (!is_list).then(|| "`template` must be a list of blocks".to_owned())
-            })
     }
 }
 
 impl Entry for TaxonomyEntry {
+    const FIELDS: &'static [&'static str] = &["name", "__all__", "rest_base", "slug"];
+
     fn is_same(&self, other: &Self) -> bool {
         self.name == other.name
-    }
-
-    fn mistake(&self) -> Option<String> {
-        let every = Taxonomies::default();
-        let taken = every.iter().map(|t| (t.name.as_str(), t.rest_base.as_str()));
-        place_mistake("taxonomy", (&self.name, 32), self.rest_base.as_ref(), self.slug.as_ref(), taken)
     }
 }
 
 impl Entry for MetaEntry {
+    const FIELDS: &'static [&'static str] = &["object", "key", "kind"];
+
     fn is_same(&self, other: &Self) -> bool {
         (&self.object, &self.of, &self.key) == (&other.object, &other.of, &other.key)
-    }
-
-    fn mistake(&self) -> Option<String> {
-        const OBJECTS: [&str; 4] = ["post", "term", "user", "comment"];
-        if !OBJECTS.contains(&self.object.as_str()) {
-            return Some(format!("the object `{}` must be one of {}", self.object, OBJECTS.join(", ")));
-        }
-        if self.key.is_empty() || self.key.len() > 255 {
-            return Some("`key` must be of 1 to 255 bytes".to_owned());
-        }
-        kind_mistake(&self.kind)
     }
 }
 
 impl Entry for SettingEntry {
+    const FIELDS: &'static [&'static str] = &["option", "kind"];
+
     fn is_same(&self, other: &Self) -> bool {
         self.option == other.option
     }
+}
 
-    fn mistake(&self) -> Option<String> {
-        if self.option.is_empty() || self.option.len() > 191 {
-            return Some("`option` must be of 1 to 191 bytes".to_owned());
-        }
-        kind_mistake(&self.kind)
-    }
+/// `Ok` if `is_valid`, else an error with this message.
+fn require(is_valid: bool, message: impl FnOnce() -> String) -> Result<(), ValidationError> {
+    if is_valid { Ok(()) } else { Err(ValidationError::new("invalid").with_message(message().into())) }
+}
+
+fn check_name(name: &str, max: usize) -> Result<(), ValidationError> {
+    let is_valid = (1..=max).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_'));
+    require(is_valid, || format!("the name `{name}` must be 1 to {max} of a-z, 0-9, - and _"))
+}
+
+fn check_type_name(name: &str) -> Result<(), ValidationError> {
+    check_name(name, 20)
+}
+
+fn check_taxonomy_name(name: &str) -> Result<(), ValidationError> {
+    check_name(name, 32)
+}
+
+/// Checks a path, which becomes part of a URL. `field` is its name.
+fn check_path(field: &str, text: &str) -> Result<(), ValidationError> {
+    let is_valid = (1..=100).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'/'))
+        && text.split('/').all(|part| !part.is_empty());
+    require(is_valid, || format!("{field} `{text}` must consist of letters, digits, - and _, with / between them"))
+}
+
+fn check_rest_base(text: &str) -> Result<(), ValidationError> {
+    check_path("rest_base", text)
+}
+
+fn check_slug(text: &str) -> Result<(), ValidationError> {
+    check_path("slug", text)
+}
+
+fn check_archive(text: &str) -> Result<(), ValidationError> {
+    check_path("archive", text)
+}
+
+fn check_template(template: &Value) -> Result<(), ValidationError> {
+    require(template.is_array(), || "`template` must be a list of blocks".to_owned())
+}
+
+fn check_object(object: &str) -> Result<(), ValidationError> {
+    require(OBJECTS.contains(&object), || format!("the object `{object}` must be one of {}", OBJECTS.join(", ")))
+}
+
+fn check_kind(kind: &str) -> Result<(), ValidationError> {
+    require(KINDS.contains(&kind), || format!("the type `{kind}` must be one of {}", KINDS.join(", ")))
+}
+
+/// Checks that a name and its REST API base are not those of the core (`taken`).
+fn check_free<'t>(
+    what: &str,
+    name: &str,
+    rest_base: Option<&str>,
+    mut taken: impl Iterator<Item = (&'t str, &'t str)>,
+) -> Result<(), ValidationError> {
+    let base = rest_base.unwrap_or(name);
+    let is_taken = taken.any(|(other, other_base)| other == name || other_base == base);
+    require(!is_taken, || format!("every site has a {what} `{name}`, or its base in the REST API"))
+}
+
+fn check_free_type(entry: &TypeEntry) -> Result<(), ValidationError> {
+    let core = PostTypes::default();
+    check_free("type", &entry.name, entry.rest_base.as_deref(), core.iter().map(|t| (&*t.name, &*t.rest_base)))
+}
+
+fn check_free_taxonomy(entry: &TaxonomyEntry) -> Result<(), ValidationError> {
+    let core = Taxonomies::default();
+    check_free("taxonomy", &entry.name, entry.rest_base.as_deref(), core.iter().map(|t| (&*t.name, &*t.rest_base)))
 }
 
 impl Registered {
-    /// Lays what a file registers over what is there.
+    /// Adds the entries of a file.
     ///
     /// # Errors
-    /// The first mistake, with its line.
+    /// The first invalid entry, with its line.
     pub(super) fn file(&mut self, source: &str, path: &Path) -> Result<(), ConfigError> {
         let here = |offset: usize| {
             let before = &source.as_bytes()[..offset.min(source.len())];
@@ -248,14 +283,14 @@ impl Registered {
         };
         let file: File = toml::from_str(source)
             .map_err(|e| ConfigError::at(&here(e.span().map_or(0, |s| s.start)), e.message().to_owned()))?;
-        lay(&mut self.types, file.types, &here)?;
-        lay(&mut self.taxonomies, file.taxonomies, &here)?;
-        lay(&mut self.meta, file.meta, &here)?;
-        lay(&mut self.settings, file.settings, &here)
+        merge(&mut self.types, file.types, &here)?;
+        merge(&mut self.taxonomies, file.taxonomies, &here)?;
+        merge(&mut self.meta, file.meta, &here)?;
+        merge(&mut self.settings, file.settings, &here)
     }
 
-    /// Registers it all.
-    pub(crate) fn on(&self, site: &mut Site) {
+    /// Registers all entries on the site.
+    pub(crate) fn on(&self, site: &mut SiteSetup) {
         for entry in &self.types {
             site.types.register(entry.post_type());
         }
@@ -269,55 +304,55 @@ impl Registered {
     }
 }
 
-fn lay<E: Entry>(
-    over: &mut Vec<E>,
+fn merge<E: Entry>(
+    all: &mut Vec<E>,
     entries: Vec<Spanned<E>>,
     here: &impl Fn(usize) -> Origin,
 ) -> Result<(), ConfigError> {
     for entry in entries {
         let start = entry.span().start;
         let entry = entry.into_inner();
-        if let Some(mistake) = entry.mistake() {
-            return Err(ConfigError::at(&here(start), mistake));
+        if let Some(fault) = entry.fault() {
+            return Err(ConfigError::at(&here(start), fault));
         }
-        over.retain(|other| !entry.is_same(other));
-        over.push(entry);
+        all.retain(|other| !entry.is_same(other));
+        all.push(entry);
     }
     Ok(())
 }
 
 impl TypeEntry {
     fn post_type(&self) -> PostType {
-        let mut kind = PostType::new(&self.name);
+        let mut post_type = PostType::new(&self.name);
         let label = self.label.as_deref().unwrap_or(&self.name);
-        kind = kind.labelled(label, self.singular.as_deref().unwrap_or(label));
+        post_type = post_type.labelled(label, self.singular.as_deref().unwrap_or(label));
         if self.public {
-            kind = kind.public();
+            post_type = post_type.public();
         }
         if let Some(slug) = &self.slug {
-            kind.rewrite_slug = Some(slug.clone());
+            post_type.rewrite_slug = Some(slug.clone());
         }
         if self.in_interface {
-            kind = kind.rest(self.rest_base.as_deref().unwrap_or(&self.name));
+            post_type = post_type.rest(self.rest_base.as_deref().unwrap_or(&self.name));
         }
-        let by_default = || ["title", "editor"].map(str::to_owned).to_vec();
-        let features = self.supports.clone().unwrap_or_else(by_default);
-        kind = kind.supporting(&features.iter().map(String::as_str).collect::<Vec<_>>());
-        if let Some([one, many]) = &self.capabilities {
-            kind.caps = PostTypeCaps::of(one, many);
+        let default = || ["title", "editor"].map(str::to_owned).to_vec();
+        let features = self.supports.clone().unwrap_or_else(default);
+        post_type = post_type.supporting(&features.iter().map(String::as_str).collect::<Vec<_>>());
+        if let Some([singular, plural]) = &self.capabilities {
+            post_type.caps = PostTypeCaps::of(singular, plural);
         }
-        kind.description.clone_from(&self.description);
-        kind.hierarchical = self.hierarchical;
-        kind.taxonomies.clone_from(&self.taxonomies);
-        kind.has_archive.clone_from(&self.archive);
-        kind.menu_icon.clone_from(&self.icon);
+        post_type.description.clone_from(&self.description);
+        post_type.hierarchical = self.hierarchical;
+        post_type.taxonomies.clone_from(&self.taxonomies);
+        post_type.has_archive.clone_from(&self.archive);
+        post_type.menu_icon.clone_from(&self.icon);
         if let Some(template) = &self.template {
-            kind.template = template.clone();
+            post_type.template = template.clone();
         }
         if let Some(lock) = &self.template_lock {
-            kind.template_lock = lock.as_str().into();
+            post_type.template_lock = lock.as_str().into();
         }
-        kind
+        post_type
     }
 }
 
@@ -347,7 +382,7 @@ impl TaxonomyEntry {
             ] {
                 *flag = false;
             }
-            // The link of such a term is a path, although no page is there.
+            // The link of such a term is a path, although there is no page at that path.
             taxonomy.query_var = None;
         }
         taxonomy
@@ -407,10 +442,10 @@ mod tests {
     }
 
     #[test]
-    fn entries_become_what_a_program_would_register() {
+    fn registers_types_and_taxonomies() {
         let registered = read(
             r#"
-            listen = "elsewhere read"
+            listen = "ignored here"
             [[types]]
             name = "book"
             label = "Books"
@@ -438,7 +473,7 @@ mod tests {
         expected.has_archive = Some("library".to_owned());
         expected.template = serde_json::json!([["core/paragraph", {"placeholder": "Summary"}]]);
         assert_eq!(book, expected);
-        assert!(book.supports("autosave"), "what has an editor can be autosaved");
+        assert!(book.supports("autosave"), "types with an editor support autosaves");
         let note = registered.types[1].post_type();
         assert_eq!(note, PostType::new("note").rest("note").supporting(&["title", "editor"]));
         let genre = Taxonomy::new("genre", &["book"]).hierarchical().rest("genres");
@@ -446,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn meta_is_read_with_its_schema() {
+    fn registers_meta_with_a_schema() {
         let registered = read(
             r#"
             [[meta]]
@@ -466,18 +501,18 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_name_their_line() {
+    fn errors_name_the_line() {
         let of_type = |rest: &str| format!("\n[[types]]\n{rest}");
         for (source, message) in [
-            (of_type("name = 'post'"), "svc.toml:2: every site has a type `post`, or its place in the interface"),
+            (of_type("name = 'post'"), "svc.toml:2: every site has a type `post`, or its base in the REST API"),
             (
                 of_type("name = 'x'\nrest_base = 'pages'"),
-                "svc.toml:2: every site has a type `x`, or its place in the interface",
+                "svc.toml:2: every site has a type `x`, or its base in the REST API",
             ),
             (of_type("name = 'No'"), "svc.toml:2: the name `No` must be 1 to 20 of a-z, 0-9, - and _"),
             (
                 of_type("name = 'x'\nrest_base = '(.*)'"),
-                "svc.toml:2: rest_base `(.*)` must be of letters, digits, -, _ and / between them",
+                "svc.toml:2: rest_base `(.*)` must consist of letters, digits, - and _, with / between them",
             ),
             (
                 "[[meta]]\nobject = 'post'\nkey = 'k'\ntype = 'text'".to_owned(),
@@ -490,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_entry_replaces_one_of_its_name() {
+    fn later_entries_replace_earlier_ones() {
         let mut registered = read("[[types]]\nname = 'a'\n[[types]]\nname = 'b'").unwrap();
         registered.file("[[types]]\nname = 'a'\nlabel = 'Other'", Path::new("later.toml")).unwrap();
         let shown: Vec<_> = registered.types.iter().map(|t| (t.name.as_str(), t.label.as_deref())).collect();

@@ -1,4 +1,4 @@
-//! Kinds of values that settings have, and how each is read from text.
+//! Types of settings, and their parsers.
 
 use std::{net::IpAddr, str::FromStr};
 
@@ -7,7 +7,7 @@ use std::{net::IpAddr, str::FromStr};
 pub enum Environment {
     /// Application passwords are accepted without TLS.
     Local,
-    /// The strict one.
+    /// Application passwords require TLS.
     Production,
 }
 
@@ -24,7 +24,7 @@ impl FromStr for Environment {
 }
 
 impl Environment {
-    /// As settings and clients call it.
+    /// The name in settings and in the REST API.
     pub fn name(self) -> &'static str {
         match self {
             Environment::Local => "local",
@@ -39,12 +39,12 @@ impl std::fmt::Display for Environment {
     }
 }
 
-/// How log lines look.
+/// Log format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Lines for people.
+    /// Human-readable lines.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -60,22 +60,22 @@ impl FromStr for LogFormat {
     }
 }
 
-/// The address of a site: scheme, host, port and folder, without a slash at the end.
+/// The URL of a site: scheme, host, port and path, without a trailing slash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteUrl(String);
 
 impl SiteUrl {
-    /// The address as text: `https://example.org/blog`.
+    /// The URL as text: `https://example.org/blog`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether the address is reached over TLS.
+    /// Whether the scheme is `https`.
     pub fn is_tls(&self) -> bool {
         self.0.starts_with("https://")
     }
 
-    /// The folder of the site under its host: empty, or `/blog`.
+    /// The path: empty, or `/blog`.
     pub fn path(&self) -> &str {
         let after = self.0.find("://").map_or(0, |i| i + 3);
         self.0[after..].find('/').map_or("", |i| &self.0[after + i..])
@@ -91,7 +91,7 @@ impl SiteUrl {
         }
     }
 
-    /// Whether the host can only be this machine.
+    /// Whether the host is this machine.
     pub fn is_loopback(&self) -> bool {
         let host = self.host();
         host == "localhost" || host.ends_with(".localhost") || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
@@ -102,7 +102,7 @@ impl FromStr for SiteUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "must be like https://example.org or http://127.0.0.1:8080/folder".to_owned();
+        let wrong = || "must be a URL like https://example.org or http://127.0.0.1:8080/folder".to_owned();
         let url: http::Uri = text.parse().map_err(|_| wrong())?;
         let (scheme, authority) = (url.scheme_str().unwrap_or_default(), url.authority().ok_or_else(wrong)?);
         if !matches!(scheme, "http" | "https") || authority.as_str().contains('@') || authority.host().is_empty() {
@@ -115,7 +115,7 @@ impl FromStr for SiteUrl {
     }
 }
 
-/// A network whose members are believed when they tell for whom they speak.
+/// A network of trusted proxies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
@@ -123,7 +123,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether this address belongs to the network. An IPv4 address in IPv6 clothes counts as IPv4.
+    /// Whether the network contains this address. IPv4-mapped IPv6 addresses count as IPv4.
     pub fn contains(&self, ip: IpAddr) -> bool {
         match (self.address, ip.to_canonical()) {
             (IpAddr::V4(a), IpAddr::V4(b)) => {
@@ -143,19 +143,19 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not an address or a network such as 10.0.0.0/8");
+        let wrong = || format!("`{text}` is not an IP address or a network such as 10.0.0.0/8");
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
             None => (text, None),
         };
         let address = address.parse::<IpAddr>().map_err(|_| wrong())?.to_canonical();
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        let bits = bits.map_or(Ok(most), |b| b.parse::<u8>().map_err(|_| wrong()))?;
-        if bits > most { Err(wrong()) } else { Ok(Network { address, bits }) }
+        let max_bits = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Ok(max_bits), |b| b.parse::<u8>().map_err(|_| wrong()))?;
+        if bits > max_bits { Err(wrong()) } else { Ok(Network { address, bits }) }
     }
 }
 
-/// Parts of a list by commas, each of the same kind.
+/// A comma-separated list.
 pub(super) fn list<T: FromStr<Err = String>>(text: &str) -> Result<Vec<T>, String> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::parse).collect()
 }
@@ -178,7 +178,7 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "must be a size such as 500KB, 64MB or 1GB".to_owned())
 }
 
-/// A count of at least one and at most a million.
+/// A number from 1 to a million.
 pub(super) fn count(text: &str) -> Result<u64, String> {
     text.parse()
         .ok()
@@ -186,7 +186,7 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "must be a number from 1 to 1000000".to_owned())
 }
 
-/// A number of things that are kept; `None` is all of them.
+/// A maximum number; `None` for `all`.
 pub(super) fn all_or_count(text: &str) -> Result<Option<u64>, String> {
     match text {
         "all" => Ok(None),
@@ -195,8 +195,8 @@ pub(super) fn all_or_count(text: &str) -> Result<Option<u64>, String> {
     }
 }
 
-/// A truth value.
-pub(super) fn truth(text: &str) -> Result<bool, String> {
+/// A boolean.
+pub(super) fn boolean(text: &str) -> Result<bool, String> {
     match text {
         "true" | "1" | "yes" | "on" => Ok(true),
         "false" | "0" | "no" | "off" | "" => Ok(false),
@@ -204,10 +204,10 @@ pub(super) fn truth(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Beginning of table names: letters, digits and underscores, so that it can stand in a statement.
+/// A table prefix: letters, digits and underscores, since it becomes part of SQL statements.
 pub(super) fn table_prefix(text: &str) -> Result<String, String> {
     let fits = text.len() <= 40 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    if fits { Ok(text.to_owned()) } else { Err("must be at most 40 letters, digits and underscores".to_owned()) }
+    if fits { Ok(text.to_owned()) } else { Err("must be at max_bits 40 letters, digits and underscores".to_owned()) }
 }
 
 /// A socket address, or a host name with a port.
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn small_kinds() {
         assert!(count("0").is_err() && count("x").is_err() && count("12") == Ok(12));
-        assert!(truth("yes") == Ok(true) && truth("0") == Ok(false) && truth("maybe").is_err());
+        assert!(boolean("yes") == Ok(true) && boolean("0") == Ok(false) && boolean("maybe").is_err());
         assert!(table_prefix("my_1").is_ok() && table_prefix("a;b").is_err() && table_prefix("").is_ok());
         assert!(listen("[::1]:0").is_ok() && listen("8080").is_err() && listen(":80").is_err());
     }

@@ -1,4 +1,4 @@
-//! The first start: makes the data folder and, in a database without a site, the site that a newcomer looks at.
+//! The first start: creates the data folder and, in an empty database, a new site.
 
 mod options;
 mod password;
@@ -23,43 +23,42 @@ use crate::{
 
 pub(crate) use password::not_shown;
 
-/// Name of the first user.
+/// Login name of the first user.
 const LOGIN: &str = "admin";
 
-/// Letters in a generated password: with 62 signs, 118 bits.
+/// Length of the generated password: with 62 characters, 119 bits.
 const PASSWORD_LENGTH: usize = 20;
 
-/// A site that was made just now, or whose password no start has shown yet.
+/// A new site, or one whose password has not been shown yet.
 #[derive(Debug)]
 pub struct Created {
-    /// Name of its administrator.
+    /// Login name of the administrator.
     pub login: &'static str,
     /// The administrator's password.
     pub password: Secret,
-    /// Where it is stored until it was shown.
+    /// File that stores the password until it is shown.
     file: PathBuf,
 }
 
 impl Created {
-    /// Notes that the owner has seen the password: no later start shows it again.
+    /// Records that the password was shown. Later starts do not show it again.
     pub fn shown(&self) {
         password::forget(&self.file);
     }
 }
 
-/// Keeps other starts on the same data folder waiting until this is dropped, so that one makes what all use.
-///
-/// Where the system cannot lock a folder there is nothing to hold.
+/// Locks the data folder until the result is dropped, so that one of several concurrent starts creates the site. `None` if the
+/// system cannot lock folders.
 pub(crate) fn turn(data: &Path) -> Option<File> {
     let folder = File::open(data).ok()?;
     folder.lock().ok()?;
     Some(folder)
 }
 
-/// Makes the data folder, readable by its owner only, when it is not there.
+/// Creates the data folder, readable by its owner only, if it is missing.
 ///
 /// # Errors
-/// When the system refuses.
+/// If it cannot be created.
 pub(crate) fn folder(data: &Path) -> Result {
     if data.is_dir() {
         return Ok(());
@@ -68,13 +67,13 @@ pub(crate) fn folder(data: &Path) -> Result {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(data).map_err(Error::io(format!("cannot make the data folder {}", data.display())))
+    builder.create(data).map_err(Error::io(format!("cannot create the data folder {}", data.display())))
 }
 
-/// Whether the database holds a site.
+/// Whether the database contains a site.
 ///
 /// # Errors
-/// Those of the store; and when the database holds the rest of an import that was interrupted.
+/// If the database cannot be read, or contains an interrupted import.
 pub(crate) fn has_site(store: &Store) -> Result<bool> {
     let found = store.read(|db| {
         let name = format!("{}options", db.prefix());
@@ -84,7 +83,7 @@ pub(crate) fn has_site(store: &Store) -> Result<bool> {
     match store.interrupted_import().map_err(Error::store("cannot read the database"))? {
         None => Ok(found),
         Some(dump) if found => {
-            tracing::warn!(dump, "an import that was to replace this site has not finished; the site is as it was");
+            tracing::warn!(dump, "an import over this site was interrupted; the site is unchanged");
             Ok(true)
         }
         Some(dump) => Err(Error::Refused(format!(
@@ -94,40 +93,39 @@ pub(crate) fn has_site(store: &Store) -> Result<bool> {
     }
 }
 
-/// Makes a site in a database that has none: all of it or nothing. `None` when another process was quicker, whose site is
-/// then there.
+/// Creates a site in an empty database, in one transaction. `None` if another process has created one in the meantime.
 ///
 /// # Errors
-/// Those of the store, or when the system has no random bytes or the data folder cannot be written to.
-pub(crate) fn create(data: &Path, store: &Store, address: &SiteUrl, now: DateTime<Utc>) -> Result<Option<Created>> {
+/// If the database or the data folder cannot be written, or the system has no random bytes.
+pub(crate) fn create(data: &Path, store: &Store, url: &SiteUrl, now: DateTime<Utc>) -> Result<Option<Created>> {
     let password = random_text(PASSWORD_LENGTH).map_err(|e| Error::Refused(e.to_string()))?;
     let hash = svc_auth::password::hash(password.expose().as_bytes()).map_err(|e| Error::Refused(e.to_string()))?;
-    let site = NewSite { address: address.as_str().to_owned(), hash, now: now.naive_utc() };
-    let making = || Error::store("cannot make the site");
+    let site = NewSite { url: url.as_str().to_owned(), hash, now: now.naive_utc() };
+    let making = || Error::store("cannot create the site");
     let file = password::file(data);
     password::store(&file, &password)?;
-    // The tables by themselves: MySQL commits each of them, and with it what a transaction has done before.
+    // Tables are created in a separate step, since MySQL commits each of them together with the current transaction.
     store.write_blocking(schema::install).map_err(making())?;
-    let made = store.write_blocking(move |tx| site.fill(tx)).map_err(making())?;
-    if !made {
+    let created = store.write_blocking(move |tx| site.fill(tx)).map_err(making())?;
+    if !created {
         password::forget(&file);
         return Ok(None);
     }
     Ok(Some(Created { login: LOGIN, password, file }))
 }
 
-/// What a new site depends on.
+/// The values that a new site depends on.
 struct NewSite {
-    address: String,
+    url: String,
     hash: String,
-    /// In UTC, which is a new site's own zone as well.
+    /// In UTC, which is also the time zone of a new site.
     now: NaiveDateTime,
 }
 
 impl NewSite {
-    /// Writes what the site holds, unless there is one; whether it did.
+    /// Writes the content of the site, unless there is one. Returns whether it did.
     fn fill(&self, tx: &mut Tx) -> std::result::Result<bool, StoreError> {
-        if !schema::claim(tx, &self.address)? {
+        if !schema::claim(tx, &self.url)? {
             return Ok(false);
         }
         let admin = self.admin(tx)?;
@@ -146,18 +144,18 @@ impl NewSite {
         let roles = StoredText::of(Roles::default().to_value());
         let prefix = tx.prefix().to_owned();
         let own = [
-            ("siteurl".to_owned(), StoredText::of(&self.address)),
-            ("home".to_owned(), StoredText::of(&self.address)),
+            ("siteurl".to_owned(), StoredText::of(&self.url)),
+            ("home".to_owned(), StoredText::of(&self.url)),
             ("admin_email".to_owned(), StoredText::of(self.email())),
             (format!("{prefix}user_roles"), roles),
         ];
         own.iter().try_for_each(|(name, value)| stored::set(tx, name, value, true))
     }
 
-    /// Address of e-mail of the site and its first user.
+    /// Email address of the site and its first user.
     fn email(&self) -> String {
-        let host = self.address.parse::<SiteUrl>().map(|u| u.host().to_owned()).unwrap_or_default();
-        // An address of e-mail at a loopback host reaches nobody, and neither does this one.
+        let host = self.url.parse::<SiteUrl>().map(|u| u.host().to_owned()).unwrap_or_default();
+        // Email addresses at loopback hosts are not reachable; example.com is reserved.
         let reachable = host.contains('.') && host.parse::<std::net::IpAddr>().is_err();
         format!("{LOGIN}@{}", if reachable { &host } else { "example.com" })
     }
@@ -178,7 +176,7 @@ impl NewSite {
     }
 
     fn terms(&self, tx: &mut Tx) -> std::result::Result<HashMap<&'static str, Term>, StoreError> {
-        let mut made: HashMap<&'static str, Term> = HashMap::new();
+        let mut created: HashMap<&'static str, Term> = HashMap::new();
         for sample in sample::TERMS {
             let term = Term {
                 taxonomy: sample.taxonomy.to_owned(),
@@ -187,13 +185,13 @@ impl NewSite {
                 description: sample.description.to_owned(),
                 ..Term::default()
             };
-            made.insert(sample.slug, terms::insert(tx, &term)?);
+            created.insert(sample.slug, terms::insert(tx, &term)?);
         }
-        let default = sample::TERMS.first().and_then(|t| made.get(t.slug)).map_or(TermId(0), |t| t.id);
+        let default = sample::TERMS.first().and_then(|t| created.get(t.slug)).map_or(TermId(0), |t| t.id);
         for name in ["default_category", "default_email_category"] {
             stored::set(tx, name, &StoredText::of(default.0), true)?;
         }
-        Ok(made)
+        Ok(created)
     }
 
     fn post(
@@ -223,7 +221,7 @@ impl NewSite {
         };
         post.id = posts::insert(tx, &post)?;
         let kind = if sample.post_type == "page" { "page_id" } else { "p" };
-        post.guid = format!("{}/?{kind}={}", self.address, post.id);
+        post.guid = format!("{}/?{kind}={}", self.url, post.id);
         posts::update(tx, &post)?;
         for taxonomy in ["category", "post_tag"] {
             let ids: Vec<TermId> = sample

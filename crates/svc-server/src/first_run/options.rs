@@ -1,23 +1,22 @@
-//! The options that a new site begins with: names and values are those that WordPress's own tables hold, so that the
-//! database means the same to both.
+//! Options of a new site, with the names and values of WordPress, so that both can use the database.
 
 use serde_json::json;
 use svc_store::StoredText;
 
 use FirstValue::{EmptyArray, NoSidebars, Text};
 
-/// The value of an option of a new site.
+/// The value of an option.
 pub(super) enum FirstValue {
     /// Text.
     Text(&'static str),
-    /// An array without entries.
+    /// An empty array.
     EmptyArray,
-    /// Widgets: none, in no sidebar.
+    /// No widgets in any sidebar.
     NoSidebars,
 }
 
 impl FirstValue {
-    /// The value as it is stored.
+    /// The stored form.
     pub(super) fn encoded(&self) -> StoredText {
         match self {
             Text(text) => StoredText::of(*text),
@@ -27,7 +26,7 @@ impl FirstValue {
     }
 }
 
-/// Options whose value does not depend on the site: name, value, and whether it is read with every request.
+/// Options that do not depend on the site: name, value, autoload.
 #[rustfmt::skip]
 pub(super) const FIXED: &[(&str, FirstValue, bool)] = &[
     ("blogname", Text("A fresh site"), true),
@@ -128,7 +127,7 @@ pub(super) const FIXED: &[(&str, FirstValue, bool)] = &[
     ("using_application_passwords", Text("1"), false),
 ];
 
-/// The version of the tables' layout, as WordPress 7.1 counts it: lower and it would offer to upgrade the database.
+/// The database version of WordPress 7.1. With a lower one, WordPress would offer to upgrade the database.
 const DB_VERSION: &str = "61833";
 
 #[cfg(test)]
@@ -136,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_option_is_given_twice() {
+    fn option_names_are_unique() {
         let names: std::collections::BTreeSet<&str> = FIXED.iter().map(|(name, ..)| *name).collect();
         assert_eq!(names.len(), FIXED.len());
     }

@@ -1,7 +1,7 @@
-//! The first password, stored from before the site exists until it was shown.
+//! The first password, stored in a file from before the site is created until it is shown.
 //!
-//! Whatever ends the first start (an error, a kill), the next one can still show it. The file is readable by its owner only,
-//! and is removed once the password was shown or has been changed.
+//! If the first start is interrupted, the next one can still show it. The file is readable by its owner only, and is removed
+//! when the password has been shown or changed.
 
 use std::{
     io::Write,
@@ -17,12 +17,12 @@ use crate::error::{Error, Result};
 /// Name of the file in the data folder.
 const FILE: &str = "first-password";
 
-/// The file of this data folder.
+/// Path of the file in this data folder.
 pub(super) fn file(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
-/// Stores the password of a site that is about to be made.
+/// Stores the password of a site before it is created.
 pub(super) fn store(file: &Path, password: &Secret) -> Result {
     let writing = || Error::io(format!("cannot write {}", file.display()));
     let mut options = std::fs::OpenOptions::new();
@@ -34,7 +34,7 @@ pub(super) fn store(file: &Path, password: &Secret) -> Result {
     opened.sync_all().map_err(writing())
 }
 
-/// The password that no start has shown yet, if it is still that of the first user.
+/// The password that has not been shown yet, if it is still valid.
 pub(crate) fn not_shown(data: &Path, store: &Store) -> Result<Option<Created>> {
     let file = file(data);
     let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
@@ -47,11 +47,11 @@ pub(crate) fn not_shown(data: &Path, store: &Store) -> Result<Option<Created>> {
     Ok(None)
 }
 
-/// Removes the file; one that cannot be removed holds an old password at worst.
+/// Removes the file. If that fails, the file contains an outdated password at worst.
 pub(super) fn forget(file: &Path) {
     if let Err(error) = std::fs::remove_file(file)
         && error.kind() != std::io::ErrorKind::NotFound
     {
-        tracing::warn!(%error, file = %file.display(), "the file of the first password cannot be removed");
+        tracing::warn!(%error, file = %file.display(), "cannot remove the file of the first password");
     }
 }

@@ -1,10 +1,8 @@
-//! Composition: the store, what is registered on the site, authentication, the interface, the pages and the uploads become
-//! one server.
+//! Composition of a server from the store, the registrations, the REST API, the pages and the uploads.
 //!
-//! [`SiteBuilder`] is how a program makes its own site: it registers types, routes, fields and hooks, and either takes the
-//! whole command line ([`SiteBuilder::command_line`]) or opens the site itself ([`SiteBuilder::open`]).
+//! Programs use [`SiteBuilder`] to register types, routes, fields and hooks, and then either run the command line
+//! ([`SiteBuilder::command_line`]) or open the site ([`SiteBuilder::open`]).
 
-mod authenticate;
 mod rest;
 
 use std::{process::ExitCode, sync::Arc};
@@ -16,36 +14,34 @@ use axum::{
     response::Response,
 };
 use chrono::Utc;
+use rest::Rest;
 use svc_auth::Scheme;
-use svc_controllers::{
-    Extension, Outgoing, Site,
-    feeds::{FETCH_HEADER, within_own_fetch},
-};
+use svc_controllers::{RestSite, SiteSetup};
 use svc_http::{RestLayer, Uncached};
+use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
+use svc_pages::{SiteTexts, Texts, uploads};
+use svc_render::feeds::{FETCH_HEADER, within_own_fetch};
 use svc_routing::{Registry, Server};
-use svc_store::{DatabaseUrl, Store, StoreConfig, moment};
+use svc_site::{Clock, Extension, HttpClient};
+use svc_store::{DatabaseUrl, Store, StoreConfig, request_cache};
 
 use crate::{
     active_theme,
     config::{Config, Environment, SiteUrl},
     error::{Error, Result},
     first_run::{self, Created},
-    pages::{self, Texts},
+    http_server,
     schedule::Schedule,
-    serving, shipped_theme,
-    sign_in::{self, Attempts, Identities},
-    uploads,
+    shipped_theme,
 };
-use authenticate::SignIn;
-use rest::Rest;
 
-/// Folder of the data folder with a file for each upload in progress.
+/// Folder in the data folder with a file for each upload in progress.
 const UPLOADS_JOURNAL: &str = "uploads-in-progress";
 
-type Prepare = Arc<dyn Fn(&mut Site) + Send + Sync>;
-type Register = Arc<dyn Fn(&mut Registry, &Arc<Site>) + Send + Sync>;
+type Prepare = Arc<dyn Fn(&mut SiteSetup) + Send + Sync>;
+type Register = Arc<dyn Fn(&mut Registry, &Arc<RestSite>) + Send + Sync>;
 
-/// What a program registers on its site, beside what every site has.
+/// Registers a program's own types, routes and extensions on a site.
 ///
 /// ```no_run
 /// use svc_server::{SiteBuilder, routing::{Request, Response, Result, Route, get, public}};
@@ -57,7 +53,7 @@ type Register = Arc<dyn Fn(&mut Registry, &Arc<Site>) + Send + Sync>;
 /// fn main() -> std::process::ExitCode {
 ///     SiteBuilder::new()
 ///         .register(|registry, _site| {
-///             registry.route("acme/v1", Route::new("/ping").endpoint(get(ping, public))).expect("a namespace and a path");
+///             registry.route("acme/v1", Route::new("/ping").endpoint(get(ping, public))).expect("a valid route");
 ///         })
 ///         .command_line()
 /// }
@@ -67,69 +63,78 @@ pub struct SiteBuilder {
     prepare: Vec<Prepare>,
     register: Vec<Register>,
     texts: Option<Arc<dyn Texts>>,
+    clock: Option<Clock>,
 }
 
 impl SiteBuilder {
-    /// A site with what every site has.
+    /// A site with the core registrations only.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Changes the site before it is shared: post types, taxonomies, statuses, meta, changes to addresses.
+    /// Changes the site before it is opened: post types, taxonomies, statuses, meta, permalinks.
     #[must_use]
-    pub fn prepare(mut self, f: impl Fn(&mut Site) + Send + Sync + 'static) -> Self {
+    pub fn prepare(mut self, f: impl Fn(&mut SiteSetup) + Send + Sync + 'static) -> Self {
         self.prepare.push(Arc::new(f));
         self
     }
 
-    /// Registers routes, fields and hooks, after those that every site has. Runs again whenever the interface is built
-    /// anew, because a setting that it depends on was changed.
+    /// Registers routes, fields and hooks after those of the core. Called again whenever an option changes on which the REST API
+    /// depends.
     #[must_use]
-    pub fn register(mut self, f: impl Fn(&mut Registry, &Arc<Site>) + Send + Sync + 'static) -> Self {
+    pub fn register(mut self, f: impl Fn(&mut Registry, &Arc<RestSite>) + Send + Sync + 'static) -> Self {
         self.register.push(Arc::new(f));
         self
     }
 
-    /// Brings an extension: it is listed among the plugins, off until an administrator switches it on.
+    /// Adds an extension. It is listed as a plugin, and inactive until an administrator activates it.
     #[must_use]
     pub fn extension(self, extension: impl Extension) -> Self {
         let extension: Arc<dyn Extension> = Arc::new(extension);
         self.prepare(move |site| site.extensions.push(Arc::clone(&extension)))
     }
 
-    /// Sets how stored texts look on pages.
+    /// Replaces the rendering of stored texts on pages.
     #[must_use]
     pub fn texts(mut self, texts: impl Texts) -> Self {
         self.texts = Some(Arc::new(texts));
         self
     }
 
-    /// Does what the process's arguments ask for: serve, import, and so on.
+    /// Sets the clock of the site: a function that returns the current time in UTC.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Runs the command of the process's arguments: serve, import, and so on.
     pub fn command_line(self) -> ExitCode {
         crate::cli::main(self)
     }
 
-    /// Opens the site that the configuration names. In an empty database a new one is made, at `address` unless the
-    /// configuration has one.
+    /// Opens the site of a configuration. An empty database gets a new site with the URL `url`, unless the configuration sets
+    /// one.
     ///
     /// # Errors
-    /// When folder, keys or database cannot be used.
-    pub fn open(&self, config: &Config, address: &SiteUrl) -> Result<OpenSite> {
-        let address = config.site_url.as_ref().unwrap_or(address);
+    /// If the data folder, the keys or the database cannot be used.
+    pub fn open(&self, config: &Config, url: &SiteUrl) -> Result<OpenSite> {
+        let url = config.site_url.as_ref().unwrap_or(url);
+        let clock = self.clock.unwrap_or(|| Utc::now().naive_utc());
         first_run::folder(&config.data)?;
         let _turn = first_run::turn(&config.data);
         let store = open_store(config)?;
         let created = match (first_run::has_site(&store)?, &config.wp_config) {
             (true, _) => first_run::not_shown(&config.data, &store)?,
             (false, None) => {
-                // What can fail, and what the site needs, comes before it.
+                // Everything that may fail comes before the site is created.
                 shipped_theme::write(&config.content_dir.join(active_theme::FOLDER))?;
                 if let Some(name) = &config.theme {
                     active_theme::require(&config.content_dir, name)?;
                 }
-                first_run::create(&config.data, &store, address, Utc::now())?
+                first_run::create(&config.data, &store, url, clock().and_utc())?
             }
-            // Nothing is made in a database that is somebody else's.
+            // No site is created in the database of a WordPress.
             (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
         };
         let names: Vec<&str> = Scheme::ALL.into_iter().flat_map(Scheme::setting_names).collect();
@@ -137,11 +142,12 @@ impl SiteBuilder {
         let secrets = secrets.map_err(Error::store("cannot read the site's options"))?;
         let keys =
             config.keys.complete(&config.data, |name| secrets.get(name).map(|stored| stored.text().to_owned()))?;
-        let mut site = Site::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone());
-        if let Some(address) = &config.site_url {
-            site = site.at(address.as_str());
+        let mut site =
+            SiteSetup::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone()).with_clock(clock);
+        if let Some(url) = &config.site_url {
+            site = site.at(url.as_str());
         }
-        // Not by the site's settings: they are understood with the types that are registered below.
+        // Read directly, since the site's settings depend on the types that are registered below.
         let stored = site.store.read(|db| svc_store::options::get(db, "home"));
         let stored = stored.map_err(Error::store("cannot read the site's options"))?;
         if let Ok(home) = config.site_url.clone().map_or_else(|| stored.unwrap_or_default().text().parse(), Ok) {
@@ -149,37 +155,37 @@ impl SiteBuilder {
         }
         #[cfg(feature = "s3")]
         if let Some(bucket) = &config.uploads {
-            site.uploads = uploads::bucket(bucket)?;
+            site.uploads = bucket_storage(bucket)?;
         }
-        // The journal of uploads is this server's own, wherever the files are.
+        // The journal of uploads belongs to this server, even if the files are in a bucket.
         site.uploads = site.uploads.clone().with_journal(&config.data.join(UPLOADS_JOURNAL));
         if let Some(name) = &config.theme {
             active_theme::activate(&config.content_dir, &site.store, name)?;
         }
-        // Not among the site's own themes: it may share them with a program that shows them to people.
+        // Outside of the site's themes, which it may share with a WordPress.
         let spare = config.data.join("themes");
         match shipped_theme::write(&spare) {
             Ok(()) => site.spare_theme = Some((spare, shipped_theme::NAME.to_owned())),
-            Err(error) => tracing::warn!(%error, "no theme stands in for one that cannot draw pages"),
+            Err(error) => tracing::warn!(%error, "cannot write the fallback theme"),
         }
         site.revisions_kept = config.revisions;
         config.registered.on(&mut site);
-        site.outgoing = Outgoing::new(config.outgoing.guard());
+        site.http_client = HttpClient::new(config.outgoing.guard());
         site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
         for prepare in &self.prepare {
             prepare(&mut site);
         }
         let site = site.finish();
-        let (home, installed_at) = addresses(&site)?;
+        let (home, installed_at) = site_urls(&site)?;
         let local = config.environment_for(&home) == Environment::Local;
         let passwords = home.is_tls() || local;
         let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
         let attempts = Arc::new(Attempts::default());
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
-        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(pages::SiteTexts(Arc::clone(&site))));
-        let sign_in = Arc::new(SignIn::new(Arc::clone(&identities), Arc::clone(&attempts), passwords));
+        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site))));
+        let login = Arc::new(SiteAuthenticator::new(Arc::clone(&identities), Arc::clone(&attempts), passwords));
         let dispatch = rest.clone();
-        let people = sign_in::Pages {
+        let login_pages = LoginPages {
             identities,
             attempts,
             server: Box::new(move || dispatch.server()),
@@ -189,8 +195,8 @@ impl SiteBuilder {
         Ok(OpenSite {
             site,
             rest,
-            sign_in,
-            people: Arc::new(people),
+            login,
+            login_pages: Arc::new(login_pages),
             texts,
             home,
             installed_at,
@@ -200,23 +206,23 @@ impl SiteBuilder {
     }
 }
 
-/// Runs a request with what is cached for its time. For a request that this server has sent itself no feeds are fetched,
-/// and its response is not cached.
-async fn whole_request(State(site): State<Arc<Site>>, mut request: Request, next: Next) -> Response {
+/// Runs a request with a request-scoped cache. For requests that this server has sent itself, no feeds are fetched and the
+/// response is not cached.
+async fn whole_request(State(site): State<Arc<RestSite>>, mut request: Request, next: Next) -> Response {
     let is_own = request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes()));
     if is_own {
         request.extensions_mut().insert(Uncached);
-        return within_own_fetch(moment::scope(next.run(request))).await;
+        return within_own_fetch(request_cache::scope(next.run(request))).await;
     }
-    moment::scope(next.run(request)).await
+    request_cache::scope(next.run(request)).await
 }
 
-/// The site's public address, and the path under which its log-in page stands, as its options have them.
-fn addresses(site: &Site) -> Result<(SiteUrl, String)> {
+/// The site's public URL, and the path of its log-in page, from its options.
+fn site_urls(site: &RestSite) -> Result<(SiteUrl, String)> {
     let settings = site.settings().map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
     let read = |name: &str| -> Result<SiteUrl> {
         let stored = settings.option(name);
-        stored.parse().map_err(|why| Error::Refused(format!("the stored address `{stored}` of the site {why}")))
+        stored.parse().map_err(|why| Error::Refused(format!("the stored URL `{stored}` of the site {why}")))
     };
     Ok((read("home")?, read("siteurl")?.path().to_owned()))
 }
@@ -225,10 +231,27 @@ fn no_site(file: &std::path::Path, prefix: &str) -> Error {
     Error::Refused(format!("{}: the database holds no site whose tables begin with `{prefix}`", file.display()))
 }
 
-/// The store that a configuration names.
+/// The storage of uploads in a bucket.
 ///
 /// # Errors
-/// When it cannot be opened.
+/// If the description of the bucket is invalid.
+#[cfg(feature = "s3")]
+fn bucket_storage(bucket: &crate::config::Bucket) -> Result<svc_media::Storage> {
+    let bucket = svc_media::Bucket {
+        name: bucket.name.clone(),
+        endpoint: bucket.endpoint.clone(),
+        region: bucket.region.clone(),
+        prefix: bucket.prefix.clone(),
+        access_key: bucket.access_key.expose().to_owned(),
+        secret_key: bucket.secret_key.expose().to_owned(),
+    };
+    svc_media::Storage::bucket(&bucket).map_err(|error| Error::Refused(format!("the bucket for uploads: {error}")))
+}
+
+/// Opens the store of a configuration.
+///
+/// # Errors
+/// If it cannot be opened.
 pub(crate) fn open_store(config: &Config) -> Result<Store> {
     let opening = || Error::store("cannot open the database");
     let url: DatabaseUrl = config.database.expose().parse().map_err(opening())?;
@@ -239,63 +262,69 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     Store::open(&settings).map_err(opening())
 }
 
-/// A site that is open and can be served.
+/// A site that can be served.
 pub struct OpenSite {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     rest: Rest,
-    sign_in: Arc<SignIn>,
-    people: Arc<sign_in::Pages>,
+    login: Arc<SiteAuthenticator>,
+    login_pages: Arc<LoginPages>,
     texts: Arc<dyn Texts>,
     home: SiteUrl,
-    /// Path of the log-in page's and the administration area's folder: empty, or `/folder`.
+    /// Path of WordPress's URL, below which the log-in page is: empty, or `/folder`.
     installed_at: String,
     created: Option<Created>,
     config: Config,
 }
 
 impl OpenSite {
-    /// What the controllers share.
-    pub fn site(&self) -> &Arc<Site> {
+    /// The state that controllers share.
+    pub fn site(&self) -> &Arc<RestSite> {
         &self.site
     }
 
-    /// The interface as it stands now, to dispatch requests in process.
+    /// The current REST API server, to dispatch requests in process.
     pub fn server(&self) -> Server {
         self.rest.server()
     }
 
-    /// The site's public address.
+    /// The site's public URL.
     pub fn home(&self) -> &SiteUrl {
         &self.home
     }
 
-    /// The administrator's name and password, when no start has shown them yet. Returned once; call [`Created::shown`] when
-    /// the owner has seen them, else the next start returns them again.
+    /// The administrator's name and password, if they have not been shown yet. Returned once; call [`Created::shown`] after showing
+    /// them, or the next start returns them again.
     pub fn take_created(&mut self) -> Option<Created> {
         self.created.take()
     }
 
-    /// Starts what goes on without being asked: posts are published when their time comes. It ends when the answer is
-    /// dropped. Needs a runtime.
+    /// Starts the background task that publishes scheduled posts. It stops when the result is dropped.
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime.
     pub fn start_schedule(&self) -> Schedule {
         Schedule::start(Arc::clone(&self.site))
     }
 
-    /// Everything as one router: interface, uploads, pages, and what surrounds every answer.
+    /// The router of the whole site: REST API, uploads, log-in pages, pages, and the middleware.
     pub fn router(&self) -> Router {
-        let limits = svc_http::Limits {
+        let limits = svc_http::RequestLimits {
             body: usize::try_from(self.config.limits.body).unwrap_or(usize::MAX),
             values: self.config.limits.values,
-            ..svc_http::Limits::default()
+            ..svc_http::RequestLimits::default()
         };
-        let service = self.rest.service(limits, self.sign_in.clone());
-        let pages = pages::router(Arc::clone(&self.site), Arc::clone(&self.texts), Arc::clone(&self.people.identities));
+        let service = self.rest.service(limits, self.login.clone());
+        let pages = svc_pages::router(
+            Arc::clone(&self.site),
+            Arc::clone(&self.texts),
+            Arc::clone(&self.login_pages.identities),
+        );
         let files = uploads::router(self.home.path(), self.site.uploads.clone(), &self.site.content_dir);
-        let accounts = sign_in::router(Arc::clone(&self.people), &self.installed_at);
+        let accounts = svc_login::router(Arc::clone(&self.login_pages), &self.installed_at);
         let inner = Router::new().merge(files).merge(accounts).fallback_service(pages);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
         let whole =
             Router::new().fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), whole_request));
-        serving::surround(whole, &self.config)
+        http_server::middleware_stack(whole, &self.config)
     }
 }

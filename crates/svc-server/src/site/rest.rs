@@ -1,52 +1,53 @@
-//! The interface: built from what is registered, and built anew when a setting that it was made of changes.
+//! The REST API of a site, rebuilt when an option changes on which it depends.
 
 use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwapOption;
-use svc_controllers::{Settings, Site};
-use svc_http::{Authenticator, Limits, RestService};
+use svc_controllers::RestSite;
+use svc_http::{Authenticator, RequestLimits, RestService};
 use svc_routing::{Registry, Server};
+use svc_site::Settings;
 
 use super::Register;
 use crate::error::Error;
 
-/// How long an answer is given again while the data is the same: what looks at the clock, or at a theme's files, is then as
-/// old at most.
-const KEPT: Duration = Duration::from_secs(1);
+/// Maximum age of a cached response. Limits the age of values that depend on the time or on files of a theme.
+const MAX_AGE: Duration = Duration::from_secs(1);
 
-/// The interface of one site. Cheap to clone.
+/// The REST API of a site. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Rest(Arc<Inner>);
 
 struct Inner {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     register: Vec<Register>,
     debug: bool,
-    /// Application passwords may be used.
+    /// Whether application passwords are available.
     passwords: bool,
     current: ArcSwapOption<Built>,
 }
 
-/// A server, and what went into it.
+/// A server, and the values that it was built from.
 struct Built {
     server: Server,
-    /// The options as they were.
+    /// The site's settings.
     settings: Arc<Settings>,
-    /// Address of the interface.
+    /// URL of the REST API.
     root: String,
-    /// Extensions that were switched on.
+    /// Active extensions.
     extensions: Vec<String>,
 }
 
 impl Rest {
     pub(super) fn build(
-        site: Arc<Site>,
+        site: Arc<RestSite>,
         register: Vec<Register>,
         debug: bool,
         passwords: bool,
     ) -> crate::error::Result<Self> {
         let inner = Inner { site, register, debug, passwords, current: ArcSwapOption::empty() };
-        let first = make(&inner).map_err(|e| Error::Refused(format!("the interface: {}", e.message())))?;
+        let first =
+            build_server(&inner).map_err(|e| Error::Refused(format!("cannot build the REST API: {}", e.message())))?;
         for notice in first.server.notices() {
             tracing::warn!(function = notice.function, "{}", notice.message);
         }
@@ -54,15 +55,15 @@ impl Rest {
         Ok(Rest(Arc::new(inner)))
     }
 
-    /// The interface as it stands now. Requests under way finish on the one that they began with.
+    /// The current server. Requests in progress finish on the server that they started with.
     pub(super) fn server(&self) -> Server {
         let inner = &*self.0;
-        let current = inner.current.load_full().expect("the first one is made with the interface");
-        // Without its settings the site cannot answer anyway; what it says then is the controllers' business.
-        if inner.site.settings().map_or(true, |settings| current.is_of(&inner.site, &settings)) {
+        let current = inner.current.load_full().expect("`build` stores the first server");
+        // Without settings, keep the current server: its handlers report the error.
+        if inner.site.settings().map_or(true, |settings| current.matches(&inner.site, &settings)) {
             return current.server.clone();
         }
-        match make(inner) {
+        match build_server(inner) {
             Ok(built) => {
                 let built = Arc::new(built);
                 inner.current.store(Some(Arc::clone(&built)));
@@ -72,35 +73,36 @@ impl Rest {
         }
     }
 
-    /// The service that answers the interface's requests.
-    pub(super) fn service(&self, limits: Limits, authenticator: Arc<dyn Authenticator>) -> RestService {
+    /// The HTTP service of the REST API.
+    pub(super) fn service(&self, limits: RequestLimits, authenticator: Arc<dyn Authenticator>) -> RestService {
         let (rest, site) = (self.clone(), Arc::clone(&self.0.site));
-        RestService::from_source(move || rest.server())
+        RestService::builder()
             .limits(limits)
             .authenticator(authenticator)
-            .keep_answers(KEPT, move || site.store.state())
+            .response_cache(MAX_AGE, move || site.store.state())
+            .build_from(move || rest.server())
     }
 }
 
 impl Built {
-    /// Whether a server made of these options would be the same.
-    fn is_of(&self, site: &Site, settings: &Arc<Settings>) -> bool {
+    /// Whether a server built from these settings would be the same.
+    fn matches(&self, site: &RestSite, settings: &Arc<Settings>) -> bool {
         Arc::ptr_eq(&self.settings, settings)
             || (settings.urls.rest("/") == self.root && site.active_extensions(settings) == self.extensions)
     }
 }
 
-fn make(inner: &Inner) -> Result<Built, svc_schema::Error> {
+fn build_server(inner: &Inner) -> Result<Built, svc_schema::Error> {
     let site = &inner.site;
     let mut info = svc_controllers::site_info(site)?;
     info.debug = inner.debug;
-    let (root, settings) = (info.rest_url.clone(), site.settings()?);
+    let (root, settings) = (info.urls.url("/"), site.settings()?);
     let extensions = site.active_extensions(&settings);
     let mut registry = Registry::for_site(info);
     svc_controllers::mount(&mut registry, site, inner.passwords);
     for f in &inner.register {
         f(&mut registry, site);
     }
-    site.register_extensions(&extensions, &mut registry);
+    site.site.register_extensions(&extensions, &mut registry);
     Ok(Built { server: registry.build(), settings, root, extensions })
 }

@@ -1,13 +1,13 @@
-//! The words of an SQL dump, read as a stream: one value at a time is in memory, never a statement or the file.
+//! A streaming lexer for SQL dumps. Only one value at a time is in memory, never a whole statement or file.
 
 use std::io::Read;
 
 use super::ImportError;
 
-/// The longest value that is taken; a longer one is no content of a site.
+/// Maximum length of a value, in bytes.
 const MAX_VALUE: usize = 256 << 20;
 
-/// The longest statement that is read as a whole (`CREATE TABLE`).
+/// Maximum length of a statement that is read as a whole (`CREATE TABLE`), in bytes.
 const MAX_STATEMENT: usize = 1 << 20;
 
 const BUFFER: usize = 256 << 10;
@@ -18,18 +18,18 @@ pub(crate) enum Literal {
     Null,
     /// A number, as written.
     Number(String),
-    /// A text, its escapes resolved.
+    /// A text with resolved escapes.
     Text(Vec<u8>),
 }
 
-/// Reads bytes, counting lines.
+/// A byte reader that counts lines.
 pub(crate) struct Lexer<R> {
     from: R,
     buffer: Vec<u8>,
     at: usize,
     end: usize,
     line: u64,
-    /// What ends a statement; `DELIMITER` lines change it.
+    /// Statement terminator, which `DELIMITER` lines change.
     delimiter: Vec<u8>,
 }
 
@@ -38,12 +38,12 @@ impl<R: Read> Lexer<R> {
         Lexer { from, buffer: vec![0; BUFFER], at: 0, end: 0, line: 1, delimiter: b";".to_vec() }
     }
 
-    /// The line that is being read, from one.
+    /// Current line, from one.
     pub(crate) fn line(&self) -> u64 {
         self.line
     }
 
-    /// An error at this line.
+    /// An error at the current line.
     pub(crate) fn error(&self, what: impl Into<String>) -> ImportError {
         ImportError::Dump { line: self.line, what: what.into() }
     }
@@ -59,7 +59,7 @@ impl<R: Read> Lexer<R> {
                     return Ok(n > 0);
                 }
                 Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(self.error(format!("the file cannot be read on: {e}"))),
+                Err(e) => return Err(self.error(format!("failed to read the file: {e}"))),
             }
         }
     }
@@ -77,12 +77,12 @@ impl<R: Read> Lexer<R> {
         Ok(byte)
     }
 
-    fn must(&mut self) -> Result<u8, ImportError> {
-        self.bump()?.ok_or_else(|| self.error("the dump ends in the middle of a statement"))
+    fn require_byte(&mut self) -> Result<u8, ImportError> {
+        self.bump()?.ok_or_else(|| self.error("the dump ends within a statement"))
     }
 
-    /// Skips spaces and comments. All `/* */` are skipped, also those that MySQL runs: they set up the session, or
-    /// are views and triggers, which a site does not need.
+    /// Skips white space and comments, including all `/* */` comments that MySQL executes. They set up the session or
+    /// contain views and triggers, which a site does not need.
     pub(crate) fn skip_space(&mut self) -> Result<(), ImportError> {
         while let Some(b) = self.peek()? {
             match b {
@@ -93,18 +93,18 @@ impl<R: Read> Lexer<R> {
                 b'-' => {
                     self.bump()?;
                     if self.peek()? != Some(b'-') {
-                        return Err(self.error("a lone hyphen where a statement was expected"));
+                        return Err(self.error("expected a statement, found a hyphen"));
                     }
                     self.skip_line()?;
                 }
                 b'/' => {
                     self.bump()?;
-                    if self.must()? != b'*' {
-                        return Err(self.error("a lone slash where a statement was expected"));
+                    if self.require_byte()? != b'*' {
+                        return Err(self.error("expected a statement, found a slash"));
                     }
                     self.skip_comment()?;
                 }
-                // A mark that some tools put before the first line.
+                // A byte order mark at the beginning of the file.
                 0xef | 0xbb | 0xbf if self.line == 1 => {
                     self.bump()?;
                 }
@@ -134,7 +134,7 @@ impl<R: Read> Lexer<R> {
         }
     }
 
-    /// A word of letters, digits and underscores; empty when another character stands there.
+    /// A word of letters, digits and underscores; empty if there is none.
     pub(crate) fn word(&mut self) -> Result<String, ImportError> {
         let mut word = String::new();
         while let Some(b) = self.peek()? {
@@ -142,7 +142,7 @@ impl<R: Read> Lexer<R> {
                 break;
             }
             if word.len() >= 256 {
-                return Err(self.error("a word is too long"));
+                return Err(self.error("the word is too long"));
             }
             word.push(char::from(b));
             self.bump()?;
@@ -150,7 +150,7 @@ impl<R: Read> Lexer<R> {
         Ok(word)
     }
 
-    /// A name, bare or quoted, of which only the last part counts (`db`.`table`).
+    /// The last part of a bare or quoted name (`db`.`table`).
     pub(crate) fn name(&mut self) -> Result<String, ImportError> {
         loop {
             self.skip_space()?;
@@ -159,7 +159,7 @@ impl<R: Read> Lexer<R> {
                     self.bump()?;
                     let mut name = Vec::new();
                     loop {
-                        let b = self.must()?;
+                        let b = self.require_byte()?;
                         if b == quote {
                             if self.peek()? != Some(quote) {
                                 break;
@@ -167,7 +167,7 @@ impl<R: Read> Lexer<R> {
                             self.bump()?;
                         }
                         if name.len() >= 256 {
-                            return Err(self.error("a name is too long"));
+                            return Err(self.error("the name is too long"));
                         }
                         name.push(b);
                     }
@@ -176,7 +176,7 @@ impl<R: Read> Lexer<R> {
                 _ => self.word()?,
             };
             if name.is_empty() {
-                return Err(self.error("a name was expected"));
+                return Err(self.error("expected a name"));
             }
             self.skip_space()?;
             if self.peek()? != Some(b'.') {
@@ -186,24 +186,24 @@ impl<R: Read> Lexer<R> {
         }
     }
 
-    /// Takes the byte if it is there, after spaces.
+    /// Skips white space and consumes `byte` if it is next.
     pub(crate) fn take(&mut self, byte: u8) -> Result<bool, ImportError> {
         self.skip_space()?;
-        let there = self.peek()? == Some(byte);
-        if there {
+        let is_next = self.peek()? == Some(byte);
+        if is_next {
             self.bump()?;
         }
-        Ok(there)
+        Ok(is_next)
     }
 
-    /// The byte must stand here, after spaces.
+    /// Skips white space and consumes `byte`, or fails.
     pub(crate) fn expect(&mut self, byte: u8) -> Result<(), ImportError> {
-        if self.take(byte)? { Ok(()) } else { Err(self.error(format!("`{}` was expected", char::from(byte)))) }
+        if self.take(byte)? { Ok(()) } else { Err(self.error(format!("expected `{}`", char::from(byte)))) }
     }
 
-    /// A value of a row.
+    /// Reads a value of a row.
     pub(crate) fn literal(&mut self) -> Result<Literal, ImportError> {
-        // A minus sign is no comment here.
+        // A minus sign does not start a comment here.
         while matches!(self.peek()?, Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.bump()?;
         }
@@ -213,8 +213,8 @@ impl<R: Read> Lexer<R> {
                 Ok(Literal::Text(self.text(quote)?))
             }
             Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.number(),
-            Some(_) => self.spelled(),
-            None => Err(self.error("the dump ends in the middle of a statement")),
+            Some(_) => self.keyword_or_prefixed(),
+            None => Err(self.error("the dump ends within a statement")),
         }
     }
 
@@ -222,13 +222,13 @@ impl<R: Read> Lexer<R> {
         let mut text = String::new();
         while let Some(b) = self.peek()? {
             let hex = text.starts_with("0x") && b.is_ascii_hexdigit();
-            let fits = b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E') || hex;
+            let is_number_byte = b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E') || hex;
             let marks_hex = text == "0" && matches!(b, b'x' | b'X');
-            if !fits && !marks_hex {
+            if !is_number_byte && !marks_hex {
                 break;
             }
             if text.len() >= MAX_VALUE {
-                return Err(self.error("a value is too long"));
+                return Err(self.error("the value is too long"));
             }
             text.push(char::from(b.to_ascii_lowercase()));
             self.bump()?;
@@ -236,7 +236,7 @@ impl<R: Read> Lexer<R> {
         match text.strip_prefix("0x") {
             Some(digits) => self.hex(digits),
             None if text.parse::<f64>().is_ok() => Ok(Literal::Number(text)),
-            None => Err(self.error(format!("`{text}` is no number"))),
+            None => Err(self.error(format!("`{text}` is not a number"))),
         }
     }
 
@@ -245,12 +245,12 @@ impl<R: Read> Lexer<R> {
         let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
         match bytes {
             Some(bytes) if digits.len().is_multiple_of(2) => Ok(Literal::Text(bytes)),
-            _ => Err(self.error("a hexadecimal value is broken")),
+            _ => Err(self.error("invalid hexadecimal value")),
         }
     }
 
-    /// `NULL`, `TRUE`, and values with a prefix: `x'00'`, `b'01'`, `_binary 'text'`, `N'text'`.
-    fn spelled(&mut self) -> Result<Literal, ImportError> {
+    /// Reads `NULL`, `TRUE`, and values with a prefix: `x'00'`, `b'01'`, `_binary 'text'`, `N'text'`.
+    fn keyword_or_prefixed(&mut self) -> Result<Literal, ImportError> {
         let word = self.word()?.to_ascii_lowercase();
         match word.as_str() {
             "null" | "default" => return Ok(Literal::Null),
@@ -260,46 +260,46 @@ impl<R: Read> Lexer<R> {
         }
         let prefixed = word == "n" || word == "x" || word == "b" || word.starts_with('_');
         if !prefixed {
-            return Err(self.error(format!("`{word}` is no value that is understood")));
+            return Err(self.error(format!("`{word}` is not a supported value")));
         }
         match (word.as_str(), self.literal()?) {
             ("x", Literal::Text(digits)) => self.hex(&String::from_utf8_lossy(&digits)),
             ("b", Literal::Text(digits)) => {
                 let bits = u64::from_str_radix(&String::from_utf8_lossy(&digits), 2);
-                bits.map(|n| Literal::Number(n.to_string())).map_err(|_| self.error("a binary value is broken"))
+                bits.map(|n| Literal::Number(n.to_string())).map_err(|_| self.error("invalid binary value"))
             }
             (_, value) => Ok(value),
         }
     }
 
-    /// The rest of a text after its opening quote.
+    /// Reads a text after its opening quote.
     fn text(&mut self, quote: u8) -> Result<Vec<u8>, ImportError> {
         let start = self.line;
         let mut text = Vec::new();
         loop {
             if !self.fill()? {
-                return Err(ImportError::Dump { line: start, what: "a text that begins here never ends".to_owned() });
+                return Err(ImportError::Dump { line: start, what: "unterminated text".to_owned() });
             }
-            // Runs without quotes and escapes, which are nearly everything, are copied at once.
+            // Copy text without quotes and escapes, which is nearly everything, in one step.
             let rest = &self.buffer[self.at..self.end];
             let n = rest.iter().position(|b| *b == quote || *b == b'\\').unwrap_or(rest.len());
             text.extend_from_slice(&rest[..n]);
             self.line += rest[..n].iter().filter(|b| **b == b'\n').count() as u64;
             self.at += n;
             if text.len() > MAX_VALUE {
-                return Err(self.error("a value is too long"));
+                return Err(self.error("the value is too long"));
             }
             if self.at == self.end {
                 continue;
             }
-            if self.must()? == quote {
+            if self.require_byte()? == quote {
                 if self.peek()? != Some(quote) {
                     return Ok(text);
                 }
                 self.bump()?;
                 text.push(quote);
             } else {
-                match self.must()? {
+                match self.require_byte()? {
                     b'0' => text.push(0),
                     b'b' => text.push(8),
                     b'n' => text.push(b'\n'),
@@ -313,10 +313,10 @@ impl<R: Read> Lexer<R> {
         }
     }
 
-    /// The rest of the statement; its end is taken too. Comments in it are left out.
+    /// The rest of the statement without comments. Consumes the terminator.
     pub(crate) fn rest(&mut self) -> Result<String, ImportError> {
         let mut out = Vec::new();
-        self.each_of_rest(|b| {
+        self.scan_rest(|b| {
             out.push(b);
             out.len() <= MAX_STATEMENT
         })?;
@@ -325,40 +325,38 @@ impl<R: Read> Lexer<R> {
 
     /// Skips to the end of the statement.
     pub(crate) fn skip_rest(&mut self) -> Result<(), ImportError> {
-        self.each_of_rest(|_| true)
+        self.scan_rest(|_| true)
     }
 
-    fn each_of_rest(&mut self, mut keep: impl FnMut(u8) -> bool) -> Result<(), ImportError> {
+    fn scan_rest(&mut self, mut visit: impl FnMut(u8) -> bool) -> Result<(), ImportError> {
         let start = self.line;
         loop {
             let Some(b) = self.bump()? else {
-                return Err(ImportError::Dump {
-                    line: start,
-                    what: "a statement that begins here never ends".to_owned(),
-                });
+                return Err(ImportError::Dump { line: start, what: "unterminated statement".to_owned() });
             };
             if b == self.delimiter[0] {
-                let mut whole = true;
+                let mut matches = true;
                 for i in 1..self.delimiter.len() {
-                    whole = whole && self.peek()? == Some(self.delimiter[i]);
-                    if whole {
+                    matches = matches && self.peek()? == Some(self.delimiter[i]);
+                    if matches {
                         self.bump()?;
                     }
                 }
-                if whole {
+                if matches {
                     return Ok(());
                 }
             }
             match b {
                 b'\'' | b'"' | b'`' => {
                     let inner = if b == b'`' { self.quoted_name()? } else { self.text(b)? };
-                    let mut ok = keep(b);
+                    let mut accepted = visit(b);
                     for c in inner {
-                        // Quotes within a text would end it for who reads this; no name or number has one.
-                        ok = ok && (c == b || keep(c));
+                        // Doubled quotes in a text are dropped: they would end it for the reader, and no name or number
+                        // contains one.
+                        accepted = accepted && (c == b || visit(c));
                     }
-                    if !(ok && keep(b)) {
-                        return Err(self.error("a statement is too long"));
+                    if !(accepted && visit(b)) {
+                        return Err(self.error("the statement is too long"));
                     }
                 }
                 b'/' if self.peek()? == Some(b'*') => {
@@ -366,8 +364,8 @@ impl<R: Read> Lexer<R> {
                     self.skip_comment()?;
                 }
                 _ => {
-                    if !keep(b) {
-                        return Err(self.error("a statement is too long"));
+                    if !visit(b) {
+                        return Err(self.error("the statement is too long"));
                     }
                 }
             }
@@ -377,15 +375,15 @@ impl<R: Read> Lexer<R> {
     fn quoted_name(&mut self) -> Result<Vec<u8>, ImportError> {
         let mut name = Vec::new();
         loop {
-            match self.must()? {
+            match self.require_byte()? {
                 b'`' => return Ok(name),
                 b if name.len() < 256 => name.push(b),
-                _ => return Err(self.error("a name is too long")),
+                _ => return Err(self.error("the name is too long")),
             }
         }
     }
 
-    /// The argument of a `DELIMITER` line.
+    /// Reads the argument of a `DELIMITER` line.
     pub(crate) fn set_delimiter(&mut self) -> Result<(), ImportError> {
         let mut text = Vec::new();
         while let Some(b) = self.bump()? {
@@ -396,13 +394,13 @@ impl<R: Read> Lexer<R> {
         }
         let text = text.trim_ascii();
         if text.is_empty() {
-            return Err(self.error("a delimiter was expected"));
+            return Err(self.error("expected a delimiter"));
         }
         self.delimiter = text.to_vec();
         Ok(())
     }
 
-    /// Takes the end of a statement if it stands here.
+    /// Consumes the statement terminator if it is next.
     pub(crate) fn take_end(&mut self) -> Result<bool, ImportError> {
         self.skip_space()?;
         let first = self.delimiter[0];
@@ -451,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_end_at_their_delimiter_only() {
+    fn statements_end_at_the_delimiter() {
         let mut lexer = Lexer::new(&b"a ';' `;` /* ; */ b; DELIMITER ;;\nx ; y;;\nz"[..]);
         assert_eq!(lexer.rest().unwrap(), "a ';' `;`  b");
         lexer.skip_space().unwrap();

@@ -1,4 +1,4 @@
-//! From the statements of a dump to the rows of a site.
+//! Loads the statements of a dump into the tables of a site.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -9,61 +9,63 @@ use sea_query::Value;
 
 use super::lexer::{Lexer, Literal};
 use super::replace::Replacer;
-use super::{ImportError, ImportOptions, ImportReport, Progress, marker};
+use super::{ImportError, ImportOptions, ImportReport, Progress};
 use crate::db::Tx;
-use crate::dialect::Dialect;
 use crate::error::StoreError;
-use crate::schema::{self, Kind, TABLES, Table, quoted};
+use crate::schema::{self, ColumnType, TABLES, Table, quoted};
 
-/// What the names of tables begin with until the end of the import.
-const STAGE: &str = "svc_import_";
+/// Prefix of staging tables.
+pub(crate) const STAGING_PREFIX: &str = "svc_import_";
 
-/// What the names of the old tables begin with while they wait to be dropped.
-const ASIDE: &str = "svc_old_";
-
-/// Tables that a site cannot do without.
-const NEEDED: [&str; 9] =
+/// Tables that every site must have.
+const REQUIRED_TABLES: [&str; 9] =
     ["comments", "options", "postmeta", "posts", "term_relationships", "term_taxonomy", "terms", "usermeta", "users"];
 
-/// The most tables that a dump may have.
+/// Maximum number of tables in a dump.
 const MAX_TABLES: usize = 10_000;
 
-/// Rows that are sent to a server at once, and the size from which fewer are.
-const BATCH: (usize, usize) = (100, 1 << 20);
+/// Number of rows between progress reports.
+const PROGRESS_ROWS: u64 = 1_000;
 
-/// Rows between two calls of the progress.
-const STEP: u64 = 1_000;
-
-/// A table of the dump that may be one of a site.
-struct Staged {
-    table: &'static Table,
+/// A table of the dump that may belong to a site.
+pub(crate) struct Staged {
+    pub(crate) table: &'static Table,
     prefix: String,
-    /// Name while loading.
-    stage: String,
-    /// Columns as the dump's `CREATE` has them.
+    /// Name of the staging table.
+    pub(crate) stage: String,
+    /// Columns of the dump's `CREATE TABLE` statement.
     columns: Vec<String>,
-    /// Statement and the columns that its values go to, of the last `INSERT`.
+    /// Columns and statement of the last `INSERT`.
     insert: Option<(Vec<String>, String)>,
-    next_id: Option<i64>,
+    /// The next generated id, if the dump contains it.
+    pub(crate) next_id: Option<i64>,
     rows: u64,
 }
 
-/// Rows that wait to be sent to a server together.
+impl Staged {
+    /// An empty table that the dump lacks.
+    pub(crate) fn empty(table: &'static Table, prefix: &str, stage: String) -> Self {
+        Staged { table, prefix: prefix.to_owned(), stage, columns: Vec::new(), insert: None, next_id: None, rows: 0 }
+    }
+}
+
+/// Rows to be sent to a server in one statement.
 #[derive(Default)]
-struct Waiting {
+struct RowBatch {
     table: String,
     columns: Vec<String>,
-    /// With the lines that they begin in.
+    /// Rows with the line numbers at which they begin.
     rows: Vec<(u64, Vec<Value>)>,
     bytes: usize,
 }
 
-struct Loader<'a, 'o> {
-    tx: &'a mut Tx,
+/// Loads a dump into staging tables.
+pub(crate) struct Loader<'a, 'o> {
+    pub(crate) tx: &'a mut Tx,
     staged: IndexMap<String, Staged>,
     skipped: IndexMap<String, u64>,
     replacer: Replacer,
-    waiting: Waiting,
+    batch: RowBatch,
     options: &'a mut ImportOptions<'o>,
     bytes: &'a AtomicU64,
     rows: u64,
@@ -79,17 +81,14 @@ pub(super) fn load(
     if !options.overwrite && tx.table_exists(&format!("{target}posts"))? && has_rows(tx, &target)? {
         return Err(ImportError::NotEmpty);
     }
-    if tx.dialect() == Dialect::MySql {
-        alone(tx)?;
-        sweep(tx)?;
-    }
+    tx.dialect().sql().import().begin(tx)?;
     let replacer = Replacer::new(&options.search_replace);
     let mut loader = Loader {
         tx,
         staged: IndexMap::new(),
         skipped: IndexMap::new(),
         replacer,
-        waiting: Waiting::default(),
+        batch: RowBatch::default(),
         options,
         bytes,
         rows: 0,
@@ -99,28 +98,10 @@ pub(super) fn load(
     match outcome {
         Ok(prefix) => loader.finish(prefix, &target),
         Err(e) => {
-            loader.undo();
+            loader.drop_staged();
             Err(e)
         }
     }
-}
-
-/// Keeps other imports out of this database until the connection is closed; their tables would have the same names.
-fn alone(tx: &mut Tx) -> Result<(), StoreError> {
-    let mut got = 0;
-    let sql = "SELECT GET_LOCK(CONCAT('svc_import.', LEFT(SHA1(DATABASE()), 32)), 0)";
-    tx.conn.query(sql, &[], &mut |row| row.int(0).map(|n| got = n))?;
-    if got == 1 { Ok(()) } else { Err(StoreError::Config("another import into this database is running".to_owned())) }
-}
-
-/// Drops the tables that an interrupted import has left.
-fn sweep(tx: &mut Tx) -> Result<(), StoreError> {
-    let mut names = Vec::new();
-    let sql =
-        "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND LEFT(table_name, ?) = ?";
-    let length = i64::try_from(STAGE.len()).unwrap_or_default();
-    tx.conn.query(sql, &[length.into(), STAGE.into()], &mut |row| row.text(0).map(|name| names.push(name)))?;
-    names.iter().try_for_each(|name| tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(name))))
 }
 
 fn has_rows(tx: &mut Tx, prefix: &str) -> Result<bool, StoreError> {
@@ -139,11 +120,11 @@ impl Loader<'_, '_> {
     fn all<R: Read>(&mut self, lexer: &mut Lexer<R>) -> Result<(), ImportError> {
         while self.statement(lexer)? {}
         self.flush()?;
-        self.tell();
+        self.report_progress();
         Ok(())
     }
 
-    /// Reads one statement; whether there was one.
+    /// Reads one statement and returns whether there was one.
     fn statement<R: Read>(&mut self, lexer: &mut Lexer<R>) -> Result<bool, ImportError> {
         if lexer.take_end()? {
             return Ok(true);
@@ -164,20 +145,20 @@ impl Loader<'_, '_> {
             "set" | "drop" | "lock" | "unlock" | "use" | "start" | "commit" | "begin" | "analyze" | "flush" => {
                 lexer.skip_rest()?;
             }
-            "" => return Err(lexer.error("a statement was expected")),
-            other => return Err(lexer.error(format!("`{other}` begins no statement of a dump"))),
+            "" => return Err(lexer.error("expected a statement")),
+            other => return Err(lexer.error(format!("`{other}` does not begin a supported statement"))),
         }
         Ok(true)
     }
 
-    /// The table of a site that this name would be, and the prefix.
-    fn known(&self, name: &str) -> Option<(&'static Table, String)> {
+    /// The site table and prefix that a name matches.
+    fn site_table(&self, name: &str) -> Option<(&'static Table, String)> {
         let tables = TABLES.iter().filter(|t| name.ends_with(t.name));
-        // Of `wp_term_taxonomy` and the like, the longest name is meant.
+        // Names like `wp_term_taxonomy` match several tables; the longest name is meant.
         let table = tables.max_by_key(|t| t.name.len())?;
         let prefix = name[..name.len() - table.name.len()].to_owned();
         match &self.options.prefix {
-            Some(wanted) if *wanted != prefix => None,
+            Some(requested) if *requested != prefix => None,
             _ => Some((table, prefix)),
         }
     }
@@ -195,11 +176,11 @@ impl Loader<'_, '_> {
             return Err(lexer.error(format!("the table {name} comes twice")));
         }
         if self.staged.len() + self.skipped.len() >= MAX_TABLES {
-            return Err(lexer.error("the dump has too many tables"));
+            return Err(lexer.error("the dump contains too many tables"));
         }
         lexer.expect(b'(')?;
         let body = lexer.rest()?;
-        let Some((table, prefix)) = self.known(&name) else {
+        let Some((table, prefix)) = self.site_table(&name) else {
             self.skipped.insert(name, 0);
             return Ok(());
         };
@@ -207,32 +188,28 @@ impl Loader<'_, '_> {
         if columns.is_empty() {
             return Err(lexer.error(format!("the table {name} has no columns")));
         }
-        let stage = format!("{STAGE}{name}");
+        let stage = format!("{STAGING_PREFIX}{name}");
         self.stage(table, &stage, &columns)?;
         let next_id = auto_increment(&body);
         self.staged.insert(name, Staged { table, prefix, stage, columns, insert: None, next_id, rows: 0 });
         Ok(())
     }
 
-    /// Makes the table that rows are loaded into: ours, and columns that plugins have added.
-    fn stage(&mut self, table: &Table, stage: &str, columns: &[String]) -> Result<(), StoreError> {
-        let dialect = self.tx.dialect();
+    /// Creates a staging table with our columns and those added by plugins.
+    pub(crate) fn stage(&mut self, table: &Table, stage: &str, columns: &[String]) -> Result<(), StoreError> {
+        let sql = self.tx.dialect().sql();
         self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(stage)))?;
-        self.tx.run(&table.create(dialect, stage))?;
+        self.tx.run(&sql.create_table(table, stage))?;
         for column in columns {
             if !table.columns.iter().any(|c| c.name.eq_ignore_ascii_case(column)) {
-                let kind = if dialect == Dialect::Sqlite { "TEXT COLLATE PEOPLE" } else { "longtext" };
+                let kind = sql.import().added_column_type();
                 self.tx.run(&format!("ALTER TABLE {} ADD COLUMN {} {kind}", quoted(stage), quoted(column)))?;
             }
         }
-        if dialect == Dialect::MySql {
-            // Making a table has ended the transaction; without one each row would wait for the disk.
-            self.tx.run("START TRANSACTION")?;
-        }
-        Ok(())
+        sql.import().after_create(self.tx)
     }
 
-    /// phpMyAdmin tells the next id in a statement of its own.
+    /// phpMyAdmin writes the next id in a separate statement.
     fn alter<R: Read>(&mut self, lexer: &mut Lexer<R>) -> Result<(), ImportError> {
         lexer.word()?;
         let name = lexer.name()?;
@@ -249,13 +226,13 @@ impl Loader<'_, '_> {
             name = lexer.name()?;
         }
         let Some(staged) = self.staged.get(&name) else {
-            // Rows of a table of plugins, or of one that was never made.
+            // Rows of a plugin's table, or of a table that was not created.
             return match self.skipped.get_mut(&name) {
                 Some(rows) => {
                     *rows += 1;
                     lexer.skip_rest()
                 }
-                None => Err(lexer.error(format!("rows for the table {name}, which the dump does not make"))),
+                None => Err(lexer.error(format!("rows for the table {name}, which the dump does not create"))),
             };
         };
         let mut columns = Vec::new();
@@ -275,12 +252,12 @@ impl Loader<'_, '_> {
         }
         lexer.skip_space()?;
         if !lexer.word()?.eq_ignore_ascii_case("values") {
-            return Err(lexer.error("VALUES was expected"));
+            return Err(lexer.error("expected VALUES"));
         }
-        if self.waiting.table != name || self.waiting.columns != columns {
+        if self.batch.table != name || self.batch.columns != columns {
             self.flush()?;
-            self.waiting.table.clone_from(&name);
-            self.waiting.columns.clone_from(&columns);
+            self.batch.table.clone_from(&name);
+            self.batch.columns.clone_from(&columns);
         }
         let kinds = kinds(self.staged.get(&name), &columns);
         loop {
@@ -296,13 +273,15 @@ impl Loader<'_, '_> {
                 }
             }
             if values.len() != columns.len() {
-                return Err(lexer.error(format!("a row of {name} has not as many values as there are columns")));
+                return Err(
+                    lexer.error(format!("the number of values in a row of {name} differs from the number of columns"))
+                );
             }
             lexer.expect(b')')?;
-            self.waiting.bytes += values.iter().map(size).sum::<usize>();
-            self.waiting.rows.push((line, values));
-            let (n_rows, n_bytes) = if self.tx.dialect() == Dialect::Sqlite { (1, 0) } else { BATCH };
-            if self.waiting.rows.len() >= n_rows || self.waiting.bytes >= n_bytes {
+            self.batch.bytes += values.iter().map(size).sum::<usize>();
+            self.batch.rows.push((line, values));
+            let (n_rows, n_bytes) = self.tx.dialect().sql().import().max_batch();
+            if self.batch.rows.len() >= n_rows || self.batch.bytes >= n_bytes {
                 self.flush()?;
             }
             self.count(&name);
@@ -310,18 +289,19 @@ impl Loader<'_, '_> {
                 break;
             }
         }
-        if lexer.take_end()? { Ok(()) } else { Err(lexer.error("the end of the statement was expected")) }
+        if lexer.take_end()? { Ok(()) } else { Err(lexer.error("expected the end of the statement")) }
     }
 
-    /// Writes the rows that wait; when the server refuses them together, one by one, to know which it is.
+    /// Writes the batched rows. If the server rejects the batch, rows are written one by one to find the invalid one.
     fn flush(&mut self) -> Result<(), ImportError> {
-        let rows = std::mem::take(&mut self.waiting.rows);
-        let small = self.waiting.bytes < BATCH.1;
-        self.waiting.bytes = 0;
-        if rows.len() == BATCH.0 && small {
+        let rows = std::mem::take(&mut self.batch.rows);
+        let (n_rows, n_bytes) = self.tx.dialect().sql().import().max_batch();
+        let is_small = self.batch.bytes < n_bytes;
+        self.batch.bytes = 0;
+        if rows.len() == n_rows && is_small {
             let sql = self.insert_sql(rows.len());
             let (lines, rows): (Vec<u64>, Vec<Vec<Value>>) = rows.into_iter().unzip();
-            let n_columns = self.waiting.columns.len();
+            let n_columns = self.batch.columns.len();
             let values: Vec<Value> = rows.into_iter().flatten().collect();
             return match self.tx.conn.execute(&sql, &values) {
                 Ok(_) => Ok(()),
@@ -332,29 +312,29 @@ impl Loader<'_, '_> {
     }
 
     fn write(&mut self, line: u64, row: &[Value]) -> Result<(), ImportError> {
-        let sql = match self.staged.get(&self.waiting.table).and_then(|s| s.insert.as_ref()) {
-            Some((columns, sql)) if *columns == self.waiting.columns => sql.clone(),
+        let sql = match self.staged.get(&self.batch.table).and_then(|s| s.insert.as_ref()) {
+            Some((columns, sql)) if *columns == self.batch.columns => sql.clone(),
             _ => {
                 let sql = self.insert_sql(1);
-                if let Some(staged) = self.staged.get_mut(&self.waiting.table) {
-                    staged.insert = Some((self.waiting.columns.clone(), sql.clone()));
+                if let Some(staged) = self.staged.get_mut(&self.batch.table) {
+                    staged.insert = Some((self.batch.columns.clone(), sql.clone()));
                 }
                 sql
             }
         };
         self.tx.conn.execute(&sql, row).map(drop).map_err(|e| match e {
             e @ (StoreError::Full | StoreError::ReadOnly | StoreError::Unavailable(_)) => ImportError::Store(e),
-            e => ImportError::Dump { line, what: format!("a row of {} is refused: {e}", self.waiting.table) },
+            e => ImportError::Dump { line, what: format!("a row of {} is refused: {e}", self.batch.table) },
         })
     }
 
-    /// The statement for so many of the rows that wait. Texts that must be there and that the dump does not have are
-    /// empty.
+    /// The statement that inserts `n_rows` rows. Required text columns that the dump lacks are empty.
     fn insert_sql(&self, n_rows: usize) -> String {
-        let Some(staged) = self.staged.get(&self.waiting.table) else { return String::new() };
-        let (stage, columns) = (&staged.stage, &self.waiting.columns);
-        let given = |name: &str| columns.iter().any(|c| c.eq_ignore_ascii_case(name));
-        let absent = staged.table.columns.iter().filter(|c| c.default == schema::Default::Required && !given(c.name));
+        let Some(staged) = self.staged.get(&self.batch.table) else { return String::new() };
+        let (stage, columns) = (&staged.stage, &self.batch.columns);
+        let is_listed = |name: &str| columns.iter().any(|c| c.eq_ignore_ascii_case(name));
+        let absent =
+            staged.table.columns.iter().filter(|c| c.default == schema::DefaultValue::Required && !is_listed(c.name));
         let absent: Vec<String> = absent.map(|c| quoted(c.name)).collect();
         let names: Vec<String> = columns.iter().map(|c| quoted(c)).chain(absent.iter().cloned()).collect();
         let values = vec!["?"; columns.len()].into_iter().chain(vec!["''"; absent.len()]);
@@ -362,8 +342,8 @@ impl Loader<'_, '_> {
         format!("INSERT INTO {} ({}) VALUES {}", quoted(stage), names.join(","), vec![row; n_rows].join(","))
     }
 
-    fn value(&self, literal: Literal, kind: Option<Kind>) -> Value {
-        let number = matches!(kind, Some(Kind::Id | Kind::BigInt | Kind::Int));
+    fn value(&self, literal: Literal, kind: Option<ColumnType>) -> Value {
+        let number = matches!(kind, Some(ColumnType::Id | ColumnType::BigInt | ColumnType::Int));
         match literal {
             Literal::Null => Value::String(None),
             Literal::Number(text) if number => match text.parse::<i64>() {
@@ -376,7 +356,7 @@ impl Loader<'_, '_> {
                 text.parse::<i64>().map_or_else(|_| text.clone().into(), Value::from)
             }
             Literal::Text(bytes) => {
-                // Bytes stay as they are; what is not UTF-8 is kept too.
+                // Bytes are preserved, even if they are not valid UTF-8.
                 let replaced = if kind == Some(GUID) { bytes } else { self.replacer.apply(&bytes).into_owned() };
                 Value::Bytes(Some(replaced))
             }
@@ -388,122 +368,45 @@ impl Loader<'_, '_> {
             staged.rows += 1;
         }
         self.rows += 1;
-        if self.rows.is_multiple_of(STEP) {
-            self.tell();
+        if self.rows.is_multiple_of(PROGRESS_ROWS) {
+            self.report_progress();
         }
     }
 
-    fn tell(&mut self) {
+    fn report_progress(&mut self) {
         let progress = Progress { bytes: self.bytes.load(Ordering::Relaxed), rows: self.rows };
         if let Some(progress_of) = &mut self.options.progress {
             progress_of(&progress);
         }
     }
 
-    /// Puts the site's tables in place, drops the rest.
+    /// Installs the site's tables and drops the others.
     fn finish(mut self, prefix: String, target: &str) -> Result<ImportReport, ImportError> {
         let mut report =
             ImportReport { prefix: prefix.clone(), skipped: std::mem::take(&mut self.skipped), ..Default::default() };
         let staged = std::mem::take(&mut self.staged);
-        let (ours, others): (Vec<_>, Vec<_>) = staged.into_iter().partition(|(_, s)| s.prefix == prefix);
+        let (site_tables, others): (Vec<_>, Vec<_>) = staged.into_iter().partition(|(_, s)| s.prefix == prefix);
         for (name, staged) in others {
             self.tx.run(&format!("DROP TABLE {}", quoted(&staged.stage)))?;
             report.skipped.insert(name, staged.rows);
         }
-        let ours: Vec<Staged> = ours.into_iter().map(|(_, staged)| staged).collect();
-        for staged in &ours {
+        let site_tables: Vec<Staged> = site_tables.into_iter().map(|(_, staged)| staged).collect();
+        for staged in &site_tables {
             report.tables.insert(staged.table.name.to_owned(), staged.rows);
         }
-        match self.tx.dialect() {
-            Dialect::Sqlite => {
-                self.put_sqlite(&ours, target)?;
-                self.rename_keys(&prefix, target, &format!("{target}options"), &format!("{target}usermeta"))?;
-                marker::remove(self.tx)?;
-            }
-            Dialect::MySql => self.put_mysql(ours, &prefix, target)?,
-        }
+        let target_import = self.tx.dialect().sql().import();
+        target_import.install(&mut self, site_tables, &prefix, target)?;
         Ok(report)
     }
 
-    /// SQLite: all in the one transaction.
-    fn put_sqlite(&mut self, ours: &[Staged], target: &str) -> Result<(), StoreError> {
-        for table in TABLES {
-            self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&format!("{target}{}", table.name))))?;
-        }
-        for staged in ours {
-            let full = format!("{target}{}", staged.table.name);
-            self.tx.run(&format!("ALTER TABLE {} RENAME TO {}", quoted(&staged.stage), quoted(&full)))?;
-            for statement in staged.table.sqlite_indexes(&full) {
-                self.tx.run(&statement)?;
-            }
-            self.next_id(&full, staged)?;
-        }
-        schema::install(self.tx)?;
-        schema::watch(self.tx, target)
+    /// Drops the staging tables on engines where a rollback does not.
+    fn drop_staged(&mut self) {
+        let stages: Vec<&str> = self.staged.values().map(|staged| staged.stage.as_str()).collect();
+        self.tx.dialect().sql().import().drop_staged(self.tx, &stages);
     }
 
-    /// MySQL commits at each change of tables, but changes the names of many at once: so everything is finished and
-    /// committed under the other names first, and one statement puts the new tables in the place of the old and takes the
-    /// mark of the import away.
-    fn put_mysql(&mut self, mut ours: Vec<Staged>, prefix: &str, target: &str) -> Result<(), StoreError> {
-        self.tx.run("COMMIT")?;
-        // Tables that old sites do not have yet.
-        for table in TABLES {
-            if !ours.iter().any(|staged| staged.table.name == table.name) {
-                let stage = format!("{STAGE}{prefix}{}", table.name);
-                self.stage(table, &stage, &[])?;
-                ours.push(Staged {
-                    table,
-                    prefix: prefix.to_owned(),
-                    stage,
-                    columns: Vec::new(),
-                    insert: None,
-                    next_id: None,
-                    rows: 0,
-                });
-            }
-        }
-        let stage_of = |name: &str| ours.iter().find(|s| s.table.name == name).map(|s| s.stage.clone());
-        if let (Some(options), Some(usermeta)) = (stage_of("options"), stage_of("usermeta")) {
-            self.tx.run("START TRANSACTION")?;
-            self.rename_keys(prefix, target, &options, &usermeta)?;
-            self.tx.run("COMMIT")?;
-        }
-        let mut names = Vec::new();
-        let mut old = Vec::new();
-        for full in TABLES.iter().map(|table| format!("{target}{}", table.name)).chain([marker::table(target)]) {
-            if self.tx.table_exists(&full)? {
-                let aside = format!("{ASIDE}{full}");
-                self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&aside)))?;
-                names.push(format!("{} TO {}", quoted(&full), quoted(&aside)));
-                old.push(aside);
-            }
-        }
-        for staged in &ours {
-            if let (Some(next), Some(_)) = (staged.next_id, staged.table.auto_column()) {
-                self.tx.run(&format!("ALTER TABLE {} AUTO_INCREMENT = {next}", quoted(&staged.stage)))?;
-            }
-            let full = format!("{target}{}", staged.table.name);
-            names.push(format!("{} TO {}", quoted(&staged.stage), quoted(&full)));
-        }
-        self.tx.run(&format!("RENAME TABLE {}", names.join(", ")))?;
-        for aside in old {
-            self.tx.run(&format!("DROP TABLE {}", quoted(&aside)))?;
-        }
-        self.tx.run("START TRANSACTION")
-    }
-
-    /// Takes what was loaded away again where a rollback does not.
-    fn undo(&mut self) {
-        if self.tx.dialect() == Dialect::MySql {
-            for staged in self.staged.values() {
-                let _ = self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&staged.stage)));
-            }
-        }
-    }
-
-    /// The prefix of the one site in the dump: of several, that with most tables, then the shortest (the main site of a
-    /// network).
+    /// The prefix of the site in the dump. If there are several, the one with the most tables, then the shortest (the
+    /// main site of a network).
     fn site(&self) -> Result<String, ImportError> {
         let mut sites: HashMap<&str, HashSet<&str>> = HashMap::new();
         for staged in self.staged.values() {
@@ -514,9 +417,11 @@ impl Loader<'_, '_> {
             .filter(|(_, tables)| tables.contains("options") && tables.contains("posts"))
             .max_by_key(|(prefix, tables)| (tables.len(), usize::MAX - prefix.len()));
         let Some((prefix, tables)) = best else {
-            return Err(ImportError::NoSite("no tables `…options` and `…posts` of one prefix".to_owned()));
+            return Err(ImportError::NoSite(
+                "there are no tables `…options` and `…posts` with the same prefix".to_owned(),
+            ));
         };
-        let missing: Vec<&str> = NEEDED.iter().copied().filter(|t| !tables.contains(t)).collect();
+        let missing: Vec<&str> = REQUIRED_TABLES.iter().copied().filter(|t| !tables.contains(t)).collect();
         if missing.is_empty() {
             Ok((*prefix).to_owned())
         } else {
@@ -524,27 +429,14 @@ impl Loader<'_, '_> {
         }
     }
 
-    /// New rows get ids from where the dump's database would go on.
-    fn next_id(&mut self, full: &str, staged: &Staged) -> Result<(), StoreError> {
-        let (Some(next), Some(_)) = (staged.next_id, staged.table.auto_column()) else { return Ok(()) };
-        let name: Value = full.into();
-        let mut last = 0;
-        self.tx.conn.query(
-            "SELECT seq FROM sqlite_sequence WHERE name = ?",
-            std::slice::from_ref(&name),
-            &mut |row| {
-                last = row.int(0)?;
-                Ok(())
-            },
-        )?;
-        self.tx.conn.execute("DELETE FROM sqlite_sequence WHERE name = ?", std::slice::from_ref(&name))?;
-        let seq = last.max(next - 1);
-        self.tx.conn.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", &[name, seq.into()])?;
-        Ok(())
-    }
-
-    /// Names that begin with the prefix inside the rows: the roles' option, and users' capabilities and settings.
-    fn rename_keys(&mut self, from: &str, to: &str, options: &str, usermeta: &str) -> Result<(), StoreError> {
+    /// Renames keys that contain the table prefix: the roles option, and user meta for capabilities and settings.
+    pub(crate) fn rename_keys(
+        &mut self,
+        from: &str,
+        to: &str,
+        options: &str,
+        usermeta: &str,
+    ) -> Result<(), StoreError> {
         if from == to {
             return Ok(());
         }
@@ -554,10 +446,7 @@ impl Loader<'_, '_> {
         if from.is_empty() {
             return Ok(());
         }
-        let glue = match self.tx.dialect() {
-            Dialect::Sqlite => "? || substr(meta_key, ?)",
-            Dialect::MySql => "CONCAT(?, substr(meta_key, ?))",
-        };
+        let glue = self.tx.dialect().sql().concat("?", "substr(meta_key, ?)");
         let sql = format!("UPDATE {usermeta} SET meta_key = {glue} WHERE substr(meta_key, 1, ?) = ?");
         let len = from.len() as i64;
         self.tx.conn.execute(&sql, &[to.into(), (len + 1).into(), len.into(), from.into()])?;
@@ -565,10 +454,10 @@ impl Loader<'_, '_> {
     }
 }
 
-/// Stands for the one column whose texts are never replaced.
-const GUID: Kind = Kind::Varchar(0);
+/// Marks the one column in which texts are never replaced.
+const GUID: ColumnType = ColumnType::Varchar(0);
 
-/// About how many bytes a value has.
+/// Approximate size of a value in bytes.
 fn size(value: &Value) -> usize {
     match value {
         Value::Bytes(Some(bytes)) => bytes.len(),
@@ -577,7 +466,7 @@ fn size(value: &Value) -> usize {
     }
 }
 
-fn kinds(staged: Option<&Staged>, columns: &[String]) -> Vec<Option<Kind>> {
+fn kinds(staged: Option<&Staged>, columns: &[String]) -> Vec<Option<ColumnType>> {
     let Some(staged) = staged else { return Vec::new() };
     columns
         .iter()
@@ -588,7 +477,7 @@ fn kinds(staged: Option<&Staged>, columns: &[String]) -> Vec<Option<Kind>> {
         .collect()
 }
 
-/// The names of the columns in the body of a `CREATE TABLE`.
+/// The column names in the body of a `CREATE TABLE` statement.
 fn columns(body: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut depth = 0_usize;
@@ -614,7 +503,7 @@ fn columns(body: &str) -> Vec<String> {
     names
 }
 
-/// The column that a line of a `CREATE TABLE` defines; `None` for keys.
+/// The column that a line of a `CREATE TABLE` statement defines; `None` for keys.
 fn column_name(part: &str) -> Option<String> {
     const KEYS: [&str; 9] =
         ["primary", "unique", "key", "index", "constraint", "fulltext", "spatial", "foreign", "check"];

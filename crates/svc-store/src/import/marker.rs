@@ -1,37 +1,36 @@
-//! The mark of an import in progress: a table that is there from before the first row is loaded until the imported site
-//! is in place.
+//! The import marker: a table that exists from before the first row is loaded until the imported site is installed.
 //!
-//! It is removed by the very step that puts the site in place (SQLite: the transaction; MySQL: the statement that renames
-//! the tables). So a database with the mark and without a site holds the rest of an import that was interrupted.
+//! The marker is removed in the step that installs the site (SQLite: the transaction; MySQL: the statement that renames
+//! the tables). A database that has the marker but no site contains the remains of an interrupted import.
 
 use crate::db::{Db, Tx};
 use crate::error::Result;
 use crate::schema::quoted;
 
-/// Name of the table, after the prefix.
+/// Name of the table, without prefix.
 const TABLE: &str = "svc_import";
 
-/// The table's whole name.
-pub(super) fn table(prefix: &str) -> String {
+/// The full name of the table.
+pub(crate) fn table(prefix: &str) -> String {
     format!("{prefix}{TABLE}")
 }
 
-/// Marks that the dump of this name is being imported.
-pub(super) fn set(tx: &mut Tx, source: &str) -> Result<()> {
+/// Creates the marker for the dump with this name.
+pub(crate) fn set(tx: &mut Tx, source: &str) -> Result<()> {
     let table = quoted(&table(tx.prefix()));
     tx.run(&format!("CREATE TABLE IF NOT EXISTS {table} (source TEXT)"))?;
     tx.run(&format!("DELETE FROM {table}"))?;
     tx.conn.execute(&format!("INSERT INTO {table} (source) VALUES (?)"), &[source.into()]).map(drop)
 }
 
-/// Removes the mark.
-pub(super) fn remove(tx: &mut Tx) -> Result<()> {
+/// Removes the marker.
+pub(crate) fn remove(tx: &mut Tx) -> Result<()> {
     let table = quoted(&table(tx.prefix()));
     tx.run(&format!("DROP TABLE IF EXISTS {table}"))
 }
 
-/// The dump that is being imported, if there is the mark.
-pub(super) fn get(db: &mut Db) -> Result<Option<String>> {
+/// The name of the dump being imported, if the marker exists.
+pub(crate) fn get(db: &mut Db) -> Result<Option<String>> {
     let table = table(db.prefix());
     if !db.table_exists(&table)? {
         return Ok(None);

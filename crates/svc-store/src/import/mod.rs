@@ -1,14 +1,15 @@
-//! Loads the SQL dump of a WordPress site (mysqldump, mariadb-dump, phpMyAdmin; plain or gzip) into a store.
+//! Imports the SQL dump of a WordPress site (mysqldump, mariadb-dump, phpMyAdmin; plain or gzip).
 //!
-//! The dump is read as a stream. Its rows go into tables under another name first, since the prefix of its tables is
-//! only known for certain at its end; then these take the place of the site's tables, all in one transaction. A dump
-//! that is broken anywhere changes nothing. Nothing of the dump is run as SQL: its statements are taken apart, and only
-//! the rows of the tables of a site are kept, as bound values.
+//! The dump is read as a stream. Rows are loaded into staging tables, because the table prefix is only certain at the
+//! end of the dump. The staging tables then replace the site's tables in one transaction. An invalid dump changes
+//! nothing. No SQL of the dump is executed: statements are parsed, and only rows of a site's tables are inserted, as
+//! bound values.
 
 mod lexer;
-mod load;
-mod marker;
+pub(crate) mod load;
+pub(crate) mod marker;
 mod replace;
+pub(crate) mod target;
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::sync::Arc;
@@ -19,78 +20,80 @@ use indexmap::IndexMap;
 use crate::error::StoreError;
 use crate::store::Store;
 
-/// Why a dump was not loaded. Nothing is changed then.
+/// An error of an import. The database is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// The dump cannot be understood.
+    /// The dump is invalid.
     #[error("line {line}: {what}")]
     Dump {
-        /// Where, from one.
+        /// Line number, from one.
         line: u64,
-        /// What is wrong.
+        /// Description of the error.
         what: String,
     },
-    /// The dump holds no site, or not all of its tables.
-    #[error("the dump holds no whole site: {0}")]
+    /// The dump contains no site, or not all of its tables.
+    #[error("the dump does not contain a complete site: {0}")]
     NoSite(String),
-    /// The database holds a site already.
-    #[error("the database holds a site already; nothing was loaded")]
+    /// The database already contains a site.
+    #[error("the database already contains a site; nothing was imported")]
     NotEmpty,
-    /// The database refuses.
+    /// An error of the database.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// How far an import is.
+/// Progress of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
-    /// Bytes of the file read, compressed as it is.
+    /// Number of bytes read from the file, before decompression.
     pub bytes: u64,
-    /// Rows loaded.
+    /// Number of rows loaded.
     pub rows: u64,
 }
 
-/// How a dump is loaded.
+/// Options for an import.
 #[derive(Default)]
 pub struct ImportOptions<'a> {
-    /// What the names of the dump's tables begin with; `None` finds out. Tables get the store's own prefix.
+    /// Prefix of the dump's table names; detected if `None`. The imported tables get the store's prefix.
     pub prefix: Option<String>,
-    /// Texts to be replaced everywhere but in `guid`, each with what takes its place; serialized values stay whole.
+    /// Pairs of search text and replacement, applied to all texts except `guid`. Serialized values remain valid.
     pub search_replace: Vec<(String, String)>,
-    /// Name of the dump, which is stored until the import is done: see [`Store::interrupted_import`].
+    /// Name of the dump, stored until the import is complete; see [`Store::interrupted_import`].
     pub source: Option<String>,
-    /// A site that is there already is replaced.
+    /// Replace an existing site.
     pub overwrite: bool,
-    /// Called now and then.
+    /// Called at intervals.
     pub progress: Option<&'a mut dyn FnMut(&Progress)>,
 }
 
-/// What was loaded.
+/// Summary of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ImportReport {
-    /// What the names of the dump's tables begin with.
+    /// Prefix of the dump's table names.
     pub prefix: String,
-    /// Rows of each table of the site, by names without prefix.
+    /// Number of rows per table, by table name without prefix.
     pub tables: IndexMap<String, u64>,
-    /// Tables that are none of a site (those of plugins) and were left out, with the number of their `INSERT` statements.
+    /// Tables that do not belong to a site, such as those of plugins, with their number of skipped `INSERT` statements.
     pub skipped: IndexMap<String, u64>,
 }
 
 impl ImportReport {
-    /// Rows loaded in all.
+    /// Total number of rows.
     pub fn rows(&self) -> u64 {
         self.tables.values().sum()
     }
 }
 
-/// Counts what passes, for the progress.
-struct Counting<R> {
+/// A reader that counts bytes, for progress reports.
+struct CountingReader<R> {
     from: R,
     n: Arc<AtomicU64>,
 }
 
-impl<R: Read> Read for Counting<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
         let n = self.from.read(buf)?;
         self.n.fetch_add(n as u64, Ordering::Relaxed);
@@ -99,18 +102,18 @@ impl<R: Read> Read for Counting<R> {
 }
 
 impl Store {
-    /// Loads a dump, gzip or plain, into this store. Blocks until it is done.
+    /// Imports a dump, plain or gzip. Blocks until it is complete.
     ///
-    /// Other readers see the old state until the end, and writers wait.
+    /// Meanwhile, readers see the old data and writers wait.
     ///
     /// # Errors
-    /// [`ImportError`]; nothing is changed then.
+    /// [`ImportError`]. The database is then unchanged.
     pub fn import(&self, dump: impl Read, mut options: ImportOptions<'_>) -> Result<ImportReport, ImportError> {
         let n = Arc::new(AtomicU64::new(0));
-        let mut dump = BufReader::with_capacity(64 << 10, Counting { from: dump, n: n.clone() });
+        let mut dump = BufReader::with_capacity(64 << 10, CountingReader { from: dump, n: n.clone() });
         let start = dump.fill_buf().map_err(|e| ImportError::Dump { line: 1, what: e.to_string() })?;
         let dump: Box<dyn Read + '_> = if start.starts_with(&[0x1f, 0x8b]) {
-            // Dumps that were packed in pieces are several streams one after the other.
+            // Dumps compressed in chunks consist of several gzip streams.
             Box::new(flate2::bufread::MultiGzDecoder::new(dump))
         } else {
             Box::new(dump)
@@ -120,7 +123,7 @@ impl Store {
         self.write_blocking(move |tx| marker::set(tx, &source))?;
         let done = self.exclusively(|tx| load::load(tx, dump, &mut options, &n));
         if done.is_err() && !was_interrupted {
-            // Nothing of it is left, so nothing needs to be repeated.
+            // The import left nothing behind, so it need not be repeated.
             self.write_blocking(marker::remove)?;
         }
         done
@@ -128,10 +131,7 @@ impl Store {
 }
 
 impl Store {
-    /// The name of the dump whose import into this database has not finished: it was interrupted, or is still running.
-    ///
-    /// # Errors
-    /// Those of the database.
+    /// The name of the dump whose import into this database was interrupted or is in progress.
     pub fn interrupted_import(&self) -> Result<Option<String>, StoreError> {
         self.read(marker::get)
     }

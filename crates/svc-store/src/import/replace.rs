@@ -1,22 +1,22 @@
-//! Search and replace in stored values that keeps the lengths in PHP-serialized texts true.
+//! Search and replace that updates string lengths in PHP-serialized values.
 
 use std::borrow::Cow;
 
-/// The deepest nesting that is followed; deeper values are left as they are.
-const DEPTH: usize = 64;
+/// Maximum nesting depth; deeper values are left unchanged.
+const MAX_DEPTH: usize = 64;
 
-/// Pairs of what is looked for and what takes its place.
+/// Pairs of search text and replacement.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Replacer(Vec<(Vec<u8>, Vec<u8>)>);
 
 impl Replacer {
-    /// Pairs whose search text is empty are left out.
+    /// Creates a replacer. Pairs with an empty search text are ignored.
     pub(crate) fn new(pairs: &[(String, String)]) -> Self {
         let pairs = pairs.iter().filter(|(old, _)| !old.is_empty());
         Replacer(pairs.map(|(old, new)| (old.as_bytes().to_vec(), new.as_bytes().to_vec())).collect())
     }
 
-    /// The value with everything replaced; serialized values keep their structure.
+    /// Replaces all occurrences, preserving the structure of serialized values.
     pub(crate) fn apply<'a>(&self, value: &'a [u8]) -> Cow<'a, [u8]> {
         self.at_depth(value, 0)
     }
@@ -25,7 +25,7 @@ impl Replacer {
         if !self.0.iter().any(|(old, _)| find(value, old).is_some()) {
             return Cow::Borrowed(value);
         }
-        if depth < DEPTH && matches!(value, [b'a' | b'O' | b's' | b'C', b':', ..]) {
+        if depth < MAX_DEPTH && matches!(value, [b'a' | b'O' | b's' | b'C', b':', ..]) {
             let mut out = Vec::with_capacity(value.len());
             let mut at = 0;
             if self.serialized(value, &mut at, &mut out, depth).is_some() && at == value.len() {
@@ -51,9 +51,9 @@ impl Replacer {
         text
     }
 
-    /// Copies one serialized value from `at` on; `None` when it is not one.
+    /// Copies one serialized value from `at`; `None` if there is none.
     fn serialized(&self, value: &[u8], at: &mut usize, out: &mut Vec<u8>, depth: usize) -> Option<()> {
-        if depth > DEPTH {
+        if depth > MAX_DEPTH {
             return None;
         }
         match value.get(*at)? {
@@ -71,7 +71,7 @@ impl Replacer {
             }
             kind @ (b'a' | b'O') => {
                 if *kind == b'O' {
-                    // The class's name is no text of the site.
+                    // Class names are not replaced.
                     let start = *at;
                     *at += 2;
                     let len = number(value, at)?;
@@ -102,7 +102,7 @@ impl Replacer {
     }
 }
 
-/// Copies up to and with the byte.
+/// Copies up to and including the byte.
 fn copy_to(value: &[u8], at: &mut usize, end: u8, out: &mut Vec<u8>) -> Option<()> {
     let n = value[*at..].iter().take(64).position(|b| *b == end)?;
     out.extend_from_slice(&value[*at..=*at + n]);
@@ -110,7 +110,7 @@ fn copy_to(value: &[u8], at: &mut usize, end: u8, out: &mut Vec<u8>) -> Option<(
     Some(())
 }
 
-/// A length and the colon after it.
+/// Reads a length and the following colon.
 fn number(value: &[u8], at: &mut usize) -> Option<usize> {
     let rest = value.get(*at..)?;
     let n = rest.iter().take(12).position(|b| *b == b':')?;
@@ -119,13 +119,13 @@ fn number(value: &[u8], at: &mut usize) -> Option<usize> {
     Some(number)
 }
 
-/// A text of this length between quotes.
+/// Reads a quoted text of this length.
 fn quoted<'a>(value: &'a [u8], at: &mut usize, len: usize) -> Option<&'a [u8]> {
     let start = at.checked_add(1)?;
     let end = start.checked_add(len)?;
-    let whole = value.get(*at)? == &b'"' && value.get(end)? == &b'"';
+    let is_quoted = value.get(*at)? == &b'"' && value.get(end)? == &b'"';
     *at = end + 1;
-    whole.then(|| &value[start..end])
+    is_quoted.then(|| &value[start..end])
 }
 
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_stay_true() {
+    fn updates_lengths() {
         let replacer = Replacer::new(&[("http://old.example".to_owned(), "https://new.example.org".to_owned())]);
         let rows = [
             ("see http://old.example/x", "see https://new.example.org/x"),
@@ -160,7 +160,7 @@ mod tests {
             ),
             // A serialized text within a serialized text.
             (r#"s:26:"s:18:"http://old.example";";"#, r#"s:31:"s:23:"https://new.example.org";";"#),
-            // What only looks serialized is plain text.
+            // Text that only resembles serialized data is plain text.
             ("s:99:\"http://old.example\";", "s:99:\"https://new.example.org\";"),
             ("a:1:{broken http://old.example", "a:1:{broken https://new.example.org"),
         ];
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_lengths_and_depths_do_no_harm() {
+    fn hostile_lengths_and_depths_are_harmless() {
         let replacer = Replacer::new(&[("x".to_owned(), "yy".to_owned())]);
         let deep = format!("{}x", "a:1:{i:0;".repeat(10_000));
         assert_eq!(replacer.apply(deep.as_bytes()).len(), deep.len() + 1);

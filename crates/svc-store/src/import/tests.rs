@@ -1,4 +1,4 @@
-//! Whole dumps, good and broken.
+//! Imports of valid and invalid dumps.
 
 use std::io::Write as _;
 
@@ -9,7 +9,7 @@ fn empty() -> Store {
     Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap()
 }
 
-/// A small site as a dump, its tables under this prefix.
+/// The dump of a small site, with this table prefix.
 fn site(prefix: &str) -> String {
     let mut out = String::from("-- a dump\n/*!40101 SET NAMES utf8mb4 */;\n");
     for table in crate::schema::TABLES {
@@ -28,26 +28,26 @@ fn site(prefix: &str) -> String {
 }
 
 fn gz(text: &str) -> Vec<u8> {
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(text.as_bytes()).unwrap();
-    packed.finish().unwrap()
+    let mut compressed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    compressed.write_all(text.as_bytes()).unwrap();
+    compressed.finish().unwrap()
 }
 
 #[test]
-fn a_site_under_another_prefix() {
-    for packed in [false, true] {
+fn imports_a_site_with_another_prefix() {
+    for compressed in [false, true] {
         let store = empty();
         let text = site("my_1_");
-        let bytes = if packed { gz(&text) } else { text.into_bytes() };
+        let bytes = if compressed { gz(&text) } else { text.into_bytes() };
         let replace = vec![("http://old.example".to_owned(), "https://new.example.org".to_owned())];
-        let mut told = 0;
-        let mut progress = |p: &Progress| told = p.bytes;
+        let mut reported_bytes = 0;
+        let mut progress = |p: &Progress| reported_bytes = p.bytes;
         let import = ImportOptions { search_replace: replace, progress: Some(&mut progress), ..Default::default() };
         let report = store.import(&bytes[..], import).unwrap();
         assert_eq!(report.prefix, "my_1_");
         assert_eq!(report.rows(), 5);
         assert_eq!(report.skipped["my_1_plugin_log"], 1);
-        assert_eq!(told, bytes.len() as u64);
+        assert_eq!(reported_bytes, bytes.len() as u64);
         store
             .read(|db| {
                 let all = options::autoloaded(db)?;
@@ -65,18 +65,18 @@ fn a_site_under_another_prefix() {
 }
 
 #[test]
-fn a_broken_dump_changes_nothing_and_names_the_line() {
-    let whole = site("wp_");
-    let lines = whole.lines().count() as u64;
+fn invalid_dumps_change_nothing_and_report_the_line() {
+    let dump = site("wp_");
+    let lines = dump.lines().count() as u64;
     #[rustfmt::skip]
     let rows = [
-        (format!("{whole}INSERT INTO `wp_users` VALUES (1,2);\n"), Some(lines + 1)),
-        (format!("{whole}INSERT INTO `wp_users` (`ID`) VALUES (3);\n"), Some(lines + 1)),
-        (format!("{whole}INSERT INTO `wp_users` (`ID`) VALUES (NOW());\n"), Some(lines + 1)),
-        (format!("{whole}\n\nINSERT INTO `wp_options` VALUES (9,'a','b"), Some(lines + 3)),
-        (format!("{whole}INSERT INTO `wp_nothing` VALUES (1);\n"), Some(lines + 1)),
-        (format!("{whole}GRANT ALL ON x TO y;\n"), Some(lines + 1)),
-        (whole.replace("wp_term_taxonomy", "wp_lost"), None),
+        (format!("{dump}INSERT INTO `wp_users` VALUES (1,2);\n"), Some(lines + 1)),
+        (format!("{dump}INSERT INTO `wp_users` (`ID`) VALUES (3);\n"), Some(lines + 1)),
+        (format!("{dump}INSERT INTO `wp_users` (`ID`) VALUES (NOW());\n"), Some(lines + 1)),
+        (format!("{dump}\n\nINSERT INTO `wp_options` VALUES (9,'a','b"), Some(lines + 3)),
+        (format!("{dump}INSERT INTO `wp_nothing` VALUES (1);\n"), Some(lines + 1)),
+        (format!("{dump}GRANT ALL ON x TO y;\n"), Some(lines + 1)),
+        (dump.replace("wp_term_taxonomy", "wp_lost"), None),
         (String::new(), None),
     ];
     for (dump, line) in rows {
@@ -84,20 +84,20 @@ fn a_broken_dump_changes_nothing_and_names_the_line() {
         store
             .write_blocking(|tx| {
                 crate::schema::install(tx)?;
-                options::set(tx, "kept", &StoredText::of("yes"), true)
+                options::set(tx, "marker", &StoredText::of("yes"), true)
             })
             .unwrap();
         let import = ImportOptions { overwrite: true, ..Default::default() };
         let error = store.import(dump.as_bytes(), import).unwrap_err();
         let at = if let ImportError::Dump { line, .. } = &error { Some(*line) } else { None };
         assert_eq!(at, line, "{error}");
-        assert_eq!(store.read(|db| options::get(db, "kept")).unwrap().as_ref().map(StoredText::text), Some("yes"));
+        assert_eq!(store.read(|db| options::get(db, "marker")).unwrap().as_ref().map(StoredText::text), Some("yes"));
         assert!(!store.read(|db| db.table_exists("svc_import_wp_users")).unwrap());
     }
 }
 
 #[test]
-fn a_site_that_is_there_is_not_replaced_unasked() {
+fn existing_sites_are_only_replaced_on_request() {
     let store = empty();
     store.import(site("wp_").as_bytes(), ImportOptions::default()).unwrap();
     let again = store.import(site("wp_").as_bytes(), ImportOptions::default());
@@ -107,14 +107,14 @@ fn a_site_that_is_there_is_not_replaced_unasked() {
 }
 
 #[test]
-fn every_cut_of_a_dump_is_an_error_or_a_site() {
-    let whole = site("wp_");
-    for cut in (0..whole.len()).step_by(97) {
+fn every_truncated_dump_is_an_error_or_a_site() {
+    let dump = site("wp_");
+    for cut in (0..dump.len()).step_by(97) {
         let store = empty();
-        if let Err(e) = store.import(&whole.as_bytes()[..cut], ImportOptions::default()) {
+        if let Err(e) = store.import(&dump.as_bytes()[..cut], ImportOptions::default()) {
             assert!(matches!(e, ImportError::Dump { .. } | ImportError::NoSite(_)), "{e}");
         }
     }
-    let packed = gz(&whole);
-    assert!(empty().import(&packed[..packed.len() - 9], ImportOptions::default()).is_err());
+    let compressed = gz(&dump);
+    assert!(empty().import(&compressed[..compressed.len() - 9], ImportOptions::default()).is_err());
 }

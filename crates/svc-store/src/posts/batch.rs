@@ -1,4 +1,4 @@
-//! What lists of posts read about many posts at once.
+//! Batched queries about many posts, for lists.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,13 +8,10 @@ use svc_model::{Post, PostId};
 use crate::db::Db;
 use crate::error::Result;
 
-/// How deep a tree of posts is followed.
+/// Maximum depth of ancestors.
 const MAX_DEPTH: usize = 100;
 
-/// Number and latest id of the revisions of each post, autosaves among them; posts without any are left out.
-///
-/// # Errors
-/// Those of the database.
+/// Number and latest id of the revisions of each post, including autosaves. Posts without revisions are omitted.
 pub fn revision_counts(db: &mut Db, ids: &[PostId]) -> Result<HashMap<PostId, (u64, PostId)>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = HashMap::new();
@@ -26,7 +23,7 @@ pub fn revision_counts(db: &mut Db, ids: &[PostId]) -> Result<HashMap<PostId, (u
         s.group_by_col("post_parent");
         s
     };
-    // Written out, as a cached text binds nothing but ids.
+    // Built without bound values other than ids, because the text is cached.
     for piece in numbers.chunks(1_000) {
         let statement = build(db, piece.to_vec());
         db.select(&statement, |row| {
@@ -37,30 +34,27 @@ pub fn revision_counts(db: &mut Db, ids: &[PostId]) -> Result<HashMap<PostId, (u
     Ok(found)
 }
 
-/// The slugs of the ancestors of each post, topmost first; posts without parent are left out. One query per level of the
-/// deepest of them.
-///
-/// # Errors
-/// Those of the database.
+/// The slugs of the ancestors of each post, topmost first. Posts without a parent are omitted. Runs one query per level
+/// of depth.
 pub fn ancestor_slugs(db: &mut Db, posts: &[Post]) -> Result<HashMap<PostId, Vec<String>>> {
-    let mut known: HashMap<PostId, (String, PostId)> = HashMap::new();
-    let mut wanted: HashSet<PostId> = posts.iter().map(|p| p.parent).filter(|p| !p.is_none()).collect();
+    let mut parents: HashMap<PostId, (String, PostId)> = HashMap::new();
+    let mut missing: HashSet<PostId> = posts.iter().map(|p| p.parent).filter(|p| !p.is_none()).collect();
     for _ in 0..MAX_DEPTH {
-        wanted.retain(|id| !known.contains_key(id));
-        if wanted.is_empty() {
+        missing.retain(|id| !parents.contains_key(id));
+        if missing.is_empty() {
             break;
         }
         let mut s = Query::select();
         s.columns(["ID", "post_name", "post_parent"]).from(db.table("posts"));
-        s.and_where(Expr::col("ID").is_in(wanted.iter().map(|id| id.0)));
+        s.and_where(Expr::col("ID").is_in(missing.iter().map(|id| id.0)));
         let rows = db.all(&s, |row| Ok((PostId(row.int(0)?), row.text(1)?, PostId(row.int(2)?))))?;
-        wanted = rows.iter().map(|(_, _, parent)| *parent).filter(|p| !p.is_none()).collect();
-        known.extend(rows.into_iter().map(|(id, slug, parent)| (id, (slug, parent))));
+        missing = rows.iter().map(|(_, _, parent)| *parent).filter(|p| !p.is_none()).collect();
+        parents.extend(rows.into_iter().map(|(id, slug, parent)| (id, (slug, parent))));
     }
     let path = |post: &Post| {
         let (mut path, mut at, mut seen) = (Vec::new(), post.parent, HashSet::from([post.id]));
-        // A loop, which only damaged data has, ends where it begins again.
-        while let Some((slug, parent)) = known.get(&at)
+        // A cycle, which only exists in corrupt data, ends where it began.
+        while let Some((slug, parent)) = parents.get(&at)
             && seen.insert(at)
         {
             path.push(slug.clone());

@@ -5,10 +5,7 @@ use sea_query::{Expr, ExprTrait as _, Query};
 use crate::db::Db;
 use crate::error::Result;
 
-/// Whether an attachment shows one of these files, given as paths below the uploads.
-///
-/// # Errors
-/// Those of the database.
+/// Returns whether any attachment uses one of these files, given as paths relative to the uploads folder.
 pub fn is_attached_file(db: &mut Db, paths: &[String]) -> Result<bool> {
     if paths.is_empty() {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! Posts of all types: rows by id, slug and path; lists; writing.
+//! Posts of all types: rows by id, slug and path; lists; writes.
 
 mod batch;
 mod days;
@@ -12,10 +12,10 @@ mod trash;
 mod write;
 
 use sea_query::{Expr, ExprTrait as _, Func, Query, SelectStatement};
-use svc_model::{Post, PostId, UserId};
+use svc_model::{Post, PostId};
 
+use crate::columns::{self, columns};
 use crate::db::Db;
-use crate::engine::Row;
 use crate::error::Result;
 
 pub use batch::{ancestor_slugs, revision_counts};
@@ -26,81 +26,47 @@ pub use query::{
 };
 pub use revisions::{autosaves, latest_autosave, latest_revision, trim_revisions};
 pub use schedule::{due, next_due, publish_due};
-pub use search::{SearchColumn, SearchTerms};
+pub use search::SearchColumn;
 pub use trash::{leave_trash, trash};
-pub use write::{
-    SlugScope, UniqueSlug, delete, insert, insert_with_id, recount_comments, set_guid, unique_slug, unique_slugs,
-    update,
-};
+pub(crate) use write::recount_comments;
+pub use write::{SlugScope, UniqueSlug, delete, insert, insert_with_id, set_guid, unique_slug, unique_slugs, update};
 
-/// The columns of [`Post`], in the order that [`read`] takes them.
-pub(crate) const COLUMNS: [&str; 20] = [
-    "ID",
-    "post_author",
-    "post_date",
-    "post_date_gmt",
-    "post_content",
-    "post_title",
-    "post_excerpt",
-    "post_status",
-    "comment_status",
-    "ping_status",
-    "post_password",
-    "post_name",
-    "post_modified",
-    "post_modified_gmt",
-    "post_parent",
-    "guid",
-    "menu_order",
-    "post_type",
-    "post_mime_type",
-    "comment_count",
-];
-
-fn read(row: &Row<'_>) -> Result<Post> {
-    Ok(Post {
-        id: PostId(row.int(0)?),
-        author: UserId(row.int(1)?),
-        date: row.stamp(2)?,
-        date_gmt: row.stamp(3)?,
-        content: row.text(4)?,
-        title: row.text(5)?,
-        excerpt: row.text(6)?,
-        status: row.text(7)?,
-        comment_status: row.text(8)?,
-        ping_status: row.text(9)?,
-        password: row.text(10)?,
-        slug: row.text(11)?,
-        modified: row.stamp(12)?,
-        modified_gmt: row.stamp(13)?,
-        parent: PostId(row.int(14)?),
-        guid: row.text(15)?,
-        menu_order: row.int(16)?,
-        post_type: row.text(17)?,
-        mime_type: row.text(18)?,
-        comment_count: row.int(19)?,
-    })
+#[rustfmt::skip]
+columns! { Post, &'static str;
+    ("ID", id, Id, Never),
+    ("post_author", author, UnsignedId),
+    ("post_date", date, Date),
+    ("post_date_gmt", date_gmt, Date),
+    ("post_content", content, EmojiText),
+    ("post_title", title, EmojiText),
+    ("post_excerpt", excerpt, EmojiText),
+    ("post_status", status, Text),
+    ("comment_status", comment_status, Text),
+    ("ping_status", ping_status, Text),
+    ("post_password", password, Text),
+    ("post_name", slug, Text),
+    ("post_modified", modified, Date),
+    ("post_modified_gmt", modified_gmt, Date),
+    ("post_parent", parent, UnsignedId),
+    ("guid", guid, Text),
+    ("menu_order", menu_order, Int32),
+    ("post_type", post_type, Text),
+    ("post_mime_type", mime_type, Text),
+    ("comment_count", comment_count, Int),
 }
 
 fn select(db: &Db) -> SelectStatement {
     let mut s = Query::select();
-    s.columns(COLUMNS).from(db.table("posts"));
+    s.columns(columns::names(&COLUMNS)).from(db.table("posts"));
     s
 }
 
-/// The post of this id, whatever its type and status.
-///
-/// # Errors
-/// Those of the database.
+/// Reads a post by id, regardless of type and status.
 pub fn get(db: &mut Db, id: PostId) -> Result<Option<Post>> {
     Ok(get_many(db, &[id])?.pop())
 }
 
-/// The posts of these ids in the order of `ids`; those that do not exist are left out, and one asked for twice comes
-/// once.
-///
-/// # Errors
-/// Those of the database.
+/// Reads posts in the order of `ids`. Missing posts are omitted, duplicate ids return one post.
 pub fn get_many(db: &mut Db, ids: &[PostId]) -> Result<Vec<Post>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
@@ -113,21 +79,19 @@ pub fn get_many(db: &mut Db, ids: &[PostId]) -> Result<Vec<Post>> {
     Ok(found)
 }
 
-/// Sorts rows as their ids were asked for.
+/// Sorts rows by the position of their id in `ids`.
 pub(crate) fn in_order<T, Id: Copy + Eq + std::hash::Hash>(rows: &mut [T], ids: &[Id], id: impl Fn(&T) -> Id) {
     if rows.len() > 1 {
-        let mut places = std::collections::HashMap::with_capacity(ids.len());
-        for (place, id) in ids.iter().enumerate() {
-            places.entry(*id).or_insert(place);
+        let mut positions = std::collections::HashMap::with_capacity(ids.len());
+        for (position, id) in ids.iter().enumerate() {
+            positions.entry(*id).or_insert(position);
         }
-        rows.sort_by_key(|row| places.get(&id(row)).copied().unwrap_or(usize::MAX));
+        rows.sort_by_key(|row| positions.get(&id(row)).copied().unwrap_or(usize::MAX));
     }
 }
 
-/// Posts of this slug among these types, oldest id first. Slugs are compared as stored (percent-encoded).
-///
-/// # Errors
-/// Those of the database.
+/// Posts with this slug and one of these types, in ascending order of id. Slugs are compared as stored
+/// (percent-encoded).
 pub fn by_slug(db: &mut Db, slug: &str, post_types: &[&str]) -> Result<Vec<Post>> {
     let mut found = Vec::new();
     let build =
@@ -142,14 +106,11 @@ pub fn by_slug(db: &mut Db, slug: &str, post_types: &[&str]) -> Result<Vec<Post>
 
 /// The post at a path of slugs (`parent/child`), of this type or an attachment.
 ///
-/// Every slug of the path must be that of the post's parent, its parent and so on, up to a post without parent. A post
-/// of the type is preferred to an attachment. Source: `get_page_by_path`.
-///
-/// # Errors
-/// Those of the database.
+/// Each segment must be the slug of the next one's parent, up to a post without a parent. A post of the type takes
+/// precedence over an attachment. Source: `get_page_by_path`.
 pub fn by_path(db: &mut Db, path: &str, post_type: &str) -> Result<Option<Post>> {
     let slugs: Vec<&str> = path.trim_matches('/').split('/').filter(|s| !s.is_empty()).collect();
-    // Longer paths than any page has are not looked for.
+    // Longer paths cannot exist.
     if slugs.is_empty() || slugs.len() > 100 {
         return Ok(None);
     }
@@ -161,15 +122,15 @@ pub fn by_path(db: &mut Db, path: &str, post_type: &str) -> Result<Option<Post>>
     let mut fallback = None;
     for post in &rows {
         let mut at = Some(post);
-        let whole = slugs.iter().rev().all(|slug| match at {
+        let matches = slugs.iter().rev().all(|slug| match at {
             Some(p) if p.slug.eq_ignore_ascii_case(slug) => {
-                // A parent that is not among the rows has another slug than the path says, or is none.
+                // A parent that is not among the rows does not exist or has a different slug.
                 at = if p.parent.is_none() { None } else { by_id.get(&p.parent).copied() };
                 at.is_some() != p.parent.is_none()
             }
             _ => false,
         });
-        if whole && at.is_none() {
+        if matches && at.is_none() {
             if post.post_type == post_type {
                 return Ok(Some(post.clone()));
             }
@@ -179,14 +140,11 @@ pub fn by_path(db: &mut Db, path: &str, post_type: &str) -> Result<Option<Post>>
     Ok(fallback.cloned())
 }
 
-/// Ancestors of a post, nearest first; at most a hundred, and none twice.
-///
-/// # Errors
-/// Those of the database.
+/// The ancestors of a post, nearest first, at most a hundred and without duplicates.
 pub fn ancestors(db: &mut Db, post: &Post) -> Result<Vec<Post>> {
     let mut found: Vec<Post> = Vec::new();
     let mut next = post.parent;
-    // Depth is that of a site's pages: a few.
+    // One query per level; pages are rarely nested deeply.
     while !next.is_none() && next != post.id && found.len() < 100 && found.iter().all(|p| p.id != next) {
         let Some(parent) = get(db, next)? else { break };
         next = parent.parent;
@@ -195,10 +153,7 @@ pub fn ancestors(db: &mut Db, post: &Post) -> Result<Vec<Post>> {
     Ok(found)
 }
 
-/// The ids of the posts right under these, of this type, in order of id.
-///
-/// # Errors
-/// Those of the database.
+/// The direct children of these posts that have this type, as pairs in ascending order of id.
 pub fn children(db: &mut Db, parents: &[PostId], post_type: &str) -> Result<Vec<(PostId, PostId)>> {
     let mut s = Query::select();
     s.columns(["post_parent", "ID"]).from(db.table("posts"));
@@ -207,17 +162,14 @@ pub fn children(db: &mut Db, parents: &[PostId], post_type: &str) -> Result<Vec<
     db.all(&s, |row| Ok((PostId(row.int(0)?), PostId(row.int(1)?))))
 }
 
-/// The months in which published posts of the type came out, newest first, with their numbers: `(year, month, count)`.
-///
-/// # Errors
-/// Those of the database.
+/// The months with published posts of the type, newest first: `(year, month, count)`.
 pub fn months(db: &mut Db, post_type: &str, limit: u64) -> Result<Vec<(u32, u32, u64)>> {
     let part = |from: i64, n: i64| Func::cust("SUBSTR").arg(Expr::col("post_date")).arg(from).arg(n);
     let mut s = Query::select();
     s.expr_as(part(1, 7), "month").expr(Expr::cust("COUNT(*)")).from(db.table("posts"));
     s.and_where(Expr::col("post_type").eq(post_type)).and_where(Expr::col("post_status").eq("publish"));
     s.group_by_col("month").order_by("month", sea_query::Order::Desc).limit(limit);
-    let rows = db.tally(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
+    let rows = db.all_once(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
     let parsed = |(month, n): (String, u64)| {
         let (year, month) = month.split_once('-')?;
         Some((year.parse().ok()?, month.parse().ok()?, n))
@@ -225,15 +177,12 @@ pub fn months(db: &mut Db, post_type: &str, limit: u64) -> Result<Vec<(u32, u32,
     Ok(rows.into_iter().filter_map(parsed).collect())
 }
 
-/// How many posts of the type have each status.
-///
-/// # Errors
-/// Those of the database.
+/// The number of posts of the type per status.
 pub fn counts(db: &mut Db, post_type: &str) -> Result<indexmap::IndexMap<String, u64>> {
     let mut s = Query::select();
     s.column("post_status").expr(Expr::cust("COUNT(*)")).from(db.table("posts"));
     s.and_where(Expr::col("post_type").eq(post_type)).group_by_col("post_status");
-    let rows = db.tally(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
+    let rows = db.all_once(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
     Ok(rows.into_iter().collect())
 }
 

@@ -1,93 +1,94 @@
-//! Lists of posts: everything that a list can be narrowed, searched and ordered by.
+//! Lists of posts: filters, search and sorting.
 //!
-//! The rules are those of `WP_Query`, as the peer's statements show: `author_not_in` beats `author_in`, `include` beats
-//! `exclude`, `parent_in` beats `parent_not_in`; a search among titles of rows with a password is left to the caller.
+//! The rules are those of `WP_Query`, derived from WordPress's SQL statements: `author_not_in` takes precedence over
+//! `author_in`, `include` over `exclude`, `parent_in` over `parent_not_in`. Excluding password-protected posts from a
+//! search is up to the caller.
 
 use chrono::NaiveDateTime;
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{PostId, TermId, UserId};
 
 use crate::db::Db;
-use crate::dialect::Dialect;
+use crate::engine::dialect::Dialect;
 use crate::error::Result;
 use crate::posts::plan;
 use crate::posts::search::{SearchColumn, SearchTerms};
-use crate::query::{any_of, each_once};
+use crate::query::{any_of, distinct};
 use crate::{Family, Order, Page, stamp};
 
-/// What a list of posts is ordered by.
+/// Sort order of posts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PostOrderBy {
-    /// Author's id.
+    /// Id of the author.
     Author,
-    /// Date in the site's zone.
+    /// Date in the site's time zone.
     Date,
     /// Id.
     Id,
-    /// The order of `include`; the direction does not count.
+    /// The order of `include`; the direction is ignored.
     Include,
-    /// The order of `slugs`; the direction does not count.
+    /// The order of `slugs`; the direction is ignored.
     IncludeSlugs,
-    /// Date of the last change.
+    /// Date of the last modification.
     Modified,
-    /// Parent's id.
+    /// Id of the parent.
     Parent,
-    /// Best matches of the search first, then by date in the direction given.
+    /// Best search matches first, then by date in the given direction.
     Relevance,
     /// Slug.
     Slug,
     /// Title.
     Title,
-    /// Place in menus.
+    /// `menu_order`.
     MenuOrder,
-    /// At random.
+    /// Random.
     Rand,
     /// Number of comments.
     CommentCount,
-    /// The first text under this meta name; posts without it are left out.
+    /// The first value of this meta key as text. Posts without it are omitted.
     Meta(String),
-    /// The same as a number.
+    /// The first value of this meta key as a number. Posts without it are omitted.
     MetaNumber(String),
 }
 
-/// How several conditions are joined.
+/// How conditions are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Relation {
-    /// All must hold.
+    /// All must match.
     #[default]
     And,
-    /// One must hold.
+    /// Any must match.
     Or,
 }
 
-/// How a post's terms must be.
+/// How terms are matched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaxOperator {
-    /// One of them.
+    /// Any of the terms.
     #[default]
     In,
-    /// None of them.
+    /// None of the terms.
     NotIn,
-    /// All of them.
+    /// All of the terms.
     And,
 }
 
-/// A condition on a post's terms.
+/// A condition on the terms of a post.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaxClause {
-    /// The taxonomy's name.
+    /// Name of the taxonomy.
     pub taxonomy: String,
     /// Ids of terms.
     pub terms: Vec<TermId>,
-    /// How they must be.
+    /// How the terms are matched.
     pub operator: TaxOperator,
-    /// Terms below them count too.
+    /// Whether posts with child terms match too.
     pub include_children: bool,
 }
 
-/// How a meta text must be.
+/// Comparison operator for meta values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the operators say what they are")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum MetaCompare {
     #[default]
     Eq,
@@ -104,130 +105,135 @@ pub enum MetaCompare {
     NotExists,
 }
 
-/// As what a meta text is compared.
+/// How meta values are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MetaType {
     /// As text.
     #[default]
     Text,
-    /// As a whole number.
+    /// As an integer.
     Integer,
     /// As a number.
     Number,
 }
 
-/// A condition on a post's meta.
+/// A condition on the meta of a post.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetaClause {
-    /// The name.
+    /// Meta key.
     pub key: String,
-    /// The texts to compare with; several only for `In` and `NotIn`.
+    /// Values to compare with; more than one only for `In` and `NotIn`.
     pub values: Vec<String>,
-    /// How it must be.
+    /// Comparison operator.
     pub compare: MetaCompare,
-    /// As what it is compared.
+    /// Type of the comparison.
     pub value_type: MetaType,
 }
 
-/// Conditions and how they are joined.
+/// Conditions and how they are combined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clauses<T> {
-    /// How they are joined.
+    /// How the conditions are combined.
     pub relation: Relation,
-    /// The conditions; none is no restriction.
+    /// The conditions. If empty, there is no restriction.
     pub clauses: Vec<T>,
 }
 
-/// What a list of posts holds. Empty lists and `None` are no restriction.
+/// Conditions for a list of posts. Empty lists and `None` are no restriction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PostQuery {
-    /// Types.
+    /// Only these post types.
     pub post_types: Vec<String>,
-    /// Statuses that may be listed whoever wrote the post.
+    /// Statuses that are listed regardless of the author.
     pub statuses: Vec<String>,
-    /// Further statuses, listed only for posts of this author (private posts of the caller).
+    /// Additional statuses, listed only for posts of this author (private posts of the caller).
     pub own_statuses: Option<(UserId, Vec<String>)>,
-    /// Authors.
+    /// Only posts by these authors.
     pub author_in: Vec<UserId>,
-    /// Authors left out; when given, `author_in` does not count.
+    /// Excluded authors. If given, `author_in` is ignored.
     pub author_not_in: Vec<UserId>,
     /// Only these ids.
     pub include: Vec<PostId>,
-    /// Ids left out; does not count beside `include`.
+    /// Excluded ids. Ignored if `include` is given.
     pub exclude: Vec<PostId>,
-    /// Only the sticky posts of this list (`Some(empty)` is an empty list), beside `include`.
+    /// Only posts in this list of sticky posts (`Some(empty)` matches nothing), in addition to `include`.
     pub sticky: Option<Vec<PostId>>,
-    /// Posts that are not sticky, beside `exclude` and `include`.
+    /// Excluded sticky posts, in addition to `exclude` and `include`.
     pub not_sticky: Vec<PostId>,
-    /// Slugs as stored.
+    /// Only these stored slugs.
     pub slugs: Vec<String>,
-    /// The exact title.
+    /// Exact title.
     pub title: Option<String>,
-    /// Parents.
+    /// Only children of these posts.
     pub parent_in: Vec<PostId>,
-    /// Parents left out; does not count beside `parent_in`.
+    /// Excluded parents. Ignored if `parent_in` is given.
     pub parent_not_in: Vec<PostId>,
-    /// Place in menus.
+    /// Only posts with this `menu_order`.
     pub menu_order: Option<i64>,
-    /// Kinds of media: `image` is all images, `image/png` one type.
+    /// Media types: `image` matches all images, `image/png` one type.
     pub mime_types: Vec<String>,
-    /// Text to search for.
+    /// Search text.
     pub search: Option<String>,
-    /// A column must be a word of the search, not only hold it.
+    /// Whether a column must equal a search term instead of containing it.
     pub search_exact: bool,
-    /// Columns that the search looks into; empty is all.
+    /// Columns to search; all if empty.
     pub search_columns: Vec<SearchColumn>,
-    /// The search looks into the names of attached files too.
+    /// Whether the names of attached files are searched too.
     pub search_file_names: bool,
-    /// Posts with a password are left out (a search of somebody who is not logged in).
+    /// Whether password-protected posts are excluded (searches by anonymous users).
     pub without_password: bool,
-    /// Later than this, in the site's zone.
+    /// Only posts after this time, in the site's time zone.
     pub after: Option<NaiveDateTime>,
-    /// Earlier than this.
+    /// Only posts before this time, in the site's time zone.
     pub before: Option<NaiveDateTime>,
-    /// Changed later than this.
+    /// Only posts modified after this time.
     pub modified_after: Option<NaiveDateTime>,
-    /// Changed earlier than this.
+    /// Only posts modified before this time.
     pub modified_before: Option<NaiveDateTime>,
-    /// The four dates themselves count too.
+    /// Whether the four time bounds are inclusive.
     pub dates_inclusive: bool,
     /// Conditions on terms.
     pub tax: Clauses<TaxClause>,
-    /// Further conditions on terms, joined among themselves in their own way; they must hold beside `tax`.
-    pub tax_also: Clauses<TaxClause>,
+    /// Additional conditions on terms with their own relation. They must match in addition to `tax`.
+    pub extra_tax: Clauses<TaxClause>,
     /// Conditions on meta.
     pub meta: Clauses<MetaClause>,
-    /// Orders, the first counting most; empty is by date, newest first. Ties are broken by id.
+    /// Sort orders, most significant first. If empty, by date, newest first. Ties are broken by id.
     pub order_by: Vec<(PostOrderBy, Order)>,
-    /// How many at most; `None` is all.
+    /// Maximum number of posts; `None` is unlimited.
     pub limit: Option<u64>,
-    /// How many are skipped.
+    /// Number of posts to skip.
     pub offset: u64,
-    /// Whether the number of all is wanted.
+    /// Whether to count all matches.
     pub total: bool,
 }
 
-/// From this offset on a page is walked to from the nearer end of the list. In tests, nearly always.
-const FAR: u64 = if cfg!(test) { 3 } else { 1_000 };
+/// Offset from which a page is read from the nearer end of the list. Tests use it nearly always.
+const DEEP_OFFSET: u64 = if cfg!(test) { 3 } else { 1_000 };
 
-/// The ids of a page of posts, and the number of all when asked for.
+/// Returns the ids of a page of posts, and the total if requested.
 ///
 /// # Errors
-/// [`crate::StoreError::TooMany`] when more values are named than a statement takes; those of the database.
+/// [`crate::StoreError::TooMany`] if the query contains more values than a statement can bind.
 pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
     let filtered = filtered(db, q)?;
-    let counted = is_plain(q) && db.dialect() == Dialect::Sqlite && db.version(Family::Posts).is_some();
-    let far = q.offset >= FAR && !db.may_be_old && !q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
-    if !q.total || !(counted || far) {
-        let page = listed(db, q, &filtered, false);
+    let count_table = db.dialect().sql().post_count_table();
+    let count_table = count_table.filter(|_| is_plain(q) && db.version(Family::Posts).is_some());
+    let is_deep =
+        q.offset >= DEEP_OFFSET && !db.may_be_stale && !q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
+    if !q.total || !(count_table.is_some() || is_deep) {
+        let page = ordered(db, q, &filtered, false);
         return crate::query::page(db, &families(q), &filtered, page, (q.limit, q.offset, q.total), PostId);
     }
-    let total = if counted { kept_count(db, q)? } else { crate::query::total(db, &families(q), &filtered)? };
+    let total = match count_table {
+        Some(table) => maintained_count(db, table, q)?,
+        None => crate::query::total(db, &families(q), &filtered)?,
+    };
     let left = total.saturating_sub(q.offset);
-    let backwards = far && left < q.offset;
+    let backwards = is_deep && left < q.offset;
     let limit = if backwards { Some(q.limit.map_or(left, |limit| Ord::min(limit, left))) } else { q.limit };
     let offset = if backwards { left - limit.unwrap_or(0) } else { q.offset };
-    let page = listed(db, q, &filtered, backwards);
+    let page = ordered(db, q, &filtered, backwards);
     let mut page = crate::query::page(db, &[], &filtered, page, (limit, offset, false), PostId)?;
     if backwards {
         page.ids.reverse();
@@ -235,7 +241,7 @@ pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
     Ok(Page { total: Some(total), ..page })
 }
 
-/// Whether nothing but types and statuses narrows the list.
+/// Returns whether only types and statuses restrict the list.
 fn is_plain(q: &PostQuery) -> bool {
     let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
     let plain = PostQuery {
@@ -250,30 +256,30 @@ fn is_plain(q: &PostQuery) -> bool {
     !by_meta && !q.post_types.is_empty() && !q.statuses.is_empty() && plain == *q
 }
 
-/// The total of a plain list from SQLite's kept counts.
-fn kept_count(db: &mut Db, q: &PostQuery) -> Result<u64> {
+/// The total of a plain list, from SQLite's maintained counts.
+fn maintained_count(db: &mut Db, table: &str, q: &PostQuery) -> Result<u64> {
     let mut s = Query::select();
-    s.expr(Expr::cust("SUM(n)")).from(db.table(crate::schema::COUNT_TABLE));
+    s.expr(Expr::cust("SUM(n)")).from(db.table(table));
     s.and_where(Expr::col("post_type").is_in(q.post_types.iter().map(String::as_str)));
     s.and_where(Expr::col("post_status").is_in(q.statuses.iter().map(String::as_str)));
     let n = db.first(&s, |row| row.int(0))?;
     Ok(n.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
 }
 
-/// What the list is cut from: without columns, order and limit.
+/// The filtered rows, without columns, order and limit.
 fn filtered(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
     let tax = plan::resolve(db, &q.tax)?;
-    let also = plan::resolve(db, &q.tax_also)?;
-    let drive = plan::choose(db, q, &tax)?;
+    let also = plan::resolve(db, &q.extra_tax)?;
+    let query_plan = plan::choose(db, q, &tax)?;
     let mut filtered = Query::select();
     filtered.from_as(db.table("posts"), "p");
-    conditions(db, q, &tax, drive, &mut filtered)?;
-    plan::tax_condition(db, q.tax_also.relation, &also, plan::Drive::List, &mut filtered);
+    conditions(db, q, &tax, query_plan, &mut filtered)?;
+    plan::tax_condition(db, q.extra_tax.relation, &also, plan::QueryPlan::List, &mut filtered);
     Ok(filtered)
 }
 
-/// The list without its limit, or the same from its end.
-fn listed(db: &Db, q: &PostQuery, filtered: &SelectStatement, backwards: bool) -> SelectStatement {
+/// The list without its limit, optionally in reverse order.
+fn ordered(db: &Db, q: &PostQuery, filtered: &SelectStatement, backwards: bool) -> SelectStatement {
     let mut page = filtered.clone();
     page.column(("p", "ID"));
     for (by, way) in order(db, q) {
@@ -282,17 +288,17 @@ fn listed(db: &Db, q: &PostQuery, filtered: &SelectStatement, backwards: bool) -
     page
 }
 
-/// The list's statement, for tests of its plan.
+/// The list's statement, for tests of its query plan.
 #[cfg(test)]
 pub(super) fn page_statement(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
     let filtered = filtered(db, q)?;
-    Ok(listed(db, q, &filtered, false).limit(10).take())
+    Ok(ordered(db, q, &filtered, false).limit(10).take())
 }
 
-/// The tables that a list's total depends on.
+/// The table families that a list's total depends on.
 fn families(q: &PostQuery) -> Vec<Family> {
     let mut families = vec![Family::Posts];
-    if !q.tax.clauses.is_empty() || !q.tax_also.clauses.is_empty() {
+    if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
         families.push(Family::Terms);
     }
     let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
@@ -321,12 +327,12 @@ fn one_of(column: Expr, values: &[String]) -> Expr {
     }
 }
 
-/// Adds everything that narrows the list.
+/// Adds all conditions of the list.
 fn conditions(
     db: &Db,
     q: &PostQuery,
     tax: &[plan::Resolved],
-    drive: plan::Drive,
+    query_plan: plan::QueryPlan,
     s: &mut SelectStatement,
 ) -> Result<()> {
     if !q.post_types.is_empty() {
@@ -369,12 +375,12 @@ fn conditions(
     }
     if let Some(text) = &q.search {
         let columns = if q.search_columns.is_empty() { &SearchColumn::ALL[..] } else { &q.search_columns };
-        let columns: Vec<SearchColumn> = each_once(columns).copied().collect();
+        let columns: Vec<SearchColumn> = distinct(columns).copied().collect();
         let file_name = q.search_file_names.then(|| meta_value(db, "_wp_attached_file"));
         s.cond_where(SearchTerms::parse(text).condition(&columns, file_name.as_ref(), q.search_exact));
     }
     dates(q, s);
-    plan::tax_condition(db, q.tax.relation, tax, drive, s);
+    plan::tax_condition(db, q.tax.relation, tax, query_plan, s);
     meta_condition(db, &q.meta, s);
     for (by, _) in &q.order_by {
         if let PostOrderBy::Meta(key) | PostOrderBy::MetaNumber(key) = by {
@@ -411,7 +417,7 @@ fn mime_types(types: &[String], s: &mut SelectStatement) -> Result<()> {
         }
     };
     if !types.is_empty() {
-        s.cond_where(any_of(each_once(types).map(is_of_type))?);
+        s.cond_where(any_of(distinct(types).map(is_of_type))?);
     }
     Ok(())
 }
@@ -430,7 +436,7 @@ fn dates(q: &PostQuery, s: &mut SelectStatement) {
     }
 }
 
-/// The rows of a post's meta under a name, for `EXISTS`.
+/// The rows of a post's meta with this key, for `EXISTS`.
 fn meta_rows(db: &Db, key: &str) -> SelectStatement {
     let mut rows = Query::select();
     rows.expr(Expr::val(1)).from_as(db.table("postmeta"), "m");
@@ -438,7 +444,7 @@ fn meta_rows(db: &Db, key: &str) -> SelectStatement {
     rows
 }
 
-/// A post's first text under a name.
+/// A post's first value of this key.
 fn meta_value(db: &Db, key: &str) -> Expr {
     let mut value = Query::select();
     value.column(("m", "meta_value")).from_as(db.table("postmeta"), "m");
@@ -451,27 +457,27 @@ fn meta_condition(db: &Db, meta: &Clauses<MetaClause>, s: &mut SelectStatement) 
     if meta.clauses.is_empty() {
         return;
     }
-    let mut joined = match meta.relation {
+    let mut condition = match meta.relation {
         Relation::And => Cond::all(),
         Relation::Or => Cond::any(),
     };
     for clause in &meta.clauses {
         let rows = meta_rows(db, &clause.key);
-        joined = joined.add(match clause.compare {
+        condition = condition.add(match clause.compare {
             MetaCompare::Exists => Expr::exists(rows),
             MetaCompare::NotExists => Expr::not_exists(rows),
             _ => Expr::exists(meta_compare(db.dialect(), clause, rows)),
         });
     }
-    s.cond_where(joined);
+    s.cond_where(condition);
 }
 
 fn meta_compare(dialect: Dialect, clause: &MetaClause, mut rows: SelectStatement) -> SelectStatement {
     let stored = Expr::col(("m", "meta_value"));
     let cast = |e: Expr| match clause.value_type {
         MetaType::Text => e,
-        MetaType::Integer => dialect.as_integer(e),
-        MetaType::Number => dialect.as_number(e),
+        MetaType::Integer => dialect.sql().as_integer(e),
+        MetaType::Number => dialect.sql().as_number(e),
     };
     let stored = cast(stored);
     let value = || cast(Expr::val(clause.values.first().map_or("", String::as_str)));
@@ -492,7 +498,7 @@ fn meta_compare(dialect: Dialect, clause: &MetaClause, mut rows: SelectStatement
     rows
 }
 
-/// What the list is ordered by, the first counting most. No two posts are equal in all of it, unless it is by chance.
+/// The sort expressions, most significant first. They define a total order, unless it is random.
 fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
     let default = [(PostOrderBy::Date, Order::Desc)];
     let orders = if q.order_by.is_empty() { &default[..] } else { &q.order_by };
@@ -515,15 +521,17 @@ fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
                 all.push((col("ID"), way));
             }
             PostOrderBy::Include => {
-                all.extend(crate::query::place(&col("ID"), q.include.iter().map(|id| id.0)).map(|p| (p, Order::Asc)));
+                all.extend(
+                    crate::query::list_position(&col("ID"), q.include.iter().map(|id| id.0)).map(|p| (p, Order::Asc)),
+                );
             }
             PostOrderBy::IncludeSlugs => {
-                let place = crate::query::place(&col("post_name"), q.slugs.iter().map(String::as_str));
+                let place = crate::query::list_position(&col("post_name"), q.slugs.iter().map(String::as_str));
                 all.extend(place.map(|p| (p, Order::Asc)));
             }
             PostOrderBy::Rand => {
                 tie = None;
-                all.push((db.dialect().random(), Order::Asc));
+                all.push((db.dialect().sql().random(), Order::Asc));
             }
             PostOrderBy::Relevance => {
                 let rank = q.search.as_deref().and_then(|t| SearchTerms::parse(t).rank());
@@ -531,7 +539,7 @@ fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
                 all.push((col("post_date"), way));
             }
             PostOrderBy::Meta(key) => all.push((meta_value(db, key), way)),
-            PostOrderBy::MetaNumber(key) => all.push((db.dialect().as_number(meta_value(db, key)), way)),
+            PostOrderBy::MetaNumber(key) => all.push((db.dialect().sql().as_number(meta_value(db, key)), way)),
         }
     }
     all.extend(tie.map(|way| (col("ID"), way)));
@@ -539,7 +547,7 @@ fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
 }
 
 impl PostQuery {
-    /// Published posts of one type, newest first, this many, with their total.
+    /// The latest `limit` published posts of one type, with their total.
     pub fn published(post_type: &str, limit: u64) -> Self {
         PostQuery {
             post_types: vec![post_type.to_owned()],

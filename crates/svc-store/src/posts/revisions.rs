@@ -1,4 +1,4 @@
-//! Revisions and autosaves of a post: the latest, those of one editor, those that are too many.
+//! Revisions and autosaves of a post: the latest, those of an editor, and trimming.
 
 use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
 use svc_model::{Post, PostId, UserId};
@@ -8,7 +8,7 @@ use crate::db::{Db, Tx};
 use crate::error::Result;
 use crate::meta::{self, MetaKind};
 
-/// What the slugs of autosaves hold.
+/// Part of the slug of autosaves.
 const AUTOSAVE: &str = "-autosave";
 
 fn of_post(db: &Db, id: PostId) -> SelectStatement {
@@ -22,10 +22,7 @@ fn newest_first(s: &mut SelectStatement) -> &mut SelectStatement {
     s.order_by("post_date", Order::Desc).order_by("ID", Order::Desc)
 }
 
-/// The latest revision of a post that is no autosave.
-///
-/// # Errors
-/// Those of the database.
+/// The latest revision of a post, excluding autosaves.
 pub fn latest_revision(db: &mut Db, id: PostId) -> Result<Option<Post>> {
     let mut s = of_post(db, id);
     s.and_where(Expr::col("post_name").not_like(format!("%{AUTOSAVE}%")));
@@ -33,11 +30,8 @@ pub fn latest_revision(db: &mut Db, id: PostId) -> Result<Option<Post>> {
     db.first(&s, read)
 }
 
-/// The latest autosave of a post, of this editor or of anybody. Of several of one second the one that was there first
-/// is the latest, since it was changed by then.
-///
-/// # Errors
-/// Those of the database.
+/// The latest autosave of a post, by this editor or by anyone. Among several with the same second, the one that was
+/// created first is returned, since it was the one updated.
 pub fn latest_autosave(db: &mut Db, id: PostId, editor: Option<UserId>) -> Result<Option<Post>> {
     let mut s = of_post(db, id);
     s.and_where(Expr::col("post_name").like(format!("{id}{AUTOSAVE}%")));
@@ -48,10 +42,7 @@ pub fn latest_autosave(db: &mut Db, id: PostId, editor: Option<UserId>) -> Resul
     db.first(&s, read)
 }
 
-/// The autosaves of a post, newest first: one for each of its editors.
-///
-/// # Errors
-/// Those of the database.
+/// The autosaves of a post, newest first: one per editor.
 pub fn autosaves(db: &mut Db, id: PostId) -> Result<Vec<Post>> {
     let mut s = of_post(db, id);
     s.and_where(Expr::col("post_name").like(format!("{id}{AUTOSAVE}%")));
@@ -59,22 +50,19 @@ pub fn autosaves(db: &mut Db, id: PostId) -> Result<Vec<Post>> {
     db.all(&s, read)
 }
 
-/// Deletes the oldest revisions of a post beyond the `most` latest ones. Autosaves count, and stay.
+/// Deletes the oldest revisions of a post in excess of `limit`. Autosaves are counted, but not deleted.
 ///
 /// Source: `wp_save_post_revision`.
-///
-/// # Errors
-/// Those of the database.
-pub fn trim_revisions(tx: &mut Tx, id: PostId, most: u64) -> Result<()> {
+pub fn trim_revisions(tx: &mut Tx, id: PostId, limit: u64) -> Result<()> {
     let mut s = Query::select();
     s.columns(["ID", "post_name"]).from(tx.table("posts"));
     s.and_where(Expr::col("post_parent").eq(id.0)).and_where(Expr::col("post_type").eq("revision"));
     s.and_where(Expr::col("post_status").eq("inherit"));
     newest_first(&mut s);
     let all = tx.all(&s, |row| Ok((row.int(0)?, row.text(1)?)))?;
-    let beyond = all.into_iter().skip(usize::try_from(most).unwrap_or(usize::MAX));
-    let gone: Vec<i64> = beyond.filter(|(_, slug)| !slug.contains(AUTOSAVE)).map(|(id, _)| id).collect();
-    for piece in gone.chunks(1_000) {
+    let beyond = all.into_iter().skip(usize::try_from(limit).unwrap_or(usize::MAX));
+    let deleted: Vec<i64> = beyond.filter(|(_, slug)| !slug.contains(AUTOSAVE)).map(|(id, _)| id).collect();
+    for piece in deleted.chunks(1_000) {
         meta::delete_all(tx, MetaKind::Post, piece)?;
         let mut rows = Query::delete();
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));

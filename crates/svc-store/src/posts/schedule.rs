@@ -1,4 +1,4 @@
-//! Posts that are to be published at a later time.
+//! Scheduled posts.
 
 use chrono::NaiveDateTime;
 use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
@@ -8,7 +8,7 @@ use crate::db::{Db, Tx};
 use crate::error::Result;
 use crate::stamp;
 
-/// The status of such posts.
+/// Status of scheduled posts.
 const FUTURE: &str = "future";
 
 fn scheduled(db: &Db, post_types: &[&str]) -> SelectStatement {
@@ -18,10 +18,7 @@ fn scheduled(db: &Db, post_types: &[&str]) -> SelectStatement {
     s
 }
 
-/// The posts of these types whose time has come, earliest first; at most `limit`. `now` is in UTC.
-///
-/// # Errors
-/// Those of the database.
+/// Scheduled posts of these types that are due, earliest first; at most `limit`. `now` is in UTC.
 pub fn due(db: &mut Db, post_types: &[&str], now: NaiveDateTime, limit: u64) -> Result<Vec<PostId>> {
     let mut s = scheduled(db, post_types);
     s.column("ID").and_where(Expr::col("post_date_gmt").lte(stamp::format(Some(now))));
@@ -29,20 +26,14 @@ pub fn due(db: &mut Db, post_types: &[&str], now: NaiveDateTime, limit: u64) -> 
     db.all(&s, |row| Ok(PostId(row.int(0)?)))
 }
 
-/// When the next post of these types is to be published, in UTC; it may be past.
-///
-/// # Errors
-/// Those of the database.
+/// The time at which the next scheduled post of these types is due, in UTC. It may be in the past.
 pub fn next_due(db: &mut Db, post_types: &[&str]) -> Result<Option<NaiveDateTime>> {
     let mut s = scheduled(db, post_types);
     s.column("post_date_gmt").order_by("post_date_gmt", Order::Asc).limit(1);
     Ok(db.first(&s, |row| row.stamp(0))?.flatten())
 }
 
-/// Publishes a post if its time has come and nobody has published it meanwhile; whether it did.
-///
-/// # Errors
-/// Those of the database.
+/// Publishes a post if it is due and still scheduled, and returns whether it was.
 pub fn publish_due(tx: &mut Tx, id: PostId, now: NaiveDateTime) -> Result<bool> {
     let mut update = Query::update();
     update.table(tx.table("posts")).value("post_status", "publish").and_where(Expr::col("ID").eq(id.0));

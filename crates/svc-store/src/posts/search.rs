@@ -1,19 +1,19 @@
-//! What people type into a search field, as the words to look for.
+//! Parsing of search texts.
 
 use sea_query::{Cond, Expr, ExprTrait as _};
 
 use crate::query::contains;
 
-/// Words so common that they are not looked for, unless there are no others.
+/// Common words that are not searched for, unless there are no others.
 const STOP_WORDS: [&str; 29] = [
     "about", "an", "are", "as", "at", "be", "by", "com", "for", "from", "how", "in", "is", "it", "of", "on", "or",
     "that", "the", "this", "to", "was", "what", "when", "where", "who", "will", "with", "www",
 ];
 
-/// The most words that are looked for one by one; more are taken as one text.
+/// Maximum number of terms; texts with more are searched for as a whole.
 const MAX_TERMS: usize = 9;
 
-/// A column that a search looks into.
+/// A column to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SearchColumn {
     /// The title.
@@ -25,7 +25,7 @@ pub enum SearchColumn {
 }
 
 impl SearchColumn {
-    /// All three, as a search without choice looks into them.
+    /// The default columns.
     pub const ALL: [SearchColumn; 3] = [SearchColumn::Title, SearchColumn::Excerpt, SearchColumn::Content];
 
     fn name(self) -> &'static str {
@@ -37,47 +37,47 @@ impl SearchColumn {
     }
 }
 
-/// A search text taken apart: quoted texts stay whole, `-word` excludes.
+/// A parsed search text. Quoted phrases are kept together, `-word` excludes a word.
 ///
-/// Source: `WP_Query` (`s`), as the peer's statements show.
+/// Source: `WP_Query` (`s`), according to WordPress's SQL statements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SearchTerms {
+pub(crate) struct SearchTerms {
     /// The whole text without line breaks.
-    pub sentence: String,
-    /// Each of these must be in one of the columns.
-    pub wanted: Vec<String>,
-    /// None of these may be in any of the columns.
-    pub excluded: Vec<String>,
-    /// The text has several words, counting those that are not looked for.
-    pub several: bool,
+    pub(crate) sentence: String,
+    /// Terms that must each occur in one of the columns.
+    pub(crate) required: Vec<String>,
+    /// Terms that must not occur in any column.
+    pub(crate) excluded: Vec<String>,
+    /// Whether the text has several words, including ignored ones.
+    pub(crate) has_several_words: bool,
 }
 
 impl SearchTerms {
-    /// Takes a search text apart.
-    pub fn parse(text: &str) -> Self {
+    /// Parses a search text.
+    pub(crate) fn parse(text: &str) -> Self {
         let sentence: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
         let words = split(&sentence);
-        let several = words.len() > 1;
-        let terms = useful(words);
-        // Nothing useful, or too much: look for the text as it stands.
+        let has_several_words = words.len() > 1;
+        let terms = without_stop_words(words);
+        // If no terms or too many terms are left, search for the whole text.
         let terms = if terms.is_empty() || terms.len() > MAX_TERMS { vec![sentence.clone()] } else { terms };
-        let mut parsed = SearchTerms { sentence, several, ..SearchTerms::default() };
+        let mut parsed = SearchTerms { sentence, has_several_words, ..SearchTerms::default() };
         for term in terms {
             match term.strip_prefix('-') {
                 Some(rest) => parsed.excluded.push(rest.to_owned()),
-                None => parsed.wanted.push(term),
+                None => parsed.required.push(term),
             }
         }
         parsed
     }
 
-    /// Posts that have all wanted words and none of the excluded ones.
+    /// Matches posts with all required terms and none of the excluded ones.
     ///
-    /// With `exact` a column must be the word, not only hold it.
+    /// With `exact`, a column must equal a term instead of containing it.
     pub(super) fn condition(&self, columns: &[SearchColumn], file_name: Option<&Expr>, exact: bool) -> Cond {
         let pattern = |term: &String| if exact { crate::query::equals(term) } else { contains(term) };
         let mut all = Cond::all();
-        for term in &self.wanted {
+        for term in &self.required {
             let mut any = Cond::any();
             for column in columns {
                 any = any.add(column_of(*column).like(pattern(term)));
@@ -97,37 +97,37 @@ impl SearchTerms {
         all
     }
 
-    /// Smaller for better matches; `None` when there is nothing to tell posts apart by.
+    /// Relevance, smaller for better matches. `None` if all matches are equally relevant.
     ///
-    /// The order of goodness: the sentence in the title, all words in the title, any word in the title, the sentence in
-    /// the excerpt, in the content, the rest.
+    /// The order is: the sentence in the title, all terms in the title, any term in the title, the sentence in the
+    /// excerpt, in the content, others.
     pub(super) fn rank(&self) -> Option<Expr> {
         let title = || column_of(SearchColumn::Title);
-        if !self.several {
-            let only = self.wanted.first()?;
-            return Some(Expr::case(title().like(contains(only)), 0).finally(1).into());
+        if !self.has_several_words {
+            let term = self.required.first()?;
+            return Some(Expr::case(title().like(contains(term)), 0).finally(1).into());
         }
-        let whole = !self.sentence.starts_with('-') && !has_space_then_minus(&self.sentence);
+        let match_sentence = !self.sentence.starts_with('-') && !has_space_then_minus(&self.sentence);
         let mut case = sea_query::CaseStatement::new();
         let mut steps = 0;
-        if whole {
+        if match_sentence {
             case = case.case(title().like(contains(&self.sentence)), 1);
             steps += 1;
         }
-        if (1..7).contains(&self.wanted.len()) {
+        if (1..7).contains(&self.required.len()) {
             let mut all = Cond::all();
             let mut any = Cond::any();
-            for term in &self.wanted {
+            for term in &self.required {
                 all = all.add(title().like(contains(term)));
                 any = any.add(title().like(contains(term)));
             }
             case = case.case(all, 2);
-            if self.wanted.len() > 1 {
+            if self.required.len() > 1 {
                 case = case.case(any, 3);
             }
             steps += 1;
         }
-        if whole {
+        if match_sentence {
             case = case.case(column_of(SearchColumn::Excerpt).like(contains(&self.sentence)), 4);
             case = case.case(column_of(SearchColumn::Content).like(contains(&self.sentence)), 5);
         }
@@ -143,7 +143,8 @@ fn column_of(column: SearchColumn) -> Expr {
     Expr::col(("p", column.name()))
 }
 
-/// Words between tabs, spaces, commas and plus signs, and quoted texts (an open quotation goes to the end).
+/// Splits at tabs, spaces, commas and plus signs; quoted phrases are kept together. An unclosed quote extends to the
+/// end.
 fn split(text: &str) -> Vec<&str> {
     let separator = |c: char| matches!(c, '\t' | ' ' | '"' | ',' | '+');
     let mut terms = Vec::new();
@@ -155,7 +156,7 @@ fn split(text: &str) -> Vec<&str> {
             let len = rest[1..].find('"').map_or(rest.len(), |n| n + 2);
             terms.push(&rest[..len]);
             at += len;
-            // The closing quote lets a word follow at once.
+            // A term may follow the closing quote immediately.
             fresh = true;
         } else if separator(c) {
             at += c.len_utf8();
@@ -172,8 +173,8 @@ fn split(text: &str) -> Vec<&str> {
     terms
 }
 
-/// Terms without their quotes, without single letters and stop words.
-fn useful(terms: Vec<&str>) -> Vec<String> {
+/// Removes quotes, single letters and stop words.
+fn without_stop_words(terms: Vec<&str>) -> Vec<String> {
     let trimmed = |term: &str| -> String {
         let quoted = term.len() > 2 && term.starts_with('"') && term.ends_with('"');
         let marks: &[char] = if quoted { &['"', '\''] } else { &['"', '\'', ' '] };
@@ -192,7 +193,7 @@ fn useful(terms: Vec<&str>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// What the peer's statements look for, as printed by its query class.
+    /// The terms in WordPress's statements, as printed by its query class.
     #[test]
     fn terms() {
         #[rustfmt::skip]
@@ -214,9 +215,9 @@ mod tests {
             ("a\nbc é", &["abc", "é"], &[]),
             ("", &[""], &[]),
         ];
-        for (text, wanted, excluded) in rows {
+        for (text, required, excluded) in rows {
             let terms = SearchTerms::parse(text);
-            assert_eq!((terms.wanted, terms.excluded), (to_vec(wanted), to_vec(excluded)), "{text:?}");
+            assert_eq!((terms.required, terms.excluded), (to_vec(required), to_vec(excluded)), "{text:?}");
         }
     }
 

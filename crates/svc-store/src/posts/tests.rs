@@ -1,4 +1,4 @@
-//! Lists of the fixture site, compared with the ids that its WordPress gives, and writing.
+//! Lists of the fixture site, compared with the ids that WordPress returns, and writes.
 
 use svc_model::{Post, PostId, TermId, UserId};
 
@@ -48,7 +48,7 @@ fn meta_is(key: &str, values: &[&str], compare: MetaCompare, value_type: MetaTyp
 
 #[test]
 #[rustfmt::skip]
-fn lists_are_those_of_the_peer() {
+fn lists_match_wordpress() {
     fixture::on_each(|store| {
     use PostOrderBy as By;
     use Relation::{And, Or};
@@ -122,10 +122,10 @@ fn lists_are_those_of_the_peer() {
         let page = store.read(|db| query(db, &q)).unwrap();
         assert_eq!(page.ids, ids(expected), "{name}");
         assert_eq!(page.total, Some(total), "{name}");
-        // Counted again it is the same, also without the short way of a last page.
-        let again = store.read(|db| query(db, &PostQuery { limit: Some(1), ..q.clone() })).unwrap();
-        assert_eq!(again.total, Some(total), "{name}");
-        // Every page holds what the whole list has there, whichever end it was walked to from.
+        // The total is the same if it is counted separately.
+        let recounted = store.read(|db| query(db, &PostQuery { limit: Some(1), ..q.clone() })).unwrap();
+        assert_eq!(recounted.total, Some(total), "{name}");
+        // Every page equals its part of the whole list, whichever end it is read from.
         let all = store.read(|db| query(db, &PostQuery { limit: None, offset: 0, total: false, ..q.clone() })).unwrap().ids;
         for offset in [total / 3, total / 2, total / 2 + 2, total.saturating_sub(1), total, total + 5] {
             let page = PostQuery { offset, limit: Some(4), ..q.clone() };
@@ -146,15 +146,15 @@ fn rows_slugs_and_paths() {
                 assert_eq!(posts.iter().map(|p| p.id.0).collect::<Vec<_>>(), [1003, 1000]);
                 assert_eq!(posts[1].title, "Hello world");
                 assert_eq!(crate::stamp::format(posts[1].date), "2024-01-05 09:00:00");
-                assert_eq!(get(db, PostId(1016))?.unwrap().date_gmt, None, "drafts have no date in UTC");
+                assert_eq!(get(db, PostId(1016))?.unwrap().date_gmt, None, "drafts have no UTC date");
                 assert_eq!(by_slug(db, "Hello-World", &["post"])?[0].id.0, 1000);
                 assert!(by_slug(db, "hello-world", &["page"])?.is_empty());
                 let child = get(db, PostId(1101))?.unwrap();
                 let parent = get(db, child.parent)?.unwrap();
                 let path = format!("/{}/{}/", parent.slug, child.slug);
                 assert_eq!(by_path(db, &path, "page")?.unwrap().id, child.id);
-                for wrong in [child.slug.as_str(), "", "/", "x/y", &format!("x/{}/{}", parent.slug, child.slug)] {
-                    assert!(by_path(db, wrong, "page")?.is_none(), "{wrong}");
+                for invalid in [child.slug.as_str(), "", "/", "x/y", &format!("x/{}/{}", parent.slug, child.slug)] {
+                    assert!(by_path(db, invalid, "page")?.is_none(), "{invalid}");
                 }
                 assert_eq!(ancestors(db, &child)?.iter().map(|p| p.id).collect::<Vec<_>>(), [parent.id]);
                 assert_eq!(counts(db, "post")?["publish"], 51);
@@ -165,7 +165,7 @@ fn rows_slugs_and_paths() {
 }
 
 #[test]
-fn too_many_values_are_refused() {
+fn too_many_values_are_rejected() {
     fixture::on_each(|store| {
         let q = PostQuery { include: (0..40_000).map(PostId).collect(), ..base() };
         assert!(matches!(store.read(|db| query(db, &q)), Err(crate::StoreError::TooMany)));
@@ -173,7 +173,7 @@ fn too_many_values_are_refused() {
 }
 
 #[test]
-fn totals_follow_every_write() {
+fn totals_follow_writes() {
     let (store, folder) = fixture::store();
     let total = |status: &str| {
         let q = PostQuery { statuses: texts(&[status]), limit: Some(1), ..base() };
@@ -199,20 +199,20 @@ fn totals_follow_every_write() {
         })
         .unwrap();
     assert_eq!((total("publish"), total("draft"), total("nope")), (50, 4, 0));
-    let kept = store.read(|db| counts(db, "post")).unwrap();
-    assert_eq!((kept["publish"], kept["draft"]), (50, 4));
-    // A write of another process is seen as well.
+    let by_status = store.read(|db| counts(db, "post")).unwrap();
+    assert_eq!((by_status["publish"], by_status["draft"]), (50, 4));
+    // Writes of another process are noticed as well.
     let other = rusqlite::Connection::open(folder.path().join("site.db")).unwrap();
-    other.create_collation("PEOPLE", crate::collation::compare).unwrap();
+    other.create_collation("PEOPLE", crate::engine::sqlite::collation::compare).unwrap();
     other.execute("UPDATE wp_posts SET post_status = 'draft' WHERE ID = 1001", []).unwrap();
     assert_eq!((total("publish"), total("draft")), (49, 5));
 }
 
 #[test]
-fn slugs_become_unique() {
+fn slugs_are_made_unique() {
     fixture::on_each(|store| {
         let scope = SlugScope::Type("post".to_owned());
-        let wish = |slug: &str, post: i64| UniqueSlug {
+        let slug_request = |slug: &str, post: i64| UniqueSlug {
             slug: slug.to_owned(),
             post: PostId(post),
             scope: scope.clone(),
@@ -225,28 +225,28 @@ fn slugs_become_unique() {
             })
             .unwrap();
         let rows = [
-            (wish("fresh", 0), "fresh"),
-            (wish("hello-world", 1000), "hello-world"),
-            (wish("hello-world", 0), "hello-world-3"),
-            (wish("Hello-World", 0), "Hello-World-3"),
-            (wish("feed", 0), "feed-2"),
-            (UniqueSlug { reserved: true, ..wish("2024", 0) }, "2024-2"),
-            (UniqueSlug { scope: SlugScope::All, ..wish("about", 0) }, "about-2"),
+            (slug_request("fresh", 0), "fresh"),
+            (slug_request("hello-world", 1000), "hello-world"),
+            (slug_request("hello-world", 0), "hello-world-3"),
+            (slug_request("Hello-World", 0), "Hello-World-3"),
+            (slug_request("feed", 0), "feed-2"),
+            (UniqueSlug { reserved: true, ..slug_request("2024", 0) }, "2024-2"),
+            (UniqueSlug { scope: SlugScope::All, ..slug_request("about", 0) }, "about-2"),
             (
                 UniqueSlug {
                     scope: SlugScope::Siblings { post_types: texts(&["page", "attachment"]), parent: PostId(7) },
-                    ..wish("hello-world", 0)
+                    ..slug_request("hello-world", 0)
                 },
                 "hello-world",
             ),
         ];
-        let (wishes, expected): (Vec<UniqueSlug>, Vec<&str>) = rows.into_iter().unzip();
-        for (wish, expected) in wishes.iter().zip(&expected) {
-            assert_eq!(store.read(|db| unique_slug(db, wish)).unwrap(), *expected, "{wish:?}");
+        let (requests, expected): (Vec<UniqueSlug>, Vec<&str>) = rows.into_iter().unzip();
+        for (request, expected) in requests.iter().zip(&expected) {
+            assert_eq!(store.read(|db| unique_slug(db, request)).unwrap(), *expected, "{request:?}");
         }
         let all = |db: &mut crate::Db| {
             let before = db.statements();
-            Ok((unique_slugs(db, &wishes)?, db.statements() - before))
+            Ok((unique_slugs(db, &requests)?, db.statements() - before))
         };
         let (slugs, statements) = store.read(all).unwrap();
         assert_eq!((slugs, statements), (expected.iter().map(|s| (*s).to_owned()).collect(), 2));
@@ -254,14 +254,14 @@ fn slugs_become_unique() {
 }
 
 #[test]
-fn a_post_goes_with_everything_that_is_its() {
+fn deletes_posts_with_dependent_rows() {
     fixture::on_each(|store| {
         let count = |id: i64| store.read(|db| Ok(terms::get(db, TermId(id), None)?.unwrap().count)).unwrap();
         let with_terms =
             store.read(|db| Ok(terms::of_objects(db, &[PostId(1003)])?.remove(&PostId(1003)).unwrap())).unwrap();
         let before: Vec<i64> = with_terms.iter().map(|t| count(t.id.0)).collect();
-        let gone = store.write_blocking(|tx| delete(tx, PostId(1003))).unwrap();
-        assert_eq!(gone.unwrap().id.0, 1003);
+        let deleted = store.write_blocking(|tx| delete(tx, PostId(1003))).unwrap();
+        assert_eq!(deleted.unwrap().id.0, 1003);
         let after: Vec<i64> = with_terms.iter().map(|t| count(t.id.0)).collect();
         assert_eq!(after, before.iter().map(|n| n - 1).collect::<Vec<_>>());
         store.write_blocking(|tx| delete(tx, PostId(1000))).unwrap();
@@ -274,7 +274,7 @@ fn a_post_goes_with_everything_that_is_its() {
                 Ok(())
             })
             .unwrap();
-        // Children move up.
+        // Children are attached to the parent.
         store.write_blocking(|tx| delete(tx, PostId(1100))).unwrap();
         assert_eq!(store.read(|db| get(db, PostId(1101))).unwrap().unwrap().parent.0, 0);
         assert!(store.write_blocking(|tx| delete(tx, PostId(9999))).unwrap().is_none());
@@ -282,7 +282,7 @@ fn a_post_goes_with_everything_that_is_its() {
 }
 
 #[test]
-fn new_ids_go_on_where_the_dump_says() {
+fn new_ids_continue_after_the_dump() {
     fixture::on_each(|store| {
         let post = Post { post_type: "post".to_owned(), title: "Ünïcode 😀".to_owned(), ..Post::default() };
         let id = store.write_blocking(move |tx| insert(tx, &post)).unwrap();
@@ -292,7 +292,7 @@ fn new_ids_go_on_where_the_dump_says() {
     });
 }
 
-/// What SQLite does for a statement, as its own words.
+/// SQLite's query plan of a statement.
 fn plan(sql_of: impl Fn(&mut crate::Db) -> (String, sea_query::Values)) -> String {
     let (store, _folder) = fixture::store();
     store
@@ -311,7 +311,7 @@ fn plan(sql_of: impl Fn(&mut crate::Db) -> (String, sea_query::Values)) -> Strin
 
 #[test]
 fn lists_and_lookups_use_indexes() {
-    use crate::dialect::Build as _;
+    use crate::engine::dialect::Build as _;
     let lists = [
         base(),
         PostQuery { statuses: texts(&["publish", "private"]), ..base() },
@@ -325,7 +325,7 @@ fn lists_and_lookups_use_indexes() {
         let plan = plan(|db| query::page_statement(db, &q).unwrap().text(db.dialect()));
         assert!(!plan.contains("SCAN p") && plan.contains("USING"), "{q:?}\n{plan}");
     }
-    // The plain list comes in order from the index.
+    // The plain list is read in index order.
     let list = plan(|db| query::page_statement(db, &base()).unwrap().text(db.dialect()));
     assert!(list.contains("type_status_date") && !list.contains("TEMP B-TREE"), "{list}");
     let slug = plan(|db| select(db).and_where(Expr::col("post_name").eq("x")).text(db.dialect()));
@@ -335,7 +335,7 @@ fn lists_and_lookups_use_indexes() {
 }
 
 #[test]
-fn the_latest_and_the_superfluous_revisions() {
+fn latest_and_excess_revisions() {
     fixture::on_each(|store| {
         // 1036 has the revisions 1500 to 1502, and the administrator's autosave 1503.
         let id = PostId(1036);
@@ -359,12 +359,12 @@ fn the_latest_and_the_superfluous_revisions() {
         };
         assert_eq!(left(4), ids(&[1500, 1501, 1502, 1503]));
         assert_eq!(left(2), ids(&[1502, 1503]));
-        assert_eq!(left(0), ids(&[1503]), "autosaves stay");
+        assert_eq!(left(0), ids(&[1503]), "autosaves are not deleted");
     });
 }
 
 #[test]
-fn a_scheduled_post_is_published_once() {
+fn scheduled_posts_are_published_once() {
     fixture::on_each(|store| {
         let at = crate::stamp::parse;
         let soon = Post {

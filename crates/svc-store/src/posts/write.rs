@@ -1,73 +1,39 @@
-//! Writing posts: rows, unique slugs, and what goes with a post when it is deleted.
+//! Writing posts: rows, unique slugs, and deletion with dependent rows.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::Ordering;
 
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{Post, PostId, TermTaxonomyId};
-use svc_text::encode_emoji;
 
+use super::COLUMNS;
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::query::FreeSlug;
-use crate::{comments, stamp, terms};
+use crate::{columns, comments, terms};
 
-/// Longest slug that the column holds, in bytes.
+/// Maximum length of a slug, in bytes.
 const MAX_SLUG: usize = 200;
 
-/// Names of feeds, which no post may take.
+/// Names of feeds, which cannot be slugs.
 const FEEDS: [&str; 6] = ["feed", "rdf", "rss", "rss2", "atom", "embed"];
 
-/// What columns hold of a post; numbers that are outside of a column's range become the nearest inside, as in a database
-/// that is not strict. Where they hold no emoji, texts have references to them instead.
-fn values(db: &Db, post: &Post) -> [(&'static str, Expr); 19] {
-    let fit = |text: &str| match db.shared.narrow.load(Ordering::Relaxed) {
-        true => Expr::from(encode_emoji(text).into_owned()),
-        false => text.into(),
-    };
-    [
-        ("post_author", Ord::max(post.author.0, 0).into()),
-        ("post_date", stamp::format(post.date).into()),
-        ("post_date_gmt", stamp::format(post.date_gmt).into()),
-        ("post_content", fit(&post.content)),
-        ("post_title", fit(&post.title)),
-        ("post_excerpt", fit(&post.excerpt)),
-        ("post_status", post.status.as_str().into()),
-        ("comment_status", post.comment_status.as_str().into()),
-        ("ping_status", post.ping_status.as_str().into()),
-        ("post_password", post.password.as_str().into()),
-        ("post_name", post.slug.as_str().into()),
-        ("post_modified", stamp::format(post.modified).into()),
-        ("post_modified_gmt", stamp::format(post.modified_gmt).into()),
-        ("post_parent", Ord::max(post.parent.0, 0).into()),
-        ("guid", post.guid.as_str().into()),
-        ("menu_order", Ord::clamp(post.menu_order, i32::MIN.into(), i32::MAX.into()).into()),
-        ("post_type", post.post_type.as_str().into()),
-        ("post_mime_type", post.mime_type.as_str().into()),
-        ("comment_count", post.comment_count.into()),
-    ]
-}
-
-/// Adds a post; its `id` does not count. Gives the new id.
-///
-/// # Errors
-/// Those of the database.
+/// Inserts a post, ignoring its `id`, and returns the new id.
 pub fn insert(tx: &mut Tx, post: &Post) -> Result<PostId> {
     insert_row(tx, post, None)
 }
 
-/// Adds a post under its own `id` (`import_id`).
+/// Inserts a post with its own `id` (`import_id`).
 ///
 /// # Errors
-/// [`StoreError::Duplicate`] when the id is taken; those of the database.
+/// [`StoreError::Duplicate`] if the id exists.
 pub fn insert_with_id(tx: &mut Tx, post: &Post) -> Result<PostId> {
     insert_row(tx, post, Some(post.id))
 }
 
 fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
-    let (mut columns, mut row): (Vec<&str>, Vec<Expr>) = values(tx, post).into_iter().unzip();
-    // MySQL has no defaults for long texts.
+    let (mut columns, mut row) = columns::inserted(&COLUMNS, post, tx.charset());
+    // Long text columns have no defaults on MySQL.
     for column in ["to_ping", "pinged", "post_content_filtered"] {
         columns.push(column);
         row.push("".into());
@@ -83,132 +49,123 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
     Ok(id.unwrap_or(PostId(done.last_id)))
 }
 
-/// Writes all members of a post to its row; whether the row was there.
-///
-/// # Errors
-/// Those of the database.
+/// Updates all columns of a post and returns whether the row exists.
 pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
     let mut update = Query::update();
-    update.table(tx.table("posts")).values(values(tx, post)).and_where(Expr::col("ID").eq(post.id.0));
+    update
+        .table(tx.table("posts"))
+        .values(columns::updated(&COLUMNS, post, tx.charset()))
+        .and_where(Expr::col("ID").eq(post.id.0));
     Ok(tx.execute(&update)?.rows > 0)
 }
 
-/// Sets a post's GUID, which is made of the id that it has just got.
-///
-/// # Errors
-/// Those of the database.
+/// Sets a post's GUID, which contains the new id.
 pub fn set_guid(tx: &mut Tx, id: PostId, guid: &str) -> Result<()> {
     let mut update = Query::update();
     update.table(tx.table("posts")).value("guid", guid).and_where(Expr::col("ID").eq(id.0));
     tx.execute(&update).map(drop)
 }
 
-/// Among which posts a slug must be the only one.
+/// The posts among which a slug must be unique.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlugScope {
-    /// Among all posts (attachments).
+    /// All posts (for attachments).
     All,
-    /// Among posts of these types under this parent (hierarchical types, with `attachment`).
+    /// Posts of these types with this parent (hierarchical types, with `attachment`).
     Siblings {
-        /// Types that share the addresses.
+        /// Types that share URLs.
         post_types: Vec<String>,
         /// The parent.
         parent: PostId,
     },
-    /// Among posts of this type.
+    /// Posts of this type.
     Type(String),
 }
 
-/// A slug that is looked for.
+/// Input of [`unique_slug`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UniqueSlug {
-    /// The slug that is wished for.
+    /// The requested slug.
     pub slug: String,
-    /// The post that it is for, which may have it already.
+    /// The post, which may already have the slug.
     pub post: PostId,
-    /// Among which posts it must be the only one.
+    /// The posts among which it must be unique.
     pub scope: SlugScope,
-    /// It is taken for another reason (it would read as a date or a page number in addresses).
+    /// Whether the requested slug is unavailable for another reason, such as looking like a date or a page number in
+    /// URLs.
     pub reserved: bool,
 }
 
-/// The slug itself when it is free, else the first free of `slug-2`, `slug-3` …, cut to the column's length.
+/// Returns the requested slug if it is free, otherwise the first free one of `slug-2`, `slug-3`, …, truncated to the
+/// column's length.
 ///
-/// Drafts and revisions need no unique slug: do not ask for them. Source: `wp_unique_post_slug`.
-///
-/// # Errors
-/// Those of the database.
-pub fn unique_slug(db: &mut Db, wish: &UniqueSlug) -> Result<String> {
-    Ok(unique_slugs(db, std::slice::from_ref(wish))?.remove(0))
+/// Drafts and revisions do not need unique slugs. Source: `wp_unique_post_slug`.
+pub fn unique_slug(db: &mut Db, request: &UniqueSlug) -> Result<String> {
+    Ok(unique_slugs(db, std::slice::from_ref(request))?.remove(0))
 }
 
-/// [`unique_slug`] for several posts, each for itself: a few queries, however many of their slugs are taken.
-///
-/// # Errors
-/// Those of the database.
-pub fn unique_slugs(db: &mut Db, wishes: &[UniqueSlug]) -> Result<Vec<String>> {
-    let mut found: Vec<Option<String>> = vec![None; wishes.len()];
-    let mut searches: Vec<FreeSlug<'_>> = wishes.iter().map(|wish| FreeSlug::new(&wish.slug, MAX_SLUG)).collect();
-    while found.iter().any(Option::is_none) {
-        let open = searches.iter().zip(&found).filter(|(_, found)| found.is_none());
-        let asked: BTreeSet<&str> = open.flat_map(|(s, _)| s.candidates()).map(String::as_str).collect();
-        let holders = holders(db, &asked.into_iter().collect::<Vec<_>>())?;
-        for ((wish, search), found) in wishes.iter().zip(&mut searches).zip(&mut found) {
-            if found.is_none() {
-                *found = search.settle(|slug| wish.is_taken(slug, &holders))?;
+/// Like [`unique_slug`], for several independent posts. Runs a few queries, however many slugs are taken.
+pub fn unique_slugs(db: &mut Db, requests: &[UniqueSlug]) -> Result<Vec<String>> {
+    let mut results: Vec<Option<String>> = vec![None; requests.len()];
+    let mut searches: Vec<FreeSlug<'_>> =
+        requests.iter().map(|request| FreeSlug::new(&request.slug, MAX_SLUG)).collect();
+    while results.iter().any(Option::is_none) {
+        let open = searches.iter().zip(&results).filter(|(_, results)| results.is_none());
+        let candidates: BTreeSet<&str> = open.flat_map(|(s, _)| s.candidates()).map(String::as_str).collect();
+        let slug_owners = slug_owners(db, &candidates.into_iter().collect::<Vec<_>>())?;
+        for ((request, search), results) in requests.iter().zip(&mut searches).zip(&mut results) {
+            if results.is_none() {
+                *results = search.first_free(|slug| request.is_taken(slug, &slug_owners))?;
             }
         }
     }
-    Ok(found.into_iter().flatten().collect())
+    Ok(results.into_iter().flatten().collect())
 }
 
 /// A post that has a slug.
-struct Holder {
+struct SlugOwner {
     id: PostId,
     post_type: String,
     parent: PostId,
 }
 
-/// The posts that have these slugs, by slug in lower case.
-fn holders(db: &mut Db, slugs: &[&str]) -> Result<HashMap<String, Vec<Holder>>> {
-    let mut holders: HashMap<String, Vec<Holder>> = HashMap::new();
+/// The posts that have these slugs, by lower-case slug.
+fn slug_owners(db: &mut Db, slugs: &[&str]) -> Result<HashMap<String, Vec<SlugOwner>>> {
+    let mut slug_owners: HashMap<String, Vec<SlugOwner>> = HashMap::new();
     for piece in slugs.chunks(1_000) {
         let mut s: SelectStatement = Query::select();
         s.columns(["post_name", "ID", "post_type", "post_parent"]).from(db.table("posts"));
         s.and_where(Expr::col("post_name").is_in(piece.iter().copied()));
         db.select(&s, |row| {
-            let holder = Holder { id: PostId(row.int(1)?), post_type: row.text(2)?, parent: PostId(row.int(3)?) };
-            holders.entry(row.text(0)?.to_ascii_lowercase()).or_default().push(holder);
+            let owner = SlugOwner { id: PostId(row.int(1)?), post_type: row.text(2)?, parent: PostId(row.int(3)?) };
+            slug_owners.entry(row.text(0)?.to_ascii_lowercase()).or_default().push(owner);
             Ok(())
         })?;
     }
-    Ok(holders)
+    Ok(slug_owners)
 }
 
 impl UniqueSlug {
-    fn is_taken(&self, slug: &str, holders: &HashMap<String, Vec<Holder>>) -> bool {
+    fn is_taken(&self, slug: &str, slug_owners: &HashMap<String, Vec<SlugOwner>>) -> bool {
         if slug == self.slug && (self.reserved || FEEDS.contains(&slug)) {
             return true;
         }
-        let in_scope = |holder: &Holder| match &self.scope {
+        let in_scope = |owner: &SlugOwner| match &self.scope {
             SlugScope::All => true,
             SlugScope::Siblings { post_types, parent } => {
-                holder.parent == *parent && post_types.contains(&holder.post_type)
+                owner.parent == *parent && post_types.contains(&owner.post_type)
             }
-            SlugScope::Type(post_type) => holder.post_type == *post_type,
+            SlugScope::Type(post_type) => owner.post_type == *post_type,
         };
-        let holders = holders.get(&slug.to_ascii_lowercase());
-        holders.is_some_and(|holders| holders.iter().any(|holder| holder.id != self.post && in_scope(holder)))
+        let slug_owners = slug_owners.get(&slug.to_ascii_lowercase());
+        slug_owners.is_some_and(|slug_owners| slug_owners.iter().any(|owner| owner.id != self.post && in_scope(owner)))
     }
 }
 
-/// Deletes a post with its meta, revisions, comments and places in terms; its children move up to its parent.
+/// Deletes a post with its meta, revisions, comments and term relationships. Its children are attached to its parent.
 ///
-/// Gives the post as it was; `None` when there is none. Files of attachments are the caller's, and so is the list of
-/// sticky posts. Source: `wp_delete_post`.
-///
-/// # Errors
-/// Those of the database.
+/// Returns the deleted post; `None` if it does not exist. The caller deletes files of attachments and updates the list
+/// of sticky posts. Source: `wp_delete_post`.
 pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
     let Some(post) = super::get(tx, id)? else { return Ok(None) };
     let mut up = Query::update();
@@ -220,20 +177,20 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
     let mut s = Query::select();
     s.column("ID").from(tx.table("posts"));
     s.and_where(Expr::col("post_parent").eq(id.0)).and_where(Expr::col("post_type").eq("revision"));
-    let mut gone = tx.all(&s, |row| row.int(0))?;
-    gone.push(id.0);
+    let mut deleted = tx.all(&s, |row| row.int(0))?;
+    deleted.push(id.0);
 
-    comments::delete_of_posts(tx, &gone)?;
-    for piece in gone.chunks(1_000) {
+    comments::delete_of_posts(tx, &deleted)?;
+    for piece in deleted.chunks(1_000) {
         meta::delete_all(tx, MetaKind::Post, piece)?;
         let mut s = Query::select();
         s.distinct().column("term_taxonomy_id").from(tx.table("term_relationships"));
         s.and_where(Expr::col("object_id").is_in(piece.iter().copied()));
         let of_terms = tx.all(&s, |row| Ok(TermTaxonomyId(row.int(0)?)))?;
-        let mut places = Query::delete();
-        places.from_table(tx.table("term_relationships"));
-        places.and_where(Expr::col("object_id").is_in(piece.iter().copied()));
-        tx.execute(&places)?;
+        let mut relationships = Query::delete();
+        relationships.from_table(tx.table("term_relationships"));
+        relationships.and_where(Expr::col("object_id").is_in(piece.iter().copied()));
+        tx.execute(&relationships)?;
         let mut rows = Query::delete();
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
         tx.execute(&rows)?;
@@ -242,11 +199,8 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
     Ok(Some(post))
 }
 
-/// Counts the approved comments of posts anew and writes the numbers to their rows; notes do not count.
-///
-/// # Errors
-/// Those of the database.
-pub fn recount_comments(tx: &mut Tx, posts: &[PostId]) -> Result<()> {
+/// Recounts the approved comments of posts, except notes, and stores the counts.
+pub(crate) fn recount_comments(tx: &mut Tx, posts: &[PostId]) -> Result<()> {
     if posts.is_empty() {
         return Ok(());
     }

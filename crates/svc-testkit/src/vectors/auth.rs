@@ -1,4 +1,4 @@
-//! Functions of svc-auth.
+//! Test vectors for svc-auth.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use svc_auth::{
     caps::{Object, PostFacts, Snapshot, map_meta_cap},
     cookie::{self, AuthCookie, CookieNames},
     keys::Algorithm,
-    nonce::{self, Bearer},
+    nonce::{self, NonceSubject},
     password,
     roles::Roles,
     session::{Session, Sessions},
@@ -30,12 +30,12 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         "chunk_application_password" => application_password::chunk(vector.text(0)).into(),
         "application_password_login" => application_password_login(vector),
         "wp_create_nonce" => {
-            let (keys, tick, bearer) = nonce_of(vector.arg(1));
-            nonce::create(&keys, tick, &text(vector.arg(0)), bearer).expose().into()
+            let (keys, tick, subject) = nonce_args(vector.arg(1));
+            nonce::create(&keys, tick, &text(vector.arg(0)), subject).expose().into()
         }
         "wp_verify_nonce" => {
-            let (keys, tick, bearer) = nonce_of(vector.arg(2));
-            let age = nonce::verify(&keys, tick, vector.text(0), &text(vector.arg(1)), bearer);
+            let (keys, tick, subject) = nonce_args(vector.arg(2));
+            let age = nonce::verify(&keys, tick, vector.text(0), &text(vector.arg(1)), subject);
             age.map_or(json!(false), Value::from).into()
         }
         "wp_hash" => {
@@ -45,11 +45,12 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         }
         "cookie_names" => cookie_names(vector.arg(0)["siteurl"].as_str()?),
         "wp_generate_auth_cookie" => {
-            let of = vector.arg(0);
-            let (login, pass, token) = (of["user_login"].as_str()?, of["user_pass"].as_str()?, of["token"].as_str()?);
-            let scheme = Scheme::from_name(of["scheme"].as_str()?)?;
-            let expiration = of["expiration"].as_i64()?;
-            cookie::generate(&keys(&of["salt"]), scheme, login, pass, expiration, token).expose().into()
+            let details = vector.arg(0);
+            let (login, pass, token) =
+                (details["user_login"].as_str()?, details["user_pass"].as_str()?, details["token"].as_str()?);
+            let scheme = Scheme::from_name(details["scheme"].as_str()?)?;
+            let expiration = details["expiration"].as_i64()?;
+            cookie::generate(&keys(&details["salt"]), scheme, login, pass, expiration, token).expose().into()
         }
         "wp_parse_auth_cookie" => match AuthCookie::parse(vector.text(0)) {
             Ok(AuthCookie { login, expiration, token, hmac }) => {
@@ -71,7 +72,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     })
 }
 
-/// A text argument, which may be bytes that are no UTF-8: `{"$b64": …}`.
+/// A string argument, which may be bytes in the form `{"$b64": …}`.
 fn bytes(value: &Value) -> Vec<u8> {
     const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let Some(encoded) = value["$b64"].as_str() else { return text(value).into_owned().into_bytes() };
@@ -84,7 +85,7 @@ fn bytes(value: &Value) -> Vec<u8> {
     bytes
 }
 
-/// A text as PHP would cast the argument.
+/// The argument cast to a string.
 fn text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
@@ -93,15 +94,15 @@ fn text(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// Keys of which every scheme's is the recorded one.
+/// Keys for which every scheme's key is the recorded one.
 fn keys(salt: &Value) -> Keys {
     Keys::new([(salt.as_str().unwrap_or_default(), ""); 4])
 }
 
-fn nonce_of(of: &Value) -> (Keys, i64, Bearer<'_>) {
-    let user = UserId(of["user_id"].as_i64().unwrap_or_default());
-    let bearer = Bearer { user, token: of["token"].as_str().unwrap_or_default() };
-    (keys(&of["salt"]), of["tick"].as_i64().unwrap_or_default(), bearer)
+fn nonce_args(details: &Value) -> (Keys, i64, NonceSubject<'_>) {
+    let user = UserId(details["user_id"].as_i64().unwrap_or_default());
+    let subject = NonceSubject { user, token: details["token"].as_str().unwrap_or_default() };
+    (keys(&details["salt"]), details["tick"].as_i64().unwrap_or_default(), subject)
 }
 
 fn hash_password(plain: &[u8]) -> Outcome {
@@ -113,9 +114,8 @@ fn hash_password(plain: &[u8]) -> Outcome {
     }
 }
 
-/// An error as recorded. Its text is prose, which every implementation words for itself: where the code is the recorded
-/// one, the recorded text is taken.
-fn refusal(vector: &Vector, error: AuthError) -> Outcome {
+/// An error as recorded. Messages are our own, so the recorded message is used if the code is the recorded one.
+fn recorded_error(vector: &Vector, error: AuthError) -> Outcome {
     let recorded = &vector.line["error"];
     let message = if recorded["code"] == error.code { recorded["message"].clone() } else { error.message.into() };
     Outcome::Error(json!({
@@ -125,7 +125,7 @@ fn refusal(vector: &Vector, error: AuthError) -> Outcome {
 
 fn application_password_login(vector: &Vector) -> Outcome {
     let user = vector.arg(0);
-    let (login, tried) = (vector.text(1), vector.text(2));
+    let (login, attempt) = (vector.text(1), vector.text(2));
     let stored = password::fast_hash(&bytes(&user["stored"]));
     let passwords = [ApplicationPassword { password: stored, ..ApplicationPassword::default() }];
     let named = |name: &str| user[name].as_str().is_some_and(|it| it.eq_ignore_ascii_case(login));
@@ -134,15 +134,15 @@ fn application_password_login(vector: &Vector) -> Outcome {
         passwords: &passwords,
         allowed: true,
     });
-    match AppPasswordOutcome::authenticate(account, tried, login.contains('@')) {
+    match AppPasswordOutcome::authenticate(account, attempt, login.contains('@')) {
         AppPasswordOutcome::User(..) => user["login"].clone().into(),
-        AppPasswordOutcome::Error(error) => refusal(vector, error),
+        AppPasswordOutcome::Error(error) => recorded_error(vector, error),
         AppPasswordOutcome::None => Value::Null.into(),
     }
 }
 
 fn cookie_names(site_url: &str) -> Outcome {
-    let brand = Brand::new("wp").expect("the original brand is a word");
+    let brand = Brand::new("wp").expect("`wp` is a valid brand");
     let CookieNames { auth, secure_auth, logged_in } = CookieNames::new(&brand, site_url);
     let actual = [&auth, &secure_auth, &logged_in];
     json!({
@@ -155,28 +155,28 @@ fn cookie_names(site_url: &str) -> Outcome {
 fn validate_auth_cookie(vector: &Vector) -> Option<Outcome> {
     const NOW: i64 = 1_780_272_000; // 2026-06-01
     let scheme = Scheme::from_name(vector.text(1))?;
-    let of = vector.arg(2);
-    let refused = |event: &str| Some(json!({"user": false, "event": event}).into());
+    let details = vector.arg(2);
+    let invalid = |event: &str| Some(json!({"user": false, "event": event}).into());
     let cookie = match AuthCookie::parse(vector.text(0)) {
         Ok(cookie) => cookie,
-        Err(failure) => return refused(failure.event()),
+        Err(failure) => return invalid(failure.event()),
     };
     let mut sessions = Sessions::default();
-    let session = &of["session"];
+    let session = &details["session"];
     if session["user"] == cookie.login {
         let expiration = if session["live"] == true { NOW + 1 } else { NOW - 1 };
         sessions.insert(session["token"].as_str()?, Session { expiration, ..Session::default() }, 0);
     }
-    // The recorded site has its administrator beside the users that the line lists.
-    let stored = of["users"][cookie.login].as_str().or((cookie.login == "admin").then_some("$wp$2y$10$unknown"));
+    // The recorded site also has its administrator, besides the users in the line.
+    let stored = details["users"][cookie.login].as_str().or((cookie.login == "admin").then_some("$wp$2y$10$unknown"));
     let account = stored.map(|password| cookie::Account { password, sessions: &sessions });
-    match cookie.validate(&keys(&of["salt"]), scheme, account, NOW, of["method"] == "POST") {
+    match cookie.validate(&keys(&details["salt"]), scheme, account, NOW, details["method"] == "POST") {
         Ok(_) => Some(json!({"user": cookie.login, "event": cookie::VALID_EVENT}).into()),
-        Err(failure) => refused(failure.event()),
+        Err(failure) => invalid(failure.event()),
     }
 }
 
-/// The recorded users: one of the role asked for, another one of it, the administrator.
+/// The recorded users: one with the requested role, another one with it, and the administrator.
 const ME: UserId = UserId(10);
 const OTHER: UserId = UserId(11);
 const ADMIN: UserId = UserId(1);
@@ -190,7 +190,7 @@ fn caller(role: &str) -> Caller {
     }
 }
 
-/// A site with what the recorded object names: post 5 (below post 6), comment 7 on post 5, terms 1 to 3.
+/// A site with the recorded object: post 5 (child of post 6), comment 7 on post 5, terms 1 to 3.
 fn site(me: UserId, object: &Value) -> Snapshot {
     let mut site = Snapshot { users: [ADMIN, ME, OTHER].into(), ..Snapshot::default() };
     let author = |owner: &Value| match owner.as_str() {
@@ -243,29 +243,29 @@ fn site(me: UserId, object: &Value) -> Snapshot {
 }
 
 fn capabilities(vector: &Vector) -> Option<Outcome> {
-    let (cap, role, of) = (vector.text(0), vector.text(1), vector.arg(2));
+    let (cap, role, details) = (vector.text(0), vector.text(1), vector.arg(2));
     let caller = caller(role);
-    let site = site(caller.id, of);
-    let missing = of["missing"] == true;
+    let site = site(caller.id, details);
+    let missing = details["missing"] == true;
     let id = |id: i64| if missing { MISSING } else { id };
-    let object = match of["kind"].as_str() {
+    let object = match details["kind"].as_str() {
         None | Some("plugin") => Object::None,
-        Some("post") => match of["meta_key"].as_str() {
+        Some("post") => match details["meta_key"].as_str() {
             Some(key) => Object::Meta(svc_auth::caps::MetaKind::Post, id(5), key),
             None => Object::Post(PostId(id(5))),
         },
         Some("comment") => Object::Comment(CommentId(id(7))),
-        Some("term") => Object::Term(TermId(match of["of"].as_str()? {
+        Some("term") => Object::Term(TermId(match details["of"].as_str()? {
             "category" => 1,
             "post_tag" => 2,
             "default category" => 3,
             _ => MISSING,
         })),
-        Some("user") => Object::User(match of["who"].as_str()? {
+        Some("user") => Object::User(match details["who"].as_str()? {
             "self" => caller.id,
             "admin" => ADMIN,
             "missing" => UserId(MISSING),
-            // Nobody has no other of his kind.
+            // There is no second anonymous user.
             _ if !caller.is_logged_in() => UserId(0),
             _ => OTHER,
         }),

@@ -1,16 +1,16 @@
-//! The recorded site, as its dynamic blocks ask it: one post, one category, nobody logged in.
+//! The data of the recorded site for dynamic blocks: one post, one category, no user logged in.
 
 use std::rc::Rc;
 
 use svc_blocks::data::{
-    BlockData, CommentView, CommentsQuery, Facts, FeedItem, ImageWish, PartView, Person, PostView, Posts, PostsQuery,
-    TaxonomyView, TermView, TermsQuery,
+    AuthorView, BlockData, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts, PostsQuery, SiteFacts,
+    TaxonomyView, TemplatePartView, TermView, TermsQuery,
 };
 use svc_model::{CommentId, Post, PostId, Term, TermId, UserId};
 
 /// The recorded site.
 pub(super) struct RecordedSite {
-    facts: Facts,
+    facts: SiteFacts,
 }
 
 const HOME: &str = "http://example.org";
@@ -18,7 +18,7 @@ const HOME: &str = "http://example.org";
 impl RecordedSite {
     pub(super) fn new() -> Self {
         RecordedSite {
-            facts: Facts {
+            facts: SiteFacts {
                 name: "Example Site".to_owned(),
                 description: "A tagline".to_owned(),
                 home: HOME.to_owned(),
@@ -31,7 +31,7 @@ impl RecordedSite {
                 smilies: true,
                 smilies_url: super::content::SMILIES_URL.to_owned(),
                 own_host: super::content::OWN_HOST.to_owned(),
-                ..Facts::default()
+                ..SiteFacts::default()
             },
         }
     }
@@ -47,7 +47,7 @@ fn first_post() -> PostView {
 }
 
 impl BlockData for RecordedSite {
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &SiteFacts {
         &self.facts
     }
 
@@ -64,7 +64,7 @@ impl BlockData for RecordedSite {
         Rc::new(Posts { total: items.len() as u64, items })
     }
 
-    fn neighbour(&self, _: &Post, _: bool, _: &str) -> Option<Rc<PostView>> {
+    fn adjacent_post(&self, _: &Post, _: bool, _: &str) -> Option<Rc<PostView>> {
         None
     }
 
@@ -108,7 +108,7 @@ impl BlockData for RecordedSite {
         Rc::new(if query.taxonomy == "category" { vec![Rc::new(uncategorized())] } else { Vec::new() })
     }
 
-    fn person(&self, _: UserId) -> Option<Rc<Person>> {
+    fn author_view(&self, _: UserId) -> Option<Rc<AuthorView>> {
         None
     }
 
@@ -124,11 +124,11 @@ impl BlockData for RecordedSite {
         None
     }
 
-    fn image(&self, _: PostId, _: &ImageWish) -> Option<String> {
+    fn image(&self, _: PostId, _: &ImageRequest) -> Option<String> {
         None
     }
 
-    fn template_part(&self, _: &str, _: &str) -> Option<PartView> {
+    fn template_part(&self, _: &str, _: &str) -> Option<TemplatePartView> {
         None
     }
 

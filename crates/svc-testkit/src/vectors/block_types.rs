@@ -1,4 +1,4 @@
-//! Block types, as the interface shows them.
+//! Test vectors for block types in the REST API.
 
 use serde_json::{Map, Value, json};
 use svc_blocks::variations::{self, Part};
@@ -7,7 +7,7 @@ use svc_model::{PostTypes, Taxonomies};
 
 use super::{Outcome, Vector};
 
-/// Members that everybody words for himself.
+/// Properties whose texts are our own.
 const PROSE: [&str; 3] = ["description", "keywords", "example"];
 
 /// Calls the function of this group that the vector names.
@@ -19,21 +19,22 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
             Value::from(names).into()
         }
         "block_type" => {
-            let block_type = recorded(BlockTypes::core().get(vector.text(0))?);
-            let shown = svc_controllers::blocks::types::show(&block_type, vector.text(1));
-            without_prose(Value::Object(shown)).into()
+            let block_type = with_theme_additions(BlockTypes::core().get(vector.text(0))?);
+            let properties = svc_controllers::blocks::types::show(&block_type, vector.text(1));
+            without_prose(Value::Object(properties)).into()
         }
         _ => return None,
     })
 }
 
-/// A value without what every implementation words for itself.
+/// Removes the properties whose texts are our own.
 pub(super) fn without_prose(value: Value) -> Value {
     match value {
-        Value::Object(members) => {
-            let kept = members.into_iter().filter(|(name, _)| !PROSE.contains(&name.as_str()));
-            // Names of attributes are not prose: they hold schemas.
-            kept.map(|(name, v)| if name == "attributes" { (name, v) } else { (name, without_prose(v)) })
+        Value::Object(properties) => {
+            let properties = properties.into_iter().filter(|(name, _)| !PROSE.contains(&name.as_str()));
+            // An attribute may have one of these names; its schema is not prose.
+            properties
+                .map(|(name, v)| if name == "attributes" { (name, v) } else { (name, without_prose(v)) })
                 .collect::<Map<_, _>>()
                 .into()
         }
@@ -42,31 +43,31 @@ pub(super) fn without_prose(value: Value) -> Value {
     }
 }
 
-/// The type with what the recorded site's theme (Twenty Twenty-Five) adds.
-fn recorded(block_type: &BlockType) -> BlockType {
-    let mut made = block_type.clone();
-    match made.name.as_str() {
+/// The type with the additions of the recorded site's theme (Twenty Twenty-Five).
+fn with_theme_additions(block_type: &BlockType) -> BlockType {
+    let mut extended = block_type.clone();
+    match extended.name.as_str() {
         "core/column" | "core/columns" | "core/group" => {
             let style = |n: i32| json!({"name": format!("section-{n}"), "label": format!("Style {n}")});
-            made.styles.extend((1..=5).map(style));
+            extended.styles.extend((1..=5).map(style));
         }
-        "core/list" => made.styles.push(json!({
+        "core/list" => extended.styles.push(json!({
             "name": "checkmark-list",
             "label": "Checkmark",
             "inline_style": "\n\t\t\t\tul.is-style-checkmark-list {\n\t\t\t\t\tlist-style-type: \"\\2713\";\n\t\t\t\t}\n\n\t\t\t\tul.is-style-checkmark-list li {\n\t\t\t\t\tpadding-inline-start: 1ch;\n\t\t\t\t}",
         })),
         "core/navigation-link" => {
-            made.variations = variations::of_navigation_link(&PostTypes::default(), &Taxonomies::default());
+            extended.variations = variations::navigation_link_variations(&PostTypes::default(), &Taxonomies::default());
         }
-        "core/post-terms" => made.variations = variations::of_post_terms(&Taxonomies::default()),
-        "core/template-part" => made.variations = variations::of_template_part(&parts()),
+        "core/post-terms" => extended.variations = variations::post_terms_variations(&Taxonomies::default()),
+        "core/template-part" => extended.variations = variations::template_part_variations(&template_parts()),
         _ => {}
     }
-    made
+    extended
 }
 
-/// The parts of the recorded theme.
-fn parts() -> Vec<Part> {
+/// The template parts of the recorded theme.
+fn template_parts() -> Vec<Part> {
     PARTS
         .iter()
         .map(|(slug, title, area)| Part {

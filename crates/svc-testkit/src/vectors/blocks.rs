@@ -1,4 +1,4 @@
-//! Functions of svc-content, blocks.
+//! Test vectors for the blocks of svc-content.
 
 use serde_json::{Map, Value, json};
 use svc_blocks::CoreBlocks;
@@ -10,14 +10,14 @@ use super::{Outcome, Vector, block_data::RecordedSite};
 /// Calls the function of this group that the vector names.
 pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     Some(match vector.function.as_str() {
-        "parse_blocks" => Value::from_iter(blocks::parse(vector.text(0)).iter().map(show)).into(),
+        "parse_blocks" => Value::from_iter(blocks::parse(vector.text(0)).iter().map(to_recorded)).into(),
         "parse_and_serialize" => blocks::serialize_blocks(&blocks::parse(vector.text(0))).into(),
         "serialize_blocks" => {
-            let blocks: Vec<Block<'_>> = vector.arg(0).as_array()?.iter().map(read).collect();
+            let blocks: Vec<Block<'_>> = vector.arg(0).as_array()?.iter().map(from_recorded).collect();
             blocks::serialize_blocks(&blocks).into()
         }
         "do_blocks" => with_renderer(|renderer| renderer.render(&blocks::parse(vector.text(0)))).into(),
-        "render_block" => with_renderer(|renderer| renderer.render_block(&read(vector.arg(0)))).into(),
+        "render_block" => with_renderer(|renderer| renderer.render_block(&from_recorded(vector.arg(0)))).into(),
         "excerpt_remove_blocks" => {
             with_renderer(|renderer| blocks::excerpt_remove_blocks(vector.text(0), renderer)).into()
         }
@@ -35,7 +35,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     })
 }
 
-/// What of the recorded theme (Twenty Twenty-Five) shows in blocks.
+/// The block settings of the recorded theme (Twenty Twenty-Five).
 pub(super) fn recorded_theme() -> Theme {
     let gap = |name: &str, gap: &str| (name.to_owned(), gap.to_owned());
     Theme {
@@ -48,7 +48,7 @@ pub(super) fn recorded_theme() -> Theme {
     }
 }
 
-/// Renders under the settings of that theme, with the styles that it adds.
+/// Renders with the settings and styles of that theme.
 fn with_renderer(render: impl FnOnce(&Renderer<'_>) -> String) -> String {
     let theme = Theme {
         style_variations: ["core/heading", "core/paragraph"].map(|name| (name.to_owned(), text_styles())).into(),
@@ -63,36 +63,36 @@ fn text_styles() -> Vec<String> {
     ["text-annotation", "text-display", "text-subtitle"].map(str::to_owned).to_vec()
 }
 
-/// A block in the form of the recordings, attributes as PHP arrays.
-fn show(block: &Block<'_>) -> Value {
-    let attrs = match block.attrs_unreadable {
+/// A block in the format of the recordings: attributes are PHP arrays.
+fn to_recorded(block: &Block<'_>) -> Value {
+    let attrs = match block.has_invalid_attrs {
         true => Value::Null,
         false => Php::from(Value::Object(block.attrs.clone())).into(),
     };
     json!({
         "blockName": block.name,
         "attrs": attrs,
-        "innerBlocks": block.inner_blocks.iter().map(show).collect::<Vec<_>>(),
+        "innerBlocks": block.inner_blocks.iter().map(to_recorded).collect::<Vec<_>>(),
         "innerHTML": block.inner_html(),
         "innerContent": block.inner_content,
     })
 }
 
-fn read(block: &Value) -> Block<'static> {
+fn from_recorded(block: &Value) -> Block<'static> {
     let list = |name: &str| block[name].as_array().into_iter().flatten();
     Block {
         name: block["blockName"].as_str().map(|name| name.to_owned().into()),
         attrs: attributes(&block["attrs"]),
-        attrs_unreadable: false,
-        inner_blocks: list("innerBlocks").map(read).collect(),
+        has_invalid_attrs: false,
+        inner_blocks: list("innerBlocks").map(from_recorded).collect(),
         inner_content: list("innerContent").map(|text| text.as_str().map(|text| text.to_owned().into())).collect(),
     }
 }
 
-/// Attributes, which PHP may show as a list.
+/// Block attributes, which PHP may encode as a list.
 fn attributes(value: &Value) -> Map<String, Value> {
     match value {
-        Value::Object(members) => members.clone(),
+        Value::Object(properties) => properties.clone(),
         Value::Array(items) => items.iter().enumerate().map(|(n, item)| (n.to_string(), item.clone())).collect(),
         _ => Map::new(),
     }

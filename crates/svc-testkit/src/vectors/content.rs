@@ -1,4 +1,4 @@
-//! Functions of svc-content, texts.
+//! Test vectors for the text functions of svc-content.
 
 use serde_json::Value;
 use svc_blocks::CoreBlocks;
@@ -16,7 +16,7 @@ use svc_content::{
 
 use super::{Outcome, Vector, block_data::RecordedSite};
 
-/// Where the recorded site keeps images of smilies.
+/// The URL of the recorded site's smiley images.
 pub(super) const SMILIES_URL: &str = "http://example.org/wp-includes/images/smilies/";
 
 /// The recorded site's host.
@@ -25,12 +25,12 @@ pub(super) const OWN_HOST: &str = "example.org";
 /// Calls the function of this group that the vector names.
 pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     let text = vector.text(0);
-    let known = standard_shortcodes();
+    let registered = standard_shortcodes();
     Some(match vector.function.as_str() {
-        "wptexturize" => texturize(text, known).into(),
+        "wptexturize" => texturize(text, registered).into(),
         "wpautop" => autop(text, vector.arg(1).as_bool().unwrap_or(true)).into(),
-        "shortcode_unautop" => shortcodes::unautop(text, known).into(),
-        "strip_shortcodes" => known.strip(text).into_owned().into(),
+        "shortcode_unautop" => shortcodes::unautop(text, registered).into(),
+        "strip_shortcodes" => registered.strip(text).into_owned().into(),
         "convert_smilies" => smilies::smilies(text, SMILIES_URL).into(),
         "convert_chars" => display::convert_chars(text).into(),
         "capital_P_dangit" => display::capital_p(text).into(),
@@ -45,9 +45,9 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
             let chars = vector.arg(1).as_u64().unwrap_or(0) as usize;
             excerpt::html_excerpt(text, chars, vector.text(2)).into()
         }
-        "wp_html_split" => split(text).into(),
-        "wp_rel_nofollow" => slashed(text, |text| add_rel(text, "nofollow", OWN_HOST)),
-        "wp_rel_ugc" => slashed(text, |text| add_rel(text, "nofollow ugc", OWN_HOST)),
+        "wp_html_split" => split_html(text).into(),
+        "wp_rel_nofollow" => on_slashed_text(text, |text| add_rel(text, "nofollow", OWN_HOST)),
+        "wp_rel_ugc" => on_slashed_text(text, |text| add_rel(text, "nofollow ugc", OWN_HOST)),
         "links_add_target" => {
             let names = vector.arg(2).as_array().map(Vec::as_slice).unwrap_or_default();
             let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
@@ -58,13 +58,13 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     })
 }
 
-/// Calls a function without slashes as the reference calls its own.
-fn slashed(text: &str, call: impl FnOnce(&str) -> String) -> Outcome {
+/// Calls a function whose WordPress counterpart takes and returns slashed text.
+fn on_slashed_text(text: &str, call: impl FnOnce(&str) -> String) -> Outcome {
     svc_text::slash(&call(&svc_text::unslash(text))).into()
 }
 
-/// The reference gives text and markup in turn, so text may be empty.
-fn split(text: &str) -> Vec<Value> {
+/// Splits HTML. WordPress alternates text and markup, so text may be empty.
+fn split_html(text: &str) -> Vec<Value> {
     let mut out: Vec<Value> = Vec::new();
     for (kind, part) in html_split(text) {
         if kind != Kind::Text && out.len().is_multiple_of(2) {
@@ -82,7 +82,7 @@ fn in_context(name: &str, vector: &Vector, context: &RenderContext<'_>) -> Optio
     let (text, second) = (vector.text(0), vector.text(1));
     Some(match name {
         "filter:the_content" => display::render_content(text, context).into(),
-        "filter:the_excerpt" => display::render_given_excerpt(text, context).into(),
+        "filter:the_excerpt" => display::render_manual_excerpt(text, context).into(),
         "filter:comment_text" => display::render_comment(text, context).into(),
         "filter:term_description" => display::render_term_description(text, context).into(),
         "filter:widget_text_content" => display::render_widget_text(text, context).into(),

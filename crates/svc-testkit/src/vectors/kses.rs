@@ -1,4 +1,4 @@
-//! Functions of svc-content: allowed HTML and the save chains.
+//! Test vectors for allowed HTML and the save filters of svc-content.
 
 use serde_json::{Map, Value};
 use svc_content::{
@@ -17,14 +17,14 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         "wp_kses" => kses::filter(text, &allowed(vector.arg(1))?).into(),
         "wp_kses_post" | "wp_filter_post_kses" => kses::filter(text, &posts()).into(),
         "wp_kses_data" | "wp_filter_kses" => kses::data(text).into(),
-        // Recorded with the backslashes of its callers.
+        // Recorded with slashed text.
         "wp_filter_nohtml_kses" => svc_text::slash(&kses::strip(&svc_text::unslash(text))).into(),
         "safecss_filter_attr" => css::filter_declarations(text).into(),
         "wp_kses_attr_parse" => kses::split_attributes(text).map_or(false.into(), Value::from).into(),
         "wp_kses_one_attr" => kses::filter_attribute(text, vector.text(1)).into(),
         "wp_kses_stripslashes" => kses::unescape_quotes(text).into_owned().into(),
         "wp_kses_xml_named_entities" => xml_entity(vector.arg(0)[1].as_str().unwrap_or_default()).into(),
-        "filter:content_save_pre" => save::content_with(text, Some(&posts())).into(),
+        "filter:content_save_pre" => save::content_with_allowed(text, Some(&posts())).into(),
         "filter:title_save_pre" => save::title(text, true).into(),
         "filter:pre_term_name" => save::term_name(text).into(),
         "filter:pre_term_description" => save::term_description(text).into(),
@@ -33,23 +33,23 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     })
 }
 
-/// The markup of posts on the site that was recorded.
+/// The allowed HTML of posts on the recorded site.
 fn posts() -> AllowedHtml {
     AllowedHtml::post().clone().with_uploads_host("example.org")
 }
 
-/// What becomes of one named reference in XML.
+/// A named reference in XML.
 fn xml_entity(name: &str) -> String {
     if name.is_empty() { String::new() } else { svc_text::esc_xml(&format!("&{name};")) }
 }
 
-/// A name of a list, or elements with their attributes.
+/// Allowed HTML from the name of a list, or from elements with their attributes.
 fn allowed(list: &Value) -> Option<AllowedHtml> {
     Some(match list {
         Value::String(name) => match name.as_str() {
             "post" => posts(),
             "strip" => AllowedHtml::strip().clone(),
-            // The reference's list of entities names no element.
+            // WordPress's list of entities has no elements.
             "entities" => AllowedHtml::strip().clone(),
             "user_description" => AllowedHtml::description().clone(),
             _ => AllowedHtml::data().clone(),

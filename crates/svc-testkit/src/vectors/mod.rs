@@ -1,6 +1,7 @@
-//! Recorded functions: runs lines of `{fn, args, out | error, …}` against this project's own functions.
+//! Runs test vectors recorded from WordPress: lines of `{fn, args, out
+//! error, …}`.
 //!
-//! Each submodule knows the functions of one crate; [`run_file`] compares and counts.
+//! Each submodule calls the functions of one crate; [`run_file`] compares the outcomes and counts.
 
 mod auth;
 mod block_data;
@@ -20,35 +21,35 @@ use std::{collections::BTreeMap, io::BufRead, path::Path};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// One recorded call.
+/// One recorded function call.
 #[derive(Debug)]
 pub struct Vector {
     /// Name of the recorded function.
     pub function: String,
-    /// Its arguments; trailing defaults are left out.
+    /// Its arguments. Trailing defaults are omitted.
     pub args: Vec<Value>,
-    /// The whole line, with `options`, `notices` and the marks.
+    /// The whole line, including `options`, `notices` and tags.
     pub line: Value,
 }
 
 impl Vector {
-    /// The argument at this place, null when left out.
+    /// The argument at this index; null if omitted.
     pub fn arg(&self, index: usize) -> &Value {
         self.args.get(index).unwrap_or(&Value::Null)
     }
 
-    /// A text argument; anything else reads as empty.
+    /// The string argument at this index; empty if it has another type.
     pub fn text(&self, index: usize) -> &str {
         self.arg(index).as_str().unwrap_or_default()
     }
 
-    /// A site option in force for this line.
+    /// A site option that is set for this line.
     pub fn option(&self, name: &str) -> &Value {
         &self.line["options"][name]
     }
 }
 
-/// What our function gave.
+/// The outcome of our function.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// A result, in the form of the vectors' `out`.
@@ -63,7 +64,7 @@ impl<T: Into<Value>> From<T> for Outcome {
     }
 }
 
-/// Calls the function that a vector names; `None` when it is not known here.
+/// Calls the function that a vector names; `None` if it is unknown.
 pub fn call(vector: &Vector) -> Option<Outcome> {
     schema::call(vector)
         .or_else(|| php::call(vector))
@@ -77,32 +78,32 @@ pub fn call(vector: &Vector) -> Option<Outcome> {
         .or_else(|| preload::call(vector))
 }
 
-/// Counts of one function.
+/// Results of one function.
 #[derive(Debug, Default, Clone)]
 pub struct Tally {
-    /// Vectors whose result was the recorded one.
+    /// Number of vectors with the recorded outcome.
     pub passed: usize,
-    /// Vectors whose result was another one, or whose function is not known.
+    /// Number of vectors with another outcome, or with an unknown function.
     pub failed: usize,
-    /// Vectors on which the specification and the peer part, by tag: counted, not judged.
+    /// Number of vectors on which the specification and WordPress differ, by tag. These are not compared.
     pub differing: BTreeMap<String, usize>,
-    /// The first failures, told.
+    /// Descriptions of the failures.
     pub failures: Vec<String>,
 }
 
-/// Runs a file of vectors and adds to the tallies, by function.
+/// Runs a file of vectors and adds the results to `tallies`, by function name.
 ///
 /// # Errors
-/// When the file cannot be read or a line is not a vector.
+/// If the file cannot be read or a line is not a vector.
 pub fn run_file(path: &Path, tallies: &mut BTreeMap<String, Tally>) -> Result<()> {
     let file = std::fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     for (index, line) in std::io::BufReader::new(file).lines().enumerate() {
-        let place = || format!("{}:{}", path.display(), index + 1);
-        let line = line.with_context(place)?;
+        let location = || format!("{}:{}", path.display(), index + 1);
+        let line = line.with_context(location)?;
         if line.trim().is_empty() {
             continue;
         }
-        let vector = read(&line).with_context(place)?;
+        let vector = parse_vector(&line).with_context(location)?;
         let tally = tallies.entry(vector.function.clone()).or_default();
         if let Some(tags) = vector.line.get("differs_from_spec") {
             for tag in tags_of(tags) {
@@ -113,17 +114,17 @@ pub fn run_file(path: &Path, tallies: &mut BTreeMap<String, Tally>) -> Result<()
         let outcome = std::panic::catch_unwind(|| call(&vector));
         let verdict = match outcome {
             Ok(Some(outcome)) => compare::difference(&vector, &outcome),
-            Ok(None) => Some("not known here".to_owned()),
+            Ok(None) => Some("unknown function".to_owned()),
             Err(_) => Some("panicked".to_owned()),
         };
         match verdict {
             None => tally.passed += 1,
-            Some(_) if schema::hangs_on_list_as_object(&vector) => {
+            Some(_) if schema::depends_on_list_as_object(&vector) => {
                 *tally.differing.entry("list_as_object".to_owned()).or_default() += 1;
             }
-            Some(why) => {
+            Some(difference) => {
                 tally.failed += 1;
-                tally.failures.push(format!("{}: {} {}", place(), vector.function, why));
+                tally.failures.push(format!("{}: {} {}", location(), vector.function, difference));
             }
         }
     }
@@ -138,9 +139,9 @@ fn tags_of(tags: &Value) -> Vec<String> {
     }
 }
 
-fn read(line: &str) -> Result<Vector> {
+fn parse_vector(line: &str) -> Result<Vector> {
     let line: Value = serde_json::from_str(line)?;
-    let function = line["fn"].as_str().context("the line names no function")?.to_owned();
+    let function = line["fn"].as_str().context("the line has no function name")?.to_owned();
     let args = line["args"].as_array().cloned().unwrap_or_default();
     Ok(Vector { function, args, line })
 }

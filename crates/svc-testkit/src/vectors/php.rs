@@ -1,4 +1,4 @@
-//! Functions of svc-php: serialized text, JSON text, query strings.
+//! Test vectors for svc-php: serialized values, JSON, query strings.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
@@ -8,15 +8,15 @@ use super::{Outcome, Vector};
 
 /// Calls the function of this group that the vector names.
 pub(super) fn call(vector: &Vector) -> Option<Outcome> {
-    let argument = || read(vector.arg(0).clone());
+    let argument = || from_recorded(vector.arg(0).clone());
     Some(match vector.function.as_str() {
         "json_decode" => match text::decode_php(&bytes(argument())) {
-            Ok(value) => json!({"ok": true, "value": show(value)}).into(),
+            Ok(value) => json!({"ok": true, "value": to_recorded(value)}).into(),
             Err(error) => json!({"ok": false, "error": error.number()}).into(),
         },
         "wp_json_encode" => text::encode(&Value::from(argument())).into(),
-        "wp_parse_str" => match show(Php::Array(query::parse_php(&bytes(argument())))) {
-            // Recorded as a map whatever its keys.
+        "wp_parse_str" => match to_recorded(Php::Array(query::parse_php(&bytes(argument())))) {
+            // Always recorded as an object.
             Value::Array(items) => {
                 let names = (0..items.len()).map(|n| n.to_string());
                 Value::Object(names.zip(items).collect()).into()
@@ -25,11 +25,11 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         },
         "http_build_query" => query::build(vector.arg(0).as_object()?).into(),
         "unserialize" => match serialize::unserialize(&bytes(argument())) {
-            Ok(value) => json!({"ok": true, "value": show(value)}).into(),
+            Ok(value) => json!({"ok": true, "value": to_recorded(value)}).into(),
             Err(_) => json!({"ok": false}).into(),
         },
-        "maybe_serialize" => show(serialize::maybe_serialize(argument())).into(),
-        "maybe_unserialize" => show(serialize::maybe_unserialize(argument())).into(),
+        "maybe_serialize" => to_recorded(serialize::maybe_serialize(argument())).into(),
+        "maybe_unserialize" => to_recorded(serialize::maybe_unserialize(argument())).into(),
         "is_serialized" => {
             let strict = vector.arg(1).as_bool().unwrap_or(true);
             matches!(argument(), Php::Bytes(text) if serialize::is_serialized(&text, strict)).into()
@@ -45,35 +45,35 @@ fn bytes(value: Php) -> Vec<u8> {
     if let Php::Bytes(bytes) = value { bytes } else { Vec::new() }
 }
 
-/// A recorded argument, with the markers read: `$b64`, `$float`, `$object`.
-fn read(value: Value) -> Php {
+/// Decodes a recorded argument with its markers `$b64`, `$float` and `$object`.
+fn from_recorded(value: Value) -> Php {
     match value {
-        Value::Array(items) => Php::Array(items.into_iter().map(read).collect()),
-        Value::Object(mut members) => {
-            if members.len() == 1 {
-                if let Some(Value::String(coded)) = members.get("$b64") {
+        Value::Array(items) => Php::Array(items.into_iter().map(from_recorded).collect()),
+        Value::Object(mut properties) => {
+            if properties.len() == 1 {
+                if let Some(Value::String(coded)) = properties.get("$b64") {
                     return Php::Bytes(BASE64_STANDARD.decode(coded).unwrap_or_default());
                 }
-                if let Some(Value::String(name)) = members.get("$float") {
+                if let Some(Value::String(name)) = properties.get("$float") {
                     return Php::Float(name.to_lowercase().parse().unwrap_or(f64::NAN));
                 }
-                if let Some(Value::Object(properties)) = members.remove("$object") {
+                if let Some(Value::Object(properties)) = properties.remove("$object") {
                     let properties = entries(properties).collect();
                     return Php::Object(Box::new(Object { class: b"stdClass".to_vec(), properties }));
                 }
             }
-            Php::Array(entries(members).collect::<Array>())
+            Php::Array(entries(properties).collect::<Array>())
         }
         plain => plain.into(),
     }
 }
 
-fn entries(members: Map<String, Value>) -> impl Iterator<Item = (Key, Php)> {
-    members.into_iter().map(|(name, value)| (Key::from(name.as_str()), read(value)))
+fn entries(properties: Map<String, Value>) -> impl Iterator<Item = (Key, Php)> {
+    properties.into_iter().map(|(name, value)| (Key::from(name.as_str()), from_recorded(value)))
 }
 
-/// A result in the form of the recordings, with the markers written.
-fn show(value: Php) -> Value {
+/// Encodes a result in the format of the recordings, with markers.
+fn to_recorded(value: Php) -> Value {
     match value {
         Php::Bytes(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Value::String(text),
@@ -81,10 +81,14 @@ fn show(value: Php) -> Value {
         },
         Php::Float(f) if f.is_nan() => json!({"$float": "NAN"}),
         Php::Float(f) if f.is_infinite() => json!({"$float": if f > 0.0 { "INF" } else { "-INF" }}),
-        Php::Array(array) if array.is_list() => Value::Array(array.into_iter().map(|(_, item)| show(item)).collect()),
-        Php::Array(array) => Value::Object(array.into_iter().map(|(key, item)| (name(&key), show(item))).collect()),
+        Php::Array(array) if array.is_list() => {
+            Value::Array(array.into_iter().map(|(_, item)| to_recorded(item)).collect())
+        }
+        Php::Array(array) => {
+            Value::Object(array.into_iter().map(|(key, item)| (name(&key), to_recorded(item))).collect())
+        }
         Php::Object(object) => {
-            Value::Object(object.properties.into_iter().map(|(key, item)| (name(&key), show(item))).collect())
+            Value::Object(object.properties.into_iter().map(|(key, item)| (name(&key), to_recorded(item))).collect())
         }
         plain => plain.into(),
     }

@@ -1,4 +1,4 @@
-//! Requests whose responses a page gets ahead: `rest_preload_api_request`, on a new site under the brand of the recordings.
+//! Test vectors for preloaded responses (`rest_preload_api_request`), on a new site with the brand of the recordings.
 
 use std::{path::Path, sync::OnceLock};
 
@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use svc_auth::{Caller, roles::Roles};
 use svc_brand::Brand;
-use svc_controllers::{Site, mount, site_info};
+use svc_controllers::{SiteSetup, mount, site_info};
 use svc_model::{Post, Term, User, UserId};
 use svc_routing::{Method, Registry, Request, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig, StoreError, Tx, options, posts, schema, terms, users};
@@ -23,7 +23,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     Some(preload(server.as_ref()?, vector.arg(1), vector.arg(2)["user"].as_str()).into())
 }
 
-/// The responses ahead, for a caller of this role.
+/// The preloaded responses for a user with this role.
 fn preload(server: &Server, path: &Value, role: Option<&str>) -> Value {
     let (path, method) = match path {
         Value::Array(both) if both.len() == 2 => (&both[0], both[1].as_str().unwrap_or_default()),
@@ -45,7 +45,7 @@ fn server() -> Result<Server> {
     config.durable = false;
     let store = Store::open(&config)?;
     store.write_blocking(install)?;
-    let site = Site::new(store, Brand::original(), Path::new("no-such-folder")).finish();
+    let site = SiteSetup::new(store, Brand::original(), Path::new("no-such-folder")).finish();
     let mut registry = Registry::for_site(site_info(&site)?);
     mount(&mut registry, &site, true);
     Ok(registry.build())

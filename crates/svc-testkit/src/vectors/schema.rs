@@ -1,4 +1,4 @@
-//! Functions of svc-schema.
+//! Test vectors for svc-schema.
 
 use serde_json::{Map, Value, json};
 use svc_php::{cast::to_float, list};
@@ -12,43 +12,45 @@ use super::{Outcome, Vector};
 
 /// Calls the function of this group that the vector names.
 pub(super) fn call(vector: &Vector) -> Option<Outcome> {
-    let first = read(vector.arg(0));
-    let schema = || Schema::compile(read(vector.arg(1)));
+    let first = from_recorded(vector.arg(0));
+    let schema = || Schema::compile(from_recorded(vector.arg(1)));
     let param = vector.text(2);
     let notices = &mut Notices::new();
     let outcome = match vector.function.as_str() {
-        "rest_validate_value_from_schema" => checked(schema().validate_with(&first, param, notices)),
-        "rest_validate_enum" => checked(schema().validate_enum(&first, param, notices)),
+        "rest_validate_value_from_schema" => validation_outcome(schema().validate_with(&first, param, notices)),
+        "rest_validate_enum" => validation_outcome(schema().validate_enum(&first, param, notices)),
         "rest_sanitize_value_from_schema" => {
             let is_infinite = to_float(&first).is_infinite();
-            cleaned(schema().sanitize_keeping_errors(first, param, notices, &mut marked), is_infinite)
+            sanitizing_outcome(schema().sanitize_keeping_errors(first, param, notices, &mut error_marker), is_infinite)
         }
-        "rest_find_any_matching_schema" => found(vector, "anyOf", schema().find_any_match(&first, param, notices)),
+        "rest_find_any_matching_schema" => {
+            match_outcome(vector, "anyOf", schema().find_any_match(&first, param, notices))
+        }
         "rest_find_one_matching_schema" => {
-            found(vector, "oneOf", schema().find_one_match(&first, param, vector.arg(3) == true, notices))
+            match_outcome(vector, "oneOf", schema().find_one_match(&first, param, vector.arg(3) == true, notices))
         }
-        "rest_filter_response_by_context" => shaped(schema().filter_by_context(first, param)),
+        "rest_filter_response_by_context" => outcome_of(schema().filter_by_context(first, param)),
         "rest_get_best_type_for_value" => {
             let schema = Schema::compile(json!({ "type": vector.arg(1) }));
             let is_listed = |name: &&str| BUILT_IN.contains(name);
             schema.best_type(&first, "", notices).filter(is_listed).unwrap_or_default().into()
         }
         "rest_handle_multi_type_schema" => schema().best_type(&first, param, notices).unwrap_or_default().into(),
-        "rest_default_additional_properties_to_false" => shaped(default_additional_properties_to_false(first)),
-        "rest_get_endpoint_args_for_schema" => shaped(args_of_item(&first, vector.args.get(1))),
+        "rest_default_additional_properties_to_false" => outcome_of(default_additional_properties_to_false(first)),
+        "rest_get_endpoint_args_for_schema" => outcome_of(args_of_item(&first, vector.args.get(1))),
         "rest_validate_request_arg" => match request_arg(vector) {
-            Some(arg) => checked(arg.schema.map_or(Ok(()), |s| s.validate(&first, param))),
+            Some(arg) => validation_outcome(arg.schema.map_or(Ok(()), |s| s.validate(&first, param))),
             None => true.into(),
         },
         "rest_sanitize_request_arg" => match request_arg(vector) {
             Some(Arg { schema: Some(schema), .. }) => {
-                cleaned(schema.sanitize_keeping_errors(first, param, notices, &mut marked), false)
+                sanitizing_outcome(schema.sanitize_keeping_errors(first, param, notices, &mut error_marker), false)
             }
-            _ => shaped(first),
+            _ => outcome_of(first),
         },
         "rest_parse_request_arg" => match request_arg(vector) {
-            Some(Arg { schema: Some(schema), .. }) => cleaned(schema.parse(first, param), false),
-            _ => shaped(first),
+            Some(Arg { schema: Some(schema), .. }) => sanitizing_outcome(schema.parse(first, param), false),
+            _ => outcome_of(first),
         },
         "request_process" => request_process(&first),
         "rest_convert_error_to_response" => {
@@ -56,13 +58,13 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
             json!({ "status": error.status(), "body": error.to_body() }).into()
         }
         "rest_is_field_included" => is_field_included(vector.text(0), &list::parse_text_list(vector.arg(1))).into(),
-        "rest_filter_response_fields" => shaped(FieldSet::parse(&vector.arg(1)["_fields"]).trim(first)),
-        "_rest_array_intersect_key_recursive" => shaped(intersect_keys(first, vector.arg(1))),
+        "rest_filter_response_fields" => outcome_of(FieldSet::parse(&vector.arg(1)["_fields"]).trim(first)),
+        "_rest_array_intersect_key_recursive" => outcome_of(intersect_keys(first, vector.arg(1))),
         "get_fields_for_response" => {
             let none = Map::new();
             let properties = first["properties"].as_object().unwrap_or(&none);
-            let wanted = FieldSet::parse(&vector.arg(1)["_fields"]);
-            json!(fields_for_response(properties, vector.arg(1)["context"].as_str(), &wanted)).into()
+            let fields = FieldSet::parse(&vector.arg(1)["_fields"]);
+            json!(fields_for_response(properties, vector.arg(1)["context"].as_str(), &fields)).into()
         }
         "rest_parse_embed_param" => match parse_embed(&first) {
             Embed::All => true.into(),
@@ -84,16 +86,16 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
             None => dates::from_gmt(vector.text(0), &zone(vector)).into(),
         },
         "mysql_to_rfc3339" => dates::mysql_to_rfc3339(vector.text(0)).map_or(Value::Bool(false), Value::from).into(),
-        "rest_are_values_equal" => values::are_values_equal(&first, &read(vector.arg(1))).into(),
+        "rest_are_values_equal" => values::are_values_equal(&first, &from_recorded(vector.arg(1))).into(),
         "rest_is_array" => values::is_array(&first).into(),
         "rest_is_object" => values::is_object(&first).into(),
         "rest_is_integer" => values::is_integer(&first).into(),
         "rest_is_boolean" => values::is_boolean(&first).into(),
         "wp_is_numeric_array" => values::is_list_like(&first).into(),
-        "rest_sanitize_array" => shaped(Value::Array(values::sanitize_array(first))),
-        "rest_sanitize_object" => shaped(Value::Object(values::sanitize_object(first))),
+        "rest_sanitize_array" => outcome_of(Value::Array(values::sanitize_array(first))),
+        "rest_sanitize_object" => outcome_of(Value::Object(values::sanitize_object(first))),
         "rest_sanitize_boolean" => values::sanitize_boolean(&first).into(),
-        "rest_stabilize_value" => shaped(values::stabilize(first)),
+        "rest_stabilize_value" => outcome_of(values::stabilize(first)),
         "rest_parse_hex_color" => text_or_false(values::parse_hex_color(vector.text(0))),
         "rest_is_ip_address" => text_or_false(Some(vector.text(0)).filter(|text| values::is_ip_address(text))),
         "wp_is_uuid" => {
@@ -104,12 +106,12 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         "sanitize_email" => svc_text::sanitize_email(vector.text(0)).into(),
         _ => return None,
     };
-    Some(differing_notices(vector, notices).unwrap_or(outcome))
+    Some(notices_difference(vector, notices).unwrap_or(outcome))
 }
 
-/// What is wrong with the notices of functions that raise them on schemas; their texts are our own.
-fn differing_notices(vector: &Vector, raised: &Notices) -> Option<Outcome> {
-    const RAISING: [&str; 6] = [
+/// Compares the notices of functions that raise them for schemas, without their texts. `None` if they are equal.
+fn notices_difference(vector: &Vector, raised: &Notices) -> Option<Outcome> {
+    const FUNCTIONS_WITH_NOTICES: [&str; 6] = [
         "rest_validate_value_from_schema",
         "rest_validate_enum",
         "rest_sanitize_value_from_schema",
@@ -118,28 +120,28 @@ fn differing_notices(vector: &Vector, raised: &Notices) -> Option<Outcome> {
         "rest_handle_multi_type_schema",
     ];
     let recorded = vector.line["notices"].as_array().map(Vec::as_slice).unwrap_or_default();
-    // Equality of a PHP object is told of by the reference alone: here it is a map like any other.
+    // Only WordPress raises a notice for PHP objects, which are plain maps here.
     let recorded = recorded.iter().filter(|notice| notice["function"] != "rest_stabilize_value");
     let recorded: Vec<[&str; 2]> =
         recorded.map(|notice| ["function", "version"].map(|key| notice[key].as_str().unwrap_or_default())).collect();
     let ours: Vec<[&str; 2]> = raised.iter().map(|notice| [&*notice.function, &*notice.version]).collect();
-    // A list that is an object to the reference alone settles on another type, with other notices.
+    // Only WordPress accepts a list as an object, so it selects another type and raises other notices.
     let lists_objects = vector.arg(1)["type"].as_array().is_some_and(|names| names.iter().any(|name| name == "object"));
     let is_list = vector.line["out"].as_array().is_some_and(|items| !items.is_empty());
-    (RAISING.contains(&&*vector.function) && recorded != ours && !(lists_objects && is_list))
+    (FUNCTIONS_WITH_NOTICES.contains(&&*vector.function) && recorded != ours && !(lists_objects && is_list))
         .then(|| json!({ "notices recorded": recorded, "notices raised": ours }).into())
 }
 
-/// Whether a whole request, which the recordings do not mark, holds a list where a schema takes objects: the reference
-/// reads the list as an object, the specification does not.
-pub(super) fn hangs_on_list_as_object(vector: &Vector) -> bool {
-    fn any(value: &Value, wanted: &dyn Fn(&Value) -> bool) -> bool {
-        let below = match value {
-            Value::Array(items) => items.iter().any(|item| any(item, wanted)),
-            Value::Object(map) => map.values().any(|item| any(item, wanted)),
+/// Whether a `request_process` vector, which the recordings do not tag, has a list where a schema allows objects.
+/// WordPress reads such a list as an object, the specification does not.
+pub(super) fn depends_on_list_as_object(vector: &Vector) -> bool {
+    fn any(value: &Value, predicate: &dyn Fn(&Value) -> bool) -> bool {
+        let nested = match value {
+            Value::Array(items) => items.iter().any(|item| any(item, predicate)),
+            Value::Object(map) => map.values().any(|item| any(item, predicate)),
             _ => false,
         };
-        below || wanted(value)
+        nested || predicate(value)
     }
     if vector.function != "request_process" {
         return false;
@@ -157,30 +159,30 @@ pub(super) fn hangs_on_list_as_object(vector: &Vector) -> bool {
 
 const BUILT_IN: [&str; 7] = ["array", "object", "string", "number", "integer", "boolean", "null"];
 
-/// A recorded value: a marked object is a map here.
-fn read(value: &Value) -> Value {
+/// A recorded value; a marked object is a map here.
+fn from_recorded(value: &Value) -> Value {
     match value {
-        Value::Object(map) if map.len() == 1 && map.contains_key("$object") => match read(&map["$object"]) {
+        Value::Object(map) if map.len() == 1 && map.contains_key("$object") => match from_recorded(&map["$object"]) {
             Value::Array(items) if items.is_empty() => json!({}),
             other => other,
         },
-        Value::Object(map) => map.iter().map(|(key, item)| (key.clone(), read(item))).collect(),
-        Value::Array(items) => items.iter().map(read).collect(),
+        Value::Object(map) => map.iter().map(|(key, item)| (key.clone(), from_recorded(item))).collect(),
+        Value::Array(items) => items.iter().map(from_recorded).collect(),
         scalar => scalar.clone(),
     }
 }
 
-/// A result as the recorder prints it: maps whose keys run from 0 are lists, at every depth.
-fn print(value: Value) -> Value {
+/// A result in the format of the recordings: maps with the keys 0, 1, 2 … are lists, at every depth.
+fn to_recorded(value: Value) -> Value {
     match value {
-        Value::Array(items) => items.into_iter().map(print).collect(),
-        Value::Object(map) => list::list_shape(map.into_iter().map(|(key, item)| (key, print(item))).collect()),
+        Value::Array(items) => items.into_iter().map(to_recorded).collect(),
+        Value::Object(map) => list::list_shape(map.into_iter().map(|(key, item)| (key, to_recorded(item))).collect()),
         scalar => scalar,
     }
 }
 
-fn shaped(value: Value) -> Outcome {
-    Outcome::Value(print(value))
+fn outcome_of(value: Value) -> Outcome {
+    Outcome::Value(to_recorded(value))
 }
 
 fn error_line(error: &Error) -> Value {
@@ -190,26 +192,26 @@ fn error_line(error: &Error) -> Value {
 }
 
 /// An error inside a result.
-fn marked(error: Error) -> Value {
+fn error_marker(error: Error) -> Value {
     json!({ "$error": error_line(&error) })
 }
 
-fn failed(error: &Error) -> Outcome {
+fn error_outcome(error: &Error) -> Outcome {
     Outcome::Error(error_line(error))
 }
 
-fn checked(result: Result<(), Error>) -> Outcome {
-    result.map_or_else(|error| failed(&error), |()| true.into())
+fn validation_outcome(result: Result<(), Error>) -> Outcome {
+    result.map_or_else(|error| error_outcome(&error), |()| true.into())
 }
 
-/// `is_infinite`: the value read as a float is infinite, which JSON cannot say.
-fn cleaned(result: Result<Value, Error>, is_infinite: bool) -> Outcome {
+/// `is_infinite`: the value cast to float is infinite, which JSON cannot represent.
+fn sanitizing_outcome(result: Result<Value, Error>, is_infinite: bool) -> Outcome {
     match result {
         Ok(Value::Number(n)) if is_infinite && n.is_f64() => {
             json!({ "$float": if n.as_f64() > Some(0.0) { "INF" } else { "-INF" } }).into()
         }
-        Ok(value) => shaped(value),
-        Err(error) => failed(&error),
+        Ok(value) => outcome_of(value),
+        Err(error) => error_outcome(&error),
     }
 }
 
@@ -224,19 +226,19 @@ fn zone(vector: &Vector) -> SiteZone {
     )
 }
 
-/// The matching schema, with the type that it took from the one around.
-fn found(vector: &Vector, keyword: &str, result: Result<usize, Error>) -> Outcome {
+/// The matching schema, with the type that it inherits from the outer schema.
+fn match_outcome(vector: &Vector, keyword: &str, result: Result<usize, Error>) -> Outcome {
     let position = match result {
         Ok(position) => position,
-        Err(error) => return failed(&error),
+        Err(error) => return error_outcome(&error),
     };
-    let mut schema = read(&vector.arg(1)[keyword][position]);
+    let mut schema = from_recorded(&vector.arg(1)[keyword][position]);
     if schema["type"].is_null()
         && let (Value::Object(map), Some(inherited)) = (&mut schema, vector.arg(1).get("type"))
     {
         map.insert("type".to_owned(), inherited.clone());
     }
-    shaped(schema)
+    outcome_of(schema)
 }
 
 fn args_of_item(item_schema: &Value, methods: Option<&Value>) -> Value {
@@ -251,7 +253,7 @@ fn args_of_item(item_schema: &Value, methods: Option<&Value>) -> Value {
             Some(named) if named.is_string() => named.clone(),
             Some(off) if !is_on => off.clone(),
             _ if is_on => standard.into(),
-            _ => json!("switched off without being told"),
+            _ => json!("disabled without a recorded option"),
         };
         let mut line = Map::new();
         let validates = matches!(arg.validate, Validator::BySchema);
@@ -264,12 +266,12 @@ fn args_of_item(item_schema: &Value, methods: Option<&Value>) -> Value {
     args.iter().map(describe).collect()
 }
 
-/// The function that a request's argument names, as far as the recordings do.
+/// An argument of a recorded route with its callbacks.
 fn route_arg(source: &Value) -> Arg {
     let mut arg = Arg::new(Schema::compile(source.clone()));
     match source["validate_callback"].as_str() {
         Some("rest_validate_request_arg") => arg.validate = Validator::BySchema,
-        Some(other) => panic!("no such check: {other}"),
+        Some(other) => panic!("unknown validate callback: {other}"),
         None => {}
     }
     match source.get("sanitize_callback") {
@@ -281,7 +283,7 @@ fn route_arg(source: &Value) -> Arg {
             "wp_parse_id_list" => arg = arg.sanitize_with(|v, _| Ok(list::parse_id_list_value(&v))),
             "sanitize_text_field" => arg = arg.sanitize_with(|v, _| Ok(on_text(&v, svc_text::sanitize_text_field))),
             "sanitize_key" => arg = arg.sanitize_with(|v, _| Ok(on_text(&v, svc_text::sanitize_key))),
-            other => panic!("no such sanitizer: {other}"),
+            other => panic!("unknown sanitize callback: {other}"),
         },
         Some(_) => arg.sanitize = Sanitizer::None,
     }
@@ -295,13 +297,14 @@ fn on_text(value: &Value, clean: impl Fn(&str) -> String) -> Value {
     }
 }
 
-/// The argument that `[value, request, name]` speaks of; `None` when the route does not have it.
+/// The argument in `[value, request, name]`; `None` if the route does not have it.
 fn request_arg(vector: &Vector) -> Option<Arg> {
-    let args = read(&vector.arg(1)["args"]);
+    let args = from_recorded(&vector.arg(1)["args"]);
     args.get(vector.text(2)).filter(|source| source.is_object() || source.is_array()).map(route_arg)
 }
 
-/// Both steps over a request's parameters, whose sources come in the reference's order: JSON, form, query, path, defaults.
+/// Validates and sanitizes a request's parameters. Sources are in WordPress's order: JSON, form, query, path,
+/// defaults.
 fn request_process(request: &Value) -> Outcome {
     let none = Map::new();
     let args: Args =
@@ -325,8 +328,8 @@ fn request_process(request: &Value) -> Outcome {
     for source in sources.into_iter().rev() {
         params.extend(source);
     }
-    let result = result.map_or_else(marked, |()| Value::Bool(true));
-    shaped(json!({ "step": step, "result": result, "params": params }))
+    let result = result.map_or_else(error_marker, |()| Value::Bool(true));
+    outcome_of(json!({ "step": step, "result": result, "params": params }))
 }
 
 fn error_of(steps: &Value) -> Error {
@@ -337,7 +340,7 @@ fn error_of(steps: &Value) -> Error {
             "add" => error.add(text(1), text(2), step.get(3).cloned()),
             "add_data" => error.add_data(step[1].clone(), Some(&text(2))),
             "remove" => error.remove(&text(1)),
-            other => panic!("no such step: {other}"),
+            other => panic!("unknown step: {other}"),
         }
     }
     error

@@ -1,4 +1,4 @@
-//! Functions of svc-text: sanitizers and escapes.
+//! Test vectors for svc-text: sanitizers and escapes.
 
 use serde_json::{Map, Value, json};
 use svc_text::{MimeTypes, Quotes};
@@ -7,10 +7,10 @@ use super::{Outcome, Vector};
 
 /// Calls the function of this group that the vector names.
 pub(super) fn call(vector: &Vector) -> Option<Outcome> {
-    plain(vector).or_else(|| with_switches(vector)).or_else(|| lists(vector)).or_else(|| deep(vector))
+    plain(vector).or_else(|| with_arguments(vector)).or_else(|| lists(vector)).or_else(|| nested_strings(vector))
 }
 
-/// Functions of one text that give a text.
+/// Functions that take and return a string.
 fn plain(vector: &Vector) -> Option<Outcome> {
     let text = text_of(vector.arg(0));
     let text = text.as_str();
@@ -53,8 +53,8 @@ fn plain(vector: &Vector) -> Option<Outcome> {
     })
 }
 
-/// Functions of a text and more.
-fn with_switches(vector: &Vector) -> Option<Outcome> {
+/// Functions that take a string and further arguments.
+fn with_arguments(vector: &Vector) -> Option<Outcome> {
     let text = text_of(vector.arg(0));
     let text = text.as_str();
     let number = |index: usize| usize::try_from(vector.arg(index).as_i64().unwrap_or(0)).ok();
@@ -103,7 +103,7 @@ fn with_switches(vector: &Vector) -> Option<Outcome> {
         }
         "number_format_i18n" => svc_text::number_format(vector.arg(0).as_f64()?, decimals).into(),
         "size_format" => match text.parse::<f64>().ok().and_then(|n| {
-            // A text `0` is no number zero to the reference, which compares types too.
+            // WordPress compares types here, so the string `0` is not the number zero.
             if n == 0.0 && !vector.arg(0).is_number() { None } else { svc_text::size_format(n, decimals) }
         }) {
             Some(size) => size.into(),
@@ -114,7 +114,7 @@ fn with_switches(vector: &Vector) -> Option<Outcome> {
     })
 }
 
-/// Lists: of a text, or of the scalars of a list.
+/// List functions: of a string, or of the scalars of an array.
 fn lists(vector: &Vector) -> Option<Outcome> {
     let function = vector.function.as_str();
     if !matches!(function, "wp_parse_list" | "wp_parse_id_list" | "wp_parse_slug_list") {
@@ -131,8 +131,8 @@ fn lists(vector: &Vector) -> Option<Outcome> {
     Some(match function {
         "wp_parse_list" => Value::Array(items).into(),
         "wp_parse_id_list" => {
-            let ids = svc_text::firsts(texts.map(|t| svc_text::absint(&t)));
-            // A text goes through the whole function as well.
+            let ids = svc_text::unique_with_index(texts.map(|t| svc_text::absint(&t)));
+            // Test the function for strings as well.
             if vector.arg(0).is_string() {
                 let whole: Vec<u64> = ids.iter().map(|(_, id)| *id).collect();
                 assert_eq!(svc_text::parse_id_list(&text), whole);
@@ -140,7 +140,7 @@ fn lists(vector: &Vector) -> Option<Outcome> {
             with_gaps(ids).into()
         }
         _ => {
-            let slugs = svc_text::firsts(texts.map(|t| svc_text::sanitize_title(&t)));
+            let slugs = svc_text::unique_with_index(texts.map(|t| svc_text::sanitize_title(&t)));
             if vector.arg(0).is_string() {
                 let whole: Vec<String> = slugs.iter().map(|(_, slug)| slug.clone()).collect();
                 assert_eq!(svc_text::parse_slug_list(&text), whole);
@@ -150,40 +150,40 @@ fn lists(vector: &Vector) -> Option<Outcome> {
     })
 }
 
-/// A list whose keys keep their gaps is a map, as the recordings show it.
+/// A list with gaps in its keys is recorded as an object.
 fn with_gaps<T: Into<Value>>(items: Vec<(usize, T)>) -> Value {
-    if items.iter().enumerate().all(|(i, (place, _))| i == *place) {
+    if items.iter().enumerate().all(|(i, (index, _))| i == *index) {
         return items.into_iter().map(|(_, item)| item.into()).collect();
     }
-    let map: Map<String, Value> = items.into_iter().map(|(place, item)| (place.to_string(), item.into())).collect();
+    let map: Map<String, Value> = items.into_iter().map(|(index, item)| (index.to_string(), item.into())).collect();
     Value::Object(map)
 }
 
-/// Functions over every text inside a value.
-fn deep(vector: &Vector) -> Option<Outcome> {
-    let each: fn(&str) -> String = match vector.function.as_str() {
+/// Functions that are applied to every string inside a value.
+fn nested_strings(vector: &Vector) -> Option<Outcome> {
+    let convert: fn(&str) -> String = match vector.function.as_str() {
         "wp_slash" => svc_text::slash,
         "wp_unslash" | "stripslashes_deep" => svc_text::unslash,
         _ => return None,
     };
-    Some(map_texts(vector.arg(0), each).into())
+    Some(map_texts(vector.arg(0), convert).into())
 }
 
-fn map_texts(value: &Value, each: fn(&str) -> String) -> Value {
+fn map_texts(value: &Value, convert: fn(&str) -> String) -> Value {
     match value {
-        Value::String(text) => each(text).into(),
-        Value::Array(items) => items.iter().map(|i| map_texts(i, each)).collect(),
-        Value::Object(members) => match members.get("$object") {
-            Some(object) => map_texts(object, each),
-            None => members.iter().map(|(k, v)| (k.clone(), map_texts(v, each))).collect(),
+        Value::String(text) => convert(text).into(),
+        Value::Array(items) => items.iter().map(|i| map_texts(i, convert)).collect(),
+        Value::Object(properties) => match properties.get("$object") {
+            Some(object) => map_texts(object, convert),
+            None => properties.iter().map(|(k, v)| (k.clone(), map_texts(v, convert))).collect(),
         },
         other => other.clone(),
     }
 }
 
-/// A text argument as the peer casts it: numbers and truth values become text, anything else is empty.
+/// A string argument cast as WordPress does: numbers and booleans become strings, any other value is empty.
 ///
-/// Bytes that are not UTF-8 are dropped, as they are before any of our functions sees a text.
+/// Invalid UTF-8 is removed, since our functions never receive it.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -194,7 +194,7 @@ fn text_of(value: &Value) -> String {
     }
 }
 
-/// The bytes of a text or of the marker `{"$b64": …}`.
+/// The bytes of a string or of the marker `{"$b64": …}`.
 fn bytes_of(value: &Value) -> Vec<u8> {
     match (value, value.get("$b64").and_then(Value::as_str)) {
         (_, Some(encoded)) => from_base64(encoded),
@@ -203,7 +203,7 @@ fn bytes_of(value: &Value) -> Vec<u8> {
     }
 }
 
-/// Bytes as a recorded result shows them: as text when they are UTF-8, else marked.
+/// Bytes in the format of the recordings: a string if they are UTF-8, a marker otherwise.
 fn bytes_outcome(bytes: Vec<u8>) -> Outcome {
     match String::from_utf8(bytes) {
         Ok(text) => text.into(),

@@ -1,16 +1,16 @@
-//! Functions of svc-discovery: addresses and routes under several permalink structures.
+//! Test vectors for svc-discovery: URLs and routes with several permalink structures.
 //!
-//! The recordings are of a site with the brand word `wp`, so prefix and namespace are given as they stand there.
+//! The recorded site has the brand `wp`, so prefix and namespace are those of WordPress.
 
 use serde_json::{Value, json};
 use svc_discovery::{
-    AttachmentLink, AttachmentParent, InvalidTerm, PageLink, Permalinks, PostLink, Queried, RestBase, Scheme, SiteUrls,
-    TaxonomyLinks, TermLink, needs_plain,
+    AttachmentLink, AttachmentParent, InvalidTerm, PageLink, Permalinks, PostLink, Queried, RestBase, SiteUrls,
+    TaxonomyLinks, TermLink, UrlScheme, needs_plain,
 };
 
 use super::{Outcome, Vector};
 
-/// The site that was recorded.
+/// The URL of the recorded site.
 const HOME: &str = "http://example.org";
 const NAMESPACE: &str = "wp/v2";
 
@@ -22,7 +22,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         "get_permalink" => permalink(vector.arg(0), vector.arg(1), vector.text(2) == "leavename").into(),
         "get_term_link" => match term_link(vector.arg(0), vector.arg(1)) {
             Ok(link) => link.into(),
-            // Without a status in its data, an error is a 500. The message is each implementation's own.
+            // Errors without a status in their data have the status 500. The message is our own.
             Err(error) => Outcome::Error(
                 json!({"code": error.code(), "message": vector.line["error"]["message"], "data": null, "status": 500}),
             ),
@@ -38,13 +38,13 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
             site(vector.arg(1)).date_link(year, None, None).into()
         }
         "url:get_post_comments_feed_link" => {
-            // The one post that was asked about.
+            // The only recorded post.
             let site = site(vector.arg(1));
             let link = site.post_link(&PostLink { id: vector.arg(0).as_u64()?, ..HELLO });
             site.comments_feed_link(&link, "p", vector.arg(0).as_u64()?, "").into()
         }
         "url:get_post_type_archive_link" => match vector.text(0) {
-            // Posts have the front page for an archive; of the other built-in types none has one.
+            // The archive of posts is the front page; no other built-in type has an archive.
             "post" => site(vector.arg(1)).home_url("").into(),
             _ => false.into(),
         },
@@ -76,7 +76,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     })
 }
 
-/// What the posts of the recordings have in common.
+/// The common values of the recorded posts.
 const HELLO: PostLink<'static> = PostLink {
     id: 4,
     slug: "hello-publish",
@@ -99,26 +99,26 @@ fn texts<'a>(map: &'a Value, name: &str) -> Vec<&'a str> {
     map[name].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-fn site(shape: &Value) -> SiteUrls {
-    let permalinks = Permalinks::new(text(shape, "permalink_structure"))
-        .with_bases(text(shape, "category_base"), text(shape, "tag_base"));
-    let site = SiteUrls::new(HOME, HOME, shape["prefix"].as_str().unwrap_or("wp-json"), permalinks);
-    if shape["tls"] == Value::Bool(true) { site.over_tls() } else { site }
+fn site(settings: &Value) -> SiteUrls {
+    let permalinks = Permalinks::new(text(settings, "permalink_structure"))
+        .with_bases(text(settings, "category_base"), text(settings, "tag_base"));
+    let site = SiteUrls::new(HOME, HOME, settings["prefix"].as_str().unwrap_or("wp-json"), permalinks);
+    if settings["tls"] == Value::Bool(true) { site.over_tls() } else { site }
 }
 
-fn rest_url(path: &str, scheme: &str, shape: &Value) -> String {
+fn rest_url(path: &str, scheme: &str, settings: &Value) -> String {
     let scheme = match scheme {
-        "https" => Scheme::Https,
-        "relative" => Scheme::Relative,
-        _ => Scheme::Site,
+        "https" => UrlScheme::Https,
+        "relative" => UrlScheme::Relative,
+        _ => UrlScheme::Site,
     };
-    site(shape).rest_url_with(path, scheme)
+    site(settings).rest_url_with(path, scheme)
 }
 
-fn permalink(shape: &Value, post: &Value, leave_name: bool) -> String {
-    let site = site(shape);
+fn permalink(settings: &Value, post: &Value, leave_name: bool) -> String {
+    let site = site(settings);
     let (id, slug) = (id(post), text(post, "slug"));
-    // The recordings were made by a visitor.
+    // The recordings were made without logging in.
     let plain = needs_plain(text(post, "status"), false);
     match text(post, "type") {
         "page" => {
@@ -154,7 +154,7 @@ fn permalink(shape: &Value, post: &Value, leave_name: bool) -> String {
     }
 }
 
-fn term_link(shape: &Value, term: &Value) -> Result<String, InvalidTerm> {
+fn term_link(settings: &Value, term: &Value) -> Result<String, InvalidTerm> {
     let taxonomy = match text(term, "taxonomy") {
         "category" => TaxonomyLinks::category(),
         "post_tag" => TaxonomyLinks::post_tag(),
@@ -162,10 +162,10 @@ fn term_link(shape: &Value, term: &Value) -> Result<String, InvalidTerm> {
     };
     let parents = texts(term, "parents");
     let link = TermLink { id: id(term), slug: text(term, "slug"), parents: &parents };
-    site(shape).try_term_link(&taxonomy, (term["missing"] != true).then_some(&link))
+    site(settings).try_term_link(&taxonomy, (term["missing"] != true).then_some(&link))
 }
 
-/// A built-in post type: where the interface has it, and whether its controller is a standard one.
+/// A built-in post type: its REST base, and whether it uses a standard controller.
 fn post_type(name: &str) -> RestBase<'_> {
     let (base, standard) = match name {
         "post" => ("posts", true),
@@ -181,10 +181,10 @@ fn post_type(name: &str) -> RestBase<'_> {
         "wp_font_face" => (r"font-families/(?P<font_family_id>[\d]+)/font-faces", false),
         _ => ("", false),
     };
-    RestBase { name, namespace: NAMESPACE, base, shown: !base.is_empty(), standard }
+    RestBase { name, namespace: NAMESPACE, base, show_in_rest: !base.is_empty(), standard }
 }
 
-/// A built-in taxonomy, as [`post_type`].
+/// A built-in taxonomy, like [`post_type`].
 fn taxonomy(name: &str) -> RestBase<'_> {
     let (base, shown, standard) = match name {
         "category" => ("categories", true, true),
@@ -193,5 +193,5 @@ fn taxonomy(name: &str) -> RestBase<'_> {
         "wp_pattern_category" => ("", true, true),
         _ => ("", false, false),
     };
-    RestBase { name, namespace: NAMESPACE, base, shown, standard }
+    RestBase { name, namespace: NAMESPACE, base, show_in_rest: shown, standard }
 }

@@ -1,4 +1,4 @@
-//! The sites that the races run on: one or more servers on one database.
+//! Sites for races: one or more servers on one database.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 use svc_brand::Brand;
 use svc_testkit::{
     galera::Galera,
-    mariadb::{MariaDb, QUICK},
+    mariadb::{DISPOSABLE_OPTIONS, MariaDb},
 };
 
-use crate::server::{self, Answer, Server, basic, exchange};
+use crate::server::{self, Response, Server, basic, exchange};
 
-/// Plugins without effect, to be activated at once.
+/// Empty plugins, to be activated in parallel.
 pub(super) const PLUGINS: usize = 8;
 
-/// A single meta value of posts that the sites register.
+/// A registered meta key of posts with a single value.
 pub(super) const META: &str = "race";
 
-/// The network that `X-Forwarded-For` of the clients names, so that limits per address do not slow them.
+/// The network of the clients' addresses in `X-Forwarded-For`, so that limits per address do not apply.
 const CLIENTS: &str = "10.77";
 
 /// A kind of database, and how many servers share it.
@@ -32,10 +32,10 @@ pub(super) enum Kind {
     /// One MariaDB.
     MariaDb {
         servers: usize,
-        /// Updates of rows that changed after the transaction's snapshot are errors.
+        /// Updates of rows that changed after the transaction's snapshot fail.
         snapshot_isolation: bool,
     },
-    /// A cluster of three nodes, each with a server of its own.
+    /// A cluster of three nodes with a server per node.
     Galera,
 }
 
@@ -50,7 +50,7 @@ impl Kind {
     }
 }
 
-/// Where the site's rows are, to be looked at behind the servers' backs.
+/// The site's database, for direct queries.
 enum Database {
     Sqlite(PathBuf),
     MariaDb(MariaDb),
@@ -58,13 +58,13 @@ enum Database {
 }
 
 impl Database {
-    /// Starts one; `None` when it is not installed.
+    /// Starts a database; `None` if it is not installed.
     fn start(kind: Kind, folder: &Path) -> Result<Option<Self>> {
         Ok(match kind {
             Kind::Sqlite => Some(Database::Sqlite(folder.join("0/svc-data/site.db"))),
             Kind::MariaDb { snapshot_isolation, .. } => {
-                let Some(server) = MariaDb::start(QUICK)? else { return Ok(None) };
-                // Older servers do not know the variable.
+                let Some(server) = MariaDb::start(DISPOSABLE_OPTIONS)? else { return Ok(None) };
+                // Older servers lack the variable.
                 if snapshot_isolation && server.client("SET GLOBAL innodb_snapshot_isolation = ON").is_err() {
                     return Ok(None);
                 }
@@ -73,7 +73,7 @@ impl Database {
             }
             Kind::Galera => {
                 let Some(cluster) = Galera::start(3)? else { return Ok(None) };
-                cluster.nodes().first().context("a cluster has nodes")?.create("site")?;
+                cluster.nodes().first().context("the cluster has no nodes")?.create("site")?;
                 Some(Database::Galera(cluster))
             }
         })
@@ -88,7 +88,7 @@ impl Database {
         }
     }
 
-    /// Waits until what was committed can be seen on every node.
+    /// Waits until committed changes are visible on every node.
     fn settle(&self) -> Result<()> {
         match self {
             Database::Galera(cluster) => cluster.settle(),
@@ -96,7 +96,7 @@ impl Database {
         }
     }
 
-    /// Rows of a query that both engines understand.
+    /// Rows of a query in SQL that both engines support.
     fn rows(&self, sql: &str) -> Result<Vec<Vec<String>>> {
         let node = match self {
             Database::Sqlite(path) => {
@@ -114,7 +114,7 @@ impl Database {
                 return Ok(rows.collect::<rusqlite::Result<_>>()?);
             }
             Database::MariaDb(server) => server,
-            Database::Galera(cluster) => cluster.nodes().first().context("a cluster has nodes")?,
+            Database::Galera(cluster) => cluster.nodes().first().context("the cluster has no nodes")?,
         };
         let out = node.client(&format!("USE site; {sql}"))?;
         Ok(out.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
@@ -132,7 +132,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// A request to a route of the REST API, such as `posts/3` or `posts/3&force=true`.
+    /// A REST API request, such as to `posts/3` or `posts/3&force=true`.
     pub(super) fn api(method: &'static str, route: &str) -> Self {
         Call {
             method,
@@ -144,12 +144,12 @@ impl Call {
         }
     }
 
-    /// [`Self::api`] with POST and a body of JSON.
+    /// [`Self::api`] with POST and a JSON body.
     pub(super) fn post(route: &str, json: &Value) -> Self {
         Call { content_type: "application/json", body: json.to_string(), ..Self::api("POST", route) }
     }
 
-    /// A form, posted to a page by nobody in particular.
+    /// An anonymous form request to a page.
     pub(super) fn form(path: &str, fields: &[(&str, &str)]) -> Self {
         let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
         Call {
@@ -161,7 +161,7 @@ impl Call {
         }
     }
 
-    /// As another user than the administrator; nobody when empty.
+    /// Sends the request as another user, or anonymously if empty.
     pub(super) fn by(mut self, credentials: &str) -> Self {
         self.credentials = Some(credentials.to_owned());
         self
@@ -172,7 +172,7 @@ impl Call {
         self
     }
 
-    /// The page at a path, by nobody in particular.
+    /// An anonymous page request.
     pub(super) fn page(path: &str) -> Self {
         Call { path: path.to_owned(), credentials: Some(String::new()), ..Self::api("GET", "") }
     }
@@ -183,14 +183,14 @@ pub(super) struct Site {
     servers: Vec<Server>,
     database: Database,
     credentials: String,
-    /// Removed with everything in it at the end.
+    /// Deleted on drop.
     _folder: tempfile::TempDir,
 }
 
 impl Site {
-    /// Starts servers on a new site; `None` when the database is not installed.
+    /// Starts servers on a new site; `None` if the database is not installed.
     pub(super) fn start(program: &Path, kind: Kind) -> Result<Option<Self>> {
-        let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
         let Some(database) = Database::start(kind, folder.path())? else { return Ok(None) };
         let content = folder.path().join("content");
         for n in 0..PLUGINS {
@@ -218,7 +218,8 @@ impl Site {
         if n > 0 {
             // Servers of one site share its secrets.
             let keys = self._folder.path().join("0/svc-data/keys.toml");
-            std::fs::copy(keys, folder.join("svc-data/keys.toml")).context("the first server wrote no keys")?;
+            std::fs::copy(keys, folder.join("svc-data/keys.toml"))
+                .context("the first server has not written its keys")?;
         }
         let command = || {
             let mut command = Command::new(program);
@@ -239,12 +240,12 @@ impl Site {
     }
 
     /// Sends one request, to the first server.
-    pub(super) fn send(&self, call: &Call) -> Result<Answer> {
+    pub(super) fn send(&self, call: &Call) -> Result<Response> {
         self.send_to(0, call)
     }
 
-    fn send_to(&self, client: usize, call: &Call) -> Result<Answer> {
-        let server = self.servers.get(client % self.servers.len()).context("a site has servers")?;
+    fn send_to(&self, client: usize, call: &Call) -> Result<Response> {
+        let server = self.servers.get(client % self.servers.len()).context("the site has no servers")?;
         let mut headers = call.headers.clone();
         let credentials = call.credentials.as_ref().unwrap_or(&self.credentials);
         if !credentials.is_empty() {
@@ -259,20 +260,20 @@ impl Site {
         exchange(server.address(), call.method, &call.path, &headers, &call.body)
     }
 
-    /// Sends one request that must succeed; its JSON.
+    /// Sends one request that must succeed, and returns the JSON.
     pub(super) fn done(&self, call: &Call) -> Result<Value> {
-        let answer = self.send(call)?;
-        if !(200..300).contains(&answer.status) {
-            bail!("{} {}: {} {:.300}", call.method, call.path, answer.status, answer.body);
+        let response = self.send(call)?;
+        if !(200..300).contains(&response.status) {
+            bail!("{} {}: {} {:.300}", call.method, call.path, response.status, response.body);
         }
-        answer.json()
+        response.json()
     }
 
-    /// Sends all requests at the same moment, each from a client of its own to the next server.
-    pub(super) fn at_once(&self, calls: &[Call]) -> Result<Vec<Answer>> {
+    /// Sends all requests in parallel, each from a separate client to the next server.
+    pub(super) fn at_once(&self, calls: &[Call]) -> Result<Vec<Response>> {
         self.database.settle()?;
         let start = Barrier::new(calls.len());
-        let answers = std::thread::scope(|scope| {
+        let responses = std::thread::scope(|scope| {
             let client = |(n, call)| {
                 let start = &start;
                 scope.spawn(move || {
@@ -281,16 +282,16 @@ impl Site {
                 })
             };
             let clients: Vec<_> = calls.iter().enumerate().map(client).collect();
-            let join = |client: std::thread::ScopedJoinHandle<'_, Result<Answer>>| {
+            let join = |client: std::thread::ScopedJoinHandle<'_, Result<Response>>| {
                 client.join().unwrap_or_else(|_| bail!("a client panicked"))
             };
             clients.into_iter().map(join).collect::<Result<Vec<_>>>()
         });
         self.database.settle()?;
-        answers
+        responses
     }
 
-    /// Rows of a query that both engines understand.
+    /// Rows of a query in SQL that both engines support.
     pub(super) fn rows(&self, sql: &str) -> Result<Vec<Vec<String>>> {
         self.database.rows(sql)
     }
@@ -300,12 +301,12 @@ impl Site {
         Ok(self.rows(sql)?.into_iter().filter_map(|row| row.into_iter().next()).collect())
     }
 
-    /// A new post with these fields; its id.
+    /// Creates a post with these fields; returns its id.
     pub(super) fn new_post(&self, fields: &Value) -> Result<i64> {
-        self.done(&Call::post("posts", fields))?["id"].as_i64().context("a post has an id")
+        self.done(&Call::post("posts", fields))?["id"].as_i64().context("the post has no id")
     }
 
-    /// A new published post; its id.
+    /// Creates a published post; returns its id.
     pub(super) fn new_published(&self, title: &str) -> Result<i64> {
         self.new_post(&json!({"title": title, "content": "A race.", "status": "publish"}))
     }

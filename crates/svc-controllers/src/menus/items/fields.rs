@@ -1,69 +1,24 @@
-//! Members of an item of a menu, each named once: schema, how it is read, how it is written.
+//! Fields of menu items: schema, read and write functions.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::{Post, PostType, TermId};
+use svc_model::PostType;
+use svc_render::content as render;
 use svc_resource::Fields;
 use svc_schema::build::{SchemaBuilder, array, boolean, integer, string, types};
-use svc_store::Meta;
+use svc_site::menus::item::{KINDS, NavItem};
 
-use super::target::Target;
-use crate::{LINK_RELATION, Site, posts::schema_links, render};
+use crate::{
+    LINK_RELATION, RestSite,
+    contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
+    links::schema_links,
+};
 
-/// The table of items.
+/// The menu item fields.
 pub(super) type ItemFields = Fields<NavItem, ItemDraft>;
 
-const ALL: &[&str] = &["view", "edit", "embed"];
-const VIEW_EDIT: &[&str] = &["view", "edit"];
-
-/// What an item leads to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A term.
-    Taxonomy,
-    /// A post.
-    PostType,
-    /// The archive of a post type.
-    Archive,
-    /// An address.
-    #[default]
-    Custom,
-}
-
-/// Kinds by the names that the interface and stored meta have for them.
-const KINDS: [(&str, Kind); 4] = [
-    ("taxonomy", Kind::Taxonomy),
-    ("post_type", Kind::PostType),
-    ("post_type_archive", Kind::Archive),
-    ("custom", Kind::Custom),
-];
-
-impl Kind {
-    /// The kind of this name. Kinds that plugins have brought count as addresses.
-    pub(super) fn of(name: &str) -> Self {
-        KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).unwrap_or_default()
-    }
-
-    /// The kind's name.
-    pub(super) fn name(self) -> &'static str {
-        KINDS.iter().find(|(_, kind)| *kind == self).map_or("custom", |(name, _)| name)
-    }
-}
-
-/// An item with everything loaded that its members read.
-pub(super) struct NavItem {
-    /// The row.
-    pub(super) post: Post,
-    /// Its meta.
-    pub(super) meta: Meta,
-    /// The menu that it stands in; zero for none.
-    pub(super) menu: TermId,
-    /// What it leads to.
-    pub(super) target: Target,
-}
-
-/// What a request wants to change of an item; `None` leaves a member as it is.
+/// The changes in a request. `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ItemDraft {
     pub(super) title: Option<String>,
@@ -83,54 +38,13 @@ pub(super) struct ItemDraft {
     pub(super) meta: Option<Value>,
 }
 
-impl NavItem {
-    /// A text of its meta, empty when there is none.
-    pub(super) fn text(&self, key: &str) -> &str {
-        self.meta.text(key)
-    }
-
-    fn number(&self, key: &str) -> i64 {
-        svc_php::numeric::text_to_int(self.text(key))
-    }
-
-    pub(super) fn kind(&self) -> Kind {
-        Kind::of(self.text("_menu_item_type"))
-    }
-
-    /// The title as stored, or that of what the item leads to.
-    pub(super) fn title(&self) -> &str {
-        if self.post.title.is_empty() { &self.target.title } else { &self.post.title }
-    }
-
-    pub(super) fn parent(&self) -> i64 {
-        self.number("_menu_item_menu_item_parent")
-    }
-
-    /// The number of what it leads to.
-    pub(super) fn object_id(&self) -> i64 {
-        self.number("_menu_item_object_id").saturating_abs()
-    }
-
-    pub(super) fn classes(&self) -> Vec<String> {
-        match self.meta.first("_menu_item_classes").map_or_else(|| "".into(), svc_store::StoredText::json) {
-            Value::Array(classes) => classes.iter().map(|c| svc_php::cast::to_text(c).into_owned()).collect(),
-            other => vec![svc_php::cast::to_text(&other).into_owned()],
-        }
-    }
-
-    /// The item's relations to the site that it leads to, as stored.
-    fn xfn(&self) -> Value {
-        self.text("_menu_item_xfn").split(' ').map(|rel| Value::from(svc_text::sanitize_html_class(rel, ""))).collect()
-    }
-}
-
-/// A list of names fit for class attributes.
+/// Sanitizes a list of class names.
 fn class_names(value: Value, _: &str) -> Result<Value, svc_schema::Error> {
     let names = svc_php::list::parse_text_list(&value);
     Ok(names.iter().map(|name| Value::from(svc_text::sanitize_html_class(name, ""))).collect())
 }
 
-/// A text without markup and line breaks.
+/// Sanitizes a text: no markup or line breaks.
 fn plain(value: Value, _: &str) -> Result<Value, svc_schema::Error> {
     Ok(svc_text::sanitize_text_field(&svc_php::cast::to_text(&value)).into())
 }
@@ -139,62 +53,62 @@ fn number() -> SchemaBuilder {
     integer().default(0).minimum(0)
 }
 
-/// The table of items.
+/// The menu item fields.
 #[rustfmt::skip]
-pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> ItemFields {
+pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> ItemFields {
     let mut f = ItemFields::new(&post_type.name);
-    let title = f.add("title", types(["string", "object"]).describe("The item's title.").context(ALL));
-    title.member("raw", string().describe("The title as stored, or that of what the item leads to.").context(&["edit"])).get(|i| i.title().to_owned());
-    title.member("rendered", string().describe("The title as HTML.").context(ALL).readonly()).get(|i| render::title(i.title()));
+    let title = f.add("title", types(["string", "object"]).describe("The menu item's title.").context(VIEW_EDIT_EMBED));
+    title.subfield("raw", string().describe("The title as stored, or the title of the linked object.").context(&["edit"])).get(|i| i.title().to_owned());
+    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|i| render::title(i.title()));
     title.set(|d, v: Value| d.title = crate::posts::fields::text(v));
-    f.add("id", number().describe("Number that identifies the item.").context(ALL).readonly()).get(|i| i.post.id);
-    f.add("type_label", string().describe("What people call the kind of thing that the item leads to.").context(ALL).readonly()).get(|i| i.target.label.clone());
-    f.add("type", string().describe("The kind of thing that the item leads to.").one_of(KINDS.map(|(name, _)| name)).context(ALL).default("custom"))
+    f.add("id", number().describe("The menu item's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.post.id);
+    f.add("type_label", string().describe("Display name of the linked object's type.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.target.label.clone());
+    f.add("type", string().describe("Kind of object that the menu item links to.").one_of(KINDS.map(|(name, _)| name)).context(VIEW_EDIT_EMBED).default("custom"))
         .get(|i| i.text("_menu_item_type").to_owned()).set(|d, v| d.kind = Some(v));
-    f.add("status", string().describe("The item's status.").one_of(site.writable_statuses()).default("publish").context(ALL))
+    f.add("status", string().describe("The menu item's status.").one_of(site.writable_statuses()).default("publish").context(VIEW_EDIT_EMBED))
         .get(|i| i.post.status.clone()).set(|d, v| d.status = Some(v));
-    f.add("parent", number().describe("Number of the item above this one.").context(ALL)).get(NavItem::parent).set(|d, v| d.parent = Some(v));
-    f.add("attr_title", string().describe("Text of the link's title attribute.").context(ALL))
-        .cleaned_by(plain).get(|i| i.post.excerpt.clone()).set_nullable(|d, v: Option<String>| d.attr_title = Some(v.unwrap_or_default()));
-    f.add("classes", array(string()).describe("Class names of the link.").context(ALL))
-        .cleaned_by(class_names).get(NavItem::classes).set_nullable(|d, v: Option<Vec<String>>| d.classes = Some(v.unwrap_or_default()));
-    f.add("description", string().describe("What the item is about.").context(ALL))
-        .cleaned_by(plain).get(|i| svc_text::trim(&i.post.content).to_owned()).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
-    f.add("menu_order", integer().describe("Place of the item in its menu.").minimum(1).default(1).context(ALL)).get(|i| i.post.menu_order).set(|d, v| d.menu_order = Some(v));
-    f.add("object", string().describe("The post type or taxonomy of what the item leads to.").context(ALL))
-        .cleaned_by(|value, _| Ok(svc_text::sanitize_key(&svc_php::cast::to_text(&value)).into()))
+    f.add("parent", number().describe("ID of the parent menu item, or 0.").context(VIEW_EDIT_EMBED)).get(NavItem::parent).set(|d, v| d.parent = Some(v));
+    f.add("attr_title", string().describe("The link's title attribute.").context(VIEW_EDIT_EMBED))
+        .sanitize_with(plain).get(|i| i.post.excerpt.clone()).set_nullable(|d, v: Option<String>| d.attr_title = Some(v.unwrap_or_default()));
+    f.add("classes", array(string()).describe("Class names of the link.").context(VIEW_EDIT_EMBED))
+        .sanitize_with(class_names).get(NavItem::classes).set_nullable(|d, v: Option<Vec<String>>| d.classes = Some(v.unwrap_or_default()));
+    f.add("description", string().describe("Description of the menu item.").context(VIEW_EDIT_EMBED))
+        .sanitize_with(plain).get(|i| svc_text::trim(&i.post.content).to_owned()).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
+    f.add("menu_order", integer().describe("Sort position of the menu item in its menu.").minimum(1).default(1).context(VIEW_EDIT_EMBED)).get(|i| i.post.menu_order).set(|d, v| d.menu_order = Some(v));
+    f.add("object", string().describe("Post type or taxonomy of the linked object.").context(VIEW_EDIT_EMBED))
+        .sanitize_with(|value, _| Ok(svc_text::sanitize_key(&svc_php::cast::to_text(&value)).into()))
         .get(|i| i.text("_menu_item_object").to_owned()).set(|d, v| d.object = Some(v));
-    f.add("object_id", number().describe("Number of what the item leads to.").context(ALL)).get(NavItem::object_id).set(|d, v| d.object_id = Some(v));
-    f.add("target", string().describe("Where the link opens.").one_of(["_blank", ""]).context(ALL))
+    f.add("object_id", number().describe("ID of the linked object.").context(VIEW_EDIT_EMBED)).get(NavItem::object_id).set(|d, v| d.object_id = Some(v));
+    f.add("target", string().describe("The link's target attribute.").one_of(["_blank", ""]).context(VIEW_EDIT_EMBED))
         .get(|i| i.text("_menu_item_target").to_owned()).set_nullable(|d, v: Option<String>| d.target = Some(v.unwrap_or_default()));
-    f.add("url", string().describe("Where the item leads.").format("uri").context(ALL))
-        .validated_by(|value, _| fit_address(value)).get(|i| i.target.url.clone().map_or(Value::Bool(false), Value::from))
+    f.add("url", string().describe("URL that the menu item links to.").format("uri").context(VIEW_EDIT_EMBED))
+        .validate_with(|value, _| fit_address(value)).get(|i| i.target.url.clone().map_or(Value::Bool(false), Value::from))
         .set_nullable(|d, v: Option<String>| d.url = Some(v.unwrap_or_default()));
-    f.add("xfn", array(string()).describe("How the site that the link leads to is related.").context(ALL))
-        .cleaned_by(class_names).get(NavItem::xfn).set_nullable(|d, v: Option<Vec<String>>| d.xfn = Some(v.unwrap_or_default()));
-    f.add("invalid", boolean().describe("Whether the item leads to something that is not there.").context(ALL).readonly()).get(|i| i.target.invalid);
-    f.add("menus", integer().describe("Number of the menu that the item stands in.").context(VIEW_EDIT)).get(|i| i.menu).set(|d, v| d.menu = Some(v));
-    crate::meta::add_member(&mut f, &site.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));
+    f.add("xfn", array(string()).describe("XFN relationships of the link.").context(VIEW_EDIT_EMBED))
+        .sanitize_with(class_names).get(NavItem::xfn).set_nullable(|d, v: Option<Vec<String>>| d.xfn = Some(v.unwrap_or_default()));
+    f.add("invalid", boolean().describe("Whether the linked object no longer exists.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.target.invalid);
+    f.add("menus", integer().describe("ID of the menu that contains the menu item.").context(VIEW_EDIT)).get(|i| i.menu).set(|d, v| d.menu = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));
     f.keyword("links", links(site, post_type));
     f
 }
 
-/// Addresses that are left empty once cleaned are refused.
+/// Rejects URLs that are empty after sanitizing.
 fn fit_address(value: &Value) -> Result<bool, svc_schema::Error> {
     let text = svc_php::cast::to_text(value);
     if text.is_empty() || !svc_text::sanitize_url(&text).is_empty() {
         return Ok(true);
     }
-    Err(svc_schema::Error::new("rest_invalid_url", "This is not an address."))
+    Err(svc_schema::Error::new("rest_invalid_url", "The URL is invalid."))
 }
 
-/// The relations of posts, and that to what the item leads to.
-fn links(site: &Arc<Site>, post_type: &PostType) -> Value {
+/// Link relations of posts, and the relation to the linked object.
+fn links(site: &Arc<RestSite>, post_type: &PostType) -> Value {
     let mut links = schema_links(site, post_type);
     if let Value::Array(links) = &mut links {
         let href = links.first().map_or(Value::Null, |link| link["href"].clone());
         links.push(json!({
-            "title": "What the item leads to.",
+            "title": "The linked object.",
             "href": href,
             "rel": format!("{LINK_RELATION}menu-item-object"),
             "targetSchema": {"type": "object", "properties": {"object": {"type": "integer"}}},

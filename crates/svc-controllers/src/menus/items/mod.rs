@@ -1,14 +1,10 @@
-//! Items of menus: posts of a type of their own that lead to a post, a term, an archive or any address.
+//! Menu items: posts of type `nav_menu_item` that link to a post, a term, an archive or a URL.
 //!
-//! What an item leads to, and how its link looks, is kept in meta. Permissions are those of posts; to read, one has to be
-//! allowed to see menus too.
+//! The link's target and attributes are stored in meta. Permissions are those of posts; reading also requires the permission
+//! to view menus.
 
 mod fields;
-mod gone;
-mod load;
-mod new_pages;
-mod show;
-mod target;
+mod links;
 mod write;
 
 use std::sync::Arc;
@@ -23,80 +19,77 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{boolean, integer},
 };
+use svc_site::{
+    Access,
+    menus::item::{self, NavItem},
+};
 use svc_store::posts as stored_posts;
 
-use self::{
-    fields::{ItemFields, NavItem},
-    load::Linking,
-};
+use self::{fields::ItemFields, links::LinkContext};
 use super::check_read;
 use crate::{
-    Access, Site, caller,
+    RestSite,
+    args::context_arg,
+    caller,
     errors::{post_not_found, trash_not_supported},
-    posts::{Granted, Posts, checks, context_arg, params},
+    posts::{Authorized, Posts, params, validators},
     respond,
 };
 
-pub(crate) use self::{
-    gone::{post_gone, term_gone},
-    new_pages::page_published,
-    show::shown,
-};
-
-/// The family of items.
+/// The menu item routes.
 pub struct MenuItems {
-    site: Arc<Site>,
+    site: Arc<RestSite>,
     post_type: Arc<PostType>,
     posts: Arc<Posts>,
     fields: ItemFields,
     extra: ExtraFields,
 }
 
-/// What a change of an item of this type can say.
-pub(crate) fn edit_args(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Args {
+/// Parameters of updates of menu items.
+pub(crate) fn edit_args(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Args {
     fields::fields(site, post_type).with_extra(extra, &post_type.name).args(MethodKind::Editable)
 }
 
 impl MenuItems {
-    /// The family of this type.
-    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
-        let listed =
+    /// The routes of this post type.
+    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let list_params =
             params::ordered(params::params(site, post_type), 100, "asc", "menu_order", &params::orders(post_type));
         MenuItems {
             site: Arc::clone(site),
-            posts: Arc::new(Posts::new(site, post_type, extra).with_params(listed)),
+            posts: Arc::new(Posts::new(site, post_type, extra).with_params(list_params)),
             fields: fields::fields(site, post_type).with_extra(extra, &post_type.name),
             post_type: Arc::new(post_type.clone()),
             extra: extra.clone(),
         }
     }
 
-    /// The wire form of an item, without its links.
+    /// The response fields of an item, without links.
     async fn finish(&self, item: &NavItem, req: &Request, view: &View) -> Result<Map> {
         let mut data = self.fields.plan(view).prepare(item);
         if item.menu.is_none() {
-            // An item in no menu has no such member, as on the peer.
+            // WordPress omits this field for items without a menu.
             data.shift_remove("menus");
         }
         respond::finish(&self.extra, &self.post_type.name, item.post.id.0, data, req, view).await
     }
 
-    /// A response that shows one item as this request may see it.
+    /// A response with one item.
     async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
         let caller = caller(req);
         let loaded = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
-            let item = load::items(db, &self.site, &settings, vec![post])?.pop();
-            let linking = Linking {
+            let item = item::items(db, &self.site, &settings, vec![post])?.pop();
+            let link_context = LinkContext {
                 site: &self.site,
                 settings: &settings,
-                kind: &self.post_type,
+                post_type: &self.post_type,
                 caller: &caller,
                 access: &access,
                 view: &view,
             };
-            Ok(item.map(|item| (linking.links(&item), item)))
+            Ok(item.map(|item| (link_context.links(&item), item)))
         })?;
         let Some((links, item)) = loaded else { return Err(post_not_found()) };
         Ok(respond::single(self.finish(&item, req, &view).await?, links))
@@ -113,10 +106,10 @@ impl MenuItems {
         let view = respond::view(&req);
         let caller = caller(&req);
         let mut page = self.posts.page(&req, |db, settings, access, rows| {
-            let (site, kind) = (&self.site, &*self.post_type);
-            let linking = Linking { site, settings, kind, caller: &caller, access, view: &view };
-            let items = load::items(db, site, settings, rows)?;
-            Ok(items.into_iter().map(|item| (linking.links(&item), item)).collect())
+            let (site, post_type) = (&self.site, &*self.post_type);
+            let link_context = LinkContext { site, settings, post_type, caller: &caller, access, view: &view };
+            let items = item::items(db, site, settings, rows)?;
+            Ok(items.into_iter().map(|item| (link_context.links(&item), item)).collect())
         })?;
         let loaded: Vec<(Option<Links>, NavItem)> = std::mem::take(&mut page.items);
         let mut items = Vec::with_capacity(loaded.len());
@@ -128,17 +121,17 @@ impl MenuItems {
 
     // Fetch
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Granted> {
-        let granted = Arc::clone(&self.posts).can_fetch(req.clone()).await?;
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
+        let authorized = Arc::clone(&self.posts).can_fetch(req.clone()).await?;
         check_read(&self.site, &req)?;
-        Ok(granted)
+        Ok(authorized)
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
         }
-        self.show(&req, granted.post, respond::view(&req)).await
+        self.show(&req, authorized.post, respond::view(&req)).await
     }
 
     // Create
@@ -151,33 +144,33 @@ impl MenuItems {
         let id = self.save(&req, None).await?;
         let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
         let location = self.site.settings()?.urls.rest(&route);
-        let shown = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
-        Ok(shown.status(201).header("Location", location))
+        let response = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
+        Ok(response.status(201).header("Location", location))
     }
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn update(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
-        let id = self.save(&req, Some(granted.post)).await?;
+    async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+        let id = self.save(&req, Some(authorized.post)).await?;
         self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await
     }
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Granted> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
         Arc::clone(&self.posts).can_delete(req).await
     }
 
-    async fn delete(self: Arc<Self>, req: Request, granted: Granted) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         if !req.arg::<bool>("force")?.unwrap_or(false) {
             return Err(trash_not_supported());
         }
-        let id = granted.post.id;
-        let previous = self.show(&req, granted.post, respond::previous_view(&req, "view")).await?;
+        let id = authorized.post.id;
+        let previous = self.show(&req, authorized.post, respond::previous_view(&req, "view")).await?;
         self.site.write(move |tx| Ok(stored_posts::delete(tx, id)?.ok_or_else(post_not_found)?)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
@@ -189,13 +182,13 @@ impl Controller for MenuItems {
         let base = &self.post_type.rest_base;
         let schema = Schema::compile(self.fields.item_schema());
         let args = |kind| self.fields.args(kind);
-        let id = integer().describe("Number that identifies the item.");
-        let force = boolean().describe("Must be true: items have no trash.").default(false);
+        let id = integer().describe("The menu item's ID.");
+        let force = boolean().describe("Must be true: menu items cannot be trashed.").default(false);
         vec![
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
                 .allow_batch()
-                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()).sanitize_arg("status", checks::statuses(&self.site, &self.post_type)))
+                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()).sanitize_arg("status", validators::statuses(&self.site, &self.post_type)))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .schema(schema)

@@ -1,46 +1,29 @@
-//! Stores what a request makes of an item: its row and what it leads to.
+//! Creates and updates menu items: the post and its link target.
 
 use std::sync::Arc;
 
 use svc_model::{Post, PostId, TermId};
-use svc_php::Php;
 use svc_routing::{Request, Result};
+use svc_site::{
+    Settings, SiteResult,
+    menus::{
+        item::{self, Kind, MENU, NavItem},
+        save::{ORPHANED, Wanted, keep},
+        target::{self, Pointer, Target},
+    },
+    posts::draft::PostDraft,
+};
 use svc_store::{
     Db, StoredText, Tx,
     meta::{self, MetaKind},
     posts, terms,
 };
 
-use super::{
-    MenuItems,
-    fields::{ItemDraft, Kind, NavItem},
-    load,
-    target::{self, Pointer, Target},
-};
-use crate::{
-    Settings, Site, Stored, caller,
-    errors::post_not_found,
-    menus::{MENU, errors},
-    posts::draft::PostDraft,
-    respond,
-};
-
-/// Since when an item is in no menu, so that it can be cleared away one day.
-const ORPHANED: &str = "_menu_item_orphaned";
-
-/// What an item is to be.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Wanted {
-    pub(super) title: String,
-    pub(super) pointer: Pointer,
-    pub(super) parent: i64,
-    pub(super) link_target: String,
-    pub(super) classes: Vec<String>,
-    pub(super) xfn: String,
-}
+use super::{MenuItems, fields::ItemDraft};
+use crate::{RestSite, caller, errors::post_not_found, menus::errors, respond};
 
 impl MenuItems {
-    /// Creates or changes an item as the request says.
+    /// Creates or updates an item.
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
         let mut draft = ItemDraft::default();
         self.fields.apply(&mut draft, |name| respond::given(req, name))?;
@@ -55,26 +38,26 @@ impl MenuItems {
             ..PostDraft::default()
         };
         let menu = draft.menu.map(TermId);
-        let (family, caller) = (Arc::clone(&self.posts), caller(req));
+        let (posts_routes, caller) = (Arc::clone(&self.posts), caller(req));
         let (is_new, now) = (id.is_none(), self.site.now());
         let store = move |tx: &mut Tx| {
-            // Everything that the change depends on is read here, so that two changes at once are both stored.
+            // Read everything in the transaction, so that concurrent updates do not overwrite each other.
             let before = match id {
                 Some(id) => {
                     let post = posts::get(tx, id)?.ok_or_else(post_not_found)?;
-                    load::items(tx, &site, &settings, vec![post])?.pop()
+                    item::items(tx, &site, &settings, vec![post])?.pop()
                 }
                 None => None,
             };
-            let wanted = wanted(tx, &site, &settings, &draft, before.as_ref())?;
+            let item = merge(tx, &site, &settings, &draft, before.as_ref())?;
             if let Some(menu) = menu
                 && terms::get(tx, menu, Some(MENU))?.is_none()
             {
                 return Err(errors::invalid_menu().into());
             }
-            let row = PostDraft { title: Some(wanted.title.clone()), ..row.clone() };
-            let id = family.job(caller.clone(), row, id, Arc::clone(&settings)).run(tx)?;
-            keep(tx, id, &wanted)?;
+            let row = PostDraft { title: Some(item.title.clone()), ..row.clone() };
+            let id = posts_routes.job(caller.clone(), row, id, Arc::clone(&settings)).run(tx)?;
+            keep(tx, id, &item)?;
             match menu {
                 Some(menu) => {
                     terms::set_object_terms(tx, id, MENU, &[menu])?;
@@ -93,41 +76,41 @@ impl MenuItems {
     }
 }
 
-/// What an item is to be: what the request says, over what the item is.
-fn wanted(
+/// The item to store: the request's values, and stored values for missing ones.
+fn merge(
     db: &mut Db,
-    site: &Site,
+    site: &RestSite,
     settings: &Settings,
     draft: &ItemDraft,
     before: Option<&NavItem>,
-) -> Stored<Wanted> {
-    let text = |given: &Option<String>, now: &str| given.clone().unwrap_or_else(|| now.to_owned());
-    let now = |key: &str| before.map(|b| b.text(key)).unwrap_or_default();
-    let names = |given: &Option<Vec<String>>, now: Vec<String>| given.clone().unwrap_or(now).join(" ");
-    let mut wanted = Wanted {
+) -> SiteResult<Wanted> {
+    let text = |new: &Option<String>, stored: &str| new.clone().unwrap_or_else(|| stored.to_owned());
+    let stored_meta = |key: &str| before.map(|b| b.text(key)).unwrap_or_default();
+    let names = |new: &Option<Vec<String>>, stored: Vec<String>| new.clone().unwrap_or(stored).join(" ");
+    let mut item = Wanted {
         title: text(&draft.title, before.map(NavItem::title).unwrap_or_default()),
         pointer: Pointer {
-            kind: Kind::of(&text(&draft.kind, now("_menu_item_type"))),
-            object: text(&draft.object, now("_menu_item_object")),
+            kind: Kind::of(&text(&draft.kind, stored_meta("_menu_item_type"))),
+            object: text(&draft.object, stored_meta("_menu_item_object")),
             object_id: draft.object_id.unwrap_or_else(|| before.map(NavItem::object_id).unwrap_or_default()),
-            // What an item led to stays its address when it becomes a link of one's own.
+            // An item that becomes a custom link keeps the URL of its former target.
             url: text(&draft.url, before.and_then(|b| b.target.url.as_deref()).unwrap_or_default()),
         },
         parent: draft.parent.unwrap_or_else(|| before.map(NavItem::parent).unwrap_or_default()),
-        link_target: text(&draft.target, now("_menu_item_target")),
+        link_target: text(&draft.target, stored_meta("_menu_item_target")),
         classes: names(&draft.classes, before.map(NavItem::classes).unwrap_or_default())
             .split(' ')
             .map(str::to_owned)
             .collect(),
-        xfn: names(&draft.xfn, vec![now("_menu_item_xfn").to_owned()]),
+        xfn: names(&draft.xfn, vec![stored_meta("_menu_item_xfn").to_owned()]),
     };
-    if before.is_some_and(|b| b.post.id.0 == wanted.parent) {
-        wanted.parent = 0;
+    if before.is_some_and(|b| b.post.id.0 == item.parent) {
+        item.parent = 0;
     }
-    let pointer = &mut wanted.pointer;
+    let pointer = &mut item.pointer;
     match pointer.kind {
         Kind::Custom => {
-            if let Some(error) = errors::link_lacks(wanted.title.is_empty(), pointer.url.is_empty()) {
+            if let Some(error) = errors::link_lacks(item.title.is_empty(), pointer.url.is_empty()) {
                 return Err(error.into());
             }
             pointer.object = Kind::Custom.name().to_owned();
@@ -143,21 +126,21 @@ fn wanted(
                 pointer.object = object_of(db, site, pointer)?;
             }
             pointer.url.clear();
-            // A title that is that of the thing itself follows it.
+            // A title equal to the target's is not stored, so that it follows later changes of the target.
             let targets = target::load(db, site, settings, std::slice::from_ref(pointer))?;
-            if targets.first().is_some_and(|Target { title, .. }| *title == wanted.title) {
-                wanted.title.clear();
+            if targets.first().is_some_and(|Target { title, .. }| *title == item.title) {
+                item.title.clear();
             }
         }
     }
-    Ok(wanted)
+    Ok(item)
 }
 
-/// The type of the post, or the taxonomy of the term, that an item leads to.
+/// The post type or taxonomy of the item's target.
 ///
 /// # Errors
-/// `rest_post_invalid_id` or `rest_term_invalid_id` (400) when it does not exist; those of the store.
-fn object_of(db: &mut Db, site: &Site, pointer: &Pointer) -> Stored<String> {
+/// `rest_post_invalid_id` or `rest_term_invalid_id` (400) if the target does not exist; errors of the store.
+fn object_of(db: &mut Db, site: &RestSite, pointer: &Pointer) -> SiteResult<String> {
     let id = pointer.object_id.saturating_abs();
     if pointer.kind == Kind::PostType {
         let post = if id == 0 { None } else { posts::get(db, PostId(id))? };
@@ -166,25 +149,4 @@ fn object_of(db: &mut Db, site: &Site, pointer: &Pointer) -> Stored<String> {
     let term = if id == 0 { None } else { terms::get(db, TermId(id), None)? };
     let term = term.filter(|term| site.taxonomies.get(&term.taxonomy).is_some());
     Ok(term.ok_or_else(errors::invalid_term)?.taxonomy)
-}
-
-/// Stores what an item leads to and how its link looks.
-pub(super) fn keep(tx: &mut Tx, id: PostId, wanted: &Wanted) -> Stored<()> {
-    let pointer = &wanted.pointer;
-    // A link of one's own points at itself.
-    let object_id = if pointer.kind == Kind::Custom { id.0 } else { pointer.object_id };
-    let classes = Php::Array(wanted.classes.iter().map(|class| Php::from(class.as_str())).collect());
-    for (key, value) in [
-        ("_menu_item_type", StoredText::of(pointer.kind.name())),
-        ("_menu_item_menu_item_parent", StoredText::of(wanted.parent)),
-        ("_menu_item_object_id", StoredText::of(object_id)),
-        ("_menu_item_object", StoredText::of(&pointer.object)),
-        ("_menu_item_target", StoredText::of(&wanted.link_target)),
-        ("_menu_item_classes", StoredText::of(classes)),
-        ("_menu_item_xfn", StoredText::of(&wanted.xfn)),
-        ("_menu_item_url", StoredText::of(&pointer.url)),
-    ] {
-        meta::update(tx, MetaKind::Post, id.0, key, &value)?;
-    }
-    Ok(())
 }

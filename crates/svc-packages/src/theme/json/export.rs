@@ -1,4 +1,4 @@
-//! Settings and styles as a file of a theme, for another site to read.
+//! Export of settings and styles as a `theme.json` file.
 
 use serde::Serialize;
 use serde_json::{Map, Serializer, Value, ser::PrettyFormatter};
@@ -8,10 +8,10 @@ use super::{
     tables::{APPEARANCE_TOOLS, PRESETS},
 };
 
-/// What describes the format to editors of the file.
+/// URL of the JSON schema of the format.
 const SCHEMA: &str = "https://schemas.wp.org/wp/7.1/theme.json";
-/// What such a file may say.
-const MEMBERS: [&str; 11] = [
+/// Top-level properties of an exported file.
+const PROPERTIES: [&str; 11] = [
     "blockTypes",
     "customTemplates",
     "description",
@@ -24,17 +24,17 @@ const MEMBERS: [&str; 11] = [
     "variations",
     "version",
 ];
-/// Whose presets a theme brings along: later ones replace earlier ones of the same name.
+/// Origins of the presets that a theme exports. Later ones replace earlier ones of the same slug.
 const ORIGINS: [Origin; 2] = [Origin::Theme, Origin::Custom];
 
 impl ThemeJson {
-    /// The text of a `theme.json` that says the same: each setting's presets are one list, settings that
-    /// `appearanceTools` stands for are not spelled out, and members are in alphabetical order.
+    /// Formats the settings and styles as `theme.json`: each setting's presets are merged into one list, settings
+    /// implied by `appearanceTools` are omitted, and properties are in alphabetical order.
     ///
-    /// Source: the archive at the reference's route `export`.
+    /// Source: the archive returned by WordPress's `export` route.
     pub fn to_file(&self) -> String {
         let mut file = self.0.clone();
-        file.retain(|name, _| MEMBERS.contains(&name.as_str()));
+        file.retain(|name, _| PROPERTIES.contains(&name.as_str()));
         file.insert("$schema".to_owned(), SCHEMA.into());
         if let Some(Value::Object(settings)) = file.get_mut("settings") {
             flatten(settings);
@@ -49,12 +49,12 @@ impl ThemeJson {
         file.sort_all_objects();
         let mut out = Vec::new();
         let tabs = PrettyFormatter::with_indent(b"\t");
-        file.serialize(&mut Serializer::with_formatter(&mut out, tabs)).expect("values are written to memory");
+        file.serialize(&mut Serializer::with_formatter(&mut out, tabs)).expect("serializing to memory cannot fail");
         String::from_utf8(out).expect("JSON is UTF-8")
     }
 }
 
-/// Presets of all origins as one list, and `appearanceTools` for what it stands for.
+/// Collapses presets of all origins into one list, and settings into `appearanceTools`.
 fn flatten(settings: &mut Map<String, Value>) {
     let scale = [("spacing", "spacingScale")];
     for (group, name) in PRESETS.iter().map(|presets| presets.path).chain(scale) {
@@ -62,7 +62,7 @@ fn flatten(settings: &mut Map<String, Value>) {
         let of = |origin: &Origin| value.get(origin.name()).filter(|v| !v.is_null()).cloned();
         let by_origin: Vec<Value> = ORIGINS.iter().filter_map(of).collect();
         match by_origin.last() {
-            Some(Value::Array(_)) => *value = joined(&by_origin),
+            Some(Value::Array(_)) => *value = merge_presets(&by_origin),
             Some(last) => *value = last.clone(),
             None => {}
         }
@@ -83,12 +83,12 @@ fn flatten(settings: &mut Map<String, Value>) {
     }
 }
 
-/// Lists of presets as one: a later preset stands where one of its name has stood.
-fn joined(lists: &[Value]) -> Value {
+/// Merges lists of presets. A later preset replaces the one with the same slug, in its position.
+fn merge_presets(lists: &[Value]) -> Value {
     let mut all: Vec<Value> = Vec::new();
     for preset in lists.iter().filter_map(Value::as_array).flatten() {
-        match all.iter_mut().find(|known| known["slug"] == preset["slug"]) {
-            Some(known) => *known = preset.clone(),
+        match all.iter_mut().find(|existing| existing["slug"] == preset["slug"]) {
+            Some(existing) => *existing = preset.clone(),
             None => all.push(preset.clone()),
         }
     }
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_site_chose_is_in_the_file_of_the_theme() {
+    fn exports_user_settings() {
         let theme = json!({
             "version": 3, "extra": 1, "title": "T",
             "settings": {

@@ -1,7 +1,7 @@
-//! `theme.json`: the settings and styles of a theme, of the site's own choice, and of the server itself.
+//! `theme.json`: settings and styles of WordPress's defaults, the theme, and the user.
 //!
-//! Read ([`ThemeJson::new`]), laid over one another ([`ThemeJson::merge`]) and shown as the interface does. No CSS is
-//! made here.
+//! Files are parsed ([`ThemeJson::new`]), merged ([`ThemeJson::merge`]) and returned in the REST API's format. This
+//! module generates no CSS.
 
 mod export;
 mod spacing;
@@ -12,29 +12,29 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use tables::{APPEARANCE_TOOLS, SETTINGS, STATES, STYLES};
-pub use tables::{ELEMENTS, PRESETS, Presets};
+pub(crate) use tables::{ELEMENTS, PRESETS, Presets};
 
-/// The version of the format that is written.
+/// The current version of the format.
 pub const VERSION: u64 = 3;
-/// Members of nested members that are looked into; deeper ones are dropped.
+/// Maximum nesting depth; deeper properties are dropped.
 const MAX_DEPTH: usize = 24;
 
-/// Who says it. Presets are kept apart by this.
+/// Origin of settings and styles. Presets are stored per origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// The server itself.
+    /// WordPress's defaults.
     Default,
     /// The theme.
     Theme,
-    /// The site.
+    /// The user's customizations.
     Custom,
 }
 
 impl Origin {
-    /// All, in the order in which they are laid over one another.
+    /// All origins, in merge order.
     pub const ALL: [Origin; 3] = [Origin::Default, Origin::Theme, Origin::Custom];
 
-    /// The name in the interface.
+    /// The name in the REST API.
     pub fn name(self) -> &'static str {
         match self {
             Origin::Default => "default",
@@ -44,21 +44,21 @@ impl Origin {
     }
 }
 
-/// Settings and styles that were understood: unknown members are gone, presets stand under their origin.
+/// Validated settings and styles. Unknown properties are removed and presets are grouped by origin.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ThemeJson(Map<String, Value>);
 
 impl ThemeJson {
-    /// Understands a file or a stored text.
+    /// Parses a file or a stored document.
     pub fn new(source: Value, origin: Origin) -> Self {
         let Value::Object(mut source) = source else { return ThemeJson::default() };
         migrate(&mut source);
         if let Some(Value::Object(settings)) = source.get_mut("settings") {
-            opt_in(settings);
+            expand_appearance_tools(settings);
             clean_settings(settings, origin, true);
         }
         if let Some(Value::Object(styles)) = source.get_mut("styles") {
-            clean_styles(styles, Place::Page);
+            clean_styles(styles, StyleNode::Page);
         }
         for name in ["settings", "styles"] {
             if source.get(name).is_some_and(|v| v.as_object().is_none_or(Map::is_empty)) {
@@ -68,96 +68,96 @@ impl ThemeJson {
         ThemeJson(source)
     }
 
-    /// What the server says itself. Its values are those of the reference, which stored content relies on.
+    /// The default settings and styles. The values are WordPress's; stored content relies on them.
     pub fn core() -> &'static ThemeJson {
         static CORE: LazyLock<ThemeJson> = LazyLock::new(|| {
-            let source = serde_json::from_str(include_str!("core.json")).expect("the embedded file is JSON");
+            let source = serde_json::from_str(include_str!("core.json")).expect("core.json is invalid");
             ThemeJson::new(source, Origin::Default)
         });
         &CORE
     }
 
-    /// A member of the file, such as `title` or `customTemplates`.
+    /// A top-level property, such as `title` or `customTemplates`.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
 
-    /// All members.
+    /// All top-level properties.
     pub fn members(&self) -> &Map<String, Value> {
         &self.0
     }
 
-    /// The settings; null without any.
+    /// The settings; null if there are none.
     pub fn settings(&self) -> &Value {
         self.0.get("settings").unwrap_or(&Value::Null)
     }
 
-    /// The styles; null without any.
+    /// The styles; null if there are none.
     pub fn styles(&self) -> &Value {
         self.0.get("styles").unwrap_or(&Value::Null)
     }
 
-    /// Gives blocks the variations of their styles: `of_blocks` holds `(name, blocks, styles)`.
+    /// Adds style variations of blocks. `of_blocks` contains `(name, blocks, styles)`.
     ///
-    /// What stands in the styles for all blocks of a variation, under `variations`, is put at each of them; what a block
-    /// says itself counts more than that, and that more than what the variation's own file says.
-    pub fn add_variations(&mut self, of_blocks: &[(String, Vec<String>, Value)]) {
+    /// Styles of a variation, from `variations` in the top-level styles, are copied to each of its blocks. Styles
+    /// defined for the block itself take precedence over them, and they take precedence over the variation's own file.
+    pub(crate) fn add_variations(&mut self, of_blocks: &[(String, Vec<String>, Value)]) {
         let shared = self.0.get_mut("styles").and_then(|s| s.as_object_mut()?.shift_remove("variations"));
         let shared = shared.unwrap_or_default();
         for (name, blocks, styles) in of_blocks {
-            let mut below = styles.clone();
+            let mut target = styles.clone();
             if let Some(shared) = shared.get(name) {
-                lay_over(&mut below, shared);
+                replace_recursive(&mut target, shared);
             }
-            if below.as_object().is_none_or(Map::is_empty) {
+            if target.as_object().is_none_or(Map::is_empty) {
                 continue;
             }
             let styles = self.0.entry("styles").or_insert_with(|| Value::Object(Map::new()));
             for block in blocks {
                 let own = &mut styles["blocks"][block]["variations"][name];
-                let over = std::mem::replace(own, below.clone());
+                let over = std::mem::replace(own, target.clone());
                 if over.is_object() {
-                    lay_over(own, &over);
+                    replace_recursive(own, &over);
                 }
             }
         }
     }
 
-    /// Lays `over` on top: members replace one another, presets only those of the same origin.
+    /// Merges `over` on top: its properties replace existing ones, its presets only those of the same origin.
     ///
-    /// Lists are joined place by place, as PHP's `array_replace_recursive` does; so a child theme's first template replaces
-    /// the parent's first.
+    /// Lists are merged by index, like PHP's `array_replace_recursive`. For example, the first template of a child
+    /// theme replaces the parent's first template.
     pub fn merge(&mut self, over: &ThemeJson) {
         let mut settings = self.0.remove("settings");
         for (name, value) in &over.0 {
             if name != "settings" {
-                lay_over(self.0.entry(name.clone()).or_insert(Value::Null), value);
+                replace_recursive(self.0.entry(name.clone()).or_insert(Value::Null), value);
             }
         }
         if let Some(new) = over.0.get("settings") {
-            let below = settings.get_or_insert(Value::Null);
-            lay_over(below, new);
-            replace_lists(below, new);
+            let target = settings.get_or_insert(Value::Null);
+            replace_recursive(target, new);
+            replace_lists(target, new);
             for (block, of_block) in new["blocks"].as_object().into_iter().flatten() {
-                replace_lists(&mut below["blocks"][block], of_block);
+                replace_lists(&mut target["blocks"][block], of_block);
             }
         }
         if let Some(mut settings) = settings {
-            protect_defaults(&mut settings);
+            drop_redefined_defaults(&mut settings);
             self.0.insert("settings".to_owned(), settings);
         }
     }
 }
 
-/// Lists that are one value are replaced, not joined.
-fn replace_lists(below: &mut Value, new: &Value) {
+/// Replaces lists that represent a single value instead of merging them.
+fn replace_lists(target: &mut Value, new: &Value) {
     let mut replace = |group: &str, name: &str, origin: Option<&str>| {
         let new = &new[group][name];
-        let (new, below) = match origin {
-            Some(origin) => (&new[origin], &mut below[group][name][origin]),
-            None => (new, &mut below[group][name]),
+        let (new, target) = match origin {
+            Some(origin) => (&new[origin], &mut target[group][name][origin]),
+            None => (new, &mut target[group][name]),
         };
-        *below = new.clone();
+        *target = new.clone();
     };
     if new["spacing"]["units"].is_array() {
         replace("spacing", "units", None);
@@ -172,8 +172,8 @@ fn replace_lists(below: &mut Value, new: &Value) {
     }
 }
 
-/// A theme does not redefine defaults that are offered beside its own presets: its presets of the same name go.
-fn protect_defaults(settings: &mut Value) {
+/// Removes theme presets that have the slug of a default preset, if the defaults are enabled.
+fn drop_redefined_defaults(settings: &mut Value) {
     for presets in PRESETS {
         let (group, name) = presets.path;
         let Some(offered) = presets.defaults.map(|d| settings[group][d] == true) else { continue };
@@ -188,31 +188,31 @@ fn protect_defaults(settings: &mut Value) {
 }
 
 /// PHP's `array_replace_recursive`.
-fn lay_over(below: &mut Value, over: &Value) {
-    match (below, over) {
-        (Value::Object(below), Value::Object(over)) => {
+fn replace_recursive(target: &mut Value, over: &Value) {
+    match (target, over) {
+        (Value::Object(target), Value::Object(over)) => {
             for (name, value) in over {
-                match below.get_mut(name) {
-                    Some(known) => lay_over(known, value),
+                match target.get_mut(name) {
+                    Some(known) => replace_recursive(known, value),
                     None => {
-                        below.insert(name.clone(), value.clone());
+                        target.insert(name.clone(), value.clone());
                     }
                 }
             }
         }
-        (Value::Array(below), Value::Array(over)) => {
-            for (place, value) in over.iter().enumerate() {
-                match below.get_mut(place) {
-                    Some(known) => lay_over(known, value),
-                    None => below.push(value.clone()),
+        (Value::Array(target), Value::Array(over)) => {
+            for (node, value) in over.iter().enumerate() {
+                match target.get_mut(node) {
+                    Some(known) => replace_recursive(known, value),
+                    None => target.push(value.clone()),
                 }
             }
         }
-        (below, over) => *below = over.clone(),
+        (target, over) => *target = over.clone(),
     }
 }
 
-/// Older files to the present version: what a theme of version 2 defines, it defines instead of the defaults.
+/// Migrates older files to the current version. Presets defined by a version 2 theme replace the defaults.
 fn migrate(source: &mut Map<String, Value>) {
     let version = source.get("version").and_then(Value::as_u64).unwrap_or(1);
     if version < VERSION
@@ -234,8 +234,8 @@ fn migrate(source: &mut Map<String, Value>) {
     source.insert("version".to_owned(), VERSION.into());
 }
 
-/// `appearanceTools` stands for many settings.
-fn opt_in(settings: &mut Map<String, Value>) {
+/// Expands `appearanceTools` into the settings that it enables.
+fn expand_appearance_tools(settings: &mut Map<String, Value>) {
     let on = |settings: &mut Map<String, Value>| {
         if settings.get("appearanceTools") != Some(&Value::Bool(true)) {
             return;
@@ -257,12 +257,12 @@ fn opt_in(settings: &mut Map<String, Value>) {
     }
 }
 
-/// Drops what is no setting, and puts presets under their origin.
-fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, of_page: bool) {
+/// Drops unknown settings and groups presets by origin.
+fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, is_top_level: bool) {
     settings.retain(|name, value| match SETTINGS.iter().find(|(known, _)| known == name) {
         Some((_, [])) => true,
-        Some((_, members)) => keep_members(value, members),
-        None => of_page && name == "blocks",
+        Some((_, members)) => retain_properties(value, members),
+        None => is_top_level && name == "blocks",
     });
     if origin != Origin::Default
         && let Some(spacing) = settings.get_mut("spacing").and_then(Value::as_object_mut)
@@ -272,13 +272,13 @@ fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, of_page: bo
     for presets in PRESETS {
         let (group, name) = presets.path;
         if let Some(list) = settings.get_mut(group).and_then(|g| g.get_mut(name)).filter(|l| l.is_array()) {
-            *list = under(origin, list.take());
+            *list = group_by_origin(origin, list.take());
         }
     }
     if let Some(scale) = settings.get_mut("spacing").and_then(|g| g.get_mut("spacingScale"))
         && Origin::ALL.iter().all(|o| scale.get(o.name()).is_none())
     {
-        *scale = under(origin, scale.take());
+        *scale = group_by_origin(origin, scale.take());
     }
     if let Some(blocks) = settings.get_mut("blocks").and_then(Value::as_object_mut) {
         blocks.retain(|name, block| {
@@ -294,20 +294,20 @@ fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, of_page: bo
     }
 }
 
-fn under(origin: Origin, value: Value) -> Value {
+fn group_by_origin(origin: Origin, value: Value) -> Value {
     Value::Object(Map::from_iter([(origin.name().to_owned(), value)]))
 }
 
-/// Keeps these members of an object; whether there is anything left.
-fn keep_members(value: &mut Value, names: &[&str]) -> bool {
+/// Retains the named properties of an object and returns whether any are left.
+fn retain_properties(value: &mut Value, names: &[&str]) -> bool {
     let Some(members) = value.as_object_mut() else { return false };
     members.retain(|name, _| names.contains(&name.as_str()));
     !members.is_empty()
 }
 
-/// What styles belong to, which decides what stands in them.
+/// Kind of object that styles belong to, which determines the valid properties.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum StyleNode {
     Page,
     Block,
     Variation,
@@ -316,43 +316,43 @@ enum Place {
     State,
 }
 
-impl Place {
-    /// What the members of this member are styles of.
-    fn inside(self, name: &str) -> Option<Place> {
+impl StyleNode {
+    /// The kind of the objects in the property `name`.
+    fn child(self, name: &str) -> Option<StyleNode> {
         Some(match (self, name) {
-            (Place::Page, "blocks") => Place::Block,
-            (Place::Variation, "blocks") => Place::BlockOfVariation,
-            // Those of the page are for all blocks that have a variation of the name.
-            (Place::Page | Place::Block, "variations") => Place::Variation,
-            (Place::Element | Place::State, "elements") => return None,
-            (_, "elements") => Place::Element,
+            (StyleNode::Page, "blocks") => StyleNode::Block,
+            (StyleNode::Variation, "blocks") => StyleNode::BlockOfVariation,
+            // Variations in the page's styles apply to all blocks with a variation of that name.
+            (StyleNode::Page | StyleNode::Block, "variations") => StyleNode::Variation,
+            (StyleNode::Element | StyleNode::State, "elements") => return None,
+            (_, "elements") => StyleNode::Element,
             _ => return None,
         })
     }
 }
 
-/// Drops what is no style, and resolves short names of presets.
-fn clean_styles(styles: &mut Map<String, Value>, place: Place) {
+/// Drops unknown styles and expands references to presets.
+fn clean_styles(styles: &mut Map<String, Value>, node: StyleNode) {
     styles.retain(|name, value| match STYLES.iter().find(|(known, _)| known == name) {
         Some((_, members)) => {
-            if !members.is_empty() && !keep_members(value, members) {
+            if !members.is_empty() && !retain_properties(value, members) {
                 return false;
             }
             resolve(value, 0);
             true
         }
-        None => clean_nested(name, value, place),
+        None => clean_nested(name, value, node),
     });
 }
 
-/// Cleans further styles inside; whether there is anything left.
-fn clean_nested(kind: &str, value: &mut Value, place: Place) -> bool {
+/// Cleans nested styles and returns whether any are left.
+fn clean_nested(kind: &str, value: &mut Value, node: StyleNode) -> bool {
     let Some(members) = value.as_object_mut() else { return false };
     if STATES.contains(&kind) {
-        clean_styles(members, Place::State);
+        clean_styles(members, StyleNode::State);
         return !members.is_empty();
     }
-    let Some(inside) = place.inside(kind) else { return false };
+    let Some(child) = node.child(kind) else { return false };
     members.retain(|name, value| {
         let is_known = match kind {
             "elements" => ELEMENTS.iter().any(|(known, _)| known == name),
@@ -363,13 +363,13 @@ fn clean_nested(kind: &str, value: &mut Value, place: Place) -> bool {
         if kind == "elements" && !matches!(name.as_str(), "link" | "button") {
             styles.retain(|name, _| !STATES.contains(&name.as_str()));
         }
-        clean_styles(styles, inside);
+        clean_styles(styles, child);
         !styles.is_empty()
     });
     !members.is_empty()
 }
 
-/// Whether this can be the name of a block.
+/// Returns whether `name` is a valid block name.
 fn is_block_name(name: &str) -> bool {
     name.split_once('/').is_some_and(|(space, name)| {
         let is_word = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
@@ -377,7 +377,7 @@ fn is_block_name(name: &str) -> bool {
     })
 }
 
-/// `var:preset|color|base` is short for `var(--wp--preset--color--base)`.
+/// Expands `var:preset|color|base` to `var(--wp--preset--color--base)`.
 fn resolve(value: &mut Value, depth: usize) {
     match value {
         Value::String(text) => {
@@ -405,9 +405,9 @@ mod tests {
         assert_eq!(merged.pointer(path).unwrap_or(&Value::Null), &expected, "{path}");
     }
 
-    /// What the reference shows of such themes, at `global-styles/themes/…`.
+    /// WordPress's responses for these themes, from `global-styles/themes/…`.
     #[test]
-    fn a_theme_is_laid_over_the_defaults() {
+    fn merges_themes_with_the_defaults() {
         let theme = json!({"version": 3, "settings": {"appearanceTools": true, "nonsense": 1,
             "color": {"palette": [{"slug": "black", "color": "#010101"}, {"slug": "own", "color": "#020202"}], "x": 1},
             "spacing": {"margin": false}, "custom": {"any": {"thing": [1]}}}});
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn styles_keep_what_is_known() {
+    fn drops_unknown_styles() {
         let theme = json!({"version": 3, "styles": {
             "color": {"text": "var:preset|color|base", "bogus": "x"}, "bogus": {"x": 1},
             "elements": {"bogus": {"color": {"text": "red"}}, "h1": {":hover": {"color": {"text": "red"}}},
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn variations_of_blocks_are_put_at_the_blocks() {
+    fn copies_variations_to_their_blocks() {
         let mut json = ThemeJson::new(
             json!({"styles": {
                 "variations": {"dark": {"color": {"text": "white"}, "elements": {"link": {"color": {"text": "blue"}}}},
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_theme_joins_lists_place_by_place() {
+    fn child_themes_merge_lists_by_index() {
         let read = |value| ThemeJson::new(value, Origin::Theme);
         let mut parent = read(json!({"customTemplates": [{"name": "wide", "postTypes": ["post"]}, {"name": "bare"}],
             "settings": {"spacing": {"units": ["px", "rem"]}}}));

@@ -1,22 +1,22 @@
-//! Sizes of space that a theme describes by a scale: a middle one, and steps below and above it.
+//! Spacing sizes computed from a scale: a medium size, and steps below and above it.
 //!
 //! Source: `WP_Theme_JSON::compute_spacing_sizes`.
 
 use serde_json::{Map, Value, json};
 
-/// The scale of themes that name only parts of one.
+/// Scale of themes that define only parts of one.
 const OPERATOR: &str = "*";
 const INCREMENT: f64 = 1.5;
 const STEPS: f64 = 7.0;
-const MIDDLE: f64 = 1.5;
+const MEDIUM: f64 = 1.5;
 const UNIT: &str = "rem";
-/// Steps that a scale may have.
-const MOST_STEPS: f64 = 100.0;
-/// The slug of the middle, and how far slugs are apart.
-const MIDDLE_SLUG: i64 = 50;
-const APART: i64 = 10;
+/// Maximum number of steps.
+const MAX_STEPS: f64 = 100.0;
+/// Slug of the medium size, and the distance between slugs.
+const MEDIUM_SLUG: i64 = 50;
+const SLUG_STEP: i64 = 10;
 
-/// Puts the sizes of the scale among those that are named, where a scale is given.
+/// Adds the sizes of the scale, if there is one, to the named sizes.
 pub(super) fn compute(spacing: &mut Map<String, Value>) {
     let Some(scale) = spacing.get("spacingScale").filter(|scale| scale.is_object()) else { return };
     let mut sizes = sizes(scale);
@@ -26,43 +26,43 @@ pub(super) fn compute(spacing: &mut Map<String, Value>) {
             None => sizes.push(named.clone()),
         }
     }
-    // Slugs that are no numbers come first.
+    // Slugs that are not numbers come first.
     sizes.sort_by_key(|size| size["slug"].as_str().and_then(|slug| slug.parse::<i64>().ok()).unwrap_or_default());
     spacing.insert("spacingSizes".to_owned(), Value::Array(sizes));
 }
 
-/// The sizes of a scale, the smallest first; none when it makes no sense.
+/// The sizes of a scale in ascending order; empty if the scale is invalid.
 fn sizes(scale: &Value) -> Vec<Value> {
     let number = |name: &str, default: f64| match &scale[name] {
         Value::Null => Some(default),
-        given => given.as_f64(),
+        value => value.as_f64(),
     };
-    let (Some(increment), Some(steps), Some(middle)) =
-        (number("increment", INCREMENT), number("steps", STEPS), number("mediumStep", MIDDLE))
+    let (Some(increment), Some(steps), Some(medium)) =
+        (number("increment", INCREMENT), number("steps", STEPS), number("mediumStep", MEDIUM))
     else {
         return Vec::new();
     };
     let operator = scale["operator"].as_str().unwrap_or(OPERATOR);
     let unit = scale["unit"].as_str().unwrap_or(UNIT);
-    let is_whole = !unit.is_empty() && increment > 0.0 && (1.0..=MOST_STEPS).contains(&steps);
+    let is_whole = !unit.is_empty() && increment > 0.0 && (1.0..=MAX_STEPS).contains(&steps);
     if !is_whole || !matches!(operator, "+" | "*") {
         return Vec::new();
     }
     let size = |name: String, slug: i64, value: f64| json!({"name": name, "slug": slug.to_string(), "size": format!("{}{unit}", (value * 100.0).round() / 100.0)});
-    let name = |nth: i64, word: &str| match nth {
-        1 => word.to_owned(),
-        2 => format!("X-{word}"),
-        n => format!("{}X-{word}", n - 1),
+    let name = |step: i64, label: &str| match step {
+        1 => label.to_owned(),
+        2 => format!("X-{label}"),
+        n => format!("{}X-{label}", n - 1),
     };
     let steps = steps.trunc() as i64;
-    // Half of them, rounded up, are the middle and what is below it.
+    // Half of the steps, rounded up: the medium size and those below it.
     let half = (steps + 1) / 2;
-    let (mut below, mut left, mut value) = (Vec::new(), half - 1, middle);
-    while left > 0 {
-        let nth = below.len() as i64 + 1;
+    let (mut result, mut remaining, mut value) = (Vec::new(), half - 1, medium);
+    while remaining > 0 {
+        let step = result.len() as i64 + 1;
         // There are no slugs below the first.
-        if MIDDLE_SLUG <= APART * nth {
-            left = 0;
+        if MEDIUM_SLUG <= SLUG_STEP * step {
+            remaining = 0;
             break;
         }
         value = match operator {
@@ -70,34 +70,34 @@ fn sizes(scale: &Value) -> Vec<Value> {
             _ if increment > 1.0 => value / increment,
             _ => value * increment,
         };
-        // Steps for which there is no room below stand above.
+        // Steps that do not fit below the medium size are added above it.
         if value <= 0.0 {
             break;
         }
-        below.push(size(name(nth, "Small"), MIDDLE_SLUG - APART * nth, value));
-        left -= 1;
+        result.push(size(name(step, "Small"), MEDIUM_SLUG - SLUG_STEP * step, value));
+        remaining -= 1;
     }
-    below.reverse();
-    below.push(size("Medium".to_owned(), MIDDLE_SLUG, middle));
-    value = middle;
-    for nth in 1..=steps - half + left {
+    result.reverse();
+    result.push(size("Medium".to_owned(), MEDIUM_SLUG, medium));
+    value = medium;
+    for step in 1..=steps - half + remaining {
         value = match operator {
             "+" => value + increment,
             _ if increment > 1.0 => value * increment,
             _ => value / increment,
         };
-        below.push(size(name(nth, "Large"), MIDDLE_SLUG + APART * nth, value));
+        result.push(size(name(step, "Large"), MEDIUM_SLUG + SLUG_STEP * step, value));
     }
-    below
+    result
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Sizes of scales as a recorded site computed them.
+    /// Sizes that WordPress computes for these scales.
     #[test]
-    fn scales_give_sizes() {
+    fn computes_sizes_of_scales() {
         let rows = [
             (
                 json!({"operator": "+", "increment": 0.5, "steps": 5, "mediumStep": 2, "unit": "rem"}),
@@ -118,20 +118,20 @@ mod tests {
             (json!({"steps": 0}), ""),
         ];
         for (scale, expected) in rows {
-            let shown: Vec<String> = sizes(&scale)
+            let actual: Vec<String> = sizes(&scale)
                 .iter()
                 .map(|size| ["name", "slug", "size"].map(|member| size[member].as_str().unwrap().to_owned()).join(" "))
                 .collect();
-            assert_eq!(shown.join(", "), expected, "{scale}");
+            assert_eq!(actual.join(", "), expected, "{scale}");
         }
         let slugs = |scale: Value| sizes(&scale).len();
         assert_eq!(slugs(json!({"operator": "+", "increment": 10, "steps": 12, "mediumStep": 50, "unit": "px"})), 11);
     }
 
     #[test]
-    fn named_sizes_stand_among_those_of_the_scale() {
-        let given = json!({"spacingScale": {"steps": 3}, "spacingSizes": [{"slug": "50", "size": "1px"}, {"slug": "b", "size": "2px"}]});
-        let Value::Object(mut spacing) = given else { panic!("a map") };
+    fn merges_named_sizes_with_the_scale() {
+        let value = json!({"spacingScale": {"steps": 3}, "spacingSizes": [{"slug": "50", "size": "1px"}, {"slug": "b", "size": "2px"}]});
+        let Value::Object(mut spacing) = value else { panic!("expected an object") };
         compute(&mut spacing);
         let sizes: Vec<&str> =
             spacing["spacingSizes"].as_array().unwrap().iter().filter_map(|s| s["size"].as_str()).collect();

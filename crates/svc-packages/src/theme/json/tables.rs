@@ -1,6 +1,6 @@
-//! Which members `theme.json` has, and which of its settings are lists of presets.
+//! Valid properties of `theme.json`, and the settings that are lists of presets.
 
-/// Members of `settings`, each with its own members; a setting without any is taken as it is.
+/// Properties of `settings` and their own properties. A setting without any accepts any value.
 #[rustfmt::skip]
 pub(super) const SETTINGS: &[(&str, &[&str])] = &[
     ("appearanceTools", &[]),
@@ -23,7 +23,7 @@ pub(super) const SETTINGS: &[(&str, &[&str])] = &[
                      "textIndent", "textTransform", "writingMode"]),
 ];
 
-/// Members of `styles` (of the page, of an element, of a block).
+/// Properties of `styles` (of the page, of an element or of a block).
 #[rustfmt::skip]
 pub(super) const STYLES: &[(&str, &[&str])] = &[
     ("background", &["backgroundAttachment", "backgroundImage", "backgroundPosition", "backgroundRepeat",
@@ -40,9 +40,9 @@ pub(super) const STYLES: &[(&str, &[&str])] = &[
                      "textColumns", "textDecoration", "textIndent", "textTransform", "writingMode"]),
 ];
 
-/// Elements that have styles, and what they are in a page.
+/// Elements that can have styles, with their selectors.
 #[rustfmt::skip]
-pub const ELEMENTS: &[(&str, &str)] = &[
+pub(crate) const ELEMENTS: &[(&str, &str)] = &[
     ("link", "a:where(:not(.wp-element-button))"),
     ("heading", "h1, h2, h3, h4, h5, h6"),
     ("h1", "h1"), ("h2", "h2"), ("h3", "h3"), ("h4", "h4"), ("h5", "h5"), ("h6", "h6"),
@@ -53,10 +53,10 @@ pub const ELEMENTS: &[(&str, &str)] = &[
     ("textInput", "textarea, input:where([type=email],[type=number],[type=password],[type=search],[type=text],[type=tel],[type=url])"),
 ];
 
-/// States of links and buttons that have styles of their own.
+/// Pseudo-classes of links and buttons that can have styles.
 pub(super) const STATES: &[&str] = &[":link", ":any-link", ":visited", ":hover", ":focus", ":focus-visible", ":active"];
 
-/// Settings that `appearanceTools` switches on where a theme says nothing.
+/// Settings that `appearanceTools` enables unless the theme sets them.
 #[rustfmt::skip]
 pub(super) const APPEARANCE_TOOLS: &[(&str, &[&str])] = &[
     ("background", &["backgroundImage", "backgroundSize", "gradient"]),
@@ -69,22 +69,22 @@ pub(super) const APPEARANCE_TOOLS: &[(&str, &[&str])] = &[
 ];
 
 /// A setting that is a list of presets.
-pub struct Presets {
+pub(crate) struct Presets {
     /// Group and name of the setting.
-    pub path: (&'static str, &'static str),
-    /// The setting of the same group that says whether the defaults are offered: then a theme cannot redefine them.
-    pub defaults: Option<&'static str>,
-    /// Member of a preset that is its value in CSS; none for those that are no values.
-    pub value: Option<&'static str>,
-    /// The word in the name of their custom properties.
-    pub word: &'static str,
-    /// Endings of class names, each with the property that the class sets.
-    pub classes: &'static [(&'static str, &'static str)],
+    pub(crate) path: (&'static str, &'static str),
+    /// Setting of the same group that enables the default presets. If it is on, themes cannot redefine them.
+    pub(crate) defaults: Option<&'static str>,
+    /// Property of a preset that contains its CSS value, if it has one.
+    pub(crate) value: Option<&'static str>,
+    /// Part of the names of the custom properties.
+    pub(crate) word: &'static str,
+    /// Suffixes of class names, each with the CSS property that the class sets.
+    pub(crate) classes: &'static [(&'static str, &'static str)],
 }
 
-/// All settings that are lists of presets, in the order of the reference's style sheet.
+/// All preset settings, in the order of WordPress's style sheet.
 #[rustfmt::skip]
-pub const PRESETS: &[Presets] = &[
+pub(crate) const PRESETS: &[Presets] = &[
     Presets { path: ("dimensions", "aspectRatios"), defaults: Some("defaultAspectRatios"), value: Some("ratio"), word: "aspect-ratio", classes: &[] },
     Presets { path: ("color", "palette"), defaults: Some("defaultPalette"), value: Some("color"), word: "color",
               classes: &[("color", "color"), ("background-color", "background-color"), ("border-color", "border-color")] },

@@ -1,0 +1,123 @@
+//! Data of attachments in addition to those of posts.
+
+use std::collections::HashMap;
+
+use svc_model::{Post, PostId, PostType};
+use svc_resource::Plan;
+use svc_routing::Result;
+use svc_site::{
+    Settings, SiteResult,
+    errors::media as errors,
+    media::{
+        attached::{Attached, Parent},
+        sizes,
+    },
+    permalinks,
+    posts::draft::PostDraft,
+};
+use svc_store::{Db, Meta, posts};
+
+use crate::{
+    RestSite,
+    posts::{LoadedPost, item::PostItem},
+};
+
+/// The files of these attachments, and the permalinks of the posts to which they are attached: two queries and those
+/// for permalinks, regardless of the number of attachments.
+pub(crate) fn attached(
+    db: &mut Db,
+    site: &RestSite,
+    settings: &Settings,
+    rows: &[Post],
+    meta: &HashMap<i64, Meta>,
+) -> SiteResult<HashMap<PostId, (Attached, Option<String>)>> {
+    let mut ids: Vec<PostId> = rows.iter().map(|p| p.parent).filter(|id| !id.is_none()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let found = if ids.is_empty() { Vec::new() } else { posts::get_many(db, &ids)? };
+    let mut pages = permalinks::of_posts(db, site, settings, &found)?;
+    pages.retain(|id, _| {
+        found.iter().any(|p| p.id == *id && site.types.get(&p.post_type).is_some_and(PostType::is_viewable))
+    });
+    let parent = |post: &Post| Parent {
+        id: post.id,
+        post_type: post.post_type.clone(),
+        href: settings.urls.rest(&permalinks::route(site, post)),
+    };
+    let parents: HashMap<PostId, Parent> = found.iter().map(|p| (p.id, parent(p))).collect();
+    let none = Meta::default();
+    let attach = |post: &Post| {
+        let mut attached = Attached::new(meta.get(&post.id.0).unwrap_or(&none));
+        attached.parent = parents.get(&post.parent).cloned();
+        (post.id, (attached, pages.get(&post.parent).cloned()))
+    };
+    Ok(rows.iter().map(attach).collect())
+}
+
+/// Reads missing file sizes from the storage, if the plan contains them.
+pub(crate) async fn measure(
+    site: &RestSite,
+    loaded: &mut [LoadedPost],
+    plan: &Plan<'_, PostItem, PostDraft>,
+) -> Result<()> {
+    if !plan.wants("filesize") {
+        return Ok(());
+    }
+    for item in loaded {
+        if let Some(attached) = &mut item.item.attached
+            && attached.file_size().is_none()
+            && !attached.file.is_empty()
+        {
+            attached.measured = site.uploads.size(&attached.file).await.map_err(|e| errors::storage(&e))?;
+        }
+    }
+    Ok(())
+}
+
+impl PostItem {
+    /// The files of an attachment; none for other post types.
+    pub(crate) fn files(&self) -> &Attached {
+        static NONE: Attached = Attached::NONE;
+        self.attached.as_ref().unwrap_or(&NONE)
+    }
+
+    pub(crate) fn is_image(&self) -> bool {
+        self.post.mime_type.starts_with("image/")
+    }
+
+    pub(crate) fn source_url(&self) -> String {
+        self.files().url(&self.settings, &self.post.guid)
+    }
+
+    /// The HTML or shortcode of an attachment's file, which precedes its description.
+    ///
+    /// Source: `prepend_attachment`.
+    pub(crate) fn file_element(&self) -> Option<String> {
+        let files = self.attached.as_ref()?;
+        let url = svc_text::esc_url(&self.source_url());
+        let media_type = self.post.mime_type.split('/').next().unwrap_or_default();
+        if media_type == "audio" {
+            return Some(format!("[audio src=\"{url}\"]"));
+        }
+        if media_type == "video" {
+            let size = match files.dimensions() {
+                (0, _) | (_, 0) => String::new(),
+                (width, height) => format!(" width=\"{width}\" height=\"{height}\""),
+            };
+            return Some(format!("[video src=\"{url}\"{size}]"));
+        }
+        let medium =
+            sizes::named(&self.site, &self.settings, "medium").filter(|_| self.is_image() || files.has_sizes());
+        let inner = match medium {
+            Some(size) => files.element(&self.settings, &self.source_url(), &size, None),
+            None if self.post.title.is_empty() => {
+                svc_text::esc_html(svc_media::split_extension(svc_text::basename(&files.file, "")).0)
+            }
+            None => self.post.title.clone(),
+        };
+        Some(format!("<p class=\"attachment\"><a href='{url}'>{inner}</a></p>"))
+    }
+}
+
+/// Statuses that media can have.
+pub(crate) const STATUSES: [&str; 3] = ["inherit", "private", "trash"];

@@ -1,0 +1,60 @@
+//! Data of a request beyond its parameters: caller, session, application password and client address.
+
+use svc_auth::Caller;
+use svc_render::{blocks::site_blocks::BlockViewer, feeds::MissingFeeds};
+use svc_routing::{Method, Request};
+use svc_site::{Settings, UnlockedPosts};
+
+use crate::rest_site::RestSite;
+
+/// UUID of the application password that authenticated the request. A request extension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppPassword(pub String);
+
+/// Token of the session whose cookie authenticated the request. Nonces are bound to it. A request extension.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SessionToken(pub svc_auth::Secret);
+
+/// Client IP address: the socket's, or the one that a trusted proxy forwards. A request extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientAddress(pub std::net::IpAddr);
+
+/// The client IP address of a request; 127.0.0.1 if it is unknown.
+pub(crate) fn client_address(req: &Request) -> std::net::IpAddr {
+    req.extensions().get::<ClientAddress>().map_or(std::net::Ipv4Addr::LOCALHOST.into(), |client| client.0)
+}
+
+/// The caller of a request; anonymous if it is not authenticated.
+pub fn caller(req: &Request) -> Caller {
+    req.caller::<Caller>().cloned().unwrap_or_default()
+}
+
+/// Whether a write permission can be rejected without loading its object: the check runs only to compute `Allow`, and
+/// the caller is anonymous.
+pub(crate) fn only_reads(req: &Request) -> bool {
+    !req.is_authenticated() && matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+/// The caller and URL of this request, for rendering dynamic blocks.
+pub(crate) fn block_viewer(site: &RestSite, settings: &Settings, req: &Request) -> BlockViewer {
+    let query = svc_php::query::build(&req.params().query);
+    let route = settings.urls.rest(req.route());
+    let separator = if route.contains('?') { '&' } else { '?' };
+    let caller = caller(req);
+    BlockViewer {
+        address: if query.is_empty() { route } else { format!("{route}{separator}{query}") },
+        missing: MissingFeeds::default(),
+        logout_nonce: if caller.is_logged_in() { nonce(site, req, LOG_OUT) } else { String::new() },
+        opened: UnlockedPosts::default(),
+        caller,
+    }
+}
+
+/// The action of the nonce that logs a user out.
+const LOG_OUT: &str = "log-out";
+
+/// A nonce for an action of the caller in their session; empty if the site has no keys.
+pub(crate) fn nonce(site: &RestSite, req: &Request, action: &str) -> String {
+    let token = req.extensions().get::<SessionToken>().map_or("", |token| token.0.expose());
+    site.nonce(caller(req).id, token, action)
+}

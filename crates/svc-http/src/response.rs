@@ -1,0 +1,159 @@
+//! Converts API responses to HTTP responses.
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, LAST_MODIFIED, LINK};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use http_body_util::Full;
+use svc_php::json::Style;
+use svc_routing::response::{Body, Served};
+use svc_routing::{Error, Server, SiteInfo};
+use svc_schema::{Notice, NoticeKind};
+
+/// Maximum number of notices per response.
+const MAX_NOTICES: usize = 20;
+/// Maximum length of a notice header, in bytes.
+const MAX_NOTICE: usize = 1000;
+
+/// How JSON is encoded.
+pub(crate) struct JsonFormat {
+    /// The function that the JSON is wrapped in.
+    pub(crate) jsonp: Option<String>,
+    /// Whether the JSON is indented.
+    pub(crate) pretty: bool,
+}
+
+/// The headers of every response.
+pub(crate) fn common_headers(server: &Server, is_jsonp: bool) -> HeaderMap {
+    let mut out = HeaderMap::with_capacity(16);
+    let kind = if is_jsonp { "application/javascript; charset=UTF-8" } else { "application/json; charset=UTF-8" };
+    out.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    out.insert("x-robots-tag", HeaderValue::from_static("noindex"));
+    set(&mut out, LINK.as_str(), &format!("<{}>; rel=\"{}\"", server.root_url(), server.site().link_relation));
+    out.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    out
+}
+
+/// The headers that tell browsers which headers other origins may read and send.
+pub(crate) fn add_cors_lists(out: &mut HeaderMap, site: &SiteInfo) {
+    let header = |name| site.brand.header(name);
+    let expose = format!("{}, {}, Link", header("Total"), header("TotalPages"));
+    let allow = format!("Authorization, {}, Content-Disposition, Content-MD5, Content-Type", header("Nonce"));
+    set(out, "access-control-expose-headers", &expose);
+    set(out, "access-control-allow-headers", &allow);
+}
+
+/// Marks the response as private to the caller.
+pub(crate) fn forbid_caching(out: &mut HeaderMap) {
+    out.insert(EXPIRES, HeaderValue::from_static("Wed, 11 Jan 1984 05:00:00 GMT"));
+    let cache = "no-cache, must-revalidate, max-age=0, no-store, private";
+    out.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+    out.remove(LAST_MODIFIED);
+}
+
+/// Sets a header. Invalid names and values are ignored.
+pub(crate) fn set(out: &mut HeaderMap, name: &str, value: &str) {
+    if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(value.as_bytes()))
+    {
+        out.insert(name, value);
+    }
+}
+
+/// The notices of debug mode as headers (specification, section Errors).
+pub(crate) fn notices(out: &mut HeaderMap, site: &SiteInfo, notices: &[Notice]) {
+    for notice in notices.iter().take(MAX_NOTICES) {
+        let name = match notice.kind {
+            NoticeKind::DoingItWrong => "DoingItWrong",
+            NoticeKind::DeprecatedFunction => "DeprecatedFunction",
+            NoticeKind::DeprecatedParam => "DeprecatedParam",
+        };
+        let text: String = notice_text(notice).chars().map(|c| if c.is_ascii_control() { ' ' } else { c }).collect();
+        let end = (0..=MAX_NOTICE.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let name = HeaderName::from_bytes(site.brand.header(name).as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(&text.as_bytes()[..end])) {
+            out.append(name, value);
+        }
+    }
+}
+
+fn notice_text(notice: &Notice) -> String {
+    let Notice { kind, function, message, version } = notice;
+    match kind {
+        NoticeKind::DoingItWrong if version.is_empty() => format!("{function} ({message})"),
+        NoticeKind::DoingItWrong => format!("{function} (since {version}; {message})"),
+        _ if message.is_empty() => format!("{function} (since {version}; no alternative available)"),
+        NoticeKind::DeprecatedFunction => format!("{function} (since {version}; use {message} instead)"),
+        NoticeKind::DeprecatedParam => format!("{function} (since {version}; {message})"),
+    }
+}
+
+/// Status, headers and body. The handler's headers take precedence over those in `out`.
+pub(crate) fn content(mut out: HeaderMap, served: Served, format: &JsonFormat) -> (StatusCode, HeaderMap, Bytes) {
+    let mut status = served.status;
+    for (name, value) in served.headers.iter() {
+        set(&mut out, name, value);
+    }
+    let body = match served.body {
+        Body::Empty => Bytes::new(),
+        Body::Raw(raw) => {
+            set(&mut out, CONTENT_TYPE.as_str(), &raw.content_type);
+            raw.bytes
+        }
+        Body::Json(data) => match encode(&data, format) {
+            Ok(text) => text.into(),
+            Err(error) => {
+                tracing::error!(%error, "response cannot be encoded");
+                status = StatusCode::INTERNAL_SERVER_ERROR;
+                let error = Error::new("rest_encode_error", "The response cannot be encoded as JSON.").with_status(500);
+                error.to_body().to_string().into()
+            }
+        },
+    };
+    (status, out, body)
+}
+
+/// Builds the HTTP response.
+pub(crate) fn finish(status: StatusCode, headers: HeaderMap, body: Bytes) -> Response<Full<Bytes>> {
+    let mut res = Response::new(Full::new(body));
+    *res.status_mut() = status;
+    *res.headers_mut() = headers;
+    res
+}
+
+fn encode(data: &serde_json::Value, format: &JsonFormat) -> std::io::Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(1024);
+    if let Some(function) = &format.jsonp {
+        // The comment prevents content sniffing from taking the script for another format.
+        out.extend_from_slice(format!("/**/{function}(").as_bytes());
+    }
+    let style = match (&format.jsonp, format.pretty) {
+        (_, true) => Style::Pretty,
+        // Scripts are ASCII only, so that they do not depend on an encoding.
+        (Some(_), false) => Style::Escaped,
+        (None, false) => Style::Compact,
+    };
+    svc_php::json::write(&mut out, data, style)?;
+    if format.jsonp.is_some() {
+        out.push(b')');
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notice_texts() {
+        let notice = |kind, message: &str, version: &str| {
+            let text = |s: &str| s.to_owned();
+            notice_text(&Notice { kind, function: text("f"), message: text(message), version: text(version) })
+        };
+        use NoticeKind::{DeprecatedFunction, DeprecatedParam, DoingItWrong};
+        assert_eq!(notice(DeprecatedFunction, "g", "1"), "f (since 1; use g instead)");
+        assert_eq!(notice(DeprecatedFunction, "", "1"), "f (since 1; no alternative available)");
+        assert_eq!(notice(DeprecatedParam, "why", "1"), "f (since 1; why)");
+        assert_eq!(notice(DeprecatedParam, "", "1"), "f (since 1; no alternative available)");
+        assert_eq!(notice(DoingItWrong, "why", "1"), "f (since 1; why)");
+        assert_eq!(notice(DoingItWrong, "why", ""), "f (why)");
+    }
+}

@@ -1,0 +1,232 @@
+//! Authenticates requests of the REST API: by an application password over Basic authentication, or a log-in cookie with a
+//! nonce.
+//!
+//! `svc-auth` has the rules; this module loads the stored values that they need, in one snapshot per request. Requests without
+//! credentials cause no query.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{HeaderMap, Method, header};
+use svc_auth::{
+    AuthError, Caller, Scheme, Secret,
+    application_password::{self, Account, AppPasswordOutcome, ApplicationPassword, META_KEY},
+    basic,
+    nonce::{self, NonceSubject},
+    nonce_check::{self, CookieStatus, Decision, NonceCheck},
+};
+use svc_controllers::{AppPassword, ClientAddress, SessionToken};
+use svc_http::{AuthOutcome, Authenticator, Credentials};
+use svc_model::UserId;
+use svc_routing::BoxFuture;
+use svc_schema::Error;
+use svc_site::SiteResult;
+use svc_store::{Db, Meta, MetaKind, StoredText, meta};
+use tokio::task::JoinHandle;
+
+use crate::{
+    client::FORWARDED_FOR,
+    identity::{ANONYMOUS, Identities, LoginSettings, cookie_value, token_of},
+    rate_limit::Attempts,
+};
+
+/// The authenticator of a site's REST API.
+pub struct SiteAuthenticator {
+    identities: Arc<Identities>,
+    attempts: Arc<Attempts>,
+    /// Whether application passwords are available: the site uses TLS, or runs on a developer's machine.
+    passwords_available: bool,
+}
+
+impl SiteAuthenticator {
+    /// An authenticator of this site. `passwords_available` allows application passwords.
+    pub fn new(identities: Arc<Identities>, attempts: Arc<Attempts>, passwords_available: bool) -> Self {
+        SiteAuthenticator { identities, attempts, passwords_available }
+    }
+
+    fn decide(&self, credentials: &Credentials, recording: &mut Option<JoinHandle<()>>) -> Result<AuthOutcome, Error> {
+        // Requests without credentials need no query.
+        let has = |name| credentials.headers.contains_key(name);
+        if !has(header::AUTHORIZATION) && !has(header::COOKIE) && credentials.nonce.is_none() {
+            return Ok(AuthOutcome::anonymous());
+        }
+        self.identities.site.read(|db| {
+            let config = self.identities.login_settings(db)?;
+            // An application password takes precedence over a cookie. Credentials that match no user are ignored: a proxy in
+            // front of the site may have passwords of its own, which browsers also send here.
+            if let Some(sent) = basic_credentials(&credentials.headers)
+                && self.passwords_available
+                && config.passwords_in_use(db)?
+            {
+                let address = client_address(&credentials.headers).map(|client| client.0);
+                if let Some(wait) = address.and_then(|a| self.attempts.refuses_check(a, &sent)) {
+                    return Ok(too_many(wait));
+                }
+                if let Some(outcome) = self.by_password(db, &config, &sent, &credentials.headers, recording)? {
+                    self.attempts.succeeded(&sent);
+                    return Ok(outcome);
+                }
+                if let Some(wait) = address.and_then(|a| self.attempts.failed(a)) {
+                    return Ok(too_many(wait));
+                }
+            }
+            match cookie_value(&credentials.headers, &config.cookies.logged_in) {
+                Some(value) => self.by_cookie(db, &config, &value, credentials),
+                None => Ok(self.without_cookie(credentials)),
+            }
+        })
+    }
+
+    /// The caller with this application password; `None` if it is wrong.
+    ///
+    /// A wrong password is no error: WordPress checks for authentication errors before it looks at application passwords, and
+    /// routes that require a user reject the request themselves. Recorded in the scenario `auth`.
+    fn by_password(
+        &self,
+        db: &mut Db,
+        config: &LoginSettings,
+        sent: &basic::Credentials,
+        headers: &HeaderMap,
+        recording: &mut Option<JoinHandle<()>>,
+    ) -> SiteResult<Option<AuthOutcome>> {
+        let is_email = svc_text::is_email(&sent.login);
+        let subject = self.identities.by_name(db, &sent.login)?;
+        let passwords = subject.as_ref().map(|s| passwords_of(&s.meta)).unwrap_or_default();
+        let account = subject.as_ref().map(|s| Account { id: s.user.id, passwords: &passwords, allowed: true });
+        let outcome = AppPasswordOutcome::authenticate(account, sent.password.expose(), is_email);
+        let (AppPasswordOutcome::User(_, uuid), Some(subject)) = (&outcome, &subject) else { return Ok(None) };
+        let outcome = AuthOutcome::caller(config.caller(subject, db.prefix()));
+        Ok(Some(match uuid {
+            Some(uuid) => {
+                *recording = self.record_use(subject.user.id, uuid, &passwords, headers);
+                outcome.with_extension(AppPassword(uuid.clone()))
+            }
+            None => outcome,
+        }))
+    }
+
+    /// Records the use of a password, at most once a day. The request waits for the write, so that a following request sees it.
+    fn record_use(
+        &self,
+        user: UserId,
+        uuid: &str,
+        passwords: &[ApplicationPassword],
+        headers: &HeaderMap,
+    ) -> Option<JoinHandle<()>> {
+        let now = self.identities.now();
+        let ip = headers.get(FORWARDED_FOR).and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
+        let is_due = |p: &ApplicationPassword| p.uuid == uuid && p.clone().record_use(now, &ip);
+        if !passwords.iter().any(is_due) {
+            return None;
+        }
+        let (store, uuid) = (self.identities.site.store.clone(), uuid.to_owned());
+        Some(tokio::spawn(async move {
+            let written = store.write(move |tx| {
+                let Some(stored) = meta::get(tx, MetaKind::User, user.0, META_KEY)? else { return Ok(()) };
+                let mut list = application_password::list_from_value(&stored.json());
+                for item in list.iter_mut().filter(|p| p.uuid == uuid) {
+                    item.record_use(now, &ip);
+                }
+                let value = StoredText::of(application_password::list_to_value(&list));
+                meta::update(tx, MetaKind::User, user.0, META_KEY, &value).map(drop)
+            });
+            if let Err(error) = written.await {
+                tracing::warn!("the use of an application password was not recorded: {error}");
+            }
+        }))
+    }
+
+    fn by_cookie(
+        &self,
+        db: &mut Db,
+        config: &LoginSettings,
+        value: &str,
+        credentials: &Credentials,
+    ) -> SiteResult<AuthOutcome> {
+        let grace = credentials.wire_method == Method::POST;
+        let (status, subject) = self.identities.by_cookie_value(db, value, Scheme::LoggedIn, grace)?;
+        let nonce_subject = match &subject {
+            Some(subject) => NonceSubject { user: subject.user.id, token: token_of(value) },
+            None => ANONYMOUS,
+        };
+        let session = SessionToken(Secret::new(nonce_subject.token));
+        let decision = self.nonce(credentials, status, nonce_subject);
+        let outcome = self.outcome(decision, subject.map(|s| config.caller(&s, db.prefix())));
+        Ok(outcome.with_extension(session))
+    }
+
+    /// A request without a readable cookie. Its nonce is checked as an anonymous one.
+    fn without_cookie(&self, credentials: &Credentials) -> AuthOutcome {
+        self.outcome(self.nonce(credentials, CookieStatus::Absent, ANONYMOUS), None)
+    }
+
+    fn nonce(&self, credentials: &Credentials, cookie: CookieStatus, nonce_subject: NonceSubject<'_>) -> Decision {
+        let tick = nonce::tick(self.identities.now(), nonce::LIFETIME);
+        // `Credentials::nonce` is already the parameter or the header, in their order of precedence.
+        let param = credentials.nonce.as_deref();
+        let check = NonceCheck { authenticated_otherwise: false, cookie, nonce_subject, param, header: None, tick };
+        nonce_check::check(&self.identities.keys, &self.identities.site.brand, &check)
+    }
+
+    fn outcome(&self, decision: Decision, caller: Option<Caller>) -> AuthOutcome {
+        match (decision, caller) {
+            (Decision::Refused(refusal), caller) => AuthOutcome::rejected(api_error(refusal), caller.is_some()),
+            (Decision::Verified(fresh), caller) => {
+                let outcome = caller.map_or_else(AuthOutcome::anonymous, AuthOutcome::caller);
+                outcome.with_header(self.identities.site.brand.header("Nonce"), fresh.expose())
+            }
+            (Decision::Unchanged | Decision::Anonymous, _) => AuthOutcome::anonymous(),
+        }
+    }
+}
+
+impl Authenticator for SiteAuthenticator {
+    fn authenticate(&self, credentials: Credentials) -> BoxFuture<AuthOutcome> {
+        // The lookup runs on this thread, as all reads of the store do. Errors of the store have been logged where they became
+        // API errors.
+        let mut recording = None;
+        let outcome =
+            self.decide(&credentials, &mut recording).unwrap_or_else(|error| AuthOutcome::rejected(error, false));
+        let outcome = match client_address(&credentials.headers) {
+            Some(address) => outcome.with_extension(address),
+            None => outcome,
+        };
+        Box::pin(async move {
+            if let Some(recording) = recording
+                && let Err(error) = recording.await
+            {
+                tracing::warn!("the use of an application password was not recorded: {error}");
+            }
+            outcome
+        })
+    }
+}
+
+/// The response to a client that has sent too many wrong passwords.
+fn too_many(wait: Duration) -> AuthOutcome {
+    let error =
+        Error::new("rest_too_many_attempts", "Too many failed login attempts from this IP address. Try again later.");
+    let seconds = wait.as_secs().saturating_add(1).to_string();
+    AuthOutcome::rejected(error.with_status(429), false).with_header("Retry-After", seconds)
+}
+
+/// The client's IP address, which the server puts into this header.
+fn client_address(headers: &HeaderMap) -> Option<ClientAddress> {
+    headers.get(FORWARDED_FOR)?.to_str().ok()?.parse().ok().map(ClientAddress)
+}
+
+fn basic_credentials(headers: &HeaderMap) -> Option<basic::Credentials> {
+    basic::parse(headers.get(header::AUTHORIZATION)?.to_str().ok()?)
+}
+
+fn passwords_of(meta: &Meta) -> Vec<ApplicationPassword> {
+    let stored = meta.first(META_KEY);
+    stored.map(|s| application_password::list_from_value(&s.json())).unwrap_or_default()
+}
+
+fn api_error(refusal: AuthError) -> Error {
+    let error = Error::new(refusal.code, refusal.message);
+    match refusal.status {
+        Some(status) => error.with_status(status),
+        None => error,
+    }
+}

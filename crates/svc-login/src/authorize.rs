@@ -1,0 +1,227 @@
+//! The page on which a user approves an application password.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::{
+    extract::{Request, State},
+    response::Response,
+};
+use http::{Method, StatusCode, header};
+use serde_json::json;
+use validator::{Validate, ValidateArgs as _, ValidationError};
+
+use crate::{
+    LoginPages, LoginRequest, Page, UserSession,
+    form::{self, Form},
+    redirect::{self, Unsafe},
+    respond,
+    response::LoginResponse,
+    view::{self, Frame, Hidden, hidden},
+};
+
+/// Nonce action of the form, and the value of its field `action`.
+const ACTION: &str = "authorize_application_password";
+
+/// The request of an application for a password.
+#[derive(Validate)]
+#[validate(context = bool)]
+struct AuthorizeRequest {
+    name: String,
+    /// A UUID; may be empty.
+    #[validate(custom(function = "check_id"))]
+    id: String,
+    /// URL for the password after approval; empty to show the password.
+    #[validate(custom(function = "check_url", use_context))]
+    success: String,
+    /// URL after rejection; may be empty.
+    #[validate(custom(function = "check_url", use_context))]
+    reject: String,
+}
+
+fn check_id(id: &str) -> Result<(), ValidationError> {
+    if id.is_empty() || uuid::Uuid::parse_str(id).is_ok() {
+        return Ok(());
+    }
+    Err(ValidationError::new("id").with_message("The ID of the application is not a UUID.".into()))
+}
+
+/// Checks a URL of the application. `local` allows URLs without TLS.
+fn check_url(url: &str, local: &bool) -> Result<(), ValidationError> {
+    redirect::check_application(url, *local).map_err(|error| {
+        let message = match error {
+            Unsafe::Format => "The application requests a redirect to an unsafe URL.",
+            Unsafe::Unencrypted => "The application requests a redirect without TLS, which would expose the password.",
+        };
+        ValidationError::new("url").with_message(message.into())
+    })
+}
+
+impl AuthorizeRequest {
+    fn from_form(form: &Form) -> Self {
+        let success = form.get("success_url").to_owned();
+        let reject = match form.get("reject_url") {
+            "" if success.is_empty() => String::new(),
+            "" => redirect::with_query(&success, &[("success", "false")]),
+            url => url.to_owned(),
+        };
+        AuthorizeRequest {
+            name: svc_text::sanitize_text_field(form.get("app_name")),
+            id: form.get("app_id").to_owned(),
+            success,
+            reject,
+        }
+    }
+
+    /// Why the request is invalid. `local` allows URLs without TLS.
+    fn fault(&self, local: bool) -> Option<String> {
+        let errors = self.validate_with_args(&local).err()?;
+        form::first_message(&errors, &["id", "success", "reject"])
+    }
+}
+
+/// The approval form.
+#[derive(Template)]
+#[template(path = "account/authorize.html")]
+struct AuthorizePage {
+    page: Frame,
+    error: String,
+    name: String,
+    user: String,
+    /// URL for the password after approval; empty to show the password.
+    success: String,
+    reject: String,
+    action: String,
+    hidden: Vec<Hidden>,
+}
+
+/// Shows the new password.
+#[derive(Template)]
+#[template(path = "account/approved.html")]
+struct ApprovedPage {
+    page: Frame,
+    name: String,
+    user: String,
+    password: String,
+    profile: String,
+}
+
+pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
+    let parts = LoginRequest::of(&request, &pages);
+    let page = pages.authorize(&parts, request).await;
+    respond(&pages, page)
+}
+
+impl LoginPages {
+    async fn authorize(&self, parts: &LoginRequest, request: Request) -> Page {
+        let method = request.method().clone();
+        let settings = self.identities.site.settings()?;
+        let Some(session) = self.session(parts, parts.admin_scheme())? else {
+            return Ok(self.to_login(parts, &settings));
+        };
+        let refuse = |status, text| Ok(view::message(self, status, "Error", text));
+        if !self.passwords_available {
+            return refuse(StatusCode::NOT_IMPLEMENTED, "Application passwords require TLS on this site.");
+        }
+        let form = match method {
+            Method::GET | Method::HEAD => parts.query.clone(),
+            Method::POST => match form::read(request).await {
+                Ok(form) => form,
+                Err(status) => return refuse(status, "The form is too large."),
+            },
+            _ => {
+                return Ok(refuse(StatusCode::METHOD_NOT_ALLOWED, "This method is not allowed. Submit the form.")?
+                    .header(header::ALLOW, "GET, HEAD, POST"));
+            }
+        };
+        let app = AuthorizeRequest::from_form(&form);
+        if let Some(fault) = app.fault(self.local) {
+            return refuse(StatusCode::BAD_REQUEST, &fault);
+        }
+        if method != Method::POST {
+            return Ok(self.approval_form(StatusCode::OK, &session, app, String::new()));
+        }
+        if parts.is_cross_site(&settings) || !self.has_nonce(&form, ACTION, &session) {
+            return refuse(StatusCode::FORBIDDEN, "This form has expired. Return to the application and try again.");
+        }
+        if form.has("approve") { self.approve(parts, &session, app).await } else { Ok(self.reject(&session, &app)) }
+    }
+
+    fn approval_form(
+        &self,
+        status: StatusCode,
+        session: &UserSession,
+        app: AuthorizeRequest,
+        error: String,
+    ) -> LoginResponse {
+        let nonce = self.identities.nonce(ACTION, session.nonce_subject());
+        let field = self.nonce_field();
+        let fields = [
+            (field.as_str(), nonce.as_str()),
+            ("action", ACTION),
+            ("app_id", &app.id),
+            ("success_url", &app.success),
+            ("reject_url", &app.reject),
+        ];
+        let mut page = Frame::new(&session.settings, "Authorize Application");
+        page.account = Some((session.user.display_name.clone(), self.log_out_url(session)));
+        let template = AuthorizePage {
+            page,
+            error,
+            user: session.user.login.clone(),
+            action: self.admin_url(&session.settings, "authorize-application.php"),
+            hidden: hidden(&fields),
+            name: app.name.clone(),
+            success: without_query(&app.success),
+            reject: without_query(&app.reject),
+        };
+        LoginResponse::html(status, &template)
+            .allow_form_target(redirect::policy_source(&app.success))
+            .allow_form_target(redirect::policy_source(&app.reject))
+    }
+
+    async fn approve(&self, parts: &LoginRequest, session: &UserSession, app: AuthorizeRequest) -> Page {
+        let body = json!({"name": app.name, "app_id": app.id});
+        let created =
+            self.call(session, parts.client, Method::POST, "users/me/application-passwords", Some(&body)).await;
+        let created = match created {
+            Ok(created) => created,
+            Err(error) => {
+                let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                let why = if app.name.is_empty() { "A name for the application is required." } else { error.message() }
+                    .to_owned();
+                return Ok(self.approval_form(status, session, app, why));
+            }
+        };
+        let password = created["password"].as_str().unwrap_or_default();
+        if app.success.is_empty() {
+            let mut page = Frame::new(&session.settings, "Application Password");
+            page.account = Some((session.user.display_name.clone(), self.log_out_url(session)));
+            let template = ApprovedPage {
+                page,
+                name: app.name,
+                user: session.user.login.clone(),
+                password: password.to_owned(),
+                profile: self.admin_url(&session.settings, "profile.php"),
+            };
+            return Ok(LoginResponse::html(StatusCode::OK, &template));
+        }
+        let site = session.settings.urls.site.site_url("");
+        let plain = password.replace(' ', "");
+        let values = [("site_url", site.as_str()), ("user_login", &session.user.login), ("password", &plain)];
+        Ok(LoginResponse::redirect(&redirect::with_query(&app.success, &values))
+            .allow_form_target(redirect::policy_source(&app.success)))
+    }
+
+    fn reject(&self, session: &UserSession, app: &AuthorizeRequest) -> LoginResponse {
+        match app.reject.as_str() {
+            "" => LoginResponse::redirect(&self.admin_url(&session.settings, "profile.php")),
+            url => LoginResponse::redirect(url),
+        }
+    }
+}
+
+/// A URL for display, without query and fragment.
+fn without_query(url: &str) -> String {
+    url.split(['?', '#']).next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,259 @@
+#![doc = include_str!("../README.md")]
+
+mod authenticate;
+mod authorize;
+mod client;
+mod comment;
+mod cookies;
+mod form;
+mod identity;
+mod log_in_out;
+mod post_password;
+mod profile;
+mod rate_limit;
+mod redirect;
+mod response;
+mod view;
+
+use std::{net::IpAddr, sync::Arc};
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    response::Response,
+    routing::any,
+};
+use form::Form;
+use http::{HeaderMap, Method, StatusCode, header};
+use response::LoginResponse;
+use serde_json::Value;
+use svc_auth::{Caller, Scheme, nonce::NonceSubject};
+use svc_controllers::ClientAddress;
+use svc_model::User;
+use svc_routing::Server;
+use svc_site::Settings;
+
+pub use authenticate::SiteAuthenticator;
+pub use client::{Client, FORWARDED_FOR, network_of};
+pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, Subject, cookie_value, token_of};
+pub use rate_limit::Attempts;
+pub use view::language;
+
+/// State of the log-in pages.
+pub struct LoginPages {
+    /// Finds the user of a cookie.
+    pub identities: Arc<Identities>,
+    /// Counts failed attempts.
+    pub attempts: Arc<Attempts>,
+    /// Returns the current server of the REST API.
+    pub server: Box<dyn Fn() -> Server + Send + Sync>,
+    /// Whether application passwords are available.
+    pub passwords_available: bool,
+    /// Whether the site runs on a developer's machine. Applications may then use URLs without TLS.
+    pub local: bool,
+}
+
+/// A router for the pages. `path` is the path of WordPress's URL: empty, or `/folder`.
+pub fn router(pages: Arc<LoginPages>, path: &str) -> Router {
+    let brand = &pages.identities.site.brand;
+    let (login, admin) = (format!("{path}/{}", brand.login_path()), format!("{path}/{}", brand.admin_path()));
+    Router::new()
+        .route(&format!("{path}/wp-comments-post.php"), any(comment::handle))
+        .route(&login, any(log_in_out::handle))
+        .route(&admin, any(admin_root))
+        .route(&format!("{admin}/"), any(admin_root))
+        .route(&format!("{admin}/profile.php"), any(profile::handle))
+        .route(&format!("{admin}/authorize-application.php"), any(authorize::handle))
+        .route(&format!("{admin}/admin-ajax.php"), any(ajax))
+        .route(&format!("{admin}/{{*rest}}"), any(missing))
+        .with_state(pages)
+}
+
+/// The parts of a request apart from its body.
+struct LoginRequest {
+    headers: HeaderMap,
+    query: Form,
+    /// Path and query, as sent.
+    url: String,
+    client: IpAddr,
+    /// Whether the browser reached the site over TLS.
+    tls: bool,
+}
+
+impl LoginRequest {
+    fn of(request: &Request, pages: &LoginPages) -> Self {
+        let client = request.extensions().get::<Client>();
+        let settings = pages.identities.site.settings();
+        LoginRequest {
+            headers: request.headers().clone(),
+            query: Form::parse(request.uri().query().unwrap_or_default()),
+            url: request.uri().to_string(),
+            client: client.map_or(IpAddr::from([0, 0, 0, 0]), |c| c.address),
+            tls: client.is_some_and(|c| c.tls) || settings.is_ok_and(|s| s.option("siteurl").starts_with("https://")),
+        }
+    }
+
+    /// The scheme of the cookie that the administration area uses.
+    fn admin_scheme(&self) -> Scheme {
+        if self.tls { Scheme::SecureAuth } else { Scheme::Auth }
+    }
+
+    /// Whether a page of another site made the browser send this request, by the headers that browsers add. Other clients have
+    /// no cookies that could be abused.
+    fn is_cross_site(&self, settings: &Settings) -> bool {
+        let text = |name: &str| self.headers.get(name).and_then(|v| v.to_str().ok());
+        if let Some(origin) = text("origin") {
+            let authority = origin.split_once("://").map_or("", |(_, authority)| authority);
+            let is_own =
+                |site: &str| site == origin || site.strip_prefix(origin).is_some_and(|rest| rest.starts_with('/'));
+            return !is_own(settings.option("siteurl"))
+                && !is_own(settings.option("home"))
+                && text("host").is_none_or(|host| host != authority);
+        }
+        text("sec-fetch-site").is_some_and(|site| matches!(site, "cross-site" | "same-site"))
+    }
+}
+
+/// A user who is logged in, and the session.
+struct UserSession {
+    user: User,
+    caller: Caller,
+    /// The session's token.
+    token: String,
+    settings: Arc<Settings>,
+}
+
+impl UserSession {
+    fn nonce_subject(&self) -> NonceSubject<'_> {
+        NonceSubject { user: self.user.id, token: &self.token }
+    }
+}
+
+/// A page, or the error that is shown instead.
+type Page = Result<LoginResponse, svc_schema::Error>;
+
+/// The data of a REST API response.
+type Data = Result<Value, svc_schema::Error>;
+
+impl LoginPages {
+    /// The session of the cookie of this scheme, if it is valid.
+    fn session(&self, parts: &LoginRequest, scheme: Scheme) -> Result<Option<UserSession>, svc_schema::Error> {
+        if !parts.headers.contains_key(header::COOKIE) {
+            return Ok(None);
+        }
+        self.identities.site.read(|db| {
+            let config = self.identities.login_settings(db)?;
+            let name = match scheme {
+                Scheme::Auth => &config.cookies.auth,
+                Scheme::SecureAuth => &config.cookies.secure_auth,
+                Scheme::LoggedIn | Scheme::Nonce => &config.cookies.logged_in,
+            };
+            let Some(value) = cookie_value(&parts.headers, name) else { return Ok(None) };
+            let (_, subject) = self.identities.by_cookie_value(db, &value, scheme, false)?;
+            Ok(subject.map(|subject| self.user_session(&subject, &value, &config, db.prefix())))
+        })
+    }
+
+    fn user_session(
+        &self,
+        subject: &identity::Subject,
+        value: &str,
+        config: &LoginSettings,
+        prefix: &str,
+    ) -> UserSession {
+        UserSession {
+            caller: config.caller(subject, prefix),
+            token: token_of(value).to_owned(),
+            settings: Arc::clone(&config.settings),
+            user: subject.user.clone(),
+        }
+    }
+
+    /// URL of a page in the administration area.
+    fn admin_url(&self, settings: &Settings, page: &str) -> String {
+        settings.urls.site.site_url(&format!("{}/{page}", self.identities.site.brand.admin_path()))
+    }
+
+    fn login_url(&self, settings: &Settings) -> String {
+        settings.urls.site.site_url(self.identities.site.brand.login_path())
+    }
+
+    /// A redirect to the log-in page, which then redirects back.
+    fn to_login(&self, parts: &LoginRequest, settings: &Settings) -> LoginResponse {
+        let sites = [settings.option("siteurl")];
+        let back = redirect::on_site(&parts.url, &sites).unwrap_or_default();
+        let to = redirect::with_query(&self.login_url(settings), &[("redirect_to", &back), ("reauth", "1")]);
+        LoginResponse::redirect(&to)
+    }
+
+    /// Name of the form field with the nonce.
+    fn nonce_field(&self) -> String {
+        self.identities.site.brand.nonce_param()
+    }
+
+    /// Whether the form contains a valid nonce for this action and session.
+    fn has_nonce(&self, form: &Form, action: &str, session: &UserSession) -> bool {
+        self.identities.is_nonce(form.get(&self.nonce_field()), action, session.nonce_subject())
+    }
+
+    /// Sends a request to the REST API as this user. `body` is sent as JSON.
+    async fn call(
+        &self,
+        session: &UserSession,
+        client: IpAddr,
+        method: Method,
+        route: &str,
+        body: Option<&Value>,
+    ) -> Data {
+        let route = format!("/{}/{route}", self.identities.site.brand.namespace());
+        let mut request = svc_routing::Request::new(method, route)
+            .with_caller(session.caller.clone())
+            .with_authenticated(true)
+            .with_extension(ClientAddress(client));
+        if let Some(body) = body {
+            request = request.with_json(body);
+        }
+        let response = (self.server)().dispatch(request).await;
+        match response.error() {
+            Some(error) => Err(error.clone()),
+            None => Ok(response.data),
+        }
+    }
+}
+
+/// Converts a page to a response; shows errors as a page.
+fn respond(pages: &LoginPages, page: Page) -> Response {
+    page.unwrap_or_else(|error| {
+        let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        view::message(pages, status, "Error", error.message())
+    })
+    .into_response()
+}
+
+/// The root of the administration area: redirects to the profile, its only page.
+async fn admin_root(State(pages): State<Arc<LoginPages>>) -> Response {
+    let page = pages.identities.site.settings().map(|s| LoginResponse::redirect(&pages.admin_url(&s, "profile.php")));
+    respond(&pages, page)
+}
+
+async fn missing(State(pages): State<Arc<LoginPages>>) -> Response {
+    let text = "This page does not exist in the administration area of this site.";
+    respond(&pages, Ok(view::message(&pages, StatusCode::NOT_FOUND, "Not found", text)))
+}
+
+/// `admin-ajax.php`, for its one supported action: a new REST API nonce for the current session.
+async fn ajax(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
+    let parts = LoginRequest::of(&request, &pages);
+    let mut action = parts.query.get("action").to_owned();
+    if action.is_empty() && *request.method() == Method::POST {
+        action = form::read(request).await.map(|form| form.get("action").to_owned()).unwrap_or_default();
+    }
+    let page = pages.session(&parts, parts.admin_scheme()).map(|session| match session {
+        Some(session) if action == "rest-nonce" => {
+            let action = pages.identities.site.brand.nonce_action();
+            LoginResponse::plain(StatusCode::OK, pages.identities.nonce(&action, session.nonce_subject()))
+        }
+        _ => LoginResponse::plain(StatusCode::BAD_REQUEST, "0".to_owned()),
+    });
+    respond(&pages, page)
+}

@@ -1,0 +1,299 @@
+//! Log-in and log-out.
+
+use std::{sync::Arc, time::Duration};
+
+use askama::Template;
+use axum::{
+    extract::{Request, State},
+    response::Response,
+};
+use http::{Method, StatusCode, header};
+use svc_auth::{
+    Scheme, Secret, password,
+    session::{LIFETIME, REMEMBERED_LIFETIME, Session, Sessions, new_token},
+};
+use svc_model::User;
+use svc_site::{
+    Settings,
+    hashing::{self, HashFailure},
+};
+use svc_store::{MetaKind, StoredText, Tx, meta, users};
+use validator::Validate;
+
+use crate::{
+    LoginPages, LoginRequest, Page, SESSIONS,
+    cookies::{self, NewSession},
+    form::{self, Form},
+    identity::cookie_value,
+    redirect, respond,
+    response::LoginResponse,
+    view::{self, Frame, Hidden, hidden},
+};
+
+/// Nonce action of the log-out link.
+const LOG_OUT: &str = "log-out";
+
+/// Maximum length of the user agent that is stored with a session, in bytes.
+const AGENT_LENGTH: usize = 300;
+
+/// The fields of the log-in form.
+#[derive(Validate)]
+struct Credentials {
+    /// Login name or email address, trimmed.
+    #[validate(length(min = 1))]
+    login: String,
+    #[validate(length(min = 1))]
+    password: String,
+}
+
+/// The log-in form.
+#[derive(Template)]
+#[template(path = "account/login.html")]
+struct LogInPage {
+    page: Frame,
+    /// Error message; may be empty.
+    error: &'static str,
+    /// Success message; may be empty.
+    notice: &'static str,
+    login: String,
+    remember: bool,
+    action: String,
+    hidden: Vec<Hidden>,
+}
+
+/// The confirmation of a log-out without a valid nonce.
+#[derive(Template)]
+#[template(path = "account/confirm.html")]
+struct LogOutPage {
+    page: Frame,
+    action: String,
+    hidden: Vec<Hidden>,
+}
+
+pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
+    let parts = LoginRequest::of(&request, &pages);
+    let page = match *request.method() {
+        Method::GET | Method::HEAD => pages.log_in_or_out(&parts, &parts.query).await,
+        Method::POST => match form::read(request).await {
+            Ok(form) => pages.posted(&parts, &form).await,
+            Err(status) => Ok(view::message(&pages, status, "Error", "The form is too large.")),
+        },
+        _ => Ok(view::message(
+            &pages,
+            StatusCode::METHOD_NOT_ALLOWED,
+            "Error",
+            "This method is not allowed. Submit the form.",
+        )
+        .header(header::ALLOW, "GET, HEAD, POST")),
+    };
+    respond(&pages, page)
+}
+
+impl LoginPages {
+    async fn log_in_or_out(&self, parts: &LoginRequest, form: &Form) -> Page {
+        if form.get("action") == "logout" { self.log_out(parts, form).await } else { self.show_form(parts) }
+    }
+
+    async fn posted(&self, parts: &LoginRequest, form: &Form) -> Page {
+        let settings = self.identities.site.settings()?;
+        if parts.is_cross_site(&settings) {
+            let text = "This form was submitted from another site. Log in on this site's own page.";
+            return Ok(view::message(self, StatusCode::FORBIDDEN, "Error", text));
+        }
+        let action = [form.get("action"), parts.query.get("action")].into_iter().find(|a| !a.is_empty());
+        match action {
+            Some("logout") => self.log_out(parts, form).await,
+            Some("postpass") => self.open_post(parts, form, &settings).await,
+            _ => self.log_in(parts, form, &settings).await,
+        }
+    }
+
+    fn show_form(&self, parts: &LoginRequest) -> Page {
+        let settings = self.identities.site.settings()?;
+        let notice = if parts.query.has("loggedout") { "You are logged out." } else { "" };
+        Ok(self.form(StatusCode::OK, &settings, parts, &parts.query, "", notice))
+    }
+
+    fn form(
+        &self,
+        status: StatusCode,
+        settings: &Settings,
+        parts: &LoginRequest,
+        form: &Form,
+        error: &'static str,
+        notice: &'static str,
+    ) -> LoginResponse {
+        let brand = &self.identities.site.brand;
+        let title = if error.is_empty() { "Log In" } else { "Log In: Error" };
+        let redirect_to = [form.get("redirect_to"), parts.query.get("redirect_to")].into_iter().find(|b| !b.is_empty());
+        let redirect_to = redirect_to.map_or_else(|| self.admin_url(settings, ""), str::to_owned);
+        let template = LogInPage {
+            page: Frame::new(settings, title),
+            error,
+            notice,
+            login: form.get("log").to_owned(),
+            remember: !form.get("rememberme").is_empty(),
+            action: self.login_url(settings),
+            hidden: hidden(&[("redirect_to", &redirect_to), ("testcookie", "1")]),
+        };
+        LoginResponse::html(status, &template).cookies(vec![cookies::test_cookie(
+            &brand.test_cookie(),
+            settings,
+            parts.tls,
+        )])
+    }
+
+    async fn log_in(&self, parts: &LoginRequest, form: &Form, settings: &Settings) -> Page {
+        let refused = |status, error| Ok(self.form(status, settings, parts, form, error, ""));
+        let typed = Credentials { login: form.get("log").trim().to_owned(), password: form.get("pwd").to_owned() };
+        // Clients other than browsers post the form without a cookie, and without this field.
+        if form.has("testcookie") && cookie_value(&parts.headers, &self.identities.site.brand.test_cookie()).is_none() {
+            return refused(
+                StatusCode::OK,
+                "Your browser does not accept cookies. Allow cookies for this site and try again.",
+            );
+        }
+        if typed.validate().is_err() {
+            return refused(StatusCode::OK, "Both the user name and the password are required.");
+        }
+        let name = svc_text::sanitize_user(&typed.login, false);
+        if let Err(wait) = self.attempts.at_form(parts.client, &name) {
+            let text = "Too many failed login attempts. Wait a minute and try again.";
+            return refused(StatusCode::TOO_MANY_REQUESTS, text)
+                .map(|p: LoginResponse| p.header(header::RETRY_AFTER, seconds(wait)));
+        }
+        let found = self.identities.site.read(|db| Ok(self.identities.by_name(db, &name)?))?;
+        let stored = found.as_ref().map(|s| s.user.pass.clone());
+        match hashing::verify(stored, Secret::new(&typed.password)).await {
+            Ok(true) => self.attempts.form_succeeded(parts.client, &name),
+            Ok(false) => return refused(StatusCode::OK, "Login failed. The user name or password is wrong."),
+            Err(HashFailure::Busy | HashFailure::TooLong | HashFailure::Unavailable) => {
+                return refused(StatusCode::SERVICE_UNAVAILABLE, "The site is busy. Try again in a few seconds.")
+                    .map(|p: LoginResponse| p.header(header::RETRY_AFTER, "5"));
+            }
+        }
+        let Some(user) = found.map(|s| s.user.clone()) else {
+            return refused(StatusCode::OK, "Login failed. The user name or password is wrong.");
+        };
+        let remembered = !form.get("rememberme").is_empty();
+        let cookies = self.start_session(parts, user, &typed.password, remembered).await?;
+        let sites = [settings.option("siteurl"), settings.option("home")];
+        let redirect_to = redirect::on_site(form.get("redirect_to"), &sites);
+        let to = redirect_to.unwrap_or_else(|| self.admin_url(settings, ""));
+        Ok(LoginResponse::redirect(&to).cookies(cookies))
+    }
+
+    /// Starts a session and returns its cookies. Replaces an outdated password hash.
+    async fn start_session(
+        &self,
+        parts: &LoginRequest,
+        user: User,
+        password_typed: &str,
+        remembered: bool,
+    ) -> Result<Vec<String>, svc_schema::Error> {
+        let failed =
+            |_| svc_schema::Error::new("log_in_failed", "The session could not be new_session.").with_status(500);
+        let token = new_token().map_err(failed)?;
+        let now = self.identities.now();
+        let expiration = now + if remembered { REMEMBERED_LIFETIME } else { LIFETIME };
+        let agent = parts.headers.get(header::USER_AGENT).and_then(|v| v.to_str().ok()).unwrap_or_default();
+        let session = Session {
+            expiration,
+            ip: Some(parts.client.to_string()),
+            ua: Some(agent[..agent.floor_char_boundary(AGENT_LENGTH)].to_owned()),
+            login: Some(now),
+            ..Session::default()
+        };
+        let new_hash = if password::needs_rehash(&user.pass) {
+            // If hashing fails, the old hash stays.
+            hashing::hash(Secret::new(password_typed)).await.ok()
+        } else {
+            None
+        };
+        let (id, old, token_copy) = (user.id, user.pass.clone(), token.clone());
+        let pass = self
+            .identities
+            .site
+            .write(move |tx| {
+                change_sessions(tx, id, |sessions| sessions.insert(token_copy.expose(), session.clone(), now))?;
+                let Some(new) = &new_hash else { return Ok(old.clone()) };
+                match users::get(tx, id)? {
+                    // Only if the hash is still the one that was checked.
+                    Some(mut user) if user.pass == old => {
+                        user.pass.clone_from(new);
+                        users::update(tx, &user)?;
+                        Ok(new.clone())
+                    }
+                    _ => Ok(old.clone()),
+                }
+            })
+            .await?;
+        let new_session = NewSession {
+            login: &user.login,
+            pass: &pass,
+            token: token.expose(),
+            now,
+            expiration,
+            remembered,
+            tls: parts.tls,
+        };
+        let config = self.identities.site.read(|db| self.identities.login_settings(db))?;
+        Ok(cookies::session_cookies(
+            &self.identities.keys,
+            &config,
+            self.identities.site.brand.admin_path(),
+            &new_session,
+        ))
+    }
+
+    async fn log_out(&self, parts: &LoginRequest, form: &Form) -> Page {
+        let settings = self.identities.site.settings()?;
+        let sites = [settings.option("siteurl"), settings.option("home")];
+        let logged_out_url = redirect::with_query(&self.login_url(&settings), &[("loggedout", "true")]);
+        let to = redirect::on_site(form.get("redirect_to"), &sites).unwrap_or(logged_out_url);
+        let config = self.identities.site.read(|db| self.identities.login_settings(db))?;
+        let expired = cookies::expired_cookies(&config, self.identities.site.brand.admin_path());
+        let Some(session) = self.session(parts, Scheme::LoggedIn)? else {
+            return Ok(LoginResponse::redirect(&to).cookies(expired));
+        };
+        if !self.has_nonce(form, LOG_OUT, &session) {
+            let nonce = self.identities.nonce(LOG_OUT, session.nonce_subject());
+            let field = self.nonce_field();
+            let fields = [("action", "logout"), (&field, &nonce), ("redirect_to", form.get("redirect_to"))];
+            let page = Frame::new(&settings, "Log Out");
+            let template = LogOutPage { page, action: self.login_url(&settings), hidden: hidden(&fields) };
+            return Ok(LoginResponse::html(StatusCode::FORBIDDEN, &template));
+        }
+        let now = self.identities.now();
+        let (id, token) = (session.user.id, session.token);
+        let end = move |tx: &mut Tx| Ok(change_sessions(tx, id, |sessions| sessions.remove(&token, now))?);
+        self.identities.site.write(end).await?;
+        Ok(LoginResponse::redirect(&to).cookies(expired))
+    }
+
+    /// A URL that logs the user out without confirmation.
+    pub(crate) fn log_out_url(&self, session: &crate::UserSession) -> String {
+        let nonce = self.identities.nonce(LOG_OUT, session.nonce_subject());
+        let field = self.nonce_field();
+        redirect::with_query(&self.login_url(&session.settings), &[("action", "logout"), (&field, &nonce)])
+    }
+}
+
+fn seconds(wait: Duration) -> String {
+    wait.as_secs().saturating_add(1).to_string()
+}
+
+/// Changes a user's stored sessions.
+pub(crate) fn change_sessions(
+    tx: &mut Tx,
+    user: svc_model::UserId,
+    change: impl FnOnce(&mut Sessions),
+) -> Result<(), svc_store::StoreError> {
+    let stored = meta::get(tx, MetaKind::User, user.0, SESSIONS)?;
+    let mut sessions = stored.map(|s| Sessions::from_value(&s.json())).unwrap_or_default();
+    change(&mut sessions);
+    match sessions.to_value() {
+        Some(value) => meta::update(tx, MetaKind::User, user.0, SESSIONS, &StoredText::of(value)).map(drop),
+        None => meta::delete(tx, MetaKind::User, user.0, SESSIONS, None).map(drop),
+    }
+}

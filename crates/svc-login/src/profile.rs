@@ -1,0 +1,208 @@
+//! The account page: lists application passwords and sessions, and revokes them.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::{
+    extract::{Request, State},
+    response::Response,
+};
+use chrono::DateTime;
+use http::{Method, StatusCode, header};
+use serde_json::Value;
+
+use crate::{
+    LoginPages, LoginRequest, Page, SESSIONS, UserSession,
+    form::{self, Form},
+    log_in_out::change_sessions,
+    redirect, respond,
+    response::LoginResponse,
+    view::{self, Frame},
+};
+use svc_auth::session::{Session, Sessions};
+use svc_store::{MetaKind, meta};
+
+/// Nonce action of the forms.
+const ACTION: &str = "account-access";
+
+const PASSWORDS: &str = "users/me/application-passwords";
+
+/// Success messages by the value of the query parameter `done`.
+const DONE: &[(&str, &str)] = &[
+    ("revoked", "The application password has been revoked."),
+    ("all-revoked", "All application passwords have been revoked."),
+    ("ended", "The session has been logged out."),
+    ("others-ended", "All other sessions have been logged out."),
+];
+
+/// An application password in the list.
+struct PasswordRow {
+    uuid: String,
+    name: String,
+    created: String,
+    used: String,
+}
+
+/// A session in the list.
+struct SessionRow {
+    verifier: String,
+    /// Whether it is the session of this request.
+    current: bool,
+    browser: String,
+    address: String,
+    since: String,
+    until: String,
+}
+
+#[derive(Template)]
+#[template(path = "account/profile.html")]
+struct ProfilePage {
+    page: Frame,
+    notice: &'static str,
+    name: String,
+    login: String,
+    email: String,
+    /// Whether application passwords are available.
+    available: bool,
+    passwords: Vec<PasswordRow>,
+    sessions: Vec<SessionRow>,
+    action: String,
+    authorize: String,
+    nonce_field: String,
+    nonce: String,
+}
+
+pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
+    let parts = LoginRequest::of(&request, &pages);
+    let page = pages.profile(&parts, request).await;
+    respond(&pages, page)
+}
+
+impl LoginPages {
+    async fn profile(&self, parts: &LoginRequest, request: Request) -> Page {
+        let settings = self.identities.site.settings()?;
+        let Some(session) = self.session(parts, parts.admin_scheme())? else {
+            return Ok(self.to_login(parts, &settings));
+        };
+        match *request.method() {
+            Method::GET | Method::HEAD => self.show_profile(parts, &session).await,
+            Method::POST => match form::read(request).await {
+                Ok(form) if self.has_nonce(&form, ACTION, &session) && !parts.is_cross_site(&settings) => {
+                    self.change(parts, &session, &form).await
+                }
+                Ok(_) => {
+                    let text = "This form has expired. Go back, reload the page and try again.";
+                    Ok(view::message(self, StatusCode::FORBIDDEN, "Error", text))
+                }
+                Err(status) => Ok(view::message(self, status, "Error", "The form is too large.")),
+            },
+            _ => Ok(view::message(
+                self,
+                StatusCode::METHOD_NOT_ALLOWED,
+                "Error",
+                "This method is not allowed. Submit a form.",
+            )
+            .header(header::ALLOW, "GET, HEAD, POST")),
+        }
+    }
+
+    async fn show_profile(&self, parts: &LoginRequest, session: &UserSession) -> Page {
+        let done = parts.query.get("done");
+        let passwords = if self.passwords_available {
+            let list = self.call(session, parts.client, Method::GET, PASSWORDS, None).await?;
+            list.as_array().into_iter().flatten().map(password_row).collect()
+        } else {
+            Vec::new()
+        };
+        let mut page = Frame::new(&session.settings, "Profile");
+        page.account = Some((session.user.display_name.clone(), self.log_out_url(session)));
+        let template = ProfilePage {
+            page,
+            notice: DONE.iter().find(|(value, _)| *value == done).map_or("", |(_, text)| text),
+            name: session.user.display_name.clone(),
+            login: session.user.login.clone(),
+            email: session.user.email.clone(),
+            available: self.passwords_available,
+            passwords,
+            sessions: self.sessions(session)?,
+            action: self.admin_url(&session.settings, "profile.php"),
+            authorize: self.admin_url(&session.settings, "authorize-application.php"),
+            nonce_field: self.nonce_field(),
+            nonce: self.identities.nonce(ACTION, session.nonce_subject()),
+        };
+        Ok(LoginResponse::html(StatusCode::OK, &template))
+    }
+
+    fn sessions(&self, session: &UserSession) -> Result<Vec<SessionRow>, svc_schema::Error> {
+        let stored = self
+            .identities
+            .site
+            .read(|db| Ok(meta::get(db, MetaKind::User, session.user.id.0, SESSIONS)?))?
+            .map(|s| Sessions::from_value(&s.json()))
+            .unwrap_or_default();
+        let own = svc_auth::session::verifier(&session.token);
+        let row = |(verifier, session): (&str, &Session)| SessionRow {
+            current: verifier == own,
+            browser: session.ua.as_deref().filter(|ua| !ua.is_empty()).unwrap_or("Unknown browser").to_owned(),
+            address: session.ip.clone().unwrap_or_default(),
+            since: session.login.map(day).unwrap_or_default(),
+            until: day(session.expiration),
+            verifier: verifier.to_owned(),
+        };
+        Ok(stored.live(self.identities.now()).map(row).collect())
+    }
+
+    async fn change(&self, parts: &LoginRequest, session: &UserSession, form: &Form) -> Page {
+        let done = match form.get("action") {
+            "revoke" => {
+                // The UUID becomes part of a route.
+                let uuid: String = form.get("uuid").chars().filter(|c| c.is_ascii_hexdigit() || *c == '-').collect();
+                self.call(session, parts.client, Method::DELETE, &format!("{PASSWORDS}/{uuid}"), None).await?;
+                "revoked"
+            }
+            "revoke-all" => {
+                self.call(session, parts.client, Method::DELETE, PASSWORDS, None).await?;
+                "all-revoked"
+            }
+            "end-session" => {
+                let (id, verifier) = (session.user.id, form.get("session").to_owned());
+                let end = move |tx: &mut svc_store::Tx| {
+                    Ok(change_sessions(tx, id, |sessions| {
+                        sessions.remove_verifier(&verifier);
+                    })?)
+                };
+                self.identities.site.write(end).await?;
+                "ended"
+            }
+            "end-others" => {
+                let (id, token, now) = (session.user.id, session.token.clone(), self.identities.now());
+                let end = move |tx: &mut svc_store::Tx| {
+                    Ok(change_sessions(tx, id, |sessions| sessions.remove_others(&token, now))?)
+                };
+                self.identities.site.write(end).await?;
+                "others-ended"
+            }
+            _ => {
+                return Ok(view::message(self, StatusCode::BAD_REQUEST, "Error", "The action is unknown."));
+            }
+        };
+        let profile = self.admin_url(&session.settings, "profile.php");
+        Ok(LoginResponse::redirect(&redirect::with_query(&profile, &[("done", done)])))
+    }
+}
+
+fn password_row(record: &Value) -> PasswordRow {
+    let text = |name: &str| record[name].as_str().unwrap_or_default();
+    let date = |name: &str| text(name).split('T').next().unwrap_or_default().to_owned();
+    let used = match (date("last_used"), text("last_ip")) {
+        (day, _) if day.is_empty() => "never used".to_owned(),
+        (day, "") => format!("last used on {day}"),
+        (day, ip) => format!("last used on {day} from {ip}"),
+    };
+    PasswordRow { uuid: text("uuid").to_owned(), name: text("name").to_owned(), created: date("created"), used }
+}
+
+/// A date in UTC.
+fn day(seconds: i64) -> String {
+    DateTime::from_timestamp(seconds, 0).map(|d| d.format("%Y-%m-%d").to_string()).unwrap_or_default()
+}

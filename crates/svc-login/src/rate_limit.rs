@@ -1,0 +1,255 @@
+//! Limits on log-in attempts.
+//!
+//! The log-in form counts every attempt before it checks the password, since password hashing is expensive. It counts per account
+//! and network, so that a flood on one account affects neither other accounts nor the account's owner on another network.
+//!
+//! Clients of the REST API send their password with each request, so only wrong passwords count there. A network with too many
+//! of them gets 429, except for passwords that are right: checking them is cheap, and limited as well.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+    net::IpAddr,
+    num::NonZeroU32,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use governor::{
+    DefaultKeyedRateLimiter, Quota, RateLimiter,
+    clock::{Clock, DefaultClock},
+};
+use quick_cache::sync::Cache;
+use svc_auth::basic;
+
+use crate::client::network_of;
+
+/// A limit: the number of attempts at once, and the time after which one more is allowed.
+type Rate = (u32, Duration);
+
+/// Attempts with the form on one account from one network.
+const FORM: Rate = (10, Duration::from_secs(15));
+
+/// Attempts with the form from one network. A flood on one account uses half of it.
+const FORM_NETWORK: Rate = (20, Duration::from_secs(6));
+
+/// Attempts with the form on one account from all networks without a successful log-in to it.
+const FORM_ACCOUNT: Rate = (60, Duration::from_secs(2));
+
+/// Wrong passwords over the API from one network.
+const WRONG: Rate = (60, Duration::from_secs(1));
+
+/// Passwords over the API that are still checked after too many wrong ones from a network: per account, and in total.
+const CHECKS_ACCOUNT: Rate = (60, Duration::from_millis(250));
+const CHECKS: Rate = (200, Duration::from_millis(50));
+
+/// Number of keys above which idle ones are removed.
+const MAX_KEYS: usize = 10_000;
+
+/// Maximum number of remembered log-ins.
+const MAX_REMEMBERED: usize = 10_000;
+
+/// Length to which account names are cut, in bytes.
+const NAME_LENGTH: usize = 100;
+
+/// Counters of log-in attempts. They are lost on restart.
+pub struct Attempts {
+    clock: DefaultClock,
+    form: Limiter<(IpAddr, String)>,
+    form_network: Limiter<IpAddr>,
+    form_account: Limiter<String>,
+    wrong: Limiter<IpAddr>,
+    checks_account: Limiter<(IpAddr, String)>,
+    checks: Limiter<IpAddr>,
+    /// Networks with too many wrong passwords, with the end of the limit.
+    limited: Mutex<HashMap<IpAddr, Instant>>,
+    /// Networks and accounts with a successful log-in.
+    logged_in: Cache<(IpAddr, String), ()>,
+    /// Hashes of valid credentials.
+    valid: Cache<u64, ()>,
+    /// Secret key of these hashes.
+    key: RandomState,
+}
+
+struct Limiter<K: std::hash::Hash + Eq + Clone>(DefaultKeyedRateLimiter<K>);
+
+impl<K: std::hash::Hash + Eq + Clone> Limiter<K> {
+    fn new((burst, every): Rate) -> Self {
+        let burst = NonZeroU32::new(burst).expect("a limit allows at least one attempt");
+        Limiter(RateLimiter::keyed(
+            Quota::with_period(every).expect("the time of a limit is not zero").allow_burst(burst),
+        ))
+    }
+
+    /// Counts an attempt.
+    ///
+    /// # Errors
+    /// Returns the time to wait if the limit is exceeded.
+    fn count(&self, key: &K, clock: &DefaultClock) -> Result<(), Duration> {
+        if self.0.len() > MAX_KEYS {
+            self.0.retain_recent();
+        }
+        self.0.check_key(key).map_err(|until| until.wait_time_from(clock.now()))
+    }
+}
+
+impl Default for Attempts {
+    fn default() -> Self {
+        Attempts {
+            clock: DefaultClock::default(),
+            form: Limiter::new(FORM),
+            form_network: Limiter::new(FORM_NETWORK),
+            form_account: Limiter::new(FORM_ACCOUNT),
+            wrong: Limiter::new(WRONG),
+            checks_account: Limiter::new(CHECKS_ACCOUNT),
+            checks: Limiter::new(CHECKS),
+            limited: Mutex::default(),
+            logged_in: Cache::new(MAX_REMEMBERED),
+            valid: Cache::new(MAX_REMEMBERED),
+            key: RandomState::new(),
+        }
+    }
+}
+
+/// The key of a network and an account. Letter case is ignored.
+fn pair(address: IpAddr, account: &str) -> (IpAddr, String) {
+    let end = account.floor_char_boundary(NAME_LENGTH);
+    (network_of(address), account[..end].to_lowercase())
+}
+
+impl Attempts {
+    /// Counts an attempt with the form.
+    ///
+    /// # Errors
+    /// Returns the time to wait if a limit is exceeded.
+    pub fn at_form(&self, address: IpAddr, account: &str) -> Result<(), Duration> {
+        let pair = pair(address, account);
+        // Attempts beyond the limit of one account do not count for the network.
+        self.form.count(&pair, &self.clock)?;
+        self.form_network.count(&pair.0, &self.clock)?;
+        match self.logged_in.get(&pair) {
+            Some(()) => Ok(()),
+            None => self.form_account.count(&pair.1, &self.clock),
+        }
+    }
+
+    /// Records a successful log-in with the form.
+    pub fn form_succeeded(&self, address: IpAddr, account: &str) {
+        self.logged_in.insert(pair(address, account), ());
+    }
+
+    /// Whether credentials of the API must not be checked now. Returns the time to wait.
+    pub fn refuses_check(&self, address: IpAddr, sent: &basic::Credentials) -> Option<Duration> {
+        let wait = self.limited_for(network_of(address))?;
+        if self.valid.get(&self.hash(sent)).is_some() {
+            return None;
+        }
+        let pair = pair(address, &sent.login);
+        let checked =
+            self.checks_account.count(&pair, &self.clock).and_then(|()| self.checks.count(&pair.0, &self.clock));
+        checked.err().map(|until| until.max(wait))
+    }
+
+    /// Records valid credentials of the API.
+    pub fn succeeded(&self, sent: &basic::Credentials) {
+        let hash = self.hash(sent);
+        if self.valid.get(&hash).is_none() {
+            self.valid.insert(hash, ());
+        }
+    }
+
+    /// Counts wrong credentials of the API. Returns the time to wait if a limit is exceeded.
+    pub fn failed(&self, address: IpAddr) -> Option<Duration> {
+        let network = network_of(address);
+        if let Some(wait) = self.limited_for(network) {
+            return Some(wait);
+        }
+        let wait = self.wrong.count(&network, &self.clock).err()?;
+        let now = Instant::now();
+        let mut limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
+        if limited.len() > MAX_KEYS {
+            limited.retain(|_, until| *until > now);
+        }
+        limited.insert(network, now + wait);
+        Some(wait)
+    }
+
+    fn limited_for(&self, network: IpAddr) -> Option<Duration> {
+        let limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
+        limited.get(&network)?.checked_duration_since(Instant::now())
+    }
+
+    fn hash(&self, sent: &basic::Credentials) -> u64 {
+        self.key.hash_one((&sent.login, sent.password.expose()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 1));
+    const THERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 2));
+
+    fn credentials(login: &str, password: &str) -> basic::Credentials {
+        basic::Credentials { login: login.to_owned(), password: svc_auth::Secret::new(password) }
+    }
+
+    #[test]
+    fn a_flood_on_one_account_blocks_no_other_account_or_network() {
+        let attempts = Attempts::default();
+        for _ in 0..FORM.0 {
+            assert_eq!(attempts.at_form(HERE, "Admin"), Ok(()));
+        }
+        for _ in 0..1_000 {
+            let wait = attempts.at_form(HERE, "admin").unwrap_err();
+            assert!(!wait.is_zero() && wait <= FORM.1);
+        }
+        assert_eq!(attempts.at_form(HERE, "other"), Ok(()), "another account, same network");
+        assert_eq!(attempts.at_form(THERE, "admin"), Ok(()), "same account, another network");
+    }
+
+    #[test]
+    fn an_account_is_limited_across_networks() {
+        let attempts = Attempts::default();
+        attempts.form_succeeded(HERE, "admin");
+        let from = |n: u32| IpAddr::from([203, 0, 113, n as u8]);
+        let accepted = (0..200).filter(|n| attempts.at_form(from(*n), "admin").is_ok()).count();
+        assert!((60..=61).contains(&accepted), "{accepted}");
+        assert_eq!(attempts.at_form(HERE, "ADMIN"), Ok(()), "a network with a successful log-in");
+    }
+
+    #[test]
+    fn a_network_is_limited_across_accounts() {
+        let attempts = Attempts::default();
+        for n in 0..FORM_NETWORK.0 {
+            assert_eq!(attempts.at_form(format!("2001:db8::{n}").parse().unwrap(), &n.to_string()), Ok(()));
+        }
+        assert!(attempts.at_form("2001:db8::ffff".parse().unwrap(), "x").is_err(), "same /64 network");
+        assert_eq!(attempts.at_form("2001:db8:1::1".parse().unwrap(), "x"), Ok(()));
+    }
+
+    #[test]
+    fn valid_passwords_are_accepted_while_wrong_ones_are_limited() {
+        let attempts = Attempts::default();
+        let (used, unused, wrong) = (credentials("a", "used"), credentials("a", "unused"), credentials("b", "wrong"));
+        attempts.succeeded(&used);
+        for _ in 0..WRONG.0 {
+            assert_eq!(attempts.failed(HERE), None);
+        }
+        assert_eq!(attempts.refuses_check(HERE, &wrong), None);
+        assert!(attempts.failed(HERE).is_some());
+        assert_eq!(attempts.failed(THERE), None);
+        // A password that was not used before is checked, unless the flood was on the same account.
+        assert_eq!(attempts.refuses_check(HERE, &unused), None);
+        let n_checked = (0..1_000).filter(|_| attempts.refuses_check(HERE, &wrong).is_none()).count();
+        assert!((60..80).contains(&n_checked), "{n_checked}");
+        assert_eq!(attempts.refuses_check(HERE, &unused), None);
+        // A flood on many accounts is limited, too; passwords that were valid before are still checked.
+        let many = |n: u32| credentials(&n.to_string(), "x");
+        let n_checked = (0..1_000).filter(|n| attempts.refuses_check(HERE, &many(*n)).is_none()).count();
+        assert!((100..200).contains(&n_checked), "{n_checked}");
+        assert_eq!(attempts.refuses_check(HERE, &used), None);
+        assert_eq!(attempts.refuses_check(THERE, &wrong), None);
+    }
+}

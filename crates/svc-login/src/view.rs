@@ -1,0 +1,78 @@
+//! Values of the templates. The templates escape them.
+
+use askama::Template;
+use http::StatusCode;
+use svc_site::Settings;
+
+use crate::{LoginPages, response::LoginResponse};
+
+/// Values that every page has.
+#[derive(Clone, Default)]
+pub(crate) struct Frame {
+    pub(crate) lang: String,
+    pub(crate) title: String,
+    pub(crate) site_name: String,
+    pub(crate) home: String,
+    /// The user's name and log-out URL.
+    pub(crate) account: Option<(String, String)>,
+}
+
+impl Frame {
+    pub(crate) fn new(settings: &Settings, title: &str) -> Self {
+        let site_name = svc_text::specialchars_decode(settings.option("blogname"), svc_text::Quotes::Both);
+        Frame {
+            lang: language(settings.option("WPLANG")),
+            title: title.to_owned(),
+            site_name,
+            home: settings.urls.site.home_url("/"),
+            account: None,
+        }
+    }
+}
+
+/// A hidden field of a form.
+pub(crate) struct Hidden {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+/// Hidden fields with these names and values.
+pub(crate) fn hidden(fields: &[(&str, &str)]) -> Vec<Hidden> {
+    fields.iter().map(|(name, value)| Hidden { name: (*name).to_owned(), value: (*value).to_owned() }).collect()
+}
+
+/// The message page.
+#[derive(Template)]
+#[template(path = "account/message.html")]
+struct Message<'a> {
+    page: Frame,
+    text: &'a str,
+}
+
+/// A page with a message.
+pub(crate) fn message(pages: &LoginPages, status: StatusCode, heading: &str, text: &str) -> LoginResponse {
+    let page = match pages.identities.site.settings() {
+        Ok(settings) => Frame::new(&settings, heading),
+        Err(_) => Frame { lang: "en".to_owned(), title: heading.to_owned(), home: "/".to_owned(), ..Frame::default() },
+    };
+    let response = LoginResponse::html(status, &Message { page, text });
+    if status == StatusCode::SERVICE_UNAVAILABLE { response.header(http::header::RETRY_AFTER, "5") } else { response }
+}
+
+/// The language tag of a locale, for `lang` attributes: `de-DE` for `de_DE_formal`, `en-US` for an empty one.
+pub fn language(locale: &str) -> String {
+    let parts: Vec<&str> = locale.split('_').take(2).filter(|p| p.bytes().all(|b| b.is_ascii_alphanumeric())).collect();
+    if parts.iter().all(|p| p.is_empty()) { "en-US".to_owned() } else { parts.join("-") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn language_tags_of_locales() {
+        for (locale, tag) in [("", "en-US"), ("de_DE_formal", "de-DE"), ("eo", "eo"), ("\"><x", "en-US")] {
+            assert_eq!(language(locale), tag, "{locale}");
+        }
+    }
+}

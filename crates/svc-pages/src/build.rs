@@ -1,0 +1,488 @@
+//! Builds pages: loads related data in a fixed number of queries and renders the templates.
+
+use std::collections::HashMap;
+
+use chrono::NaiveDateTime;
+use http::StatusCode;
+use svc_controllers::{RestSite, oembed};
+use svc_discovery::Queried;
+use svc_login::language;
+use svc_model::{Post, PostId, Stamp, Term, User, UserId};
+use svc_render::{
+    feeds::MissingFeeds,
+    page_template::{self, ListContext, TemplateContext},
+};
+use svc_site::{
+    Settings, SiteResult, Visitor,
+    urls::{rest_base, taxonomy_rest_base},
+};
+use svc_store::{
+    Db, MetaKind, Order, StoredText,
+    comments::{self, CommentOrderBy, CommentQuery},
+    meta,
+    posts::{self, PostOrderBy, PostQuery},
+    terms,
+};
+
+use crate::{
+    format::{Texts, decode, plain},
+    hierarchy,
+    resolve::{List, ListSubject},
+    respond::Page,
+    theme::Sheet,
+    uploads, urls,
+    view::{CommentView, Entry, Feed, FeedItem, Frame, Link, ListPage, PlainPage, SinglePage, TermGroup},
+};
+
+/// Maximum number of pages in the menu.
+const MENU_LENGTH: u64 = 12;
+
+/// Maximum number of comments below a post. There is no second page.
+const MAX_COMMENTS: u64 = 200;
+
+/// Length of the description for search engines, in characters.
+const DESCRIPTION_LENGTH: usize = 160;
+
+pub(crate) const PROTECTED: &str = "<p>This content is password protected.</p>";
+
+/// Builds the pages of one request, in one snapshot.
+pub(crate) struct PageBuilder<'a> {
+    pub(crate) site: &'a RestSite,
+    pub(crate) settings: &'a Settings,
+    pub(crate) texts: &'a dyn Texts,
+    pub(crate) db: &'a mut Db,
+    /// The requested URL.
+    pub(crate) url: String,
+    /// Cached style sheet of the theme.
+    pub(crate) sheet: &'a Sheet,
+    /// Feeds of other sites that are not cached yet.
+    pub(crate) missing: MissingFeeds,
+    /// The viewer of the page.
+    pub(crate) visitor: Visitor,
+}
+
+impl PageBuilder<'_> {
+    /// The frame of a page with this content, and the values of its `Link` headers. `here` is its canonical URL.
+    pub(crate) fn frame(
+        &mut self,
+        title: &str,
+        shown: Queried<'_>,
+        here: Option<&str>,
+    ) -> SiteResult<(Frame, Vec<String>)> {
+        let site = &self.settings.urls.site;
+        let route = site.queried_resource_route(shown, &self.site.brand.namespace());
+        let announcement = site.announcement(&route);
+        let site_name = decode(self.settings.option("blogname"));
+        let tagline = decode(self.settings.option("blogdescription"));
+        let whole = match (title.is_empty(), tagline.is_empty()) {
+            (false, _) => format!("{title} – {site_name}"),
+            (true, false) => format!("{site_name} – {tagline}"),
+            (true, true) => site_name.clone(),
+        };
+        let frame = Frame {
+            lang: language(self.settings.option("WPLANG")),
+            title: whole,
+            home: site.home_url(""),
+            feed: site.feed_link(""),
+            hidden: self.settings.option("blog_public") == "0",
+            head_links_html: announcement.head_links(),
+            canonical: here.map(str::to_owned),
+            site_name,
+            tagline,
+            ..Frame::default()
+        };
+        Ok((frame, announcement.header_values()))
+    }
+
+    /// The site's top-level pages.
+    fn menu(&mut self, here: Option<&str>) -> SiteResult<Vec<Link>> {
+        let query = PostQuery {
+            post_types: vec!["page".to_owned()],
+            statuses: vec!["publish".to_owned()],
+            parent_in: vec![PostId(0)],
+            order_by: vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
+            limit: Some(MENU_LENGTH),
+            ..PostQuery::default()
+        };
+        let ids = posts::query(self.db, &query)?.ids;
+        let pages = posts::get_many(self.db, &ids)?;
+        let link = |page: &Post| {
+            let id = u64::try_from(page.id.0).unwrap_or_default();
+            let url = self.settings.urls.site.page_link(&svc_discovery::PageLink {
+                id,
+                path: &page.slug,
+                ..Default::default()
+            });
+            Link { title_html: self.texts.title(&page.title), current: here == Some(&*url), url }
+        };
+        Ok(pages.iter().map(link).filter(|l| !l.title_html.is_empty()).collect())
+    }
+
+    pub(crate) fn url_of(&mut self, post: &Post) -> SiteResult<String> {
+        let mut found = urls::post_urls(self.db, self.site, self.settings, std::slice::from_ref(post))?;
+        Ok(found.urls.remove(&post.id).unwrap_or_default())
+    }
+
+    fn date(&self, local: Stamp) -> String {
+        local.map(|d| svc_blocks::date::format(d, self.settings.option("date_format"))).unwrap_or_default()
+    }
+
+    fn title_html(&self, post: &Post) -> String {
+        let title = self.texts.title(&post.title);
+        let title = if title.trim().is_empty() { "Untitled".to_owned() } else { title };
+        if post.is_protected() { format!("Protected: {title}") } else { title }
+    }
+
+    pub(crate) fn entry(&self, post: &Post, url: String, author: Option<&User>, body_html: String) -> Entry {
+        Entry {
+            title_html: self.title_html(post),
+            url,
+            date: self.date(post.date),
+            machine_date: rfc3339(self.utc(post)),
+            author: author.map(|u| self.author(u)),
+            body_html,
+        }
+    }
+
+    fn utc(&self, post: &Post) -> Stamp {
+        post.date_gmt.or_else(|| post.date.map(|d| self.settings.zone.to_utc(d)))
+    }
+
+    fn author(&self, user: &User) -> Link {
+        Link {
+            title_html: svc_text::esc_html(&user.display_name),
+            url: self.settings.urls.author(user),
+            current: false,
+        }
+    }
+
+    /// The page of a single post.
+    pub(crate) fn single(&mut self, post: Post, url: String, is_front: bool) -> SiteResult<Page> {
+        let namespace = self.site.brand.namespace();
+        let id = u64::try_from(post.id.0).unwrap_or_default();
+        let post_type = self.site.types.get(&post.post_type);
+        let shown = post_type.map_or(Queried::Other, |k| Queried::Singular(id, rest_base(k, &namespace)));
+        let title = plain(&self.title_html(&post));
+        let (mut page, mut links) = self.frame(&title, shown, Some(&url))?;
+        page.head_links_html.push_str(&oembed::discovery_links(self.settings, &url));
+        links.push(format!("<{}>; rel=shortlink", svc_text::sanitize_url(&self.settings.urls.site.short_link(id))));
+        let is_open = self.visitor.opened.is_open(&post);
+        if !post.is_protected() {
+            page.description = shortened(&plain(&self.texts.excerpt(&post)));
+        }
+        let chosen = page_template::custom_template(self.db, post.id)?;
+        let slugs =
+            if is_front { hierarchy::front_page } else { hierarchy::post }(&post, chosen.as_deref(), self.settings);
+        let class = if is_front { "home page" } else { "singular" };
+        let context = TemplateContext { post: Some(post.clone()), ..TemplateContext::default() };
+        if let Some(rendered) = self.render_with_theme(StatusCode::OK, &page, &links, class, &slugs, context)? {
+            return Ok(rendered);
+        }
+        page.menu = self.menu(Some(&url))?;
+        let body = if is_open { self.texts.content(&post) } else { PROTECTED.to_owned() };
+        let author = author_of(self.db, &post)?;
+        let groups = self.term_groups(post.id)?;
+        let comments = if is_open { self.comments(post.id)? } else { Vec::new() };
+        let template = SinglePage {
+            entry: self.entry(&post, url, author.as_ref(), body),
+            dated: post_type.is_some_and(|k| !k.hierarchical),
+            groups,
+            comments_heading: if comments.len() == 1 {
+                "1 comment".to_owned()
+            } else {
+                format!("{} comments", comments.len())
+            },
+            comments,
+            page,
+        };
+        Ok(Page::html(StatusCode::OK, &template, links))
+    }
+
+    fn term_groups(&mut self, post: PostId) -> SiteResult<Vec<TermGroup>> {
+        let all = terms::of_objects(self.db, &[post])?.remove(&post).unwrap_or_default();
+        let shown: Vec<Term> = all
+            .into_iter()
+            .filter(|t| self.site.taxonomies.get(&t.taxonomy).is_some_and(|x| x.publicly_queryable && x.show_ui))
+            .collect();
+        let term_urls = urls::term_urls(self.db, self.site, self.settings, &shown)?;
+        let mut groups: Vec<(String, TermGroup)> = Vec::new();
+        for (term, url) in shown.iter().zip(term_urls) {
+            let link = Link { title_html: self.texts.title(&term.name), url, current: false };
+            match groups.iter_mut().find(|(name, _)| *name == term.taxonomy) {
+                Some((_, group)) => group.terms.push(link),
+                None => {
+                    let label = self.site.taxonomies.get(&term.taxonomy).map_or_else(String::new, |x| x.label.clone());
+                    groups.push((term.taxonomy.clone(), TermGroup { label, terms: vec![link] }));
+                }
+            }
+        }
+        Ok(groups.into_iter().map(|(_, group)| group).collect())
+    }
+
+    fn comments(&mut self, post: PostId) -> SiteResult<Vec<CommentView>> {
+        let query = CommentQuery {
+            posts: vec![post],
+            approved: vec!["1".to_owned()],
+            types: vec!["comment".to_owned()],
+            order_by: CommentOrderBy::DateGmt,
+            order: Order::Asc,
+            limit: Some(MAX_COMMENTS),
+            ..CommentQuery::default()
+        };
+        let ids = comments::query(self.db, &query)?.ids;
+        let rows = comments::get_many(self.db, &ids)?;
+        let view = |c: &svc_model::Comment| CommentView {
+            id: c.id.0,
+            author: if c.author.is_empty() { "Anonymous".to_owned() } else { decode(&c.author) },
+            date: self.date(c.date),
+            machine_date: rfc3339(c.date_gmt),
+            body_html: self.texts.comment(c),
+        };
+        Ok(rows.iter().map(view).collect())
+    }
+
+    /// A page of a list. `first` is the URL of the list's first page.
+    pub(crate) fn list(&mut self, list: &List, first: Option<String>) -> SiteResult<Page> {
+        let namespace = self.site.brand.namespace();
+        let number = |id: i64| u64::try_from(id).unwrap_or_default();
+        let shown = match &list.subject {
+            ListSubject::Term(term, taxonomy) => {
+                Queried::Term(number(term.id.0), taxonomy_rest_base(taxonomy, &namespace))
+            }
+            ListSubject::Author(user) => Queried::Author(number(user.id.0)),
+            _ => Queried::Other,
+        };
+        let heading_html = self.heading(&list.subject);
+        let note_html = self.note(&list.subject);
+        let site = &self.settings.urls.site;
+        let (newer, older) = first.as_deref().map_or((None, None), |f| urls::adjacent_pages(site, f, list));
+        let here = first.as_deref().map(|f| urls::page_url(site, f, list.number));
+        let mut title = plain(&heading_html);
+        if list.number > 1 {
+            let page = format!("page {}", list.number);
+            title = if title.is_empty() { page } else { format!("{title}, {page}") };
+        }
+        let (mut page, links) = self.frame(&title, shown, here.as_deref())?;
+        if let ListSubject::Search(query) = &list.subject {
+            page.searched.clone_from(query);
+            page.hidden = true;
+            page.canonical = None;
+        }
+        let slugs = hierarchy::list(list, self.settings);
+        let context = self.template_context(list, first.clone(), &heading_html);
+        if let Some(rendered) =
+            self.render_with_theme(StatusCode::OK, &page, &links, body_class(&list.subject), &slugs, context)?
+        {
+            return Ok(rendered);
+        }
+        page.menu = self.menu(here.as_deref())?;
+        let entries = self.entries(&list.posts)?;
+        let empty_message = match list.subject {
+            ListSubject::Search(_) => "Nothing was found.",
+            _ => "There are no posts yet.",
+        };
+        let template = ListPage { page, heading_html, note_html, entries, empty_message, newer, older };
+        Ok(Page::html(StatusCode::OK, &template, links))
+    }
+
+    fn entries(&mut self, rows: &[Post]) -> SiteResult<Vec<Entry>> {
+        let mut found = urls::post_urls(self.db, self.site, self.settings, rows)?;
+        let entry = |post: &Post| {
+            let is_open = self.visitor.opened.is_open(post);
+            let body = if is_open { self.texts.excerpt(post) } else { PROTECTED.to_owned() };
+            let url = found.urls.remove(&post.id).unwrap_or_default();
+            self.entry(post, url, found.authors.get(&post.author), body)
+        };
+        Ok(rows.iter().map(entry).collect())
+    }
+
+    fn heading(&self, subject: &ListSubject) -> String {
+        match subject {
+            ListSubject::Home => String::new(),
+            ListSubject::Term(term, taxonomy) => {
+                format!("{}: {}", svc_text::esc_html(&taxonomy.singular_label), self.texts.title(&term.name))
+            }
+            ListSubject::Author(user) => format!("By {}", svc_text::esc_html(&user.display_name)),
+            ListSubject::Date(date) => {
+                let whole = chrono::NaiveDate::from_ymd_opt(
+                    date.year.and_then(|y| i32::try_from(y).ok()).unwrap_or(1),
+                    date.month.unwrap_or(1),
+                    date.day.unwrap_or(1),
+                );
+                let format = match (date.month, date.day) {
+                    (None, _) => "Y",
+                    (Some(_), None) => "F Y",
+                    (Some(_), Some(_)) => "F j, Y",
+                };
+                whole
+                    .and_then(|d| d.and_hms_opt(0, 0, 0))
+                    .map(|d| svc_blocks::date::format(d, format))
+                    .unwrap_or_default()
+            }
+            ListSubject::Search(query) => format!("Search: {}", svc_text::esc_html(query)),
+            ListSubject::Type(post_type) => svc_text::esc_html(&post_type.label),
+        }
+    }
+
+    fn note(&self, subject: &ListSubject) -> String {
+        match subject {
+            ListSubject::Term(term, _) if !term.description.trim().is_empty() => {
+                format!("<p>{}</p>", svc_text::esc_html(&plain(&term.description)))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The template context of a list. `first` is the URL of its first page.
+    fn template_context(&self, list: &List, first: Option<String>, heading_html: &str) -> TemplateContext {
+        let (urls, first) = (self.settings.urls.site.clone(), first.unwrap_or_default());
+        let list_context = ListContext {
+            posts: list.posts.clone(),
+            per_page: list.per_page,
+            page: list.number,
+            pages: list.pages,
+            total: list.total,
+            address: Box::new(move |number| urls::page_url(&urls, &first, number)),
+            title: heading_html.to_owned(),
+            searched: match &list.subject {
+                ListSubject::Search(query) => Some(query.clone()),
+                _ => None,
+            },
+        };
+        let term = match &list.subject {
+            ListSubject::Term(term, taxonomy) => Some((term.id, taxonomy.name.clone())),
+            _ => None,
+        };
+        TemplateContext { term, list: Some(list_context), ..TemplateContext::default() }
+    }
+
+    /// The RSS feed of a list.
+    pub(crate) fn feed(&mut self, list: &List) -> SiteResult<Page> {
+        let found = urls::post_urls(self.db, self.site, self.settings, &list.posts)?;
+        let ids: Vec<PostId> = list.posts.iter().map(|p| p.id).collect();
+        let all_terms = terms::of_objects(self.db, &ids)?;
+        let site = &self.settings.urls.site;
+        let name = decode(self.settings.option("blogname"));
+        let heading = plain(&self.heading(&list.subject));
+        let item = |post: &Post| self.feed_item(post, &found.urls, &found.authors, &all_terms);
+        let template = Feed {
+            title: if heading.is_empty() { name } else { format!("{heading} – {name}") },
+            tagline: decode(self.settings.option("blogdescription")),
+            home: site.home_url("/"),
+            own: site.feed_link(""),
+            lang: language(self.settings.option("WPLANG")),
+            built: list.posts.iter().filter_map(|p| self.utc(p)).max().map(rfc2822).unwrap_or_default(),
+            items: list.posts.iter().map(item).collect(),
+        };
+        Ok(Page::feed(&template, site.announcement("").header_values()))
+    }
+
+    fn feed_item(
+        &self,
+        post: &Post,
+        post_urls: &HashMap<PostId, String>,
+        authors: &HashMap<UserId, User>,
+        all_terms: &HashMap<PostId, Vec<Term>>,
+    ) -> FeedItem {
+        let is_open = !post.is_protected();
+        let names = all_terms.get(&post.id).into_iter().flatten();
+        let shown = |t: &&Term| matches!(t.taxonomy.as_str(), "category" | "post_tag");
+        let summary_only = self.settings.number("rss_use_excerpt") != 0;
+        FeedItem {
+            title: plain(&self.title_html(post)),
+            url: post_urls.get(&post.id).cloned().unwrap_or_default(),
+            author: authors.get(&post.author).map(|u| u.display_name.clone()),
+            date: self.utc(post).map(rfc2822).unwrap_or_default(),
+            categories: names.filter(shown).map(|t| decode(&t.name)).collect(),
+            guid: decode(&post.guid),
+            summary: if is_open { plain(&self.texts.excerpt(post)) } else { plain(PROTECTED) },
+            content: match (is_open, summary_only) {
+                (false, _) => PROTECTED.to_owned(),
+                (true, true) => self.texts.excerpt(post),
+                (true, false) => self.texts.content(post),
+            },
+        }
+    }
+
+    /// A redirect from an attachment's URL to its file.
+    pub(crate) fn attachment(&mut self, post: &Post) -> SiteResult<Page> {
+        let file = meta::get(self.db, MetaKind::Post, post.id.0, "_wp_attached_file")?;
+        let Some(file) = file.as_ref().map(StoredText::text).filter(|f| !f.is_empty() && !f.contains("..")) else {
+            return self.not_found();
+        };
+        let base = self.settings.option("upload_url_path").trim_end_matches('/');
+        let base = if base.is_empty() { self.settings.urls.site.site_url(uploads::PATH) } else { base.to_owned() };
+        Ok(Page::redirect(&format!("{base}/{}", file.trim_start_matches('/'))))
+    }
+
+    /// The page with status 404.
+    pub(crate) fn not_found(&mut self) -> SiteResult<Page> {
+        let (mut page, links) = self.frame("Not found", Queried::Other, None)?;
+        page.hidden = true;
+        let slugs = hierarchy::not_found();
+        if let Some(rendered) = self.render_with_theme(
+            StatusCode::NOT_FOUND,
+            &page,
+            &links,
+            "error404",
+            &slugs,
+            TemplateContext::default(),
+        )? {
+            return Ok(rendered);
+        }
+        page.menu = self.menu(None)?;
+        let template = PlainPage {
+            page,
+            heading: "Not found",
+            text: "There is no page at this address. It may have moved, or never have been here.",
+        };
+        Ok(Page::html(StatusCode::NOT_FOUND, &template, links))
+    }
+}
+
+/// CSS class of the body of a list.
+fn body_class(subject: &ListSubject) -> &'static str {
+    match subject {
+        ListSubject::Home => "home blog",
+        ListSubject::Search(_) => "search",
+        _ => "archive",
+    }
+}
+
+pub(crate) fn author_of(db: &mut Db, post: &Post) -> SiteResult<Option<User>> {
+    Ok(if post.author.is_none() { None } else { svc_store::users::get(db, post.author)? })
+}
+
+/// RFC 3339, from UTC.
+fn rfc3339(utc: Stamp) -> String {
+    utc.map(|d| d.format("%Y-%m-%dT%H:%M:%S+00:00").to_string()).unwrap_or_default()
+}
+
+/// RFC 2822, from UTC.
+fn rfc2822(utc: NaiveDateTime) -> String {
+    utc.format("%a, %d %b %Y %H:%M:%S +0000").to_string()
+}
+
+/// The beginning of a text, cut between words.
+fn shortened(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() <= DESCRIPTION_LENGTH {
+        return text;
+    }
+    let cut: String = text.chars().take(DESCRIPTION_LENGTH).collect();
+    let end = cut.rfind(' ').unwrap_or(cut.len());
+    format!("{}…", &cut[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_are_cut_between_words() {
+        let long = "word ".repeat(60);
+        let cut = shortened(&long);
+        assert!(cut.ends_with("word…") && cut.chars().count() <= DESCRIPTION_LENGTH + 1);
+        assert_eq!(shortened(" a \n b "), "a b");
+    }
+}

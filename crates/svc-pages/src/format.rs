@@ -1,0 +1,69 @@
+//! Renders stored texts for pages.
+
+use std::sync::Arc;
+
+use svc_controllers::RestSite;
+use svc_model::{Comment, Post};
+use svc_render::{blocks, content as render};
+use svc_site::Settings;
+
+/// Renders stored texts as HTML. [`SiteTexts`] is the default implementation; a program may use its own.
+pub trait Texts: Send + Sync + 'static {
+    /// A title, or a term's name, as HTML without block elements.
+    fn title(&self, raw: &str) -> String;
+    /// A post's content.
+    fn content(&self, post: &Post) -> String;
+    /// A post's excerpt, or the beginning of its content if it has none.
+    fn excerpt(&self, post: &Post) -> String;
+    /// A comment.
+    fn comment(&self, comment: &Comment) -> String;
+}
+
+/// The default rendering, which is that of the REST API. If the options cannot be read, texts are shown without markup.
+pub struct SiteTexts(pub Arc<RestSite>);
+
+/// Number of words of a generated excerpt.
+const EXCERPT_WORDS: usize = 55;
+
+impl SiteTexts {
+    fn rendered(&self, raw: &str, render: impl FnOnce(&RestSite, &Arc<Settings>) -> String) -> String {
+        match self.0.settings() {
+            Ok(settings) => render(&self.0, &settings),
+            Err(_) => svc_text::esc_html(&plain(raw)),
+        }
+    }
+}
+
+impl Texts for SiteTexts {
+    fn title(&self, raw: &str) -> String {
+        render::title(raw)
+    }
+
+    fn content(&self, post: &Post) -> String {
+        self.rendered(&post.content, |site, settings| {
+            blocks::render_public(site, settings, post, "", None)
+                .unwrap_or_else(|_| svc_text::esc_html(&plain(&post.content)))
+        })
+    }
+
+    fn excerpt(&self, post: &Post) -> String {
+        self.rendered(&post.content, |site, settings| {
+            blocks::render_public(site, settings, post, "", Some(EXCERPT_WORDS))
+                .unwrap_or_else(|_| svc_text::esc_html(&plain(&post.content)))
+        })
+    }
+
+    fn comment(&self, comment: &Comment) -> String {
+        self.rendered(&comment.content, |_, settings| svc_site::comments::html::comment(settings, &comment.content))
+    }
+}
+
+/// Converts HTML to plain text.
+pub(crate) fn plain(html: &str) -> String {
+    decode(&svc_text::strip_all_tags(html, true))
+}
+
+/// Decodes the HTML entities with which names and titles are stored.
+pub(crate) fn decode(stored: &str) -> String {
+    svc_text::specialchars_decode(stored, svc_text::Quotes::Both)
+}

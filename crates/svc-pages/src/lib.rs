@@ -1,0 +1,240 @@
+#![doc = include_str!("../README.md")]
+
+mod build;
+mod embed;
+mod format;
+mod hierarchy;
+mod resolve;
+mod respond;
+mod theme;
+pub mod uploads;
+mod urls;
+mod view;
+mod visitor;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    response::Response,
+};
+use http::{HeaderMap, Method, StatusCode};
+use svc_auth::caps::PostCap;
+use svc_controllers::RestSite;
+use svc_discovery::{Lookup, LookupTarget};
+use svc_login::Identities;
+use svc_render::feeds::{MissingFeeds, with_feeds};
+use svc_site::{Access, Settings, SiteResult};
+use svc_store::{Db, posts};
+
+pub use format::{SiteTexts, Texts};
+
+use resolve::{PageResolver, PageTarget};
+use respond::Page;
+
+/// Maximum number of query parameters; further ones are ignored.
+const MAX_PAIRS: usize = 100;
+
+/// State of the pages.
+struct Pages {
+    site: Arc<RestSite>,
+    format: Arc<dyn Texts>,
+    sheet: theme::Sheet,
+    /// Finds the user of a cookie.
+    identities: Arc<Identities>,
+}
+
+/// A router that responds to every request with a page.
+pub fn router(site: Arc<RestSite>, format: Arc<dyn Texts>, identities: Arc<Identities>) -> Router {
+    let pages = Pages { site, format, sheet: theme::Sheet::default(), identities };
+    Router::new().fallback(handle).with_state(Arc::new(pages))
+}
+
+/// The parts of a request for a page.
+struct PageRequest {
+    path: String,
+    /// Path and query, as sent.
+    whole: String,
+    query: Vec<(String, String)>,
+    headers: HeaderMap,
+}
+
+impl PageRequest {
+    fn of(request: &Request) -> Self {
+        let pairs = request.uri().query().unwrap_or_default().split('&').filter(|p| !p.is_empty()).take(MAX_PAIRS);
+        let decode = |text: &str| {
+            let spaced = text.replace('+', " ");
+            percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
+        };
+        let pair = |p: &str| p.split_once('=').map_or((decode(p), String::new()), |(k, v)| (decode(k), decode(v)));
+        PageRequest {
+            path: request.uri().path().to_owned(),
+            whole: request.uri().path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
+            query: pairs.map(pair).collect(),
+            headers: request.headers().clone(),
+        }
+    }
+
+    /// The last value of a parameter, as in PHP.
+    fn value(&self, name: &str) -> Option<&str> {
+        self.query.iter().rev().find(|(k, _)| k == name).map(|(_, v)| v.as_str())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.query.iter().any(|(k, _)| k == name)
+    }
+}
+
+async fn handle(State(pages): State<Arc<Pages>>, request: Request) -> Response {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return respond::not_allowed();
+    }
+    let parts = PageRequest::of(&request);
+    let page = with_feeds(&pages.site.renderer, |missing| pages.page(&parts, missing)).await.unwrap_or_else(|error| {
+        let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Page::failure(status)
+    });
+    page.into_response(request.headers())
+}
+
+impl Pages {
+    fn page(&self, parts: &PageRequest, missing: &MissingFeeds) -> Result<Page, svc_schema::Error> {
+        self.site.read(|db| {
+            let settings = self.site.settings_in(db)?;
+            if parts.path.ends_with("/xmlrpc.php") {
+                return Ok(Page::rsd(&settings, parts.has("rsd")));
+            }
+            let lookups = settings.urls.site.lookups(&parts.path, &parts.query);
+            if let Some(page) = fixed_path(&settings, &lookups) {
+                return Ok(page);
+            }
+            let viewer = visitor::Viewer::of(&self.identities, db, &parts.headers)?;
+            let has_preview_nonce = match self.preview_of(parts, &viewer) {
+                Ok(post) => post.is_some(),
+                Err(refused) => return Ok(refused),
+            };
+            let mut resolver =
+                PageResolver { site: &self.site, settings: &settings, db, viewer: &viewer.visitor.caller };
+            let (lookup, found) = resolver.resolve(&lookups)?;
+            let (found, private) = self.for_viewer(db, &viewer, &lookup, found, has_preview_nonce)?;
+            let mut builder = build::PageBuilder {
+                site: &self.site,
+                settings: &settings,
+                texts: &*self.format,
+                db,
+                url: format!("{}{}", origin(&settings.urls.site.home_url("")), parts.whole),
+                sheet: &self.sheet,
+                missing: missing.clone(),
+                visitor: viewer.visitor.clone(),
+            };
+            let page = self.render(&mut builder, parts, &lookup, found)?;
+            // Lists and blocks show the content of posts whose password the visitor has entered.
+            Ok(if private || viewer.visitor.opened.is_any() { page.private() } else { page })
+        })
+    }
+
+    /// The id of the post whose autosave is requested.
+    ///
+    /// # Errors
+    /// A page with status 403 if the nonce is not valid.
+    fn preview_of(&self, parts: &PageRequest, viewer: &visitor::Viewer) -> Result<Option<i64>, Page> {
+        let (Some(id), Some(nonce)) = (parts.value("preview_id"), parts.value("preview_nonce")) else {
+            return Ok(None);
+        };
+        let id = svc_php::numeric::text_to_int(id);
+        let action = format!("post_preview_{id}");
+        if self.identities.is_nonce(nonce, &action, viewer.nonce_subject()) {
+            Ok(Some(id))
+        } else {
+            Err(Page::failure(StatusCode::FORBIDDEN).private())
+        }
+    }
+
+    /// The target as this viewer sees it, with the latest autosave in previews, and whether the page is private to the viewer.
+    fn for_viewer(
+        &self,
+        db: &mut Db,
+        viewer: &visitor::Viewer,
+        lookup: &Lookup,
+        found: PageTarget,
+        has_preview_nonce: bool,
+    ) -> SiteResult<(PageTarget, bool)> {
+        let is_user = viewer.visitor.caller.is_logged_in();
+        let (mut post, is_front) = match found {
+            PageTarget::Single(post) => (post, false),
+            PageTarget::Front(post) => (post, true),
+            other => return Ok((other, is_user)),
+        };
+        let has_password = post.is_protected();
+        if lookup.preview && has_preview_nonce && is_user {
+            let settings = self.site.settings_in(db)?;
+            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&*post))?;
+            let may_edit = viewer.visitor.caller.can_post(PostCap::Edit, &post, &access);
+            drop(access);
+            if may_edit && let Some(autosave) = posts::latest_autosave(db, post.id, None)? {
+                post.title = autosave.title;
+                post.content = autosave.content;
+                post.excerpt = autosave.excerpt;
+            }
+        }
+        Ok((if is_front { PageTarget::Front(post) } else { PageTarget::Single(post) }, is_user || has_password))
+    }
+
+    fn render(
+        &self,
+        builder: &mut build::PageBuilder<'_>,
+        parts: &PageRequest,
+        lookup: &Lookup,
+        found: PageTarget,
+    ) -> SiteResult<Page> {
+        // Later pages of a post or its comments, and previews, have no canonical URL here.
+        let plain =
+            lookup.page == 0 && lookup.comment_page == 0 && lookup.feed.is_none() && !lookup.embed && !lookup.preview;
+        match found {
+            PageTarget::NotFound => builder.not_found(),
+            PageTarget::Single(post) | PageTarget::Front(post) if lookup.embed => {
+                let url = builder.url_of(&post)?;
+                builder.embed(&post, url)
+            }
+            PageTarget::Single(post) if post.post_type == "attachment" => builder.attachment(&post),
+            PageTarget::Single(post) => {
+                let url = builder.url_of(&post)?;
+                // The permalink of a post that is not public must not be revealed.
+                let is_public = self.site.statuses.get(&post.status).is_some_and(|s| s.public);
+                match urls::redirect_to(&url, &parts.path).filter(|_| plain && is_public) {
+                    Some(to) => Ok(Page::redirect(&to)),
+                    None => builder.single(*post, url, false),
+                }
+            }
+            PageTarget::Front(post) => {
+                let url = builder.url_of(&post)?;
+                builder.single(*post, url, true)
+            }
+            PageTarget::List(list) if list.feed => builder.feed(&list),
+            PageTarget::List(list) => {
+                let first = urls::list_url(builder.db, builder.site, builder.settings, &list.subject)?;
+                let canonical = first.as_ref().map(|f| urls::page_url(&builder.settings.urls.site, f, list.number));
+                match canonical.as_deref().and_then(|c| urls::redirect_to(c, &parts.path)).filter(|_| plain) {
+                    Some(to) => Ok(Page::redirect(&to)),
+                    None => builder.list(&list, first),
+                }
+            }
+        }
+    }
+}
+
+/// Scheme and host of a URL.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find('/').map_or(url, |at| &url[..host + at])
+}
+
+/// Responses of fixed paths: `robots.txt` and the favicon.
+fn fixed_path(settings: &Settings, lookups: &[Lookup]) -> Option<Page> {
+    match lookups.first().map(|l| &l.target) {
+        Some(LookupTarget::Robots) => Some(Page::robots(settings.option("blog_public") != "0")),
+        Some(LookupTarget::Favicon) => Some(Page::empty()),
+        _ => None,
+    }
+}

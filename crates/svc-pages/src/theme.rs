@@ -1,0 +1,101 @@
+//! Pages rendered with the site's theme: the blocks of a template as body, the theme's styles in the head.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::StatusCode;
+use svc_packages::theme::{ThemeJson, css};
+use svc_render::page_template::{self, RenderedPage, TemplateContext};
+use svc_site::{ActiveTheme, SiteResult};
+
+use crate::{
+    build::PageBuilder,
+    respond::Page,
+    view::{Frame, ThemedPage},
+};
+
+/// Cached style sheet of a theme with the user's styles.
+#[derive(Debug, Default)]
+pub(crate) struct Sheet(Mutex<Option<CachedSheet>>);
+
+#[derive(Debug)]
+struct CachedSheet {
+    theme: Arc<ActiveTheme>,
+    styles: ThemeJson,
+    css: Arc<str>,
+}
+
+impl Sheet {
+    fn of(&self, theme: &Arc<ActiveTheme>, styles: &ThemeJson) -> Arc<str> {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = slot.as_ref().filter(|k| Arc::ptr_eq(&k.theme, theme) && k.styles == *styles) {
+            return Arc::clone(&known.css);
+        }
+        let mut merged = theme.json.clone();
+        merged.merge(styles);
+        let css: Arc<str> = css::stylesheet(&merged).into();
+        *slot = Some(CachedSheet { theme: Arc::clone(theme), styles: styles.clone(), css: Arc::clone(&css) });
+        css
+    }
+}
+
+impl PageBuilder<'_> {
+    /// Renders a page with the theme. `None` if the theme has no template for it.
+    pub(crate) fn render_with_theme(
+        &mut self,
+        status: StatusCode,
+        frame: &Frame,
+        links: &[String],
+        class: &str,
+        slugs: &[String],
+        context: TemplateContext,
+    ) -> SiteResult<Option<Page>> {
+        let (url, missing, visitor) = (self.url.clone(), self.missing.clone(), self.visitor.clone());
+        let context = TemplateContext { address: url, missing, visitor, ..context };
+        let Some(RenderedPage { html, css, theme, styles }) =
+            page_template::render_template(self.site, self.settings, self.db, slugs, context)?
+        else {
+            return Ok(None);
+        };
+        let (body_html, has_main) = with_target(html);
+        let template = ThemedPage {
+            page: frame,
+            css: &self.sheet.of(&theme, &styles),
+            block_css: &css,
+            classes: format!("{class} wp-embed-responsive wp-theme-{}", svc_text::sanitize_html_class(&theme.name, "")),
+            has_main,
+            body_html,
+        };
+        Ok(Some(Page::html(status, &template, links.to_vec())))
+    }
+}
+
+/// Adds an id to the `main` element for the skip link. Returns whether there is one.
+fn with_target(html: String) -> (String, bool) {
+    let Some(at) = html.find("<main").map(|at| at + "<main".len()) else { return (html, false) };
+    let tag = &html[at..at + html[at..].find('>').unwrap_or_default()];
+    if tag.contains(" id=") {
+        return (html, false);
+    }
+    (format!("{} id=\"content\" tabindex=\"-1\"{}", &html[..at], &html[at..]), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adds_an_id_to_the_main_element() {
+        for (html, marked) in [
+            (
+                "<p>x</p><main class=\"a\">y</main>",
+                Some("<p>x</p><main id=\"content\" tabindex=\"-1\" class=\"a\">y</main>"),
+            ),
+            ("<main>y</main>", Some("<main id=\"content\" tabindex=\"-1\">y</main>")),
+            ("<main id=\"own\">y</main>", None),
+            ("<p>x</p>", None),
+        ] {
+            let (result, is_marked) = with_target(html.to_owned());
+            assert_eq!((result.as_str(), is_marked), (marked.unwrap_or(html), marked.is_some()));
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Renders dynamic blocks over a snapshot of the store.
+
+mod images;
+pub mod site_blocks;
+
+use std::{
+    collections::HashMap,
+    rc::Rc,
+    sync::{Arc, Mutex},
+};
+
+use svc_blocks::{CoreBlocks, data::FeedItem};
+use svc_content::blocks::{BlockTypes, ContentRoot};
+use svc_model::Post;
+use svc_schema::Error;
+use svc_site::{Settings, SiteResult, block_types::IGNORED_HOOKS};
+use svc_store::{
+    Db,
+    meta::{self, MetaKind},
+};
+
+use crate::{
+    SiteRenderer,
+    blocks::site_blocks::SiteBlocks,
+    content as render,
+    feeds::{Item, MissingFeeds},
+    images::images_of,
+    page_template::ListContext,
+};
+
+pub use crate::blocks::site_blocks::BlockViewer;
+
+/// Calls `run` with the renderers of the site's dynamic blocks, which read from this snapshot.
+///
+/// # Errors
+/// Errors of the store.
+pub fn with_blocks<T>(
+    site: &SiteRenderer,
+    settings: &Settings,
+    viewer: &BlockViewer,
+    db: &mut Db,
+    run: impl FnOnce(&CoreBlocks<'_>) -> T,
+) -> SiteResult<T> {
+    with_page(site, settings, viewer, db, (None, None), run)
+}
+
+/// [`with_blocks`] on a page that shows a list of posts, or a post.
+///
+/// # Errors
+/// Errors of the store.
+pub fn with_page<T>(
+    site: &SiteRenderer,
+    settings: &Settings,
+    viewer: &BlockViewer,
+    db: &mut Db,
+    (list, post): (Option<ListContext>, Option<Post>),
+    run: impl FnOnce(&CoreBlocks<'_>) -> T,
+) -> SiteResult<T> {
+    let types = site.block_types(settings);
+    let data = SiteBlocks::new(site, settings, viewer, db);
+    if let Some(list) = list {
+        data.show(list);
+    }
+    if let Some(post) = post {
+        data.show_post(post);
+    }
+    let blocks = CoreBlocks::new(&types, &data);
+    let output = run(&blocks);
+    if blocks.is_truncated() {
+        let limit = svc_blocks::MAX_BYTES;
+        tracing::warn!("omitted dynamic blocks because their output exceeds {limit} bytes");
+    }
+    drop(blocks);
+    match data.failure() {
+        Some(failure) => Err(failure),
+        None => Ok(output),
+    }
+}
+
+/// Whether content contains dynamic blocks or block bindings.
+fn has_dynamic(types: &BlockTypes, content: &str) -> bool {
+    let is_bound = content.contains("\"bindings\"");
+    is_bound
+        || content.split("<!-- wp:").skip(1).any(|rest| {
+            let name = rest.split([' ', '\t', '\n', '\r']).next().unwrap_or_default();
+            let core = if name.contains('/') { name.to_owned() } else { format!("core/{name}") };
+            svc_blocks::has_renderer(&core) || types.get(&core).is_some_and(|t| t.render.is_some())
+        })
+}
+
+/// Selects the texts to render.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Render contents.
+    pub content: bool,
+    /// Render excerpts.
+    pub excerpt: bool,
+    /// Maximum number of words of a generated excerpt.
+    pub words: usize,
+}
+
+/// Renders the texts of posts with dynamic blocks; empty for other posts. Queries are shared by all posts.
+///
+/// # Errors
+/// Errors of the store.
+pub fn rendered(
+    site: &SiteRenderer,
+    settings: &Settings,
+    viewer: impl FnOnce() -> BlockViewer,
+    db: &mut Db,
+    rows: &[Post],
+    wanted: Wanted,
+    with: &render::RenderOptions<'_>,
+) -> SiteResult<Vec<Rendered>> {
+    let none = || vec![Rendered::default(); rows.len()];
+    if !wanted.content && !wanted.excerpt {
+        return Ok(none());
+    }
+    let types = site.block_types(settings);
+    let has_hooks = !types.hooks().is_empty();
+    let is_dynamic: Vec<bool> = rows.iter().map(|post| has_hooks || has_dynamic(&types, &post.content)).collect();
+    if !is_dynamic.contains(&true) {
+        return Ok(none());
+    }
+    let mut meta = HashMap::new();
+    if has_hooks {
+        meta = meta::load(db, MetaKind::Post, &rows.iter().map(|post| post.id.0).collect::<Vec<_>>())?;
+    }
+    with_blocks(site, settings, &viewer(), db, |blocks| {
+        let texts = |(post, is_dynamic): (&Post, &bool)| {
+            if !is_dynamic {
+                return Rendered::default();
+            }
+            let ignored = meta.get(&post.id.0).map_or("", |stored| stored.text(IGNORED_HOOKS));
+            let root = has_hooks.then(|| ContentRoot::of(&post.post_type, ignored));
+            let with = render::RenderOptions {
+                dynamic: Some(blocks),
+                root,
+                ..render::RenderOptions::new(with.images, with.page)
+            };
+            blocks.within_post(post.id, &post.post_type, || Rendered {
+                content: wanted.content.then(|| render::content(site, settings, post, &with)),
+                excerpt: wanted.excerpt.then(|| render::excerpt(site, settings, post, &with, wanted.words)),
+            })
+        };
+        rows.iter().zip(&is_dynamic).map(texts).collect()
+    })
+}
+
+/// Items of an external feed. A feed that is not cached is recorded as missing.
+fn external_feed(
+    site: &SiteRenderer,
+    settings: &Settings,
+    missing: &MissingFeeds,
+    url: &str,
+    items: u64,
+) -> Option<Rc<Vec<FeedItem>>> {
+    let Some(cached) = site.feeds.get(url) else {
+        missing.record(url);
+        return None;
+    };
+    let item = |item: &Item| FeedItem {
+        title: item.title.clone(),
+        link: item.link.clone(),
+        date: item.date.map(|date| settings.zone.to_local(date)),
+        author: item.author.clone(),
+        text: item.text.clone(),
+    };
+    let limit = usize::try_from(items).unwrap_or(usize::MAX);
+    Some(Rc::new(cached?.iter().take(limit).map(item).collect()))
+}
+
+/// A post's content as anonymous visitors see it on the page at this URL, or its excerpt of at most `excerpt` words.
+///
+/// # Errors
+/// Errors of the store.
+pub fn render_public(
+    site: &SiteRenderer,
+    settings: &Arc<Settings>,
+    post: &Post,
+    url: &str,
+    excerpt: Option<usize>,
+) -> Result<String, Error> {
+    let wanted = Wanted { content: excerpt.is_none(), excerpt: excerpt.is_some(), words: excerpt.unwrap_or_default() };
+    let (images, page) = (images_of(site, settings, post), Mutex::default());
+    let with = render::RenderOptions::new(&images, &page);
+    let or_static = |rendered: Option<String>| {
+        rendered.unwrap_or_else(|| match excerpt {
+            Some(words) => render::excerpt(site, settings, post, &with, words),
+            None => render::content(site, settings, post, &with),
+        })
+    };
+    let types = site.block_types(settings);
+    if types.hooks().is_empty() && !has_dynamic(&types, &post.content) {
+        return Ok(or_static(None));
+    }
+    let viewer = || BlockViewer { address: url.to_owned(), ..BlockViewer::default() };
+    let texts = site.read(|db| rendered(site, settings, viewer, db, std::slice::from_ref(post), wanted, &with))?;
+    let text = texts.into_iter().next().unwrap_or_default();
+    Ok(or_static(text.content.or(text.excerpt)))
+}
+
+/// Texts of a post that were rendered while it was loaded.
+#[derive(Clone, Debug, Default)]
+pub struct Rendered {
+    /// The content as HTML.
+    pub content: Option<String>,
+    /// The excerpt as HTML.
+    pub excerpt: Option<String>,
+}

@@ -1,0 +1,161 @@
+//! Renders titles, contents, excerpts and widget texts.
+//!
+//! Fills the `svc-content` render context with the site's data: theme spacing, smilies, host name, attachments.
+
+use std::sync::{Mutex, PoisonError};
+
+use svc_content::{
+    RenderContext,
+    blocks::{ContentRoot, DynamicBlocks, Renderer, StaticOnly},
+    display::{self, TextBlocks, standard_shortcodes},
+    images::Images,
+    shortcodes::Page,
+};
+use svc_model::Post;
+use svc_site::{ActiveTheme, Settings};
+
+use crate::{
+    SiteRenderer,
+    images::SiteImages,
+    render_cache::{RenderInputs, Source},
+};
+
+/// Data for rendering a post's content and excerpt.
+pub struct RenderOptions<'a> {
+    /// Images and galleries that the texts refer to.
+    pub images: &'a SiteImages,
+    /// HTML before the content, such as an attachment's file.
+    pub before: Option<String>,
+    /// Counters shared by all texts of a response, such as gallery numbers.
+    pub page: &'a Mutex<Page>,
+    /// Renders dynamic blocks. The render cache applies only to texts without it.
+    pub dynamic: Option<&'a dyn DynamicBlocks>,
+    /// The entity that contains the content, if blocks are hooked into it.
+    pub root: Option<ContentRoot>,
+}
+
+impl<'a> RenderOptions<'a> {
+    /// Options with these images and counters. Dynamic blocks are rendered as their saved HTML.
+    pub fn new(images: &'a SiteImages, page: &'a Mutex<Page>) -> Self {
+        RenderOptions { images, before: None, page, dynamic: None, root: None }
+    }
+}
+
+/// Renders a text of a post, or returns it from the render cache.
+fn cached(
+    site: &SiteRenderer,
+    settings: &Settings,
+    (source, text): (Source, &str),
+    post: &Post,
+    options: &RenderOptions<'_>,
+    run: impl FnOnce(&mut RenderContext<'_>) -> String,
+) -> String {
+    let theme = site.theme(settings);
+    let run = |images: &dyn Images| with_context(settings, &theme, post, options, images, run);
+    if options.dynamic.is_some() || options.before.is_some() {
+        return run(options.images);
+    }
+    site.render_cache.get_or_render(
+        source,
+        text,
+        &RenderInputs { theme: &theme, options: &settings.texts, images: options.images },
+        run,
+    )
+}
+
+/// Calls `run` with a render context for this site and post. Embeds are not fetched.
+fn with_context<T>(
+    settings: &Settings,
+    theme: &ActiveTheme,
+    post: &Post,
+    options: &RenderOptions<'_>,
+    images: &dyn Images,
+    run: impl FnOnce(&mut RenderContext<'_>) -> T,
+) -> T {
+    let dynamic = TextBlocks(options.dynamic.unwrap_or(&StaticOnly));
+    let shortcodes = options.images.shortcodes();
+    let shortcodes = shortcodes.as_ref().unwrap_or_else(|| standard_shortcodes());
+    let mut context = RenderContext::new(Renderer::new(&theme.blocks, &dynamic), shortcodes);
+    let mut page = options.page.lock().unwrap_or_else(PoisonError::into_inner);
+    context.page = std::mem::take(&mut *page);
+    context.page.post.set(u64::try_from(post.id.0).unwrap_or_default());
+    context.images = Some(images);
+    context.before = options.before.as_deref();
+    context.root.clone_from(&options.root);
+    with_options(context, settings, |context| {
+        let out = run(context);
+        *page = std::mem::take(&mut context.page);
+        out
+    })
+}
+
+/// Calls `run` with the site's text options applied to the context.
+fn with_options<'r, T>(
+    mut context: RenderContext<'r>,
+    settings: &'r Settings,
+    run: impl FnOnce(&mut RenderContext<'r>) -> T,
+) -> T {
+    settings.texts.apply(&mut context);
+    run(&mut context)
+}
+
+/// A title as HTML.
+pub fn title(raw: &str) -> String {
+    display::render_title(raw)
+}
+
+/// A post's content as HTML.
+pub fn content(site: &SiteRenderer, settings: &Settings, post: &Post, options: &RenderOptions<'_>) -> String {
+    cached(site, settings, (Source::Content, &post.content), post, options, |context| {
+        display::render_content(&post.content, context)
+    })
+}
+
+/// A post's excerpt as HTML: the manual one, or one of at most `words` words generated from the content.
+pub fn excerpt(
+    site: &SiteRenderer,
+    settings: &Settings,
+    post: &Post,
+    options: &RenderOptions<'_>,
+    words: usize,
+) -> String {
+    let of = match display::is_empty_excerpt(&post.excerpt) {
+        true => (Source::Generated(words), post.content.as_str()),
+        false => (Source::Manual, post.excerpt.as_str()),
+    };
+    cached(site, settings, of, post, options, |context| {
+        context.excerpt_length = words;
+        display::render_excerpt(&post.excerpt, &post.content, context)
+    })
+}
+
+/// The blocks of a widget as HTML, dynamic blocks included.
+pub fn widget_blocks(site: &SiteRenderer, settings: &Settings, text: &str, dynamic: &dyn DynamicBlocks) -> String {
+    let (images, page) = (SiteImages::default(), Mutex::default());
+    let options = RenderOptions { dynamic: Some(dynamic), ..RenderOptions::new(&images, &page) };
+    with_context(settings, &site.theme(settings), &Post::default(), &options, &images, |context| {
+        context.renderer.render(&svc_content::blocks::parse(text))
+    })
+}
+
+/// The editor in which a text widget's text was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WidgetText {
+    /// The visual editor. The text is rendered like a post's content.
+    Visual,
+    /// The HTML editor.
+    Html {
+        /// Whether blank lines become paragraphs.
+        paragraphs: bool,
+    },
+}
+
+/// The text of a text widget as HTML.
+pub fn widget_text(site: &SiteRenderer, settings: &Settings, text: &str, written: WidgetText) -> String {
+    let (images, page) = (SiteImages::default(), Mutex::default());
+    let options = RenderOptions::new(&images, &page);
+    with_context(settings, &site.theme(settings), &Post::default(), &options, &images, |context| match written {
+        WidgetText::Visual => display::render_widget_text(text, context),
+        WidgetText::Html { paragraphs } => display::render_plain_widget_text(text, paragraphs, context),
+    })
+}

@@ -1,0 +1,81 @@
+//! Renders navigation menus as nested lists of links.
+
+use std::collections::HashMap;
+
+use svc_model::Term;
+use svc_site::{
+    Settings, SiteResult,
+    menus::item::{self, ITEM, MENU, NavItem},
+};
+use svc_store::{
+    Db, Order,
+    posts::{self, PostOrderBy, PostQuery, TaxClause},
+};
+
+use crate::{SiteRenderer, content as render};
+
+/// Maximum number of items rendered.
+const MAX_ITEMS: u64 = 500;
+/// Maximum nesting depth.
+const MAX_DEPTH: usize = 20;
+
+/// The published items of a menu as HTML, in menu order. Invalid items are left out.
+///
+/// # Errors
+/// Errors of the store.
+pub(crate) fn render_menu(db: &mut Db, site: &SiteRenderer, settings: &Settings, menu: &Term) -> SiteResult<String> {
+    let mut query =
+        PostQuery { order_by: vec![(PostOrderBy::MenuOrder, Order::Asc)], ..PostQuery::published(ITEM, MAX_ITEMS) };
+    let clause = TaxClause { taxonomy: MENU.to_owned(), terms: vec![menu.id], ..TaxClause::default() };
+    query.tax.clauses = vec![clause];
+    let ids = posts::query(db, &query)?.ids;
+    let rows = posts::get_many(db, &ids)?;
+    let items = item::items(db, site, settings, rows)?;
+    let mut children: HashMap<i64, Vec<&NavItem>> = HashMap::new();
+    let valid: Vec<&NavItem> = items.iter().filter(|item| !item.target.invalid).collect();
+    for item in &valid {
+        let parent = item.parent();
+        let has_parent = valid.iter().any(|other| other.post.id.0 == parent);
+        children.entry(if has_parent { parent } else { 0 }).or_default().push(item);
+    }
+    Ok(render_level(0, &children, MAX_DEPTH))
+}
+
+fn render_level(parent: i64, children: &HashMap<i64, Vec<&NavItem>>, depth: usize) -> String {
+    let Some(depth) = depth.checked_sub(1) else { return String::new() };
+    children
+        .get(&parent)
+        .into_iter()
+        .flatten()
+        .map(|item| render_item(item, &render_level(item.post.id.0, children, depth)))
+        .collect()
+}
+
+fn render_item(item: &NavItem, inner: &str) -> String {
+    let (id, kind, object) = (item.post.id, item.kind().name(), item.text("_menu_item_object"));
+    let mut classes = item.classes();
+    classes.retain(|class| !class.is_empty());
+    classes.push("menu-item".to_owned());
+    classes.push(format!("menu-item-type-{kind}"));
+    classes.push(format!("menu-item-object-{object}"));
+    if !inner.is_empty() {
+        classes.push("menu-item-has-children".to_owned());
+    }
+    classes.push(format!("menu-item-{id}"));
+    let attributes = [
+        ("title", item.post.excerpt.as_str()),
+        ("target", item.text("_menu_item_target")),
+        ("rel", item.text("_menu_item_xfn")),
+    ];
+    let mut link = String::new();
+    for (name, value) in attributes.iter().filter(|(_, value)| !value.is_empty()) {
+        link.push_str(&format!("{name}=\"{}\" ", svc_text::esc_attr(value)));
+    }
+    let href = svc_text::esc_url(item.target.url.as_deref().unwrap_or_default());
+    let list = if inner.is_empty() { String::new() } else { format!("\n<ul class=\"sub-menu\">\n{inner}</ul>\n") };
+    format!(
+        "<li id=\"menu-item-{id}\" class=\"{}\"><a {link}href=\"{href}\">{}</a>{list}</li>\n",
+        svc_text::esc_attr(&classes.join(" ")),
+        render::title(item.title())
+    )
+}

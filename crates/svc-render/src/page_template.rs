@@ -1,0 +1,112 @@
+//! Renders pages of the site with the templates of its block theme.
+
+use std::sync::Arc;
+
+use svc_content::blocks::Renderer;
+use svc_model::{Post, PostId, TermId};
+use svc_packages::theme::ThemeJson;
+use svc_site::{ActiveTheme, Settings, SiteResult, Visitor, global_styles as stored, templates::load::TemplateLookup};
+use svc_store::{
+    Db,
+    meta::{self, MetaKind},
+};
+
+use crate::{
+    SiteRenderer,
+    blocks::{site_blocks::BlockViewer, with_page},
+    feeds::MissingFeeds,
+};
+
+/// One page of the list of posts at a URL.
+pub struct ListContext {
+    /// Posts on this page.
+    pub posts: Vec<Post>,
+    /// Posts per page.
+    pub per_page: u64,
+    /// Page number, from 1.
+    pub page: u64,
+    /// Number of pages.
+    pub pages: u64,
+    /// Number of posts on all pages.
+    pub total: u64,
+    /// The URL of a page of the list, by page number.
+    pub address: Box<dyn Fn(u64) -> String>,
+    /// Title of the archive as HTML; empty for the latest posts.
+    pub title: String,
+    /// The search term.
+    pub searched: Option<String>,
+}
+
+/// Data for rendering a template.
+#[derive(Default)]
+pub struct TemplateContext {
+    /// The requested URL.
+    pub address: String,
+    /// The post that the page shows.
+    pub post: Option<Post>,
+    /// The term whose archive the page shows, and its taxonomy.
+    pub term: Option<(TermId, String)>,
+    /// The list that the page shows.
+    pub list: Option<ListContext>,
+    /// Collects feeds that are not cached yet.
+    pub missing: MissingFeeds,
+    /// The visitor who views the page.
+    pub visitor: Visitor,
+}
+
+/// A rendered page.
+pub struct RenderedPage {
+    /// HTML of the page's body.
+    pub html: String,
+    /// CSS rules for the blocks' generated classes.
+    pub css: String,
+    /// The active theme.
+    pub theme: Arc<ActiveTheme>,
+    /// The site's global styles, which override the theme's.
+    pub styles: ThemeJson,
+}
+
+/// Slug of the custom template that is assigned to a post.
+///
+/// # Errors
+/// Errors of the store.
+pub fn custom_template(db: &mut Db, post: PostId) -> SiteResult<Option<String>> {
+    Ok(meta::get(db, MetaKind::Post, post.0, "_wp_page_template")?.map(|name| name.text().to_owned()))
+}
+
+/// Renders the first of these templates that exists. `None` if none does.
+///
+/// # Errors
+/// Errors of the store.
+pub fn render_template(
+    site: &SiteRenderer,
+    settings: &Settings,
+    db: &mut Db,
+    slugs: &[String],
+    context: TemplateContext,
+) -> SiteResult<Option<RenderedPage>> {
+    let lookup = TemplateLookup::for_pages(site, settings);
+    let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
+    let Some(template) = lookup.closest(db, &slugs)? else { return Ok(None) };
+    let content = lookup.with_patterns(&template.content);
+    let theme = Arc::clone(&lookup.theme);
+    let styles = stored::own(db, &theme.name)?;
+    let Visitor { caller, logout_nonce, opened } = context.visitor;
+    let viewer = BlockViewer { caller, address: context.address, logout_nonce, missing: context.missing, opened };
+    let page_data = (context.list, context.post.clone());
+    let (html, css) = with_page(site, settings, &viewer, db, page_data, |core| {
+        let dynamic = svc_blocks::with_text(core);
+        let renderer = Renderer::new(&theme.blocks, &dynamic).with_style_collection();
+        let template = || renderer.render(&renderer.parse(&content, None));
+        let with_term = || match &context.term {
+            Some((term, taxonomy)) => core.within_term(*term, taxonomy, template),
+            None => template(),
+        };
+        let html = match &context.post {
+            Some(post) => core.within_post(post.id, &post.post_type, with_term),
+            None => with_term(),
+        };
+        (html + &renderer.filters(), renderer.styles())
+    })?;
+    Ok(Some(RenderedPage { html, css, theme, styles }))
+}

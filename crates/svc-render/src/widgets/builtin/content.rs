@@ -1,0 +1,132 @@
+//! Block and Custom HTML widgets.
+
+use svc_php::Php;
+use svc_site::{SiteResult, sanitize, widgets::instance::Instance};
+
+use crate::{
+    blocks::with_blocks,
+    content as render,
+    widgets::{kind::WidgetType, render::WidgetContext},
+};
+
+/// Content to store: as it is for users with `unfiltered_html`, otherwise with the HTML that posts may contain.
+pub(crate) fn sanitized_content(text: &str, unfiltered_html: bool) -> Php {
+    Php::from(sanitize::content(text, !unfiltered_html).as_str())
+}
+
+/// The sanitized title.
+pub(crate) fn title(new: &Instance) -> Php {
+    Php::from(svc_text::sanitize_text_field(&new.text("title")).as_str())
+}
+
+/// The Block widget. It contains any number of blocks.
+pub(crate) struct Block;
+
+/// Class names of the classic widgets with the same output, by block type.
+const CLASSES: [(&str, &str); 14] = [
+    ("core/paragraph", "widget_text"),
+    ("core/calendar", "widget_calendar"),
+    ("core/search", "widget_search"),
+    ("core/html", "widget_custom_html"),
+    ("core/archives", "widget_archive"),
+    ("core/latest-posts", "widget_recent_entries"),
+    ("core/latest-comments", "widget_recent_comments"),
+    ("core/tag-cloud", "widget_tag_cloud"),
+    ("core/categories", "widget_categories"),
+    ("core/audio", "widget_media_audio"),
+    ("core/video", "widget_media_video"),
+    ("core/image", "widget_media_image"),
+    ("core/gallery", "widget_media_gallery"),
+    ("core/rss", "widget_rss"),
+];
+
+impl WidgetType for Block {
+    fn id_base(&self) -> &str {
+        "block"
+    }
+
+    fn name(&self) -> &str {
+        "Block"
+    }
+
+    fn description(&self) -> &str {
+        "Shows a block."
+    }
+
+    fn class(&self) -> &str {
+        "widget_block"
+    }
+
+    fn classes_of(&self, instance: &Instance) -> Vec<&'static str> {
+        let content = instance.text("content");
+        let blocks = svc_content::blocks::parse(&content);
+        let first = blocks.first().and_then(|block| block.name.as_deref()).unwrap_or_default();
+        CLASSES.iter().filter(|(block, _)| *block == first).map(|(_, class)| *class).collect()
+    }
+
+    fn update(&self, new: &Instance, old: Instance, unfiltered_html: bool) -> Instance {
+        let mut instance = old;
+        instance.set("content", sanitized_content(&new.text("content"), unfiltered_html));
+        instance
+    }
+
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+        let (site, settings, text) = (context.site, context.settings, instance.text("content"));
+        with_blocks(site, settings, context.viewer, context.db, |blocks| {
+            Some(render::widget_blocks(site, settings, &text, blocks))
+        })
+    }
+
+    fn form(&self, number: &str, instance: &Instance) -> String {
+        let id = format!("widget-block-{number}-content");
+        format!(
+            "<p>\n\t\t\t<label for=\"{id}\">\n\t\t\t\tBlock HTML:\t\t\t</label>\n\t\t\t<textarea id=\"{id}\" \
+             name=\"widget-block[{number}][content]\" rows=\"6\" cols=\"50\" class=\"widefat code\">{}</textarea>\n\t\t</p>",
+            svc_text::esc_textarea(&instance.text("content"))
+        )
+    }
+}
+
+/// The Custom HTML widget: a title and HTML.
+pub(crate) struct CustomHtml;
+
+impl WidgetType for CustomHtml {
+    fn id_base(&self) -> &str {
+        "custom_html"
+    }
+
+    fn name(&self) -> &str {
+        "Custom HTML"
+    }
+
+    fn description(&self) -> &str {
+        "Shows custom HTML code."
+    }
+
+    fn class(&self) -> &str {
+        "widget_custom_html"
+    }
+
+    fn update(&self, new: &Instance, old: Instance, unfiltered_html: bool) -> Instance {
+        let mut instance = old;
+        instance.set("title", title(new));
+        instance.set("content", sanitized_content(&new.text("content"), unfiltered_html));
+        instance
+    }
+
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+        let title = context.title(instance, "");
+        let content = instance.text("content");
+        Ok(Some(format!("{title}<div class=\"textwidget custom-html-widget\">{content}</div>")))
+    }
+
+    fn form(&self, number: &str, instance: &Instance) -> String {
+        let (id, name) = (format!("widget-custom_html-{number}"), format!("widget-custom_html[{number}]"));
+        format!(
+            "<input id=\"{id}-title\" name=\"{name}[title]\" class=\"title sync-input\" type=\"hidden\" value=\"{}\" />\n\
+             <textarea id=\"{id}-content\" name=\"{name}[content]\" class=\"content sync-input\" hidden>{}</textarea>",
+            svc_text::esc_attr(&instance.text("title")),
+            svc_text::esc_textarea(&instance.text("content"))
+        )
+    }
+}

@@ -1,0 +1,377 @@
+//! List widgets: Archives, Categories, Pages, Recent Comments, Recent Posts, Tag Cloud.
+
+use std::collections::{HashMap, HashSet};
+
+use svc_model::{Post, PostId, Term};
+use svc_site::{SiteResult, permalinks, terms::paths::slug_paths, widgets::instance::Instance};
+use svc_store::{
+    Order,
+    comments::{self, CommentQuery},
+    posts::{self, PostOrderBy, PostQuery},
+    terms::{self, TermOrderBy, TermQuery},
+};
+
+use crate::{
+    content as render,
+    widgets::{
+        builtin::simple::{Input, SimpleWidget},
+        render::WidgetContext,
+    },
+};
+
+/// Maximum number of items in a list.
+const MAX_ITEMS: u64 = 1_000;
+/// Maximum number of tags in a tag cloud.
+const MAX_TAGS: u64 = 45;
+/// Default number of recent posts or comments.
+const DEFAULT_RECENT: i64 = 5;
+
+/// English names of the months.
+pub(crate) const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+const TITLE: crate::widgets::builtin::simple::Setting = ("title", "Title:", Input::Text);
+const DROPDOWN: crate::widgets::builtin::simple::Setting = ("dropdown", "Display as dropdown", Input::Switch);
+const COUNT: crate::widgets::builtin::simple::Setting = ("count", "Show post counts", Input::Switch);
+const N_POSTS: crate::widgets::builtin::simple::Setting =
+    ("number", "Number of posts to show:", Input::Number(DEFAULT_RECENT));
+const N_COMMENTS: crate::widgets::builtin::simple::Setting =
+    ("number", "Number of comments to show:", Input::Number(DEFAULT_RECENT));
+
+/// The widget types of this module.
+#[rustfmt::skip]
+pub(crate) const KINDS: [SimpleWidget; 6] = [
+    SimpleWidget { id_base: "archives", name: "Archives", description: "Shows links to the archive of each month.", class: "widget_archive",
+             settings: &[TITLE, COUNT, DROPDOWN], partial_update: false, show: archives },
+    SimpleWidget { id_base: "categories", name: "Categories", description: "Shows your categories as a list or a menu.", class: "widget_categories",
+             settings: &[TITLE, COUNT, ("hierarchical", "Show hierarchy", Input::Switch), DROPDOWN], partial_update: false, show: categories },
+    SimpleWidget { id_base: "pages", name: "Pages", description: "Shows a list of your pages.", class: "widget_pages",
+             settings: &[TITLE, ("sortby", "Sort by:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Exclude:", Input::Text)], partial_update: false, show: pages },
+    SimpleWidget { id_base: "recent-comments", name: "Recent Comments", description: "Shows the latest comments.", class: "widget_recent_comments",
+             settings: &[TITLE, N_COMMENTS], partial_update: false, show: recent_comments },
+    SimpleWidget { id_base: "recent-posts", name: "Recent Posts", description: "Shows your latest posts.", class: "widget_recent_entries",
+             settings: &[TITLE, N_POSTS, ("show_date", "Display post date?", Input::Flag)], partial_update: false, show: recent_posts },
+    SimpleWidget { id_base: "tag_cloud", name: "Tag Cloud", description: "Shows a cloud of the tags that you use most.", class: "widget_tag_cloud",
+             settings: &[TITLE, COUNT, ("taxonomy", "Taxonomy:", Input::Text)], partial_update: false, show: tag_cloud },
+];
+
+const PAGE_ORDERS: [(&str, &str); 3] = [("post_title", "Page title"), ("menu_order", "Page order"), ("ID", "Page ID")];
+
+/// A title and a list of items.
+fn list(title: &str, items: &str) -> Option<String> {
+    Some(format!("{title}\n\t\t\t<ul>\n\t\t\t{items}\t\t\t</ul>\n\n\t\t\t"))
+}
+
+/// A script that runs `action` on a selection in the drop-down list with this id. `action` accesses the element as `list`.
+fn on_choice(id: &str, action: &str) -> String {
+    format!(
+        "<script>\n(function (list) {{\n\tlist.addEventListener(\"change\", function () {{\n\t\t{action}\n\t}});\n}})(document.getElementById({}));\n</script>\n",
+        svc_php::json::compact(&id.into())
+    )
+}
+
+fn archives(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let title = context.title(instance, "Archives");
+    let (count, as_menu) = (instance.is_on("count"), instance.is_on("dropdown"));
+    let mut items = String::new();
+    for (year, month, n) in posts::months(context.db, "post", MAX_ITEMS)? {
+        let Some(name) = usize::try_from(month).ok().and_then(|m| MONTHS.get(m.checked_sub(1)?)) else { continue };
+        let href = svc_text::esc_url(&context.settings.urls.site.date_link(year, Some(month), None));
+        let number = if count { format!("&nbsp;({n})") } else { String::new() };
+        items.push_str(&if as_menu {
+            format!("\t<option value='{href}'> {name} {year} {number}</option>\n")
+        } else {
+            format!("\t<li><a href='{href}'>{name} {year}</a>{number}</li>\n")
+        });
+    }
+    if as_menu {
+        let (id, label) = (format!("archives-dropdown-{}", context.number), context.title_text(instance, "Archives"));
+        let script = on_choice(&id, "if (list.value) { location.href = list.value; }");
+        return Ok(Some(format!(
+            "{title}\t\t<label class=\"screen-reader-text\" for=\"{id}\">{label}</label>\n\t\t<select id=\"{id}\" \
+             name=\"archive-dropdown\">\n\t\t\t\n\t\t\t<option value=\"\">Select Month</option>\n\t\t\t{items}\n\t\t\
+             </select>\n\n\t\t\t{script}"
+        )));
+    }
+    Ok(list(&title, &format!("\t{items}")))
+}
+
+fn categories(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let title = context.title(instance, "Categories");
+    let Some(taxonomy) = context.site.taxonomies.get("category") else { return Ok(None) };
+    let query = TermQuery {
+        taxonomies: vec![taxonomy.name.clone()],
+        hide_empty: true,
+        order_by: TermOrderBy::Name,
+        order: Order::Asc,
+        limit: Some(MAX_ITEMS),
+        ..TermQuery::default()
+    };
+    let ids = terms::query(context.db, &query)?.ids;
+    let rows = terms::get_many(context.db, &ids)?;
+    let paths = slug_paths(context.db, &taxonomy.name, rows.iter())?;
+    let url = |term: &Term| {
+        let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
+        let above: Vec<&str> = path.iter().map(String::as_str).collect();
+        svc_text::esc_url(&context.settings.urls.term(term, taxonomy, &above))
+    };
+    let nested = instance.is_on("hierarchical");
+    let tree = Tree::new(&rows, |term| term.id.0, |term| term.parent.0);
+    // In a hierarchy, the count of a category includes its descendants.
+    let count = |term: &Term| {
+        let below = if nested { tree.below(term.id.0, MAX_DEPTH) } else { Vec::new() };
+        term.count + below.iter().map(|(term, _)| term.count).sum::<i64>()
+    };
+    let number = |space: &str, term: &Term| {
+        if instance.is_on("count") { format!("{space}({})", count(term)) } else { String::new() }
+    };
+    if instance.is_on("dropdown") {
+        let ordered = if nested { tree.below(0, MAX_DEPTH) } else { rows.iter().map(|term| (term, 0)).collect() };
+        let option = |(term, level): &(&Term, usize)| {
+            let (indent, number) = ("&nbsp;".repeat(3 * level), number("&nbsp;&nbsp;", term));
+            format!("\t<option class=\"level-{level}\" value=\"{}\">{indent}{}{number}</option>\n", term.id, term.name)
+        };
+        let options: String = ordered.iter().map(option).collect();
+        let (id, label) = (context.category_menu_id(), context.title_text(instance, "Categories"));
+        let action = svc_text::esc_url(&context.settings.urls.site.home_url(""));
+        let script = on_choice(&id, "if (list.value > 0) { list.form.submit(); }");
+        return Ok(Some(format!(
+            "{title}<form action=\"{action}\" method=\"get\"><label class=\"screen-reader-text\" \
+             for=\"{id}\">{label}</label><select  name='cat' id='{id}' class='postform'>\n\t<option value='-1'>Select \
+             Category</option>\n{options}</select>\n</form>{script}"
+        )));
+    }
+    let item = |term: &Term| {
+        let (id, href, name) = (term.id, url(term), &term.name);
+        format!("<li class=\"cat-item cat-item-{id}\"><a href=\"{href}\">{name}</a>{}\n", number(" ", term))
+    };
+    if !nested {
+        let items: String = rows.iter().map(|term| format!("\t{}</li>\n", item(term))).collect();
+        return Ok(list(&title, &format!("\t{items}")));
+    }
+    let nested = Nested {
+        rows: &rows,
+        id: |term: &Term| term.id.0,
+        parent: |term: &Term| term.parent.0,
+        open: &|term, _| item(term),
+    };
+    Ok(list(&title, &format!("\t{}", nested.html())))
+}
+
+/// Items by the id of their parent. Items whose parent is not in the list are under 0.
+struct Tree<'a, T>(HashMap<i64, Vec<&'a T>>, fn(&T) -> i64);
+
+impl<'a, T> Tree<'a, T> {
+    fn new(rows: &'a [T], id: fn(&T) -> i64, parent: fn(&T) -> i64) -> Self {
+        let known: HashSet<i64> = rows.iter().map(id).collect();
+        let mut below: HashMap<i64, Vec<&T>> = HashMap::new();
+        for row in rows {
+            let parent = parent(row);
+            below.entry(if known.contains(&parent) { parent } else { 0 }).or_default().push(row);
+        }
+        Tree(below, id)
+    }
+
+    /// The descendants of an item with their levels, in depth-first order.
+    fn below(&self, id: i64, depth: usize) -> Vec<(&'a T, usize)> {
+        let mut found = Vec::new();
+        let Some(depth) = depth.checked_sub(1) else { return found };
+        for row in self.0.get(&id).into_iter().flatten() {
+            found.push((*row, 0));
+            found.extend(self.below((self.1)(row), depth).into_iter().map(|(row, level)| (row, level + 1)));
+        }
+        found
+    }
+}
+
+/// A hierarchy of items, rendered as nested lists.
+struct Nested<'a, T> {
+    rows: &'a [T],
+    id: fn(&T) -> i64,
+    parent: fn(&T) -> i64,
+    /// Renders an item without its closing tag. The second argument: whether it has children.
+    open: &'a dyn Fn(&T, bool) -> String,
+}
+
+/// Maximum nesting depth.
+const MAX_DEPTH: usize = 20;
+
+impl<T> Nested<'_, T> {
+    fn html(&self) -> String {
+        let known: Vec<i64> = self.rows.iter().map(self.id).collect();
+        let mut below: HashMap<i64, Vec<&T>> = HashMap::new();
+        for row in self.rows {
+            let parent = (self.parent)(row);
+            below.entry(if known.contains(&parent) { parent } else { 0 }).or_default().push(row);
+        }
+        self.level(0, &below, MAX_DEPTH)
+    }
+
+    fn level(&self, parent: i64, below: &HashMap<i64, Vec<&T>>, depth: usize) -> String {
+        let mut html = String::new();
+        for row in below.get(&parent).into_iter().flatten() {
+            let inner = depth.checked_sub(1).map(|depth| self.level((self.id)(row), below, depth)).unwrap_or_default();
+            html.push_str(&(self.open)(row, !inner.is_empty()));
+            if !inner.is_empty() {
+                html.push_str(&format!("\n<ul class='children'>\n{inner}</ul>\n"));
+            }
+            html.push_str("</li>\n");
+        }
+        html
+    }
+}
+
+fn pages(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let exclude = svc_php::list::parse_id_list(&instance.text("exclude").into());
+    let order = match instance.text("sortby").as_str() {
+        "menu_order" => vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
+        "ID" => vec![(PostOrderBy::Id, Order::Asc)],
+        _ => vec![(PostOrderBy::Title, Order::Asc)],
+    };
+    let query = PostQuery {
+        exclude: exclude.into_iter().filter_map(|id| i64::try_from(id).ok()).map(PostId).collect(),
+        order_by: order,
+        ..PostQuery::published("page", MAX_ITEMS)
+    };
+    let ids = posts::query(context.db, &query)?.ids;
+    let rows = posts::get_many(context.db, &ids)?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let links = permalinks::of_posts(context.db, context.site, context.settings, &rows)?;
+    let open = |page: &Post, has_children: bool| {
+        let href = links.get(&page.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let class = if has_children { " page_item_has_children" } else { "" };
+        let (id, title) = (page.id, post_title(page));
+        format!("<li class=\"page_item page-item-{id}{class}\"><a href=\"{href}\">{title}</a>")
+    };
+    let nested = Nested { rows: &rows, id: |page| page.id.0, parent: |page| page.parent.0, open: &open };
+    Ok(list(&context.title(instance, "Pages"), &format!("\t{}", nested.html())))
+}
+
+/// A post's title as HTML, or a placeholder.
+fn post_title(post: &Post) -> String {
+    if post.title.is_empty() { format!("#{} (no title)", post.id) } else { render::title(&post.title) }
+}
+
+/// The number of items to list.
+fn item_count(instance: &Instance) -> u64 {
+    match instance.number("number") {
+        n if n > 0 => n.unsigned_abs().min(MAX_ITEMS),
+        _ => DEFAULT_RECENT.unsigned_abs(),
+    }
+}
+
+fn recent_posts(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let query = PostQuery {
+        order_by: vec![(PostOrderBy::Date, Order::Desc)],
+        ..PostQuery::published("post", item_count(instance))
+    };
+    let ids = posts::query(context.db, &query)?.ids;
+    let rows = posts::get_many(context.db, &ids)?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let links = permalinks::of_posts(context.db, context.site, context.settings, &rows)?;
+    let mut items = String::new();
+    for post in &rows {
+        let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let date = match post.date.filter(|_| instance.is_on("show_date")) {
+            Some(date) => format!("\n<span class=\"post-date\">{}</span>", date.format("%B %-d, %Y")),
+            None => String::new(),
+        };
+        items.push_str(&format!("<li>\n<a href=\"{href}\">{}</a>{date}\n</li>\n", post_title(post)));
+    }
+    Ok(list(&context.title(instance, "Recent Posts"), &items))
+}
+
+fn recent_comments(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let query = CommentQuery {
+        approved: vec!["1".to_owned()],
+        types_exclude: vec!["note".to_owned()],
+        post_statuses: vec!["publish".to_owned()],
+        order: Order::Desc,
+        limit: Some(item_count(instance)),
+        ..CommentQuery::default()
+    };
+    let ids = comments::query(context.db, &query)?.ids;
+    let rows = comments::get_many(context.db, &ids)?;
+    let post_ids: Vec<PostId> = rows.iter().map(|c| c.post).collect();
+    let found = posts::get_many(context.db, &post_ids)?;
+    let links = permalinks::of_posts(context.db, context.site, context.settings, &found)?;
+    let mut items = String::new();
+    for comment in &rows {
+        let Some(post) = found.iter().find(|post| post.id == comment.post) else { continue };
+        let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let author = svc_text::esc_html(&comment.author);
+        items.push_str(&format!(
+            "<li class=\"recentcomments\"><span class=\"comment-author-link\">{author}</span> on <a \
+             href=\"{href}#comment-{}\">{}</a></li>",
+            comment.id,
+            post_title(post)
+        ));
+    }
+    Ok(Some(format!("{}<ul id=\"recentcomments\">{items}</ul>", context.title(instance, "Recent Comments"))))
+}
+
+/// Smallest and largest font size in a tag cloud, in points.
+const FONT_SIZES: (f64, f64) = (8.0, 22.0);
+
+fn tag_cloud(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let named = instance.text("taxonomy");
+    let taxonomies = &context.site.taxonomies;
+    let Some(taxonomy) = taxonomies.get(&named).or_else(|| taxonomies.get("post_tag")) else { return Ok(None) };
+    let query = TermQuery {
+        taxonomies: vec![taxonomy.name.clone()],
+        hide_empty: true,
+        order_by: TermOrderBy::Count,
+        order: Order::Desc,
+        limit: Some(MAX_TAGS),
+        ..TermQuery::default()
+    };
+    let ids = terms::query(context.db, &query)?.ids;
+    let mut rows = terms::get_many(context.db, &ids)?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    rows.sort_by_cached_key(|term| term.name.to_lowercase());
+    let paths = slug_paths(context.db, &taxonomy.name, rows.iter())?;
+    // Sizes grow with the logarithm of the count, so that a single large tag does not dwarf the others.
+    #[expect(clippy::cast_precision_loss, reason = "post counts are small")]
+    let weight = |term: &Term| (term.count.max(0) as f64 + 1.0).log10();
+    let (least, most) = rows.iter().map(weight).fold((f64::MAX, f64::MIN), |(a, b), w| (a.min(w), b.max(w)));
+    let step = (FONT_SIZES.1 - FONT_SIZES.0) / if most > least { most - least } else { 1.0 };
+    let link = |(n, term): (usize, &Term)| {
+        let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
+        let above: Vec<&str> = path.iter().map(String::as_str).collect();
+        let href = svc_text::esc_url(&context.settings.urls.term(term, taxonomy, &above));
+        let size = FONT_SIZES.0 + (weight(term) - least) * step;
+        let (id, name, count, position) = (term.id, &term.name, term.count, n + 1);
+        let items = if count == 1 { "item" } else { "items" };
+        let number = if instance.is_on("count") {
+            format!("<span class=\"tag-link-count\"> ({count})</span>")
+        } else {
+            String::new()
+        };
+        format!(
+            "<a href=\"{href}\" class=\"tag-cloud-link tag-link-{id} tag-link-position-{position}\" style=\"font-size: \
+             {size}pt;\" aria-label=\"{} ({count} {items})\">{name}{number}</a>",
+            svc_text::esc_attr(name)
+        )
+    };
+    let links: Vec<String> = rows.iter().enumerate().map(link).collect();
+    let title = context.title(instance, &taxonomy.label);
+    Ok(Some(format!("{title}<div class=\"tagcloud\">{}</div>\n", links.join("\n"))))
+}

@@ -1,0 +1,32 @@
+//! The Navigation Menu widget.
+
+use svc_model::TermId;
+use svc_site::{SiteResult, menus::item::MENU, widgets::instance::Instance};
+use svc_store::terms;
+
+use crate::{
+    menus::render_menu,
+    widgets::{
+        builtin::simple::{Input, SimpleWidget},
+        render::WidgetContext,
+    },
+};
+
+/// The widget type of this module.
+#[rustfmt::skip]
+pub(crate) const KIND: SimpleWidget = SimpleWidget {
+    id_base: "nav_menu", name: "Navigation Menu", description: "Shows a navigation menu.", class: "widget_nav_menu",
+    settings: &[("title", "Title:", Input::Text), ("nav_menu", "Menu ID:", Input::Number(0))], partial_update: true, show,
+};
+
+fn show(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let id = TermId(instance.number("nav_menu"));
+    let Some(menu) = (if id.0 > 0 { terms::get(context.db, id, Some(MENU))? } else { None }) else {
+        return Ok(None);
+    };
+    let items = render_menu(context.db, context.site, context.settings, &menu)?;
+    let (title, slug) = (context.title(instance, ""), svc_text::esc_attr(&menu.slug));
+    Ok(Some(format!(
+        "{title}<div class=\"menu-{slug}-container\"><ul id=\"menu-{slug}\" class=\"menu\">{items}</ul></div>"
+    )))
+}

@@ -1,0 +1,146 @@
+//! Other widgets: Calendar, Meta, RSS, Search.
+
+use chrono::{Datelike, Days, NaiveDate};
+use svc_site::{SiteResult, widgets::instance::Instance};
+use svc_store::{
+    Order,
+    posts::{self, PostOrderBy, PostQuery},
+};
+
+use crate::widgets::{
+    builtin::{
+        lists::MONTHS,
+        simple::{Input, Setting, SimpleWidget},
+    },
+    render::WidgetContext,
+};
+
+const TITLE: Setting = ("title", "Title:", Input::Text);
+
+/// The widget types of this module.
+#[rustfmt::skip]
+pub(crate) const KINDS: [SimpleWidget; 4] = [
+    SimpleWidget { id_base: "calendar", name: "Calendar", description: "Shows a calendar with links to the days of your posts.", class: "widget_calendar",
+             settings: &[TITLE], partial_update: false, show: calendar },
+    SimpleWidget { id_base: "meta", name: "Meta", description: "Shows links to log in, to the administration area and to the feeds.", class: "widget_meta",
+             settings: &[TITLE], partial_update: false, show: meta },
+    SimpleWidget { id_base: "rss", name: "RSS", description: "Shows a link to an RSS or Atom feed.", class: "widget_rss",
+             settings: &[("url", "Feed URL:", Input::Url), TITLE, ("items", "Number of items:", Input::Number(10)),
+                         ("show_summary", "Display item content", Input::Switch), ("show_author", "Display item author", Input::Switch),
+                         ("show_date", "Display item date", Input::Switch)], partial_update: false, show: feed },
+    SimpleWidget { id_base: "search", name: "Search", description: "Shows a search form.", class: "widget_search",
+             settings: &[TITLE], partial_update: false, show: search },
+];
+
+fn meta(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let (brand, urls) = (&context.site.brand, &context.settings.urls.site);
+    let login = urls.site_url(brand.login_path().trim_start_matches('/'));
+    let mut items = String::new();
+    if context.viewer.caller.is_logged_in() {
+        let admin = urls.site_url(&format!("{}/", brand.admin_path().trim_matches('/')));
+        let nonce = &context.viewer.logout_nonce;
+        let logout = svc_text::esc_url(&format!("{login}?action=logout&{}={nonce}", brand.nonce_param()));
+        items.push_str(&format!("<li><a href=\"{}\">Site Admin</a></li>", svc_text::esc_url(&admin)));
+        items.push_str(&format!("\t\t\t<li><a href=\"{logout}\">Log out</a></li>\n"));
+    } else {
+        items.push_str(&format!("\t\t\t<li><a href=\"{}\">Log in</a></li>\n", svc_text::esc_url(&login)));
+    }
+    for (feed, name) in [("", "Entries feed"), ("comments_rss2", "Comments feed")] {
+        let href = svc_text::esc_url(&urls.feed_link(feed));
+        items.push_str(&format!("\t\t\t<li><a href=\"{href}\">{name}</a></li>\n"));
+    }
+    items.push_str("\n\t\t\t<li><a href=\"https://wordpress.org/\">WordPress.org</a></li>");
+    let title = context.title(instance, "Meta");
+    Ok(Some(format!("{title}\n\t\t<ul>\n\t\t\t{items}\n\t\t</ul>\n\n\t\t")))
+}
+
+fn search(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let (title, action) = (context.title(instance, ""), svc_text::esc_url(&context.settings.urls.site.home_url("/")));
+    Ok(Some(format!(
+        "{title}<form role=\"search\" method=\"get\" class=\"search-form\" action=\"{action}\">\n<label>\n<span \
+         class=\"screen-reader-text\">Search for:</span>\n<input type=\"search\" class=\"search-field\" \
+         placeholder=\"Search &hellip;\" value=\"\" name=\"s\" />\n</label>\n<input type=\"submit\" \
+         class=\"search-submit\" value=\"Search\" />\n</form>"
+    )))
+}
+
+/// A link to the feed. Its items are not fetched.
+fn feed(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let url = instance.text("url");
+    if url.is_empty() {
+        return Ok(None);
+    }
+    let link = format!("<a class=\"rsswidget\" href=\"{}\">", svc_text::esc_url(&url));
+    let title = context.title(instance, "RSS Feed");
+    let name = svc_text::esc_html(&url);
+    Ok(Some(format!("{title}<ul><li>{link}{name}</a></li></ul>")))
+}
+
+/// English names of the days of the week, from Sunday.
+const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/// The current month with links to the days with posts, and to the previous month with posts.
+fn calendar(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    let today = context.settings.zone.to_local(context.site.now()).date();
+    let Some(first) = today.with_day(1) else { return Ok(None) };
+    let begins = first.and_time(chrono::NaiveTime::MIN);
+    let query = PostQuery {
+        after: Some(begins),
+        dates_inclusive: true,
+        order_by: vec![(PostOrderBy::Date, Order::Asc)],
+        ..PostQuery::published("post", 1_000)
+    };
+    let ids = posts::query(context.db, &query)?.ids;
+    let with_posts: Vec<NaiveDate> =
+        posts::get_many(context.db, &ids)?.iter().filter_map(|post| post.date.map(|d| d.date())).collect();
+    let before = posts::months(context.db, "post", 100)?;
+    let before =
+        before.iter().find(|(year, month, _)| (i64::from(*year), *month) < (i64::from(first.year()), first.month()));
+    let starts = usize::try_from(context.settings.number("start_of_week").rem_euclid(7)).unwrap_or_default();
+    let urls = &context.settings.urls.site;
+    let month_name = |month: u32| MONTHS[(month as usize).saturating_sub(1).min(11)];
+    let head: String = (0..7)
+        .map(|n| DAYS[(starts + n) % 7])
+        .map(|day| format!("\t\t<th scope=\"col\" aria-label=\"{day}\">{}</th>\n", &day[..1]))
+        .collect();
+    let cell = |day: NaiveDate| {
+        let id = if day == today { " id=\"today\"" } else { "" };
+        let number = day.day();
+        if with_posts.contains(&day) {
+            let year = u32::try_from(day.year()).unwrap_or_default();
+            let href = svc_text::esc_url(&urls.date_link(year, Some(day.month()), Some(number)));
+            format!("<td{id}><a href=\"{href}\">{number}</a></td>")
+        } else {
+            format!("<td{id}>{number}</td>")
+        }
+    };
+    let pad = |n: usize| if n == 0 { String::new() } else { format!("<td colspan=\"{n}\" class=\"pad\">&nbsp;</td>") };
+    let offset = (first.weekday().num_days_from_sunday() as usize + 7 - starts) % 7;
+    let days: Vec<NaiveDate> = (0..31)
+        .filter_map(|n| first.checked_add_days(Days::new(n)))
+        .take_while(|day| day.month() == first.month())
+        .collect();
+    let mut rows = format!("\t<tr>\n\t\t{}", pad(offset));
+    for (n, day) in days.iter().enumerate() {
+        if n > 0 && (offset + n).is_multiple_of(7) {
+            rows.push_str("\n\t</tr>\n\t<tr>\n\t\t");
+        }
+        rows.push_str(&cell(*day));
+    }
+    rows.push_str(&pad((7 - (offset + days.len()) % 7) % 7));
+    rows.push_str("\n\t</tr>");
+    let previous = before.map_or_else(
+        || "&nbsp;".to_owned(),
+        |(year, month, _)| {
+            let href = svc_text::esc_url(&urls.date_link(*year, Some(*month), None));
+            format!("<a href=\"{href}\">&laquo; {}</a>", &month_name(*month)[..3])
+        },
+    );
+    let caption = format!("{} {}", month_name(first.month()), first.year());
+    Ok(Some(format!(
+        "{}<div id=\"calendar_wrap\" class=\"calendar_wrap\"><table id=\"wp-calendar\" class=\"wp-calendar-table\">\n\t\
+         <caption>{caption}</caption>\n\t<thead>\n\t<tr>\n{head}\t</tr>\n\t</thead>\n\t<tbody>\n{rows}\n\t</tbody>\n\t\
+         </table><nav class=\"wp-calendar-nav\">\n\t\t<span class=\"wp-calendar-nav-prev\">{previous}</span>\n\t</nav></div>",
+        context.title(instance, "")
+    )))
+}

@@ -1,0 +1,133 @@
+//! Widget types that are defined by a table of settings and a render function.
+
+use svc_php::Php;
+use svc_site::{SiteResult, widgets::instance::Instance};
+
+use crate::widgets::{kind::WidgetType, render::WidgetContext};
+
+/// The type of a setting.
+#[derive(Clone, Copy)]
+pub(crate) enum Input {
+    /// A line of text.
+    Text,
+    /// A URL.
+    Url,
+    /// A checkbox, stored as 0 or 1.
+    Switch,
+    /// A checkbox, stored as a boolean.
+    Flag,
+    /// An integer, with its default.
+    Number(i64),
+    /// One of these values, with their labels. The first one is the default.
+    Choice(&'static [(&'static str, &'static str)]),
+}
+
+/// A setting: name, label, type.
+pub(crate) type Setting = (&'static str, &'static str, Input);
+
+/// A widget type.
+#[derive(Clone, Copy)]
+pub(crate) struct SimpleWidget {
+    /// The type's id.
+    pub id_base: &'static str,
+    /// Display name.
+    pub name: &'static str,
+    /// A short description.
+    pub description: &'static str,
+    /// Class name of the wrapper element.
+    pub class: &'static str,
+    /// The settings, in the order of the form.
+    pub settings: &'static [Setting],
+    /// Whether an update leaves settings unchanged that the request does not contain. Otherwise they are set to empty.
+    pub partial_update: bool,
+    /// Renders a widget. See [`WidgetType::show`].
+    pub show: fn(&mut WidgetContext<'_>, &Instance) -> SiteResult<Option<String>>,
+}
+
+impl Input {
+    /// Sanitizes a new value.
+    fn sanitize(self, new: &Instance, name: &str) -> Php {
+        let text = svc_text::sanitize_text_field(&new.text(name));
+        match self {
+            Input::Text => Php::from(text.as_str()),
+            Input::Url => Php::from(svc_text::sanitize_url(&text).as_str()),
+            Input::Switch => Php::Int(new.is_on(name).into()),
+            Input::Flag => Php::Bool(new.is_on(name)),
+            Input::Number(default) => Php::Int(if new.get(name).is_some() { new.number(name) } else { default }),
+            Input::Choice(values) => {
+                let known = values.iter().find(|(value, _)| *value == text).or(values.first());
+                Php::from(known.map_or("", |(value, _)| *value))
+            }
+        }
+    }
+
+    fn html(self, id: &str, name: &str, label: &str, instance: &Instance, setting: &str) -> String {
+        let value = svc_text::esc_attr(&instance.text(setting));
+        let label = format!("<label for=\"{id}\">{label}</label>");
+        match self {
+            Input::Text | Input::Url => {
+                format!(
+                    "{label}\n<input class=\"widefat\" id=\"{id}\" name=\"{name}\" type=\"text\" value=\"{value}\" />"
+                )
+            }
+            Input::Switch | Input::Flag => {
+                let checked = if instance.is_on(setting) { " checked='checked'" } else { "" };
+                format!("<input class=\"checkbox\" type=\"checkbox\" id=\"{id}\" name=\"{name}\"{checked} />\n{label}")
+            }
+            Input::Number(default) => {
+                let value = if instance.get(setting).is_some() { instance.number(setting) } else { default };
+                format!(
+                    "{label}\n<input class=\"tiny-text\" id=\"{id}\" name=\"{name}\" type=\"number\" step=\"1\" min=\"1\" value=\"{value}\" size=\"3\" />"
+                )
+            }
+            Input::Choice(values) => {
+                let option = |(known, text): &(&str, &str)| {
+                    let selected = if *known == value { " selected='selected'" } else { "" };
+                    format!("<option value=\"{known}\"{selected}>{text}</option>")
+                };
+                let options: String = values.iter().map(option).collect();
+                format!("{label}\n<select class=\"widefat\" id=\"{id}\" name=\"{name}\">{options}</select>")
+            }
+        }
+    }
+}
+
+impl WidgetType for SimpleWidget {
+    fn id_base(&self) -> &str {
+        self.id_base
+    }
+
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn description(&self) -> &str {
+        self.description
+    }
+
+    fn class(&self) -> &str {
+        self.class
+    }
+
+    fn update(&self, new: &Instance, old: Instance, _: bool) -> Instance {
+        let mut instance = old;
+        let updated = self.settings.iter().filter(|(name, ..)| !self.partial_update || new.get(name).is_some());
+        for (name, _, input) in updated {
+            instance.set(name, input.sanitize(new, name));
+        }
+        instance
+    }
+
+    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+        (self.show)(context, instance)
+    }
+
+    fn form(&self, number: &str, instance: &Instance) -> String {
+        let row = |(setting, label, input): &Setting| {
+            let id = format!("widget-{}-{number}-{setting}", self.id_base);
+            let name = format!("widget-{}[{number}][{setting}]", self.id_base);
+            format!("<p>{}</p>", input.html(&id, &name, label, instance, setting))
+        };
+        self.settings.iter().map(row).collect::<Vec<_>>().join("\n")
+    }
+}

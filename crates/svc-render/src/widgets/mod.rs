@@ -1,0 +1,5 @@
+//! Renders widgets and their edit forms.
+
+mod builtin;
+pub mod kind;
+pub mod render;

@@ -1,0 +1,229 @@
+//! One small table, and everything that is derived from it.
+
+use serde_json::{Map, Value, json};
+use svc_resource::{Fields, Paging, Params, View, total_headers};
+use svc_schema::{Args, Error, FieldSet, MethodKind, build};
+
+/// An item as it is loaded.
+struct Book {
+    id: u64,
+    title: &'static str,
+    isbn: Option<&'static str>,
+}
+
+const DUNE: Book = Book { id: 7, title: "Dune", isbn: Some("0441013597") };
+const LEAFLET: Book = Book { id: 8, title: "Leaflet", isbn: None };
+
+/// The draft of a change.
+#[derive(Debug, Default, PartialEq)]
+struct Draft {
+    title: Option<String>,
+    shelf: Option<Option<i64>>,
+    secret: Option<String>,
+    pages: Option<u8>,
+}
+
+const VIEW: &[&str] = &["view", "edit"];
+const ALL: &[&str] = &["view", "edit", "embed"];
+
+#[rustfmt::skip]
+fn book_fields() -> Fields<Book, Draft> {
+    let mut fields = Fields::new("book");
+    fields.add("id", build::integer().context(ALL).readonly()).get(|b: &Book| b.id);
+    let title = fields.add("title", build::object([] as [(&str, Value); 0]).context(ALL));
+    title.set(|d: &mut Draft, title: String| d.title = Some(title)).raw();
+    title.subfield("raw", build::string().context(&["edit"])).get(|b: &Book| b.title);
+    title.subfield("rendered", build::string().context(ALL)).get(|b: &Book| format!("<b>{}</b>", b.title));
+    fields.add("isbn", build::string().context(VIEW).readonly()).get(|b: &Book| b.isbn).when(|b| b.isbn.is_some());
+    fields.add("shelf", build::types(["integer", "null"]).context(VIEW)).get(|b: &Book| b.id / 4).set_nullable(|d: &mut Draft, v| d.shelf = Some(v));
+    fields.add("secret", build::string().context(&["edit"])).set(|d: &mut Draft, v| d.secret = Some(v)).write_only();
+    fields.add("pages", build::integer().context(&["edit"]).required()).get(|_| 412).set(|d: &mut Draft, v| d.pages = Some(v)).exact_field();
+    fields.add("rank", build::integer()).get(|_| 1).hidden();
+    fields
+}
+
+fn item(book: &Book, view: &View) -> Value {
+    json!(book_fields().plan(view).prepare(book))
+}
+
+fn selection(fields: &str) -> View {
+    View { fields: Some(FieldSet::parse(&json!(fields))), ..View::all_of("edit") }
+}
+
+fn arg_names(args: &Args) -> Vec<&str> {
+    args.iter().map(|(name, _)| name).collect()
+}
+
+fn read(body: Value) -> Result<Draft, Error> {
+    book_fields().read(|name| body.get(name).cloned())
+}
+
+#[test]
+fn item_schema_lists_fields_in_table_order_without_hidden_ones() {
+    let mut fields = book_fields();
+    fields.keyword("links", json!([]));
+    let schema = fields.item_schema();
+    assert_eq!((&schema["title"], &schema["type"], &schema["links"]), (&json!("book"), &json!("object"), &json!([])));
+    let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["id", "title", "isbn", "shelf", "secret", "pages"]);
+    let title: Vec<&String> = schema["properties"]["title"]["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(title, ["raw", "rendered"]);
+}
+
+#[test]
+fn args_contain_writable_fields_and_only_create_requires() {
+    let fields = book_fields();
+    for (kind, required) in [(MethodKind::Creatable, true), (MethodKind::Editable, false)] {
+        let args = fields.args(kind);
+        assert_eq!(arg_names(&args), ["title", "shelf", "secret", "pages"], "{kind:?}");
+        assert_eq!(args.get("pages").unwrap().source().get("required").is_some(), required, "{kind:?}");
+    }
+}
+
+#[test]
+fn raw_argument_accepts_values_that_the_schema_rejects() {
+    let args = book_fields().args(MethodKind::Editable);
+    for (name, value, valid) in
+        [("title", json!("text"), true), ("shelf", json!("text"), false), ("shelf", json!(null), true)]
+    {
+        let params = Map::from_iter([(name.to_owned(), value)]);
+        assert_eq!(args.validate(|name| params.get(name)).is_ok(), valid, "{params:?}");
+    }
+}
+
+#[test]
+fn context_selects_fields() {
+    for (context, expected) in [
+        ("embed", json!({"id": 7, "title": {"rendered": "<b>Dune</b>"}, "rank": 1})),
+        ("view", json!({"id": 7, "title": {"rendered": "<b>Dune</b>"}, "isbn": "0441013597", "shelf": 1, "rank": 1})),
+        (
+            "edit",
+            json!({
+                "id": 7, "title": {"raw": "Dune", "rendered": "<b>Dune</b>"}, "isbn": "0441013597", "shelf": 1,
+                "pages": 412, "rank": 1,
+            }),
+        ),
+    ] {
+        assert_eq!(item(&DUNE, &View::all_of(context)), expected, "{context}");
+    }
+}
+
+#[test]
+fn fields_parameter_selects_fields() {
+    for (names, expected) in [
+        ("id,shelf", json!({"id": 7, "shelf": 1})),
+        ("title", json!({"title": {"raw": "Dune", "rendered": "<b>Dune</b>"}})),
+        ("title.raw", json!({"title": {"raw": "Dune"}})),
+        ("title.unknown", json!({"title": []})),
+        ("unknown", json!({})),
+        ("pages", json!({"pages": 412})),
+        ("pages.anything", json!({})),
+    ] {
+        assert_eq!(item(&DUNE, &selection(names)), expected, "{names}");
+    }
+}
+
+#[test]
+fn conditional_field_is_missing_from_other_items() {
+    assert_eq!(item(&DUNE, &selection("isbn")), json!({"isbn": "0441013597"}));
+    assert_eq!(item(&LEAFLET, &selection("isbn")), json!({}));
+}
+
+#[test]
+fn plan_reports_computed_fields() {
+    let fields = book_fields();
+    let plan = fields.plan(&View::all_of("view"));
+    for (path, computed) in [
+        ("title", true),
+        ("title.rendered", true),
+        ("title.raw", false),
+        ("pages", false),
+        ("secret", false),
+        ("unknown", false),
+    ] {
+        assert_eq!(plan.wants(path), computed, "{path}");
+    }
+    assert!(plan.wants_any(&["pages", "shelf"]) && !plan.wants_any(&["pages", "secret"]));
+}
+
+#[test]
+fn links_follow_fields_and_embed() {
+    for (names, embed, expected) in
+        [("id", false, false), ("id,_links", false, true), ("id,_embedded", false, false), ("id,_embedded", true, true)]
+    {
+        let view = View { embed, ..selection(names) };
+        assert_eq!(view.wants_links(), expected, "{names} {embed}");
+        assert!(!view.without_links().wants_links());
+    }
+}
+
+#[test]
+fn values_are_applied_to_the_draft() {
+    for (body, expected) in [
+        (json!({}), Draft::default()),
+        (
+            json!({"title": "Dune", "pages": 9}),
+            Draft { title: Some("Dune".into()), pages: Some(9), ..Draft::default() },
+        ),
+        (json!({"title": null, "secret": "s"}), Draft { secret: Some("s".into()), ..Draft::default() }),
+        (json!({"shelf": 3}), Draft { shelf: Some(Some(3)), ..Draft::default() }),
+        (json!({"shelf": null}), Draft { shelf: Some(None), ..Draft::default() }),
+        (json!({"id": 1, "isbn": "x"}), Draft::default()),
+    ] {
+        assert_eq!(read(body.clone()).unwrap(), expected, "{body}");
+    }
+    let error = read(json!({"pages": 1000})).unwrap_err();
+    assert_eq!((error.code(), error.status()), ("rest_invalid_param", 400));
+}
+
+#[test]
+fn collection_parameters_are_parsed_by_their_schema() {
+    let mut params = Params::<Vec<u64>>::new("books");
+    params.add("page", build::integer().minimum(1).default(1)).set(|q: &mut Vec<u64>, page| q.push(page));
+    params.add("shelf", build::integer()).set(|q: &mut Vec<u64>, shelf| q.push(shelf));
+    let args = params.query_args();
+    assert_eq!(arg_names(&args), ["page", "shelf"]);
+    assert_eq!(args.defaults(), Map::from_iter([("page".to_owned(), json!(1))]));
+    // Only parameters that every collection has are validated in a step of their own.
+    for (body, valid) in [(json!({"page": 0}), false), (json!({"shelf": "x"}), true)] {
+        assert_eq!(args.validate(|name| body.get(name)).is_ok(), valid, "{body}");
+    }
+    assert_eq!(params.read(|name| Some(json!(name.len()))).unwrap(), [4, 5]);
+}
+
+#[test]
+fn tables_are_derived_from_tables() {
+    let names = |fields: Fields<Book, Draft>| fields.properties().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(book_fields().only(&["pages", "id"])), ["id", "pages"]);
+    assert_eq!(names(book_fields().without(&["title", "secret"])), ["id", "isbn", "shelf", "pages"]);
+    assert_eq!(names(book_fields().only(&["id"]).join(book_fields().only(&["isbn"]))), ["id", "isbn"]);
+    let mut fields = book_fields();
+    fields.at("title").unwrap().drop_subfield("raw");
+    assert!(fields.at("title.raw").is_none() && fields.at("title.rendered").is_some());
+    fields.set_schema("id", build::string());
+    assert_eq!(fields.properties()["id"], json!({"type": "string"}));
+    let exact = book_fields().all_exact();
+    assert_eq!(json!(exact.plan(&selection("id.x,shelf.x")).prepare(&DUNE)), json!({"id": 7}));
+}
+
+#[test]
+fn pages_link_to_their_neighbors() {
+    const URL: &str = "http://a.b/books";
+    let query = Map::from_iter([("search".to_owned(), json!("x"))]);
+    let at = |page: u64| format!("{URL}?search=x&page={page}");
+    for (total, page, pages, valid, links) in [
+        (0, 1, 0, true, vec![]),
+        (0, 3, 0, true, vec![("prev", at(0))]),
+        (25, 1, 3, true, vec![("next", at(2))]),
+        (25, 2, 3, true, vec![("prev", at(1)), ("next", at(3))]),
+        (25, 3, 3, true, vec![("prev", at(2))]),
+        (25, 9, 3, false, vec![("prev", at(3))]),
+    ] {
+        let paging = Paging { total, per_page: 10, page };
+        assert_eq!((paging.pages(), paging.links(URL, &query)), (pages, links), "{paging:?}");
+        assert_eq!(paging.check("rest_invalid_page").is_ok(), valid, "{paging:?}");
+    }
+    let paging = Paging { total: 25, per_page: 10, page: 9 };
+    assert_eq!(paging.links_from_page(URL, &query), [("prev", at(8))]);
+    assert_eq!(total_headers(25, 3), [("Total", 25), ("TotalPages", 3)]);
+}

@@ -1,0 +1,298 @@
+//! `user` and `app-password`: users and their application passwords.
+
+use anyhow::{Context as _, Result, bail, ensure};
+use chrono::{DateTime, NaiveDateTime};
+use clap::{Arg, ArgMatches, Command};
+use serde_json::Value;
+use svc_auth::{
+    Secret,
+    application_password::{self, ApplicationPassword, IN_USE_OPTION, META_KEY},
+    password, random_text,
+    roles::Roles,
+};
+use svc_login::SESSIONS;
+use svc_model::{User, UserId};
+use svc_store::{
+    Db, MetaKind, Order, Store, StoreError, StoredText, Tx, meta, options,
+    users::{self, UserOrderBy, UserQuery},
+};
+
+use super::output::{columns, say};
+use crate::{accounts::default_meta, config::Config, first_run, site::open_store};
+
+/// Length of a generated password.
+const PASSWORD_LENGTH: usize = 20;
+
+/// Maximum length of a login name, in characters.
+const LOGIN_LENGTH: usize = 60;
+
+/// Maximum number of users in the list.
+const MAX_LISTED: u64 = 10_000;
+
+fn required(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).value_name(name.to_ascii_uppercase()).required(true).help(help)
+}
+
+fn optional(name: &'static str, metavar: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(metavar).help(help)
+}
+
+pub(super) fn user_command() -> Command {
+    let create = Command::new("create")
+        .about("Create a user with a generated password, which is shown once")
+        .arg(required("login", "Login name"))
+        .arg(required("email", "Email address"))
+        .arg(optional("role", "ROLE", "Role of the user [default: the default role for new users]"));
+    let set = Command::new("set-password")
+        .about("Set a new generated password, which is shown once, and end the user's sessions")
+        .arg(required("login", "Login name"));
+    let set_role = Command::new("set-role")
+        .about("Replace the roles of a user by one role")
+        .arg(required("login", "Login name"))
+        .arg(required("role", "Role, as printed by `list`"));
+    Command::new("user")
+        .about("Create and list users, set passwords and roles")
+        .subcommand_required(true)
+        .subcommand(create)
+        .subcommand(Command::new("list").about("List users with their roles"))
+        .subcommand(set)
+        .subcommand(set_role)
+}
+
+pub(super) fn app_password_command() -> Command {
+    let user = || required("user", "Login name");
+    let create = Command::new("create")
+        .about("Create an application password, which is shown once")
+        .arg(user())
+        .arg(required("name", "Name of the application"));
+    let list = Command::new("list").about("List a user's application passwords").arg(user());
+    let revoke = Command::new("revoke")
+        .about("Revoke an application password")
+        .arg(user())
+        .arg(required("uuid", "UUID, as printed by `list`"));
+    Command::new("app-password")
+        .about("Create, list and revoke application passwords")
+        .subcommand_required(true)
+        .subcommand(create)
+        .subcommand(list)
+        .subcommand(revoke)
+}
+
+fn text<'a>(args: &'a ArgMatches, name: &str) -> &'a str {
+    args.get_one::<String>(name).map_or("", String::as_str)
+}
+
+/// Opens the store of an existing site.
+fn open(config: &Config) -> Result<Store> {
+    let store = open_store(config)?;
+    ensure!(first_run::has_site(&store)?, "the database contains no site yet: start the server first");
+    Ok(store)
+}
+
+/// Runs a `user` command. `now` is the current time in UTC.
+pub(super) fn user(config: &Config, args: &ArgMatches, now: NaiveDateTime) -> Result<()> {
+    let store = open(config)?;
+    match args.subcommand() {
+        Some(("create", args)) => {
+            create_user(&store, text(args, "login"), text(args, "email"), args.get_one("role"), now)
+        }
+        Some(("set-password", args)) => set_password(&store, text(args, "login")),
+        Some(("set-role", args)) => set_role(&store, text(args, "login"), text(args, "role")),
+        _ => list_users(&store),
+    }
+}
+
+/// A new password and its hash.
+fn generate_password() -> Result<(Secret, String)> {
+    let plain = random_text(PASSWORD_LENGTH)?;
+    let hash = password::hash(plain.expose().as_bytes())?;
+    Ok((plain, hash))
+}
+
+fn create_user(store: &Store, login: &str, email: &str, role: Option<&String>, now: NaiveDateTime) -> Result<()> {
+    let is_valid = login == svc_text::sanitize_user(login, true) && (1..=LOGIN_LENGTH).contains(&login.chars().count());
+    ensure!(is_valid, "`{login}` is not a valid login name: use letters, digits, spaces and _ . - @");
+    ensure!(svc_text::is_email(email), "`{email}` is not a valid email address");
+    let role = match role {
+        Some(role) => role.clone(),
+        None => store
+            .read(|db| options::get(db, "default_role"))
+            .context("cannot read the options")?
+            .map_or_else(String::new, |role| role.text().to_owned()),
+    };
+    check_role(store, &role)?;
+    let (plain, hash) = generate_password()?;
+    let user = User {
+        login: login.to_owned(),
+        pass: hash,
+        nicename: svc_text::sanitize_title(login),
+        email: email.to_owned(),
+        display_name: login.to_owned(),
+        registered: Some(now),
+        ..User::default()
+    };
+    let name = login.to_owned();
+    let created = store.write_blocking(move |tx| {
+        if users::by_login(tx, &user.login)?.is_some() || users::by_email(tx, &user.email)?.is_some() {
+            return Ok(None);
+        }
+        let mut user = user.clone();
+        user.nicename = unique_nicename(tx, &user.nicename)?;
+        let id = users::insert(tx, &user)?;
+        default_meta(tx, id, &name, &role)?;
+        Ok(Some(id))
+    });
+    let Some(id) = created.context("cannot create the user")? else {
+        bail!("a user with this login name or email address already exists")
+    };
+    say(&format!("Created user {login} (id {id})."));
+    say(&format!("Password (not shown again): {}", plain.expose()));
+    Ok(())
+}
+
+/// Fails if the site has no such role.
+fn check_role(store: &Store, role: &str) -> Result<()> {
+    let known = store.read(roles).context("cannot read the roles")?;
+    if known.get(role).is_some() {
+        return Ok(());
+    }
+    let names: Vec<&str> = known.iter().map(|(key, _)| key).collect();
+    bail!("there is no role `{role}`; the roles are {}", names.join(", "))
+}
+
+fn set_role(store: &Store, login: &str, role: &str) -> Result<()> {
+    let user = find(store, login)?;
+    check_role(store, role)?;
+    let given = role.to_owned();
+    store.write_blocking(move |tx| crate::accounts::set_role(tx, user, &given)).context("cannot set the role")?;
+    say(&format!("Set the role of {login} to {role}."));
+    Ok(())
+}
+
+/// A slug that no other user has: the wanted one, or with a number appended.
+fn unique_nicename(tx: &mut Tx, wanted: &str) -> std::result::Result<String, StoreError> {
+    let base: String = wanted.chars().take(40).collect();
+    let mut name = base.clone();
+    for n in 2..1000 {
+        if users::by_slug(tx, &name)?.is_none() {
+            break;
+        }
+        name = format!("{base}-{n}");
+    }
+    Ok(name)
+}
+
+fn set_password(store: &Store, login: &str) -> Result<()> {
+    let user = find(store, login)?;
+    let (plain, hash) = generate_password()?;
+    store
+        .write_blocking(move |tx| {
+            let Some(mut user) = users::get(tx, user)? else { return Ok(()) };
+            user.pass.clone_from(&hash);
+            users::update(tx, &user)?;
+            meta::delete(tx, MetaKind::User, user.id.0, SESSIONS, None).map(drop)
+        })
+        .context("cannot set the password")?;
+    say(&format!("Password of {login} (not shown again): {}", plain.expose()));
+    Ok(())
+}
+
+fn find(store: &Store, login: &str) -> Result<UserId> {
+    let user = store.read(|db| users::by_login(db, login)).context("cannot read the users")?;
+    user.map(|u| u.id).with_context(|| format!("there is no user {login}"))
+}
+
+fn roles(db: &mut Db) -> std::result::Result<Roles, StoreError> {
+    let name = format!("{}user_roles", db.prefix());
+    Ok(options::get(db, &name)?.map(|stored| Roles::from_value(&stored.json())).unwrap_or_default())
+}
+
+fn list_users(store: &Store) -> Result<()> {
+    let rows = store.read(|db| {
+        let query =
+            UserQuery { order_by: UserOrderBy::Id, order: Order::Asc, limit: Some(MAX_LISTED), ..UserQuery::default() };
+        let ids = users::query(db, &query)?.ids;
+        let key = format!("{}capabilities", db.prefix());
+        let all_roles = roles(db)?;
+        let id_values: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let stored = meta::load(db, MetaKind::User, &id_values)?;
+        let row = |u: User| {
+            let caps: Value = stored.get(&u.id.0).and_then(|m| m.first(&key)).map(StoredText::json).unwrap_or_default();
+            vec![u.id.to_string(), u.login, u.email, all_roles.caps_of(&caps).roles.join(", ")]
+        };
+        Ok(users::get_many(db, &ids)?.into_iter().map(row).collect::<Vec<_>>())
+    });
+    say(columns(&rows.context("cannot read the users")?).trim_end());
+    Ok(())
+}
+
+/// Runs an `app-password` command. `now` is the current time in UTC.
+pub(super) fn app_password(config: &Config, args: &ArgMatches, now: NaiveDateTime) -> Result<()> {
+    let store = open(config)?;
+    match args.subcommand() {
+        Some(("create", args)) => {
+            create_app_password(&store, find(&store, text(args, "user"))?, text(args, "name"), now)
+        }
+        Some(("revoke", args)) => revoke(&store, find(&store, text(args, "user"))?, text(args, "uuid")),
+        Some((_, args)) => list_app_passwords(&store, find(&store, text(args, "user"))?),
+        None => Ok(()),
+    }
+}
+
+fn load_list(db: &mut Db, user: UserId) -> std::result::Result<Vec<ApplicationPassword>, StoreError> {
+    let value = meta::get(db, MetaKind::User, user.0, META_KEY)?;
+    Ok(value.map(|v| application_password::list_from_value(&v.json())).unwrap_or_default())
+}
+
+fn store_list(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> std::result::Result<(), StoreError> {
+    let value = StoredText::of(application_password::list_to_value(list));
+    meta::update(tx, MetaKind::User, user.0, META_KEY, &value).map(drop)
+}
+
+fn create_app_password(store: &Store, user: UserId, name: &str, now: NaiveDateTime) -> Result<()> {
+    let name = svc_text::sanitize_text_field(name);
+    ensure!(!name.is_empty(), "an application password requires a name");
+    let (item, plain) = ApplicationPassword::generate(&name, "", now.and_utc().timestamp())?;
+    let created = store.write_blocking(move |tx| {
+        let mut list = load_list(tx, user)?;
+        if list.iter().any(|p| p.name.eq_ignore_ascii_case(&item.name)) {
+            return Ok(false);
+        }
+        list.push(item.clone());
+        store_list(tx, user, &list)?;
+        options::set(tx, IN_USE_OPTION, &StoredText::of(1), false)?;
+        Ok(true)
+    });
+    let created = created.context("cannot create the application password")?;
+    ensure!(created, "the user already has an application password named {name}");
+    say(&format!("Password for {name} (not shown again): {}", application_password::chunk(plain.expose())));
+    Ok(())
+}
+
+fn list_app_passwords(store: &Store, user: UserId) -> Result<()> {
+    let list = store.read(|db| load_list(db, user)).context("cannot read the application passwords")?;
+    let day = |t: i64| DateTime::from_timestamp(t, 0).map(|d| d.format("%Y-%m-%d").to_string()).unwrap_or_default();
+    let used = |p: &ApplicationPassword| {
+        p.last_used.map_or_else(|| "never used".to_owned(), |t| format!("last used {}", day(t)))
+    };
+    let rows: Vec<Vec<String>> = list
+        .iter()
+        .map(|p| vec![p.uuid.clone(), p.name.clone(), format!("created {}", day(p.created)), used(p)])
+        .collect();
+    say(columns(&rows).trim_end());
+    Ok(())
+}
+
+fn revoke(store: &Store, user: UserId, uuid: &str) -> Result<()> {
+    let wanted = uuid.to_owned();
+    let found = store.write_blocking(move |tx| {
+        let mut list = load_list(tx, user)?;
+        let before = list.len();
+        list.retain(|p| p.uuid != wanted);
+        store_list(tx, user, &list)?;
+        Ok(list.len() < before)
+    });
+    ensure!(found.context("cannot revoke the application password")?, "the user has no application password {uuid}");
+    say("Revoked.");
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! The site's global styles: one post per theme, whose content is in `theme.json` format.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::{Map, Value, json};
+use svc_model::{Post, PostId, PostType, UserId};
+use svc_packages::theme::{Origin, ThemeJson, VERSION};
+use svc_schema::Error;
+use svc_store::{
+    Db, Tx,
+    posts::{self, Clauses, PostQuery},
+    terms,
+};
+
+use crate::{
+    Site, SiteResult,
+    permalinks::PermalinkParts,
+    revisions::revise,
+    sanitize,
+    templates::{
+        load::{THEME, of_term},
+        save::term,
+    },
+};
+
+/// Post type of global styles.
+pub const POST_TYPE: &str = "wp_global_styles";
+/// Maximum number of themes whose styles are listed.
+const MAX_THEMES: u64 = 500;
+/// Property that marks content as global styles.
+const MARKER: &str = "isGlobalStylesUserThemeJSON";
+
+/// The fields that a request changes.
+#[derive(Clone, Debug, Default)]
+pub struct StylesDraft {
+    /// New styles, as in `theme.json`.
+    pub styles: Option<Value>,
+    /// New settings, as in `theme.json`.
+    pub settings: Option<Value>,
+    /// New title.
+    pub title: Option<String>,
+}
+
+/// The properties of stored content; empty if it is not marked as global styles.
+fn members(content: &str) -> Map<String, Value> {
+    match serde_json::from_str(content) {
+        Ok(Value::Object(members)) if members.get(MARKER) == Some(&Value::Bool(true)) => members,
+        _ => Map::new(),
+    }
+}
+
+/// Parses a post's content.
+pub fn read(post: &Post) -> ThemeJson {
+    ThemeJson::new(Value::Object(members(&post.content)), Origin::Custom)
+}
+
+/// Whether CSS would close the `style` element that contains it, alone or together with the text after it.
+pub fn ends_element(css: &str) -> bool {
+    const END: &str = "</style";
+    css.match_indices('<').any(|(at, _)| {
+        let rest = &css.as_bytes()[at..];
+        let head = &rest[..rest.len().min(END.len())];
+        let fits = head.eq_ignore_ascii_case(&END.as_bytes()[..head.len()]);
+        fits && rest.get(END.len()).is_none_or(|next| b"\t\n\x0c\r />".contains(next))
+    })
+}
+
+/// The post with a theme's global styles.
+fn find(db: &mut Db, stylesheet: &str) -> SiteResult<Option<PostId>> {
+    let Some(term) = terms::by_name(db, stylesheet, THEME)?.into_iter().next() else { return Ok(None) };
+    let query = PostQuery {
+        post_types: vec![POST_TYPE.to_owned()],
+        statuses: vec!["publish".to_owned()],
+        tax: Clauses { clauses: vec![of_term(THEME, term.id)], ..Clauses::default() },
+        limit: Some(1),
+        ..PostQuery::default()
+    };
+    Ok(posts::query(db, &query)?.ids.first().copied())
+}
+
+/// Posts with global styles, by theme name.
+///
+/// # Errors
+/// Errors of the store.
+pub fn of_themes(db: &mut Db) -> SiteResult<HashMap<String, PostId>> {
+    let query = PostQuery {
+        post_types: vec![POST_TYPE.to_owned()],
+        statuses: vec!["publish".to_owned()],
+        limit: Some(MAX_THEMES),
+        ..PostQuery::default()
+    };
+    let ids = posts::query(db, &query)?.ids;
+    let mut terms = terms::of_objects(db, &ids)?;
+    let mut found = HashMap::new();
+    for id in ids {
+        for term in terms.remove(&id).unwrap_or_default().into_iter().filter(|t| t.taxonomy == THEME) {
+            // Posts are sorted newest first; the newest takes precedence.
+            found.entry(term.name).or_insert(id);
+        }
+    }
+    Ok(found)
+}
+
+/// The site's changes to a theme's settings and styles.
+///
+/// # Errors
+/// Errors of the store.
+pub fn own(db: &mut Db, stylesheet: &str) -> SiteResult<ThemeJson> {
+    let id = find(db, stylesheet)?;
+    let post = id.map(|id| posts::get(db, id)).transpose()?.flatten();
+    Ok(post.map_or_else(ThemeJson::default, |post| read(&post)))
+}
+
+/// The post with a theme's global styles. An empty one is created if there is none, because the editor needs a link to
+/// it.
+///
+/// # Errors
+/// Errors of the store.
+pub async fn of_theme(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<PostId, Error> {
+    if let Some(id) = site.read(|db| find(db, stylesheet))? {
+        return Ok(id);
+    }
+    let Some(post_type) = site.types.get(POST_TYPE).cloned() else { return Err(not_found()) };
+    let (settings, now) = (site.settings()?, site.now());
+    let local = settings.zone.to_local(now);
+    let row = Post {
+        author: by,
+        date: Some(local),
+        date_gmt: Some(now),
+        modified: Some(local),
+        modified_gmt: Some(now),
+        title: "Custom Styles".to_owned(),
+        content: json!({"version": VERSION, MARKER: true}).to_string(),
+        status: "publish".to_owned(),
+        comment_status: "closed".to_owned(),
+        ping_status: "closed".to_owned(),
+        slug: svc_text::sanitize_title(&format!("wp-global-styles-{stylesheet}")),
+        post_type: POST_TYPE.to_owned(),
+        ..Post::default()
+    };
+    let stylesheet = stylesheet.to_owned();
+    site.write(move |tx| {
+        // Another request may have created it in the meantime.
+        if let Some(id) = find(tx, &stylesheet)? {
+            return Ok(id);
+        }
+        let mut row = row.clone();
+        row.id = posts::insert(tx, &row)?;
+        row.guid = settings.urls.post(&row, &post_type, &PermalinkParts::default());
+        posts::update(tx, &row)?;
+        let theme = term(tx, THEME, &stylesheet)?;
+        terms::set_object_terms(tx, row.id, THEME, &[theme])?;
+        terms::recount_for_post(tx, row.id)?;
+        Ok(row.id)
+    })
+    .await
+}
+
+/// Stores a change.
+pub async fn save(
+    site: &Arc<Site>,
+    post_type: &PostType,
+    post: Post,
+    draft: &StylesDraft,
+    by: UserId,
+) -> Result<Post, Error> {
+    let (site_in, post_type, draft, now) = (Arc::clone(site), post_type.clone(), draft.clone(), site.now());
+    let id = post.id;
+    let write = move |tx: &mut Tx| {
+        let mut row = posts::get(tx, id)?.ok_or_else(not_found)?;
+        let settings = site_in.settings_in(tx)?;
+        if let Some(title) = &draft.title {
+            row.title = sanitize::title(title, false);
+        }
+        if draft.styles.is_some() || draft.settings.is_some() {
+            row.content = content(&row.content, &draft);
+        }
+        (row.modified, row.modified_gmt) = (Some(settings.zone.to_local(now)), Some(now));
+        posts::update(tx, &row)?;
+        revise(tx, &site_in, &post_type, &row, by)?;
+        Ok(row)
+    };
+    site.write(write).await
+}
+
+/// Applies a change to stored content.
+fn content(stored: &str, draft: &StylesDraft) -> String {
+    let known = members(stored);
+    let mut members = Map::new();
+    for (name, given) in [("styles", &draft.styles), ("settings", &draft.settings)] {
+        if let Some(value) = given.as_ref().or_else(|| known.get(name)) {
+            members.insert(name.to_owned(), value.clone());
+        }
+    }
+    members.insert(MARKER.to_owned(), true.into());
+    members.insert("version".to_owned(), VERSION.into());
+    Value::Object(members).to_string()
+}
+
+/// The global styles do not exist.
+pub fn not_found() -> Error {
+    Error::new("rest_global_styles_not_found", "Global styles not found.").with_status(404)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn css_that_closes_its_element_is_detected() {
+        for css in ["</style><script>", "x</STYLE ", "a </style b", "</style", "a</sty", "</", "<"] {
+            assert!(ends_element(css), "{css}");
+        }
+        for css in ["body{color:red}", "a > b", "a<b", "</b>", "<!--", "</stylex", "</ style>", "a{content:'<'}", ""] {
+            assert!(!ends_element(css), "{css}");
+        }
+    }
+
+    #[test]
+    fn a_change_preserves_other_properties() {
+        let stored = r#"{"version":2,"isGlobalStylesUserThemeJSON":true,"settings":{"a":1},"styles":{"b":2}}"#;
+        let draft = StylesDraft { styles: Some(json!({"c": 3})), ..StylesDraft::default() };
+        let expected = json!({"styles": {"c": 3}, "settings": {"a": 1}, MARKER: true, "version": 3});
+        assert_eq!(serde_json::from_str::<Value>(&content(stored, &draft)).expect("JSON"), expected);
+        let foreign = content("not ours", &draft);
+        let expected = json!({"styles": {"c": 3}, MARKER: true, "version": 3});
+        assert_eq!(serde_json::from_str::<Value>(&foreign).expect("JSON"), expected);
+    }
+}

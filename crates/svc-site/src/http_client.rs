@@ -1,0 +1,85 @@
+//! The HTTP client for all outgoing requests of the site.
+
+use std::{sync::Arc, time::Duration};
+
+use svc_fetch::{Allowed, Client, FetchError, Get, Guard, Response};
+use tokio::sync::Semaphore;
+
+use crate::Settings;
+
+/// Maximum number of requests in progress.
+const MAX_REQUESTS: usize = 16;
+
+/// Maximum number of host look-ups in progress, for callers who may not send requests.
+const MAX_LOOKUPS: usize = 4;
+
+/// Maximum time that a request waits for a slot.
+const SLOT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The guarded client with a limit on concurrent requests. Cheap to clone.
+#[derive(Clone)]
+pub struct HttpClient {
+    client: Client,
+    slots: Arc<Semaphore>,
+    lookups: Arc<Semaphore>,
+}
+
+impl Default for HttpClient {
+    /// A client for the public network.
+    fn default() -> Self {
+        HttpClient::new(Guard::default())
+    }
+}
+
+impl HttpClient {
+    /// A client with this guard.
+    pub fn new(guard: Guard) -> Self {
+        let agent = concat!("Mozilla/5.0 (compatible; content server ", env!("CARGO_PKG_VERSION"), ")");
+        let [slots, lookups] = [MAX_REQUESTS, MAX_LOOKUPS].map(|n| Arc::new(Semaphore::new(n)));
+        HttpClient { client: Client::new(guard, agent), slots, lookups }
+    }
+
+    /// Whether a URL may be requested, as far as can be decided without a host look-up.
+    pub fn is_permitted_url(&self, get: &Get) -> bool {
+        self.client.is_permitted_url(get)
+    }
+
+    /// Sends a request.
+    ///
+    /// # Errors
+    /// Errors of the client; [`FetchError::TimedOut`] if there are too many requests in progress.
+    pub async fn send(&self, get: Get) -> Result<Response, FetchError> {
+        self.with_slot(&self.slots, move |client| client.send(&get)).await
+    }
+
+    /// Checks whether a URL may be requested. Looks up its host.
+    ///
+    /// # Errors
+    /// The reason why the URL is refused.
+    pub async fn check(&self, get: Get) -> Result<(), FetchError> {
+        self.with_slot(&self.lookups, move |client| client.check(&get)).await
+    }
+
+    async fn with_slot<T: Send + 'static>(
+        &self,
+        slots: &Arc<Semaphore>,
+        f: impl FnOnce(&Client) -> Result<T, FetchError> + Send + 'static,
+    ) -> Result<T, FetchError> {
+        let permit = tokio::time::timeout(SLOT_TIMEOUT, Arc::clone(slots).acquire_owned()).await;
+        let permit = permit.ok().and_then(Result::ok).ok_or(FetchError::TimedOut)?;
+        let client = self.client.clone();
+        // The slot is released when the work ends, even if the caller no longer waits.
+        let work = move || {
+            let result = f(&client);
+            drop(permit);
+            result
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.unwrap_or_else(|error| Err(FetchError::Connection(error.to_string())))
+    }
+}
+
+/// The site's own origins, which requests may always reach.
+pub fn own(settings: &Settings) -> Vec<Allowed> {
+    ["home", "siteurl"].iter().filter_map(|name| Allowed::origin_of(settings.option(name))).collect()
+}

@@ -1,0 +1,320 @@
+//! The files of an attachment, read from its meta.
+
+use serde_json::{Map, Value, json};
+use svc_content::srcset::{Image, ImageSize};
+use svc_media::{RegisteredSize, constrain, fit};
+use svc_model::PostId;
+use svc_store::{Meta, StoredText};
+
+use crate::{Settings, media::sizes};
+
+/// Meta key: path of the file relative to the uploads folder.
+pub const FILE: &str = "_wp_attached_file";
+/// Meta key: dimensions, sizes and other metadata, serialized.
+pub const DETAILS: &str = "_wp_attachment_metadata";
+/// Meta key: alt text of the image.
+pub(crate) const ALT: &str = "_wp_attachment_image_alt";
+/// Meta key: files replaced by edits of the image.
+const BACKUPS: &str = "_wp_attachment_backup_sizes";
+
+/// Path of the uploads folder; old stored paths contain it.
+const UPLOADS: &str = "wp-content/uploads/";
+
+/// The files of an attachment, and the post that it is attached to.
+#[derive(Clone, Debug, Default)]
+pub struct Attached {
+    /// Path of the file relative to the uploads folder; empty if no file is stored.
+    pub file: String,
+    /// The stored metadata.
+    pub details: Option<Map<String, Value>>,
+    /// Alt text.
+    pub alt: String,
+    /// Files replaced by edits.
+    backups: Vec<String>,
+    /// Size of the file in bytes, measured if the metadata has none.
+    pub measured: Option<u64>,
+    /// The post that it is attached to.
+    pub parent: Option<Parent>,
+}
+
+/// The post that an attachment is attached to.
+#[derive(Clone, Debug)]
+pub struct Parent {
+    /// The post's id.
+    pub id: PostId,
+    /// The post's type.
+    pub post_type: String,
+    /// The post's URL in the REST API.
+    pub href: String,
+}
+
+impl Attached {
+    /// An attachment without a file.
+    pub const NONE: Attached = Attached {
+        file: String::new(),
+        details: None,
+        alt: String::new(),
+        backups: Vec::new(),
+        measured: None,
+        parent: None,
+    };
+
+    /// Parses an attachment's meta.
+    pub fn new(meta: &Meta) -> Self {
+        let read = |name: &str| meta.first(name).map(StoredText::json);
+        let file = meta.text(FILE);
+        let file = file.rfind(UPLOADS).map_or(file, |at| &file[at + UPLOADS.len()..]);
+        Attached {
+            file: file.to_owned(),
+            details: read(DETAILS).and_then(|v| if let Value::Object(map) = v { Some(map) } else { None }),
+            alt: meta.text(ALT).to_owned(),
+            backups: read(BACKUPS).map(|v| file_names(&v)).unwrap_or_default(),
+            measured: None,
+            parent: None,
+        }
+    }
+
+    /// URL of the file; `guid` for old attachments without stored file.
+    pub fn url(&self, settings: &Settings, guid: &str) -> String {
+        if self.file.is_empty() { guid.to_owned() } else { format!("{}/{}", settings.uploads_url(), self.file) }
+    }
+
+    /// Folder of the files with a trailing slash; empty for the uploads folder itself.
+    fn folder(&self) -> &str {
+        self.file.rfind('/').map_or("", |at| &self.file[..=at])
+    }
+
+    fn detail(&self, name: &str) -> &Value {
+        self.details.as_ref().and_then(|d| d.get(name)).unwrap_or(&Value::Null)
+    }
+
+    /// A numeric metadata field.
+    fn number(&self, name: &str) -> u64 {
+        u64::try_from(svc_php::cast::to_int(self.detail(name))).unwrap_or_default()
+    }
+
+    /// Width and height of the image in pixels; zeros if unknown.
+    pub fn dimensions(&self) -> (u32, u32) {
+        let length = |name| u32::try_from(self.number(name)).unwrap_or_default();
+        (length("width"), length("height"))
+    }
+
+    /// Name of the uploaded file; `None` if no file is stored.
+    pub fn file_name(&self) -> Option<&str> {
+        Some(self.original_name()).filter(|_| !self.file.is_empty())
+    }
+
+    /// Name of the uploaded file; empty if no file is stored.
+    pub fn original_name(&self) -> &str {
+        match self.detail("original_image") {
+            Value::String(name) if !name.is_empty() => name,
+            _ => svc_text::basename(&self.file, ""),
+        }
+    }
+
+    /// Path of the uploaded file.
+    pub fn original(&self) -> String {
+        format!("{}{}", self.folder(), self.original_name())
+    }
+
+    /// Size of the file in bytes, if known.
+    pub fn file_size(&self) -> Option<u64> {
+        Some(self.number("filesize")).filter(|n| *n > 0).or(self.measured)
+    }
+
+    /// EXIF orientation.
+    pub fn orientation(&self) -> i64 {
+        let stored = self.detail("image_meta").get("orientation").map_or(0, svc_php::cast::to_int);
+        if stored > 0 { stored } else { 1 }
+    }
+
+    fn sizes(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.detail("sizes").as_object().into_iter().flatten().map(|(name, size)| (name.as_str(), size))
+    }
+
+    /// Whether the image has generated sizes.
+    pub fn has_sizes(&self) -> bool {
+        self.sizes().next().is_some()
+    }
+
+    /// Names of the sizes that should exist and do not: all of them if the image has no metadata, none if it has no
+    /// file. Source: `wp_get_missing_image_subsizes`.
+    pub fn missing_sizes(&self, sizes: &[RegisteredSize], mime: &str) -> Vec<String> {
+        let has = |name: &str| self.sizes().any(|(n, _)| n == name);
+        let missing = sizes.iter().filter(|size| !has(&size.name));
+        if mime == "application/pdf" {
+            // Documents have previews of the first page.
+            return missing
+                .filter(|s| sizes::OF_DOCUMENTS.contains(&s.name.as_str()))
+                .map(|s| s.name.clone())
+                .collect();
+        }
+        if !mime.starts_with("image/") || self.file.is_empty() {
+            return Vec::new();
+        }
+        let is_unknown = self.details.as_ref().is_none_or(Map::is_empty);
+        let fits = |size: &&RegisteredSize| is_unknown || fit(self.dimensions(), size).is_some();
+        missing.filter(fits).map(|size| size.name.clone()).collect()
+    }
+
+    /// The field `media_details`.
+    pub fn media_details(&self, settings: &Settings, url: &str, mime: &str) -> Value {
+        let Some(mut details) = self.details.clone().filter(|d| !d.is_empty()) else { return json!({}) };
+        let mut sizes = Map::new();
+        for (name, size) in self.sizes() {
+            let mut size = size.as_object().cloned().unwrap_or_default();
+            if let Some(mime) = size.shift_remove("mime-type") {
+                size.insert("mime_type".to_owned(), mime);
+            }
+            if let Some(file) = size.get("file").and_then(Value::as_str) {
+                let url = format!("{}/{}{file}", settings.uploads_url(), self.folder());
+                size.insert("source_url".to_owned(), url.into());
+            }
+            sizes.insert(name.to_owned(), Value::Object(size));
+        }
+        if !sizes.is_empty() {
+            let (width, height) = self.dimensions();
+            let file = svc_text::basename(url, "");
+            let full = json!({"file": file, "width": width, "height": height, "mime_type": mime, "source_url": url});
+            sizes.insert("full".to_owned(), full);
+        }
+        details.insert("sizes".to_owned(), Value::Object(sizes));
+        Value::Object(details)
+    }
+
+    /// The image with its sizes, for `srcset`.
+    pub fn image(&self, settings: &Settings) -> Image {
+        let (width, height) = self.dimensions();
+        let text = |size: &Value, name: &str| size.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let number = |size: &Value, name: &str| {
+            size.get(name).map_or(0, |n| u64::try_from(svc_php::cast::to_int(n)).unwrap_or_default())
+        };
+        let size = |size: &Value| ImageSize {
+            file: text(size, "file"),
+            width: number(size, "width"),
+            height: number(size, "height"),
+            mime_type: text(size, "mime-type"),
+        };
+        Image {
+            uploads_url: settings.uploads_url(),
+            file: self.file.clone(),
+            width: width.into(),
+            height: height.into(),
+            sizes: self.sizes().map(|(_, s)| size(s)).collect(),
+        }
+    }
+
+    /// URL, width and height of the file for a size; the full-size file with scaled dimensions if the size was not
+    /// generated. Source: `image_downsize`.
+    fn sized_file(&self, settings: &Settings, url: &str, size: &RegisteredSize) -> (String, u64, u64) {
+        let image = self.image(settings);
+        let index = self.sizes().position(|(name, _)| name == size.name);
+        match index.map(|at| &image.sizes[at]) {
+            Some(made) => {
+                (format!("{}/{}{}", settings.uploads_url(), self.folder(), made.file), made.width, made.height)
+            }
+            None => {
+                let (width, height) = constrain(self.dimensions(), (size.width, size.height));
+                (url.to_owned(), width.into(), height.into())
+            }
+        }
+    }
+
+    /// Renders the `img` element for a size, with `srcset`. Source: `wp_get_attachment_image`.
+    ///
+    /// `described_by` is the id of the element for `aria-describedby`.
+    pub fn element(&self, settings: &Settings, url: &str, size: &RegisteredSize, described_by: Option<&str>) -> String {
+        let (src, width, height) = self.sized_file(settings, url, size);
+        let srcset = self.image(settings).srcset(&src, (width, height)).map_or_else(String::new, |set| {
+            let sizes = svc_content::srcset::sizes(width);
+            format!(" srcset=\"{}\" sizes=\"{}\"", svc_text::esc_attr(&set), svc_text::esc_attr(&sizes))
+        });
+        let alt = svc_text::esc_attr(svc_text::trim(&svc_text::strip_all_tags(&self.alt, false)));
+        let (name, src) = (&size.name, svc_text::esc_attr(&src));
+        let described = described_by.map_or_else(String::new, |id| format!(" aria-describedby=\"{id}\""));
+        format!(
+            "<img width=\"{width}\" height=\"{height}\" src=\"{src}\" class=\"attachment-{name} size-{name}\" \
+             alt=\"{alt}\"{described}{srcset} />"
+        )
+    }
+
+    /// Whether a URL names one of the files.
+    pub fn names(&self, url: &str) -> bool {
+        let mut files = vec![self.file.clone(), self.original()];
+        let sizes = self.sizes().filter_map(|(_, size)| size.get("file")?.as_str());
+        files.extend(sizes.map(|file| format!("{}{file}", self.folder())));
+        let path = url.split(['?', '#']).next().unwrap_or_default();
+        files.iter().any(|file| {
+            !file.is_empty() && path.strip_suffix(file.as_str()).is_some_and(|b| b.is_empty() || b.ends_with('/'))
+        })
+    }
+
+    /// Paths of all files.
+    pub fn files(&self) -> Vec<String> {
+        let mut files = Vec::new();
+        if self.file.is_empty() {
+            return files;
+        }
+        let mut add = |path: String| {
+            if !files.contains(&path) {
+                files.push(path);
+            }
+        };
+        add(self.file.clone());
+        add(self.original());
+        // File names in metadata must not contain folders.
+        let sizes = self.sizes().filter_map(|(_, size)| size.get("file")?.as_str());
+        for name in sizes.chain(self.backups.iter().map(String::as_str)).filter(|name| !name.contains('/')) {
+            add(format!("{}{name}", self.folder()));
+        }
+        files
+    }
+}
+
+/// File names in a stored list of sizes.
+fn file_names(sizes: &Value) -> Vec<String> {
+    let of = |size: &Value| size.get("file").and_then(Value::as_str).map(str::to_owned);
+    sizes.as_object().into_iter().flatten().filter_map(|(_, size)| of(size)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attached() -> Attached {
+        let details = json!({"width": 400, "height": 260, "file": "2024/03/a-scaled.png", "original_image": "a.png",
+            "sizes": {"thumbnail": {"file": "a-150x150.png", "width": 150, "height": 150, "mime-type": "image/png"},
+                      "x": {"file": "../../secret"}}});
+        let stored = StoredText::of(details);
+        let meta = [(FILE, StoredText::of("/srv/wp-content/uploads/2024/03/a-scaled.png")), (DETAILS, stored)];
+        Attached::new(&Meta(meta.into_iter().map(|(k, v)| (k.to_owned(), vec![v])).collect()))
+    }
+
+    #[test]
+    fn files() {
+        let attached = attached();
+        assert_eq!(attached.files(), ["2024/03/a-scaled.png", "2024/03/a.png", "2024/03/a-150x150.png"]);
+        for (url, expected) in [
+            ("http://a.b/wp-content/uploads/2024/03/a.png", true),
+            ("http://other/wp-content/uploads/2024/03/a-150x150.png?x=1", true),
+            ("2024/03/a-scaled.png", true),
+            ("http://a.b/wp-content/uploads/2024/03/b.png", false),
+            ("http://a.b/x2024/03/a.png", false),
+            ("", false),
+        ] {
+            assert_eq!(attached.names(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn missing_sizes_are_listed() {
+        let size = |name: &str, width, height| RegisteredSize { name: name.to_owned(), width, height, crop: false };
+        let sizes = [size("thumbnail", 150, 150), size("medium", 300, 300), size("large", 1024, 1024)];
+        assert_eq!(attached().missing_sizes(&sizes, "image/png"), ["medium"]);
+        assert_eq!(Attached::default().missing_sizes(&sizes, "application/pdf"), ["thumbnail", "medium", "large"]);
+        assert!(Attached::default().missing_sizes(&sizes, "text/plain").is_empty());
+        assert!(Attached::default().missing_sizes(&sizes, "image/png").is_empty());
+        let unknown = Attached { file: "a.png".to_owned(), ..Attached::default() };
+        assert_eq!(unknown.missing_sizes(&sizes, "image/png"), ["thumbnail", "medium", "large"]);
+    }
+}

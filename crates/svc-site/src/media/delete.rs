@@ -1,0 +1,39 @@
+//! Deletes attachments and their files.
+
+use svc_model::PostId;
+use svc_store::{MetaKind, StoredText, Tx, meta, options, posts};
+
+use crate::{Site, SiteResult, media::attached::Attached, menus::on_delete::delete_items_for_post};
+
+/// Deletes files of uploads that were interrupted before their rows were stored. Failures are logged and retried at the
+/// next start.
+pub async fn remove_interrupted_uploads(site: &Site) {
+    let is_used = |paths: &[String]| site.store.read(|db| posts::is_attached_file(db, paths));
+    match site.uploads.remove_interrupted(is_used).await {
+        Ok(0) => {}
+        Ok(uploads) => tracing::info!(uploads, "removed the files of interrupted uploads"),
+        Err(error) => tracing::warn!(%error, "failed to remove the files of interrupted uploads"),
+    }
+}
+
+/// Deletes an attachment and removes it as featured image. Returns the paths of its files; the caller deletes them.
+///
+/// # Errors
+/// Errors of the store.
+pub fn remove(tx: &mut Tx, id: PostId) -> SiteResult<Vec<String>> {
+    let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
+    meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&StoredText::of(id.0)))?;
+    delete_items_for_post(tx, id)?;
+    reset_site_logo(tx, id)?;
+    posts::delete(tx, id)?;
+    Ok(files)
+}
+
+/// Resets the site logo if it is this attachment. The site icon is not reset, as in WordPress.
+pub(crate) fn reset_site_logo(tx: &mut Tx, id: PostId) -> SiteResult<()> {
+    const LOGO: &str = "site_logo";
+    if options::get(tx, LOGO)?.is_some_and(|logo| logo == StoredText::of(id.0)) {
+        options::delete(tx, LOGO)?;
+    }
+    Ok(())
+}

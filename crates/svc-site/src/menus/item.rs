@@ -1,0 +1,149 @@
+//! A menu item: a post with meta.
+
+use serde_json::Value;
+use svc_model::{Post, PostId, TermId};
+use svc_store::{
+    Db, Meta, Tx,
+    meta::{self, MetaKind},
+    posts::{self, PostQuery, TaxClause, TaxOperator},
+    terms,
+};
+
+use crate::{
+    Settings, Site, SiteResult,
+    menus::target::{self, Pointer, Target},
+};
+
+/// Kind of a menu item's target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// A term.
+    Taxonomy,
+    /// A post.
+    PostType,
+    /// The archive of a post type.
+    Archive,
+    /// A URL.
+    #[default]
+    Custom,
+}
+
+impl Kind {
+    /// The kind with this name. Kinds registered by plugins are treated as URLs.
+    pub fn of(name: &str) -> Self {
+        KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).unwrap_or_default()
+    }
+
+    /// The kind's name.
+    pub fn name(self) -> &'static str {
+        KINDS.iter().find(|(_, kind)| *kind == self).map_or("custom", |(name, _)| name)
+    }
+}
+
+/// A menu item with all data that its fields need.
+pub struct NavItem {
+    /// The row.
+    pub post: Post,
+    /// Its meta.
+    pub meta: Meta,
+    /// Id of its menu; zero for none.
+    pub menu: TermId,
+    /// The target of the link.
+    pub target: Target,
+}
+
+impl NavItem {
+    /// A text of its meta; empty if not stored.
+    pub fn text(&self, key: &str) -> &str {
+        self.meta.text(key)
+    }
+
+    fn number(&self, key: &str) -> i64 {
+        svc_php::numeric::text_to_int(self.text(key))
+    }
+
+    /// Kind of the item's target.
+    pub fn kind(&self) -> Kind {
+        Kind::of(self.text("_menu_item_type"))
+    }
+
+    /// The stored title, or the title of the target.
+    pub fn title(&self) -> &str {
+        if self.post.title.is_empty() { &self.target.title } else { &self.post.title }
+    }
+
+    /// Id of the parent item; zero for none.
+    pub fn parent(&self) -> i64 {
+        self.number("_menu_item_menu_item_parent")
+    }
+
+    /// Id of the target.
+    pub fn object_id(&self) -> i64 {
+        self.number("_menu_item_object_id").saturating_abs()
+    }
+
+    /// CSS classes of the link.
+    pub fn classes(&self) -> Vec<String> {
+        match self.meta.first("_menu_item_classes").map_or_else(|| "".into(), svc_store::StoredText::json) {
+            Value::Array(classes) => classes.iter().map(|c| svc_php::cast::to_text(c).into_owned()).collect(),
+            other => vec![svc_php::cast::to_text(&other).into_owned()],
+        }
+    }
+
+    /// The link relations (XFN) as stored.
+    pub fn xfn(&self) -> Value {
+        self.text("_menu_item_xfn").split(' ').map(|rel| Value::from(svc_text::sanitize_html_class(rel, ""))).collect()
+    }
+}
+
+/// Loads menu items for these rows in a fixed number of queries.
+pub fn items(db: &mut Db, site: &Site, settings: &Settings, rows: Vec<Post>) -> SiteResult<Vec<NavItem>> {
+    let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
+    let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let mut meta = meta::load(db, MetaKind::Post, &numbers)?;
+    let menus = terms::of_objects(db, &ids)?;
+    let mut items: Vec<NavItem> = rows
+        .into_iter()
+        .map(|post| NavItem {
+            meta: meta.remove(&post.id.0).unwrap_or_default(),
+            menu: menus
+                .get(&post.id)
+                .and_then(|all| all.iter().find(|t| t.taxonomy == MENU))
+                .map(|t| t.id)
+                .unwrap_or_default(),
+            post,
+            target: target::Target::default(),
+        })
+        .collect();
+    let pointers: Vec<Pointer> = items.iter().map(Pointer::of).collect();
+    for (item, target) in items.iter_mut().zip(target::load(db, site, settings, &pointers)?) {
+        item.target = target;
+    }
+    Ok(items)
+}
+
+/// All items of a menu, with any status.
+pub fn items_of(tx: &mut Tx, menu: TermId) -> SiteResult<Vec<PostId>> {
+    let mut query = PostQuery { post_types: vec![ITEM.to_owned()], ..PostQuery::default() };
+    query.tax.clauses = vec![TaxClause {
+        taxonomy: MENU.to_owned(),
+        terms: vec![menu],
+        operator: TaxOperator::In,
+        ..TaxClause::default()
+    }];
+    Ok(posts::query(tx, &query)?.ids)
+}
+
+/// The taxonomy whose terms are menus.
+pub const MENU: &str = "nav_menu";
+
+/// The type of posts that are items of menus.
+pub const ITEM: &str = "nav_menu_item";
+
+/// Kinds by their names in the REST API and in stored meta.
+pub const KINDS: [(&str, Kind); 4] = [
+    ("taxonomy", Kind::Taxonomy),
+    ("post_type", Kind::PostType),
+    ("post_type_archive", Kind::Archive),
+    ("custom", Kind::Custom),
+];

@@ -1,0 +1,73 @@
+//! Adds new pages to menus.
+
+use chrono::NaiveDateTime;
+use svc_model::{Post, PostId};
+use svc_store::{
+    Tx,
+    meta::{self, MetaKind},
+    posts, terms,
+};
+
+use crate::{
+    Settings, SiteResult,
+    menus::{
+        item::{ITEM, Kind, MENU, items_of},
+        save,
+        target::Pointer,
+    },
+};
+
+/// Adds a newly published page to the menus with automatic addition, unless the page has a parent or is already in the
+/// menu.
+///
+/// # Errors
+/// Errors of the store.
+pub(crate) fn add_published_page(tx: &mut Tx, settings: &Settings, page: &Post, now: NaiveDateTime) -> SiteResult<()> {
+    if page.post_type != "page" || !page.parent.is_none() {
+        return Ok(());
+    }
+    for menu in settings.menu_assignments().with_new_pages() {
+        if terms::get(tx, *menu, Some(MENU))?.is_none() {
+            continue;
+        }
+        let items = items_of(tx, *menu)?;
+        let numbers: Vec<i64> = items.iter().map(|id| id.0).collect();
+        let number = page.id.0.to_string();
+        let is_linked = |meta: &svc_store::Meta| {
+            meta.text("_menu_item_object_id") == number && meta.text("_menu_item_object") == "page"
+        };
+        if meta::load(tx, MetaKind::Post, &numbers)?.values().any(is_linked) {
+            continue;
+        }
+        let last_position: i64 =
+            posts::get_many(tx, &items)?.iter().map(|item| item.menu_order).max().unwrap_or_default();
+        let id = insert(tx, settings, page, last_position + 1, now)?;
+        let pointer =
+            Pointer { kind: Kind::PostType, object: page.post_type.clone(), object_id: page.id.0, url: String::new() };
+        save::keep(tx, id, &save::Wanted { pointer, classes: vec![String::new()], ..save::Wanted::default() })?;
+        terms::set_object_terms(tx, id, MENU, &[*menu])?;
+    }
+    Ok(())
+}
+
+fn insert(tx: &mut Tx, settings: &Settings, page: &Post, menu_order: i64, now: NaiveDateTime) -> SiteResult<PostId> {
+    let local = settings.zone.to_local(now);
+    let mut item = Post {
+        author: page.author,
+        date: Some(local),
+        date_gmt: Some(now),
+        modified: Some(local),
+        modified_gmt: Some(now),
+        status: "publish".to_owned(),
+        comment_status: "closed".to_owned(),
+        ping_status: "closed".to_owned(),
+        post_type: ITEM.to_owned(),
+        menu_order,
+        ..Post::default()
+    };
+    item.id = posts::insert(tx, &item)?;
+    item.slug = item.id.to_string();
+    item.guid = settings.urls.site.home_url(&format!("?p={}", item.id));
+    posts::update(tx, &item)?;
+    Ok(item.id)
+}

@@ -1,0 +1,54 @@
+//! Stores menu items.
+
+use svc_model::PostId;
+use svc_php::Php;
+use svc_store::{
+    StoredText, Tx,
+    meta::{self, MetaKind},
+};
+
+use crate::{
+    SiteResult,
+    menus::{item::Kind, target::Pointer},
+};
+
+/// Meta key: timestamp since when an item has been in no menu, for later clean-up.
+pub const ORPHANED: &str = "_menu_item_orphaned";
+
+/// The new values of an item's meta.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Title.
+    pub title: String,
+    /// Target of the link.
+    pub pointer: Pointer,
+    /// Id of the parent item; zero for none.
+    pub parent: i64,
+    /// The `target` attribute of the link.
+    pub link_target: String,
+    /// CSS classes of the link.
+    pub classes: Vec<String>,
+    /// Link relations (XFN), separated by spaces.
+    pub xfn: String,
+}
+
+/// Stores the target and the link attributes of an item.
+pub fn keep(tx: &mut Tx, id: PostId, wanted: &Wanted) -> SiteResult<()> {
+    let pointer = &wanted.pointer;
+    // The object id of a custom link is its own id.
+    let object_id = if pointer.kind == Kind::Custom { id.0 } else { pointer.object_id };
+    let classes = Php::Array(wanted.classes.iter().map(|class| Php::from(class.as_str())).collect());
+    for (key, value) in [
+        ("_menu_item_type", StoredText::of(pointer.kind.name())),
+        ("_menu_item_menu_item_parent", StoredText::of(wanted.parent)),
+        ("_menu_item_object_id", StoredText::of(object_id)),
+        ("_menu_item_object", StoredText::of(&pointer.object)),
+        ("_menu_item_target", StoredText::of(&wanted.link_target)),
+        ("_menu_item_classes", StoredText::of(classes)),
+        ("_menu_item_xfn", StoredText::of(&wanted.xfn)),
+        ("_menu_item_url", StoredText::of(&pointer.url)),
+    ] {
+        meta::update(tx, MetaKind::Post, id.0, key, &value)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! Targets of menu items, loaded for many items at once.
+
+use std::collections::{HashMap, HashSet};
+
+use svc_model::{Post, PostId, PostType, Term, TermId};
+use svc_store::{Db, posts, terms};
+
+use crate::{
+    Settings, Site, SiteResult,
+    menus::item::{Kind, NavItem},
+    permalinks,
+    terms::paths::slug_paths,
+};
+
+/// The target of a menu item, as the item's fields show it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// Display name of the target's type.
+    pub label: String,
+    /// The target's title; a placeholder with the id if it does not exist.
+    pub title: String,
+    /// The target's URL; empty if the target does not exist, `None` for the archive of a type without one.
+    pub url: Option<String>,
+    /// The target does not exist or is in the trash.
+    pub invalid: bool,
+    /// REST route; empty if there is none.
+    pub route: String,
+    /// The target's actual post type or taxonomy; empty if it does not exist.
+    pub object: String,
+}
+
+/// The stored reference of a menu item to its target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pointer {
+    /// Kind of the target.
+    pub kind: Kind,
+    /// Post type or taxonomy of the target.
+    pub object: String,
+    /// Id of the target.
+    pub object_id: i64,
+    /// URL of a custom link.
+    pub url: String,
+}
+
+/// Posts and terms that items link to, with their URLs.
+#[derive(Default)]
+struct Objects {
+    posts: HashMap<PostId, Post>,
+    permalinks: HashMap<PostId, String>,
+    terms: HashMap<(TermId, String), Term>,
+    paths: HashMap<TermId, Vec<String>>,
+}
+
+/// Loads the targets in the order of the pointers, in a fixed number of queries.
+pub fn load(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) -> SiteResult<Vec<Target>> {
+    let objects = objects(db, site, settings, pointers)?;
+    Ok(pointers.iter().map(|pointer| target(site, settings, pointer, &objects)).collect())
+}
+
+fn objects(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) -> SiteResult<Objects> {
+    let numbers = |kind: Kind| -> Vec<i64> {
+        let wanted: HashSet<i64> =
+            pointers.iter().filter(|p| p.kind == kind && p.object_id > 0).map(|p| p.object_id).collect();
+        wanted.into_iter().collect()
+    };
+    let mut objects = Objects::default();
+    let mut wanted: Vec<PostId> = numbers(Kind::PostType).into_iter().map(PostId).collect();
+    if pointers.iter().any(|p| p.kind == Kind::Archive && p.object == "post") {
+        wanted.extend(page_of_posts(settings));
+    }
+    if !wanted.is_empty() {
+        let rows = posts::get_many(db, &wanted)?;
+        objects.permalinks = permalinks::of_posts(db, site, settings, &rows)?;
+        objects.posts = rows.into_iter().map(|post| (post.id, post)).collect();
+    }
+    let wanted: Vec<TermId> = numbers(Kind::Taxonomy).into_iter().map(TermId).collect();
+    if !wanted.is_empty() {
+        let rows = terms::get_many(db, &wanted)?;
+        for taxonomy in site.taxonomies.iter().filter(|t| t.rewrite_hierarchical) {
+            let of_taxonomy: Vec<&Term> = rows.iter().filter(|t| t.taxonomy == taxonomy.name).collect();
+            if !of_taxonomy.is_empty() {
+                objects.paths.extend(slug_paths(db, &taxonomy.name, of_taxonomy.into_iter())?);
+            }
+        }
+        objects.terms = rows.into_iter().map(|term| ((term.id, term.taxonomy.clone()), term)).collect();
+    }
+    Ok(objects)
+}
+
+fn target(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
+    match pointer.kind {
+        Kind::Custom => Target { label: "Custom Link".to_owned(), url: Some(pointer.url.clone()), ..Target::default() },
+        Kind::PostType => post(site, pointer, objects),
+        Kind::Taxonomy => term(site, settings, pointer, objects),
+        Kind::Archive => archive(site, settings, pointer, objects),
+    }
+}
+
+/// The title of an untitled target.
+fn untitled(pointer: &Pointer) -> String {
+    format!("#{} (no title)", pointer.object_id)
+}
+
+fn post(site: &Site, pointer: &Pointer, objects: &Objects) -> Target {
+    let kind = site.types.get(&pointer.object);
+    let found = objects.posts.get(&PostId(pointer.object_id));
+    let route = found.map(|post| permalinks::route(site, post));
+    Target {
+        label: kind.map_or_else(|| pointer.object.clone(), |kind| kind.singular_label.clone()),
+        title: found.map(|p| p.title.clone()).filter(|t| !t.is_empty()).unwrap_or_else(|| untitled(pointer)),
+        url: Some(found.and_then(|p| objects.permalinks.get(&p.id).cloned()).unwrap_or_default()),
+        invalid: kind.is_none() || found.is_none_or(|p| p.status == "trash"),
+        route: route.unwrap_or_default(),
+        object: found.map(|p| p.post_type.clone()).unwrap_or_default(),
+    }
+}
+
+fn term(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
+    let taxonomy = site.taxonomies.get(&pointer.object);
+    let found = objects.terms.get(&(TermId(pointer.object_id), pointer.object.clone())).zip(taxonomy);
+    let url = found.map(|(term, taxonomy)| {
+        let path =
+            objects.paths.get(&term.id).and_then(|path| path.split_last()).map_or(&[][..], |(_, ancestors)| ancestors);
+        let ancestors: Vec<&str> = path.iter().map(String::as_str).collect();
+        settings.urls.term(term, taxonomy, &ancestors)
+    });
+    // The term with this id in any taxonomy.
+    let by_id = || {
+        let others = site.taxonomies.iter().map(|t| (TermId(pointer.object_id), t.name.clone()));
+        others.filter_map(|key| objects.terms.get(&key)).min_by_key(|term| term.taxonomy_id)
+    };
+    let in_any_taxonomy = found.map(|(term, _)| term).or_else(by_id);
+    let route = in_any_taxonomy.and_then(|term| {
+        let taxonomy = site.taxonomies.get(&term.taxonomy).filter(|t| t.show_in_rest)?;
+        Some(format!("{}/{}", site.route_of_taxonomy(taxonomy), term.id))
+    });
+    Target {
+        label: taxonomy.map_or_else(|| pointer.object.clone(), |t| t.singular_label.clone()),
+        title: found.map_or_else(|| untitled(pointer), |(term, _)| term.name.clone()),
+        url: Some(url.unwrap_or_default()),
+        invalid: found.is_none(),
+        route: route.unwrap_or_default(),
+        object: in_any_taxonomy.map(|term| term.taxonomy.clone()).unwrap_or_default(),
+    }
+}
+
+/// The page that lists the posts, if it is not the front page.
+fn page_of_posts(settings: &Settings) -> Option<PostId> {
+    let page = PostId(settings.number("page_for_posts"));
+    (settings.option("show_on_front") == "page" && !page.is_none()).then_some(page)
+}
+
+fn archive(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
+    let kind = site.types.get(&pointer.object);
+    let of_posts = || match page_of_posts(settings) {
+        Some(page) => objects.permalinks.get(&page).cloned(),
+        None => Some(settings.urls.site.home_url("")),
+    };
+    let address = |kind: &PostType| if kind.name == "post" { of_posts() } else { settings.urls.archive(kind) };
+    let title = kind.map(|kind| kind.labels.get("archives").unwrap_or(&kind.label).clone());
+    Target {
+        label: "Post Type Archive".to_owned(),
+        title: title.unwrap_or_default(),
+        url: kind.map_or_else(|| Some(String::new()), address),
+        invalid: kind.is_none(),
+        ..Target::default()
+    }
+}
+
+impl Pointer {
+    /// Reads the pointer from an item's stored meta.
+    pub fn of(item: &NavItem) -> Self {
+        Pointer {
+            kind: item.kind(),
+            object: item.text("_menu_item_object").to_owned(),
+            object_id: item.object_id(),
+            url: item.text("_menu_item_url").to_owned(),
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Block patterns.
+
+pub mod expand;
+pub mod registry;

@@ -1,0 +1,123 @@
+//! Permalinks of posts of several types at once, for example for comments or search results.
+
+use std::collections::HashMap;
+
+use svc_model::{Post, PostId, PostType, Term, TermId};
+use svc_store::{Db, posts, terms, users};
+
+use crate::{Settings, Site, SiteResult, terms::paths::slug_paths};
+
+/// The permalinks of these posts, by id; posts of unregistered types have none. The number of queries does not depend
+/// on the number of posts: at most one per type of object in the permalink structure, twice if attachments have
+/// parents.
+///
+/// # Errors
+/// Errors of the store.
+pub fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteResult<HashMap<PostId, String>> {
+    let mut parents: Vec<PostId> =
+        rows.iter().filter(|p| p.post_type == "attachment" && !p.parent.is_none()).map(|p| p.parent).collect();
+    parents.sort_unstable();
+    parents.dedup();
+    let mut parent_urls = HashMap::new();
+    if !parents.is_empty() {
+        let has_page = |p: &Post| {
+            let is_public = site.statuses.get(&p.status).is_some_and(|s| s.public);
+            is_public && site.types.get(&p.post_type).is_some_and(PostType::is_viewable)
+        };
+        let found: Vec<Post> = posts::get_many(db, &parents)?.into_iter().filter(has_page).collect();
+        let parts_of = parts_of(db, site, settings, &found)?;
+        parent_urls = permalinks(site, settings, &found, &parts_of);
+    }
+    let mut parts_of = parts_of(db, site, settings, rows)?;
+    for post in rows.iter().filter(|p| p.post_type == "attachment") {
+        parts_of.entry(post.id).or_default().parent = parent_urls.get(&post.parent).cloned();
+    }
+    Ok(permalinks(site, settings, rows, &parts_of))
+}
+
+/// The REST route of a post of any type; empty for types that are not in the REST API.
+pub fn route(site: &Site, post: &Post) -> String {
+    let shown = site.types.get(&post.post_type).filter(|post_type| post_type.show_in_rest);
+    shown.map_or_else(String::new, |post_type| format!("{}/{}", site.route_of_type(post_type), post.id))
+}
+
+fn permalinks(
+    site: &Site,
+    settings: &Settings,
+    rows: &[Post],
+    parts_of: &HashMap<PostId, PermalinkParts>,
+) -> HashMap<PostId, String> {
+    let no_parts = PermalinkParts::default();
+    rows.iter()
+        .filter_map(|post| {
+            let post_type = site.types.get(&post.post_type)?;
+            let parts = parts_of.get(&post.id).unwrap_or(&no_parts);
+            Some((post.id, settings.urls.post(post, post_type, parts)))
+        })
+        .collect()
+}
+
+/// Loads the parts of the permalinks that the structure uses.
+fn parts_of(
+    db: &mut Db,
+    site: &Site,
+    settings: &Settings,
+    rows: &[Post],
+) -> SiteResult<HashMap<PostId, PermalinkParts>> {
+    let mut parts_of: HashMap<PostId, PermalinkParts> = HashMap::new();
+    let plain: Vec<&Post> = rows.iter().filter(|p| p.post_type == "post").collect();
+    if settings.urls.names_author() && !plain.is_empty() {
+        let mut authors: Vec<_> = plain.iter().map(|p| p.author).collect();
+        authors.sort_unstable();
+        authors.dedup();
+        let names: HashMap<_, _> = users::get_many(db, &authors)?.into_iter().map(|u| (u.id, u.nicename)).collect();
+        for post in &plain {
+            parts_of.entry(post.id).or_default().author = names.get(&post.author).cloned().unwrap_or_default();
+        }
+    }
+    if settings.urls.names_category() && !plain.is_empty() {
+        let ids: Vec<PostId> = plain.iter().map(|p| p.id).collect();
+        let of_posts = terms::of_objects(db, &ids)?;
+        let first_categories: Vec<(PostId, &Term)> =
+            ids.iter().filter_map(|id| Some((*id, first_category(of_posts.get(id)?)?))).collect();
+        let paths = slug_paths(db, "category", first_categories.iter().map(|(_, term)| *term))?;
+        for (id, term) in first_categories {
+            parts_of.entry(id).or_default().category = paths.get(&term.id).cloned().unwrap_or_default();
+        }
+    }
+    let is_nested = |p: &&Post| site.types.get(&p.post_type).is_some_and(|t| t.hierarchical) && !p.parent.is_none();
+    let nested: Vec<Post> = rows.iter().filter(is_nested).cloned().collect();
+    if !nested.is_empty() {
+        for (id, path) in posts::ancestor_slugs(db, &nested)? {
+            parts_of.entry(id).or_default().ancestors = path;
+        }
+    }
+    Ok(parts_of)
+}
+
+/// The parts of a post's permalink that are not in its row. Loaded for many posts at once, and only the parts that the
+/// permalink structure uses.
+#[derive(Clone, Debug, Default)]
+pub struct PermalinkParts {
+    /// The author's slug.
+    pub author: String,
+    /// Slugs of the post's ancestors, topmost first.
+    pub ancestors: Vec<String>,
+    /// Slugs of the first category and its ancestors, topmost first.
+    pub category: Vec<String>,
+    /// The permalink of the post that an attachment is attached to, if that post is public.
+    pub parent: Option<String>,
+}
+
+/// The slugs from the top category down to each of these, by id, in two queries.
+pub fn category_paths<'t>(
+    db: &mut Db,
+    categories: impl Iterator<Item = &'t Term>,
+) -> SiteResult<HashMap<TermId, Vec<String>>> {
+    crate::terms::paths::slug_paths(db, "category", categories)
+}
+
+/// The category used in a permalink: the one with the lowest id.
+pub fn first_category(terms: &[Term]) -> Option<&Term> {
+    terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id)
+}

@@ -1,0 +1,70 @@
+//! Deletes posts that are not named by a request, for example together with their author.
+
+use svc_model::{Post, PostId, UserId};
+use svc_store::{StoredText, Tx, options, posts};
+
+use crate::{
+    Site, SiteResult,
+    media::delete::remove as remove_attachment,
+    menus::on_delete::delete_items_for_post,
+    posts::{save::set_sticky, slugs},
+    revisions::revise,
+};
+
+/// Trashes a post or page. Posts of other types, and posts in the trash, are deleted permanently.
+///
+/// `by` is the author of the revision that is stored for a trashed post. Returns the paths of files that are no longer
+/// referenced; the caller deletes them after the transaction. Source: `wp_delete_post`.
+///
+/// # Errors
+/// Errors of the store.
+pub fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<Vec<String>> {
+    let Some(post) = posts::get(tx, id)? else { return Ok(Vec::new()) };
+    if post.post_type == "attachment" {
+        return remove_attachment(tx, id);
+    }
+    if matches!(post.post_type.as_str(), "post" | "page") && post.status != "trash" {
+        trash(tx, site, id, by)?;
+        return Ok(Vec::new());
+    }
+    erase(tx, id)?;
+    Ok(Vec::new())
+}
+
+/// Permanently deletes a post that is not an attachment, with everything that links to it, and returns it.
+pub fn erase(tx: &mut Tx, id: PostId) -> SiteResult<Option<Post>> {
+    reset_settings(tx, id)?;
+    delete_items_for_post(tx, id)?;
+    Ok(posts::delete(tx, id)?)
+}
+
+/// Resets the site settings that name a post when it is trashed or deleted. Source:
+/// `_reset_front_page_settings_for_post`.
+fn reset_settings(tx: &mut Tx, id: PostId) -> SiteResult<()> {
+    set_sticky(tx, id, false)?;
+    let names = ["page_on_front", "page_for_posts"];
+    let number = StoredText::of(id.0);
+    let named = options::get_many(tx, &names)?;
+    for name in names.into_iter().filter(|name| named.get(*name).is_some_and(|value| *value == number)) {
+        options::set(tx, name, &StoredText::of(0), true)?;
+        if name == "page_on_front" {
+            options::set(tx, "show_on_front", &StoredText::of("posts"), true)?;
+        }
+    }
+    Ok(())
+}
+
+/// Trashes a post, stores a revision and gives it a unique slug.
+pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<()> {
+    reset_settings(tx, id)?;
+    let settings = site.settings_in(tx)?;
+    let now = (settings.zone.to_local(site.now()), site.now());
+    let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };
+    let Some(post_type) = site.types.get(&row.post_type) else { return Ok(()) };
+    let slug = slugs::unique(tx, &row, "", post_type, &settings.urls)?;
+    if slug != row.slug {
+        row.slug = slug;
+        posts::update(tx, &row)?;
+    }
+    revise(tx, site, post_type, &row, by)
+}

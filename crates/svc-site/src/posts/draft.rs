@@ -1,0 +1,64 @@
+//! The changes of a request to a post.
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+/// The stored file of a new attachment.
+#[derive(Clone, Debug)]
+pub struct NewFile {
+    /// The file's media type.
+    pub mime_type: String,
+    /// The file's URL when it was stored.
+    pub url: String,
+    /// The file's path and metadata, as meta.
+    pub meta: Vec<(&'static str, svc_store::StoredText)>,
+}
+
+/// The fields that a request sets; `None` leaves a field unchanged.
+#[derive(Clone, Debug, Default)]
+pub struct PostDraft {
+    /// `Some(None)` resets the date of a draft to "not set".
+    pub date: Option<Option<String>>,
+    /// Like `date`, in UTC.
+    pub date_gmt: Option<Option<String>>,
+    /// Slug as sent, not yet unique.
+    pub slug: Option<String>,
+    /// Name of the status.
+    pub status: Option<String>,
+    /// Password of the post; empty for none.
+    pub password: Option<String>,
+    /// Id of the parent post.
+    pub parent: Option<i64>,
+    /// Title as sent, not yet sanitized.
+    pub title: Option<String>,
+    /// Content as sent, not yet sanitized.
+    pub content: Option<String>,
+    /// Id of the author.
+    pub author: Option<i64>,
+    /// Excerpt as sent, not yet sanitized.
+    pub excerpt: Option<String>,
+    /// Id of the featured image; zero for none.
+    pub featured_media: Option<i64>,
+    /// `open` or `closed`.
+    pub comment_status: Option<String>,
+    /// `open` or `closed`.
+    pub ping_status: Option<String>,
+    /// Sort position.
+    pub menu_order: Option<i64>,
+    /// Name of the post format.
+    pub format: Option<String>,
+    /// Meta fields by name.
+    pub meta: Option<Value>,
+    /// Whether the post is sticky.
+    pub sticky: Option<bool>,
+    /// File name or slug of the post's template; empty for the default.
+    pub template: Option<String>,
+    /// Alt text of an attachment.
+    pub alt_text: Option<String>,
+    /// Id of the post that an attachment is attached to; it need not exist.
+    pub attached_to: Option<i64>,
+    /// The file of a new attachment.
+    pub file: Option<NewFile>,
+    /// Ids of terms by taxonomy name.
+    pub terms: IndexMap<String, Vec<i64>>,
+}

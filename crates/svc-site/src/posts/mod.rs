@@ -1,0 +1,9 @@
+//! Posts: drafts, rules, slugs, storage and deletion.
+
+pub mod delete;
+pub mod draft;
+pub mod formats;
+pub(crate) mod old_slugs;
+pub mod rules;
+pub mod save;
+pub mod slugs;

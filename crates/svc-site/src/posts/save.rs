@@ -1,0 +1,341 @@
+//! Stores a post draft: one transaction, all of it or nothing.
+
+use std::sync::Arc;
+
+use svc_auth::{
+    Caller,
+    caps::{Object, PostCap},
+};
+use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
+use svc_store::{
+    StoredText, Tx,
+    meta::{self, MetaKind},
+    options, posts, terms, users,
+};
+
+use crate::{
+    Access, Settings, Site, SiteResult,
+    block_types::{content_to_store, is_edited, remember},
+    errors::posts as errors,
+    media::attached::ALT,
+    menus::on_publish::add_published_page,
+    meta::MetaRights,
+    permalinks::{PermalinkParts, category_paths},
+    posts::{draft::PostDraft, old_slugs, rules, slugs},
+    revisions::revise,
+};
+
+/// Maximum length of the password column, in characters.
+pub(crate) const MAX_PASSWORD: usize = 255;
+
+/// Maximum length of titles and excerpts, in bytes.
+pub const MAX_TEXT: usize = 65_535;
+
+/// Everything that the transaction needs, so that it can be retried.
+pub struct Job {
+    site: Arc<Site>,
+    settings: Arc<Settings>,
+    post_type: Arc<PostType>,
+    draft: PostDraft,
+    writer: rules::Writer,
+    caller: Caller,
+    existing: Option<PostId>,
+    /// Whether a revision is stored.
+    revises: bool,
+    /// Hooked blocks that are no longer inserted for editors.
+    ignored_hooks: Vec<String>,
+}
+
+impl Job {
+    /// Prepares a draft for the transaction.
+    pub fn new(
+        site: &Arc<Site>,
+        settings: Arc<Settings>,
+        post_type: &Arc<PostType>,
+        caller: Caller,
+        mut draft: PostDraft,
+        existing: Option<PostId>,
+    ) -> Self {
+        let access = Access::new(site, &settings);
+        let [unfiltered_html, publishes] =
+            ["unfiltered_html", &post_type.caps.publish_posts].map(|cap| access.can(&caller, cap));
+        let mut ignored_hooks = Vec::new();
+        if let Some(content) = draft.content.as_mut().filter(|_| existing.is_some() && is_edited(&post_type.name)) {
+            let stored = content_to_store(site, &settings, &post_type.name, content);
+            (*content, ignored_hooks) = (stored.content, stored.names);
+        }
+        Job {
+            ignored_hooks,
+            writer: rules::Writer { id: caller.id, unfiltered_html, publishes, now: site.now() },
+            site: Arc::clone(site),
+            post_type: Arc::clone(post_type),
+            existing,
+            settings,
+            caller,
+            draft,
+            revises: existing.is_some(),
+        }
+    }
+
+    /// Whether the caller may store any HTML.
+    pub fn allows_any_html(&self) -> bool {
+        self.writer.unfiltered_html
+    }
+
+    /// Whether the draft has a status that the caller may not set.
+    pub fn refuses_status_of(&self, draft: &PostDraft, now: &str) -> bool {
+        rules::refuses_status(draft, Some(now), &self.writer)
+    }
+
+    /// Stores no revision.
+    pub fn without_revision(self) -> Self {
+        Job { revises: false, ..self }
+    }
+
+    /// Stores the draft and returns the post's id. All changes are part of the transaction.
+    pub fn run(&self, tx: &mut Tx) -> SiteResult<PostId> {
+        let existing = match self.existing {
+            Some(id) => Some(posts::get(tx, id)?.ok_or_else(errors::post_not_found)?),
+            None => None,
+        };
+        self.check_references(tx)?;
+        let mut row = rules::apply(existing.as_ref(), &self.draft, &self.post_type, &self.settings, &self.writer)?;
+        if self.draft.parent.is_some() && would_loop(tx, &row)? {
+            row.parent = PostId(0);
+        }
+        if let Some(before) = &existing
+            && before.status == "trash"
+            && row.status != "trash"
+        {
+            self.restore_slug(tx, &mut row)?;
+        }
+        if row.password.chars().count() > MAX_PASSWORD || row.title.len().max(row.excerpt.len()) > MAX_TEXT {
+            return Err(errors::not_stored(existing.is_some()).into());
+        }
+        // Drafts get a unique slug only if they request one; new ones only if they also request the draft status.
+        let has_requested_slug = matches!(row.status.as_str(), "draft" | "pending")
+            && self.draft.slug.is_some()
+            && (existing.is_some() || self.draft.status.is_some());
+        if !row.slug.is_empty() && (has_requested_slug || !rules::is_floating(&row.status)) {
+            let before = existing.as_ref().map_or("", |post| post.slug.as_str());
+            row.slug = slugs::unique(tx, &row, before, &self.post_type, &self.settings.urls)?;
+        }
+        match &existing {
+            Some(before) => {
+                posts::update(tx, &row)?;
+                old_slugs::remember(tx, &self.post_type, before, &row)?;
+            }
+            None => row.id = self.insert(tx, &mut row)?,
+        }
+        self.store_fields(tx, &row)?;
+        if self.revises {
+            revise(tx, &self.site, &self.post_type, &row, self.caller.id)?;
+        }
+        let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
+        if !was_public && row.status == "publish" {
+            add_published_page(tx, &self.settings, &row, self.writer.now)?;
+        }
+        if existing.is_none() || was_public != (row.status == "publish") || !self.draft.terms.is_empty() {
+            terms::recount_for_post(tx, row.id)?;
+        }
+        Ok(row.id)
+    }
+
+    /// Checks that author and parent exist.
+    fn check_references(&self, tx: &mut Tx) -> SiteResult<()> {
+        if let Some(author) = self.draft.author
+            && author != 0
+            && UserId(author) != self.caller.id
+            && users::get(tx, UserId(author))?.is_none()
+        {
+            return Err(errors::invalid_author().into());
+        }
+        if let Some(parent) = self.draft.parent
+            && parent != 0
+            && posts::get(tx, PostId(parent))?.is_none()
+        {
+            return Err(errors::invalid_parent().into());
+        }
+        Ok(())
+    }
+
+    /// Inserts a row. If a post needs a slug and the title yields none, its slug is its id. The GUID is the post's
+    /// current permalink.
+    fn insert(&self, tx: &mut Tx, row: &mut Post) -> SiteResult<PostId> {
+        row.id = posts::insert(tx, row)?;
+        let mut changed = false;
+        if row.slug.is_empty() && !rules::is_floating(&row.status) {
+            row.slug = row.id.to_string();
+            row.slug = slugs::unique(tx, row, "", &self.post_type, &self.settings.urls)?;
+            changed = true;
+        }
+        self.default_terms(tx, row)?;
+        if row.guid.is_empty() {
+            row.guid = self.permalink(tx, row)?;
+            changed = true;
+        }
+        if changed {
+            posts::update(tx, row)?;
+        }
+        Ok(row.id)
+    }
+
+    /// The current permalink of the post.
+    fn permalink(&self, tx: &mut Tx, row: &Post) -> SiteResult<String> {
+        let mut parts = PermalinkParts::default();
+        let urls = &self.settings.urls;
+        if row.post_type == "post" && urls.names_author() {
+            parts.author = users::get(tx, row.author)?.map(|u| u.nicename).unwrap_or_default();
+        }
+        if row.post_type == "post" && urls.names_category() {
+            let terms = terms::of_objects(tx, &[row.id])?.remove(&row.id).unwrap_or_default();
+            let first = terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id);
+            parts.category = category_paths(tx, first.into_iter())?.into_values().next().unwrap_or_default();
+        }
+        if self.post_type.hierarchical {
+            let mut paths = posts::ancestor_slugs(tx, std::slice::from_ref(row))?;
+            parts.ancestors = paths.remove(&row.id).unwrap_or_default();
+        }
+        Ok(urls.post(row, &self.post_type, &parts))
+    }
+
+    /// Assigns the default category to a post without categories.
+    fn default_terms(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
+        let category = TermId(self.settings.number("default_category"));
+        if row.post_type != "post" || row.status == "auto-draft" || category.is_none() {
+            return Ok(());
+        }
+        let has = terms::of_objects(tx, &[row.id])?;
+        if !has.get(&row.id).is_some_and(|all| all.iter().any(|t| t.taxonomy == "category")) {
+            terms::set_object_terms(tx, row.id, "category", &[category])?;
+        }
+        Ok(())
+    }
+
+    /// Restores the former slug of a post that leaves the trash.
+    fn restore_slug(&self, tx: &mut Tx, row: &mut Post) -> SiteResult<()> {
+        let wanted = posts::leave_trash(tx, row.id)?;
+        if self.draft.slug.is_none()
+            && let Some(wanted) = wanted
+        {
+            row.slug = wanted;
+        }
+        Ok(())
+    }
+
+    /// Stores everything that is not part of the row.
+    fn store_fields(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
+        let (draft, id) = (&self.draft, row.id);
+        remember(tx, id, &self.ignored_hooks)?;
+        if self.existing.is_some() {
+            self.default_terms(tx, row)?;
+        }
+        if let Some(sticky) = draft.sticky {
+            set_sticky(tx, id, sticky)?;
+        }
+        if let Some(media) = draft.featured_media.filter(|_| takes_image(row)) {
+            self.set_featured(tx, id, media)?;
+        }
+        if let Some(file) = &draft.file {
+            let rows: Vec<(&str, &StoredText)> = file.meta.iter().map(|(name, value)| (*name, value)).collect();
+            meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
+        }
+        if let Some(alt) = &draft.alt_text {
+            meta::update(tx, MetaKind::Post, id.0, ALT, &StoredText::of(alt))?;
+        }
+        if let Some(format) = &draft.format {
+            set_format(tx, id, format)?;
+        }
+        if let Some(template) = &draft.template {
+            if matches!(template.as_str(), "" | "0") {
+                meta::delete(tx, MetaKind::Post, id.0, "_wp_page_template", None)?;
+            } else {
+                meta::update(tx, MetaKind::Post, id.0, "_wp_page_template", &StoredText::of(template))?;
+            }
+        }
+        for (taxonomy, wanted) in &draft.terms {
+            let wanted: Vec<TermId> = wanted.iter().map(|id| TermId(id.saturating_abs())).collect();
+            let exist: Vec<TermId> =
+                terms::get_many(tx, &wanted)?.into_iter().filter(|t| t.taxonomy == *taxonomy).map(|t| t.id).collect();
+            terms::set_object_terms(tx, id, taxonomy, &exist)?;
+        }
+        if let Some(value) = &draft.meta {
+            let access = Access::of_posts(&self.site, &self.settings, tx, std::slice::from_ref(row))?;
+            let may = |cap: &str, key: &str| {
+                self.caller.can_post(PostCap::Edit, row, &access)
+                    && self.caller.can(cap, Object::Meta(svc_auth::caps::MetaKind::Post, id.0, key), &access)
+            };
+            let rights =
+                MetaRights { edit: &|key| may("edit_post_meta", key), delete: &|key| may("delete_post_meta", key) };
+            let stored = meta::load_one(tx, MetaKind::Post, id.0)?;
+            let changes = self.site.meta.changes("post", &row.post_type, &stored, value, &rights, &self.caller)?;
+            drop(access);
+            crate::meta::store(tx, MetaKind::Post, id.0, &changes)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the featured image; zero removes it. Ids of posts that do not exist are ignored, as in WordPress.
+    fn set_featured(&self, tx: &mut Tx, id: PostId, media: i64) -> SiteResult<()> {
+        let named = if media == 0 { None } else { posts::get(tx, PostId(media))? };
+        match named {
+            Some(m) if m.post_type == "attachment" && m.mime_type.starts_with("image/") => {
+                meta::update(tx, MetaKind::Post, id.0, "_thumbnail_id", &StoredText::of(media))?;
+            }
+            None if media != 0 => {}
+            // The id of something other than an image removes the featured image.
+            _ => {
+                meta::delete(tx, MetaKind::Post, id.0, "_thumbnail_id", None)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a post can have a featured image. Among attachments only audio and video files can.
+pub(crate) fn takes_image(post: &Post) -> bool {
+    post.post_type != "attachment" || ["audio/", "video/"].iter().any(|kind| post.mime_type.starts_with(kind))
+}
+
+/// Whether a post is its own ancestor.
+pub(crate) fn would_loop(tx: &mut Tx, row: &Post) -> SiteResult<bool> {
+    if row.id.is_none() || row.parent.is_none() {
+        return Ok(false);
+    }
+    let ancestors = posts::ancestors(tx, row)?;
+    Ok(row.parent == row.id || ancestors.iter().any(|post| post.parent == row.id))
+}
+
+/// Adds a post to the list of sticky posts, or removes it.
+pub(crate) fn set_sticky(tx: &mut Tx, id: PostId, sticky: bool) -> SiteResult<()> {
+    let mut list = crate::settings::sticky(options::get(tx, "sticky_posts")?.as_ref());
+    if list.contains(&id) == sticky {
+        return Ok(());
+    }
+    if sticky {
+        list.push(id);
+    } else {
+        list.retain(|other| *other != id);
+    }
+    let ids = serde_json::Value::from_iter(list.iter().map(|id| id.0));
+    options::set(tx, "sticky_posts", &StoredText::of(ids), true)?;
+    Ok(())
+}
+
+/// Sets the format: a term of the formats taxonomy, created on first use; `standard` removes it.
+pub(crate) fn set_format(tx: &mut Tx, id: PostId, format: &str) -> SiteResult<()> {
+    if format == "standard" {
+        terms::set_object_terms(tx, id, "post_format", &[])?;
+        return Ok(());
+    }
+    let slug = format!("post-format-{format}");
+    let term = match terms::by_slug(tx, &slug, "post_format")? {
+        Some(term) => term.id,
+        None => {
+            let term = Term { taxonomy: "post_format".to_owned(), name: slug.clone(), slug, ..Term::default() };
+            terms::insert(tx, &term)?.id
+        }
+    };
+    terms::set_object_terms(tx, id, "post_format", &[term])?;
+    Ok(())
+}

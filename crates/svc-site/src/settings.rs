@@ -1,0 +1,102 @@
+//! The site's options, parsed once per change and shared by all requests.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, OnceLock},
+};
+
+use serde_json::Value;
+use svc_auth::roles::Roles;
+use svc_model::PostId;
+use svc_store::{StoredText, options::Options};
+
+use crate::{TimeZone, menus::assignments::MenuAssignments, sanitize::TextOptions, urls::Urls};
+
+/// Parsed options.
+pub struct Settings {
+    /// The autoloaded options as stored.
+    pub options: Arc<Options>,
+    /// The site's time zone.
+    pub zone: TimeZone,
+    /// Generates URLs.
+    pub urls: Urls,
+    /// Ids of sticky posts.
+    pub sticky: HashSet<PostId>,
+    /// Ids of sticky posts in the order of the option.
+    pub sticky_list: Vec<PostId>,
+    /// Default comment status of new posts: `open` or `closed`.
+    pub default_comment_status: String,
+    /// Default ping status of new posts.
+    pub default_ping_status: String,
+    /// Options for rendering text.
+    pub texts: Arc<TextOptions>,
+    roles: OnceLock<Roles>,
+    menu_assignments: OnceLock<MenuAssignments>,
+}
+
+impl Settings {
+    /// Parses options.
+    pub fn new(options: Arc<Options>, urls: Urls) -> Self {
+        let text = |name: &str| options.get(name).map_or("", StoredText::text);
+        Settings {
+            zone: TimeZone::from_options(text("timezone_string"), text("gmt_offset")),
+            texts: Arc::new(TextOptions::new(&options, &urls)),
+            urls,
+            sticky: sticky(options.get("sticky_posts")).into_iter().collect(),
+            sticky_list: sticky(options.get("sticky_posts")),
+            default_comment_status: text("default_comment_status").to_owned(),
+            default_ping_status: text("default_ping_status").to_owned(),
+            roles: OnceLock::new(),
+            menu_assignments: OnceLock::new(),
+            options,
+        }
+    }
+
+    /// The site's roles from the option `<table prefix>user_roles`; the default roles if it is not stored.
+    pub fn roles(&self, table_prefix: &str) -> &Roles {
+        let stored = || self.stored(&format!("{table_prefix}user_roles")).filter(|stored| !stored.is_empty());
+        self.roles.get_or_init(|| stored().map(|roles| Roles::from_value(&roles.json())).unwrap_or_default())
+    }
+
+    /// The assignments of menus.
+    pub fn menu_assignments(&self) -> &MenuAssignments {
+        self.menu_assignments.get_or_init(|| MenuAssignments::of(self))
+    }
+
+    /// An option as text; empty if not stored.
+    pub fn option(&self, name: &str) -> &str {
+        self.stored(name).map_or("", StoredText::text)
+    }
+
+    /// An option's stored value.
+    pub fn stored(&self, name: &str) -> Option<&StoredText> {
+        self.options.get(name)
+    }
+
+    /// URL of the uploads folder, without a trailing slash.
+    pub fn uploads_url(&self) -> String {
+        match self.option("upload_url_path") {
+            "" => self.urls.site.site_url("wp-content/uploads"),
+            address => address.trim_end_matches('/').to_owned(),
+        }
+    }
+
+    /// URL of the themes folder, without a trailing slash.
+    pub fn themes_url(&self) -> String {
+        self.urls.site.site_url("wp-content/themes")
+    }
+
+    /// An option as an integer.
+    pub fn number(&self, name: &str) -> i64 {
+        svc_php::numeric::text_to_int(self.option(name))
+    }
+}
+
+/// The ids in the option `sticky_posts`, in its order.
+pub fn sticky(stored: Option<&StoredText>) -> Vec<PostId> {
+    match stored.map(StoredText::json).unwrap_or_default() {
+        Value::Array(ids) => ids.iter().map(svc_php::cast::to_int).map(PostId).collect(),
+        Value::Object(ids) => ids.values().map(svc_php::cast::to_int).map(PostId).collect(),
+        _ => Vec::new(),
+    }
+}

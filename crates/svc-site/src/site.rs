@@ -1,0 +1,295 @@
+//! The site: its data, its registrations, and transactions on them.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use arc_swap::ArcSwapOption;
+use chrono::{NaiveDateTime, Utc};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use svc_auth::{Keys, Scheme, keys::Algorithm, nonce};
+use svc_brand::Brand;
+use svc_content::blocks::BlockTypes;
+use svc_media::{RegisteredSize, Storage};
+use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy, UserId};
+use svc_schema::Error;
+use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
+use tokio::sync::{Notify, Semaphore};
+
+use crate::{
+    ActiveTheme, Extension, HttpClient, MetaField, MetaRegistry, Settings, SiteError, SiteResult, avatars,
+    block_types::ActiveBlockTypes, media::upload_store::IMAGES_AT_A_TIME, patterns::registry::PatternRegistry,
+    theme::ThemeCache, urls::Urls, users::preferences::preferences, widgets::sidebar::Sidebar,
+};
+
+/// Returns the current time in UTC; tests set their own.
+pub type Clock = fn() -> NaiveDateTime;
+
+/// An open site, shared by all controllers in an `Arc`.
+pub struct Site {
+    /// The database.
+    pub store: Store,
+    /// Names derived from the brand.
+    pub brand: Brand,
+    /// Registered post types.
+    pub types: PostTypes,
+    /// Registered taxonomies.
+    pub taxonomies: Taxonomies,
+    /// Registered post statuses.
+    pub statuses: PostStatuses,
+    /// Registered meta.
+    pub meta: MetaRegistry,
+    /// Registered block types, without those of plugins and the theme.
+    pub blocks: BlockTypes,
+    /// Menu locations of the theme: name and label.
+    pub menu_locations: IndexMap<String, String>,
+    /// Registered sidebars by id.
+    pub sidebars: IndexMap<String, Sidebar>,
+    /// Environment type: `production`, `staging`, `development` or `local`.
+    pub environment: &'static str,
+    /// Hooks that change generated URLs and routes.
+    pub url_hooks: svc_discovery::Hooks,
+    /// Folder with uploads, themes and plugins.
+    pub content_dir: PathBuf,
+    /// Registered patterns and pattern categories, without those of the active theme.
+    pub patterns: PatternRegistry,
+    /// Theme features set in code (`custom-logo`, `post-formats` …), in addition to those that every theme supports.
+    pub theme_supports: Map<String, Value>,
+    /// The theme that renders pages if the active theme cannot: its parent folder and its name.
+    pub spare_theme: Option<(PathBuf, String)>,
+    /// Widths in pixels of the avatars in REST responses.
+    pub avatar_sizes: Vec<u32>,
+    /// Whether guests may comment over the REST API, on sites that do not require registration.
+    pub guests_may_comment: bool,
+    /// Storage of uploaded files: the folder `uploads` of the content folder unless configured otherwise.
+    pub uploads: Storage,
+    /// Additional image sizes, and replacements of the default ones.
+    pub image_sizes: Vec<RegisteredSize>,
+    /// Limits the number of images processed at a time.
+    pub image_work: Arc<Semaphore>,
+    /// Maximum number of revisions per post; `None` for no limit, zero for no revisions.
+    pub revisions_kept: Option<u64>,
+    /// Notified when a post is scheduled, so that the scheduler checks for an earlier due time.
+    pub scheduled: Notify,
+    keys: Option<Keys>,
+    /// The HTTP client for outgoing requests.
+    pub http_client: HttpClient,
+    /// URL of the plugin directory, without a trailing slash.
+    pub directory: Option<String>,
+    /// Compiled-in extensions that can be activated.
+    pub extensions: Vec<Arc<dyn Extension>>,
+    clock: Clock,
+    /// The options as read, with the settings parsed from them.
+    settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
+    /// Settings of the latest data version that was read.
+    last_settings: ArcSwapOption<(i64, Arc<Settings>)>,
+    address: Option<String>,
+    theme: ThemeCache,
+    spare: ThemeCache,
+    /// Block types of the active plugins and theme.
+    pub(crate) known_blocks: ArcSwapOption<ActiveBlockTypes>,
+}
+
+impl Site {
+    /// A site with the built-in types, taxonomies and statuses.
+    pub fn new(store: Store, brand: Brand, content_dir: &Path) -> Self {
+        Site {
+            store,
+            brand,
+            types: PostTypes::default(),
+            taxonomies: Taxonomies::default(),
+            statuses: PostStatuses::default(),
+            meta: MetaRegistry::default(),
+            blocks: BlockTypes::default(),
+            menu_locations: IndexMap::new(),
+            sidebars: IndexMap::new(),
+            environment: "production",
+            url_hooks: svc_discovery::Hooks::default(),
+            content_dir: content_dir.to_owned(),
+            patterns: PatternRegistry::default(),
+            theme_supports: Map::new(),
+            avatar_sizes: avatars::SIZES.to_vec(),
+            guests_may_comment: false,
+            uploads: Storage::folder(&content_dir.join("uploads")),
+            image_sizes: Vec::new(),
+            image_work: Arc::new(Semaphore::new(IMAGES_AT_A_TIME)),
+            revisions_kept: None,
+            scheduled: Notify::new(),
+            keys: None,
+            http_client: HttpClient::default(),
+            directory: None,
+            extensions: Vec::new(),
+            clock: || Utc::now().naive_utc(),
+            settings: ArcSwapOption::empty(),
+            last_settings: ArcSwapOption::empty(),
+            address: None,
+            theme: ThemeCache::default(),
+            spare: ThemeCache::default(),
+            spare_theme: None,
+            known_blocks: ArcSwapOption::empty(),
+        }
+    }
+
+    /// Sets the clock.
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Sets the keys that sign nonces.
+    pub fn with_keys(mut self, keys: Keys) -> Self {
+        self.keys = Some(keys);
+        self
+    }
+
+    /// A keyed hash of data that clients send back unchanged (`wp_hash`); empty on a site without keys.
+    pub fn hash(&self, data: &[u8]) -> String {
+        self.keys.as_ref().map(|keys| keys.hash(data, Scheme::Auth, Algorithm::Md5)).unwrap_or_default()
+    }
+
+    /// A nonce for an action of a user in the session with this token; empty on a site without keys.
+    pub fn nonce(&self, user: UserId, token: &str, action: &str) -> String {
+        let Some(keys) = &self.keys else { return String::new() };
+        let tick = nonce::tick(self.now().and_utc().timestamp(), nonce::LIFETIME);
+        nonce::create(keys, tick, action, nonce::NonceSubject { user, token }).expose().to_owned()
+    }
+
+    /// Serves the site at this URL (without a trailing slash), regardless of its options.
+    pub fn at(mut self, address: &str) -> Self {
+        self.address = Some(address.to_owned());
+        self
+    }
+
+    /// Registers what depends on the post types: the sync status of patterns, the meta of core blocks for all types
+    /// with editor, meta and revisions, the meta of notes, and the editor preferences of users.
+    pub fn finish(&mut self) {
+        let types_with_footnotes: Vec<String> = self
+            .types
+            .iter()
+            .filter(|t| t.show_in_rest && ["editor", "custom-fields", "revisions"].iter().all(|f| t.supports(f)))
+            .map(|t| t.name.clone())
+            .collect();
+        let sync = MetaField::new("wp_pattern_sync_status", "string");
+        self.meta.register("post", "wp_block", sync.schema(serde_json::json!({"enum": ["partial", "unsynced"]})));
+        for post_type in types_with_footnotes {
+            self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
+        }
+        match self.store.read(|db| Ok(db.prefix().to_owned())) {
+            Ok(prefix) => self.meta.register("user", "", preferences(&prefix)),
+            Err(error) => tracing::error!(%error, "cannot read the store: editor preferences are not registered"),
+        }
+        self.meta.register("comment", "", crate::comments::notes::note_status());
+    }
+
+    /// Registers a sidebar; replaces one with the same id.
+    pub fn register_sidebar(&mut self, sidebar: Sidebar) {
+        self.sidebars.insert(sidebar.id().to_owned(), sidebar);
+    }
+
+    /// Current time in UTC.
+    pub fn now(&self) -> NaiveDateTime {
+        (self.clock)()
+    }
+
+    /// Runs a read: all queries of `f` see the same snapshot of the database.
+    ///
+    /// # Errors
+    /// Errors of `f`; errors of the store as 500 or 503 without details.
+    pub fn read<T>(&self, f: impl FnOnce(&mut Db) -> SiteResult<T>) -> Result<T, Error> {
+        self.store.read_or(f).map_err(Error::from)
+    }
+
+    /// Runs a transaction: either all changes of `f` are durably stored, or none. `f` may run more than once.
+    ///
+    /// # Errors
+    /// Errors of `f`; errors of the store as 500 or 503 without details.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        f: impl Fn(&mut Tx) -> SiteResult<T> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.store.write_or::<T, SiteError>(f).await.map_err(Error::from)
+    }
+
+    /// The site's settings in this snapshot. Parsed once per change of the options.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn settings_in(&self, db: &mut Db) -> SiteResult<Arc<Settings>> {
+        let options = options::autoloaded(db)?;
+        if let Some(known) = &*self.settings.load()
+            && Arc::ptr_eq(&known.0, &options)
+        {
+            return Ok(Arc::clone(&known.1));
+        }
+        let effective = match &self.address {
+            Some(address) => {
+                let mut changed = options::Options::clone(&options);
+                for name in ["home", "siteurl"] {
+                    changed.insert(name.to_owned(), StoredText::of(address));
+                }
+                Arc::new(changed)
+            }
+            None => Arc::clone(&options),
+        };
+        let urls = Urls::new(&effective, &self.brand, &self.types, &self.taxonomies, &self.url_hooks);
+        let settings = Arc::new(Settings::new(effective, urls));
+        self.settings.store(Some(Arc::new((options, Arc::clone(&settings)))));
+        Ok(settings)
+    }
+
+    /// The current settings, read once per request. Opens a snapshot if the cached settings are not current.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn settings(&self) -> Result<Arc<Settings>, Error> {
+        request_cache::get_or_load(self, || self.settings_now())
+    }
+
+    fn settings_now(&self) -> Result<Arc<Settings>, Error> {
+        let Some(state) = self.store.state() else { return self.read(|db| self.settings_in(db)) };
+        if let Some(known) = &*self.last_settings.load()
+            && known.0 == state
+        {
+            return Ok(Arc::clone(&known.1));
+        }
+        let settings = self.read(|db| self.settings_in(db))?;
+        self.last_settings.store(Some(Arc::new((state, Arc::clone(&settings)))));
+        Ok(settings)
+    }
+
+    /// REST route of a type's collection: `/svc/v2/posts`.
+    pub fn route_of_type(&self, post_type: &PostType) -> String {
+        format!("/{}/{}", self.brand.namespace(), post_type.rest_base)
+    }
+
+    /// REST route of a taxonomy's collection: `/svc/v2/categories`.
+    pub fn route_of_taxonomy(&self, taxonomy: &Taxonomy) -> String {
+        format!("/{}/{}", self.brand.namespace(), taxonomy.rest_base)
+    }
+
+    /// Statuses that a request may set: all but the internal ones.
+    pub fn writable_statuses(&self) -> Vec<String> {
+        self.statuses.iter().filter(|s| !s.internal).map(|s| s.name.clone()).collect()
+    }
+
+    /// The active theme. Cached until its files change.
+    pub fn theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
+        self.theme.get(&self.themes_dir(), settings.option("stylesheet"), &settings.themes_url())
+    }
+
+    /// The theme that renders pages: the active theme, or the fallback if that is not a block theme.
+    pub fn page_theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
+        let active = self.theme(settings);
+        match &self.spare_theme {
+            Some((themes, name)) if !active.is_block_theme() => self.spare.get(themes, name, &settings.themes_url()),
+            _ => active,
+        }
+    }
+
+    /// The themes folder.
+    pub fn themes_dir(&self) -> PathBuf {
+        self.content_dir.join("themes")
+    }
+}

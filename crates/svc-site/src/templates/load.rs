@@ -1,0 +1,479 @@
+//! Templates and template parts of the active theme: files of the theme, and posts of the site.
+//!
+//! A theme's file is the template until a user saves it; then the post with the same slug replaces it. Loading a list
+//! takes a fixed number of queries.
+
+use std::{collections::HashMap, sync::Arc};
+
+use svc_content::blocks::{self, Block, ContentRoot};
+use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
+use svc_packages::theme::TemplateFile;
+use svc_store::{
+    Db, Meta,
+    meta::{self, MetaKind},
+    posts::{self, Clauses, PostQuery, TaxClause},
+    terms, users,
+};
+
+use crate::{
+    ActiveTheme, Settings, Site, SiteResult,
+    block_types::IGNORED_HOOKS,
+    patterns::expand,
+    templates::{kinds, named},
+};
+
+/// Taxonomy of the theme that a template belongs to.
+pub(crate) const THEME: &str = "wp_theme";
+/// Taxonomy of the area of a template part.
+pub const AREA: &str = "wp_template_part_area";
+/// Maximum number of stored templates of one theme in a list.
+const MAX_POSTS: u64 = 1_000;
+
+/// Templates or template parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Templates of whole pages.
+    Template,
+    /// Template parts.
+    Part,
+}
+
+impl Kind {
+    /// The post type of stored templates.
+    pub fn post_type(self) -> &'static str {
+        match self {
+            Kind::Template => "wp_template",
+            Kind::Part => "wp_template_part",
+        }
+    }
+
+    /// The context for hooked blocks: that of a template part, or none for whole pages. `ignored` is the stored list of
+    /// hooked blocks that are not inserted.
+    pub fn root(self, ignored: &str) -> Option<ContentRoot> {
+        (self == Kind::Part).then(|| ContentRoot::of(self.post_type(), ignored))
+    }
+}
+
+/// The author of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maker {
+    /// The theme.
+    Theme,
+    /// A plugin.
+    Plugin,
+    /// The site, without a known user.
+    Site,
+    /// A user.
+    User,
+}
+
+impl Maker {
+    /// The name in the REST API.
+    pub fn name(self) -> &'static str {
+        match self {
+            Maker::Theme => "theme",
+            Maker::Plugin => "plugin",
+            Maker::Site => "site",
+            Maker::User => "user",
+        }
+    }
+}
+
+/// A template or a template part.
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// Template or template part.
+    pub kind: Kind,
+    /// The theme that it belongs to.
+    pub theme: String,
+    /// Its slug within the theme.
+    pub slug: String,
+    /// Its blocks.
+    pub content: String,
+    /// The title.
+    pub title: String,
+    /// The description.
+    pub description: String,
+    /// The post, if a user has saved the template.
+    pub post: Option<Post>,
+    /// The original source of a saved template (`theme`, `plugin`).
+    pub origin: Option<String>,
+    /// Whether the theme has a file with this slug.
+    pub has_theme_file: bool,
+    /// Whether it is a custom template: its slug is not a template type, and posts can select it.
+    pub is_custom: bool,
+    /// Post types that may select it, if the theme limits them.
+    pub post_types: Option<Vec<String>>,
+    /// The area of a template part.
+    pub area: String,
+    /// Hooked blocks that are not inserted, as stored.
+    pub ignored_hooks: String,
+    /// Display name of the author.
+    pub maker_name: String,
+}
+
+impl Template {
+    /// The id in the REST API: `theme//slug`.
+    pub fn id(&self) -> String {
+        format!("{}//{}", self.theme, self.slug)
+    }
+
+    /// Whether posts of this type may select it.
+    pub fn is_selectable_for(&self, post_type: &str) -> bool {
+        self.is_custom && self.post_types.as_ref().is_none_or(|all| all.iter().any(|name| name == post_type))
+    }
+
+    /// The source of the content: `theme` or `custom`.
+    pub fn source(&self) -> &'static str {
+        if self.post.is_some() { "custom" } else { "theme" }
+    }
+
+    /// The author of the template, derived from its source and its post.
+    pub fn maker(&self) -> Maker {
+        maker(self.origin.as_deref(), self.has_theme_file, self.post.as_ref().map(|p| p.author))
+    }
+}
+
+fn maker(origin: Option<&str>, has_theme_file: bool, author: Option<UserId>) -> Maker {
+    match (origin, author) {
+        (None | Some("theme"), _) if has_theme_file => Maker::Theme,
+        (Some("plugin"), _) => Maker::Plugin,
+        (_, Some(UserId(0)) | None) => Maker::Site,
+        _ => Maker::User,
+    }
+}
+
+/// Splits an id of the REST API into theme and slug. As in WordPress, a single slash is accepted, since some servers
+/// merge slashes.
+pub(crate) fn split_id(id: &str) -> Option<(&str, &str)> {
+    id.split_once("//").or_else(|| id.rsplit_once('/')).filter(|(theme, slug)| !theme.is_empty() && !slug.is_empty())
+}
+
+/// The status of stored templates that are listed and rendered.
+const PUBLISHED: &[&str] = &["publish"];
+
+/// The statuses of stored templates that a request for one id finds.
+const WITH_DRAFTS: &[&str] = &["auto-draft", "draft", "publish"];
+
+/// Looks up the templates of a theme.
+pub struct TemplateLookup<'a> {
+    site: &'a Site,
+    settings: &'a Settings,
+    /// The theme.
+    pub theme: Arc<ActiveTheme>,
+}
+
+impl<'a> TemplateLookup<'a> {
+    /// Looks up templates of the active theme.
+    pub fn new(site: &'a Site, settings: &'a Settings) -> Self {
+        TemplateLookup { site, settings, theme: site.theme(settings) }
+    }
+
+    /// Looks up templates for rendering pages: those of the active theme or of its fallback.
+    pub fn for_pages(site: &'a Site, settings: &'a Settings) -> Self {
+        TemplateLookup { site, settings, theme: site.page_theme(settings) }
+    }
+
+    fn files(&self, kind: Kind) -> &[TemplateFile] {
+        match (&self.theme.theme, kind) {
+            (Some(theme), Kind::Template) => &theme.templates,
+            (Some(theme), Kind::Part) => &theme.parts,
+            (None, _) => &[],
+        }
+    }
+
+    /// All templates of a kind: saved ones, newest first, then the theme's other files.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn all(&self, db: &mut Db, kind: Kind) -> SiteResult<Vec<Template>> {
+        let mut all = self.saved(db, kind, &self.theme.name, None, PUBLISHED)?;
+        // Themes without block templates may have files in this folder, but they are not templates.
+        let files = if self.has_block_templates() { self.files(kind) } else { &[] };
+        let files: Vec<_> =
+            files.iter().filter(|f| all.iter().all(|t| t.slug != f.slug)).map(|f| self.file(kind, f)).collect();
+        all.extend(files);
+        Ok(all)
+    }
+
+    /// Whether the theme is a block theme or supports block templates.
+    fn has_block_templates(&self) -> bool {
+        self.theme.theme.as_ref().is_some_and(|theme| theme.is_block_theme || theme.has_json)
+    }
+
+    /// Whether a post of this type can select this template: a custom template of the theme or of the site.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn may_choose(&self, db: &mut Db, slug: &str, post_type: &PostType) -> SiteResult<bool> {
+        if self.theme.theme.as_ref().is_some_and(|theme| theme.has_page_template(slug, &post_type.name)) {
+            return Ok(true);
+        }
+        if !post_type.public || !self.has_block_templates() {
+            return Ok(false);
+        }
+        let found = self.published(db, Kind::Template, &format!("{}//{slug}", self.theme.name))?;
+        Ok(found.is_some_and(|found| found.is_selectable_for(&post_type.name)))
+    }
+
+    /// The template with this id for a request that names it. Drafts are included, so callers must be authorized to
+    /// edit templates.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn find(&self, db: &mut Db, kind: Kind, id: &str) -> SiteResult<Option<Template>> {
+        self.find_in(db, kind, id, WITH_DRAFTS)
+    }
+
+    /// The template with this id for rendering pages: a published one, or the theme's file.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn published(&self, db: &mut Db, kind: Kind, id: &str) -> SiteResult<Option<Template>> {
+        self.find_in(db, kind, id, PUBLISHED)
+    }
+
+    fn find_in(&self, db: &mut Db, kind: Kind, id: &str, statuses: &[&str]) -> SiteResult<Option<Template>> {
+        let Some((theme, slug)) = split_id(id) else { return Ok(None) };
+        if let Some(saved) = self.saved(db, kind, theme, Some(&[slug]), statuses)?.into_iter().next() {
+            return Ok(Some(saved));
+        }
+        Ok(self.of_theme(kind, id))
+    }
+
+    /// The theme's file with this id.
+    pub fn of_theme(&self, kind: Kind, id: &str) -> Option<Template> {
+        let (theme, slug) = split_id(id).filter(|(theme, _)| *theme == self.theme.name)?;
+        debug_assert_eq!(theme, self.theme.name);
+        self.files(kind).iter().find(|f| f.slug == slug).map(|file| self.file(kind, file))
+    }
+
+    /// The first existing template, saved or not. `slugs` are sorted from most to least specific.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn closest(&self, db: &mut Db, slugs: &[&str]) -> SiteResult<Option<Template>> {
+        let mut saved = self.saved(db, Kind::Template, &self.theme.name, Some(slugs), PUBLISHED)?;
+        for slug in slugs {
+            let wanted = svc_text::sanitize_title(slug);
+            if let Some(at) = saved.iter().position(|t| t.slug == wanted) {
+                return Ok(Some(saved.swap_remove(at)));
+            }
+            if let Some(file) = self.files(Kind::Template).iter().find(|f| f.slug == *slug) {
+                return Ok(Some(self.file(Kind::Template, file)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A post of this kind as a template, for example one that a request has just written.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn of_post(&self, db: &mut Db, kind: Kind, post: Post) -> SiteResult<Option<Template>> {
+        Ok(self.built(db, kind, vec![post])?.pop())
+    }
+
+    /// The stored templates of a theme with one of these statuses.
+    fn saved(
+        &self,
+        db: &mut Db,
+        kind: Kind,
+        theme: &str,
+        slugs: Option<&[&str]>,
+        statuses: &[&str],
+    ) -> SiteResult<Vec<Template>> {
+        let Some(term) = terms::by_name(db, theme, THEME)?.into_iter().next() else { return Ok(Vec::new()) };
+        let query = PostQuery {
+            post_types: vec![kind.post_type().to_owned()],
+            statuses: statuses.iter().map(|status| (*status).to_owned()).collect(),
+            slugs: slugs.unwrap_or_default().iter().map(|s| svc_text::sanitize_title(s)).collect(),
+            tax: Clauses { clauses: vec![of_term(THEME, term.id)], ..Clauses::default() },
+            limit: Some(MAX_POSTS),
+            ..PostQuery::default()
+        };
+        let ids = posts::query(db, &query)?.ids;
+        let rows = posts::get_many(db, &ids)?;
+        self.built(db, kind, rows)
+    }
+
+    fn built(&self, db: &mut Db, kind: Kind, rows: Vec<Post>) -> SiteResult<Vec<Template>> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
+        let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let terms = terms::of_objects(db, &ids)?;
+        let mut meta = meta::load(db, MetaKind::Post, &numbers)?;
+        let mut authors: Vec<UserId> = rows.iter().map(|p| p.author).filter(|a| !a.is_none()).collect();
+        authors.sort_unstable();
+        authors.dedup();
+        let names: HashMap<UserId, String> =
+            users::get_many(db, &authors)?.into_iter().map(|u| (u.id, u.display_name)).collect();
+        let built = |post: Post| {
+            let of_post = terms.get(&post.id).map_or(&[][..], Vec::as_slice);
+            self.post(kind, post.clone(), of_post, &meta.remove(&post.id.0).unwrap_or_default(), &names)
+        };
+        let mut built: Vec<Template> = rows.into_iter().map(built).collect();
+        named::name(db, self.site, &mut built)?;
+        Ok(built)
+    }
+
+    fn post(&self, kind: Kind, post: Post, terms: &[Term], meta: &Meta, names: &HashMap<UserId, String>) -> Template {
+        let term = |taxonomy: &str| terms.iter().find(|t| t.taxonomy == taxonomy).map(|t| t.name.clone());
+        let theme = term(THEME).unwrap_or_default();
+        let has_theme_file = theme == self.theme.name && self.files(kind).iter().any(|f| f.slug == post.slug);
+        let origin = Some(meta.text("origin")).filter(|o| !o.is_empty()).map(str::to_owned);
+        let suggested = !matches!(meta.text("is_wp_suggestion"), "" | "0");
+        let by_name = kind == Kind::Template && kinds::of_slug(&post.slug).is_some();
+        let maker_name = match maker(origin.as_deref(), has_theme_file, Some(post.author)) {
+            Maker::Theme => self.theme_name(&theme),
+            Maker::Site => self.settings.option("blogname").to_owned(),
+            Maker::Plugin | Maker::User => names.get(&post.author).cloned().unwrap_or_default(),
+        };
+        Template {
+            kind,
+            slug: post.slug.clone(),
+            content: with_theme(&post.content, &self.theme.name),
+            title: post.title.clone(),
+            description: post.excerpt.clone(),
+            origin,
+            has_theme_file,
+            is_custom: !suggested && !by_name,
+            post_types: self.theme_json_entry(kind, &post.slug).and_then(|(_, types)| types).filter(|_| has_theme_file),
+            area: term(AREA).unwrap_or_else(|| kinds::ANYWHERE.to_owned()),
+            ignored_hooks: meta.text(IGNORED_HOOKS).to_owned(),
+            maker_name,
+            theme,
+            post: Some(post),
+        }
+    }
+
+    fn file(&self, kind: Kind, file: &TemplateFile) -> Template {
+        let by_name = if kind == Kind::Template { kinds::of_slug(&file.slug) } else { None };
+        let theme_json_entry = self.theme_json_entry(kind, &file.slug);
+        let title = by_name
+            .map(|k| k.title.to_owned())
+            .or_else(|| theme_json_entry.as_ref().and_then(|(title, _)| title.clone()));
+        let parts = self.theme.theme.iter().flat_map(|theme| theme.declared_parts());
+        let part = parts.filter(|_| kind == Kind::Part).find(|(name, ..)| *name == file.slug);
+        let part_title = part.and_then(|(_, title, _)| title).map(str::to_owned);
+        Template {
+            kind,
+            theme: self.theme.name.clone(),
+            slug: file.slug.clone(),
+            content: with_theme(&file.content, &self.theme.name),
+            title: title.or(part_title).unwrap_or_else(|| file.slug.clone()),
+            description: by_name.map_or(String::new(), |k| k.description.to_owned()),
+            post: None,
+            origin: None,
+            has_theme_file: true,
+            is_custom: by_name.is_none(),
+            post_types: theme_json_entry.and_then(|(_, types)| types),
+            area: kinds::area(part.and_then(|(_, _, area)| area).unwrap_or_default()).to_owned(),
+            ignored_hooks: String::new(),
+            maker_name: self.theme_name(&self.theme.name),
+        }
+    }
+
+    /// Title and post types of a template in `theme.json`.
+    fn theme_json_entry(&self, kind: Kind, slug: &str) -> Option<(Option<String>, Option<Vec<String>>)> {
+        let mut all =
+            self.theme.theme.iter().flat_map(|theme| theme.custom_templates()).filter(|_| kind == Kind::Template);
+        let (_, title, types) = all.find(|(name, ..)| *name == slug)?;
+        Some((title.map(str::to_owned), Some(types.into_iter().map(str::to_owned).collect())))
+    }
+
+    fn theme_name(&self, stylesheet: &str) -> String {
+        match &self.theme.theme {
+            Some(theme) if theme.stylesheet == stylesheet => theme.about.name.clone(),
+            _ => stylesheet.to_owned(),
+        }
+    }
+
+    /// A template's blocks for editors: with patterns expanded and hooked blocks inserted.
+    pub fn edited(&self, template: &Template) -> String {
+        let root = template.kind.root(&template.ignored_hooks);
+        let types = self.site.block_types(self.settings);
+        types.hooks().edited(&self.with_patterns(&template.content), root.as_ref())
+    }
+
+    /// The content of a template's revision for editors.
+    pub fn revised(&self, content: &str) -> String {
+        self.with_patterns(&with_theme(content, &self.theme.name))
+    }
+
+    /// Content with patterns expanded.
+    pub fn with_patterns(&self, content: &str) -> String {
+        expand::expand(self.site, &self.theme, content)
+    }
+}
+
+/// Matches posts with this term.
+pub fn of_term(taxonomy: &str, term: TermId) -> TaxClause {
+    TaxClause { taxonomy: taxonomy.to_owned(), terms: vec![term], ..TaxClause::default() }
+}
+
+/// Adds the attribute `theme` to template part blocks without one. Other content is not changed.
+fn with_theme(content: &str, theme: &str) -> String {
+    if !content.contains("template-part") {
+        return content.to_owned();
+    }
+    let mut blocks = blocks::parse(content);
+    name_theme(&mut blocks, theme);
+    blocks::serialize_blocks(&blocks)
+}
+
+/// Adds the attribute `theme` to template part blocks without one.
+pub(crate) fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
+    for block in blocks {
+        if block.name.as_deref() == Some("core/template-part") && !block.attrs.contains_key("theme") {
+            block.attrs.insert("theme".to_owned(), theme.into());
+        }
+        name_theme(&mut block.inner_blocks, theme);
+    }
+}
+
+/// Removes the attribute `theme` from template part blocks, as in theme files.
+pub fn without_theme(content: &str) -> String {
+    let mut blocks = blocks::parse(content);
+    remove_theme(&mut blocks);
+    blocks::serialize_blocks(&blocks)
+}
+
+fn remove_theme(blocks: &mut [Block<'_>]) {
+    for block in blocks {
+        if block.name.as_deref() == Some("core/template-part") {
+            block.attrs.shift_remove("theme");
+        }
+        remove_theme(&mut block.inner_blocks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_contain_theme_and_slug() {
+        let rows = [
+            ("fixture//index", Some(("fixture", "index"))),
+            ("fixture/index", Some(("fixture", "index"))),
+            ("group/inner//sub/deep", Some(("group/inner", "sub/deep"))),
+            ("index", None),
+            ("fixture//", None),
+            ("//index", None),
+        ];
+        for (id, expected) in rows {
+            assert_eq!(split_id(id), expected, "{id}");
+        }
+    }
+
+    #[test]
+    fn template_parts_of_a_file_get_the_theme_attribute() {
+        let content = "<!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\"} /--></div><!-- /wp:group -->\n<!-- wp:template-part {\"slug\":\"b\",\"theme\":\"x\"} /-->";
+        let expected = "<!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\",\"theme\":\"t\"} /--></div><!-- /wp:group -->\n<!-- wp:template-part {\"slug\":\"b\",\"theme\":\"x\"} /-->";
+        assert_eq!(with_theme(content, "t"), expected);
+        assert_eq!(without_theme(expected), content.replace(",\"theme\":\"x\"", ""));
+    }
+}

@@ -1,0 +1,5 @@
+//! Terms: drafts, paths and storage.
+
+pub mod draft;
+pub mod paths;
+pub mod save;

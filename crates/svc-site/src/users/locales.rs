@@ -1,0 +1,62 @@
+//! Available locales of the site.
+
+use crate::{Settings, Site};
+
+/// The locale of untranslated texts.
+const BUILT_IN: &str = "en_US";
+
+/// Maximum number of translation files that are listed.
+const MAX_FILES: usize = 10_000;
+
+/// The site's locale.
+pub fn of_site(settings: &Settings) -> &str {
+    match settings.option("WPLANG") {
+        "" => BUILT_IN,
+        language => language,
+    }
+}
+
+/// Locales that a user may choose: the site's (empty text), the built-in one, and those with a translation in the
+/// folder `languages` of the content folder.
+pub fn choices(site: &Site) -> Vec<String> {
+    let mut found: Vec<String> = std::fs::read_dir(site.content_dir.join("languages"))
+        .into_iter()
+        .flatten()
+        .take(MAX_FILES)
+        .flatten()
+        .filter_map(|entry| language_of(entry.file_name().to_str()?).map(str::to_owned))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found.retain(|language| language != BUILT_IN);
+    [String::new(), BUILT_IN.to_owned()].into_iter().chain(found).collect()
+}
+
+/// The locale of a translation file: `de_DE.mo`, `de_DE.l10n.php`. `None` for files of single components, which have a
+/// prefix.
+fn language_of(file: &str) -> Option<&str> {
+    let name = file.strip_suffix(".mo").or_else(|| file.strip_suffix(".l10n.php"))?;
+    let is_part = name.contains('-') || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    (!name.is_empty() && !is_part).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locales_are_parsed_from_file_names() {
+        for (file, expected) in [
+            ("de_DE.mo", Some("de_DE")),
+            ("de_DE_formal.l10n.php", Some("de_DE_formal")),
+            ("fi.mo", Some("fi")),
+            ("admin-de_DE.mo", None),
+            ("continents-cities-de_DE.mo", None),
+            ("de_DE.po", None),
+            (".mo", None),
+            ("../x.mo", None),
+        ] {
+            assert_eq!(language_of(file), expected, "{file}");
+        }
+    }
+}

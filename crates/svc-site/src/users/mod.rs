@@ -1,0 +1,8 @@
+//! Users: drafts, rules, roles and storage.
+
+pub mod draft;
+pub mod locales;
+pub(crate) mod preferences;
+pub mod roles;
+pub mod rules;
+pub mod save;

@@ -1,0 +1,358 @@
+//! Widgets of the site as stored in options: their sidebars and their settings.
+
+use std::collections::HashSet;
+
+use indexmap::IndexMap;
+use svc_php::{Array, Key, Php};
+use svc_store::{Db, Tx, options};
+
+use crate::{
+    Site, SiteResult, stored_arrays,
+    widgets::{instance::Instance, sidebar::INACTIVE},
+};
+
+/// Option that maps sidebars to widgets.
+const SIDEBARS: &str = "sidebars_widgets";
+/// Entry of that option that is not a sidebar, and its value.
+const VERSION: (&str, i64) = ("array_version", 3);
+/// Entry of a widget type's settings that is not a widget.
+const MULTI: &str = "_multiwidget";
+
+/// Name of the option with the settings of all widgets of a type.
+fn option(id_base: &str) -> String {
+    format!("widget_{id_base}")
+}
+
+/// Splits a widget's id into its type and its number.
+pub fn parse_id(id: &str) -> Option<(&str, i64)> {
+    let (id_base, number) = id.rsplit_once('-')?;
+    let is_number = !number.is_empty() && number.len() < 18 && number.bytes().all(|b| b.is_ascii_digit());
+    if is_number { Some((id_base, number.parse().ok()?)) } else { None }
+}
+
+/// All widgets of a site and their sidebars.
+#[derive(Clone, Debug, Default)]
+pub struct Widgets {
+    /// Settings by widget id, grouped by type.
+    pub instances: IndexMap<String, Instance>,
+    /// Widget ids by sidebar: inactive widgets first, then the registered sidebars. Empty while the option is empty.
+    pub sidebars: IndexMap<String, Vec<String>>,
+    /// The option `sidebars_widgets` as stored. Sidebars and widgets that are not registered here may be registered by
+    /// PHP code on the same database, so everything in it that a request does not change is written back unchanged.
+    stored: Array,
+    /// Widgets that a request moved to a sidebar or deleted. They are removed from sidebars that are not registered
+    /// here.
+    taken: HashSet<String>,
+}
+
+/// The widget id in an entry of a sidebar.
+fn id_in(entry: &Php) -> Option<&str> {
+    match entry {
+        Php::Bytes(id) => std::str::from_utf8(id).ok(),
+        _ => None,
+    }
+}
+
+/// The ids of the sidebar in this entry of the option; `None` for an entry that is not a sidebar.
+fn ids_in(entry: &Php) -> Option<impl Iterator<Item = &str>> {
+    match entry {
+        Php::Array(ids) => Some(ids.iter().filter_map(|(_, id)| id_in(id))),
+        _ => None,
+    }
+}
+
+impl Widgets {
+    /// Reads everything in one query. Widgets in sidebars that are not registered are listed as inactive; ids without a
+    /// widget are not listed.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn load<'k>(db: &mut Db, site: &Site, kinds: impl Iterator<Item = &'k str> + Clone) -> SiteResult<Self> {
+        let mut names: Vec<String> = kinds.clone().map(option).collect();
+        names.push(SIDEBARS.to_owned());
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let stored = options::get_many(db, &names)?;
+        let array = |name: &str| stored_arrays::parse(stored.get(name));
+        let mut instances = IndexMap::new();
+        for kind in kinds {
+            for (key, value) in array(&option(kind)) {
+                if let (Key::Int(number), Php::Array(settings)) = (key, value) {
+                    instances.insert(format!("{kind}-{number}"), Instance(settings));
+                }
+            }
+        }
+        let registered = site.sidebars.keys().map(String::as_str);
+        Ok(Self::by_sidebar(instances, array(SIDEBARS), registered))
+    }
+
+    /// Lists the stored widgets under the registered sidebars. While the option is empty nothing is listed, as in
+    /// WordPress.
+    fn by_sidebar<'a>(
+        instances: IndexMap<String, Instance>,
+        stored: Array,
+        registered: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        let mut widgets = Widgets { instances, stored, ..Widgets::default() };
+        if widgets.stored.iter().all(|(key, _)| *key == Key::from(VERSION.0)) {
+            return widgets;
+        }
+        let mut sidebars: IndexMap<String, Vec<String>> = IndexMap::new();
+        sidebars.insert(INACTIVE.to_owned(), Vec::new());
+        sidebars.extend(registered.map(|name| (name.to_owned(), Vec::new())));
+        let mut unlisted = Vec::new();
+        for (key, entry) in widgets.stored.iter() {
+            let Some(ids) = ids_in(entry) else { continue };
+            let ids = ids.filter(|id| widgets.instances.contains_key(*id)).map(str::to_owned);
+            match sidebars.get_mut(&stored_arrays::key_text(key)) {
+                Some(sidebar) => sidebar.extend(ids),
+                None => unlisted.extend(ids),
+            }
+        }
+        let listed: HashSet<&String> = sidebars.values().flatten().collect();
+        let unused: Vec<String> = widgets.instances.keys().filter(|id| !listed.contains(id)).cloned().collect();
+        let mut seen = HashSet::new();
+        unlisted.retain(|id| unused.contains(id) && seen.insert(id.clone()));
+        // Numbers below 2 are those of settings that WordPress stores before there is a widget.
+        let is_widget = |id: &String| parse_id(id).is_some_and(|(_, number)| number >= 2);
+        let unassigned = unused.into_iter().filter(|id| !unlisted.contains(id) && is_widget(id));
+        let inactive = sidebars.entry(INACTIVE.to_owned()).or_default();
+        inactive.splice(0..0, unassigned);
+        inactive.extend(unlisted);
+        widgets.sidebars = sidebars;
+        widgets
+    }
+
+    /// The sidebar of a widget.
+    pub fn sidebar_of(&self, id: &str) -> Option<&str> {
+        self.sidebars.iter().find(|(_, ids)| ids.iter().any(|known| known == id)).map(|(name, _)| name.as_str())
+    }
+
+    /// The number of the next widget of a type.
+    pub fn next_number(&self, id_base: &str) -> i64 {
+        let numbers = self.instances.keys().filter_map(|id| parse_id(id)).filter(|(base, _)| *base == id_base);
+        numbers.map(|(_, number)| number).max().unwrap_or(1).saturating_add(1)
+    }
+
+    /// Moves a widget to the end of a sidebar and removes it from all others.
+    pub fn assign(&mut self, id: &str, sidebar: &str) {
+        // A widget of a sidebar that is not registered is listed as inactive, and leaves it when it is made inactive.
+        if self.sidebar_of(id) == Some(sidebar) && !self.is_in_unlisted_sidebar(id) {
+            return;
+        }
+        self.list(sidebar);
+        self.sidebars.values_mut().for_each(|ids| ids.retain(|known| known != id));
+        self.sidebars.entry(sidebar.to_owned()).or_default().push(id.to_owned());
+        self.taken.insert(id.to_owned());
+    }
+
+    /// Whether a widget is in a sidebar that is stored but not listed here.
+    fn is_in_unlisted_sidebar(&self, id: &str) -> bool {
+        let not_listed =
+            self.stored.iter().filter(|(key, _)| !self.sidebars.contains_key(&stored_arrays::key_text(key)));
+        not_listed.filter_map(|(_, entry)| ids_in(entry)).any(|mut ids| ids.any(|known| known == id))
+    }
+
+    /// Lists a sidebar that is stored but not registered, so that a widget can be added to it.
+    fn list(&mut self, sidebar: &str) {
+        if self.sidebars.contains_key(sidebar) {
+            return;
+        }
+        let stored = self.stored.get(&Key::from(sidebar)).and_then(ids_in);
+        let ids: Vec<String> =
+            stored.into_iter().flatten().filter(|id| self.instances.contains_key(*id)).map(str::to_owned).collect();
+        self.sidebars.values_mut().for_each(|listed| listed.retain(|id| !ids.contains(id)));
+        self.sidebars.insert(sidebar.to_owned(), ids);
+    }
+
+    /// Removes a widget from every sidebar.
+    pub fn remove(&mut self, id: &str) {
+        self.sidebars.values_mut().for_each(|ids| ids.retain(|known| known != id));
+        self.taken.insert(id.to_owned());
+    }
+
+    /// Sets the widgets of a sidebar. Widgets that are no longer listed become inactive.
+    pub fn fill(&mut self, sidebar: &str, wanted: &[String]) {
+        let mut wanted: Vec<String> = wanted.iter().filter(|id| self.instances.contains_key(*id)).cloned().collect();
+        let mut seen = std::collections::HashSet::new();
+        wanted.retain(|id| seen.insert(id.clone()));
+        let before = self.sidebars.get(sidebar).cloned().unwrap_or_default();
+        self.sidebars.values_mut().for_each(|ids| ids.retain(|known| !wanted.contains(known)));
+        let removed = before.into_iter().filter(|id| !wanted.contains(id));
+        if sidebar != INACTIVE {
+            self.sidebars.entry(INACTIVE.to_owned()).or_default().extend(removed);
+            self.taken.extend(wanted.iter().cloned());
+        }
+        self.sidebars.insert(sidebar.to_owned(), wanted);
+    }
+
+    /// Stores the sidebars of all widgets.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn store_places(&self, tx: &mut Tx) -> SiteResult<()> {
+        stored_arrays::write(tx, SIDEBARS, self.to_stored())
+    }
+
+    /// The changed option. Unknown sidebars, ids and values are preserved, and entries keep their order.
+    fn to_stored(&self) -> Array {
+        let mut array = self.stored.clone();
+        let mut unlisted = HashSet::new();
+        for (key, entry) in self.stored.iter() {
+            let Php::Array(ids) = entry else { continue };
+            if self.sidebars.contains_key(&stored_arrays::key_text(key)) {
+                continue;
+            }
+            let is_taken = |id: &Php| id_in(id).is_some_and(|id| self.taken.contains(id));
+            if ids.iter().any(|(_, id)| is_taken(id)) {
+                let rest = ids.iter().map(|(_, id)| id).filter(|id| !is_taken(id)).cloned();
+                array.insert(key.clone(), Php::Array(rest.collect()));
+            }
+            unlisted.extend(ids_in(entry).into_iter().flatten().filter(|id| !self.taken.contains(*id)));
+        }
+        for (name, ids) in &self.sidebars {
+            let is_in_unlisted_sidebar = |id: &&String| name == INACTIVE && unlisted.contains(id.as_str());
+            let ids: Vec<&String> = ids.iter().filter(|id| !is_in_unlisted_sidebar(id)).collect();
+            let key = Key::from(name.as_str());
+            let before = match self.stored.get(&key) {
+                Some(Php::Array(before)) => before.clone(),
+                _ if ids.is_empty() => continue,
+                _ => Array::new(),
+            };
+            let is_known = |id: &str| self.instances.contains_key(id) || ids.iter().any(|listed| *listed == id);
+            let known = before.iter().filter_map(|(_, entry)| id_in(entry)).filter(|id| is_known(id));
+            if known.eq(ids.iter().map(|id| id.as_str())) {
+                continue;
+            }
+            let unknown: Vec<(usize, &Php)> = (before.iter().map(|(_, entry)| entry).enumerate())
+                .filter(|(_, entry)| !id_in(entry).is_some_and(is_known))
+                .collect();
+            // Unknown entries keep their position.
+            let mut entries: Vec<Php> = ids.into_iter().map(|id| Php::from(id.as_str())).collect();
+            for (position, entry) in unknown {
+                entries.insert(position.min(entries.len()), entry.clone());
+            }
+            array.insert(key, Php::Array(entries.into_iter().collect()));
+        }
+        if array.get(&Key::from(VERSION.0)).is_none() {
+            array.insert(Key::from(VERSION.0), Php::Int(VERSION.1));
+        }
+        array
+    }
+}
+
+/// Stores a widget's settings, or deletes them.
+///
+/// # Errors
+/// Errors of the store.
+pub fn store_instance(tx: &mut Tx, id_base: &str, number: i64, instance: Option<Instance>) -> SiteResult<()> {
+    let name = option(id_base);
+    let mut settings: Array =
+        stored_arrays::read(tx, &name)?.into_iter().filter(|(key, _)| *key != Key::from(MULTI)).collect();
+    match instance {
+        Some(instance) => settings.insert(Key::Int(number), Php::Array(instance.0)),
+        None => settings = settings.into_iter().filter(|(key, _)| *key != Key::Int(number)).collect(),
+    }
+    settings.insert(Key::from(MULTI), Php::Int(1));
+    stored_arrays::write(tx, &name, settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ids by sidebar, as the option stores them.
+    fn option_of(sidebars: &[(&str, &[&str])]) -> Array {
+        let list = |ids: &[&str]| Php::Array(ids.iter().map(|id| Php::from(*id)).collect());
+        let mut array: Array = sidebars.iter().map(|(name, ids)| (Key::from(*name), list(ids))).collect();
+        array.insert(Key::from(VERSION.0), Php::Int(VERSION.1));
+        array
+    }
+
+    /// Four widgets, one of them in a sidebar that is not registered, and ids without a widget.
+    fn stored() -> Array {
+        option_of(&[
+            ("php-only", &["plugin-2", "rss-4", "plugin-3"]),
+            (INACTIVE, &["block-3"]),
+            ("main", &["plugin-5", "text-2", "plugin-6", "text-7"]),
+        ])
+    }
+
+    fn widgets() -> Widgets {
+        let instances = ["text-2", "text-7", "block-3", "rss-4"].map(|id| (id.to_owned(), Instance::default()));
+        Widgets::by_sidebar(instances.into(), stored(), ["main", "other"].into_iter())
+    }
+
+    #[test]
+    fn unregistered_entries_are_stored_unchanged() {
+        assert_eq!(widgets().to_stored(), stored());
+        let wanted = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+        type Change = fn(&mut Widgets);
+        #[rustfmt::skip]
+        let rows: [(&str, Change, &[(&str, &[&str])]); 8] = [
+            ("an inactive widget is added to a sidebar", |w| w.assign("block-3", "other"),
+                &[("php-only", &["plugin-2", "rss-4", "plugin-3"]), (INACTIVE, &[]), ("main", &["plugin-5", "text-2", "plugin-6", "text-7"]), ("other", &["block-3"])]),
+            ("a widget is made inactive", |w| w.assign("text-2", INACTIVE),
+                &[("php-only", &["plugin-2", "rss-4", "plugin-3"]), (INACTIVE, &["block-3", "text-2"]), ("main", &["plugin-5", "text-7", "plugin-6"])]),
+            ("a widget is taken from a sidebar that is not registered", |w| w.assign("rss-4", "main"),
+                &[("php-only", &["plugin-2", "plugin-3"]), (INACTIVE, &["block-3"]), ("main", &["plugin-5", "text-2", "plugin-6", "text-7", "rss-4"])]),
+            ("a widget of a sidebar that is not registered is made inactive", |w| w.assign("rss-4", INACTIVE),
+                &[("php-only", &["plugin-2", "plugin-3"]), (INACTIVE, &["block-3", "rss-4"]), ("main", &["plugin-5", "text-2", "plugin-6", "text-7"])]),
+            ("a widget is put into one", |w| w.assign("text-2", "php-only"),
+                &[("php-only", &["plugin-2", "rss-4", "plugin-3", "text-2"]), (INACTIVE, &["block-3"]), ("main", &["plugin-5", "text-7", "plugin-6"])]),
+            ("a widget is deleted", |w| w.remove("text-7"),
+                &[("php-only", &["plugin-2", "rss-4", "plugin-3"]), (INACTIVE, &["block-3"]), ("main", &["plugin-5", "text-2", "plugin-6"])]),
+            ("a sidebar is emptied", |w| w.fill("main", &[]),
+                &[("php-only", &["plugin-2", "rss-4", "plugin-3"]), (INACTIVE, &["block-3", "text-2", "text-7"]), ("main", &["plugin-5", "plugin-6"])]),
+            ("the inactive widgets are sent back in another order", |w| w.fill(INACTIVE, &["rss-4".to_owned(), "block-3".to_owned()]),
+                &[("php-only", &["plugin-2", "rss-4", "plugin-3"]), (INACTIVE, &["block-3"]), ("main", &["plugin-5", "text-2", "plugin-6", "text-7"])]),
+        ];
+        for (name, change, expected) in rows {
+            let mut widgets = widgets();
+            change(&mut widgets);
+            let stored = widgets.to_stored();
+            let order = |array: &Array| array.iter().map(|(key, _)| stored_arrays::key_text(key)).collect::<Vec<_>>();
+            let known = order(&stored).into_iter().filter(|key| key != "other").collect::<Vec<_>>();
+            assert_eq!(known, wanted(&["php-only", INACTIVE, "main", VERSION.0]), "{name}");
+            for (sidebar, ids) in expected {
+                let found: Vec<&str> = stored.get(&Key::from(*sidebar)).and_then(ids_in).unwrap().collect();
+                assert_eq!(found, *ids, "{name}: {sidebar}");
+            }
+        }
+    }
+
+    #[test]
+    fn sidebars_are_listed_in_the_order_of_registration() {
+        let names = |w: &Widgets| w.sidebars.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&widgets()), [INACTIVE, "main", "other"]);
+        assert_eq!(widgets().sidebars[INACTIVE], ["block-3", "rss-4"], "not registered means inactive");
+        for empty in [Array::new(), option_of(&[])] {
+            let instances = [("text-2".to_owned(), Instance::default())];
+            assert!(names(&Widgets::by_sidebar(instances.into(), empty, ["main"].into_iter())).is_empty());
+        }
+    }
+
+    #[test]
+    fn ids_are_split_at_the_last_hyphen() {
+        for (id, parts) in [
+            ("text-2", Some(("text", 2))),
+            ("recent-posts-12", Some(("recent-posts", 12))),
+            ("text-", None),
+            ("text", None),
+            ("text-x1", None),
+            ("text-99999999999999999999", None),
+        ] {
+            assert_eq!(parse_id(id), parts, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_widget_is_in_one_sidebar() {
+        let mut w = widgets();
+        w.assign("text-2", "other");
+        assert_eq!(w.sidebar_of("text-2"), Some("other"));
+        w.fill("main", &["block-3".to_owned(), "gone-1".to_owned(), "block-3".to_owned()]);
+        assert_eq!(w.sidebars["main"], ["block-3"]);
+        assert_eq!(w.sidebars[INACTIVE], ["rss-4", "text-7"], "the widgets of a filled sidebar become inactive");
+        assert_eq!((w.next_number("text"), w.next_number("meta")), (8, 2));
+    }
+}

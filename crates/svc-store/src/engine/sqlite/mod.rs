@@ -1,0 +1,13 @@
+//! SQLite: one writer, a pool of read-only connections, and WordPress's collation.
+
+pub(crate) mod collation;
+pub(crate) mod connection;
+mod dialect;
+mod file_guard;
+mod import;
+mod pool;
+mod schema;
+mod writer;
+
+pub(crate) use dialect::SqliteDialect;
+pub(crate) use pool::{SqlitePool, temporary_path};
