@@ -1,6 +1,6 @@
 //! Widget, sidebar and widget type routes, for classic themes.
 //!
-//! Sidebars ([`Sidebar`]) and widget types ([`WidgetType`](svc_render::widgets::kind::WidgetKind)) are registered by code.
+//! Sidebars ([`Sidebar`]) and widget types ([`WidgetType`](svc_render::widgets::kind::WidgetType)) are registered by code.
 //! The widgets of each sidebar and their settings are stored in options.
 
 mod errors;
