@@ -118,16 +118,7 @@ impl WidgetTypeRoutes {
             let unfiltered = Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html");
             instance = widget_type.update(&new, instance, unfiltered);
         }
-        let preview = self.site.read(|db| {
-            render::preview(
-                db,
-                &self.site.renderer,
-                &settings,
-                &block_viewer(&self.site, &settings, &req),
-                widget_type.as_ref(),
-                &instance,
-            )
-        })?;
+        let preview = self.preview(&req, &settings, &widget_type, &instance)?;
         // A widget that does not exist yet has no number.
         let number = req.param("number").filter(|n| is_numeric(n)).map_or(-1, to_int);
         Ok(Response::new(json!({
@@ -137,20 +128,23 @@ impl WidgetTypeRoutes {
         })))
     }
 
+    /// The HTML of a widget outside of a sidebar.
+    fn preview(
+        &self,
+        req: &Request,
+        settings: &Settings,
+        widget_type: &SharedWidgetType,
+        instance: &Instance,
+    ) -> Result<String> {
+        let viewer = block_viewer(&self.site, settings, req);
+        self.site.read(|db| render::preview(db, &self.site.renderer, settings, &viewer, widget_type.as_ref(), instance))
+    }
+
     /// Renders an HTML page that contains one widget with these settings.
     async fn render(self: Arc<Self>, req: Request, widget_type: SharedWidgetType) -> Result<Response> {
         let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
         let (settings, instance) = (self.site.settings()?, Instance::from_json(&settings_json));
-        let html = self.site.read(|db| {
-            render::preview(
-                db,
-                &self.site.renderer,
-                &settings,
-                &block_viewer(&self.site, &settings, &req),
-                widget_type.as_ref(),
-                &instance,
-            )
-        })?;
+        let html = self.preview(&req, &settings, &widget_type, &instance)?;
         let page = format!(
             "<!doctype html>\n<html>\n<head>\n<meta charset=\"UTF-8\" />\n<meta name=\"viewport\" \
              content=\"width=device-width, initial-scale=1\" />\n</head>\n<body>\n{html}\n</body>\n</html>\n"
