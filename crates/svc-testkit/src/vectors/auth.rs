@@ -14,7 +14,7 @@ use svc_auth::{
     roles::Roles,
     session::{Session, Sessions},
 };
-use svc_model::{CommentId, PostId, TermId, UserId};
+use svc_model::{CommentId, MetaKind, PostId, TermId, UserId};
 
 use super::{Outcome, Vector};
 
@@ -251,7 +251,7 @@ fn capabilities(vector: &Vector) -> Option<Outcome> {
     let object = match details["kind"].as_str() {
         None | Some("plugin") => Object::None,
         Some("post") => match details["meta_key"].as_str() {
-            Some(key) => Object::Meta(svc_auth::caps::MetaKind::Post, id(5), key),
+            Some(key) => Object::Meta(MetaKind::Post, id(5), key),
             None => Object::Post(PostId(id(5))),
         },
         Some("comment") => Object::Comment(CommentId(id(7))),

@@ -4,10 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use svc_model::{Comment, Post, UserId};
 
-use crate::{
-    caps::{CapContext, Mapper, Object, PostCap, PostFacts},
-    roles::{CapSet, UserCaps},
-};
+use super::{CapContext, Mapper, Object, PostCap, PostFacts};
+use crate::roles::{CapSet, UserCaps};
 
 /// The current user of a request, possibly anonymous. Cheap to clone.
 ///
