@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use svc_model::{Post, PostId, TermId};
 use svc_store::import::ImportOptions;
 use svc_store::posts::{self, Clauses, PostQuery, TaxClause};
-use svc_store::{MetaKind, Store, StoreConfig, StoreError, meta, schema, terms};
+use svc_store::{MetaKind, Store, StoreConfig, StoreError, create_table_statements, meta, terms};
 
 /// Number of categories: the first contains half of all posts, the second a quarter, and so on; the last has ten.
 const N_CATEGORIES: u64 = 10;
@@ -30,7 +30,7 @@ struct Dump {
 
 impl Dump {
     fn new(n: u64) -> Self {
-        let mut head = schema::dump_head("wp_");
+        let mut head = create_table_statements("wp_");
         head += "INSERT INTO `wp_users` (`ID`,`user_login`) VALUES (1,'admin');\n";
         for c in 1..=N_CATEGORIES {
             let count = n >> c;

@@ -10,8 +10,8 @@ use crate::columns::{self, columns};
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
-use crate::posts::in_order;
-use crate::{Family, Order, Page, stamp};
+use crate::query::in_order;
+use crate::{Order, Page, TableGroup, stamp};
 
 #[rustfmt::skip]
 columns! { Comment, &'static str;
@@ -159,8 +159,8 @@ pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
     }
     page.order_by(("c", "comment_ID"), tie);
     let of_posts = !q.post_types.is_empty() || !q.post_statuses.is_empty();
-    let families = if of_posts { &[Family::Comments, Family::Posts][..] } else { &[Family::Comments] };
-    crate::query::page(db, families, &filtered, page, (q.limit, q.offset, q.total), CommentId)
+    let groups = if of_posts { &[TableGroup::Comments, TableGroup::Posts][..] } else { &[TableGroup::Comments] };
+    crate::query::page(db, groups, &filtered, page, (q.limit, q.offset, q.total), CommentId)
 }
 
 fn conditions(db: &Db, q: &CommentQuery, s: &mut SelectStatement) {
@@ -255,7 +255,7 @@ pub fn insert(tx: &mut Tx, comment: &Comment) -> Result<CommentId> {
     insert.into_table(tx.table("comments")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
     let id = tx.execute(&insert)?.last_id;
-    crate::posts::recount_comments(tx, &[comment.post])?;
+    recount(tx, &[comment.post])?;
     Ok(CommentId(id))
 }
 
@@ -266,7 +266,7 @@ pub fn update(tx: &mut Tx, comment: &Comment) -> Result<bool> {
     update.table(tx.table("comments")).values(columns::updated(&COLUMNS, comment, tx.charset()));
     update.and_where(Expr::col("comment_ID").eq(comment.id.0));
     tx.execute(&update)?;
-    crate::posts::recount_comments(tx, &[before.post, comment.post])?;
+    recount(tx, &[before.post, comment.post])?;
     Ok(true)
 }
 
@@ -281,7 +281,7 @@ pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
     let mut delete = Query::delete();
     delete.from_table(tx.table("comments")).and_where(Expr::col("comment_ID").eq(id.0));
     tx.execute(&delete)?;
-    crate::posts::recount_comments(tx, &[comment.post])?;
+    recount(tx, &[comment.post])?;
     Ok(Some(comment))
 }
 
@@ -300,6 +300,23 @@ pub(crate) fn delete_of_posts(tx: &mut Tx, posts: &[i64]) -> Result<()> {
         tx.execute(&comments)?;
     }
     Ok(())
+}
+
+/// Recounts the approved comments of posts, except notes, and stores the counts.
+fn recount(tx: &mut Tx, posts: &[PostId]) -> Result<()> {
+    if posts.is_empty() {
+        return Ok(());
+    }
+    let mut count = Query::select();
+    count.expr(Expr::cust("COUNT(*)")).from_as(tx.table("comments"), "c");
+    count.and_where(Expr::col(("c", "comment_post_ID")).equals((tx.table("posts"), "ID")));
+    count.and_where(Expr::col(("c", "comment_approved")).eq("1"));
+    count.and_where(Expr::col(("c", "comment_type")).ne("note"));
+    let mut update = Query::update();
+    update.table(tx.table("posts"));
+    update.value("comment_count", Expr::SubQuery(None, Box::new(count.into())));
+    update.and_where(Expr::col("ID").is_in(posts.iter().map(|id| id.0)));
+    tx.execute(&update).map(drop)
 }
 
 #[cfg(test)]

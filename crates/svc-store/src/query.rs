@@ -1,20 +1,19 @@
 //! Common parts of lists: pages, totals, ordering by a given list, patterns.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use sea_query::{Cond, Expr, ExprTrait as _, LikeExpr, SelectStatement, Value};
 
-use crate::db::{Db, MAX_VALUES};
-use crate::engine::dialect::Build as _;
+use crate::db::{Build as _, Db, MAX_VALUES};
 use crate::error::{Result, StoreError};
-use crate::{Family, Page};
+use crate::{Page, TableGroup};
 
 /// Runs the statement of a page, whose first column is the id, and counts all matches if requested.
 ///
 /// `filtered` is the same statement without columns, order and limit; `bounds` are limit, offset, and whether to count.
 pub(crate) fn page<Id>(
     db: &mut Db,
-    families: &[Family],
+    groups: &[TableGroup],
     filtered: &SelectStatement,
     mut page: SelectStatement,
     (limit, offset, count): (Option<u64>, u64, bool),
@@ -35,14 +34,14 @@ pub(crate) fn page<Id>(
     let total = match (count, last) {
         (false, _) => None,
         (true, true) => Some(offset + n_ids),
-        (true, false) => Some(total(db, families, filtered)?),
+        (true, false) => Some(total(db, groups, filtered)?),
     };
     Ok(Page { ids, total })
 }
 
-/// The row count of a statement without columns, cached while the families are unchanged.
-pub(crate) fn total(db: &mut Db, families: &[Family], filtered: &SelectStatement) -> Result<u64> {
-    count_unless_cached(db, filtered, |db, key, count| db.cached_total(families, key, count))
+/// The row count of a statement without columns, cached while the groups are unchanged.
+pub(crate) fn total(db: &mut Db, groups: &[TableGroup], filtered: &SelectStatement) -> Result<u64> {
+    count_unless_cached(db, filtered, |db, key, count| db.cached_total(groups, key, count))
 }
 
 /// The approximate row count of a statement without columns.
@@ -58,7 +57,7 @@ fn count_unless_cached(
 ) -> Result<u64> {
     let mut counting = filtered.clone();
     counting.expr(Expr::cust("COUNT(*)"));
-    let (sql, values) = counting.text(db.dialect());
+    let (sql, values) = counting.text(db.sql());
     if values.0.len() > MAX_VALUES {
         return Err(StoreError::TooMany);
     }
@@ -88,6 +87,17 @@ pub(crate) fn list_position<V: Into<Value>>(column: &Expr, values: impl Iterator
         n += 1;
     }
     (n > 0).then(|| case.finally(n).into())
+}
+
+/// Sorts rows by the position of their id in `ids`.
+pub(crate) fn in_order<T, Id: Copy + Eq + std::hash::Hash>(rows: &mut [T], ids: &[Id], id: impl Fn(&T) -> Id) {
+    if rows.len() > 1 {
+        let mut positions = HashMap::with_capacity(ids.len());
+        for (position, id) in ids.iter().enumerate() {
+            positions.entry(*id).or_insert(position);
+        }
+        rows.sort_by_key(|row| positions.get(&id(row)).copied().unwrap_or(usize::MAX));
+    }
 }
 
 /// Maximum number of alternatives in a condition. Databases limit the depth of expressions, and every alternative is

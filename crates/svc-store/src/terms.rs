@@ -10,8 +10,8 @@ use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::options;
-use crate::posts::in_order;
-use crate::{Family, Order, Page};
+use crate::query::in_order;
+use crate::{Order, Page, TableGroup};
 
 #[rustfmt::skip]
 columns! { Term, (&'static str, &'static str);
@@ -235,7 +235,7 @@ pub fn query(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
         }
     }
     page.order_by(("t", "term_id"), if q.order_by == TermOrderBy::Id { way } else { sea_query::Order::Asc });
-    crate::query::page(db, &[Family::Terms], &filtered, page, (q.limit, q.offset, q.total), TermId)
+    crate::query::page(db, &[TableGroup::Terms], &filtered, page, (q.limit, q.offset, q.total), TermId)
 }
 
 fn conditions(db: &Db, q: &TermQuery, s: &mut SelectStatement) {

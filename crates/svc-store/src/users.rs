@@ -7,8 +7,8 @@ use crate::columns::{self, columns};
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
-use crate::posts::in_order;
-use crate::{Family, Order, Page};
+use crate::query::in_order;
+use crate::{Order, Page, TableGroup};
 
 #[rustfmt::skip]
 columns! { User, &'static str;
@@ -183,8 +183,8 @@ pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
         page.order_by(("u", column), direction.clone());
     }
     page.order_by(("u", "ID"), if q.order_by == UserOrderBy::Id { direction } else { sea_query::Order::Asc });
-    let families = if q.published.is_some() { &[Family::Users, Family::Posts][..] } else { &[Family::Users] };
-    crate::query::page(db, families, &filtered, page, (q.limit, q.offset, q.total), UserId)
+    let groups = if q.published.is_some() { &[TableGroup::Users, TableGroup::Posts][..] } else { &[TableGroup::Users] };
+    crate::query::page(db, groups, &filtered, page, (q.limit, q.offset, q.total), UserId)
 }
 
 /// Matches users whose stored capabilities contain one of these names. Names are double-quoted in the stored text.

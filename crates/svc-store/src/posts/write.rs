@@ -198,20 +198,3 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
     }
     Ok(Some(post))
 }
-
-/// Recounts the approved comments of posts, except notes, and stores the counts.
-pub(crate) fn recount_comments(tx: &mut Tx, posts: &[PostId]) -> Result<()> {
-    if posts.is_empty() {
-        return Ok(());
-    }
-    let mut count = Query::select();
-    count.expr(Expr::cust("COUNT(*)")).from_as(tx.table("comments"), "c");
-    count.and_where(Expr::col(("c", "comment_post_ID")).equals((tx.table("posts"), "ID")));
-    count.and_where(Expr::col(("c", "comment_approved")).eq("1"));
-    count.and_where(Expr::col(("c", "comment_type")).ne("note"));
-    let mut update = Query::update();
-    update.table(tx.table("posts"));
-    update.value("comment_count", Expr::SubQuery(None, Box::new(count.into())));
-    update.and_where(Expr::col("ID").is_in(posts.iter().map(|id| id.0)));
-    tx.execute(&update).map(drop)
-}

@@ -12,15 +12,14 @@ use std::time::{Duration, Instant};
 use super::changes::Changes;
 use super::connection::{MySql, ServerOptions};
 use super::write_turn::{WriterSlot, WriterSlots, pass_gate};
-use crate::cache::SharedCaches;
 use crate::config::StoreConfig;
-use crate::db::{Db, Tx};
-use crate::engine::write::Job;
-use crate::engine::{Accepted, Backend, ChangeCounters, MAX_WAITING, WAIT_AFTER_WRITE, block_in_place};
+use crate::db::backend::{Accepted, Backend, MAX_WAITING, WAIT_AFTER_WRITE, block_in_place};
+use crate::db::session::{self, Session};
+use crate::db::write_job::Job;
+use crate::db::{ChangeCounters, Db, SharedCaches, Tx};
 use crate::error::{Result, StoreError};
 use crate::request_cache;
-use crate::schema;
-use crate::session::{self, Session};
+use crate::tables::{TABLES, quoted};
 
 /// Maximum number of attempts to run a transaction.
 const MAX_ATTEMPTS: u32 = 24;
@@ -258,8 +257,8 @@ impl Backend for MySqlPool {
             // The server updates its statistics some ten seconds later and plans lists poorly until then. A failure is
             // harmless.
             let prefix = tx.prefix().to_owned();
-            for table in schema::TABLES {
-                let name = schema::quoted(&format!("{prefix}{}", table.name));
+            for table in TABLES {
+                let name = quoted(&format!("{prefix}{}", table.name));
                 let _ = tx.conn.query(&format!("ANALYZE TABLE {name}"), &[], &mut |_| Ok(()));
             }
         }
@@ -267,7 +266,7 @@ impl Backend for MySqlPool {
         done
     }
 
-    fn state(&self) -> Option<i64> {
+    fn data_version(&self) -> Option<i64> {
         block_in_place(|| {
             let begun = Instant::now();
             // Do not wait for a connection, because callers can do without.

@@ -6,8 +6,9 @@ use ::mysql::prelude::Queryable as _;
 use ::mysql::{Error, Opts, OptsBuilder, Params, SslOpts, Value};
 use sea_query::Value as Bound;
 
-use crate::engine::dialect::Dialect;
-use crate::engine::{Cells, Conn, Done, Row, no_column};
+use super::dialect::MySqlDialect;
+use crate::db::SqlDialect;
+use crate::db::conn::{Cells, Conn, Done, Row, no_column};
 use crate::error::{Result, StoreError};
 
 /// Maximum number of prepared statements per connection.
@@ -154,8 +155,8 @@ impl MySql {
 }
 
 impl Conn for MySql {
-    fn dialect(&self) -> Dialect {
-        Dialect::MySql
+    fn sql(&self) -> &'static dyn SqlDialect {
+        &MySqlDialect
     }
 
     fn query(&mut self, sql: &str, params: &[Bound], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
@@ -163,7 +164,7 @@ impl Conn for MySql {
         // An error of `each` stops reading. The rest of the result is skipped on drop.
         let read = |rows: &mut dyn Iterator<Item = ::mysql::Result<::mysql::Row>>| -> Result<(), QueryError> {
             for row in rows {
-                each(&Row(Cells::MySql(&row.map_err(QueryError::Engine)?))).map_err(QueryError::Caller)?;
+                each(&Row(&row.map_err(QueryError::Engine)?)).map_err(QueryError::Caller)?;
             }
             Ok(())
         };
@@ -243,30 +244,33 @@ fn cell(row: &::mysql::Row, column: usize) -> Result<&Value> {
     row.as_ref(column).ok_or_else(|| no_column(column))
 }
 
-/// Reads an integer.
-pub(crate) fn int(row: &::mysql::Row, column: usize) -> Result<i64> {
-    Ok(match cell(row, column)? {
-        Value::Int(n) => *n,
-        Value::UInt(n) => i64::try_from(*n).unwrap_or(i64::MAX),
-        Value::Double(n) => *n as i64,
-        Value::Float(n) => *n as i64,
-        Value::Bytes(b) => std::str::from_utf8(b).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0),
-        _ => 0,
-    })
-}
+impl Cells for ::mysql::Row {
+    fn int(&self, column: usize) -> Result<i64> {
+        Ok(match cell(self, column)? {
+            Value::Int(n) => *n,
+            Value::UInt(n) => i64::try_from(*n).unwrap_or(i64::MAX),
+            Value::Double(n) => *n as i64,
+            Value::Float(n) => *n as i64,
+            Value::Bytes(b) => std::str::from_utf8(b).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0),
+            _ => 0,
+        })
+    }
 
-/// Reads the bytes of a text, or a date as text.
-pub(crate) fn bytes(row: &::mysql::Row, column: usize) -> Result<Option<Vec<u8>>> {
-    Ok(match cell(row, column)? {
-        Value::NULL => None,
-        Value::Bytes(b) => Some(b.clone()),
-        Value::Int(n) => Some(n.to_string().into_bytes()),
-        Value::UInt(n) => Some(n.to_string().into_bytes()),
-        Value::Float(n) => Some(n.to_string().into_bytes()),
-        Value::Double(n) => Some(n.to_string().into_bytes()),
-        Value::Date(y, mo, d, h, mi, s, _) => Some(format!("{y:04}-{mo:02}-{d:02} {h:02}:{mi:02}:{s:02}").into_bytes()),
-        Value::Time(..) => None,
-    })
+    /// The bytes of a text, or a date as text.
+    fn bytes(&self, column: usize) -> Result<Option<Vec<u8>>> {
+        Ok(match cell(self, column)? {
+            Value::NULL => None,
+            Value::Bytes(b) => Some(b.clone()),
+            Value::Int(n) => Some(n.to_string().into_bytes()),
+            Value::UInt(n) => Some(n.to_string().into_bytes()),
+            Value::Float(n) => Some(n.to_string().into_bytes()),
+            Value::Double(n) => Some(n.to_string().into_bytes()),
+            Value::Date(y, mo, d, h, mi, s, _) => {
+                Some(format!("{y:04}-{mo:02}-{d:02} {h:02}:{mi:02}:{s:02}").into_bytes())
+            }
+            Value::Time(..) => None,
+        })
+    }
 }
 
 /// Converts an error of the server or the connection.

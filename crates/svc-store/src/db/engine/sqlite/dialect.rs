@@ -5,18 +5,18 @@ use sea_query::{
     Values,
 };
 
-use super::import::SqliteImport;
 use super::schema;
-use crate::db::Tx;
-use crate::engine::dialect::SqlDialect;
-use crate::error::Result;
-use crate::import::target::ImportTarget;
-use crate::schema::Table;
+use crate::db::{Dialect, SqlDialect};
+use crate::tables::Table;
 
 /// SQLite's dialect.
 pub(crate) struct SqliteDialect;
 
 impl SqlDialect for SqliteDialect {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
     fn select(&self, statement: &SelectStatement) -> (String, Values) {
         statement.build(SqliteQueryBuilder)
     }
@@ -73,20 +73,7 @@ impl SqlDialect for SqliteDialect {
         schema::create_indexes(table, full_name)
     }
 
-    fn lacks_private_tables(&self, tx: &mut Tx) -> Result<bool> {
-        let name = format!("{}{}", tx.prefix(), schema::COUNT_TABLE);
-        Ok(!tx.table_exists(&name)?)
-    }
-
-    fn create_private_tables(&self, tx: &mut Tx, prefix: &str) -> Result<()> {
-        schema::count_changes(tx, prefix)
-    }
-
     fn post_count_table(&self) -> Option<&'static str> {
         Some(schema::COUNT_TABLE)
-    }
-
-    fn import(&self) -> &'static dyn ImportTarget {
-        &SqliteImport
     }
 }

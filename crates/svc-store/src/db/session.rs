@@ -6,13 +6,10 @@
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::Arc;
 
-use sea_query::Value;
-
-use crate::cache::SharedCaches;
-use crate::db::Db;
-use crate::engine::{Conn, Done, Row};
+use super::handle::Db;
+use super::shared_caches::SharedCaches;
 use crate::error::{Result, StoreError};
 
 thread_local! {
@@ -60,63 +57,6 @@ pub(crate) fn refuse_nested(store: &Arc<SharedCaches>) -> Result<()> {
     Ok(())
 }
 
-/// A connection shared by several handles of one thread.
-#[derive(Clone)]
-pub(crate) struct SharedConnection(Arc<Mutex<Box<dyn Conn>>>);
-
-impl SharedConnection {
-    pub(crate) fn new(conn: Box<dyn Conn>) -> Self {
-        SharedConnection(Arc::new(Mutex::new(conn)))
-    }
-
-    /// Locks the connection. This fails only while a statement is running: if a function queries again for each row
-    /// that it reads, it would wait for itself.
-    fn lock(&self) -> Result<MutexGuard<'_, Box<dyn Conn>>> {
-        match self.0.try_lock() {
-            Ok(conn) => Ok(conn),
-            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(StoreError::Other(
-                "a statement was started while the rows of another one were being read".to_owned(),
-            )),
-        }
-    }
-
-    /// [`Conn::query`].
-    pub(crate) fn query(
-        &self,
-        sql: &str,
-        params: &[Value],
-        each: &mut dyn FnMut(&Row<'_>) -> Result<()>,
-    ) -> Result<()> {
-        self.lock()?.query(sql, params, each)
-    }
-
-    /// [`Conn::query_once`].
-    pub(crate) fn query_once(
-        &self,
-        sql: &str,
-        params: &[Value],
-        each: &mut dyn FnMut(&Row<'_>) -> Result<()>,
-    ) -> Result<()> {
-        self.lock()?.query_once(sql, params, each)
-    }
-
-    /// [`Conn::execute`].
-    pub(crate) fn execute(&self, sql: &str, params: &[Value]) -> Result<Done> {
-        self.lock()?.execute(sql, params)
-    }
-
-    /// [`Conn::broken`].
-    pub(crate) fn broken(&self) -> bool {
-        self.lock().is_ok_and(|conn| conn.broken())
-    }
-
-    /// [`Conn::take_may_retry`].
-    pub(crate) fn take_may_retry(&self) -> bool {
-        self.lock().is_ok_and(|mut conn| conn.take_may_retry())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -138,7 +78,7 @@ mod tests {
                         .unwrap()
                 })?;
                 let nested = store.read(|db| store.read(|_| options::get_many(db, &["blogname"])))?;
-                assert_eq!(store.state(), None, "the current state may not be that of the snapshot");
+                assert_eq!(store.data_version(), None, "the current state may not be that of the snapshot");
                 Ok((before == nested, options::get_many(db, &["blogname"])? == before))
             });
             assert_eq!(seen.unwrap(), (true, true));

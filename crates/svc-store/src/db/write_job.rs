@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tokio::sync::oneshot;
 
-use crate::db::Tx;
+use super::handle::Tx;
+use super::session::Session;
 use crate::error::{Result, StoreError};
-use crate::session::Session;
 
 /// A write transaction, with the caller that waits for its outcome.
 pub(crate) trait Job: Send {

@@ -4,10 +4,11 @@ pub(crate) mod collation;
 pub(crate) mod connection;
 mod dialect;
 mod file_guard;
-mod import;
 mod pool;
 mod schema;
+mod table_manager;
 mod writer;
 
 pub(crate) use dialect::SqliteDialect;
 pub(crate) use pool::{SqlitePool, temporary_path};
+pub(crate) use table_manager::SqliteTables;

@@ -5,16 +5,18 @@ use sea_query::{
     Values,
 };
 
-use super::import::MySqlImport;
 use super::schema;
-use crate::engine::dialect::SqlDialect;
-use crate::import::target::ImportTarget;
-use crate::schema::Table;
+use crate::db::{Dialect, SqlDialect};
+use crate::tables::Table;
 
 /// The dialect of MySQL, MariaDB and compatible servers.
 pub(crate) struct MySqlDialect;
 
 impl SqlDialect for MySqlDialect {
+    fn dialect(&self) -> Dialect {
+        Dialect::MySql
+    }
+
     fn select(&self, statement: &SelectStatement) -> (String, Values) {
         statement.build(MysqlQueryBuilder)
     }
@@ -68,9 +70,5 @@ impl SqlDialect for MySqlDialect {
 
     fn create_table(&self, table: &Table, full_name: &str) -> String {
         schema::create_table(table, full_name)
-    }
-
-    fn import(&self) -> &'static dyn ImportTarget {
-        &MySqlImport
     }
 }

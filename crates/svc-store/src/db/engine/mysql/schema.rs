@@ -1,6 +1,6 @@
 //! `CREATE` statements of MySQL, MariaDB and compatible servers.
 
-use crate::schema::{Column, ColumnType, DefaultValue, Table, quoted, quoted_list};
+use crate::tables::{Column, ColumnType, DefaultValue, Table, quoted, quoted_list};
 
 /// The statement that creates a table with this full name and its indexes.
 pub(super) fn create_table(table: &Table, full_name: &str) -> String {

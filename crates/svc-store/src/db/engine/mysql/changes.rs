@@ -4,7 +4,7 @@
 //! MariaDB's InnoDB numbers its transactions: each gets a number at its first write and another at its commit (XA
 //! transactions and schema changes as well; reads get none). The highest number is visible to every account and can be
 //! read without accessing a table. While it is unchanged, nothing was committed on the whole server, so that one number
-//! serves all table families.
+//! serves all table groups.
 //!
 //! *The number of a commit is visible shortly before its rows.* A reader in between sees the new number and the old
 //! rows. A number is therefore only used from [`SETTLE_TIME`] after it was first seen; the gap is in-memory work of
@@ -26,10 +26,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::db::Db;
-use crate::engine::ChangeCounters;
+use crate::db::{ChangeCounters, Db};
 use crate::error::Result;
-use crate::schema::{EPOCHS, TABLES};
+use crate::tables::{EPOCHS, TABLES};
 
 /// How long a number must have been the highest before it is used. Tests wait less.
 pub(crate) const SETTLE_TIME: Duration = if cfg!(test) { Duration::from_millis(20) } else { Duration::from_secs(1) };
@@ -175,7 +174,7 @@ impl ChangeCounters for Changes {
     fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>> {
         let version = self.version(db, begun)?;
         // Options and users determine permissions, so their maximum age is not configurable.
-        let of = |family: &str| match family {
+        let of = |group: &str| match group {
             "options" | "users" => version,
             _ => self.step().or(version),
         };

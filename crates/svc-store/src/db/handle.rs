@@ -8,15 +8,31 @@ use std::time::Instant;
 
 use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
 
-use crate::cache::SharedCaches;
-use crate::columns::Charset;
-use crate::engine::dialect::{Build, Dialect};
-use crate::engine::{ChangeCounters, Conn, Done, Row};
+use super::conn::{Conn, Done, Row, SharedConnection};
+use super::dialect::{Build, Dialect, SqlDialect};
+use super::shared_caches::SharedCaches;
 use crate::error::{Result, StoreError};
-use crate::session::SharedConnection;
 
 /// Maximum number of values bound to one statement. SQLite allows 32,766.
 pub(crate) const MAX_VALUES: usize = 32_000;
+
+/// The characters that the text columns of a site can store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Charset {
+    /// All of Unicode.
+    Full,
+    /// The Basic Multilingual Plane (`utf8mb3`).
+    Basic,
+}
+
+/// Change counters that are read when they are needed.
+pub(crate) trait ChangeCounters: Send + Sync {
+    /// The counters for a snapshot that was opened after `begun`. `None` if nothing may be cached.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>>;
+}
 
 /// Cache key of a statement's text: its name and the length of its list.
 type StatementKey = (&'static str, usize);
@@ -24,7 +40,7 @@ type StatementKey = (&'static str, usize);
 /// A connection on which all statements see the same snapshot.
 pub struct Db {
     pub(crate) conn: SharedConnection,
-    dialect: Dialect,
+    sql: &'static dyn SqlDialect,
     pub(crate) prefix: Arc<str>,
     pub(crate) shared: Arc<SharedCaches>,
     /// Cached SQL texts that do not depend on values, shared by all handles on the connection.
@@ -42,7 +58,7 @@ pub struct Db {
 impl Db {
     pub(crate) fn new(conn: Box<dyn Conn>, prefix: Arc<str>, shared: Arc<SharedCaches>) -> Self {
         Db {
-            dialect: conn.dialect(),
+            sql: conn.sql(),
             conn: SharedConnection::new(conn),
             prefix,
             shared,
@@ -58,7 +74,7 @@ impl Db {
     pub(crate) fn handle(&self) -> Db {
         Db {
             conn: self.conn.clone(),
-            dialect: self.dialect,
+            sql: self.sql,
             prefix: self.prefix.clone(),
             shared: self.shared.clone(),
             texts: self.texts.clone(),
@@ -71,7 +87,12 @@ impl Db {
 
     /// The SQL dialect.
     pub fn dialect(&self) -> Dialect {
-        self.dialect
+        self.sql.dialect()
+    }
+
+    /// The SQL of the engine.
+    pub(crate) fn sql(&self) -> &'static dyn SqlDialect {
+        self.sql
     }
 
     /// The characters that the text columns can store.
@@ -110,7 +131,7 @@ impl Db {
         statement: &SelectStatement,
         mut each: impl FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        let (sql, values) = statement.text(self.dialect());
+        let (sql, values) = statement.text(self.sql);
         if values.0.len() > MAX_VALUES {
             return Err(StoreError::TooMany);
         }
@@ -154,7 +175,7 @@ impl Db {
         statement: &SelectStatement,
         mut read: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
-        let (sql, values) = statement.text(self.dialect());
+        let (sql, values) = statement.text(self.sql);
         self.count(&sql);
         let mut found = Vec::new();
         self.conn.query_once(&sql, &values.0, &mut |row| {
@@ -176,7 +197,7 @@ impl Db {
         let texts = self.texts.clone();
         let known = texts.lock().unwrap_or_else(PoisonError::into_inner).get(&shape).cloned();
         let sql = known.unwrap_or_else(|| {
-            let text: Arc<str> = build(self).text(self.dialect()).0.into();
+            let text: Arc<str> = build(self).text(self.sql).0.into();
             texts.lock().unwrap_or_else(PoisonError::into_inner).insert(shape, text.clone());
             text
         });
@@ -206,7 +227,7 @@ impl Db {
 
     /// Returns whether a table with this full name exists.
     pub fn table_exists(&mut self, name: &str) -> Result<bool> {
-        let sql = self.dialect().sql().table_exists();
+        let sql = self.sql.table_exists();
         let mut found = false;
         self.conn.query(sql, &[name.into()], &mut |_| {
             found = true;
@@ -217,7 +238,7 @@ impl Db {
 
     /// Size of the database in bytes, as far as the engine reports it.
     pub fn size(&mut self) -> Result<u64> {
-        let sql = self.dialect().sql().database_size();
+        let sql = self.sql.database_size();
         let mut size = 0;
         self.conn.query(sql, &[], &mut |row| {
             size = row.int(0)?;
@@ -258,7 +279,7 @@ impl DerefMut for Tx {
 impl Tx {
     /// Executes a statement that changes rows.
     pub(crate) fn execute(&mut self, statement: &impl Build) -> Result<Done> {
-        let (sql, values) = statement.text(self.dialect());
+        let (sql, values) = statement.text(self.sql);
         if values.0.len() > MAX_VALUES {
             return Err(StoreError::TooMany);
         }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
-use super::changes::SETTLE_TIME;
-use super::connection::{MySql, ServerOptions};
-use crate::engine::Conn as _;
+use crate::db::conn::Conn as _;
+use crate::db::engine::mysql::changes::SETTLE_TIME;
+use crate::db::engine::mysql::connection::{MySql, ServerOptions};
 use crate::import::{ImportError, ImportOptions};
-use crate::{DatabaseUrl, Family, Store, StoreConfig, StoreError, StoredText, fixture, options, posts};
+use crate::{DatabaseUrl, Store, StoreConfig, StoreError, StoredText, TableGroup, fixture, options, posts};
 
 /// An empty site on a server, and the URL of its database.
 fn site() -> Option<(Store, StoreConfig, String)> {
@@ -242,7 +242,7 @@ fn total(store: &Store) -> (u64, u64) {
     store
         .read(|db| {
             // The validity of cached totals is checked at the first use in a read.
-            db.version(Family::Posts);
+            db.version(TableGroup::Posts);
             let before = db.statements();
             let total = crate::posts::query(db, &q)?.total.unwrap();
             Ok((total, db.statements() - before))
@@ -355,7 +355,7 @@ fn options_are_cached_until_a_write() {
     let mut other = OtherProgram::of(&config);
     let get = || {
         let read = |db: &mut crate::Db| {
-            db.version(Family::Options);
+            db.version(TableGroup::Options);
             let before = db.statements();
             Ok((options::get(db, "a")?, db.statements() - before))
         };
@@ -375,12 +375,12 @@ fn state_changes_with_each_write() {
     for _ in 0..20 {
         let state = std::cell::Cell::new(None);
         wait_until(|| {
-            state.set(store.state());
+            state.set(store.data_version());
             state.get().is_some()
         });
         assert_ne!(state.get(), last);
         other.insert();
-        assert_eq!(store.state(), None, "the state is not settled yet");
+        assert_eq!(store.data_version(), None, "the state is not settled yet");
         last = state.get();
     }
 }

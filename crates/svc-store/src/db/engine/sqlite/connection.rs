@@ -12,8 +12,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use sea_query::Value;
 
 use super::collation::{self, LikePattern};
-use crate::engine::dialect::Dialect;
-use crate::engine::{Cells, Conn, Done, Row, no_column};
+use super::dialect::SqliteDialect;
+use crate::db::SqlDialect;
+use crate::db::conn::{Cells, Conn, Done, Row, no_column};
 use crate::error::{Result, StoreError};
 
 /// Maximum number of prepared statements per connection.
@@ -166,15 +167,15 @@ impl ToSql for Param<'_> {
 }
 
 impl Conn for Sqlite {
-    fn dialect(&self) -> Dialect {
-        Dialect::Sqlite
+    fn sql(&self) -> &'static dyn SqlDialect {
+        &SqliteDialect
     }
 
     fn query(&mut self, sql: &str, params: &[Value], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
         let mut statement = self.raw.prepare_cached(sql).map_err(error)?;
         let mut rows = statement.query(rusqlite::params_from_iter(params.iter().map(Param))).map_err(error)?;
         while let Some(row) = rows.next().map_err(error)? {
-            each(&Row(Cells::Sqlite(row)))?;
+            each(&Row(row))?;
         }
         Ok(())
     }
@@ -186,26 +187,26 @@ impl Conn for Sqlite {
     }
 }
 
-/// Reads an integer.
-pub(crate) fn int(row: &rusqlite::Row<'_>, column: usize) -> Result<i64> {
-    Ok(match row.get_ref(column).map_err(|_| no_column(column))? {
-        ValueRef::Integer(n) => n,
-        ValueRef::Real(n) => n as i64,
-        ValueRef::Text(b) | ValueRef::Blob(b) => {
-            std::str::from_utf8(b).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0)
-        }
-        ValueRef::Null => 0,
-    })
-}
+impl Cells for rusqlite::Row<'_> {
+    fn int(&self, column: usize) -> Result<i64> {
+        Ok(match self.get_ref(column).map_err(|_| no_column(column))? {
+            ValueRef::Integer(n) => n,
+            ValueRef::Real(n) => n as i64,
+            ValueRef::Text(b) | ValueRef::Blob(b) => {
+                std::str::from_utf8(b).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0)
+            }
+            ValueRef::Null => 0,
+        })
+    }
 
-/// Reads the bytes of a text.
-pub(crate) fn bytes(row: &rusqlite::Row<'_>, column: usize) -> Result<Option<Vec<u8>>> {
-    Ok(match row.get_ref(column).map_err(|_| no_column(column))? {
-        ValueRef::Text(b) | ValueRef::Blob(b) => Some(b.to_vec()),
-        ValueRef::Integer(n) => Some(n.to_string().into_bytes()),
-        ValueRef::Real(n) => Some(n.to_string().into_bytes()),
-        ValueRef::Null => None,
-    })
+    fn bytes(&self, column: usize) -> Result<Option<Vec<u8>>> {
+        Ok(match self.get_ref(column).map_err(|_| no_column(column))? {
+            ValueRef::Text(b) | ValueRef::Blob(b) => Some(b.to_vec()),
+            ValueRef::Integer(n) => Some(n.to_string().into_bytes()),
+            ValueRef::Real(n) => Some(n.to_string().into_bytes()),
+            ValueRef::Null => None,
+        })
+    }
 }
 
 /// Converts an error of SQLite.

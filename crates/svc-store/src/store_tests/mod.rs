@@ -1,10 +1,29 @@
 //! The store as a whole: snapshots, grouped writes, failures, backups.
 
+mod mysql;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::{DatabaseUrl, Store, StoreConfig, StoreError, StoredText, fixture, options};
+
+#[test]
+fn loads_the_fixture() {
+    fixture::on_each(|store| {
+        store.check().unwrap();
+        let (posts, users, autoloaded) = store
+            .read(|db| {
+                let posts = crate::posts::query(db, &crate::posts::PostQuery::published("post", 10))?;
+                let users = crate::users::by_login(db, "ADMIN")?;
+                Ok((posts, users, crate::options::autoloaded(db)?.len()))
+            })
+            .unwrap();
+        assert_eq!((posts.ids.len(), posts.total), (10, Some(51)));
+        assert_eq!(users.unwrap().id.0, 1);
+        assert!(autoloaded > 50);
+    });
+}
 
 #[test]
 fn reads_see_one_snapshot() {
@@ -288,7 +307,7 @@ fn another_collation_order_rebuilds_indexes() {
     store.write_blocking(|tx| tx.run("UPDATE wp_svc_epoch SET n = -1 WHERE family = 'collation'")).unwrap();
     drop(store);
     let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
-    assert_eq!(store.write_blocking(made_with).unwrap(), crate::engine::sqlite::collation::VERSION);
+    assert_eq!(store.write_blocking(made_with).unwrap(), crate::db::engine::sqlite::collation::VERSION);
 }
 
 #[test]
@@ -298,7 +317,7 @@ fn installing_twice_changes_nothing() {
         store.write_blocking(crate::schema::install).unwrap();
     }
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
-    let version = |store: &Store| store.read(|db| Ok(db.version(crate::Family::Options))).unwrap().unwrap();
+    let version = |store: &Store| store.read(|db| Ok(db.version(crate::TableGroup::Options))).unwrap().unwrap();
     let before = version(&store);
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("2"), true)).unwrap();
     assert!(version(&store) > before);
@@ -317,18 +336,18 @@ fn installing_twice_changes_nothing() {
 }
 
 #[test]
-fn state_changes_after_each_write_by_any_process() {
+fn data_version_changes_after_each_write_by_any_process() {
     let (store, folder) = fixture::store();
     let other = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
-    let mut seen = store.state();
+    let mut seen = store.data_version();
     assert!(seen.is_some());
     for n in 0..50 {
-        assert_eq!(store.state(), seen, "nothing was written");
+        assert_eq!(store.data_version(), seen, "nothing was written");
         store.read(|db| options::get(db, "blogname")).unwrap();
-        assert_eq!(store.state(), seen, "reads must not change the state");
+        assert_eq!(store.data_version(), seen, "reads must not change the data version");
         let writer = if n % 2 == 0 { &store } else { &other };
         writer.write_blocking(move |tx| options::set(tx, "blogname", &StoredText::of(n.to_string()), true)).unwrap();
-        let now = store.state();
+        let now = store.data_version();
         assert_ne!(now, seen, "write {n}");
         seen = now;
     }

@@ -2,11 +2,7 @@
 
 use sea_query::{DeleteStatement, Expr, InsertStatement, SelectStatement, UpdateStatement, Values};
 
-use crate::db::Tx;
-use crate::engine::{mysql, sqlite};
-use crate::error::Result;
-use crate::import::target::ImportTarget;
-use crate::schema::Table;
+use crate::tables::Table;
 
 /// SQL dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,18 +13,11 @@ pub enum Dialect {
     MySql,
 }
 
-impl Dialect {
-    /// The dialect's SQL.
-    pub(crate) fn sql(self) -> &'static dyn SqlDialect {
-        match self {
-            Dialect::Sqlite => &sqlite::SqliteDialect,
-            Dialect::MySql => &mysql::MySqlDialect,
-        }
-    }
-}
-
 /// The SQL of an engine.
 pub(crate) trait SqlDialect: Sync {
+    /// The dialect's name.
+    fn dialect(&self) -> Dialect;
+
     /// Renders a query and the values to bind.
     fn select(&self, statement: &SelectStatement) -> (String, Values);
     /// Renders an `INSERT` and the values to bind.
@@ -62,34 +51,23 @@ pub(crate) trait SqlDialect: Sync {
     fn create_indexes(&self, _table: &Table, _full_name: &str) -> Vec<String> {
         Vec::new()
     }
-    /// Returns whether private tables of the engine are missing.
-    fn lacks_private_tables(&self, _tx: &mut Tx) -> Result<bool> {
-        Ok(false)
-    }
-    /// Creates or updates the private tables of the engine after the tables of the site changed.
-    fn create_private_tables(&self, _tx: &mut Tx, _prefix: &str) -> Result<()> {
-        Ok(())
-    }
     /// Name of the private table with the number of posts per type and status, without prefix, if the engine has one.
     fn post_count_table(&self) -> Option<&'static str> {
         None
     }
-
-    /// How imports load and install tables.
-    fn import(&self) -> &'static dyn ImportTarget;
 }
 
 /// A sea-query statement that can be rendered for any dialect.
 pub(crate) trait Build {
     /// Renders the text and the values to bind.
-    fn text(&self, dialect: Dialect) -> (String, Values);
+    fn text(&self, sql: &dyn SqlDialect) -> (String, Values);
 }
 
 macro_rules! build {
     ($($statement:ty => $method:ident),*) => {$(
         impl Build for $statement {
-            fn text(&self, dialect: Dialect) -> (String, Values) {
-                dialect.sql().$method(self)
+            fn text(&self, sql: &dyn SqlDialect) -> (String, Values) {
+                sql.$method(self)
             }
         }
     )*};

@@ -3,7 +3,7 @@
 use super::collation;
 use crate::db::Tx;
 use crate::error::Result;
-use crate::schema::{Column, ColumnType, DefaultValue, EPOCHS, TABLES, Table, quoted, quoted_list};
+use crate::tables::{Column, ColumnType, DefaultValue, EPOCHS, TABLES, Table, quoted, quoted_list};
 
 /// Name of the private table of change counters, without prefix.
 pub(super) const EPOCH_TABLE: &str = "svc_epoch";

@@ -1,23 +1,23 @@
 //! Imports into servers that speak the MySQL protocol.
 
 use crate::db::Tx;
+use crate::db::table_manager::{
+    STAGING_PREFIX, StagedSite, StagedTable, TableManager, create_staging_table, rename_keys,
+};
 use crate::error::{Result, StoreError};
-use crate::import::load::{Loader, STAGING_PREFIX, Staged};
-use crate::import::marker;
-use crate::import::target::ImportTarget;
-use crate::schema::{TABLES, quoted};
+use crate::tables::{TABLES, quoted};
 
 /// Prefix of replaced tables until they are dropped.
 const REPLACED_PREFIX: &str = "svc_old_";
 
-/// Imports into a server.
+/// The tables on a server. The server has no private tables.
 ///
 /// Each schema change is committed, but one statement renames many tables atomically. The staging tables are completed
 /// and committed first; then that statement replaces the old tables and removes the import marker.
-pub(super) struct MySqlImport;
+pub(crate) struct MySqlTables;
 
-impl ImportTarget for MySqlImport {
-    fn begin(&self, tx: &mut Tx) -> Result<()> {
+impl TableManager for MySqlTables {
+    fn begin_import(&self, tx: &mut Tx) -> Result<()> {
         lock_imports(tx)?;
         drop_staging_tables(tx)
     }
@@ -26,7 +26,7 @@ impl ImportTarget for MySqlImport {
         "longtext"
     }
 
-    fn after_create(&self, tx: &mut Tx) -> Result<()> {
+    fn after_staging(&self, tx: &mut Tx) -> Result<()> {
         // Creating a table ends the transaction. Without one, each row would wait for the disk.
         tx.run("START TRANSACTION")
     }
@@ -35,49 +35,50 @@ impl ImportTarget for MySqlImport {
         (100, 1 << 20)
     }
 
-    fn install(&self, loader: &mut Loader<'_, '_>, mut site: Vec<Staged>, prefix: &str, target: &str) -> Result<()> {
-        loader.tx.run("COMMIT")?;
+    fn install(&self, tx: &mut Tx, site: StagedSite<'_>) -> Result<()> {
+        let StagedSite { mut tables, prefix, target, marker } = site;
+        tx.run("COMMIT")?;
         // Tables that the dumps of old sites lack.
         for table in TABLES {
-            if !site.iter().any(|staged| staged.table.name == table.name) {
-                let stage = format!("{STAGING_PREFIX}{prefix}{}", table.name);
-                loader.stage(table, &stage, &[])?;
-                site.push(Staged::empty(table, prefix, stage));
+            if !tables.iter().any(|staged| staged.table.name == table.name) {
+                let name = format!("{STAGING_PREFIX}{prefix}{}", table.name);
+                create_staging_table(tx, self, table, &name, &[])?;
+                tables.push(StagedTable { table, name, next_id: None });
             }
         }
-        let stage_of = |name: &str| site.iter().find(|s| s.table.name == name).map(|s| s.stage.clone());
-        if let (Some(options), Some(usermeta)) = (stage_of("options"), stage_of("usermeta")) {
-            loader.tx.run("START TRANSACTION")?;
-            loader.rename_keys(prefix, target, &options, &usermeta)?;
-            loader.tx.run("COMMIT")?;
+        let staged_name = |name: &str| tables.iter().find(|s| s.table.name == name).map(|s| s.name.clone());
+        if let (Some(options), Some(usermeta)) = (staged_name("options"), staged_name("usermeta")) {
+            tx.run("START TRANSACTION")?;
+            rename_keys(tx, prefix, target, &options, &usermeta)?;
+            tx.run("COMMIT")?;
         }
         let mut names = Vec::new();
         let mut old = Vec::new();
-        for full in TABLES.iter().map(|table| format!("{target}{}", table.name)).chain([marker::table(target)]) {
-            if loader.tx.table_exists(&full)? {
+        for full in TABLES.iter().map(|table| format!("{target}{}", table.name)).chain([marker.to_owned()]) {
+            if tx.table_exists(&full)? {
                 let replaced = format!("{REPLACED_PREFIX}{full}");
-                loader.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&replaced)))?;
+                tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&replaced)))?;
                 names.push(format!("{} TO {}", quoted(&full), quoted(&replaced)));
                 old.push(replaced);
             }
         }
-        for staged in &site {
+        for staged in &tables {
             if let (Some(next), Some(_)) = (staged.next_id, staged.table.auto_column()) {
-                loader.tx.run(&format!("ALTER TABLE {} AUTO_INCREMENT = {next}", quoted(&staged.stage)))?;
+                tx.run(&format!("ALTER TABLE {} AUTO_INCREMENT = {next}", quoted(&staged.name)))?;
             }
             let full = format!("{target}{}", staged.table.name);
-            names.push(format!("{} TO {}", quoted(&staged.stage), quoted(&full)));
+            names.push(format!("{} TO {}", quoted(&staged.name), quoted(&full)));
         }
-        loader.tx.run(&format!("RENAME TABLE {}", names.join(", ")))?;
+        tx.run(&format!("RENAME TABLE {}", names.join(", ")))?;
         for replaced in old {
-            loader.tx.run(&format!("DROP TABLE {}", quoted(&replaced)))?;
+            tx.run(&format!("DROP TABLE {}", quoted(&replaced)))?;
         }
-        loader.tx.run("START TRANSACTION")
+        tx.run("START TRANSACTION")
     }
 
-    fn drop_staged(&self, tx: &mut Tx, stages: &[&str]) {
-        for stage in stages {
-            let _ = tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(stage)));
+    fn drop_staged(&self, tx: &mut Tx, names: &[&str]) {
+        for name in names {
+            let _ = tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(name)));
         }
     }
 }

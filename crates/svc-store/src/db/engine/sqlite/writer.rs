@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 
 use super::file_guard::FileGuard;
 use crate::db::Tx;
-use crate::engine::write::Job;
+use crate::db::write_job::Job;
 use crate::error::{Result, StoreError};
 
 /// Maximum number of queued writes.

@@ -13,15 +13,15 @@ use super::connection::{self, Deadline, Mode, Sqlite};
 use super::file_guard::FileGuard;
 use super::schema::EPOCH_TABLE;
 use super::writer::Writer;
-use crate::cache::SharedCaches;
 use crate::config::StoreConfig;
-use crate::db::{Db, Tx};
-use crate::engine::write::Job;
-use crate::engine::{Accepted, Backend, Conn as _, MAX_WAITING, Row, WAIT_AFTER_WRITE};
+use crate::db::backend::{Accepted, Backend, MAX_WAITING, WAIT_AFTER_WRITE};
+use crate::db::conn::Conn as _;
+use crate::db::session::{self, Session};
+use crate::db::write_job::Job;
+use crate::db::{Db, Row, SharedCaches, Tx};
 use crate::error::{Result, StoreError};
 use crate::request_cache;
-use crate::schema;
-use crate::session::{self, Session};
+use crate::tables::quoted;
 
 /// A read connection and its state.
 struct PooledReader {
@@ -171,7 +171,7 @@ impl Backend for SqlitePool {
         done
     }
 
-    fn state(&self) -> Option<i64> {
+    fn data_version(&self) -> Option<i64> {
         // Data versions are only comparable on the same connection.
         let mut change_watch = self.change_watch.lock().unwrap_or_else(PoisonError::into_inner);
         let change_watch = change_watch.as_mut()?;
@@ -231,7 +231,7 @@ fn rebuild_text_indexes(tx: &mut Tx) -> Result<()> {
     if !tx.table_exists(&name)? {
         return Ok(());
     }
-    let table = schema::quoted(&name);
+    let table = quoted(&name);
     let mut made_with = collation::VERSION;
     tx.conn.query(&format!("SELECT n FROM {table} WHERE family = 'collation'"), &[], &mut |row| {
         made_with = row.int(0)?;
@@ -316,7 +316,7 @@ fn data_version(query: impl FnOnce(&str, &mut dyn FnMut(&Row<'_>) -> Result<()>)
 
 /// The change counters; `None` in a database without them.
 fn epochs(db: &mut Db) -> Option<Arc<HashMap<String, i64>>> {
-    let table = schema::quoted(&format!("{}{}", db.prefix(), EPOCH_TABLE));
+    let table = quoted(&format!("{}{}", db.prefix(), EPOCH_TABLE));
     let mut counts = HashMap::new();
     let read = db.conn.query(&format!("SELECT family, n FROM {table}"), &[], &mut |row| {
         counts.insert(row.text(0)?, row.int(1)?);
