@@ -18,6 +18,6 @@ mod stored;
 pub use caps::Caller;
 pub use error::AuthError;
 pub use keys::{Keys, Scheme};
-pub use secret::{NoRandomness, Secret, random_text};
+pub use secret::{RandomSourceError, Secret, random_text};
 /// The brand, which cookie names and the nonce action depend on.
 pub use svc_brand::Brand;

@@ -5,17 +5,17 @@
 //! from a [`CapContext`], which is backed by loaded rows.
 
 mod caller;
+mod in_memory;
 mod plain;
 mod posts;
-mod snapshot;
 
 use std::borrow::Cow;
 
 use svc_model::{CommentId, Post, PostId, PostStatuses, PostTypes, Taxonomies, TermId, UserId};
 
 pub use caller::Caller;
+pub use in_memory::InMemoryContext;
 pub use posts::effective_status;
-pub use snapshot::Snapshot;
 /// Part of [`Object::Meta`].
 pub use svc_model::MetaKind;
 

@@ -12,7 +12,7 @@ use super::{CapContext, PostFacts, SitePolicy};
 
 /// The rows that a request has loaded. Rows that are missing are treated as nonexistent, which denies access.
 #[derive(Clone, Debug, Default)]
-pub struct Snapshot {
+pub struct InMemoryContext {
     /// The registered post types.
     pub post_types: Arc<PostTypes>,
     /// The registered post statuses.
@@ -35,7 +35,7 @@ pub struct Snapshot {
     pub users: HashSet<UserId>,
 }
 
-impl Snapshot {
+impl InMemoryContext {
     /// Adds a post.
     pub fn add_post(&mut self, post: &PostFacts<'_>) {
         let post_type = Cow::Owned(post.post_type.clone().into_owned());
@@ -44,7 +44,7 @@ impl Snapshot {
     }
 }
 
-impl CapContext for Snapshot {
+impl CapContext for InMemoryContext {
     fn post_types(&self) -> &PostTypes {
         &self.post_types
     }
