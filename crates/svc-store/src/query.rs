@@ -8,6 +8,35 @@ use crate::db::{Build as _, Db, MAX_VALUES};
 use crate::error::{Result, StoreError};
 use crate::{Page, TableGroup};
 
+/// Defines the conditions of a list: a struct with public fields, and a setter for each field with the field's name.
+macro_rules! list_query {
+    (
+        $(#[$attribute:meta])*
+        pub struct $query:ident {
+            $($(#[$field_attribute:meta])* pub $field:ident: $kind:ty,)+
+        }
+    ) => {
+        $(#[$attribute])*
+        #[non_exhaustive]
+        pub struct $query {
+            $($(#[$field_attribute])* pub $field: $kind,)+
+        }
+
+        impl $query {
+            $(
+                $(#[$field_attribute])*
+                #[must_use]
+                pub fn $field(mut self, value: $kind) -> Self {
+                    self.$field = value;
+                    self
+                }
+            )+
+        }
+    };
+}
+
+pub(crate) use list_query;
+
 /// Runs the statement of a page, whose first column is the id, and counts all matches if requested.
 ///
 /// `filtered` is the same statement without columns, order and limit; `bounds` are limit, offset, and whether to count.

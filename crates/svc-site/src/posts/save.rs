@@ -214,7 +214,7 @@ impl Job {
 
     /// Restores the former slug of a post that leaves the trash.
     fn restore_slug(&self, tx: &mut Tx, row: &mut Post) -> SiteResult<()> {
-        let wanted = posts::leave_trash(tx, row.id)?;
+        let wanted = posts::delete_trash_meta(tx, row.id)?;
         if self.draft.slug.is_none()
             && let Some(wanted) = wanted
         {

@@ -169,13 +169,11 @@ impl Job {
 
     /// Whether a child of this parent has this slug.
     fn has_beside(&self, tx: &mut Tx, slug: &str, parent: TermId) -> SiteResult<bool> {
-        let query = TermQuery {
-            taxonomies: vec![self.taxonomy.name.clone()],
-            parent: Some(parent),
-            slugs: vec![slug.to_owned()],
-            limit: Some(1),
-            ..TermQuery::default()
-        };
+        let query = TermQuery::default()
+            .taxonomies(vec![self.taxonomy.name.clone()])
+            .parent(Some(parent))
+            .slugs(vec![slug.to_owned()])
+            .limit(Some(1));
         Ok(!terms::query(tx, &query)?.ids.is_empty())
     }
 

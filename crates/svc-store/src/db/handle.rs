@@ -106,7 +106,7 @@ impl Db {
     }
 
     /// Number of statements executed since the store was opened, for metrics and tests of query counts.
-    pub fn statements(&self) -> u64 {
+    pub fn statement_count(&self) -> u64 {
         self.shared.statements.load(Ordering::Relaxed)
     }
 

@@ -1,4 +1,4 @@
-//! Connections to the database. Nothing here knows the content of a site. The layers, lowest first:
+//! Connections to the database. Nothing here depends on a resource (options, posts, …). The layers, lowest first:
 //!
 //! 1. [`dialect`], [`conn`], [`shared_caches`]: an engine's SQL, a connection and its rows, the caches of a store.
 //! 2. [`handle`], [`caching`]: [`Db`] (a connection with a snapshot), [`Tx`] (a transaction), and their cached reads.

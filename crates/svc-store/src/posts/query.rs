@@ -89,8 +89,8 @@ fn filtered(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
 fn ordered(db: &Db, q: &PostQuery, filtered: &SelectStatement, backwards: bool) -> SelectStatement {
     let mut page = filtered.clone();
     page.column(("p", "ID"));
-    for (by, way) in order(db, q) {
-        page.order_by_expr(by, if backwards { way.reversed() } else { way }.into());
+    for (by, direction) in order(db, q) {
+        page.order_by_expr(by, if backwards { direction.reversed() } else { direction }.into());
     }
     page
 }
@@ -173,8 +173,8 @@ fn conditions(
     } else if !q.parent_not_in.is_empty() {
         s.and_where(col("post_parent").is_not_in(ids(&q.parent_not_in)));
     }
-    if let Some(place) = q.menu_order {
-        s.and_where(col("menu_order").eq(place));
+    if let Some(menu_order) = q.menu_order {
+        s.and_where(col("menu_order").eq(menu_order));
     }
     mime_types(&q.mime_types, s)?;
     if q.without_password {
@@ -312,20 +312,20 @@ fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
     let mut all = Vec::with_capacity(orders.len() + 1);
     let mut tie = Some(Order::Desc);
     for (by, direction) in orders {
-        let way = *direction;
-        tie = tie.map(|_| way);
+        let direction = *direction;
+        tie = tie.map(|_| direction);
         match by {
-            PostOrderBy::Author => all.push((col("post_author"), way)),
-            PostOrderBy::Date => all.push((col("post_date"), way)),
-            PostOrderBy::Modified => all.push((col("post_modified"), way)),
-            PostOrderBy::Parent => all.push((col("post_parent"), way)),
-            PostOrderBy::Slug => all.push((col("post_name"), way)),
-            PostOrderBy::Title => all.push((col("post_title"), way)),
-            PostOrderBy::MenuOrder => all.push((col("menu_order"), way)),
-            PostOrderBy::CommentCount => all.push((col("comment_count"), way)),
+            PostOrderBy::Author => all.push((col("post_author"), direction)),
+            PostOrderBy::Date => all.push((col("post_date"), direction)),
+            PostOrderBy::Modified => all.push((col("post_modified"), direction)),
+            PostOrderBy::Parent => all.push((col("post_parent"), direction)),
+            PostOrderBy::Slug => all.push((col("post_name"), direction)),
+            PostOrderBy::Title => all.push((col("post_title"), direction)),
+            PostOrderBy::MenuOrder => all.push((col("menu_order"), direction)),
+            PostOrderBy::CommentCount => all.push((col("comment_count"), direction)),
             PostOrderBy::Id => {
                 tie = None;
-                all.push((col("ID"), way));
+                all.push((col("ID"), direction));
             }
             PostOrderBy::Include => {
                 all.extend(
@@ -333,8 +333,8 @@ fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
                 );
             }
             PostOrderBy::IncludeSlugs => {
-                let place = crate::query::list_position(&col("post_name"), q.slugs.iter().map(String::as_str));
-                all.extend(place.map(|p| (p, Order::Asc)));
+                let position = crate::query::list_position(&col("post_name"), q.slugs.iter().map(String::as_str));
+                all.extend(position.map(|p| (p, Order::Asc)));
             }
             PostOrderBy::Rand => {
                 tie = None;
@@ -343,12 +343,12 @@ fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
             PostOrderBy::Relevance => {
                 let rank = q.search.as_deref().and_then(|t| SearchTerms::parse(t).rank());
                 all.extend(rank.map(|rank| (rank, Order::Asc)));
-                all.push((col("post_date"), way));
+                all.push((col("post_date"), direction));
             }
-            PostOrderBy::Meta(key) => all.push((meta_value(db, key), way)),
-            PostOrderBy::MetaNumber(key) => all.push((db.sql().as_number(meta_value(db, key)), way)),
+            PostOrderBy::Meta(key) => all.push((meta_value(db, key), direction)),
+            PostOrderBy::MetaNumber(key) => all.push((db.sql().as_number(meta_value(db, key)), direction)),
         }
     }
-    all.extend(tie.map(|way| (col("ID"), way)));
+    all.extend(tie.map(|direction| (col("ID"), direction)));
     all
 }

@@ -245,8 +245,8 @@ fn slugs_are_made_unique() {
             assert_eq!(store.read(|db| unique_slug(db, request)).unwrap(), *expected, "{request:?}");
         }
         let all = |db: &mut crate::Db| {
-            let before = db.statements();
-            Ok((unique_slugs(db, &requests)?, db.statements() - before))
+            let before = db.statement_count();
+            Ok((unique_slugs(db, &requests)?, db.statement_count() - before))
         };
         let (slugs, statements) = store.read(all).unwrap();
         assert_eq!((slugs, statements), (expected.iter().map(|s| (*s).to_owned()).collect(), 2));

@@ -168,11 +168,11 @@ impl UniqueSlug {
 /// of sticky posts. Source: `wp_delete_post`.
 pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
     let Some(post) = super::get(tx, id)? else { return Ok(None) };
-    let mut up = Query::update();
-    up.table(tx.table("posts")).value("post_parent", post.parent.0);
-    up.and_where(Expr::col("post_parent").eq(id.0));
-    up.and_where(Expr::col("post_type").is_in([post.post_type.as_str(), "attachment"]));
-    tx.execute(&up)?;
+    let mut children = Query::update();
+    children.table(tx.table("posts")).value("post_parent", post.parent.0);
+    children.and_where(Expr::col("post_parent").eq(id.0));
+    children.and_where(Expr::col("post_type").is_in([post.post_type.as_str(), "attachment"]));
+    tx.execute(&children)?;
 
     let mut s = Query::select();
     s.column("ID").from(tx.table("posts"));

@@ -243,9 +243,9 @@ fn total(store: &Store) -> (u64, u64) {
         .read(|db| {
             // The validity of cached totals is checked at the first use in a read.
             db.version(TableGroup::Posts);
-            let before = db.statements();
+            let before = db.statement_count();
             let total = crate::posts::query(db, &q)?.total.unwrap();
-            Ok((total, db.statements() - before))
+            Ok((total, db.statement_count() - before))
         })
         .unwrap()
 }
@@ -356,8 +356,8 @@ fn options_are_cached_until_a_write() {
     let get = || {
         let read = |db: &mut crate::Db| {
             db.version(TableGroup::Options);
-            let before = db.statements();
-            Ok((options::get(db, "a")?, db.statements() - before))
+            let before = db.statement_count();
+            Ok((options::get(db, "a")?, db.statement_count() - before))
         };
         store.read(read).unwrap()
     };

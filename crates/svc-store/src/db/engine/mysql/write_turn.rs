@@ -37,7 +37,7 @@ const CLUSTER_GATE_OPTION: &str = "rest_server_write_gate";
 
 /// The slots for writers of this process.
 pub(crate) struct WriterSlots {
-    places: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
     waiting: Arc<AtomicUsize>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct WriterSlot(#[expect(dead_code, reason = "held until it is drop
 impl WriterSlots {
     /// Slots for writers of a pool with this many connections.
     pub(crate) fn of(connections: usize) -> Self {
-        WriterSlots { places: Arc::new(Semaphore::new((connections / 4).clamp(1, 4))), waiting: Arc::default() }
+        WriterSlots { slots: Arc::new(Semaphore::new((connections / 4).clamp(1, 4))), waiting: Arc::default() }
     }
 
     /// Waits for a slot in order of arrival.
@@ -56,8 +56,8 @@ impl WriterSlots {
     /// [`StoreError::Busy`] if too many writers are waiting.
     pub(crate) async fn turn(&self) -> Result<WriterSlot> {
         let _waiting = WaitingGuard::enter(&self.waiting)?;
-        let place = Arc::clone(&self.places).acquire_owned().await;
-        place.map(WriterSlot).map_err(|_| StoreError::Unavailable("the store is closing".to_owned()))
+        let slot = Arc::clone(&self.slots).acquire_owned().await;
+        slot.map(WriterSlot).map_err(|_| StoreError::Unavailable("the store is closing".to_owned()))
     }
 
     /// Like [`Self::turn`], for threads that may block.
