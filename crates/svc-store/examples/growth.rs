@@ -120,7 +120,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (Some(url), Some(n)) = (args.next(), args.next()) else { return Err("growth DATABASE N_POSTS".into()) };
     let n: u64 = n.parse()?;
     let mut config = StoreConfig::new(url.parse()?);
-    config.read_limit = None;
+    config.read_timeout = None;
     let store = Store::open(&config)?;
     let list = PostQuery::published("post", 10);
     let last = list.clone().offset(n.saturating_sub(1));

@@ -6,6 +6,7 @@ mod db;
 mod error;
 mod export;
 mod query;
+mod slugs;
 mod store;
 mod stored_text;
 mod tables;

@@ -471,14 +471,14 @@ pub fn unique_slug(db: &mut Db, slug: &str, taxonomy: &str, parent: TermId, term
     while !above.is_none() && seen.insert(above) && seen.len() < 100 {
         let Some(ancestor) = get(db, above, Some(taxonomy))? else { break };
         slug = format!("{slug}-{}", ancestor.slug);
-        slug.truncate(crate::query::truncate_slug(&slug, 200).len());
+        slug.truncate(crate::slugs::truncate_slug(&slug, 200).len());
         if taken(db, &[slug.clone()], term)?.is_empty() {
             return Ok(slug);
         }
         above = ancestor.parent;
     }
     // A numbered slug counts as taken even if the term itself has it.
-    crate::query::free_slug(&slug, 200, |slugs| {
+    crate::slugs::free_slug(&slug, 200, |slugs| {
         let is_plain = matches!(slugs, [only] if *only == slug);
         taken(db, slugs, if is_plain { term } else { TermId(0) })
     })

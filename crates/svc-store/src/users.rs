@@ -302,7 +302,7 @@ pub fn posts_of(db: &mut Db, id: UserId, post_types: &[&str]) -> Result<Vec<Post
 /// `user` is the user that the slug is for, who may already have it (0 for a new one).
 pub fn unique_slug(db: &mut Db, slug: &str, user: UserId) -> Result<String> {
     // The column stores at most fifty characters.
-    crate::query::free_slug(slug, 50, |slugs| {
+    crate::slugs::free_slug(slug, 50, |slugs| {
         let mut s = Query::select();
         s.column("user_nicename").from(db.table("users")).and_where(Expr::col("ID").ne(user.0));
         s.and_where(Expr::col("user_nicename").is_in(slugs.iter().map(String::as_str)));

@@ -9,7 +9,7 @@ use super::COLUMNS;
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
-use crate::query::FreeSlug;
+use crate::slugs::FreeSlug;
 use crate::{columns, comments, terms};
 
 /// Maximum length of a slug, in bytes.

@@ -123,7 +123,7 @@ fn concurrent_writers_and_readers() {
 fn slow_reads_time_out() {
     let (_, folder) = fixture::store();
     let mut config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")));
-    config.read_limit = Some(Duration::from_millis(50));
+    config.read_timeout = Some(Duration::from_millis(50));
     let store = Store::open(&config).unwrap();
     let start = Instant::now();
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n";
@@ -138,7 +138,7 @@ fn busy_without_a_free_connection() {
     let (_, folder) = fixture::store();
     let mut config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")));
     config.readers = 1;
-    config.wait = Duration::from_millis(10);
+    config.wait_timeout = Duration::from_millis(10);
     let store = Store::open(&config).unwrap();
     let read = || store.read(|_| Ok(()));
     let inner = store.read(|_| Ok(std::thread::scope(|threads| threads.spawn(read).join().unwrap()))).unwrap();
@@ -155,7 +155,7 @@ async fn requests_wait_longer_after_a_write() {
     let (_, folder) = fixture::store();
     let mut config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")));
     config.readers = 1;
-    config.wait = Duration::from_millis(10);
+    config.wait_timeout = Duration::from_millis(10);
     let store = Store::open(&config).unwrap();
     let (taken, holds) = std::sync::mpsc::channel();
     let (release, released) = std::sync::mpsc::channel::<()>();

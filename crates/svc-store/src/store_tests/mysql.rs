@@ -151,7 +151,7 @@ fn errors_are_distinguished() {
     assert!(matches!(too_long, Err(StoreError::Other(_))), "values must not be truncated silently: {too_long:?}");
 
     let mut short = config.clone();
-    short.read_limit = Some(Duration::from_millis(200));
+    short.read_timeout = Some(Duration::from_millis(200));
     let slow = Store::open(&short).unwrap().read(|db| db.conn.query("SELECT SLEEP(5)", &[], &mut |_| Ok(())));
     assert!(matches!(slow, Err(StoreError::Deadline)), "{slow:?}");
 

@@ -62,7 +62,7 @@ impl SqlitePool {
         let (marker, unclean) = if temporary { (None, false) } else { ShutdownMarker::open(path) };
         let durable = config.durable && !temporary;
         create_private(path);
-        let writer = open_when_free(path, Mode::Write { durable }, config.wait)?;
+        let writer = open_when_free(path, Mode::Write { durable }, config.wait_timeout)?;
         let guard = FileGuard::new(path);
         if unclean {
             tracing::warn!(database = %path.display(), "unclean shutdown detected: checking the database for corruption");
@@ -76,18 +76,18 @@ impl SqlitePool {
         let n_readers = if config.readers == 0 { processors } else { config.readers };
         let mut idle = Vec::with_capacity(n_readers);
         for _ in 0..n_readers {
-            let conn = open_when_free(path, Mode::Read, config.wait)?;
+            let conn = open_when_free(path, Mode::Read, config.wait_timeout)?;
             let deadline = conn.deadline.clone();
             let db = Db::new(Box::new(conn), prefix.clone(), shared.clone());
             idle.push(PooledReader { db, deadline, data_version: None });
         }
         Ok(SqlitePool {
             idle: Mutex::new(IdleReaders { readers: idle, n_waiting: 0 }),
-            change_watch: Mutex::new(Some(open_when_free(path, Mode::Read, config.wait)?)),
+            change_watch: Mutex::new(Some(open_when_free(path, Mode::Read, config.wait_timeout)?)),
             freed: Condvar::new(),
             writer: Writer::start(writer, guard),
-            wait: config.wait,
-            read_limit: config.read_limit,
+            wait: config.wait_timeout,
+            read_limit: config.read_timeout,
             path: path.to_owned(),
             temporary,
             marker,
