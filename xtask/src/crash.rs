@@ -142,7 +142,7 @@ impl Run {
         let store = self.store()?;
         store.check()?;
         let written = self.tally.written().clone();
-        let query = posts::PostQuery { limit: None, ..posts::PostQuery::published("post", 1) };
+        let query = posts::PostQuery::published("post", 1).limit(None);
         let (rows, of_posts) = store.read(|db| {
             let ids = posts::query(db, &query)?.ids;
             Ok((posts::get_many(db, &ids)?, terms::of_objects(db, &ids)?))

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 use svc_model::UserId;
 
-use crate::{AuthError, NoRandomness, Secret, password, secret::random_text, stored::integer};
+use crate::{AuthError, RandomSourceError, Secret, password, secret::random_text, stored::integer};
 
 /// User meta key of the list.
 pub const META_KEY: &str = "_application_passwords";
@@ -53,11 +53,11 @@ impl ApplicationPassword {
     /// Creates an application password and returns it with the generated plain text, which is not stored.
     ///
     /// # Errors
-    /// [`NoRandomness`] if the operating system provides no random bytes.
-    pub fn generate(name: &str, app_id: &str, now: i64) -> Result<(Self, Secret), NoRandomness> {
+    /// [`RandomSourceError`] if the operating system provides no random bytes.
+    pub fn generate(name: &str, app_id: &str, now: i64) -> Result<(Self, Secret), RandomSourceError> {
         let plain = random_text(LENGTH)?;
         let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+        getrandom::fill(&mut bytes).map_err(|_| RandomSourceError)?;
         let item = ApplicationPassword {
             uuid: uuid::Builder::from_random_bytes(bytes).into_uuid().to_string(),
             app_id: app_id.to_owned(),

@@ -13,7 +13,7 @@ use crate::{
 
 /// Seconds after its expiration during which a cookie is still accepted for POST and `admin-ajax` requests, so that
 /// users do not lose what they typed.
-pub const GRACE: i64 = 3600;
+pub const GRACE_PERIOD: i64 = 3600;
 
 /// Maximum length of a cookie, in bytes. A login has at most 60 characters.
 const MAX_COOKIE: usize = 1024;
@@ -182,7 +182,7 @@ impl<'a> AuthCookie<'a> {
     /// # Errors
     /// [`CookieFailure::Expired`].
     pub fn current(&self, now: i64, grace: bool) -> Result<(), CookieFailure> {
-        let until = if grace { self.expires().saturating_add(GRACE) } else { self.expires() };
+        let until = if grace { self.expires().saturating_add(GRACE_PERIOD) } else { self.expires() };
         if until < now { Err(CookieFailure::Expired) } else { Ok(()) }
     }
 
@@ -270,8 +270,8 @@ mod tests {
         assert_eq!(check(cookie, in_, Some(account), NOW, false), Ok(false));
         assert_eq!(check(cookie, in_, Some(account), NOW + 1, false), Err(Expired));
         assert_eq!(check(cookie, in_, Some(account), NOW + 1, true), Ok(true));
-        assert_eq!(check(cookie, in_, Some(account), NOW + GRACE, true), Ok(true));
-        assert_eq!(check(cookie, in_, Some(account), NOW + GRACE + 1, true), Err(Expired));
+        assert_eq!(check(cookie, in_, Some(account), NOW + GRACE_PERIOD, true), Ok(true));
+        assert_eq!(check(cookie, in_, Some(account), NOW + GRACE_PERIOD + 1, true), Err(Expired));
         assert_eq!(check(cookie, in_, None, NOW, false), Err(BadUsername));
         assert_eq!(check(cookie, Scheme::Auth, Some(account), NOW, false), Err(BadHash));
         let changed = Account { password: "$wp$2y$10$other", ..account };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    NoRandomness, crypto,
+    RandomSourceError, crypto,
     secret::{Secret, random_text},
 };
 
@@ -136,8 +136,8 @@ impl Keys {
     /// Generates a value for a setting: 64 random letters and digits (380 bits).
     ///
     /// # Errors
-    /// [`NoRandomness`] if the operating system provides no random bytes.
-    pub fn generate_setting() -> Result<Secret, NoRandomness> {
+    /// [`RandomSourceError`] if the operating system provides no random bytes.
+    pub fn generate_setting() -> Result<Secret, RandomSourceError> {
         random_text(64)
     }
 

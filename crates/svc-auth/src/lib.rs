@@ -2,7 +2,6 @@
 
 pub mod application_password;
 pub mod basic;
-mod caller;
 pub mod caps;
 pub mod cookie;
 mod crypto;
@@ -16,9 +15,9 @@ mod secret;
 pub mod session;
 mod stored;
 
-pub use caller::Caller;
+pub use caps::Caller;
 pub use error::AuthError;
 pub use keys::{Keys, Scheme};
-pub use secret::{NoRandomness, Secret, random_text};
+pub use secret::{RandomSourceError, Secret, random_text};
 /// The brand, which cookie names and the nonce action depend on.
 pub use svc_brand::Brand;

@@ -19,7 +19,7 @@ use md5::{Digest, Md5};
 
 use crate::{
     crypto,
-    secret::{NoRandomness, random_text},
+    secret::{RandomSourceError, random_text},
 };
 
 /// Maximum password length for slow hashes, in bytes. Longer passwords never match.
@@ -185,7 +185,7 @@ const POST_PASSWORD: &str = "$P$B";
 ///
 /// # Errors
 /// If the operating system provides no random bytes.
-pub fn post_password_cookie(password: &[u8]) -> Result<String, NoRandomness> {
+pub fn post_password_cookie(password: &[u8]) -> Result<String, RandomSourceError> {
     let salt = random_text(8)?;
     let head = format!("{POST_PASSWORD}{}", salt.expose());
     Ok(format!("{head}{}", phpass_digest(salt.expose().as_bytes(), password, 13)))

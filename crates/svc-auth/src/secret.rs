@@ -34,27 +34,27 @@ impl Eq for Secret {}
 
 /// The operating system provided no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoRandomness;
+pub struct RandomSourceError;
 
-impl std::fmt::Display for NoRandomness {
+impl std::fmt::Display for RandomSourceError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("the operating system provided no random bytes")
     }
 }
 
-impl std::error::Error for NoRandomness {}
+impl std::error::Error for RandomSourceError {}
 
 const ALPHABET: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 /// Generates `length` uniformly distributed ASCII letters and digits (5.95 bits each).
 ///
 /// # Errors
-/// [`NoRandomness`] if the operating system provides no random bytes.
-pub fn random_text(length: usize) -> Result<Secret, NoRandomness> {
+/// [`RandomSourceError`] if the operating system provides no random bytes.
+pub fn random_text(length: usize) -> Result<Secret, RandomSourceError> {
     let mut text = String::with_capacity(length);
     let mut bytes = [0u8; 64];
     while text.len() < length {
-        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+        getrandom::fill(&mut bytes).map_err(|_| RandomSourceError)?;
         // 248 is the largest multiple of 62 that fits in a byte. Larger values would bias the result.
         let unbiased = bytes.iter().filter(|b| **b < 248).map(|b| char::from(ALPHABET[usize::from(*b % 62)]));
         text.extend(unbiased.take(length - text.len()));

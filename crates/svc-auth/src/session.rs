@@ -5,7 +5,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use crate::{NoRandomness, Secret, crypto, secret::random_text, stored::integer};
+use crate::{RandomSourceError, Secret, crypto, secret::random_text, stored::integer};
 
 /// Lifetime of a session in seconds.
 pub const LIFETIME: i64 = 2 * 86_400;
@@ -19,8 +19,8 @@ const MAX_SESSIONS: usize = 500;
 /// Generates a random session token: 43 letters and digits, 256 bits.
 ///
 /// # Errors
-/// [`NoRandomness`] if the operating system provides no random bytes.
-pub fn new_token() -> Result<Secret, NoRandomness> {
+/// [`RandomSourceError`] if the operating system provides no random bytes.
+pub fn new_token() -> Result<Secret, RandomSourceError> {
     random_text(43)
 }
 
@@ -82,7 +82,7 @@ impl Session {
     }
 
     /// Returns whether the session is valid at `now` (seconds since the epoch).
-    pub fn is_live(&self, now: i64) -> bool {
+    pub fn is_active(&self, now: i64) -> bool {
         self.expiration >= now
     }
 }
@@ -106,7 +106,7 @@ impl Sessions {
 
     /// The session of a token, if it is valid.
     pub fn get(&self, token: &str, now: i64) -> Option<&Session> {
-        self.0.get(&verifier(token)).filter(|s| s.is_live(now))
+        self.0.get(&verifier(token)).filter(|s| s.is_active(now))
     }
 
     /// Returns whether a token's session is valid.
@@ -115,8 +115,8 @@ impl Sessions {
     }
 
     /// The valid sessions with their verifiers, oldest first.
-    pub fn live(&self, now: i64) -> impl Iterator<Item = (&str, &Session)> {
-        self.0.iter().filter(move |(_, s)| s.is_live(now)).map(|(v, s)| (v.as_str(), s))
+    pub fn active(&self, now: i64) -> impl Iterator<Item = (&str, &Session)> {
+        self.0.iter().filter(move |(_, s)| s.is_active(now)).map(|(v, s)| (v.as_str(), s))
     }
 
     /// Starts a session, replacing one with the same token. Expired sessions are removed.
@@ -136,7 +136,7 @@ impl Sessions {
         self.0.shift_remove(&verifier(token));
     }
 
-    /// Ends the session with this verifier, as returned by [`Sessions::live`]. Returns whether it existed.
+    /// Ends the session with this verifier, as returned by [`Sessions::active`]. Returns whether it existed.
     pub fn remove_verifier(&mut self, verifier: &str) -> bool {
         self.0.shift_remove(verifier).is_some()
     }
@@ -164,7 +164,7 @@ impl Sessions {
     }
 
     fn prune(&mut self, now: i64) {
-        self.0.retain(|_, s| s.is_live(now));
+        self.0.retain(|_, s| s.is_active(now));
     }
 }
 
@@ -226,7 +226,7 @@ mod tests {
         sessions.insert("d", until(30), 11);
         sessions.remove_others("d", 11);
         assert!(!sessions.verify("c", 11) && sessions.verify("d", 11));
-        let verifier = sessions.live(11).next().unwrap().0.to_owned();
+        let verifier = sessions.active(11).next().unwrap().0.to_owned();
         assert!(sessions.remove_verifier(&verifier) && !sessions.remove_verifier(&verifier));
         assert_eq!(sessions.to_value(), None);
     }

@@ -112,12 +112,8 @@ impl Controller for NavigationFallback {
 
 /// The latest published navigation menu.
 fn latest(db: &mut Db) -> SiteResult<Option<Post>> {
-    let query = PostQuery {
-        post_types: vec![TYPE.to_owned()],
-        statuses: vec!["publish".to_owned()],
-        limit: Some(1),
-        ..PostQuery::default()
-    };
+    let query =
+        PostQuery::default().post_types(vec![TYPE.to_owned()]).statuses(vec!["publish".to_owned()]).limit(Some(1));
     let found = posts::query(db, &query)?;
     Ok(posts::get_many(db, &found.ids)?.pop())
 }

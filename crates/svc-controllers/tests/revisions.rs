@@ -259,11 +259,8 @@ async fn concurrent_runs_publish_each_scheduled_post_once() {
     }
     let now = "2091-01-01T00:00:00".parse().unwrap();
     let (one, two) = tokio::join!(schedule::publish_due(&h.site.site, now), schedule::publish_due(&h.site.site, now));
-    let of_status = |status: &str| PostQuery {
-        post_types: vec!["post".to_owned()],
-        statuses: vec![status.to_owned()],
-        total: true,
-        ..PostQuery::default()
+    let of_status = |status: &str| {
+        PostQuery::default().post_types(vec!["post".to_owned()]).statuses(vec![status.to_owned()]).total(true)
     };
     let count = |status: &str| h.site.read(|db| Ok(posts::query(db, &of_status(status))?.total)).unwrap();
     assert_eq!(count("future"), Some(1), "the scheduled post of the fixture is not due");

@@ -19,7 +19,7 @@ use svc_auth::{
 use svc_controllers::RestSite;
 use svc_model::{User, UserId};
 use svc_site::{Settings, SiteResult};
-use svc_store::{Db, Family, Meta, MetaKind, StoreError, StoredText, meta, options, users};
+use svc_store::{Db, Meta, MetaKind, StoreError, StoredText, TableGroup, meta, options, users};
 
 /// Key of the user meta with the sessions.
 pub const SESSIONS: &str = "session_tokens";
@@ -38,7 +38,7 @@ pub struct Identities {
     pub keys: Keys,
     /// Derived from the latest options.
     current: ArcSwapOption<LoginSettings>,
-    /// Cached users with the data version ([`Family::Users`]) of the lookup.
+    /// Cached users with the data version ([`TableGroup::Users`]) of the lookup.
     subjects: Cache<(LookupBy, String), (i64, Arc<Subject>)>,
 }
 
@@ -186,7 +186,7 @@ impl Identities {
         (by, name): (LookupBy, &str),
         look_up: impl FnOnce(&mut Db) -> Result<Option<Subject>, StoreError>,
     ) -> Result<Option<Arc<Subject>>, StoreError> {
-        let version = db.version(Family::Users);
+        let version = db.version(TableGroup::Users);
         let key = (by, name.to_owned());
         if let (Some(version), Some((of, subject))) = (version, self.subjects.get(&key))
             && of == version

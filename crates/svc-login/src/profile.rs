@@ -149,7 +149,7 @@ impl LoginPages {
             until: day(session.expiration),
             verifier: verifier.to_owned(),
         };
-        Ok(stored.live(self.identities.now()).map(row).collect())
+        Ok(stored.active(self.identities.now()).map(row).collect())
     }
 
     async fn change(&self, parts: &LoginRequest, session: &UserSession, form: &Form) -> Page {

@@ -2,6 +2,7 @@
 
 mod comment;
 mod ids;
+mod meta_kind;
 mod post;
 mod post_status;
 mod post_type;
@@ -11,6 +12,7 @@ mod user;
 
 pub use comment::Comment;
 pub use ids::{CommentId, PostId, TermId, TermTaxonomyId, UserId};
+pub use meta_kind::MetaKind;
 pub use post::Post;
 pub use post_status::{PostStatus, PostStatuses};
 pub use post_type::{PostType, PostTypeCaps, PostTypes, RestController};

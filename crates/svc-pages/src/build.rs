@@ -96,14 +96,12 @@ impl PageBuilder<'_> {
 
     /// The site's top-level pages.
     fn menu(&mut self, here: Option<&str>) -> SiteResult<Vec<Link>> {
-        let query = PostQuery {
-            post_types: vec!["page".to_owned()],
-            statuses: vec!["publish".to_owned()],
-            parent_in: vec![PostId(0)],
-            order_by: vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
-            limit: Some(MENU_LENGTH),
-            ..PostQuery::default()
-        };
+        let query = PostQuery::default()
+            .post_types(vec!["page".to_owned()])
+            .statuses(vec!["publish".to_owned()])
+            .parent_in(vec![PostId(0)])
+            .order_by(vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)])
+            .limit(Some(MENU_LENGTH));
         let ids = posts::query(self.db, &query)?.ids;
         let pages = posts::get_many(self.db, &ids)?;
         let link = |page: &Post| {
@@ -220,15 +218,13 @@ impl PageBuilder<'_> {
     }
 
     fn comments(&mut self, post: PostId) -> SiteResult<Vec<CommentView>> {
-        let query = CommentQuery {
-            posts: vec![post],
-            approved: vec!["1".to_owned()],
-            types: vec!["comment".to_owned()],
-            order_by: CommentOrderBy::DateGmt,
-            order: Order::Asc,
-            limit: Some(MAX_COMMENTS),
-            ..CommentQuery::default()
-        };
+        let query = CommentQuery::default()
+            .posts(vec![post])
+            .approved(vec!["1".to_owned()])
+            .types(vec!["comment".to_owned()])
+            .order_by(CommentOrderBy::DateGmt)
+            .order(Order::Asc)
+            .limit(Some(MAX_COMMENTS));
         let ids = comments::query(self.db, &query)?.ids;
         let rows = comments::get_many(self.db, &ids)?;
         let view = |c: &svc_model::Comment| CommentView {

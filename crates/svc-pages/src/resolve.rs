@@ -103,7 +103,7 @@ impl PageResolver<'_> {
         if self.has_front_page() && lookup.feed.is_none() {
             return Ok(self.singles().front()?.map_or(PageTarget::NotFound, |p| PageTarget::Front(Box::new(p))));
         }
-        let query = PostQuery { post_types: vec!["post".to_owned()], ..self.newest(lookup) };
+        let query = self.newest(lookup).post_types(vec!["post".to_owned()]);
         let mut list = self.list(ListSubject::Home, query, lookup)?;
         if list.number == 1 && !list.feed {
             self.prepend_sticky(&mut list)?;
@@ -128,14 +128,12 @@ impl PageResolver<'_> {
     /// The query that all lists have in common.
     fn newest(&self, lookup: &Lookup) -> PostQuery {
         let limit = self.page_size(lookup);
-        PostQuery {
-            statuses: self.site.statuses.public_names().into_iter().map(str::to_owned).collect(),
-            order_by: vec![(PostOrderBy::Date, Order::Desc)],
-            limit: Some(limit),
-            offset: lookup.paged.max(1).saturating_sub(1).saturating_mul(limit).min(i64::MAX as u64),
-            total: true,
-            ..PostQuery::default()
-        }
+        PostQuery::default()
+            .statuses(self.site.statuses.public_names().into_iter().map(str::to_owned).collect())
+            .order_by(vec![(PostOrderBy::Date, Order::Desc)])
+            .limit(Some(limit))
+            .offset(lookup.paged.max(1).saturating_sub(1).saturating_mul(limit).min(i64::MAX as u64))
+            .total(true)
     }
 
     fn page_size(&self, lookup: &Lookup) -> u64 {

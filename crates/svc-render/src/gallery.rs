@@ -96,15 +96,13 @@ impl Galleries {
             return Ok(None);
         }
         if !parents.is_empty() {
-            let query = PostQuery {
-                post_types: vec!["attachment".to_owned()],
-                statuses: vec!["inherit".to_owned()],
-                mime_types: vec!["image".to_owned()],
-                parent_in: parents,
-                order_by: vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Id, Order::Asc)],
-                limit: Some(MAX_IMAGES),
-                ..PostQuery::default()
-            };
+            let query = PostQuery::default()
+                .post_types(vec!["attachment".to_owned()])
+                .statuses(vec!["inherit".to_owned()])
+                .mime_types(vec!["image".to_owned()])
+                .parent_in(parents)
+                .order_by(vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Id, Order::Asc)])
+                .limit(Some(MAX_IMAGES));
             named.extend(posts::query(db, &query)?.ids);
         }
         named.truncate(MAX_IMAGES as usize);

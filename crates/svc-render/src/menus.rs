@@ -24,8 +24,7 @@ const MAX_DEPTH: usize = 20;
 /// # Errors
 /// Errors of the store.
 pub(crate) fn render_menu(db: &mut Db, site: &SiteRenderer, settings: &Settings, menu: &Term) -> SiteResult<String> {
-    let mut query =
-        PostQuery { order_by: vec![(PostOrderBy::MenuOrder, Order::Asc)], ..PostQuery::published(ITEM, MAX_ITEMS) };
+    let mut query = PostQuery::published(ITEM, MAX_ITEMS).order_by(vec![(PostOrderBy::MenuOrder, Order::Asc)]);
     let clause = TaxClause { taxonomy: MENU.to_owned(), terms: vec![menu.id], ..TaxClause::default() };
     query.tax.clauses = vec![clause];
     let ids = posts::query(db, &query)?.ids;

@@ -68,13 +68,11 @@ pub fn ends_element(css: &str) -> bool {
 /// The post with a theme's global styles.
 fn find(db: &mut Db, stylesheet: &str) -> SiteResult<Option<PostId>> {
     let Some(term) = terms::by_name(db, stylesheet, THEME)?.into_iter().next() else { return Ok(None) };
-    let query = PostQuery {
-        post_types: vec![POST_TYPE.to_owned()],
-        statuses: vec!["publish".to_owned()],
-        tax: Clauses { clauses: vec![of_term(THEME, term.id)], ..Clauses::default() },
-        limit: Some(1),
-        ..PostQuery::default()
-    };
+    let query = PostQuery::default()
+        .post_types(vec![POST_TYPE.to_owned()])
+        .statuses(vec!["publish".to_owned()])
+        .tax(Clauses { clauses: vec![of_term(THEME, term.id)], ..Clauses::default() })
+        .limit(Some(1));
     Ok(posts::query(db, &query)?.ids.first().copied())
 }
 
@@ -83,12 +81,10 @@ fn find(db: &mut Db, stylesheet: &str) -> SiteResult<Option<PostId>> {
 /// # Errors
 /// Errors of the store.
 pub fn of_themes(db: &mut Db) -> SiteResult<HashMap<String, PostId>> {
-    let query = PostQuery {
-        post_types: vec![POST_TYPE.to_owned()],
-        statuses: vec!["publish".to_owned()],
-        limit: Some(MAX_THEMES),
-        ..PostQuery::default()
-    };
+    let query = PostQuery::default()
+        .post_types(vec![POST_TYPE.to_owned()])
+        .statuses(vec!["publish".to_owned()])
+        .limit(Some(MAX_THEMES));
     let ids = posts::query(db, &query)?.ids;
     let mut terms = terms::of_objects(db, &ids)?;
     let mut found = HashMap::new();

@@ -223,7 +223,7 @@ fn meta_changes(
     let access = Access::of_posts(site, settings, tx, std::slice::from_ref(post))?;
     let may = |cap: &str, key: &str| {
         editor.caller.can_post(PostCap::Edit, post, &access)
-            && editor.caller.can(cap, Object::Meta(svc_auth::caps::MetaKind::Post, post.id.0, key), &access)
+            && editor.caller.can(cap, Object::Meta(MetaKind::Post, post.id.0, key), &access)
     };
     let rights = MetaRights { edit: &|key| may("edit_post_meta", key), delete: &|key| may("delete_post_meta", key) };
     Ok(site.meta.changes("post", &post.post_type, stored, &Value::Object(edited_fields), &rights, editor.caller)?)

@@ -248,7 +248,7 @@ impl Site {
     }
 
     fn settings_now(&self) -> Result<Arc<Settings>, Error> {
-        let Some(state) = self.store.state() else { return self.read(|db| self.settings_in(db)) };
+        let Some(state) = self.store.data_version() else { return self.read(|db| self.settings_in(db)) };
         if let Some(known) = &*self.last_settings.load()
             && known.0 == state
         {

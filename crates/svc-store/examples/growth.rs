@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use svc_model::{Post, PostId, TermId};
 use svc_store::import::ImportOptions;
 use svc_store::posts::{self, Clauses, PostQuery, TaxClause};
-use svc_store::{MetaKind, Store, StoreConfig, StoreError, meta, schema, terms};
+use svc_store::{MetaKind, Store, StoreConfig, StoreError, create_table_statements, meta, terms};
 
 /// Number of categories: the first contains half of all posts, the second a quarter, and so on; the last has ten.
 const N_CATEGORIES: u64 = 10;
@@ -30,7 +30,7 @@ struct Dump {
 
 impl Dump {
     fn new(n: u64) -> Self {
-        let mut head = schema::dump_head("wp_");
+        let mut head = create_table_statements("wp_");
         head += "INSERT INTO `wp_users` (`ID`,`user_login`) VALUES (1,'admin');\n";
         for c in 1..=N_CATEGORIES {
             let count = n >> c;
@@ -120,10 +120,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (Some(url), Some(n)) = (args.next(), args.next()) else { return Err("growth DATABASE N_POSTS".into()) };
     let n: u64 = n.parse()?;
     let mut config = StoreConfig::new(url.parse()?);
-    config.read_limit = None;
+    config.read_timeout = None;
     let store = Store::open(&config)?;
     let list = PostQuery::published("post", 10);
-    let last = PostQuery { offset: n.saturating_sub(1), ..list.clone() };
+    let last = list.clone().offset(n.saturating_sub(1));
     // Reuse a site of this size: a server is still busy after loading.
     if !store.read(|db| posts::query(db, &last)).is_ok_and(|page| !page.ids.is_empty()) {
         let start = Instant::now();
@@ -132,17 +132,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("loaded {} rows in {:.1} s", report.rows(), start.elapsed().as_secs_f64());
     }
 
-    let category = |id: i64, offset: u64| PostQuery {
-        tax: Clauses {
-            clauses: vec![TaxClause {
-                taxonomy: "category".to_owned(),
-                terms: vec![TermId(id)],
-                ..TaxClause::default()
-            }],
-            ..Clauses::default()
-        },
-        offset,
-        ..list.clone()
+    let category = |id: i64, offset: u64| {
+        list.clone()
+            .tax(Clauses {
+                clauses: vec![TaxClause {
+                    taxonomy: "category".to_owned(),
+                    terms: vec![TermId(id)],
+                    ..TaxClause::default()
+                }],
+                ..Clauses::default()
+            })
+            .offset(offset)
     };
     let middle = n / 2;
     let new = Post {
@@ -166,9 +166,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("list, few in category", median(|| page(&store, &category(N_CATEGORIES.cast_signed(), 0)))?),
         ("by id", median(|| store.read(|db| posts::get(db, PostId(middle.cast_signed())).map(drop)))?),
         ("by slug", median(|| store.read(|db| posts::by_slug(db, &slug, &["post"]).map(drop)))?),
-        ("deep page", median(|| page(&store, &PostQuery { offset: middle, ..list.clone() }))?),
-        ("last page", median(|| page(&store, &PostQuery { offset: n - 20, ..list.clone() }))?),
-        ("search", median(|| page(&store, &PostQuery { search: Some("Title 77".to_owned()), ..list.clone() }))?),
+        ("deep page", median(|| page(&store, &list.clone().offset(middle)))?),
+        ("last page", median(|| page(&store, &list.clone().offset(n - 20)))?),
+        ("search", median(|| page(&store, &list.clone().search(Some("Title 77".to_owned()))))?),
         ("create", median(create)?),
         ("create, then list", median(|| create().and_then(|()| page(&store, &list)))?),
     ];

@@ -4,7 +4,7 @@
 use sea_query::Expr;
 use svc_model::{CommentId, PostId, Stamp, TermId, TermTaxonomyId, UserId};
 
-use crate::engine::Row;
+use crate::db::{Charset, Row};
 use crate::error::Result;
 use crate::stamp;
 
@@ -29,15 +29,6 @@ pub(crate) enum Written {
     Never,
 }
 
-/// The characters that the text columns of a site can store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Charset {
-    /// All of Unicode.
-    Full,
-    /// The Basic Multilingual Plane (`utf8mb3`).
-    Basic,
-}
-
 /// Declares the columns of an entity, one per line: name, field, kind ([`ColumnKind`]), and which statements write it
 /// ([`Written`], `Always` if omitted). Defines `COLUMNS` and the function `read`, which reads a row of these columns.
 /// Every field of the entity must be listed.
@@ -53,7 +44,7 @@ macro_rules! columns {
             }),+
         ];
 
-        fn read(row: &$crate::engine::Row<'_>) -> $crate::error::Result<$entity> {
+        fn read(row: &$crate::db::Row<'_>) -> $crate::error::Result<$entity> {
             #[expect(non_camel_case_types, reason = "the variants are the fields")]
             enum Position {
                 $($field),+

@@ -79,11 +79,11 @@ pub enum CommentAuthor {
 /// ignored.
 pub fn last_comment_time(
     db: &mut Db,
-    writer: &CommentAuthor,
+    author: &CommentAuthor,
     email: &str,
     since: NaiveDateTime,
 ) -> Result<Option<NaiveDateTime>> {
-    let is_author = match writer {
+    let is_author = match author {
         CommentAuthor::User(id) => Expr::col("user_id").eq(id.0),
         CommentAuthor::Guest(ip) => Expr::col("comment_author_IP").eq(ip.as_str()),
     };
@@ -143,7 +143,7 @@ mod tests {
     fn duplicates_have_the_same_author_post_and_text() {
         fixture::on_each(|store| {
             let first = store.read(|db| comments::get(db, CommentId(506))).unwrap().unwrap();
-            let thrown = store.read(|db| comments::get(db, CommentId(505))).unwrap().unwrap();
+            let trashed = store.read(|db| comments::get(db, CommentId(505))).unwrap().unwrap();
             let rows = [
                 (first.clone(), true),
                 (Comment { author: "Other".to_owned(), ..first.clone() }, true),
@@ -151,7 +151,7 @@ mod tests {
                 (Comment { content: "else".to_owned(), ..first.clone() }, false),
                 (Comment { post: PostId(1000), ..first.clone() }, false),
                 (Comment { parent: CommentId(1), ..first }, false),
-                (thrown, false),
+                (trashed, false),
             ];
             for (comment, expected) in rows {
                 assert_eq!(store.read(|db| is_duplicate(db, &comment)).unwrap(), expected, "{comment:?}");
@@ -170,9 +170,9 @@ mod tests {
                 (CommentAuthor::Guest("203.0.113.1".to_owned()), "g11@example.org", at("2024-02-06 16:30:00")),
                 (CommentAuthor::Guest("203.0.113.1".to_owned()), "nobody@example.org", None),
             ];
-            for (writer, email, expected) in rows {
-                let last = store.read(|db| last_comment_time(db, &writer, email, since)).unwrap();
-                assert_eq!(last, expected, "{writer:?} {email}");
+            for (author, email, expected) in rows {
+                let last = store.read(|db| last_comment_time(db, &author, email, since)).unwrap();
+                assert_eq!(last, expected, "{author:?} {email}");
             }
         });
     }

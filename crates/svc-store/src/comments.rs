@@ -10,8 +10,8 @@ use crate::columns::{self, columns};
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
-use crate::posts::in_order;
-use crate::{Family, Order, Page, stamp};
+use crate::query::{in_order, list_query};
+use crate::{Order, Page, TableGroup, stamp};
 
 #[rustfmt::skip]
 columns! { Comment, &'static str;
@@ -76,53 +76,55 @@ pub enum CommentOrderBy {
     Type,
 }
 
-/// Conditions for a list of comments. Empty lists and `None` are no restriction.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CommentQuery {
-    /// Only comments on these posts.
-    pub posts: Vec<PostId>,
-    /// Only replies to these comments; 0 is top-level comments.
-    pub parent_in: Vec<CommentId>,
-    /// Excluded parents.
-    pub parent_not_in: Vec<CommentId>,
-    /// Only comments by these users.
-    pub author_in: Vec<UserId>,
-    /// Excluded users.
-    pub author_not_in: Vec<UserId>,
-    /// Only comments with this author e-mail address.
-    pub author_email: Option<String>,
-    /// Only comments in these stored states: `1`, `0`, `spam`, `trash`, …
-    pub approved: Vec<String>,
-    /// A user whose own pending comments are also listed, regardless of `approved`.
-    pub own_pending: Option<UserId>,
-    /// Only these stored types. `comment` also matches the empty text.
-    pub types: Vec<String>,
-    /// Excluded types.
-    pub types_exclude: Vec<String>,
-    /// Text to search for in author name, e-mail, URL, IP address and content.
-    pub search: Option<String>,
-    /// Only comments after this time, in the site's time zone.
-    pub after: Option<NaiveDateTime>,
-    /// Only comments before this time, in the site's time zone.
-    pub before: Option<NaiveDateTime>,
-    /// Only these ids.
-    pub include: Vec<CommentId>,
-    /// Excluded ids.
-    pub exclude: Vec<CommentId>,
-    /// Only comments on posts of these types.
-    pub post_types: Vec<String>,
-    /// Only comments on posts of these statuses.
-    pub post_statuses: Vec<String>,
-    /// Sort order.
-    pub order_by: CommentOrderBy,
-    /// Sort direction.
-    pub order: Order,
-    /// Maximum number of comments.
-    pub limit: Option<u64>,
-    /// Number of comments to skip.
-    pub offset: u64,
-    /// Whether to count all matches.
-    pub total: bool,
+list_query! {
+    /// Conditions for a list of comments. Empty lists and `None` are no restriction.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct CommentQuery {
+        /// Only comments on these posts.
+        pub posts: Vec<PostId>,
+        /// Only replies to these comments; 0 is top-level comments.
+        pub parent_in: Vec<CommentId>,
+        /// Excluded parents.
+        pub parent_not_in: Vec<CommentId>,
+        /// Only comments by these users.
+        pub author_in: Vec<UserId>,
+        /// Excluded users.
+        pub author_not_in: Vec<UserId>,
+        /// Only comments with this author e-mail address.
+        pub author_email: Option<String>,
+        /// Only comments in these stored states: `1`, `0`, `spam`, `trash`, …
+        pub approved: Vec<String>,
+        /// A user whose own pending comments are also listed, regardless of `approved`.
+        pub own_pending: Option<UserId>,
+        /// Only these stored types. `comment` also matches the empty text.
+        pub types: Vec<String>,
+        /// Excluded types.
+        pub types_exclude: Vec<String>,
+        /// Text to search for in author name, e-mail, URL, IP address and content.
+        pub search: Option<String>,
+        /// Only comments after this time, in the site's time zone.
+        pub after: Option<NaiveDateTime>,
+        /// Only comments before this time, in the site's time zone.
+        pub before: Option<NaiveDateTime>,
+        /// Only these ids.
+        pub include: Vec<CommentId>,
+        /// Excluded ids.
+        pub exclude: Vec<CommentId>,
+        /// Only comments on posts of these types.
+        pub post_types: Vec<String>,
+        /// Only comments on posts of these statuses.
+        pub post_statuses: Vec<String>,
+        /// Sort order.
+        pub order_by: CommentOrderBy,
+        /// Sort direction.
+        pub order: Order,
+        /// Maximum number of comments.
+        pub limit: Option<u64>,
+        /// Number of comments to skip.
+        pub offset: u64,
+        /// Whether to count all matches.
+        pub total: bool,
+    }
 }
 
 /// Returns the ids of a page of comments, and the total if requested.
@@ -138,29 +140,29 @@ pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
     conditions(db, q, &mut filtered);
     let mut page = filtered.clone();
     page.column(("c", "comment_ID"));
-    let way = sea_query::Order::from(q.order);
+    let direction = sea_query::Order::from(q.order);
     let (column, tie) = match q.order_by {
-        CommentOrderBy::Id => (None, way.clone()),
+        CommentOrderBy::Id => (None, direction.clone()),
         CommentOrderBy::Include => {
             let id = Expr::col(("c", "comment_ID"));
-            if let Some(place) = crate::query::list_position(&id, q.include.iter().map(|id| id.0)) {
-                page.order_by_expr(place, sea_query::Order::Asc);
+            if let Some(position) = crate::query::list_position(&id, q.include.iter().map(|id| id.0)) {
+                page.order_by_expr(position, sea_query::Order::Asc);
             }
             (None, sea_query::Order::Desc)
         }
-        CommentOrderBy::Date => (Some("comment_date"), way.clone()),
-        CommentOrderBy::DateGmt => (Some("comment_date_gmt"), way.clone()),
+        CommentOrderBy::Date => (Some("comment_date"), direction.clone()),
+        CommentOrderBy::DateGmt => (Some("comment_date_gmt"), direction.clone()),
         CommentOrderBy::Post => (Some("comment_post_ID"), sea_query::Order::Desc),
         CommentOrderBy::Parent => (Some("comment_parent"), sea_query::Order::Desc),
         CommentOrderBy::Type => (Some("comment_type"), sea_query::Order::Desc),
     };
     if let Some(column) = column {
-        page.order_by(("c", column), way);
+        page.order_by(("c", column), direction);
     }
     page.order_by(("c", "comment_ID"), tie);
     let of_posts = !q.post_types.is_empty() || !q.post_statuses.is_empty();
-    let families = if of_posts { &[Family::Comments, Family::Posts][..] } else { &[Family::Comments] };
-    crate::query::page(db, families, &filtered, page, (q.limit, q.offset, q.total), CommentId)
+    let groups = if of_posts { &[TableGroup::Comments, TableGroup::Posts][..] } else { &[TableGroup::Comments] };
+    crate::query::page(db, groups, &filtered, page, (q.limit, q.offset, q.total), CommentId)
 }
 
 fn conditions(db: &Db, q: &CommentQuery, s: &mut SelectStatement) {
@@ -255,7 +257,7 @@ pub fn insert(tx: &mut Tx, comment: &Comment) -> Result<CommentId> {
     insert.into_table(tx.table("comments")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
     let id = tx.execute(&insert)?.last_id;
-    crate::posts::recount_comments(tx, &[comment.post])?;
+    recount(tx, &[comment.post])?;
     Ok(CommentId(id))
 }
 
@@ -266,22 +268,22 @@ pub fn update(tx: &mut Tx, comment: &Comment) -> Result<bool> {
     update.table(tx.table("comments")).values(columns::updated(&COLUMNS, comment, tx.charset()));
     update.and_where(Expr::col("comment_ID").eq(comment.id.0));
     tx.execute(&update)?;
-    crate::posts::recount_comments(tx, &[before.post, comment.post])?;
+    recount(tx, &[before.post, comment.post])?;
     Ok(true)
 }
 
 /// Deletes a comment with its meta and returns it. Replies are attached to its parent.
 pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
     let Some(comment) = get(tx, id)? else { return Ok(None) };
-    let mut up = Query::update();
-    up.table(tx.table("comments")).value("comment_parent", comment.parent.0);
-    up.and_where(Expr::col("comment_parent").eq(id.0));
-    tx.execute(&up)?;
+    let mut replies = Query::update();
+    replies.table(tx.table("comments")).value("comment_parent", comment.parent.0);
+    replies.and_where(Expr::col("comment_parent").eq(id.0));
+    tx.execute(&replies)?;
     meta::delete_all(tx, MetaKind::Comment, &[id.0])?;
     let mut delete = Query::delete();
     delete.from_table(tx.table("comments")).and_where(Expr::col("comment_ID").eq(id.0));
     tx.execute(&delete)?;
-    crate::posts::recount_comments(tx, &[comment.post])?;
+    recount(tx, &[comment.post])?;
     Ok(Some(comment))
 }
 
@@ -300,6 +302,23 @@ pub(crate) fn delete_of_posts(tx: &mut Tx, posts: &[i64]) -> Result<()> {
         tx.execute(&comments)?;
     }
     Ok(())
+}
+
+/// Recounts the approved comments of posts, except notes, and stores the counts.
+fn recount(tx: &mut Tx, posts: &[PostId]) -> Result<()> {
+    if posts.is_empty() {
+        return Ok(());
+    }
+    let mut count = Query::select();
+    count.expr(Expr::cust("COUNT(*)")).from_as(tx.table("comments"), "c");
+    count.and_where(Expr::col(("c", "comment_post_ID")).equals((tx.table("posts"), "ID")));
+    count.and_where(Expr::col(("c", "comment_approved")).eq("1"));
+    count.and_where(Expr::col(("c", "comment_type")).ne("note"));
+    let mut update = Query::update();
+    update.table(tx.table("posts"));
+    update.value("comment_count", Expr::SubQuery(None, Box::new(count.into())));
+    update.and_where(Expr::col("ID").is_in(posts.iter().map(|id| id.0)));
+    tx.execute(&update).map(drop)
 }
 
 #[cfg(test)]

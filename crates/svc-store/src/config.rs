@@ -72,9 +72,9 @@ pub struct StoreConfig {
     /// Number of read connections. 0 uses the number of processors (MySQL: at least eight).
     pub readers: usize,
     /// Time limit for a statement within [`crate::Store::read`]; `None` is unlimited.
-    pub read_limit: Option<Duration>,
+    pub read_timeout: Option<Duration>,
     /// How long to wait for a free connection, for another writer, or for space in the write queue.
-    pub wait: Duration,
+    pub wait_timeout: Duration,
     /// Whether each commit waits for the disk, so that acknowledged writes survive a power failure (SQLite).
     pub durable: bool,
     /// How long list totals may be cached without validation, on MySQL servers where other processes may write.
@@ -88,8 +88,8 @@ impl StoreConfig {
             url,
             table_prefix: "wp_".to_owned(),
             readers: 0,
-            read_limit: Some(Duration::from_secs(10)),
-            wait: Duration::from_secs(5),
+            read_timeout: Some(Duration::from_secs(10)),
+            wait_timeout: Duration::from_secs(5),
             durable: true,
             staleness: Duration::ZERO,
         }

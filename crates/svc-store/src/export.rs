@@ -4,11 +4,10 @@
 
 use std::io::Write;
 
-use crate::db::Db;
-use crate::engine::dialect::Dialect;
+use crate::db::{Db, Dialect, engine};
 use crate::error::{Result, StoreError};
-use crate::schema::{ColumnType, TABLES, Table, quoted};
 use crate::store::Store;
+use crate::tables::{ColumnType, TABLES, Table, quoted};
 
 /// Length at which an `INSERT` statement ends, in bytes.
 const MAX_STATEMENT_BYTES: usize = 512 << 10;
@@ -41,6 +40,17 @@ impl Store {
     }
 }
 
+/// The statements of a dump that create the tables of a site with this prefix, for programs that generate sites.
+pub fn create_table_statements(prefix: &str) -> String {
+    let tables = TABLES.iter().map(|t| create_table(t, &format!("{prefix}{}", t.name)) + ";\n");
+    tables.collect()
+}
+
+/// The statement of a dump that creates the table with this full name.
+pub(crate) fn create_table(table: &Table, full_name: &str) -> String {
+    engine::sql(Dialect::MySql).create_table(table, full_name)
+}
+
 fn output_error(e: std::io::Error) -> StoreError {
     if e.kind() == std::io::ErrorKind::StorageFull { StoreError::Full } else { StoreError::Other(e.to_string()) }
 }
@@ -55,7 +65,7 @@ fn table_rows(
 ) -> Result<()> {
     let columns = column_names(db, full)?;
     let numeric: Vec<bool> = columns.iter().map(|c| is_number(table, c)).collect();
-    let mut create = table.create(Dialect::MySql, full);
+    let mut create = create_table(table, full);
     for added in
         columns.iter().filter(|c| table.columns.iter().all(|column_of_table| column_of_table.name != c.as_str()))
     {
@@ -132,7 +142,7 @@ fn literal(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 fn column_names(db: &mut Db, full: &str) -> Result<Vec<String>> {
-    let sql = db.dialect().sql().column_names();
+    let sql = db.sql().column_names();
     let mut names = Vec::new();
     db.conn.query(sql, &[full.into()], &mut |row| {
         names.push(row.text(0)?);
@@ -142,7 +152,7 @@ fn column_names(db: &mut Db, full: &str) -> Result<Vec<String>> {
 }
 
 fn next_id(db: &mut Db, full: &str) -> Result<Option<i64>> {
-    let sql = db.dialect().sql().next_id();
+    let sql = db.sql().next_id();
     let mut next = None;
     db.conn.query(sql, &[full.into()], &mut |row| {
         next = Some(row.int(0)?).filter(|n| *n > 1);

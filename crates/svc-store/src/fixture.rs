@@ -74,20 +74,3 @@ pub(crate) fn database(server: &MariaDb) -> StoreConfig {
     let url = server.create(&format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed))).unwrap();
     StoreConfig::new(DatabaseUrl::MySql(url))
 }
-
-#[test]
-fn loads_the_fixture() {
-    on_each(|store| {
-        store.check().unwrap();
-        let (posts, users, autoloaded) = store
-            .read(|db| {
-                let posts = crate::posts::query(db, &crate::posts::PostQuery::published("post", 10))?;
-                let users = crate::users::by_login(db, "ADMIN")?;
-                Ok((posts, users, crate::options::autoloaded(db)?.len()))
-            })
-            .unwrap();
-        assert_eq!((posts.ids.len(), posts.total), (10, Some(51)));
-        assert_eq!(users.unwrap().id.0, 1);
-        assert!(autoloaded > 50);
-    });
-}

@@ -1,16 +1,15 @@
 #![doc = include_str!("../README.md")]
 
-mod cache;
 mod columns;
 mod config;
 mod db;
-mod engine;
 mod error;
 mod export;
 mod query;
-mod session;
+mod slugs;
 mod store;
 mod stored_text;
+mod tables;
 
 #[cfg(test)]
 mod fixture;
@@ -31,12 +30,10 @@ pub mod term_tree;
 pub mod terms;
 pub mod users;
 
-pub use cache::Family;
 pub use config::{DatabaseUrl, StoreConfig};
-pub use db::{Db, Tx};
-pub use engine::Row;
-pub use engine::dialect::Dialect;
+pub use db::{Db, Dialect, Row, TableGroup, Tx};
 pub use error::{Result, StoreError};
+pub use export::create_table_statements;
 pub use meta::{Meta, MetaKind};
 pub use store::Store;
 pub use stored_text::{Encode, StoredText};

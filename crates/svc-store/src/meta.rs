@@ -4,56 +4,32 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
+/// The object types that meta belongs to.
+pub use svc_model::MetaKind;
 
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::stored_text::StoredText;
 
-/// Type of object that meta belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MetaKind {
-    /// Posts of any type.
-    Post,
-    /// Terms.
-    Term,
-    /// Users.
-    User,
-    /// Comments.
-    Comment,
+/// Names in the table that stores the meta of an object type.
+struct MetaTable {
+    /// Name of the table, without prefix.
+    name: &'static str,
+    /// The column with the row's id.
+    id: &'static str,
+    /// The column with the object's id.
+    object_id: &'static str,
+    /// Name of the cached statement that loads meta.
+    load: &'static str,
 }
 
-impl MetaKind {
-    fn table(self) -> &'static str {
-        match self {
-            MetaKind::Post => "postmeta",
-            MetaKind::Term => "termmeta",
-            MetaKind::User => "usermeta",
-            MetaKind::Comment => "commentmeta",
-        }
-    }
-
-    /// The column with the object's id.
-    fn object(self) -> &'static str {
-        match self {
-            MetaKind::Post => "post_id",
-            MetaKind::Term => "term_id",
-            MetaKind::User => "user_id",
-            MetaKind::Comment => "comment_id",
-        }
-    }
-
-    /// The column with the row's id.
-    fn id(self) -> &'static str {
-        if self == MetaKind::User { "umeta_id" } else { "meta_id" }
-    }
-
-    fn shape(self) -> &'static str {
-        match self {
-            MetaKind::Post => "meta.post",
-            MetaKind::Term => "meta.term",
-            MetaKind::User => "meta.user",
-            MetaKind::Comment => "meta.comment",
-        }
+#[rustfmt::skip]
+fn table_of(kind: MetaKind) -> MetaTable {
+    match kind {
+        MetaKind::Post => MetaTable { name: "postmeta", id: "meta_id", object_id: "post_id", load: "meta.post" },
+        MetaKind::Term => MetaTable { name: "termmeta", id: "meta_id", object_id: "term_id", load: "meta.term" },
+        MetaKind::User => MetaTable { name: "usermeta", id: "umeta_id", object_id: "user_id", load: "meta.user" },
+        MetaKind::Comment => MetaTable { name: "commentmeta", id: "meta_id", object_id: "comment_id", load: "meta.comment" },
     }
 }
 
@@ -88,9 +64,9 @@ impl Meta {
     }
 }
 
-fn select(db: &Db, kind: MetaKind) -> SelectStatement {
+fn select(db: &Db, table: &MetaTable) -> SelectStatement {
     let mut s = Query::select();
-    s.columns([kind.object(), "meta_key", "meta_value"]).from(db.table(kind.table()));
+    s.columns([table.object_id, "meta_key", "meta_value"]).from(db.table(table.name));
     s
 }
 
@@ -98,13 +74,14 @@ fn select(db: &Db, kind: MetaKind) -> SelectStatement {
 ///
 /// `ids` are the objects' numeric ids.
 pub fn load(db: &mut Db, kind: MetaKind, ids: &[i64]) -> Result<HashMap<i64, Meta>> {
+    let table = table_of(kind);
     let mut found: HashMap<i64, Meta> = HashMap::new();
     let build = |db: &Db, ids: Vec<i64>| {
-        let mut s = select(db, kind);
-        s.and_where(Expr::col(kind.object()).is_in(ids)).order_by(kind.id(), sea_query::Order::Asc);
+        let mut s = select(db, &table);
+        s.and_where(Expr::col(table.object_id).is_in(ids)).order_by(table.id, sea_query::Order::Asc);
         s
     };
-    db.cached_list(kind.shape(), ids, build, |row| {
+    db.cached_list(table.load, ids, build, |row| {
         let meta = found.entry(row.int(0)?).or_default();
         meta.0.entry(row.text(1)?).or_default().push(StoredText::from_row(row.text(2)?));
         Ok(())
@@ -119,18 +96,20 @@ pub fn load_one(db: &mut Db, kind: MetaKind, id: i64) -> Result<Meta> {
 
 /// The first value of a key of one object.
 pub fn get(db: &mut Db, kind: MetaKind, id: i64, name: &str) -> Result<Option<StoredText>> {
-    let mut s = select(db, kind);
-    s.and_where(Expr::col(kind.object()).eq(id)).and_where(Expr::col("meta_key").eq(name));
-    s.order_by(kind.id(), sea_query::Order::Asc).limit(1);
+    let table = table_of(kind);
+    let mut s = select(db, &table);
+    s.and_where(Expr::col(table.object_id).eq(id)).and_where(Expr::col("meta_key").eq(name));
+    s.order_by(table.id, sea_query::Order::Asc).limit(1);
     db.first(&s, |row| Ok(StoredText::from_row(row.text(2)?)))
 }
 
 /// Ids of the objects that have this value for the key, in ascending order; at most `limit`.
 pub fn find(db: &mut Db, kind: MetaKind, name: &str, value: &str, limit: u64) -> Result<Vec<i64>> {
+    let table = table_of(kind);
     let mut s = Query::select();
-    s.distinct().column(kind.object()).from(db.table(kind.table()));
+    s.distinct().column(table.object_id).from(db.table(table.name));
     s.and_where(Expr::col("meta_key").eq(name)).and_where(Expr::col("meta_value").eq(value));
-    s.order_by(kind.object(), sea_query::Order::Asc).limit(limit);
+    s.order_by(table.object_id, sea_query::Order::Asc).limit(limit);
     db.all(&s, |row| row.int(0))
 }
 
@@ -141,11 +120,12 @@ pub fn add(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &StoredText)
 
 /// Adds several values in one statement.
 pub fn add_many(tx: &mut Tx, kind: MetaKind, id: i64, rows: &[(&str, &StoredText)]) -> Result<()> {
+    let table = table_of(kind);
     if rows.is_empty() {
         return Ok(());
     }
     let mut insert = Query::insert();
-    insert.into_table(tx.table(kind.table())).columns([kind.object(), "meta_key", "meta_value"]);
+    insert.into_table(tx.table(table.name)).columns([table.object_id, "meta_key", "meta_value"]);
     for (name, value) in rows {
         insert
             .values([id.into(), (*name).into(), value.as_stored().into()])
@@ -158,6 +138,7 @@ pub fn add_many(tx: &mut Tx, kind: MetaKind, id: i64, rows: &[(&str, &StoredText
 ///
 /// Returns whether anything changed. Source: `update_metadata`.
 pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &StoredText) -> Result<bool> {
+    let table = table_of(kind);
     let meta = load_one(tx, kind, id)?;
     match meta.all(name) {
         [] => {
@@ -167,8 +148,8 @@ pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &StoredTe
         [only] if only == value => Ok(false),
         _ => {
             let mut update = Query::update();
-            update.table(tx.table(kind.table())).value("meta_value", value.as_stored());
-            update.and_where(Expr::col(kind.object()).eq(id)).and_where(Expr::col("meta_key").eq(name));
+            update.table(tx.table(table.name)).value("meta_value", value.as_stored());
+            update.and_where(Expr::col(table.object_id).eq(id)).and_where(Expr::col("meta_key").eq(name));
             tx.execute(&update)?;
             Ok(true)
         }
@@ -177,9 +158,10 @@ pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &StoredTe
 
 /// Deletes the values of a key, or only those equal to `value`, and returns their number.
 pub fn delete(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: Option<&StoredText>) -> Result<u64> {
+    let table = table_of(kind);
     let mut delete = Query::delete();
-    delete.from_table(tx.table(kind.table()));
-    delete.and_where(Expr::col(kind.object()).eq(id)).and_where(Expr::col("meta_key").eq(name));
+    delete.from_table(tx.table(table.name));
+    delete.and_where(Expr::col(table.object_id).eq(id)).and_where(Expr::col("meta_key").eq(name));
     if let Some(value) = value {
         delete.and_where(Expr::col("meta_value").eq(value.as_stored()));
     }
@@ -188,18 +170,20 @@ pub fn delete(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: Option<&S
 
 /// Deletes all meta of these objects.
 pub fn delete_all(tx: &mut Tx, kind: MetaKind, ids: &[i64]) -> Result<u64> {
+    let table = table_of(kind);
     if ids.is_empty() {
         return Ok(0);
     }
     let mut delete = Query::delete();
-    delete.from_table(tx.table(kind.table())).and_where(Expr::col(kind.object()).is_in(ids.iter().copied()));
+    delete.from_table(tx.table(table.name)).and_where(Expr::col(table.object_id).is_in(ids.iter().copied()));
     Ok(tx.execute(&delete)?.rows)
 }
 
 /// Deletes the values of a key from all objects of this type, or only those equal to `value`, and returns their number.
 pub fn delete_everywhere(tx: &mut Tx, kind: MetaKind, name: &str, value: Option<&StoredText>) -> Result<u64> {
+    let table = table_of(kind);
     let mut delete = Query::delete();
-    delete.from_table(tx.table(kind.table())).and_where(Expr::col("meta_key").eq(name));
+    delete.from_table(tx.table(table.name)).and_where(Expr::col("meta_key").eq(name));
     if let Some(value) = value {
         delete.and_where(Expr::col("meta_value").eq(value.as_stored()));
     }

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use sea_query::{Expr, ExprTrait as _, OnConflict, Query, SelectStatement};
 
-use crate::Family;
+use crate::TableGroup;
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::stored_text::StoredText;
 
-/// Stored options by name.
-pub type Options = IndexMap<String, StoredText>;
+pub use crate::db::Options;
 
 /// Values of the `autoload` column for options that are loaded with every request.
 const AUTOLOADED: [&str; 4] = ["yes", "on", "auto-on", "auto"];
@@ -38,7 +36,7 @@ pub fn autoloaded(db: &mut Db) -> Result<Arc<Options>> {
 
 /// Reads an option; `None` if it does not exist.
 pub fn get(db: &mut Db, name: &str) -> Result<Option<StoredText>> {
-    if db.version(Family::Options).is_some()
+    if db.version(TableGroup::Options).is_some()
         && let Some(value) = autoloaded(db)?.get(name)
     {
         return Ok(Some(value.clone()));

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::config::StoreConfig;
-use crate::db::{Db, Tx};
-use crate::engine::{self, Backend, block_in_place, write};
+use crate::db::backend::{Backend, block_in_place};
+use crate::db::{Db, Tx, engine, session, write_job};
 use crate::error::{Result, StoreError};
-use crate::{request_cache, session};
+use crate::request_cache;
 
 /// The database of a site. Cheap to clone; clones share connections and caches.
 #[derive(Clone)]
@@ -86,7 +86,7 @@ impl Store {
         &self,
         f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        let (job, receiver) = write::job(f);
+        let (job, receiver) = write_job::job(f);
         Arc::clone(&self.0).write(job).await?;
         let result = receiver.await.unwrap_or_else(|_| Err(stopped().into()));
         request_cache::invalidate(result.is_ok());
@@ -98,7 +98,7 @@ impl Store {
     /// # Errors
     /// See [`Self::write`].
     pub fn write_blocking<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
-        let (job, mut receiver) = write::job(f);
+        let (job, mut receiver) = write_job::job(f);
         self.0.write_blocking(job)?;
         let result = match receiver.try_recv() {
             Ok(result) => result,
@@ -124,12 +124,12 @@ impl Store {
     /// MariaDB: one query that accesses no table). `None` if it is unknown: on other servers, for a moment after each
     /// write on MariaDB, and within a read, whose snapshot may be older. Within a request ([`request_cache`]) it is
     /// read once.
-    pub fn state(&self) -> Option<i64> {
+    pub fn data_version(&self) -> Option<i64> {
         let shared = self.0.shared();
         if session::is_open(shared) {
             return request_cache::get::<_, Option<i64>>(&**shared).and_then(|state| *state);
         }
-        let state = request_cache::get_or_load(&**shared, || Ok::<_, Infallible>(Arc::new(self.0.state())));
+        let state = request_cache::get_or_load(&**shared, || Ok::<_, Infallible>(Arc::new(self.0.data_version())));
         state.map_or(None, |state| *state)
     }
 

@@ -10,8 +10,8 @@ use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::options;
-use crate::posts::in_order;
-use crate::{Family, Order, Page};
+use crate::query::{in_order, list_query};
+use crate::{Order, Page, TableGroup};
 
 #[rustfmt::skip]
 columns! { Term, (&'static str, &'static str);
@@ -168,39 +168,41 @@ pub enum TermOrderBy {
     Parent,
 }
 
-/// Conditions for a list of terms. Empty lists and `None` are no restriction.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TermQuery {
-    /// Only these taxonomies.
-    pub taxonomies: Vec<String>,
-    /// Only these ids.
-    pub include: Vec<TermId>,
-    /// Excluded ids.
-    pub exclude: Vec<TermId>,
-    /// Only terms with posts.
-    pub hide_empty: bool,
-    /// Terms that are listed despite `hide_empty` ([`crate::term_tree::empty_with_nonempty_descendants`]).
-    pub include_empty: Vec<TermId>,
-    /// Only direct children of this term; 0 is top-level terms.
-    pub parent: Option<TermId>,
-    /// Only terms of these posts.
-    pub posts: Vec<PostId>,
-    /// Only these slugs.
-    pub slugs: Vec<String>,
-    /// Only these exact names, ignoring case.
-    pub names: Vec<String>,
-    /// Text to search for in name and slug.
-    pub search: Option<String>,
-    /// Sort order.
-    pub order_by: TermOrderBy,
-    /// Sort direction.
-    pub order: Order,
-    /// Maximum number of terms.
-    pub limit: Option<u64>,
-    /// Number of terms to skip.
-    pub offset: u64,
-    /// Whether to count all matches.
-    pub total: bool,
+list_query! {
+    /// Conditions for a list of terms. Empty lists and `None` are no restriction.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct TermQuery {
+        /// Only these taxonomies.
+        pub taxonomies: Vec<String>,
+        /// Only these ids.
+        pub include: Vec<TermId>,
+        /// Excluded ids.
+        pub exclude: Vec<TermId>,
+        /// Only terms with posts.
+        pub hide_empty: bool,
+        /// Terms that are listed despite `hide_empty` ([`crate::term_tree::empty_with_nonempty_descendants`]).
+        pub include_empty: Vec<TermId>,
+        /// Only direct children of this term; 0 is top-level terms.
+        pub parent: Option<TermId>,
+        /// Only terms of these posts.
+        pub posts: Vec<PostId>,
+        /// Only these slugs.
+        pub slugs: Vec<String>,
+        /// Only these exact names, ignoring case.
+        pub names: Vec<String>,
+        /// Text to search for in name and slug.
+        pub search: Option<String>,
+        /// Sort order.
+        pub order_by: TermOrderBy,
+        /// Sort direction.
+        pub order: Order,
+        /// Maximum number of terms.
+        pub limit: Option<u64>,
+        /// Number of terms to skip.
+        pub offset: u64,
+        /// Whether to count all matches.
+        pub total: bool,
+    }
 }
 
 /// Returns the ids of a page of terms, and the total if requested. Ties are broken by id, ascending.
@@ -212,30 +214,30 @@ pub fn query(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
     conditions(db, q, &mut filtered);
     let mut page = filtered.clone();
     page.column(("t", "term_id"));
-    let way = sea_query::Order::from(q.order);
+    let direction = sea_query::Order::from(q.order);
     match q.order_by {
         TermOrderBy::Id => {}
-        TermOrderBy::Name => drop(page.order_by(("t", "name"), way.clone())),
-        TermOrderBy::Slug => drop(page.order_by(("t", "slug"), way.clone())),
-        TermOrderBy::Group => drop(page.order_by(("t", "term_group"), way.clone())),
-        TermOrderBy::Description => drop(page.order_by(("tt", "description"), way.clone())),
-        TermOrderBy::Count => drop(page.order_by(("tt", "count"), way.clone())),
-        TermOrderBy::Parent => drop(page.order_by(("tt", "parent"), way.clone())),
+        TermOrderBy::Name => drop(page.order_by(("t", "name"), direction.clone())),
+        TermOrderBy::Slug => drop(page.order_by(("t", "slug"), direction.clone())),
+        TermOrderBy::Group => drop(page.order_by(("t", "term_group"), direction.clone())),
+        TermOrderBy::Description => drop(page.order_by(("tt", "description"), direction.clone())),
+        TermOrderBy::Count => drop(page.order_by(("tt", "count"), direction.clone())),
+        TermOrderBy::Parent => drop(page.order_by(("tt", "parent"), direction.clone())),
         TermOrderBy::Include => {
             let id = Expr::col(("t", "term_id"));
-            if let Some(place) = crate::query::list_position(&id, q.include.iter().map(|id| id.0)) {
-                page.order_by_expr(place, way.clone());
+            if let Some(position) = crate::query::list_position(&id, q.include.iter().map(|id| id.0)) {
+                page.order_by_expr(position, direction.clone());
             }
         }
         TermOrderBy::IncludeSlugs => {
             let slug = Expr::col(("t", "slug"));
-            if let Some(place) = crate::query::list_position(&slug, q.slugs.iter().map(String::as_str)) {
-                page.order_by_expr(place, way.clone());
+            if let Some(position) = crate::query::list_position(&slug, q.slugs.iter().map(String::as_str)) {
+                page.order_by_expr(position, direction.clone());
             }
         }
     }
-    page.order_by(("t", "term_id"), if q.order_by == TermOrderBy::Id { way } else { sea_query::Order::Asc });
-    crate::query::page(db, &[Family::Terms], &filtered, page, (q.limit, q.offset, q.total), TermId)
+    page.order_by(("t", "term_id"), if q.order_by == TermOrderBy::Id { direction } else { sea_query::Order::Asc });
+    crate::query::page(db, &[TableGroup::Terms], &filtered, page, (q.limit, q.offset, q.total), TermId)
 }
 
 fn conditions(db: &Db, q: &TermQuery, s: &mut SelectStatement) {
@@ -324,26 +326,26 @@ fn delete_cached_tree(tx: &mut Tx, taxonomy: &str) -> Result<()> {
 /// Posts that would have no term of the taxonomy left get `default` (`default_category`). Returns the posts that had
 /// the term. Source: `wp_delete_term`.
 pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<PostId>> {
-    let mut up = Query::update();
-    up.table(tx.table("term_taxonomy")).value("parent", term.parent.0);
-    up.and_where(Expr::col("parent").eq(term.id.0)).and_where(Expr::col("taxonomy").eq(term.taxonomy.as_str()));
-    tx.execute(&up)?;
+    let mut children = Query::update();
+    children.table(tx.table("term_taxonomy")).value("parent", term.parent.0);
+    children.and_where(Expr::col("parent").eq(term.id.0)).and_where(Expr::col("taxonomy").eq(term.taxonomy.as_str()));
+    tx.execute(&children)?;
     delete_cached_tree(tx, &term.taxonomy)?;
 
     let mut s = Query::select();
     s.column("object_id").from(tx.table("term_relationships"));
     s.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0)).order_by("object_id", sea_query::Order::Asc);
     let posts = tx.all(&s, |row| Ok(PostId(row.int(0)?)))?;
-    let mut places = Query::delete();
-    places.from_table(tx.table("term_relationships"));
-    places.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
-    tx.execute(&places)?;
+    let mut relationships = Query::delete();
+    relationships.from_table(tx.table("term_relationships"));
+    relationships.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
+    tx.execute(&relationships)?;
     if let Some(default) = default.filter(|d| d.taxonomy_id != term.taxonomy_id) {
-        let tree_exists = of_objects(tx, &posts)?;
+        let terms_of_posts = of_objects(tx, &posts)?;
         let bare: Vec<PostId> = posts
             .iter()
             .copied()
-            .filter(|p| tree_exists.get(p).is_none_or(|terms| terms.iter().all(|t| t.taxonomy != term.taxonomy)))
+            .filter(|p| terms_of_posts.get(p).is_none_or(|terms| terms.iter().all(|t| t.taxonomy != term.taxonomy)))
             .collect();
         add_relationships(tx, &bare, &[default.taxonomy_id])?;
         recount(tx, &[default.taxonomy_id])?;
@@ -397,10 +399,10 @@ pub fn set_object_terms(tx: &mut Tx, post: PostId, taxonomy: &str, terms: &[Term
     let gained: Vec<TermTaxonomyId> = after.iter().copied().filter(|t| !before.contains(t)).collect();
     let lost: Vec<TermTaxonomyId> = before.into_iter().filter(|t| !after.contains(t)).collect();
     if !lost.is_empty() {
-        let mut places = Query::delete();
-        places.from_table(tx.table("term_relationships")).and_where(Expr::col("object_id").eq(post.0));
-        places.and_where(Expr::col("term_taxonomy_id").is_in(lost.iter().map(|t| t.0)));
-        tx.execute(&places)?;
+        let mut relationships = Query::delete();
+        relationships.from_table(tx.table("term_relationships")).and_where(Expr::col("object_id").eq(post.0));
+        relationships.and_where(Expr::col("term_taxonomy_id").is_in(lost.iter().map(|t| t.0)));
+        tx.execute(&relationships)?;
     }
     add_relationships(tx, &[post], &gained)?;
     let changed: Vec<TermTaxonomyId> = gained.into_iter().chain(lost).collect();
@@ -469,14 +471,14 @@ pub fn unique_slug(db: &mut Db, slug: &str, taxonomy: &str, parent: TermId, term
     while !above.is_none() && seen.insert(above) && seen.len() < 100 {
         let Some(ancestor) = get(db, above, Some(taxonomy))? else { break };
         slug = format!("{slug}-{}", ancestor.slug);
-        slug.truncate(crate::query::truncate_slug(&slug, 200).len());
+        slug.truncate(crate::slugs::truncate_slug(&slug, 200).len());
         if taken(db, &[slug.clone()], term)?.is_empty() {
             return Ok(slug);
         }
         above = ancestor.parent;
     }
     // A numbered slug counts as taken even if the term itself has it.
-    crate::query::free_slug(&slug, 200, |slugs| {
+    crate::slugs::free_slug(&slug, 200, |slugs| {
         let is_plain = matches!(slugs, [only] if *only == slug);
         taken(db, slugs, if is_plain { term } else { TermId(0) })
     })

@@ -7,8 +7,8 @@ use crate::columns::{self, columns};
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
-use crate::posts::in_order;
-use crate::{Family, Order, Page};
+use crate::query::{in_order, list_query};
+use crate::{Order, Page, TableGroup};
 
 #[rustfmt::skip]
 columns! { User, &'static str;
@@ -116,37 +116,39 @@ pub enum UserColumn {
     Name,
 }
 
-/// Conditions for a list of users. Empty lists and `None` are no restriction.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UserQuery {
-    /// Only users whose own capabilities contain one of these roles or capabilities.
-    pub rights: Vec<String>,
-    /// Only users whose level is not zero, which are those who may write posts. `rights` is ignored then.
-    pub authors_only: bool,
-    /// Only users who have published a post of one of these types.
-    pub published: Option<Vec<String>>,
-    /// Only these ids.
-    pub include: Vec<UserId>,
-    /// Excluded ids. Ignored if `include` is given.
-    pub exclude: Vec<UserId>,
-    /// Only these slugs.
-    pub slugs: Vec<String>,
-    /// Only these exact display names, ignoring case.
-    pub names: Vec<String>,
-    /// Text to search for; asterisks at both ends are ignored.
-    pub search: Option<String>,
-    /// Columns to search. If empty: login, web site, e-mail, slug and name.
-    pub search_columns: Vec<UserColumn>,
-    /// Sort order.
-    pub order_by: UserOrderBy,
-    /// Sort direction.
-    pub order: Order,
-    /// Maximum number of users.
-    pub limit: Option<u64>,
-    /// Number of users to skip.
-    pub offset: u64,
-    /// Whether to count all matches.
-    pub total: bool,
+list_query! {
+    /// Conditions for a list of users. Empty lists and `None` are no restriction.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct UserQuery {
+        /// Only users whose own capabilities contain one of these roles or capabilities.
+        pub rights: Vec<String>,
+        /// Only users whose level is not zero, which are those who may write posts. `rights` is ignored then.
+        pub authors_only: bool,
+        /// Only users who have published a post of one of these types.
+        pub published: Option<Vec<String>>,
+        /// Only these ids.
+        pub include: Vec<UserId>,
+        /// Excluded ids. Ignored if `include` is given.
+        pub exclude: Vec<UserId>,
+        /// Only these slugs.
+        pub slugs: Vec<String>,
+        /// Only these exact display names, ignoring case.
+        pub names: Vec<String>,
+        /// Text to search for; asterisks at both ends are ignored.
+        pub search: Option<String>,
+        /// Columns to search. If empty: login, web site, e-mail, slug and name.
+        pub search_columns: Vec<UserColumn>,
+        /// Sort order.
+        pub order_by: UserOrderBy,
+        /// Sort direction.
+        pub order: Order,
+        /// Maximum number of users.
+        pub limit: Option<u64>,
+        /// Number of users to skip.
+        pub offset: u64,
+        /// Whether to count all matches.
+        pub total: bool,
+    }
 }
 
 /// Returns the ids of a page of users, and the total if requested. Ties are broken by id, ascending.
@@ -183,8 +185,8 @@ pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
         page.order_by(("u", column), direction.clone());
     }
     page.order_by(("u", "ID"), if q.order_by == UserOrderBy::Id { direction } else { sea_query::Order::Asc });
-    let families = if q.published.is_some() { &[Family::Users, Family::Posts][..] } else { &[Family::Users] };
-    crate::query::page(db, families, &filtered, page, (q.limit, q.offset, q.total), UserId)
+    let groups = if q.published.is_some() { &[TableGroup::Users, TableGroup::Posts][..] } else { &[TableGroup::Users] };
+    crate::query::page(db, groups, &filtered, page, (q.limit, q.offset, q.total), UserId)
 }
 
 /// Matches users whose stored capabilities contain one of these names. Names are double-quoted in the stored text.
@@ -268,17 +270,17 @@ pub fn update(tx: &mut Tx, user: &User) -> Result<bool> {
     Ok(tx.execute(&update)?.rows > 0)
 }
 
-/// Deletes a user with their meta. Their content is reassigned to `heir` (0 is no user), or retains the deleted user's
+/// Deletes a user with their meta. Their content is reassigned to `new_owner` (0 is no user), or retains the deleted user's
 /// id.
 ///
 /// The caller must first delete posts that are not to be reassigned (see [`posts_of`]).
-pub fn delete(tx: &mut Tx, id: UserId, heir: Option<UserId>) -> Result<bool> {
-    if let Some(heir) = heir {
+pub fn delete(tx: &mut Tx, id: UserId, new_owner: Option<UserId>) -> Result<bool> {
+    if let Some(new_owner) = new_owner {
         let mut posts = Query::update();
-        posts.table(tx.table("posts")).value("post_author", heir.0).and_where(Expr::col("post_author").eq(id.0));
+        posts.table(tx.table("posts")).value("post_author", new_owner.0).and_where(Expr::col("post_author").eq(id.0));
         tx.execute(&posts)?;
         let mut links = Query::update();
-        links.table(tx.table("links")).value("link_owner", heir.0).and_where(Expr::col("link_owner").eq(id.0));
+        links.table(tx.table("links")).value("link_owner", new_owner.0).and_where(Expr::col("link_owner").eq(id.0));
         tx.execute(&links)?;
     }
     meta::delete_all(tx, MetaKind::User, &[id.0])?;
@@ -300,7 +302,7 @@ pub fn posts_of(db: &mut Db, id: UserId, post_types: &[&str]) -> Result<Vec<Post
 /// `user` is the user that the slug is for, who may already have it (0 for a new one).
 pub fn unique_slug(db: &mut Db, slug: &str, user: UserId) -> Result<String> {
     // The column stores at most fifty characters.
-    crate::query::free_slug(slug, 50, |slugs| {
+    crate::slugs::free_slug(slug, 50, |slugs| {
         let mut s = Query::select();
         s.column("user_nicename").from(db.table("users")).and_where(Expr::col("ID").ne(user.0));
         s.and_where(Expr::col("user_nicename").is_in(slugs.iter().map(String::as_str)));

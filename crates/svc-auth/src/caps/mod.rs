@@ -4,18 +4,20 @@
 //! post) is resolved to primitive ones by the object's type, status and author. The object and related objects come
 //! from a [`CapContext`], which is backed by loaded rows.
 
+mod caller;
+mod in_memory;
 mod plain;
 mod posts;
-mod snapshot;
 
 use std::borrow::Cow;
 
 use svc_model::{CommentId, Post, PostId, PostStatuses, PostTypes, Taxonomies, TermId, UserId};
 
+pub use caller::Caller;
+pub use in_memory::InMemoryContext;
 pub use posts::effective_status;
-pub use snapshot::Snapshot;
-
-use crate::Caller;
+/// Part of [`Object::Meta`].
+pub use svc_model::MetaKind;
 
 /// A capability that is never granted.
 pub const DO_NOT_ALLOW: &str = "do_not_allow";
@@ -54,28 +56,16 @@ pub enum Object<'a> {
     Editor(Option<PostId>),
 }
 
-/// Object types that have meta.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are self-explanatory")]
-pub enum MetaKind {
-    Post,
-    Comment,
-    Term,
-    User,
-}
-
-impl MetaKind {
-    /// The object type of a capability such as `edit_post_meta`, `add_post_meta`, `delete_post_meta`.
-    fn of_cap(cap: &str) -> Option<Self> {
-        let rest = cap.strip_suffix("_meta")?;
-        let kind = rest.strip_prefix("edit_").or_else(|| rest.strip_prefix("add_"));
-        match kind.or_else(|| rest.strip_prefix("delete_"))? {
-            "post" => Some(MetaKind::Post),
-            "comment" => Some(MetaKind::Comment),
-            "term" => Some(MetaKind::Term),
-            "user" => Some(MetaKind::User),
-            _ => None,
-        }
+/// The object type of a capability such as `edit_post_meta`, `add_post_meta`, `delete_post_meta`.
+fn meta_kind_of_cap(cap: &str) -> Option<MetaKind> {
+    let rest = cap.strip_suffix("_meta")?;
+    let kind = rest.strip_prefix("edit_").or_else(|| rest.strip_prefix("add_"));
+    match kind.or_else(|| rest.strip_prefix("delete_"))? {
+        "post" => Some(MetaKind::Post),
+        "comment" => Some(MetaKind::Comment),
+        "term" => Some(MetaKind::Term),
+        "user" => Some(MetaKind::User),
+        _ => None,
     }
 }
 
@@ -235,7 +225,7 @@ impl Mapper<'_> {
                 _ => require(DO_NOT_ALLOW),
             },
             _ => {
-                if let Some(kind) = MetaKind::of_cap(cap) {
+                if let Some(kind) = meta_kind_of_cap(cap) {
                     return self.meta(cap, kind, object, require);
                 }
                 if plain::resolve(cap, &self.ctx.policy(), require) {

@@ -23,8 +23,8 @@ fn post(id: i64, post_type: &'static str, status: &'static str, author: i64, par
     }
 }
 
-fn snapshot(posts: &[PostFacts<'static>]) -> Snapshot {
-    let mut snapshot = Snapshot { users: [1, ME, OTHER].map(UserId).into(), ..Snapshot::default() };
+fn snapshot(posts: &[PostFacts<'static>]) -> InMemoryContext {
+    let mut snapshot = InMemoryContext { users: [1, ME, OTHER].map(UserId).into(), ..InMemoryContext::default() };
     for post in posts {
         snapshot.add_post(post);
     }
@@ -33,7 +33,7 @@ fn snapshot(posts: &[PostFacts<'static>]) -> Snapshot {
 
 /// Compares the capabilities required of the author and of another user, joined with commas.
 #[track_caller]
-fn check(snapshot: &Snapshot, cap: &str, object: Object<'_>, owner: &str, other: &str) {
+fn check(snapshot: &InMemoryContext, cap: &str, object: Object<'_>, owner: &str, other: &str) {
     for (id, expected) in [(ME, owner), (OTHER, other)] {
         let required = map_meta_cap(cap, &caller(id, "editor"), object, snapshot).join(",");
         assert_eq!(required, expected, "{cap} of {object:?} by {id}");
@@ -212,7 +212,7 @@ fn comments() {
 
 #[test]
 fn terms_of_every_taxonomy() {
-    let mut snapshot = Snapshot::default();
+    let mut snapshot = InMemoryContext::default();
     let names = ["category", "nav_menu", "link_category", "post_format", "wp_theme", "wp_pattern_category", "nosuch"];
     snapshot.terms = names.iter().zip(1..).map(|(name, id)| (TermId(id), (*name).to_owned())).collect();
     for (id, edit, assign) in [
@@ -289,7 +289,7 @@ fn meta_requires_the_object_and_protected_keys_require_more() {
 
 #[test]
 fn registered_meta_keys_use_their_callback() {
-    struct Registered(Snapshot);
+    struct Registered(InMemoryContext);
     impl CapContext for Registered {
         fn post_types(&self) -> &PostTypes {
             self.0.post_types()
@@ -372,7 +372,7 @@ fn site_policy_denies_capabilities() {
         ("unfiltered_upload", lax, "unfiltered_upload"),
         ("manage_links", lax, "manage_links"),
     ] {
-        let snapshot = Snapshot { policy, ..Snapshot::default() };
+        let snapshot = InMemoryContext { policy, ..InMemoryContext::default() };
         assert_eq!(map_meta_cap(cap, &caller(1, "administrator"), Object::None, &snapshot), [expected], "{cap}");
     }
 }

@@ -182,12 +182,10 @@ impl FontFaces {
         let mut cleaned: Map<String, Value> =
             input.iter().map(|(name, value)| (name.clone(), settings::clean(name, value))).collect();
         let identity = settings::identity(&cleaned);
-        let same = PostQuery {
-            post_types: vec![self.post_type.name.clone()],
-            title: Some(identity.clone()),
-            limit: Some(1),
-            ..PostQuery::default()
-        };
+        let same = PostQuery::default()
+            .post_types(vec![self.post_type.name.clone()])
+            .title(Some(identity.clone()))
+            .limit(Some(1));
         if !self.site.read(|db| Ok(stored_posts::query(db, &same)?))?.ids.is_empty() {
             return Err(errors::duplicate_face());
         }

@@ -477,12 +477,10 @@ fn prepend_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut V
     let missing: Vec<PostId> =
         sticky.iter().filter(|id| !top.contains(id) && !query.exclude.contains(id)).copied().collect();
     if !missing.is_empty() {
-        let others = PostQuery {
-            include: missing,
-            post_types: query.post_types.clone(),
-            statuses: vec!["publish".to_owned()],
-            ..PostQuery::default()
-        };
+        let others = PostQuery::default()
+            .include(missing)
+            .post_types(query.post_types.clone())
+            .statuses(vec!["publish".to_owned()]);
         top.extend(posts::query(db, &others)?.ids);
     }
     top.extend(rest);

@@ -102,23 +102,21 @@ impl RevisionList {
             // Several revisions may have the same timestamp.
             order_by.push((PostOrderBy::Id, direction));
         }
-        Ok(PostQuery {
-            post_types: vec!["revision".to_owned()],
-            statuses: vec!["inherit".to_owned()],
-            parent_in: vec![parent],
-            include: self.include.clone(),
-            exclude: self.exclude.clone(),
-            search,
-            order_by,
-            limit: self.per_page,
+        Ok(PostQuery::default()
+            .post_types(vec!["revision".to_owned()])
+            .statuses(vec!["inherit".to_owned()])
+            .parent_in(vec![parent])
+            .include(self.include.clone())
+            .exclude(self.exclude.clone())
+            .search(search)
+            .order_by(order_by)
+            .limit(self.per_page)
             // Without `per_page` there is one page, and `offset` is ignored.
-            offset: match self.per_page {
+            .offset(match self.per_page {
                 None => 0,
                 Some(_) if self.offset != 0 => self.offset.unsigned_abs().min(i64::MAX as u64),
                 Some(per_page) => (self.page.saturating_sub(1)).saturating_mul(per_page).min(i64::MAX as u64),
-            },
-            total: true,
-            ..PostQuery::default()
-        })
+            })
+            .total(true))
     }
 }

@@ -46,11 +46,9 @@ impl FormatSearch {
         let Some(taxonomy) = self.0.taxonomies.get(TAXONOMY) else { return Ok(Vec::new()) };
         self.0.read(|db| {
             let settings = self.0.settings_in(db)?;
-            let query = TermQuery {
-                taxonomies: vec![TAXONOMY.to_owned()],
-                slugs: FORMATS.iter().map(|format| format!("post-format-{format}")).collect(),
-                ..TermQuery::default()
-            };
+            let query = TermQuery::default()
+                .taxonomies(vec![TAXONOMY.to_owned()])
+                .slugs(FORMATS.iter().map(|format| format!("post-format-{format}")).collect());
             let ids = terms::query(db, &query)?.ids;
             let terms = terms::get_many(db, &ids)?;
             let archive_url = |format: &str| {

@@ -47,20 +47,18 @@ impl PostSearch {
         }
         let search = text(req);
         let (limit, offset) = limits(req)?;
-        let query = PostQuery {
-            post_types,
-            statuses: vec!["publish".to_owned()],
-            include: ids(req, "include").into_iter().map(PostId).collect(),
-            exclude: ids(req, "exclude").into_iter().map(PostId).collect(),
-            order_by: vec![(if search.is_some() { PostOrderBy::Relevance } else { PostOrderBy::Date }, Order::Desc)],
+        let query = PostQuery::default()
+            .post_types(post_types)
+            .statuses(vec!["publish".to_owned()])
+            .include(ids(req, "include").into_iter().map(PostId).collect())
+            .exclude(ids(req, "exclude").into_iter().map(PostId).collect())
+            .order_by(vec![(if search.is_some() { PostOrderBy::Relevance } else { PostOrderBy::Date }, Order::Desc)])
             // A search must not reveal the content of password-protected posts.
-            without_password: search.is_some() && !caller(req).is_logged_in(),
-            search,
-            limit: Some(limit),
-            offset,
-            total: true,
-            ..PostQuery::default()
-        };
+            .without_password(search.is_some() && !caller(req).is_logged_in())
+            .search(search)
+            .limit(Some(limit))
+            .offset(offset)
+            .total(true);
         let found = self.0.read(|db| Ok(posts::query(db, &query)?))?;
         // For a page after the last one WordPress reports a total of 0.
         let total = if found.ids.is_empty() { 0 } else { found.total.unwrap_or_default() };

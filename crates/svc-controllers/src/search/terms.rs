@@ -49,17 +49,15 @@ impl TermSearch {
             taxonomies = self.subtypes();
         }
         let (limit, offset) = limits(req)?;
-        let query = TermQuery {
-            taxonomies,
-            include: ids(req, "include").into_iter().map(TermId).collect(),
-            exclude: ids(req, "exclude").into_iter().map(TermId).collect(),
-            search: text(req).map(|s| svc_text::trim(&s).to_owned()).filter(|s| !s.is_empty()),
-            order: Order::Asc,
-            limit: Some(limit),
-            offset,
-            total: true,
-            ..TermQuery::default()
-        };
+        let query = TermQuery::default()
+            .taxonomies(taxonomies)
+            .include(ids(req, "include").into_iter().map(TermId).collect())
+            .exclude(ids(req, "exclude").into_iter().map(TermId).collect())
+            .search(text(req).map(|s| svc_text::trim(&s).to_owned()).filter(|s| !s.is_empty()))
+            .order(Order::Asc)
+            .limit(Some(limit))
+            .offset(offset)
+            .total(true);
         let found = self.0.read(|db| Ok(terms::query(db, &query)?))?;
         Ok(SearchPage { ids: found.ids.into_iter().map(Value::from).collect(), total: found.total.unwrap_or_default() })
     }

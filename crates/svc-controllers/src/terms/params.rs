@@ -83,7 +83,7 @@ impl TermList {
     /// The query for one page of the list.
     fn query(self, taxonomy: &Taxonomy) -> TermQuery {
         let (limit, offset) = (Some(self.per_page), self.skipped());
-        let mut q = TermQuery { taxonomies: vec![taxonomy.name.clone()], limit, offset, total: true, ..self.query };
+        let mut q = self.query.taxonomies(vec![taxonomy.name.clone()]).limit(limit).offset(offset).total(true);
         q.order_by = match self.orderby.as_str() {
             "id" => TermOrderBy::Id,
             "include" if !q.include.is_empty() => TermOrderBy::Include,
@@ -115,7 +115,7 @@ impl TermList {
         }
         let mut page = terms::query(db, &q)?;
         if !q.include_empty.is_empty() {
-            let counted = TermQuery { include_empty: Vec::new(), limit: Some(1), offset: 0, ..q };
+            let counted = q.include_empty(Vec::new()).limit(Some(1)).offset(0);
             page.total = terms::query(db, &counted)?.total;
         }
         Ok(page)

@@ -182,22 +182,21 @@ impl UserList {
             "include" => UserOrderBy::Login,
             _ => UserOrderBy::Name,
         };
-        UserQuery {
-            rights: self.roles.into_iter().chain(holders(self.capabilities, roles)).collect(),
-            authors_only: self.authors,
-            published,
-            slugs: self.slugs,
+        // The order of the slugs is used in either direction.
+        let order = if self.orderby == "include_slugs" { Order::Asc } else { self.query.order };
+        self.query
+            .rights(self.roles.into_iter().chain(holders(self.capabilities, roles)).collect())
+            .authors_only(self.authors)
+            .published(published)
+            .slugs(self.slugs)
             // `0` is empty in PHP.
-            search: Some(search).filter(|s| !s.is_empty() && s != "0"),
-            search_columns: columns,
-            order_by,
-            // The order of the slugs is used in either direction.
-            order: if self.orderby == "include_slugs" { Order::Asc } else { self.query.order },
-            limit,
-            offset,
-            total: true,
-            ..self.query
-        }
+            .search(Some(search).filter(|s| !s.is_empty() && s != "0"))
+            .search_columns(columns)
+            .order_by(order_by)
+            .order(order)
+            .limit(limit)
+            .offset(offset)
+            .total(true)
     }
 }
 

@@ -134,7 +134,7 @@ impl ViewConfig {
     /// Slugs and names of pattern categories: those that users created, then the registered ones.
     fn pattern_categories(&self) -> Result<Vec<(String, String)>> {
         use svc_store::terms::{self, TermQuery};
-        let query = TermQuery { taxonomies: vec!["wp_pattern_category".to_owned()], ..TermQuery::default() };
+        let query = TermQuery::default().taxonomies(vec!["wp_pattern_category".to_owned()]);
         let rows = self.site.read(|db| {
             let ids = terms::query(db, &query)?.ids;
             Ok(terms::get_many(db, &ids)?)

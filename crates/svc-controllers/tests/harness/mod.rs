@@ -128,7 +128,7 @@ impl Harness {
 
     /// Number of SQL statements that the store has executed.
     pub(crate) fn statements(&self) -> u64 {
-        self.site.read(|db| Ok(db.statements())).unwrap()
+        self.site.read(|db| Ok(db.statement_count())).unwrap()
     }
 }
 

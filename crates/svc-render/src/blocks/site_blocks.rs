@@ -327,15 +327,13 @@ impl<'a> SiteBlocks<'a> {
         if query.sticky == Sticky::First && is_all && !sticky.is_empty() {
             // Sticky posts of the list move to the front. Other sticky posts are added regardless of the list's limit.
             let (mut first, rest): (Vec<PostId>, Vec<PostId>) = ids.iter().partition(|id| sticky.contains(id));
-            let others = PostQuery {
-                post_types: vec![post_type.name.clone()],
-                statuses: vec!["publish".to_owned()],
-                exclude: query.exclude.iter().chain(&first).copied().collect(),
-                sticky: Some(sticky.clone()),
-                order_by: vec![(PostOrderBy::Date, Order::Desc)],
-                limit: Some(100),
-                ..PostQuery::default()
-            };
+            let others = PostQuery::default()
+                .post_types(vec![post_type.name.clone()])
+                .statuses(vec!["publish".to_owned()])
+                .exclude(query.exclude.iter().chain(&first).copied().collect())
+                .sticky(Some(sticky.clone()))
+                .order_by(vec![(PostOrderBy::Date, Order::Desc)])
+                .limit(Some(100));
             first.extend(self.read(|db| Ok(posts::query(db, &others)?.ids)));
             first.extend(rest);
             ids = first;
@@ -454,22 +452,20 @@ fn store_query(query: &PostsQuery, post_type: &str) -> PostQuery {
         operator: if filter.without { TaxOperator::NotIn } else { TaxOperator::In },
         include_children: filter.with_children,
     });
-    PostQuery {
-        post_types: vec![post_type.to_owned()],
-        statuses: vec!["publish".to_owned()],
-        author_in: query.authors.clone(),
-        exclude: query.exclude.clone(),
-        parent_in: query.parents.clone(),
-        search: Some(query.search.clone()).filter(|text| !text.is_empty()),
+    PostQuery::default()
+        .post_types(vec![post_type.to_owned()])
+        .statuses(vec!["publish".to_owned()])
+        .author_in(query.authors.clone())
+        .exclude(query.exclude.clone())
+        .parent_in(query.parents.clone())
+        .search(Some(query.search.clone()).filter(|text| !text.is_empty()))
         // A search must not reveal the content of protected posts.
-        without_password: !query.search.is_empty(),
-        tax: Clauses { relation: Relation::And, clauses: clauses.collect() },
-        order_by: vec![(order, if query.ascending { Order::Asc } else { Order::Desc })],
-        limit: Some(query.limit),
-        offset: query.offset,
-        total: true,
-        ..PostQuery::default()
-    }
+        .without_password(!query.search.is_empty())
+        .tax(Clauses { relation: Relation::And, clauses: clauses.collect() })
+        .order_by(vec![(order, if query.ascending { Order::Asc } else { Order::Desc })])
+        .limit(Some(query.limit))
+        .offset(query.offset)
+        .total(true)
 }
 
 impl BlockData for SiteBlocks<'_> {
@@ -499,16 +495,14 @@ impl BlockData for SiteBlocks<'_> {
                 operator: TaxOperator::In,
                 include_children: false,
             });
-            let query = PostQuery {
-                post_types: vec![of.post_type.clone()],
-                statuses: vec!["publish".to_owned()],
-                after: next.then_some(date),
-                before: (!next).then_some(date),
-                tax: Clauses { relation: Relation::And, clauses: in_same.into_iter().collect() },
-                order_by: vec![(PostOrderBy::Date, if next { Order::Asc } else { Order::Desc })],
-                limit: Some(1),
-                ..PostQuery::default()
-            };
+            let query = PostQuery::default()
+                .post_types(vec![of.post_type.clone()])
+                .statuses(vec!["publish".to_owned()])
+                .after(next.then_some(date))
+                .before((!next).then_some(date))
+                .tax(Clauses { relation: Relation::And, clauses: in_same.into_iter().collect() })
+                .order_by(vec![(PostOrderBy::Date, if next { Order::Asc } else { Order::Desc })])
+                .limit(Some(1));
             let ids = self.read(|db| Ok(posts::query(db, &query)?.ids));
             self.views_of(&ids).pop()
         })
@@ -516,10 +510,8 @@ impl BlockData for SiteBlocks<'_> {
 
     fn pages(&self) -> Rc<Vec<Rc<PostView>>> {
         let find = || {
-            let query = PostQuery {
-                order_by: vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
-                ..PostQuery::published("page", MAX_PAGES)
-            };
+            let query = PostQuery::published("page", MAX_PAGES)
+                .order_by(vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)]);
             let ids = self.read(|db| Ok(posts::query(db, &query)?.ids));
             Rc::new(self.views_of(&ids))
         };
@@ -578,15 +570,13 @@ impl BlockData for SiteBlocks<'_> {
                 return Rc::default();
             }
             let by_count = query.order == TermsOrder::Count;
-            let db_query = TermQuery {
-                taxonomies: vec![query.taxonomy.clone()],
-                hide_empty: query.hide_empty,
-                parent: query.parent,
-                order_by: if by_count { TermOrderBy::Count } else { TermOrderBy::Name },
-                order: if by_count { Order::Desc } else { Order::Asc },
-                limit: Some(query.limit.unwrap_or(MAX_TERMS).min(MAX_TERMS)),
-                ..TermQuery::default()
-            };
+            let db_query = TermQuery::default()
+                .taxonomies(vec![query.taxonomy.clone()])
+                .hide_empty(query.hide_empty)
+                .parent(query.parent)
+                .order_by(if by_count { TermOrderBy::Count } else { TermOrderBy::Name })
+                .order(if by_count { Order::Desc } else { Order::Asc })
+                .limit(Some(query.limit.unwrap_or(MAX_TERMS).min(MAX_TERMS)));
             let rows = self.read(|db| {
                 let nested =
                     query.hide_empty && self.site.taxonomies.get(&query.taxonomy).is_some_and(|t| t.hierarchical);
@@ -595,7 +585,7 @@ impl BlockData for SiteBlocks<'_> {
                 } else {
                     Vec::new()
                 };
-                let ids = terms::query(db, &TermQuery { include_empty, ..db_query })?.ids;
+                let ids = terms::query(db, &db_query.include_empty(include_empty))?.ids;
                 let rows = terms::get_many(db, &ids)?;
                 Ok(ids.iter().filter_map(|id| rows.iter().find(|row| row.id == *id).cloned()).collect())
             });
@@ -614,16 +604,14 @@ impl BlockData for SiteBlocks<'_> {
 
     fn comments(&self, query: &CommentsQuery) -> Rc<Vec<Rc<CommentView>>> {
         self.get_or_load(&self.comment_lists, query, || {
-            let db_query = CommentQuery {
-                posts: query.post.into_iter().collect(),
-                approved: vec!["1".to_owned()],
-                types_exclude: vec!["note".to_owned()],
-                post_statuses: if query.post.is_none() { vec!["publish".to_owned()] } else { Vec::new() },
-                order_by: CommentOrderBy::DateGmt,
-                order: if query.newest_first { Order::Desc } else { Order::Asc },
-                limit: Some(query.limit),
-                ..CommentQuery::default()
-            };
+            let db_query = CommentQuery::default()
+                .posts(query.post.into_iter().collect())
+                .approved(vec!["1".to_owned()])
+                .types_exclude(vec!["note".to_owned()])
+                .post_statuses(if query.post.is_none() { vec!["publish".to_owned()] } else { Vec::new() })
+                .order_by(CommentOrderBy::DateGmt)
+                .order(if query.newest_first { Order::Desc } else { Order::Asc })
+                .limit(Some(query.limit));
             let rows = self.read(|db| {
                 let ids = comments::query(db, &db_query)?.ids;
                 let rows = comments::get_many(db, &ids)?;

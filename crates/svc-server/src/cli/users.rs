@@ -209,8 +209,7 @@ fn roles(db: &mut Db) -> std::result::Result<Roles, StoreError> {
 
 fn list_users(store: &Store) -> Result<()> {
     let rows = store.read(|db| {
-        let query =
-            UserQuery { order_by: UserOrderBy::Id, order: Order::Asc, limit: Some(MAX_LISTED), ..UserQuery::default() };
+        let query = UserQuery::default().order_by(UserOrderBy::Id).order(Order::Asc).limit(Some(MAX_LISTED));
         let ids = users::query(db, &query)?.ids;
         let key = format!("{}capabilities", db.prefix());
         let all_roles = roles(db)?;

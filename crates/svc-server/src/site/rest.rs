@@ -79,7 +79,7 @@ impl Rest {
         RestService::builder()
             .limits(limits)
             .authenticator(authenticator)
-            .response_cache(MAX_AGE, move || site.store.state())
+            .response_cache(MAX_AGE, move || site.store.data_version())
             .build_from(move || rest.server())
     }
 }

@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{NaiveDateTime, TimeDelta, Timelike};
-use svc_auth::{
-    Caller,
-    caps::{MetaKind as CapKind, Object},
-};
+use svc_auth::{Caller, caps::Object};
 use svc_model::{Comment, CommentId, Post, PostId, UserId};
 use svc_store::{Db, MetaKind, Tx, comments, meta, posts, users};
 
@@ -229,7 +226,7 @@ impl Job {
                 if self.site.meta.is_for_editors("comment", key) {
                     return self.caller.can("edit_comment", Object::Comment(id), &access);
                 }
-                self.caller.can(cap, Object::Meta(CapKind::Comment, id.0, key), &access)
+                self.caller.can(cap, Object::Meta(MetaKind::Comment, id.0, key), &access)
             };
             let rights = MetaRights {
                 edit: &|key| may("edit_comment_meta", key),

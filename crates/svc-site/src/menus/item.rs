@@ -124,7 +124,7 @@ pub fn items(db: &mut Db, site: &Site, settings: &Settings, rows: Vec<Post>) -> 
 
 /// All items of a menu, with any status.
 pub fn items_of(tx: &mut Tx, menu: TermId) -> SiteResult<Vec<PostId>> {
-    let mut query = PostQuery { post_types: vec![ITEM.to_owned()], ..PostQuery::default() };
+    let mut query = PostQuery::default().post_types(vec![ITEM.to_owned()]);
     query.tax.clauses = vec![TaxClause {
         taxonomy: MENU.to_owned(),
         terms: vec![menu],

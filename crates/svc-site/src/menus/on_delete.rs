@@ -32,11 +32,9 @@ fn delete(tx: &mut Tx, number: i64, leads_there: impl Fn(&str, &str) -> bool) ->
         values: vec![number.to_string()],
         ..MetaClause::default()
     };
-    let query = PostQuery {
-        post_types: vec![ITEM.to_owned()],
-        meta: Clauses { clauses: vec![leads], ..Clauses::default() },
-        ..PostQuery::default()
-    };
+    let query = PostQuery::default()
+        .post_types(vec![ITEM.to_owned()])
+        .meta(Clauses { clauses: vec![leads], ..Clauses::default() });
     let items = posts::query(tx, &query)?.ids;
     let numbers: Vec<i64> = items.iter().map(|id| id.0).collect();
     let meta = meta::load(tx, MetaKind::Post, &numbers)?;

@@ -22,7 +22,7 @@ pub fn only_sticky(sticky: &[PostId], include: &[PostId]) -> Vec<PostId> {
 
 /// A filter by formats. Formats are terms named `post-format-NAME`; posts with the format `standard` have none of them.
 pub fn of_formats(db: &mut Db, formats: &[String]) -> SiteResult<Clauses<TaxClause>> {
-    let query = TermQuery { taxonomies: vec![FORMAT.to_owned()], ..TermQuery::default() };
+    let query = TermQuery::default().taxonomies(vec![FORMAT.to_owned()]);
     let known = terms::query(db, &query)?.ids;
     let known = terms::get_many(db, &known)?;
     let named = |term: &&Term| term.slug.strip_prefix("post-format-").is_some_and(|f| formats.iter().any(|g| g == f));

@@ -214,7 +214,7 @@ impl Job {
 
     /// Restores the former slug of a post that leaves the trash.
     fn restore_slug(&self, tx: &mut Tx, row: &mut Post) -> SiteResult<()> {
-        let wanted = posts::leave_trash(tx, row.id)?;
+        let wanted = posts::delete_trash_meta(tx, row.id)?;
         if self.draft.slug.is_none()
             && let Some(wanted) = wanted
         {
@@ -263,7 +263,7 @@ impl Job {
             let access = Access::of_posts(&self.site, &self.settings, tx, std::slice::from_ref(row))?;
             let may = |cap: &str, key: &str| {
                 self.caller.can_post(PostCap::Edit, row, &access)
-                    && self.caller.can(cap, Object::Meta(svc_auth::caps::MetaKind::Post, id.0, key), &access)
+                    && self.caller.can(cap, Object::Meta(MetaKind::Post, id.0, key), &access)
             };
             let rights =
                 MetaRights { edit: &|key| may("edit_post_meta", key), delete: &|key| may("delete_post_meta", key) };

@@ -284,14 +284,12 @@ impl<'a> TemplateLookup<'a> {
         statuses: &[&str],
     ) -> SiteResult<Vec<Template>> {
         let Some(term) = terms::by_name(db, theme, THEME)?.into_iter().next() else { return Ok(Vec::new()) };
-        let query = PostQuery {
-            post_types: vec![kind.post_type().to_owned()],
-            statuses: statuses.iter().map(|status| (*status).to_owned()).collect(),
-            slugs: slugs.unwrap_or_default().iter().map(|s| svc_text::sanitize_title(s)).collect(),
-            tax: Clauses { clauses: vec![of_term(THEME, term.id)], ..Clauses::default() },
-            limit: Some(MAX_POSTS),
-            ..PostQuery::default()
-        };
+        let query = PostQuery::default()
+            .post_types(vec![kind.post_type().to_owned()])
+            .statuses(statuses.iter().map(|status| (*status).to_owned()).collect())
+            .slugs(slugs.unwrap_or_default().iter().map(|s| svc_text::sanitize_title(s)).collect())
+            .tax(Clauses { clauses: vec![of_term(THEME, term.id)], ..Clauses::default() })
+            .limit(Some(MAX_POSTS));
         let ids = posts::query(db, &query)?.ids;
         let rows = posts::get_many(db, &ids)?;
         self.built(db, kind, rows)

@@ -134,7 +134,7 @@ impl Found {
         let names: Vec<String> = authors.iter().map(|a| a.display_name.clone()).collect();
         self.authors = authors.into_iter().map(|a| (a.nicename.clone(), a)).collect();
         if !names.is_empty() {
-            let ids = users::query(db, &UserQuery { names, ..UserQuery::default() })?.ids;
+            let ids = users::query(db, &UserQuery::default().names(names))?.ids;
             for same in users::get_many(db, &ids)? {
                 *self.same_authors.entry(same.display_name.to_lowercase()).or_default() += 1;
             }
@@ -148,7 +148,7 @@ impl Found {
         let names: Vec<String> = terms.iter().map(|t| t.name.clone()).collect();
         self.terms = terms.into_iter().map(|t| ((t.taxonomy.clone(), t.slug.clone()), t)).collect();
         if !names.is_empty() {
-            let query = TermQuery { taxonomies: query.taxonomies.clone(), names, ..TermQuery::default() };
+            let query = TermQuery::default().taxonomies(query.taxonomies.clone()).names(names);
             let ids = terms::query(db, &query)?.ids;
             for same in terms::get_many(db, &ids)? {
                 *self.same_terms.entry((same.taxonomy, same.name.to_lowercase())).or_default() += 1;

@@ -2,10 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use svc_auth::{
-    Caller,
-    caps::{MetaKind as CapKind, Object},
-};
+use svc_auth::{Caller, caps::Object};
 use svc_model::{Taxonomy, Term, TermId};
 use svc_store::{
     Db, Tx,
@@ -62,7 +59,7 @@ pub fn store_meta(
 ) -> SiteResult<()> {
     let id = term.id.0;
     let access = paths::access(site, settings, std::slice::from_ref(term));
-    let may = |cap: &str, key: &str| caller.can(cap, Object::Meta(CapKind::Term, id, key), &access);
+    let may = |cap: &str, key: &str| caller.can(cap, Object::Meta(MetaKind::Term, id, key), &access);
     let rights = MetaRights { edit: &|key| may("edit_term_meta", key), delete: &|key| may("delete_term_meta", key) };
     let stored = meta::load_one(tx, MetaKind::Term, id)?;
     let changes = site.meta.changes("term", &term.taxonomy, &stored, values, &rights, caller)?;
@@ -172,13 +169,11 @@ impl Job {
 
     /// Whether a child of this parent has this slug.
     fn has_beside(&self, tx: &mut Tx, slug: &str, parent: TermId) -> SiteResult<bool> {
-        let query = TermQuery {
-            taxonomies: vec![self.taxonomy.name.clone()],
-            parent: Some(parent),
-            slugs: vec![slug.to_owned()],
-            limit: Some(1),
-            ..TermQuery::default()
-        };
+        let query = TermQuery::default()
+            .taxonomies(vec![self.taxonomy.name.clone()])
+            .parent(Some(parent))
+            .slugs(vec![slug.to_owned()])
+            .limit(Some(1));
         Ok(!terms::query(tx, &query)?.ids.is_empty())
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use svc_auth::{
     Caller,
-    caps::{MetaKind as CapKind, Object},
+    caps::Object,
     roles::{CapSet, Roles},
 };
 use svc_model::{User, UserId};
@@ -155,7 +155,7 @@ impl Job {
 
     fn store_meta(&self, tx: &mut Tx, id: UserId, values: &serde_json::Value) -> SiteResult<()> {
         let access = Access::new(&self.site, &self.settings).with_users([id]);
-        let may = |cap: &str, key: &str| self.caller.can(cap, Object::Meta(CapKind::User, id.0, key), &access);
+        let may = |cap: &str, key: &str| self.caller.can(cap, Object::Meta(MetaKind::User, id.0, key), &access);
         let rights =
             MetaRights { edit: &|key| may("edit_user_meta", key), delete: &|key| may("delete_user_meta", key) };
         let stored = meta::load_one(tx, MetaKind::User, id.0)?;

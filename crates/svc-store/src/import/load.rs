@@ -8,14 +8,14 @@ use indexmap::IndexMap;
 use sea_query::Value;
 
 use super::lexer::{Lexer, Literal};
+use super::marker;
 use super::replace::Replacer;
 use super::{ImportError, ImportOptions, ImportReport, Progress};
 use crate::db::Tx;
+use crate::db::engine::table_manager;
+use crate::db::table_manager::{STAGING_PREFIX, StagedSite, StagedTable, TableManager, create_staging_table};
 use crate::error::StoreError;
-use crate::schema::{self, ColumnType, TABLES, Table, quoted};
-
-/// Prefix of staging tables.
-pub(crate) const STAGING_PREFIX: &str = "svc_import_";
+use crate::tables::{ColumnType, DefaultValue, TABLES, Table, quoted};
 
 /// Tables that every site must have.
 const REQUIRED_TABLES: [&str; 9] =
@@ -28,25 +28,14 @@ const MAX_TABLES: usize = 10_000;
 const PROGRESS_ROWS: u64 = 1_000;
 
 /// A table of the dump that may belong to a site.
-pub(crate) struct Staged {
-    pub(crate) table: &'static Table,
+struct DumpTable {
+    staged: StagedTable,
     prefix: String,
-    /// Name of the staging table.
-    pub(crate) stage: String,
     /// Columns of the dump's `CREATE TABLE` statement.
     columns: Vec<String>,
     /// Columns and statement of the last `INSERT`.
     insert: Option<(Vec<String>, String)>,
-    /// The next generated id, if the dump contains it.
-    pub(crate) next_id: Option<i64>,
     rows: u64,
-}
-
-impl Staged {
-    /// An empty table that the dump lacks.
-    pub(crate) fn empty(table: &'static Table, prefix: &str, stage: String) -> Self {
-        Staged { table, prefix: prefix.to_owned(), stage, columns: Vec::new(), insert: None, next_id: None, rows: 0 }
-    }
 }
 
 /// Rows to be sent to a server in one statement.
@@ -60,9 +49,11 @@ struct RowBatch {
 }
 
 /// Loads a dump into staging tables.
-pub(crate) struct Loader<'a, 'o> {
-    pub(crate) tx: &'a mut Tx,
-    staged: IndexMap<String, Staged>,
+struct Loader<'a, 'o> {
+    tx: &'a mut Tx,
+    manager: &'static dyn TableManager,
+    /// The loaded tables by their names in the dump.
+    tables: IndexMap<String, DumpTable>,
     skipped: IndexMap<String, u64>,
     replacer: Replacer,
     batch: RowBatch,
@@ -81,11 +72,13 @@ pub(super) fn load(
     if !options.overwrite && tx.table_exists(&format!("{target}posts"))? && has_rows(tx, &target)? {
         return Err(ImportError::NotEmpty);
     }
-    tx.dialect().sql().import().begin(tx)?;
+    let manager = table_manager(tx.dialect());
+    manager.begin_import(tx)?;
     let replacer = Replacer::new(&options.search_replace);
     let mut loader = Loader {
         tx,
-        staged: IndexMap::new(),
+        manager,
+        tables: IndexMap::new(),
         skipped: IndexMap::new(),
         replacer,
         batch: RowBatch::default(),
@@ -172,10 +165,10 @@ impl Loader<'_, '_> {
             lexer.word()?;
             name = lexer.name()?;
         }
-        if self.staged.contains_key(&name) || self.skipped.contains_key(&name) {
+        if self.tables.contains_key(&name) || self.skipped.contains_key(&name) {
             return Err(lexer.error(format!("the table {name} comes twice")));
         }
-        if self.staged.len() + self.skipped.len() >= MAX_TABLES {
+        if self.tables.len() + self.skipped.len() >= MAX_TABLES {
             return Err(lexer.error("the dump contains too many tables"));
         }
         lexer.expect(b'(')?;
@@ -189,24 +182,10 @@ impl Loader<'_, '_> {
             return Err(lexer.error(format!("the table {name} has no columns")));
         }
         let stage = format!("{STAGING_PREFIX}{name}");
-        self.stage(table, &stage, &columns)?;
-        let next_id = auto_increment(&body);
-        self.staged.insert(name, Staged { table, prefix, stage, columns, insert: None, next_id, rows: 0 });
+        create_staging_table(self.tx, self.manager, table, &stage, &columns)?;
+        let staged = StagedTable { table, name: stage, next_id: auto_increment(&body) };
+        self.tables.insert(name, DumpTable { staged, prefix, columns, insert: None, rows: 0 });
         Ok(())
-    }
-
-    /// Creates a staging table with our columns and those added by plugins.
-    pub(crate) fn stage(&mut self, table: &Table, stage: &str, columns: &[String]) -> Result<(), StoreError> {
-        let sql = self.tx.dialect().sql();
-        self.tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(stage)))?;
-        self.tx.run(&sql.create_table(table, stage))?;
-        for column in columns {
-            if !table.columns.iter().any(|c| c.name.eq_ignore_ascii_case(column)) {
-                let kind = sql.import().added_column_type();
-                self.tx.run(&format!("ALTER TABLE {} ADD COLUMN {} {kind}", quoted(stage), quoted(column)))?;
-            }
-        }
-        sql.import().after_create(self.tx)
     }
 
     /// phpMyAdmin writes the next id in a separate statement.
@@ -214,8 +193,8 @@ impl Loader<'_, '_> {
         lexer.word()?;
         let name = lexer.name()?;
         let body = lexer.rest()?;
-        if let (Some(staged), Some(next)) = (self.staged.get_mut(&name), auto_increment(&body)) {
-            staged.next_id = Some(next);
+        if let (Some(table), Some(next)) = (self.tables.get_mut(&name), auto_increment(&body)) {
+            table.staged.next_id = Some(next);
         }
         Ok(())
     }
@@ -225,7 +204,7 @@ impl Loader<'_, '_> {
         while matches!(name.to_ascii_lowercase().as_str(), "into" | "ignore" | "delayed" | "low_priority") {
             name = lexer.name()?;
         }
-        let Some(staged) = self.staged.get(&name) else {
+        let Some(table) = self.tables.get(&name) else {
             // Rows of a plugin's table, or of a table that was not created.
             return match self.skipped.get_mut(&name) {
                 Some(rows) => {
@@ -248,7 +227,7 @@ impl Loader<'_, '_> {
             }
             lexer.expect(b')')?;
         } else {
-            columns.clone_from(&staged.columns);
+            columns.clone_from(&table.columns);
         }
         lexer.skip_space()?;
         if !lexer.word()?.eq_ignore_ascii_case("values") {
@@ -259,7 +238,7 @@ impl Loader<'_, '_> {
             self.batch.table.clone_from(&name);
             self.batch.columns.clone_from(&columns);
         }
-        let kinds = kinds(self.staged.get(&name), &columns);
+        let kinds = kinds(self.tables.get(&name), &columns);
         loop {
             lexer.expect(b'(')?;
             let line = lexer.line();
@@ -280,7 +259,7 @@ impl Loader<'_, '_> {
             lexer.expect(b')')?;
             self.batch.bytes += values.iter().map(size).sum::<usize>();
             self.batch.rows.push((line, values));
-            let (n_rows, n_bytes) = self.tx.dialect().sql().import().max_batch();
+            let (n_rows, n_bytes) = self.manager.max_batch();
             if self.batch.rows.len() >= n_rows || self.batch.bytes >= n_bytes {
                 self.flush()?;
             }
@@ -295,7 +274,7 @@ impl Loader<'_, '_> {
     /// Writes the batched rows. If the server rejects the batch, rows are written one by one to find the invalid one.
     fn flush(&mut self) -> Result<(), ImportError> {
         let rows = std::mem::take(&mut self.batch.rows);
-        let (n_rows, n_bytes) = self.tx.dialect().sql().import().max_batch();
+        let (n_rows, n_bytes) = self.manager.max_batch();
         let is_small = self.batch.bytes < n_bytes;
         self.batch.bytes = 0;
         if rows.len() == n_rows && is_small {
@@ -312,12 +291,12 @@ impl Loader<'_, '_> {
     }
 
     fn write(&mut self, line: u64, row: &[Value]) -> Result<(), ImportError> {
-        let sql = match self.staged.get(&self.batch.table).and_then(|s| s.insert.as_ref()) {
+        let sql = match self.tables.get(&self.batch.table).and_then(|table| table.insert.as_ref()) {
             Some((columns, sql)) if *columns == self.batch.columns => sql.clone(),
             _ => {
                 let sql = self.insert_sql(1);
-                if let Some(staged) = self.staged.get_mut(&self.batch.table) {
-                    staged.insert = Some((self.batch.columns.clone(), sql.clone()));
+                if let Some(table) = self.tables.get_mut(&self.batch.table) {
+                    table.insert = Some((self.batch.columns.clone(), sql.clone()));
                 }
                 sql
             }
@@ -330,16 +309,15 @@ impl Loader<'_, '_> {
 
     /// The statement that inserts `n_rows` rows. Required text columns that the dump lacks are empty.
     fn insert_sql(&self, n_rows: usize) -> String {
-        let Some(staged) = self.staged.get(&self.batch.table) else { return String::new() };
-        let (stage, columns) = (&staged.stage, &self.batch.columns);
+        let Some(DumpTable { staged, .. }) = self.tables.get(&self.batch.table) else { return String::new() };
+        let columns = &self.batch.columns;
         let is_listed = |name: &str| columns.iter().any(|c| c.eq_ignore_ascii_case(name));
-        let absent =
-            staged.table.columns.iter().filter(|c| c.default == schema::DefaultValue::Required && !is_listed(c.name));
+        let absent = staged.table.columns.iter().filter(|c| c.default == DefaultValue::Required && !is_listed(c.name));
         let absent: Vec<String> = absent.map(|c| quoted(c.name)).collect();
         let names: Vec<String> = columns.iter().map(|c| quoted(c)).chain(absent.iter().cloned()).collect();
         let values = vec!["?"; columns.len()].into_iter().chain(vec!["''"; absent.len()]);
         let row = format!("({})", values.collect::<Vec<_>>().join(","));
-        format!("INSERT INTO {} ({}) VALUES {}", quoted(stage), names.join(","), vec![row; n_rows].join(","))
+        format!("INSERT INTO {} ({}) VALUES {}", quoted(&staged.name), names.join(","), vec![row; n_rows].join(","))
     }
 
     fn value(&self, literal: Literal, kind: Option<ColumnType>) -> Value {
@@ -364,8 +342,8 @@ impl Loader<'_, '_> {
     }
 
     fn count(&mut self, name: &str) {
-        if let Some(staged) = self.staged.get_mut(name) {
-            staged.rows += 1;
+        if let Some(table) = self.tables.get_mut(name) {
+            table.rows += 1;
         }
         self.rows += 1;
         if self.rows.is_multiple_of(PROGRESS_ROWS) {
@@ -384,33 +362,33 @@ impl Loader<'_, '_> {
     fn finish(mut self, prefix: String, target: &str) -> Result<ImportReport, ImportError> {
         let mut report =
             ImportReport { prefix: prefix.clone(), skipped: std::mem::take(&mut self.skipped), ..Default::default() };
-        let staged = std::mem::take(&mut self.staged);
-        let (site_tables, others): (Vec<_>, Vec<_>) = staged.into_iter().partition(|(_, s)| s.prefix == prefix);
-        for (name, staged) in others {
-            self.tx.run(&format!("DROP TABLE {}", quoted(&staged.stage)))?;
-            report.skipped.insert(name, staged.rows);
+        let tables = std::mem::take(&mut self.tables);
+        let (site_tables, others): (Vec<_>, Vec<_>) = tables.into_iter().partition(|(_, t)| t.prefix == prefix);
+        for (name, table) in others {
+            self.tx.run(&format!("DROP TABLE {}", quoted(&table.staged.name)))?;
+            report.skipped.insert(name, table.rows);
         }
-        let site_tables: Vec<Staged> = site_tables.into_iter().map(|(_, staged)| staged).collect();
-        for staged in &site_tables {
-            report.tables.insert(staged.table.name.to_owned(), staged.rows);
+        for (_, table) in &site_tables {
+            report.tables.insert(table.staged.table.name.to_owned(), table.rows);
         }
-        let target_import = self.tx.dialect().sql().import();
-        target_import.install(&mut self, site_tables, &prefix, target)?;
+        let tables = site_tables.into_iter().map(|(_, table)| table.staged).collect();
+        let site = StagedSite { tables, prefix: &prefix, target, marker: &marker::table(target) };
+        self.manager.install(self.tx, site)?;
         Ok(report)
     }
 
     /// Drops the staging tables on engines where a rollback does not.
     fn drop_staged(&mut self) {
-        let stages: Vec<&str> = self.staged.values().map(|staged| staged.stage.as_str()).collect();
-        self.tx.dialect().sql().import().drop_staged(self.tx, &stages);
+        let names: Vec<&str> = self.tables.values().map(|table| table.staged.name.as_str()).collect();
+        self.manager.drop_staged(self.tx, &names);
     }
 
     /// The prefix of the site in the dump. If there are several, the one with the most tables, then the shortest (the
     /// main site of a network).
     fn site(&self) -> Result<String, ImportError> {
         let mut sites: HashMap<&str, HashSet<&str>> = HashMap::new();
-        for staged in self.staged.values() {
-            sites.entry(&staged.prefix).or_default().insert(staged.table.name);
+        for table in self.tables.values() {
+            sites.entry(&table.prefix).or_default().insert(table.staged.table.name);
         }
         let best = sites
             .iter()
@@ -428,30 +406,6 @@ impl Loader<'_, '_> {
             Err(ImportError::NoSite(format!("{} missing", missing.join(", "))))
         }
     }
-
-    /// Renames keys that contain the table prefix: the roles option, and user meta for capabilities and settings.
-    pub(crate) fn rename_keys(
-        &mut self,
-        from: &str,
-        to: &str,
-        options: &str,
-        usermeta: &str,
-    ) -> Result<(), StoreError> {
-        if from == to {
-            return Ok(());
-        }
-        let (options, usermeta) = (quoted(options), quoted(usermeta));
-        let sql = format!("UPDATE {options} SET option_name = ? WHERE option_name = ?");
-        self.tx.conn.execute(&sql, &[format!("{to}user_roles").into(), format!("{from}user_roles").into()])?;
-        if from.is_empty() {
-            return Ok(());
-        }
-        let glue = self.tx.dialect().sql().concat("?", "substr(meta_key, ?)");
-        let sql = format!("UPDATE {usermeta} SET meta_key = {glue} WHERE substr(meta_key, 1, ?) = ?");
-        let len = from.len() as i64;
-        self.tx.conn.execute(&sql, &[to.into(), (len + 1).into(), len.into(), from.into()])?;
-        Ok(())
-    }
 }
 
 /// Marks the one column in which texts are never replaced.
@@ -466,8 +420,8 @@ fn size(value: &Value) -> usize {
     }
 }
 
-fn kinds(staged: Option<&Staged>, columns: &[String]) -> Vec<Option<ColumnType>> {
-    let Some(staged) = staged else { return Vec::new() };
+fn kinds(table: Option<&DumpTable>, columns: &[String]) -> Vec<Option<ColumnType>> {
+    let Some(DumpTable { staged, .. }) = table else { return Vec::new() };
     columns
         .iter()
         .map(|name| {

@@ -5,7 +5,7 @@
 
 use crate::db::{Db, Tx};
 use crate::error::Result;
-use crate::schema::quoted;
+use crate::tables::quoted;
 
 /// Name of the table, without prefix.
 const TABLE: &str = "svc_import";

@@ -6,10 +6,9 @@
 //! bound values.
 
 mod lexer;
-pub(crate) mod load;
-pub(crate) mod marker;
+mod load;
+mod marker;
 mod replace;
-pub(crate) mod target;
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::sync::Arc;

@@ -12,8 +12,8 @@ fn empty() -> Store {
 /// The dump of a small site, with this table prefix.
 fn site(prefix: &str) -> String {
     let mut out = String::from("-- a dump\n/*!40101 SET NAMES utf8mb4 */;\n");
-    for table in crate::schema::TABLES {
-        let create = table.create(crate::Dialect::MySql, &format!("{prefix}{}", table.name));
+    for table in crate::tables::TABLES {
+        let create = crate::export::create_table(table, &format!("{prefix}{}", table.name));
         out += &format!("DROP TABLE IF EXISTS `{prefix}{}`;\n{create} AUTO_INCREMENT=501;\n", table.name);
     }
     out += &format!(

@@ -4,6 +4,7 @@ mod batch;
 mod days;
 mod files;
 mod plan;
+mod post_query;
 mod query;
 mod revisions;
 mod schedule;
@@ -17,18 +18,19 @@ use svc_model::{Post, PostId};
 use crate::columns::{self, columns};
 use crate::db::Db;
 use crate::error::Result;
+use crate::query::in_order;
 
 pub use batch::{ancestor_slugs, revision_counts};
 pub use days::published_days;
 pub use files::is_attached_file;
-pub use query::{
-    Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator, query,
+pub use post_query::{
+    Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator,
 };
+pub use query::query;
 pub use revisions::{autosaves, latest_autosave, latest_revision, trim_revisions};
 pub use schedule::{due, next_due, publish_due};
 pub use search::SearchColumn;
-pub use trash::{leave_trash, trash};
-pub(crate) use write::recount_comments;
+pub use trash::{delete_trash_meta, trash};
 pub use write::{SlugScope, UniqueSlug, delete, insert, insert_with_id, set_guid, unique_slug, unique_slugs, update};
 
 #[rustfmt::skip]
@@ -77,17 +79,6 @@ pub fn get_many(db: &mut Db, ids: &[PostId]) -> Result<Vec<Post>> {
     })?;
     in_order(&mut found, ids, |p| p.id);
     Ok(found)
-}
-
-/// Sorts rows by the position of their id in `ids`.
-pub(crate) fn in_order<T, Id: Copy + Eq + std::hash::Hash>(rows: &mut [T], ids: &[Id], id: impl Fn(&T) -> Id) {
-    if rows.len() > 1 {
-        let mut positions = std::collections::HashMap::with_capacity(ids.len());
-        for (position, id) in ids.iter().enumerate() {
-            positions.entry(*id).or_insert(position);
-        }
-        rows.sort_by_key(|row| positions.get(&id(row)).copied().unwrap_or(usize::MAX));
-    }
 }
 
 /// Posts with this slug and one of these types, in ascending order of id. Slugs are compared as stored

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::TermId;
 
+use super::post_query::{Clauses, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator};
 use crate::db::Db;
 use crate::error::Result;
-use crate::posts::query::{Clauses, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator};
 
 /// A term condition whose terms have been looked up.
 #[derive(Clone, Debug)]

@@ -4,209 +4,16 @@
 //! `author_in`, `include` over `exclude`, `parent_in` over `parent_not_in`. Excluding password-protected posts from a
 //! search is up to the caller.
 
-use chrono::NaiveDateTime;
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
-use svc_model::{PostId, TermId, UserId};
+use svc_model::{PostId, UserId};
 
-use crate::db::Db;
-use crate::engine::dialect::Dialect;
+use super::plan;
+use super::post_query::{Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation};
+use super::search::{SearchColumn, SearchTerms};
+use crate::db::{Db, SqlDialect};
 use crate::error::Result;
-use crate::posts::plan;
-use crate::posts::search::{SearchColumn, SearchTerms};
 use crate::query::{any_of, distinct};
-use crate::{Family, Order, Page, stamp};
-
-/// Sort order of posts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PostOrderBy {
-    /// Id of the author.
-    Author,
-    /// Date in the site's time zone.
-    Date,
-    /// Id.
-    Id,
-    /// The order of `include`; the direction is ignored.
-    Include,
-    /// The order of `slugs`; the direction is ignored.
-    IncludeSlugs,
-    /// Date of the last modification.
-    Modified,
-    /// Id of the parent.
-    Parent,
-    /// Best search matches first, then by date in the given direction.
-    Relevance,
-    /// Slug.
-    Slug,
-    /// Title.
-    Title,
-    /// `menu_order`.
-    MenuOrder,
-    /// Random.
-    Rand,
-    /// Number of comments.
-    CommentCount,
-    /// The first value of this meta key as text. Posts without it are omitted.
-    Meta(String),
-    /// The first value of this meta key as a number. Posts without it are omitted.
-    MetaNumber(String),
-}
-
-/// How conditions are combined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Relation {
-    /// All must match.
-    #[default]
-    And,
-    /// Any must match.
-    Or,
-}
-
-/// How terms are matched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TaxOperator {
-    /// Any of the terms.
-    #[default]
-    In,
-    /// None of the terms.
-    NotIn,
-    /// All of the terms.
-    And,
-}
-
-/// A condition on the terms of a post.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaxClause {
-    /// Name of the taxonomy.
-    pub taxonomy: String,
-    /// Ids of terms.
-    pub terms: Vec<TermId>,
-    /// How the terms are matched.
-    pub operator: TaxOperator,
-    /// Whether posts with child terms match too.
-    pub include_children: bool,
-}
-
-/// Comparison operator for meta values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are self-explanatory")]
-pub enum MetaCompare {
-    #[default]
-    Eq,
-    Ne,
-    Gt,
-    Gte,
-    Lt,
-    Lte,
-    In,
-    NotIn,
-    Like,
-    NotLike,
-    Exists,
-    NotExists,
-}
-
-/// How meta values are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MetaType {
-    /// As text.
-    #[default]
-    Text,
-    /// As an integer.
-    Integer,
-    /// As a number.
-    Number,
-}
-
-/// A condition on the meta of a post.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MetaClause {
-    /// Meta key.
-    pub key: String,
-    /// Values to compare with; more than one only for `In` and `NotIn`.
-    pub values: Vec<String>,
-    /// Comparison operator.
-    pub compare: MetaCompare,
-    /// Type of the comparison.
-    pub value_type: MetaType,
-}
-
-/// Conditions and how they are combined.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Clauses<T> {
-    /// How the conditions are combined.
-    pub relation: Relation,
-    /// The conditions. If empty, there is no restriction.
-    pub clauses: Vec<T>,
-}
-
-/// Conditions for a list of posts. Empty lists and `None` are no restriction.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PostQuery {
-    /// Only these post types.
-    pub post_types: Vec<String>,
-    /// Statuses that are listed regardless of the author.
-    pub statuses: Vec<String>,
-    /// Additional statuses, listed only for posts of this author (private posts of the caller).
-    pub own_statuses: Option<(UserId, Vec<String>)>,
-    /// Only posts by these authors.
-    pub author_in: Vec<UserId>,
-    /// Excluded authors. If given, `author_in` is ignored.
-    pub author_not_in: Vec<UserId>,
-    /// Only these ids.
-    pub include: Vec<PostId>,
-    /// Excluded ids. Ignored if `include` is given.
-    pub exclude: Vec<PostId>,
-    /// Only posts in this list of sticky posts (`Some(empty)` matches nothing), in addition to `include`.
-    pub sticky: Option<Vec<PostId>>,
-    /// Excluded sticky posts, in addition to `exclude` and `include`.
-    pub not_sticky: Vec<PostId>,
-    /// Only these stored slugs.
-    pub slugs: Vec<String>,
-    /// Exact title.
-    pub title: Option<String>,
-    /// Only children of these posts.
-    pub parent_in: Vec<PostId>,
-    /// Excluded parents. Ignored if `parent_in` is given.
-    pub parent_not_in: Vec<PostId>,
-    /// Only posts with this `menu_order`.
-    pub menu_order: Option<i64>,
-    /// Media types: `image` matches all images, `image/png` one type.
-    pub mime_types: Vec<String>,
-    /// Search text.
-    pub search: Option<String>,
-    /// Whether a column must equal a search term instead of containing it.
-    pub search_exact: bool,
-    /// Columns to search; all if empty.
-    pub search_columns: Vec<SearchColumn>,
-    /// Whether the names of attached files are searched too.
-    pub search_file_names: bool,
-    /// Whether password-protected posts are excluded (searches by anonymous users).
-    pub without_password: bool,
-    /// Only posts after this time, in the site's time zone.
-    pub after: Option<NaiveDateTime>,
-    /// Only posts before this time, in the site's time zone.
-    pub before: Option<NaiveDateTime>,
-    /// Only posts modified after this time.
-    pub modified_after: Option<NaiveDateTime>,
-    /// Only posts modified before this time.
-    pub modified_before: Option<NaiveDateTime>,
-    /// Whether the four time bounds are inclusive.
-    pub dates_inclusive: bool,
-    /// Conditions on terms.
-    pub tax: Clauses<TaxClause>,
-    /// Additional conditions on terms with their own relation. They must match in addition to `tax`.
-    pub extra_tax: Clauses<TaxClause>,
-    /// Conditions on meta.
-    pub meta: Clauses<MetaClause>,
-    /// Sort orders, most significant first. If empty, by date, newest first. Ties are broken by id.
-    pub order_by: Vec<(PostOrderBy, Order)>,
-    /// Maximum number of posts; `None` is unlimited.
-    pub limit: Option<u64>,
-    /// Number of posts to skip.
-    pub offset: u64,
-    /// Whether to count all matches.
-    pub total: bool,
-}
+use crate::{Order, Page, TableGroup, stamp};
 
 /// Offset from which a page is read from the nearer end of the list. Tests use it nearly always.
 const DEEP_OFFSET: u64 = if cfg!(test) { 3 } else { 1_000 };
@@ -217,17 +24,17 @@ const DEEP_OFFSET: u64 = if cfg!(test) { 3 } else { 1_000 };
 /// [`crate::StoreError::TooMany`] if the query contains more values than a statement can bind.
 pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
     let filtered = filtered(db, q)?;
-    let count_table = db.dialect().sql().post_count_table();
-    let count_table = count_table.filter(|_| is_plain(q) && db.version(Family::Posts).is_some());
+    let count_table = db.sql().post_count_table();
+    let count_table = count_table.filter(|_| is_plain(q) && db.version(TableGroup::Posts).is_some());
     let is_deep =
         q.offset >= DEEP_OFFSET && !db.may_be_stale && !q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
     if !q.total || !(count_table.is_some() || is_deep) {
         let page = ordered(db, q, &filtered, false);
-        return crate::query::page(db, &families(q), &filtered, page, (q.limit, q.offset, q.total), PostId);
+        return crate::query::page(db, &groups(q), &filtered, page, (q.limit, q.offset, q.total), PostId);
     }
     let total = match count_table {
         Some(table) => maintained_count(db, table, q)?,
-        None => crate::query::total(db, &families(q), &filtered)?,
+        None => crate::query::total(db, &groups(q), &filtered)?,
     };
     let left = total.saturating_sub(q.offset);
     let backwards = is_deep && left < q.offset;
@@ -282,8 +89,8 @@ fn filtered(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
 fn ordered(db: &Db, q: &PostQuery, filtered: &SelectStatement, backwards: bool) -> SelectStatement {
     let mut page = filtered.clone();
     page.column(("p", "ID"));
-    for (by, way) in order(db, q) {
-        page.order_by_expr(by, if backwards { way.reversed() } else { way }.into());
+    for (by, direction) in order(db, q) {
+        page.order_by_expr(by, if backwards { direction.reversed() } else { direction }.into());
     }
     page
 }
@@ -295,17 +102,17 @@ pub(super) fn page_statement(db: &mut Db, q: &PostQuery) -> Result<SelectStateme
     Ok(ordered(db, q, &filtered, false).limit(10).take())
 }
 
-/// The table families that a list's total depends on.
-fn families(q: &PostQuery) -> Vec<Family> {
-    let mut families = vec![Family::Posts];
+/// The table groups that a list's total depends on.
+fn groups(q: &PostQuery) -> Vec<TableGroup> {
+    let mut groups = vec![TableGroup::Posts];
     if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
-        families.push(Family::Terms);
+        groups.push(TableGroup::Terms);
     }
     let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
     if !q.meta.clauses.is_empty() || q.search_file_names || by_meta {
-        families.push(Family::PostMeta);
+        groups.push(TableGroup::PostMeta);
     }
-    families
+    groups
 }
 
 fn ids(list: &[PostId]) -> Vec<i64> {
@@ -366,8 +173,8 @@ fn conditions(
     } else if !q.parent_not_in.is_empty() {
         s.and_where(col("post_parent").is_not_in(ids(&q.parent_not_in)));
     }
-    if let Some(place) = q.menu_order {
-        s.and_where(col("menu_order").eq(place));
+    if let Some(menu_order) = q.menu_order {
+        s.and_where(col("menu_order").eq(menu_order));
     }
     mime_types(&q.mime_types, s)?;
     if q.without_password {
@@ -466,18 +273,18 @@ fn meta_condition(db: &Db, meta: &Clauses<MetaClause>, s: &mut SelectStatement) 
         condition = condition.add(match clause.compare {
             MetaCompare::Exists => Expr::exists(rows),
             MetaCompare::NotExists => Expr::not_exists(rows),
-            _ => Expr::exists(meta_compare(db.dialect(), clause, rows)),
+            _ => Expr::exists(meta_compare(db.sql(), clause, rows)),
         });
     }
     s.cond_where(condition);
 }
 
-fn meta_compare(dialect: Dialect, clause: &MetaClause, mut rows: SelectStatement) -> SelectStatement {
+fn meta_compare(sql: &dyn SqlDialect, clause: &MetaClause, mut rows: SelectStatement) -> SelectStatement {
     let stored = Expr::col(("m", "meta_value"));
     let cast = |e: Expr| match clause.value_type {
         MetaType::Text => e,
-        MetaType::Integer => dialect.sql().as_integer(e),
-        MetaType::Number => dialect.sql().as_number(e),
+        MetaType::Integer => sql.as_integer(e),
+        MetaType::Number => sql.as_number(e),
     };
     let stored = cast(stored);
     let value = || cast(Expr::val(clause.values.first().map_or("", String::as_str)));
@@ -505,20 +312,20 @@ fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
     let mut all = Vec::with_capacity(orders.len() + 1);
     let mut tie = Some(Order::Desc);
     for (by, direction) in orders {
-        let way = *direction;
-        tie = tie.map(|_| way);
+        let direction = *direction;
+        tie = tie.map(|_| direction);
         match by {
-            PostOrderBy::Author => all.push((col("post_author"), way)),
-            PostOrderBy::Date => all.push((col("post_date"), way)),
-            PostOrderBy::Modified => all.push((col("post_modified"), way)),
-            PostOrderBy::Parent => all.push((col("post_parent"), way)),
-            PostOrderBy::Slug => all.push((col("post_name"), way)),
-            PostOrderBy::Title => all.push((col("post_title"), way)),
-            PostOrderBy::MenuOrder => all.push((col("menu_order"), way)),
-            PostOrderBy::CommentCount => all.push((col("comment_count"), way)),
+            PostOrderBy::Author => all.push((col("post_author"), direction)),
+            PostOrderBy::Date => all.push((col("post_date"), direction)),
+            PostOrderBy::Modified => all.push((col("post_modified"), direction)),
+            PostOrderBy::Parent => all.push((col("post_parent"), direction)),
+            PostOrderBy::Slug => all.push((col("post_name"), direction)),
+            PostOrderBy::Title => all.push((col("post_title"), direction)),
+            PostOrderBy::MenuOrder => all.push((col("menu_order"), direction)),
+            PostOrderBy::CommentCount => all.push((col("comment_count"), direction)),
             PostOrderBy::Id => {
                 tie = None;
-                all.push((col("ID"), way));
+                all.push((col("ID"), direction));
             }
             PostOrderBy::Include => {
                 all.extend(
@@ -526,35 +333,22 @@ fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
                 );
             }
             PostOrderBy::IncludeSlugs => {
-                let place = crate::query::list_position(&col("post_name"), q.slugs.iter().map(String::as_str));
-                all.extend(place.map(|p| (p, Order::Asc)));
+                let position = crate::query::list_position(&col("post_name"), q.slugs.iter().map(String::as_str));
+                all.extend(position.map(|p| (p, Order::Asc)));
             }
             PostOrderBy::Rand => {
                 tie = None;
-                all.push((db.dialect().sql().random(), Order::Asc));
+                all.push((db.sql().random(), Order::Asc));
             }
             PostOrderBy::Relevance => {
                 let rank = q.search.as_deref().and_then(|t| SearchTerms::parse(t).rank());
                 all.extend(rank.map(|rank| (rank, Order::Asc)));
-                all.push((col("post_date"), way));
+                all.push((col("post_date"), direction));
             }
-            PostOrderBy::Meta(key) => all.push((meta_value(db, key), way)),
-            PostOrderBy::MetaNumber(key) => all.push((db.dialect().sql().as_number(meta_value(db, key)), way)),
+            PostOrderBy::Meta(key) => all.push((meta_value(db, key), direction)),
+            PostOrderBy::MetaNumber(key) => all.push((db.sql().as_number(meta_value(db, key)), direction)),
         }
     }
-    all.extend(tie.map(|way| (col("ID"), way)));
+    all.extend(tie.map(|direction| (col("ID"), direction)));
     all
-}
-
-impl PostQuery {
-    /// The latest `limit` published posts of one type, with their total.
-    pub fn published(post_type: &str, limit: u64) -> Self {
-        PostQuery {
-            post_types: vec![post_type.to_owned()],
-            statuses: vec!["publish".to_owned()],
-            limit: Some(limit),
-            total: true,
-            ..PostQuery::default()
-        }
-    }
 }

@@ -203,7 +203,7 @@ fn totals_follow_writes() {
     assert_eq!((by_status["publish"], by_status["draft"]), (50, 4));
     // Writes of another process are noticed as well.
     let other = rusqlite::Connection::open(folder.path().join("site.db")).unwrap();
-    other.create_collation("PEOPLE", crate::engine::sqlite::collation::compare).unwrap();
+    other.create_collation("PEOPLE", crate::db::engine::sqlite::collation::compare).unwrap();
     other.execute("UPDATE wp_posts SET post_status = 'draft' WHERE ID = 1001", []).unwrap();
     assert_eq!((total("publish"), total("draft")), (49, 5));
 }
@@ -245,8 +245,8 @@ fn slugs_are_made_unique() {
             assert_eq!(store.read(|db| unique_slug(db, request)).unwrap(), *expected, "{request:?}");
         }
         let all = |db: &mut crate::Db| {
-            let before = db.statements();
-            Ok((unique_slugs(db, &requests)?, db.statements() - before))
+            let before = db.statement_count();
+            Ok((unique_slugs(db, &requests)?, db.statement_count() - before))
         };
         let (slugs, statements) = store.read(all).unwrap();
         assert_eq!((slugs, statements), (expected.iter().map(|s| (*s).to_owned()).collect(), 2));
@@ -311,7 +311,7 @@ fn plan(sql_of: impl Fn(&mut crate::Db) -> (String, sea_query::Values)) -> Strin
 
 #[test]
 fn lists_and_lookups_use_indexes() {
-    use crate::engine::dialect::Build as _;
+    use crate::db::Build as _;
     let lists = [
         base(),
         PostQuery { statuses: texts(&["publish", "private"]), ..base() },
@@ -322,15 +322,15 @@ fn lists_and_lookups_use_indexes() {
         pages(PostQuery { parent_in: ids(&[1100]), ..base() }),
     ];
     for q in lists {
-        let plan = plan(|db| query::page_statement(db, &q).unwrap().text(db.dialect()));
+        let plan = plan(|db| query::page_statement(db, &q).unwrap().text(db.sql()));
         assert!(!plan.contains("SCAN p") && plan.contains("USING"), "{q:?}\n{plan}");
     }
     // The plain list is read in index order.
-    let list = plan(|db| query::page_statement(db, &base()).unwrap().text(db.dialect()));
+    let list = plan(|db| query::page_statement(db, &base()).unwrap().text(db.sql()));
     assert!(list.contains("type_status_date") && !list.contains("TEMP B-TREE"), "{list}");
-    let slug = plan(|db| select(db).and_where(Expr::col("post_name").eq("x")).text(db.dialect()));
+    let slug = plan(|db| select(db).and_where(Expr::col("post_name").eq("x")).text(db.sql()));
     assert!(slug.contains("wp_posts_post_name"), "{slug}");
-    let id = plan(|db| select(db).and_where(Expr::col("ID").is_in([1, 2])).text(db.dialect()));
+    let id = plan(|db| select(db).and_where(Expr::col("ID").is_in([1, 2])).text(db.sql()));
     assert!(id.contains("INTEGER PRIMARY KEY"), "{id}");
 }
 

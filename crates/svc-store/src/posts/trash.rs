@@ -61,7 +61,7 @@ pub fn trash(tx: &mut Tx, id: PostId, now: (NaiveDateTime, NaiveDateTime)) -> Re
 
 /// Deletes the trash meta of a post and returns its previous slug. As in WordPress, a change of the status does not
 /// restore comments. The caller updates the row.
-pub fn leave_trash(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
+pub fn delete_trash_meta(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
     let saved = meta::load_one(tx, MetaKind::Post, id.0)?;
     for name in SAVED_KEYS {
         if saved.has(name) {

@@ -9,7 +9,7 @@ use super::COLUMNS;
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
-use crate::query::FreeSlug;
+use crate::slugs::FreeSlug;
 use crate::{columns, comments, terms};
 
 /// Maximum length of a slug, in bytes.
@@ -168,11 +168,11 @@ impl UniqueSlug {
 /// of sticky posts. Source: `wp_delete_post`.
 pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
     let Some(post) = super::get(tx, id)? else { return Ok(None) };
-    let mut up = Query::update();
-    up.table(tx.table("posts")).value("post_parent", post.parent.0);
-    up.and_where(Expr::col("post_parent").eq(id.0));
-    up.and_where(Expr::col("post_type").is_in([post.post_type.as_str(), "attachment"]));
-    tx.execute(&up)?;
+    let mut children = Query::update();
+    children.table(tx.table("posts")).value("post_parent", post.parent.0);
+    children.and_where(Expr::col("post_parent").eq(id.0));
+    children.and_where(Expr::col("post_type").is_in([post.post_type.as_str(), "attachment"]));
+    tx.execute(&children)?;
 
     let mut s = Query::select();
     s.column("ID").from(tx.table("posts"));
@@ -197,21 +197,4 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         terms::recount(tx, &of_terms)?;
     }
     Ok(Some(post))
-}
-
-/// Recounts the approved comments of posts, except notes, and stores the counts.
-pub(crate) fn recount_comments(tx: &mut Tx, posts: &[PostId]) -> Result<()> {
-    if posts.is_empty() {
-        return Ok(());
-    }
-    let mut count = Query::select();
-    count.expr(Expr::cust("COUNT(*)")).from_as(tx.table("comments"), "c");
-    count.and_where(Expr::col(("c", "comment_post_ID")).equals((tx.table("posts"), "ID")));
-    count.and_where(Expr::col(("c", "comment_approved")).eq("1"));
-    count.and_where(Expr::col(("c", "comment_type")).ne("note"));
-    let mut update = Query::update();
-    update.table(tx.table("posts"));
-    update.value("comment_count", Expr::SubQuery(None, Box::new(count.into())));
-    update.and_where(Expr::col("ID").is_in(posts.iter().map(|id| id.0)));
-    tx.execute(&update).map(drop)
 }

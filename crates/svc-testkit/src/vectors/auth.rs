@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use svc_auth::{
     AuthError, Brand, Caller, Keys, Scheme,
     application_password::{self, AppPasswordOutcome, ApplicationPassword},
-    caps::{Object, PostFacts, Snapshot, map_meta_cap},
+    caps::{InMemoryContext, Object, PostFacts, map_meta_cap},
     cookie::{self, AuthCookie, CookieNames},
     keys::Algorithm,
     nonce::{self, NonceSubject},
@@ -14,7 +14,7 @@ use svc_auth::{
     roles::Roles,
     session::{Session, Sessions},
 };
-use svc_model::{CommentId, PostId, TermId, UserId};
+use svc_model::{CommentId, MetaKind, PostId, TermId, UserId};
 
 use super::{Outcome, Vector};
 
@@ -191,8 +191,8 @@ fn caller(role: &str) -> Caller {
 }
 
 /// A site with the recorded object: post 5 (child of post 6), comment 7 on post 5, terms 1 to 3.
-fn site(me: UserId, object: &Value) -> Snapshot {
-    let mut site = Snapshot { users: [ADMIN, ME, OTHER].into(), ..Snapshot::default() };
+fn site(me: UserId, object: &Value) -> InMemoryContext {
+    let mut site = InMemoryContext { users: [ADMIN, ME, OTHER].into(), ..InMemoryContext::default() };
     let author = |owner: &Value| match owner.as_str() {
         Some("self") => me,
         Some("other") => OTHER,
@@ -251,7 +251,7 @@ fn capabilities(vector: &Vector) -> Option<Outcome> {
     let object = match details["kind"].as_str() {
         None | Some("plugin") => Object::None,
         Some("post") => match details["meta_key"].as_str() {
-            Some(key) => Object::Meta(svc_auth::caps::MetaKind::Post, id(5), key),
+            Some(key) => Object::Meta(MetaKind::Post, id(5), key),
             None => Object::Post(PostId(id(5))),
         },
         Some("comment") => Object::Comment(CommentId(id(7))),

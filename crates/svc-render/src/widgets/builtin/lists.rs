@@ -111,14 +111,12 @@ fn archives(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<
 fn categories(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let title = context.title(instance, "Categories");
     let Some(taxonomy) = context.site.taxonomies.get("category") else { return Ok(None) };
-    let query = TermQuery {
-        taxonomies: vec![taxonomy.name.clone()],
-        hide_empty: true,
-        order_by: TermOrderBy::Name,
-        order: Order::Asc,
-        limit: Some(MAX_ITEMS),
-        ..TermQuery::default()
-    };
+    let query = TermQuery::default()
+        .taxonomies(vec![taxonomy.name.clone()])
+        .hide_empty(true)
+        .order_by(TermOrderBy::Name)
+        .order(Order::Asc)
+        .limit(Some(MAX_ITEMS));
     let ids = terms::query(context.db, &query)?.ids;
     let rows = terms::get_many(context.db, &ids)?;
     let paths = slug_paths(context.db, &taxonomy.name, rows.iter())?;
@@ -240,11 +238,9 @@ fn pages(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Opt
         "ID" => vec![(PostOrderBy::Id, Order::Asc)],
         _ => vec![(PostOrderBy::Title, Order::Asc)],
     };
-    let query = PostQuery {
-        exclude: exclude.into_iter().filter_map(|id| i64::try_from(id).ok()).map(PostId).collect(),
-        order_by: order,
-        ..PostQuery::published("page", MAX_ITEMS)
-    };
+    let query = PostQuery::published("page", MAX_ITEMS)
+        .exclude(exclude.into_iter().filter_map(|id| i64::try_from(id).ok()).map(PostId).collect())
+        .order_by(order);
     let ids = posts::query(context.db, &query)?.ids;
     let rows = posts::get_many(context.db, &ids)?;
     if rows.is_empty() {
@@ -275,10 +271,7 @@ fn item_count(instance: &Instance) -> u64 {
 }
 
 fn recent_posts(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let query = PostQuery {
-        order_by: vec![(PostOrderBy::Date, Order::Desc)],
-        ..PostQuery::published("post", item_count(instance))
-    };
+    let query = PostQuery::published("post", item_count(instance)).order_by(vec![(PostOrderBy::Date, Order::Desc)]);
     let ids = posts::query(context.db, &query)?.ids;
     let rows = posts::get_many(context.db, &ids)?;
     if rows.is_empty() {
@@ -298,14 +291,12 @@ fn recent_posts(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteRes
 }
 
 fn recent_comments(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let query = CommentQuery {
-        approved: vec!["1".to_owned()],
-        types_exclude: vec!["note".to_owned()],
-        post_statuses: vec!["publish".to_owned()],
-        order: Order::Desc,
-        limit: Some(item_count(instance)),
-        ..CommentQuery::default()
-    };
+    let query = CommentQuery::default()
+        .approved(vec!["1".to_owned()])
+        .types_exclude(vec!["note".to_owned()])
+        .post_statuses(vec!["publish".to_owned()])
+        .order(Order::Desc)
+        .limit(Some(item_count(instance)));
     let ids = comments::query(context.db, &query)?.ids;
     let rows = comments::get_many(context.db, &ids)?;
     let post_ids: Vec<PostId> = rows.iter().map(|c| c.post).collect();
@@ -333,14 +324,12 @@ fn tag_cloud(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult
     let named = instance.text("taxonomy");
     let taxonomies = &context.site.taxonomies;
     let Some(taxonomy) = taxonomies.get(&named).or_else(|| taxonomies.get("post_tag")) else { return Ok(None) };
-    let query = TermQuery {
-        taxonomies: vec![taxonomy.name.clone()],
-        hide_empty: true,
-        order_by: TermOrderBy::Count,
-        order: Order::Desc,
-        limit: Some(MAX_TAGS),
-        ..TermQuery::default()
-    };
+    let query = TermQuery::default()
+        .taxonomies(vec![taxonomy.name.clone()])
+        .hide_empty(true)
+        .order_by(TermOrderBy::Count)
+        .order(Order::Desc)
+        .limit(Some(MAX_TAGS));
     let ids = terms::query(context.db, &query)?.ids;
     let mut rows = terms::get_many(context.db, &ids)?;
     if rows.is_empty() {

@@ -84,12 +84,10 @@ fn calendar(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<
     let today = context.settings.zone.to_local(context.site.now()).date();
     let Some(first) = today.with_day(1) else { return Ok(None) };
     let begins = first.and_time(chrono::NaiveTime::MIN);
-    let query = PostQuery {
-        after: Some(begins),
-        dates_inclusive: true,
-        order_by: vec![(PostOrderBy::Date, Order::Asc)],
-        ..PostQuery::published("post", 1_000)
-    };
+    let query = PostQuery::published("post", 1_000)
+        .after(Some(begins))
+        .dates_inclusive(true)
+        .order_by(vec![(PostOrderBy::Date, Order::Asc)]);
     let ids = posts::query(context.db, &query)?.ids;
     let with_posts: Vec<NaiveDate> =
         posts::get_many(context.db, &ids)?.iter().filter_map(|post| post.date.map(|d| d.date())).collect();

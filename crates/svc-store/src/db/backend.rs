@@ -1,0 +1,74 @@
+//! The connections of an engine.
+
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::handle::{Db, Tx};
+use super::shared_caches::SharedCaches;
+use super::write_job::Job;
+use crate::error::Result;
+
+/// Maximum number of threads that wait for a connection; further reads fail with `Busy` immediately. A waiting thread
+/// is not available to the async runtime, which has at most 512 replacement threads.
+pub(crate) const MAX_WAITING: usize = 256;
+
+/// How long a request that has committed a write waits for a connection, because it must not respond with "try again".
+pub(crate) const WAIT_AFTER_WRITE: Duration = Duration::from_secs(30);
+
+/// A future that is ready when a job was accepted or refused.
+pub(crate) type Accepted = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
+
+/// The connections to one database.
+pub(crate) trait Backend: Send + Sync {
+    /// The caches that all connections share.
+    fn shared(&self) -> &Arc<SharedCaches>;
+
+    /// Opens a snapshot and calls `f` once with it. `unlimited` statements have no time limit. Within a read or a
+    /// transaction of this thread, `f` gets that snapshot.
+    ///
+    /// # Errors
+    /// If no snapshot could be opened; `f` was not called then.
+    fn read(&self, unlimited: bool, f: &mut dyn FnMut(&mut Db)) -> Result<()>;
+
+    /// Runs a job in a transaction of its own or of a group of jobs. An accepted job gets a response after the commit.
+    ///
+    /// # Errors
+    /// If the job was refused and not run.
+    fn write(self: Arc<Self>, job: Box<dyn Job>) -> Accepted;
+
+    /// Like [`Self::write`], for threads that may block.
+    ///
+    /// # Errors
+    /// See [`Self::write`].
+    fn write_blocking(&self, job: Box<dyn Job>) -> Result<()>;
+
+    /// Runs one long transaction on a separate connection while other writers wait. `f` returns whether to commit.
+    ///
+    /// # Errors
+    /// If the transaction could not begin, and `f` was not called, or could not be committed.
+    fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()>;
+
+    /// A number that changes with every commit by any process; `None` if it is unknown.
+    fn data_version(&self) -> Option<i64>;
+
+    /// Copies a snapshot to a new file.
+    ///
+    /// # Errors
+    /// If the file exists or cannot be written, or if the engine does not support backups.
+    fn backup(&self, to: &Path) -> Result<()>;
+
+    /// Checks the whole database for corruption, unless the engine does this itself.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`](crate::StoreError::Corrupt) with the first problem found.
+    fn check(&self) -> Result<()>;
+}
+
+/// Runs a blocking function. On a worker of tokio's multi-threaded runtime, other tasks are moved to other threads.
+pub(crate) fn block_in_place<T>(f: impl FnOnce() -> T) -> T {
+    let on_worker = tokio::runtime::Handle::try_current()
+        .is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
+    if on_worker { tokio::task::block_in_place(f) } else { f() }
+}

@@ -1,0 +1,198 @@
+//! Change detection on servers that speak the MySQL protocol: whether any program has committed a write. This allows
+//! caching next to other programs, in a database whose schema must not be altered.
+//!
+//! MariaDB's InnoDB numbers its transactions: each gets a number at its first write and another at its commit (XA
+//! transactions and schema changes as well; reads get none). The highest number is visible to every account and can be
+//! read without accessing a table. While it is unchanged, nothing was committed on the whole server, so that one number
+//! serves all table groups.
+//!
+//! *The number of a commit is visible shortly before its rows.* A reader in between sees the new number and the old
+//! rows. A number is therefore only used from [`SETTLE_TIME`] after it was first seen; the gap is in-memory work of
+//! microseconds. Until then, and on a server that is constantly written to, nothing is cached.
+//!
+//! *Numbers can restart at a lower value after a server restart*, so the server's start time is part of the version, as
+//! is its name: a proxy may lead to several servers, each with its own numbers. A restart closes the connections, so
+//! the start time is read once per connection, and again after a second, because the connections of a proxy may outlive
+//! its servers.
+//!
+//! *Other storage engines do not number transactions*, so all tables must use InnoDB. This is checked once per version.
+//!
+//! Not used because they are incomplete: the update times in `information_schema.tables` are those when a transaction
+//! *began* (MariaDB), so that a long transaction can commit unnoticed; the log position (MySQL) is reported late. On
+//! servers that do not report the number (MySQL, TiDB, Vitess), only totals are cached, if [`StoreConfig::staleness`](crate::StoreConfig::staleness) permits it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::db::{ChangeCounters, Db};
+use crate::error::Result;
+use crate::tables::{EPOCHS, TABLES};
+
+/// How long a number must have been the highest before it is used. Tests wait less.
+pub(crate) const SETTLE_TIME: Duration = if cfg!(test) { Duration::from_millis(20) } else { Duration::from_secs(1) };
+
+/// How long a server's start time is assumed to be unchanged on one connection.
+const START_TIME_TTL: Duration = Duration::from_secs(1);
+
+/// The highest transaction number and the server's name. Reading one variable by name takes less than half the time of
+/// listing several.
+const HIGHEST_SQL: &str = "SELECT VARIABLE_VALUE, @@hostname, @@port FROM information_schema.GLOBAL_STATUS \
+                       WHERE VARIABLE_NAME = 'INNODB_MAX_TRX_ID'";
+
+/// The server's start time, in seconds since the epoch.
+const START_SQL: &str = "SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS \
+                     WHERE VARIABLE_NAME = 'UPTIME'";
+
+/// State of a server. Equal states have the same rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ServerState {
+    /// The highest transaction number.
+    highest: i64,
+    /// Start time of the server, in seconds since the epoch.
+    started: i64,
+    /// Name and port of the server.
+    server: (String, i64),
+}
+
+impl ServerState {
+    /// Reads the current state; `None` if the server does not report it.
+    fn read(db: &mut Db) -> Result<Option<Self>> {
+        let started = match db.server_start {
+            Some((read, started)) if read.elapsed() < START_TIME_TTL => Some(started),
+            _ => {
+                let mut started = None;
+                db.count(START_SQL);
+                db.conn.query(START_SQL, &[], &mut |row| row.int(0).map(|at| started = Some(at)))?;
+                db.server_start = started.map(|at| (Instant::now(), at));
+                started
+            }
+        };
+        let Some(started) = started else { return Ok(None) };
+        let mut state = None;
+        db.count(HIGHEST_SQL);
+        db.conn.query(HIGHEST_SQL, &[], &mut |row| {
+            state = Some(ServerState { highest: row.int(0)?, started, server: (row.text(1)?, row.int(2)?) });
+            Ok(())
+        })?;
+        Ok(state)
+    }
+}
+
+/// The last observed state.
+struct ObservedState {
+    state: ServerState,
+    since: Instant,
+    /// Version for the caches, different for each state.
+    version: i64,
+    /// Whether the server numbers the changes of all tables; `None` until checked.
+    covers_all_tables: Option<bool>,
+}
+
+/// Change detection for a server.
+pub(crate) struct Changes {
+    /// Whether the server reports its transaction number.
+    is_supported: bool,
+    last_seen: Mutex<Option<ObservedState>>,
+    /// Configured maximum age of totals.
+    staleness: Duration,
+    start: Instant,
+    /// Number of writes by this process.
+    n_writes: AtomicI64,
+}
+
+impl Changes {
+    /// Checks whether the server reports its transaction number.
+    pub(crate) fn of(db: &mut Db, staleness: Duration) -> Self {
+        Changes {
+            is_supported: matches!(ServerState::read(db), Ok(Some(_))),
+            last_seen: Mutex::new(None),
+            staleness,
+            start: Instant::now(),
+            n_writes: AtomicI64::new(0),
+        }
+    }
+
+    /// Records a write by this process.
+    pub(crate) fn record_write(&self) {
+        self.n_writes.fetch_add(1, Ordering::Release);
+    }
+
+    /// The current staleness interval combined with the number of writes by this process, if totals may be stale.
+    fn step(&self) -> Option<i64> {
+        let step = Some(self.staleness.as_millis()).filter(|step| *step > 0)?;
+        let time = i64::try_from(self.start.elapsed().as_millis() / step).unwrap_or(i64::MAX);
+        Some(time.wrapping_mul(1_000_003).wrapping_add(self.n_writes.load(Ordering::Acquire)))
+    }
+
+    /// The version of the state that a transaction sees if it began after `begun`; different for each state. `None` if
+    /// nothing may be cached.
+    pub(crate) fn version(&self, db: &mut Db, begun: Instant) -> Result<Option<i64>> {
+        if !self.is_supported {
+            return Ok(None);
+        }
+        let Some(state) = ServerState::read(db)? else { return Ok(None) };
+        let Some((version, covers_all_tables)) = self.stable_version(state, begun) else { return Ok(None) };
+        let covers_all_tables = match covers_all_tables {
+            Some(covers_all_tables) => covers_all_tables,
+            None => {
+                let covers_all_tables = all_numbered(db)?;
+                if let Some(last_seen) = self.lock().as_mut().filter(|last_seen| last_seen.version == version) {
+                    last_seen.covers_all_tables = Some(covers_all_tables);
+                }
+                covers_all_tables
+            }
+        };
+        Ok(covers_all_tables.then_some(version))
+    }
+
+    /// Records a state. Returns its version, and whether all tables are covered, if the state was stable for long
+    /// enough before `begun`.
+    fn stable_version(&self, state: ServerState, begun: Instant) -> Option<(i64, Option<bool>)> {
+        let now = Instant::now();
+        let mut last_seen = self.lock();
+        match &*last_seen {
+            Some(last_seen) if last_seen.state == state => (begun.saturating_duration_since(last_seen.since)
+                >= SETTLE_TIME)
+                .then_some((last_seen.version, last_seen.covers_all_tables)),
+            last => {
+                // A state that reappears (two transactions alternating) is treated as a new one.
+                let version = last.as_ref().map_or(0, |last| last.version) + 1;
+                *last_seen = Some(ObservedState { state, since: now, version, covers_all_tables: None });
+                None
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<ObservedState>> {
+        self.last_seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ChangeCounters for Changes {
+    fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>> {
+        let version = self.version(db, begun)?;
+        // Options and users determine permissions, so their maximum age is not configurable.
+        let of = |group: &str| match group {
+            "options" | "users" => version,
+            _ => self.step().or(version),
+        };
+        let counts: HashMap<_, _> = EPOCHS.iter().filter_map(|f| Some(((*f).to_owned(), of(f)?))).collect();
+        Ok((!counts.is_empty()).then(|| Arc::new(counts)))
+    }
+}
+
+/// Returns whether all tables of the site exist and use an engine that numbers its transactions.
+fn all_numbered(db: &mut Db) -> Result<bool> {
+    let names: Vec<sea_query::Value> = TABLES.iter().map(|t| format!("{}{}", db.prefix, t.name).into()).collect();
+    let sql = format!(
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ({}) \
+         AND ENGINE = 'InnoDB'",
+        vec!["?"; names.len()].join(", ")
+    );
+    let mut n = 0;
+    db.count(&sql);
+    db.conn.query(&sql, &names, &mut |row| row.int(0).map(|count| n = count))?;
+    Ok(usize::try_from(n).is_ok_and(|n| n == names.len()))
+}

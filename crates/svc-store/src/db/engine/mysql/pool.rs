@@ -1,0 +1,340 @@
+//! MySQL-protocol servers: a pool of connections with one transaction per connection.
+//!
+//! Existing databases are not altered: no triggers, columns or private tables. Cache validity depends on the server's
+//! own counters ([`super::changes`]); totals may additionally be cached for the configured time
+//! ([`StoreConfig::staleness`]).
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::changes::Changes;
+use super::connection::{MySql, ServerOptions};
+use super::write_turn::{WriterSlot, WriterSlots, pass_gate};
+use crate::config::StoreConfig;
+use crate::db::backend::{Accepted, Backend, MAX_WAITING, WAIT_AFTER_WRITE, block_in_place};
+use crate::db::session::{self, Session};
+use crate::db::write_job::Job;
+use crate::db::{ChangeCounters, Db, SharedCaches, Tx};
+use crate::error::{Result, StoreError};
+use crate::request_cache;
+use crate::tables::{TABLES, quoted};
+
+/// Maximum number of attempts to run a transaction.
+const MAX_ATTEMPTS: u32 = 24;
+
+/// Maximum pause between attempts, as a power of two of milliseconds.
+const MAX_PAUSE_LOG2: u32 = 7;
+
+#[derive(Default)]
+struct PoolState {
+    idle: Vec<Db>,
+    /// Number of connections that are open or being opened.
+    n_open: usize,
+    /// Number of threads that wait for a connection.
+    n_waiting: usize,
+}
+
+/// The connections to one database.
+pub(crate) struct MySqlPool {
+    state: Mutex<PoolState>,
+    freed: Condvar,
+    server: ServerOptions,
+    prefix: Arc<str>,
+    shared: Arc<SharedCaches>,
+    max: usize,
+    wait: Duration,
+    read_limit: Option<Duration>,
+    staleness: Duration,
+    start: Instant,
+    /// Slots for writers.
+    writer_slots: WriterSlots,
+    /// Whether the server is a node of a cluster that certifies changes at commit (Galera).
+    is_cluster: bool,
+    /// Change detection; `None` until the server was checked.
+    changes: Option<Arc<Changes>>,
+}
+
+impl MySqlPool {
+    /// Opens one connection to report errors at startup.
+    pub(crate) fn open(url: &str, config: &StoreConfig) -> Result<Self> {
+        let processors = std::thread::available_parallelism().map_or(2, usize::from);
+        let max = if config.readers == 0 { (4 * processors).clamp(8, 64) } else { config.readers };
+        let mut pool = MySqlPool {
+            state: Mutex::default(),
+            freed: Condvar::new(),
+            server: ServerOptions::of(url)?,
+            prefix: config.table_prefix.as_str().into(),
+            shared: Arc::new(SharedCaches::new()),
+            max,
+            wait: config.wait_timeout,
+            read_limit: config.read_timeout,
+            staleness: config.staleness,
+            start: Instant::now(),
+            writer_slots: WriterSlots::of(max),
+            is_cluster: false,
+            changes: None,
+        };
+        let mut lease = pool.take()?;
+        let db = lease.db()?;
+        let changes = Changes::of(db, pool.staleness);
+        let is_utf8mb3 = has_utf8mb3_columns(db)?;
+        let is_cluster = is_cluster(db);
+        pool.shared.is_utf8mb3.store(is_utf8mb3, Ordering::Relaxed);
+        drop(lease);
+        pool.changes = Some(Arc::new(changes));
+        pool.is_cluster = is_cluster;
+        Ok(pool)
+    }
+
+    /// Runs a job and responds to its caller.
+    fn run(&self, mut job: Box<dyn Job>, _slot: WriterSlot) {
+        if let Err(e) = self.run_until_committed(&mut *job) {
+            job.fail(e);
+        }
+        job.respond();
+    }
+
+    /// Runs a transaction, again if the server requests it. Transactions of all servers on the database are serialized.
+    fn run_until_committed(&self, job: &mut dyn Job) -> Result<()> {
+        let (begun, mut tries) = (Instant::now(), 0);
+        loop {
+            tries += 1;
+            job.reset();
+            let mut lease = self.begin("START TRANSACTION")?;
+            let Some(db) = lease.db.take() else { return Err(StoreError::Busy) };
+            let mut tx = Tx(db);
+            let committed = match pass_gate(&mut tx, self.is_cluster) {
+                // If the connection breaks here, the outcome of the commit is unknown and the write is not
+                // acknowledged.
+                Ok(()) if job.run(&mut tx) => tx.conn.execute("COMMIT", &[]).map(|_| true),
+                Ok(()) => Ok(false),
+                Err(e) => Err(e),
+            };
+            let may_retry = tx.conn.take_may_retry();
+            let failed = !matches!(committed, Ok(true));
+            lease.db = Some(tx.0);
+            if failed {
+                lease.end("ROLLBACK");
+            } else {
+                lease.begun = false;
+                self.record_write();
+            }
+            drop(lease);
+            if !(failed && may_retry && tries < MAX_ATTEMPTS && begun.elapsed() < 2 * self.wait) {
+                return committed.map(drop);
+            }
+            std::thread::sleep(self.pause(tries));
+        }
+    }
+
+    /// A pause that grows with the attempts. Half of it is random, so that two conflicting transactions do not conflict
+    /// again.
+    fn pause(&self, tries: u32) -> Duration {
+        let longest = 1_000_u64 << tries.min(MAX_PAUSE_LOG2);
+        let chance = u64::from(self.start.elapsed().subsec_nanos()) % longest;
+        Duration::from_micros((longest + chance) / 2)
+    }
+
+    fn record_write(&self) {
+        if let Some(changes) = &self.changes {
+            changes.record_write();
+        }
+    }
+
+    fn connect(&self, limit: Option<Duration>) -> Result<Db> {
+        let conn = MySql::open(&self.server, limit, self.wait)?;
+        Ok(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()))
+    }
+
+    /// A connection with an open transaction. Connections that the server has closed are replaced.
+    fn begin(&self, begin: &str) -> Result<PooledConnection<'_>> {
+        loop {
+            let mut lease = self.take()?;
+            let fresh = lease.fresh;
+            match lease.db()?.conn.execute(begin, &[]) {
+                Ok(_) => {
+                    lease.begun = true;
+                    return Ok(lease);
+                }
+                Err(e) if fresh || !lease.db()?.conn.broken() => return Err(e),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn take(&self) -> Result<PooledConnection<'_>> {
+        let has_written = request_cache::has_written();
+        let until = Instant::now() + if has_written { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(db) = state.idle.pop() {
+                return Ok(PooledConnection { pool: self, db: Some(db), fresh: false, begun: false });
+            }
+            if state.n_open < self.max {
+                state.n_open += 1;
+                drop(state);
+                // From here on, the lease returns the slot in any case.
+                let mut lease = PooledConnection { pool: self, db: None, fresh: true, begun: false };
+                lease.db = Some(self.connect(self.read_limit)?);
+                return Ok(lease);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || state.n_waiting >= MAX_WAITING && !has_written {
+                return Err(StoreError::Busy);
+            }
+            state.n_waiting += 1;
+            state = self.freed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state.n_waiting -= 1;
+        }
+    }
+}
+
+impl Backend for MySqlPool {
+    fn shared(&self) -> &Arc<SharedCaches> {
+        &self.shared
+    }
+
+    fn read(&self, unlimited: bool, f: &mut dyn FnMut(&mut Db)) -> Result<()> {
+        const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+        if let Some(mut db) = session::current(&self.shared) {
+            f(&mut db);
+            return Ok(());
+        }
+        if unlimited {
+            let mut db = self.connect(None)?;
+            db.conn.execute(BEGIN, &[])?;
+            let _session = Session::open(&db);
+            f(&mut db);
+            return Ok(());
+        }
+        let begun = Instant::now();
+        let mut lease = self.begin(BEGIN)?;
+        let db = lease.db()?;
+        db.changes = self.changes.clone().map(|changes| (changes as Arc<dyn ChangeCounters>, begun));
+        db.may_be_stale = !self.staleness.is_zero();
+        let session = Session::open(db);
+        f(db);
+        drop(session);
+        (db.epochs, db.changes) = (None, None);
+        lease.end("COMMIT");
+        Ok(())
+    }
+
+    fn write(self: Arc<Self>, job: Box<dyn Job>) -> Accepted {
+        let refused = session::refuse_nested(&self.shared);
+        Box::pin(async move {
+            refused?;
+            // Writers wait for their turn without occupying a thread or a connection.
+            let slot = self.writer_slots.turn().await?;
+            // If the thread is lost, the job is dropped and its caller gets an error.
+            let _ = tokio::task::spawn_blocking(move || self.run(job, slot)).await;
+            Ok(())
+        })
+    }
+
+    fn write_blocking(&self, job: Box<dyn Job>) -> Result<()> {
+        session::refuse_nested(&self.shared)?;
+        block_in_place(|| {
+            let slot = self.writer_slots.turn_blocking()?;
+            self.run(job, slot);
+            Ok(())
+        })
+    }
+
+    fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()> {
+        session::refuse_nested(&self.shared)?;
+        let mut tx = Tx(self.connect(None)?);
+        tx.run("START TRANSACTION")?;
+        let session = Session::open(&tx);
+        let commit = f(&mut tx);
+        let done = if commit { tx.run("COMMIT") } else { Ok(()) };
+        drop(session);
+        if !commit || done.is_err() {
+            let _ = tx.run("ROLLBACK");
+        } else {
+            // The server updates its statistics some ten seconds later and plans lists poorly until then. A failure is
+            // harmless.
+            let prefix = tx.prefix().to_owned();
+            for table in TABLES {
+                let name = quoted(&format!("{prefix}{}", table.name));
+                let _ = tx.conn.query(&format!("ANALYZE TABLE {name}"), &[], &mut |_| Ok(()));
+            }
+        }
+        self.record_write();
+        done
+    }
+
+    fn data_version(&self) -> Option<i64> {
+        block_in_place(|| {
+            let begun = Instant::now();
+            // Do not wait for a connection, because callers can do without.
+            let db = self.state.lock().unwrap_or_else(PoisonError::into_inner).idle.pop()?;
+            let mut lease = PooledConnection { pool: self, db: Some(db), fresh: false, begun: false };
+            self.changes.as_ref()?.version(lease.db().ok()?, begun).ok()?
+        })
+    }
+
+    fn backup(&self, _: &Path) -> Result<()> {
+        Err(StoreError::Config(
+            "MySQL databases cannot be backed up here: use the server's own tools, or an export".to_owned(),
+        ))
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns whether the columns of posts use an encoding with at most three bytes per character, as on sites created
+/// before 2015.
+fn has_utf8mb3_columns(db: &mut Db) -> Result<bool> {
+    const SQL: &str = "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? \
+                       AND COLUMN_NAME = 'post_content' AND CHARACTER_SET_NAME IN ('utf8', 'utf8mb3')";
+    let mut n = 0;
+    let table = format!("{}posts", db.prefix());
+    db.count(SQL);
+    db.conn.query(SQL, &[table.into()], &mut |row| row.int(0).map(|found| n = found))?;
+    Ok(n > 0)
+}
+
+/// Returns whether the server is a node of a Galera cluster. Servers that do not know the variable are not.
+fn is_cluster(db: &mut Db) -> bool {
+    const SQL: &str = "SHOW VARIABLES LIKE 'wsrep_on'";
+    let mut on = String::new();
+    db.count(SQL);
+    let result = db.conn.query(SQL, &[], &mut |row| row.text(1).map(|value| on = value));
+    result.is_ok() && on.eq_ignore_ascii_case("ON")
+}
+
+/// A pooled connection. It is closed if it is broken or its transaction was not ended.
+struct PooledConnection<'a> {
+    pool: &'a MySqlPool,
+    db: Option<Db>,
+    fresh: bool,
+    begun: bool,
+}
+
+impl PooledConnection<'_> {
+    fn db(&mut self) -> Result<&mut Db> {
+        self.db.as_mut().ok_or(StoreError::Busy)
+    }
+
+    fn end(&mut self, how: &str) {
+        let done = self.db.as_mut().is_some_and(|db| db.conn.execute(how, &[]).is_ok());
+        self.begun = !done;
+    }
+}
+
+impl Drop for PooledConnection<'_> {
+    fn drop(&mut self) {
+        let mut state = self.pool.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.db.take() {
+            Some(db) if !self.begun && !db.conn.broken() => state.idle.push(db),
+            _ => state.n_open -= 1,
+        }
+        drop(state);
+        self.pool.freed.notify_one();
+    }
+}

@@ -1,0 +1,14 @@
+//! SQLite: one writer, a pool of read-only connections, and WordPress's collation.
+
+pub(crate) mod collation;
+pub(crate) mod connection;
+mod dialect;
+mod file_guard;
+mod pool;
+mod schema;
+mod table_manager;
+mod writer;
+
+pub(crate) use dialect::SqliteDialect;
+pub(crate) use pool::{SqlitePool, temporary_path};
+pub(crate) use table_manager::SqliteTables;

@@ -1,0 +1,397 @@
+//! SQLite: a pool of read-only connections, and the queue of the single writer.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::collation;
+use super::connection::{self, Deadline, Mode, Sqlite};
+use super::file_guard::FileGuard;
+use super::schema::EPOCH_TABLE;
+use super::writer::Writer;
+use crate::config::StoreConfig;
+use crate::db::backend::{Accepted, Backend, MAX_WAITING, WAIT_AFTER_WRITE};
+use crate::db::conn::Conn as _;
+use crate::db::session::{self, Session};
+use crate::db::write_job::Job;
+use crate::db::{Db, Row, SharedCaches, Tx};
+use crate::error::{Result, StoreError};
+use crate::request_cache;
+use crate::tables::quoted;
+
+/// A read connection and its state.
+struct PooledReader {
+    db: Db,
+    /// Deadline of statements on the connection.
+    deadline: Deadline,
+    data_version: Option<i64>,
+}
+
+/// Idle readers, and the number of threads that wait for one.
+#[derive(Default)]
+struct IdleReaders {
+    readers: Vec<PooledReader>,
+    n_waiting: usize,
+}
+
+/// The connections to one SQLite file.
+pub(crate) struct SqlitePool {
+    idle: Mutex<IdleReaders>,
+    /// A connection that only checks whether the database has changed.
+    change_watch: Mutex<Option<Sqlite>>,
+    freed: Condvar,
+    writer: Writer,
+    wait: Duration,
+    read_limit: Option<Duration>,
+    path: PathBuf,
+    temporary: bool,
+    marker: Option<ShutdownMarker>,
+    durable: bool,
+    prefix: Arc<str>,
+    shared: Arc<SharedCaches>,
+}
+
+impl SqlitePool {
+    pub(crate) fn open(path: &Path, config: &StoreConfig, temporary: bool) -> Result<Self> {
+        let prefix: Arc<str> = config.table_prefix.as_str().into();
+        let shared = Arc::new(SharedCaches::new());
+        let (marker, unclean) = if temporary { (None, false) } else { ShutdownMarker::open(path) };
+        let durable = config.durable && !temporary;
+        create_private(path);
+        let writer = open_when_free(path, Mode::Write { durable }, config.wait_timeout)?;
+        let guard = FileGuard::new(path);
+        if unclean {
+            tracing::warn!(database = %path.display(), "unclean shutdown detected: checking the database for corruption");
+            writer.check()?;
+        }
+        // Read the schema now, so that an invalid file is reported at startup rather than by the first request.
+        writer.raw.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).map_err(connection::error)?;
+        let mut writer = Tx(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
+        rebuild_text_indexes(&mut writer)?;
+        let processors = std::thread::available_parallelism().map_or(2, usize::from);
+        let n_readers = if config.readers == 0 { processors } else { config.readers };
+        let mut idle = Vec::with_capacity(n_readers);
+        for _ in 0..n_readers {
+            let conn = open_when_free(path, Mode::Read, config.wait_timeout)?;
+            let deadline = conn.deadline.clone();
+            let db = Db::new(Box::new(conn), prefix.clone(), shared.clone());
+            idle.push(PooledReader { db, deadline, data_version: None });
+        }
+        Ok(SqlitePool {
+            idle: Mutex::new(IdleReaders { readers: idle, n_waiting: 0 }),
+            change_watch: Mutex::new(Some(open_when_free(path, Mode::Read, config.wait_timeout)?)),
+            freed: Condvar::new(),
+            writer: Writer::start(writer, guard),
+            wait: config.wait_timeout,
+            read_limit: config.read_timeout,
+            path: path.to_owned(),
+            temporary,
+            marker,
+            durable,
+            prefix,
+            shared,
+        })
+    }
+
+    fn take(&self) -> Result<PooledReader> {
+        let has_written = request_cache::has_written();
+        let until = Instant::now() + if has_written { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(reader) = idle.readers.pop() {
+                return Ok(reader);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || idle.n_waiting >= MAX_WAITING && !has_written {
+                return Err(StoreError::Busy);
+            }
+            idle.n_waiting += 1;
+            idle = self.freed.wait_timeout(idle, left).unwrap_or_else(PoisonError::into_inner).0;
+            idle.n_waiting -= 1;
+        }
+    }
+
+    /// Sends a transaction to the writer.
+    fn send(&self, job: Box<dyn Job>) -> Result<()> {
+        session::refuse_nested(&self.shared)?;
+        self.writer.send(job)
+    }
+}
+
+impl Backend for SqlitePool {
+    fn shared(&self) -> &Arc<SharedCaches> {
+        &self.shared
+    }
+
+    fn read(&self, unlimited: bool, f: &mut dyn FnMut(&mut Db)) -> Result<()> {
+        if let Some(mut db) = session::current(&self.shared) {
+            f(&mut db);
+            return Ok(());
+        }
+        let mut lease = ReaderLease { pool: self, reader: Some(self.take()?) };
+        let Some(reader) = &mut lease.reader else { return Err(StoreError::Busy) };
+        reader.deadline.set(self.read_limit.filter(|_| !unlimited));
+        reader.begin()?;
+        let session = Session::open(&reader.db);
+        f(&mut reader.db);
+        drop(session);
+        reader.deadline.set(None);
+        reader.end();
+        Ok(())
+    }
+
+    fn write(self: Arc<Self>, job: Box<dyn Job>) -> Accepted {
+        Box::pin(std::future::ready(self.send(job)))
+    }
+
+    fn write_blocking(&self, job: Box<dyn Job>) -> Result<()> {
+        self.send(job)
+    }
+
+    fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()> {
+        session::refuse_nested(&self.shared)?;
+        let conn = Sqlite::open(&self.path, Mode::Write { durable: self.durable }, self.wait)?;
+        conn.raw.pragma_update(None, "cache_size", -128_000).map_err(connection::error)?;
+        let mut tx = Tx(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()));
+        tx.run("BEGIN IMMEDIATE")?;
+        let _session = Session::open(&tx);
+        let commit = f(&mut tx);
+        let done = if commit { tx.run("COMMIT") } else { Ok(()) };
+        if !commit || done.is_err() {
+            let _ = tx.run("ROLLBACK");
+        } else if tx.conn.query("PRAGMA analysis_limit = 1000", &[], &mut |_| Ok(())).is_ok() {
+            // Update the planner's statistics and truncate the log. A failure only affects speed.
+            let _ = tx.run("ANALYZE");
+            let _ = tx.conn.query("PRAGMA wal_checkpoint(TRUNCATE)", &[], &mut |_| Ok(()));
+        }
+        done
+    }
+
+    fn data_version(&self) -> Option<i64> {
+        // Data versions are only comparable on the same connection.
+        let mut change_watch = self.change_watch.lock().unwrap_or_else(PoisonError::into_inner);
+        let change_watch = change_watch.as_mut()?;
+        data_version(|sql, each| change_watch.query(sql, &[], each)).ok()
+    }
+
+    fn backup(&self, to: &Path) -> Result<()> {
+        if to.exists() {
+            return Err(StoreError::Config(format!("{} exists already", to.display())));
+        }
+        // Write to another name first, so that an incomplete backup is not mistaken for a complete one.
+        let unfinished = to.with_extension("unfinished");
+        let from = Sqlite::open(&self.path, Mode::Read, self.wait)?;
+        // `VACUUM INTO` needs this setting. The connection still cannot write to the database: it was opened read-only.
+        from.raw.pragma_update(None, "query_only", false).map_err(connection::error)?;
+        create_private(&unfinished);
+        let copied = from.raw.execute("VACUUM INTO ?1", [unfinished.to_string_lossy()]).map_err(connection::error);
+        let done = copied.and_then(|_| {
+            File::open(&unfinished)
+                .and_then(|f| f.sync_all())
+                .and_then(|()| std::fs::rename(&unfinished, to))
+                .map_err(io)
+        });
+        if done.is_err() {
+            let _ = std::fs::remove_file(&unfinished);
+        }
+        done
+    }
+
+    fn check(&self) -> Result<()> {
+        Sqlite::open(&self.path, Mode::Read, self.wait)?.check()
+    }
+}
+
+/// A new path in the temporary folder.
+pub(crate) fn temporary_path() -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let n = NEXT.fetch_add(1, Ordering::Relaxed);
+    let folder = Path::new("/dev/shm");
+    let folder = if folder.is_dir() { folder.to_owned() } else { std::env::temp_dir() };
+    folder.join(format!("svc-store-{}-{n}.db", std::process::id()))
+}
+
+/// Creates a missing database file with access for its owner only, because it contains password hashes. The files that
+/// SQLite creates next to it inherit its mode. If it cannot be created, opening it reports the error.
+fn create_private(path: &Path) {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
+}
+
+/// Rebuilds text indexes if the database was used by a version of this crate with another collation order.
+fn rebuild_text_indexes(tx: &mut Tx) -> Result<()> {
+    let name = format!("{}{}", tx.prefix(), EPOCH_TABLE);
+    if !tx.table_exists(&name)? {
+        return Ok(());
+    }
+    let table = quoted(&name);
+    let mut made_with = collation::VERSION;
+    tx.conn.query(&format!("SELECT n FROM {table} WHERE family = 'collation'"), &[], &mut |row| {
+        made_with = row.int(0)?;
+        Ok(())
+    })?;
+    if made_with != collation::VERSION {
+        tracing::info!("the collation order has changed: rebuilding indexes");
+        tx.run("BEGIN IMMEDIATE")?;
+        tx.run("REINDEX PEOPLE")?;
+        tx.run(&format!("UPDATE {table} SET n = {} WHERE family = 'collation'", collation::VERSION))?;
+        tx.run("COMMIT")?;
+    }
+    Ok(())
+}
+
+/// Returns the reader even if the closure panics, without an open snapshot.
+struct ReaderLease<'a> {
+    pool: &'a SqlitePool,
+    reader: Option<PooledReader>,
+}
+
+impl Drop for ReaderLease<'_> {
+    fn drop(&mut self) {
+        if let Some(mut reader) = self.reader.take() {
+            if std::thread::panicking() {
+                reader.deadline.set(None);
+                reader.end();
+            }
+            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).readers.push(reader);
+            self.pool.freed.notify_one();
+        }
+    }
+}
+
+impl PooledReader {
+    fn begin(&mut self) -> Result<()> {
+        self.db.conn.execute("BEGIN", &[])?;
+        let version = data_version(|sql, each| self.db.conn.query(sql, &[], each));
+        match version {
+            Ok(version) if self.data_version == Some(version) => Ok(()),
+            Ok(version) => {
+                self.data_version = Some(version);
+                self.db.epochs = epochs(&mut self.db);
+                Ok(())
+            }
+            Err(e) => {
+                self.end();
+                Err(e)
+            }
+        }
+    }
+
+    /// Ends the snapshot. A failure needs no handling: the next `BEGIN` would report it.
+    fn end(&mut self) {
+        if self.db.conn.execute("COMMIT", &[]).is_err() {
+            let _ = self.db.conn.execute("ROLLBACK", &[]);
+        }
+    }
+}
+
+/// Opens a connection and retries while the file is busy: while another process creates the file or its log, the engine
+/// reports it as busy without waiting.
+fn open_when_free(path: &Path, mode: Mode, wait: Duration) -> Result<Sqlite> {
+    let until = Instant::now() + wait;
+    loop {
+        match Sqlite::open(path, mode, wait) {
+            Err(StoreError::Busy) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
+            opened => return opened,
+        }
+    }
+}
+
+/// A number that changes on this connection with each commit by another connection.
+fn data_version(query: impl FnOnce(&str, &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()>) -> Result<i64> {
+    let mut version = 0;
+    query("PRAGMA data_version", &mut |row| {
+        version = row.int(0)?;
+        Ok(())
+    })?;
+    Ok(version)
+}
+
+/// The change counters; `None` in a database without them.
+fn epochs(db: &mut Db) -> Option<Arc<HashMap<String, i64>>> {
+    let table = quoted(&format!("{}{}", db.prefix(), EPOCH_TABLE));
+    let mut counts = HashMap::new();
+    let read = db.conn.query(&format!("SELECT family, n FROM {table}"), &[], &mut |row| {
+        counts.insert(row.text(0)?, row.int(1)?);
+        Ok(())
+    });
+    read.ok().filter(|()| !counts.is_empty()).map(|()| Arc::new(counts))
+}
+
+impl Drop for SqlitePool {
+    fn drop(&mut self) {
+        // Close the writer last: the last connection checkpoints the log into the file, which a reader cannot do.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).readers.clear();
+        *self.change_watch.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.writer.stop();
+        if let Some(marker) = &mut self.marker {
+            marker.close();
+        }
+        if self.temporary {
+            for end in ["", "-wal", "-shm"] {
+                let mut name = self.path.clone().into_os_string();
+                name.push(end);
+                let _ = std::fs::remove_file(name);
+            }
+        }
+    }
+}
+
+fn io(e: std::io::Error) -> StoreError {
+    match e.kind() {
+        std::io::ErrorKind::StorageFull => StoreError::Full,
+        std::io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly,
+        _ => StoreError::Other(e.to_string()),
+    }
+}
+
+/// A marker file next to the database that records whether the database was closed cleanly.
+///
+/// Every process that uses the database holds a shared lock on the file, which the operating system releases when the
+/// process ends. A process that gets the exclusive lock is alone, and a marker that then contains `open` was left
+/// behind by a process that died.
+struct ShutdownMarker {
+    file: File,
+}
+
+impl ShutdownMarker {
+    /// Opens the marker and returns whether the last shutdown was unclean. Without a marker (in a read-only folder)
+    /// this is unknown, but nothing can be written either.
+    fn open(database: &Path) -> (Option<Self>, bool) {
+        let mut name = database.to_owned().into_os_string();
+        name.push(".running");
+        let Ok(mut file) = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(name) else {
+            return (None, false);
+        };
+        let mut unclean = false;
+        if file.try_lock().is_ok() {
+            let mut text = String::new();
+            unclean = file.read_to_string(&mut text).is_ok() && text.trim() == "open";
+            let _ = rewrite(&mut file, "open\n");
+        }
+        let _ = file.unlock();
+        let _ = file.try_lock_shared();
+        (Some(ShutdownMarker { file }), unclean)
+    }
+
+    fn close(&mut self) {
+        let _ = self.file.unlock();
+        if self.file.try_lock().is_ok() {
+            let _ = rewrite(&mut self.file, "closed\n");
+        }
+    }
+}
+
+fn rewrite(file: &mut File, text: &str) -> std::io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}

@@ -1,0 +1,307 @@
+//! Database handles that query functions take: a connection with an open snapshot ([`Db`]) or an open transaction
+//! ([`Tx`]).
+
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
+use std::time::Instant;
+
+use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
+
+use super::conn::{Conn, Done, Row, SharedConnection};
+use super::dialect::{Build, Dialect, SqlDialect};
+use super::shared_caches::SharedCaches;
+use crate::error::{Result, StoreError};
+
+/// Maximum number of values bound to one statement. SQLite allows 32,766.
+pub(crate) const MAX_VALUES: usize = 32_000;
+
+/// The characters that the text columns of a site can store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Charset {
+    /// All of Unicode.
+    Full,
+    /// The Basic Multilingual Plane (`utf8mb3`).
+    Basic,
+}
+
+/// Change counters that are read when they are needed.
+pub(crate) trait ChangeCounters: Send + Sync {
+    /// The counters for a snapshot that was opened after `begun`. `None` if nothing may be cached.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>>;
+}
+
+/// Cache key of a statement's text: its name and the length of its list.
+type StatementKey = (&'static str, usize);
+
+/// A connection on which all statements see the same snapshot.
+pub struct Db {
+    pub(crate) conn: SharedConnection,
+    sql: &'static dyn SqlDialect,
+    pub(crate) prefix: Arc<str>,
+    pub(crate) shared: Arc<SharedCaches>,
+    /// Cached SQL texts that do not depend on values, shared by all handles on the connection.
+    texts: Arc<Mutex<HashMap<StatementKey, Arc<str>>>>,
+    /// Change counters as of this snapshot. `None` if the caches must not be used.
+    pub(crate) epochs: Option<Arc<HashMap<String, i64>>>,
+    /// Source of the change counters, if they are needed (MariaDB), and an instant before this snapshot was taken.
+    pub(crate) changes: Option<(Arc<dyn ChangeCounters>, Instant)>,
+    /// Start time of the connection's server in seconds since the epoch, and when it was read (MariaDB).
+    pub(crate) server_start: Option<(Instant, i64)>,
+    /// Whether totals may be from another snapshot.
+    pub(crate) may_be_stale: bool,
+}
+
+impl Db {
+    pub(crate) fn new(conn: Box<dyn Conn>, prefix: Arc<str>, shared: Arc<SharedCaches>) -> Self {
+        Db {
+            sql: conn.sql(),
+            conn: SharedConnection::new(conn),
+            prefix,
+            shared,
+            texts: Arc::default(),
+            epochs: None,
+            changes: None,
+            server_start: None,
+            may_be_stale: false,
+        }
+    }
+
+    /// Another handle on the same connection and snapshot, for nested reads on the same thread.
+    pub(crate) fn handle(&self) -> Db {
+        Db {
+            conn: self.conn.clone(),
+            sql: self.sql,
+            prefix: self.prefix.clone(),
+            shared: self.shared.clone(),
+            texts: self.texts.clone(),
+            epochs: self.epochs.clone(),
+            changes: self.changes.clone(),
+            server_start: self.server_start,
+            may_be_stale: self.may_be_stale,
+        }
+    }
+
+    /// The SQL dialect.
+    pub fn dialect(&self) -> Dialect {
+        self.sql.dialect()
+    }
+
+    /// The SQL of the engine.
+    pub(crate) fn sql(&self) -> &'static dyn SqlDialect {
+        self.sql
+    }
+
+    /// The characters that the text columns can store.
+    pub(crate) fn charset(&self) -> Charset {
+        if self.shared.is_utf8mb3.load(Ordering::Relaxed) { Charset::Basic } else { Charset::Full }
+    }
+
+    /// Prefix of table names (`wp_`).
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Number of statements executed since the store was opened, for metrics and tests of query counts.
+    pub fn statement_count(&self) -> u64 {
+        self.shared.statements.load(Ordering::Relaxed)
+    }
+
+    /// Counts a statement before it is executed.
+    pub(crate) fn count(&self, sql: &str) {
+        #[cfg(test)]
+        if let Err(why) = svc_testkit::statements::check(&format!("{:?}", self.dialect()), &self.prefix, sql) {
+            panic!("{why}");
+        }
+        tracing::trace!(target: "svc_store::statement", engine = ?self.dialect(), prefix = &*self.prefix, sql);
+        self.shared.statements.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The full name of a table.
+    pub(crate) fn table(&self, name: &str) -> DynIden {
+        Alias::new(format!("{}{name}", self.prefix)).into_iden()
+    }
+
+    /// Executes a query and calls `each` for every row.
+    pub(crate) fn select(
+        &mut self,
+        statement: &SelectStatement,
+        mut each: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (sql, values) = statement.text(self.sql);
+        if values.0.len() > MAX_VALUES {
+            return Err(StoreError::TooMany);
+        }
+        self.count(&sql);
+        self.conn.query(&sql, &values.0, &mut each)
+    }
+
+    /// Executes a query and returns the first row.
+    pub(crate) fn first<T>(
+        &mut self,
+        statement: &SelectStatement,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        self.select(statement, |row| {
+            if found.is_none() {
+                found = Some(read(row)?);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Executes a query and returns all rows.
+    pub(crate) fn all<T>(
+        &mut self,
+        statement: &SelectStatement,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        self.select(statement, |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Like [`Self::all`], for aggregates over a whole index; see [`Conn::query_once`].
+    pub(crate) fn all_once<T>(
+        &mut self,
+        statement: &SelectStatement,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let (sql, values) = statement.text(self.sql);
+        self.count(&sql);
+        let mut found = Vec::new();
+        self.conn.query_once(&sql, &values.0, &mut |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Executes a statement whose text is cached. `build` receives the table names and must bind placeholders in the
+    /// order of `values`.
+    pub(crate) fn cached(
+        &mut self,
+        shape: StatementKey,
+        values: &[Value],
+        build: impl FnOnce(&Db) -> SelectStatement,
+        mut each: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let texts = self.texts.clone();
+        let known = texts.lock().unwrap_or_else(PoisonError::into_inner).get(&shape).cloned();
+        let sql = known.unwrap_or_else(|| {
+            let text: Arc<str> = build(self).text(self.sql).0.into();
+            texts.lock().unwrap_or_else(PoisonError::into_inner).insert(shape, text.clone());
+            text
+        });
+        self.count(&sql);
+        self.conn.query(&sql, values, &mut each)
+    }
+
+    /// Like [`Self::cached`], for a list of ids. The list is padded to a few lengths and split into chunks of about a
+    /// thousand, so that few statements are prepared.
+    pub(crate) fn cached_list(
+        &mut self,
+        name: &'static str,
+        ids: &[i64],
+        build: impl Fn(&Db, Vec<i64>) -> SelectStatement,
+        mut each: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        for piece in ids.chunks(MAX_LIST) {
+            let padded = pad(piece);
+            let values: Vec<Value> = padded.iter().map(|id| (*id).into()).collect();
+            self.cached((name, padded.len()), &values, |db| build(db, padded.clone()), &mut each)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a table with this full name exists.
+    pub fn table_exists(&mut self, name: &str) -> Result<bool> {
+        let sql = self.sql.table_exists();
+        let mut found = false;
+        self.conn.query(sql, &[name.into()], &mut |_| {
+            found = true;
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Size of the database in bytes, as far as the engine reports it.
+    pub fn size(&mut self) -> Result<u64> {
+        let sql = self.sql.database_size();
+        let mut size = 0;
+        self.conn.query(sql, &[], &mut |row| {
+            size = row.int(0)?;
+            Ok(())
+        })?;
+        Ok(u64::try_from(size).unwrap_or_default())
+    }
+}
+
+/// Maximum list length per statement of [`Db::cached_list`].
+const MAX_LIST: usize = 1_024;
+
+/// Pads a list to one of a few lengths by repeating the last id.
+pub(crate) fn pad(ids: &[i64]) -> Vec<i64> {
+    let mut ids = ids.to_vec();
+    if let Some(last) = ids.last().copied() {
+        ids.resize(ids.len().next_power_of_two(), last);
+    }
+    ids
+}
+
+/// A transaction, which can read like [`Db`] and write.
+pub struct Tx(pub(crate) Db);
+
+impl Deref for Tx {
+    type Target = Db;
+    fn deref(&self) -> &Db {
+        &self.0
+    }
+}
+
+impl DerefMut for Tx {
+    fn deref_mut(&mut self) -> &mut Db {
+        &mut self.0
+    }
+}
+
+impl Tx {
+    /// Executes a statement that changes rows.
+    pub(crate) fn execute(&mut self, statement: &impl Build) -> Result<Done> {
+        let (sql, values) = statement.text(self.sql);
+        if values.0.len() > MAX_VALUES {
+            return Err(StoreError::TooMany);
+        }
+        self.count(&sql);
+        self.conn.execute(&sql, &values.0)
+    }
+
+    /// Executes a statement without values.
+    pub(crate) fn run(&mut self, sql: &str) -> Result<()> {
+        self.conn.execute(sql, &[]).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pad;
+
+    #[test]
+    fn lists_are_padded_to_few_lengths() {
+        assert_eq!(pad(&[]), [] as [i64; 0]);
+        assert_eq!(pad(&[7]), [7]);
+        assert_eq!(pad(&[1, 2, 3]), [1, 2, 3, 3]);
+        assert_eq!(pad(&(0..1000).collect::<Vec<_>>()).len(), 1024);
+    }
+}

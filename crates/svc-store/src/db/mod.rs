@@ -1,0 +1,27 @@
+//! Connections to the database. Nothing here depends on a resource (options, posts, …). The layers, lowest first:
+//!
+//! 1. [`dialect`], [`conn`], [`shared_caches`]: an engine's SQL, a connection and its rows, the caches of a store.
+//! 2. [`handle`], [`caching`]: [`Db`] (a connection with a snapshot), [`Tx`] (a transaction), and their cached reads.
+//! 3. [`session`], [`write_job`]: the open snapshot or transaction of a thread, and a write as an object.
+//! 4. [`backend`], [`table_manager`]: the traits of an engine for its connections and for its tables.
+//! 5. [`engine`]: a folder for each engine.
+
+pub(crate) mod backend;
+mod caching;
+pub(crate) mod conn;
+mod dialect;
+pub(crate) mod engine;
+mod handle;
+pub(crate) mod session;
+mod shared_caches;
+pub(crate) mod table_manager;
+pub(crate) mod write_job;
+
+pub use conn::Row;
+pub use dialect::Dialect;
+pub use handle::{Db, Tx};
+pub use shared_caches::{Options, TableGroup};
+
+pub(crate) use dialect::{Build, SqlDialect};
+pub(crate) use handle::{ChangeCounters, Charset, MAX_VALUES, pad};
+pub(crate) use shared_caches::SharedCaches;

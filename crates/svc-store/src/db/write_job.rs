@@ -1,0 +1,71 @@
+//! Write transactions as objects, so that engines need not know the types of their results.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tokio::sync::oneshot;
+
+use super::handle::Tx;
+use super::session::Session;
+use crate::error::{Result, StoreError};
+
+/// A write transaction, with the caller that waits for its outcome.
+pub(crate) trait Job: Send {
+    /// Runs the transaction and returns whether to commit its changes.
+    fn run(&mut self, tx: &mut Tx) -> bool;
+    /// Records that the transaction cannot be run or committed.
+    fn fail(&mut self, why: StoreError);
+    /// Discards the outcome of an attempt that was rolled back.
+    fn reset(&mut self);
+    /// Sends the outcome to the caller.
+    fn respond(self: Box<Self>);
+}
+
+struct WriteJob<F, T, E> {
+    f: F,
+    outcome: Option<Result<T, E>>,
+    caller: oneshot::Sender<Result<T, E>>,
+}
+
+/// A job that runs `f`, and the receiver of its outcome. The receiver is closed if the job is dropped.
+pub(crate) fn job<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+    f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
+) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>) {
+    let (caller, receiver) = oneshot::channel();
+    (Box::new(WriteJob { f, outcome: None, caller }), receiver)
+}
+
+impl<F, T, E> Job for WriteJob<F, T, E>
+where
+    F: Fn(&mut Tx) -> Result<T, E> + Send,
+    T: Send,
+    E: From<StoreError> + Send,
+{
+    fn run(&mut self, tx: &mut Tx) -> bool {
+        // A panic affects one request only; the writer must continue for the others.
+        let session = Session::open(tx);
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.f)(tx)));
+        drop(session);
+        let outcome = outcome.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()));
+        let commit = outcome.is_ok();
+        self.outcome = Some(outcome);
+        commit
+    }
+
+    fn fail(&mut self, why: StoreError) {
+        // The transaction's own error takes precedence over subsequent ones.
+        if !matches!(self.outcome, Some(Err(_))) {
+            self.outcome = Some(Err(why.into()));
+        }
+    }
+
+    fn reset(&mut self) {
+        self.outcome = None;
+    }
+
+    fn respond(self: Box<Self>) {
+        if let Some(outcome) = self.outcome {
+            // The caller may be gone.
+            let _ = self.caller.send(outcome);
+        }
+    }
+}
