@@ -7,8 +7,9 @@ use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::Error;
 use svc_site::{
     Access,
-    blocking::blocking,
-    templates::load::{Kind, TemplateLookup, without_theme},
+    blocking::run_blocking,
+    template_parts::without_theme,
+    templates::load::{Kind, TemplateLookup},
 };
 
 use crate::{RestSite, caller, global_styles};
@@ -60,7 +61,7 @@ impl ThemeExport {
         let mut json = lookup.theme.theme.as_ref().map(|theme| theme.json.clone()).unwrap_or_default();
         json.merge(&styles);
         let folder = self.site.content_dir.join("themes").join(&name);
-        let archive = blocking(move || {
+        let archive = run_blocking(move || {
             let templates = templates.into_iter().map(|(folder, template)| {
                 (format!("{folder}{}.html", template.slug), without_theme(&template.content).into_bytes())
             });

@@ -7,6 +7,8 @@ use svc_store::{Db, posts, terms, users};
 
 use crate::{Settings, Site, SiteResult, terms::paths::slug_paths};
 
+pub use crate::settings::urls::PermalinkParts;
+
 /// The permalinks of these posts, by id; posts of unregistered types have none. The number of queries does not depend
 /// on the number of posts: at most one per type of object in the permalink structure, twice if attachments have
 /// parents.
@@ -95,26 +97,12 @@ fn parts_of(
     Ok(parts_of)
 }
 
-/// The parts of a post's permalink that are not in its row. Loaded for many posts at once, and only the parts that the
-/// permalink structure uses.
-#[derive(Clone, Debug, Default)]
-pub struct PermalinkParts {
-    /// The author's slug.
-    pub author: String,
-    /// Slugs of the post's ancestors, topmost first.
-    pub ancestors: Vec<String>,
-    /// Slugs of the first category and its ancestors, topmost first.
-    pub category: Vec<String>,
-    /// The permalink of the post that an attachment is attached to, if that post is public.
-    pub parent: Option<String>,
-}
-
 /// The slugs from the top category down to each of these, by id, in two queries.
 pub fn category_paths<'t>(
     db: &mut Db,
     categories: impl Iterator<Item = &'t Term>,
 ) -> SiteResult<HashMap<TermId, Vec<String>>> {
-    crate::terms::paths::slug_paths(db, "category", categories)
+    slug_paths(db, "category", categories)
 }
 
 /// The category used in a permalink: the one with the lowest id.

@@ -14,7 +14,11 @@ use svc_store::{
     posts,
 };
 
-use crate::{Access, Settings, Site, SiteResult, meta::MetaRights, sanitize};
+use crate::{
+    Access, Settings, Site, SiteResult,
+    registries::meta::{self as registered_meta, MetaRights},
+    sanitize,
+};
 
 /// Whether revisions are stored for posts of this type.
 pub fn keeps(site: &Site, post_type: &PostType) -> bool {
@@ -198,7 +202,7 @@ pub fn autosave(
     }
     let stored = meta::load_one(tx, MetaKind::Post, row.id.0)?;
     let changes = meta_changes(tx, site, settings, post, typed, editor, &stored)?;
-    crate::meta::store(tx, MetaKind::Post, row.id.0, &changes)?;
+    registered_meta::store(tx, MetaKind::Post, row.id.0, &changes)?;
     Ok(row.id)
 }
 
@@ -211,7 +215,7 @@ fn meta_changes(
     typed: &AutosaveDraft,
     editor: &AutosaveAuthor<'_>,
     stored: &Meta,
-) -> SiteResult<Vec<crate::meta::MetaChange>> {
+) -> SiteResult<Vec<registered_meta::MetaChange>> {
     let Some(Value::Object(edited)) = &typed.meta else { return Ok(Vec::new()) };
     let fields = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
     let edited_fields: Map<String, Value> = fields

@@ -26,7 +26,7 @@ use svc_schema::{
 };
 use svc_site::{
     Access, Settings,
-    blocking::{run_blocking, settled},
+    blocking::{run_blocking, run_to_completion},
     http_client::own,
     media::{
         attached::DETAILS,
@@ -250,7 +250,7 @@ impl Media {
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
-        settled(self.upload(req)).await
+        run_to_completion(self.upload(req)).await
     }
 
     async fn upload(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -269,7 +269,10 @@ impl Media {
         let allowed = MimeTypes::allowed(Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html"));
         let name = svc_text::sanitize_file_name(&received.name, &allowed);
         let file = received.blob.clone();
-        let head = run_blocking(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
+        let head = run_blocking(move || file.head(HEAD))
+            .await
+            .map_err(|e| errors::storage(&e))?
+            .map_err(|e| errors::storage(&e))?;
         let file_type = svc_media::check(&name, &head, &allowed).ok_or_else(|| received.type_error())?;
         self.check_featured(draft.featured_media, &file_type.mime)?;
         let folder = self.folder(draft.attached_to, &settings)?;
@@ -367,7 +370,7 @@ impl Media {
     }
 
     async fn post_process(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        settled(self.complete(req, authorized)).await
+        run_to_completion(self.complete(req, authorized)).await
     }
 
     async fn complete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
@@ -392,7 +395,7 @@ impl Media {
     }
 
     async fn edit(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        settled(self.apply_edits(req, authorized)).await
+        run_to_completion(self.apply_edits(req, authorized)).await
     }
 
     async fn apply_edits(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
@@ -421,7 +424,7 @@ impl Media {
             let image = edit::apply(image.oriented(orientation), &edits)?;
             image.encode(format, sizes::quality(&mime)).map_err(|_| errors::unreadable_image())
         });
-        let edited = edited.await??;
+        let edited = edited.await.map_err(|e| errors::storage(&e))??;
 
         let mut draft = PostDraft {
             title: Some(post.title.clone()),

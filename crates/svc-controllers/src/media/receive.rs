@@ -51,7 +51,10 @@ pub(super) async fn received(req: &Request) -> Result<ReceivedFile> {
     let received = if req.files().is_empty() { from_body(req)? } else { from_form(req)? };
     if let Some(checksum) = req.header("content-md5").map(str::trim).filter(|checksum| !checksum.is_empty()) {
         let file = received.blob.clone();
-        let actual = run_blocking(move || md5_of(&file)).await?.map_err(|e| errors::storage(&e))?;
+        let actual = run_blocking(move || md5_of(&file))
+            .await
+            .map_err(|e| errors::storage(&e))?
+            .map_err(|e| errors::storage(&e))?;
         if actual != checksum {
             return Err(errors::hash_mismatch());
         }

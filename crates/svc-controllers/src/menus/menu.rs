@@ -14,8 +14,9 @@ use svc_schema::{
 };
 use svc_site::{
     SiteResult,
-    menus::{assignments, item::items_of},
+    menus::item::items_of,
     sanitize,
+    settings::menu_assignments,
     terms::{draft::TermDraft, save::MAX_NAME},
 };
 use svc_store::{Tx, posts, terms};
@@ -214,10 +215,10 @@ fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult
     }
     terms::update(tx, &menu)?;
     if let Some(locations) = &draft.locations {
-        assignments::show_at(tx, menu.id, locations)?;
+        menu_assignments::show_at(tx, menu.id, locations)?;
     }
     if let Some(auto_add) = draft.auto_add {
-        assignments::set_new_pages(tx, menu.id, auto_add)?;
+        menu_assignments::set_new_pages(tx, menu.id, auto_add)?;
     }
     Ok(menu)
 }
@@ -233,6 +234,6 @@ fn remove(tx: &mut Tx, id: TermId) -> SiteResult<()> {
         posts::delete(tx, item)?;
     }
     terms::delete(tx, &menu, None)?;
-    assignments::show_at(tx, id, &[])?;
-    assignments::set_new_pages(tx, id, false)
+    menu_assignments::show_at(tx, id, &[])?;
+    menu_assignments::set_new_pages(tx, id, false)
 }

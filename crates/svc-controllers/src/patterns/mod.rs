@@ -15,7 +15,7 @@ use svc_schema::{
 };
 use svc_site::{
     Access,
-    patterns::expand::{all, shown},
+    patterns::{all, shown},
 };
 
 use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, respond, theme_access};
@@ -23,8 +23,8 @@ use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, respond, theme_access};
 pub use svc_packages::theme::Pattern;
 
 pub use directory::PatternDirectory;
-pub use svc_site::patterns::registry::PatternCategory;
-pub use svc_site::patterns::registry::PatternRegistry;
+pub use svc_site::patterns::PatternCategory;
+pub use svc_site::patterns::PatternRegistry;
 
 /// The caller may not view patterns.
 fn cannot_view(req: &Request) -> Error {

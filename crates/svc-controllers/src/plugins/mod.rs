@@ -22,7 +22,7 @@ use svc_schema::{
 };
 use svc_site::{
     Access, Settings,
-    blocking::blocking,
+    blocking::run_blocking,
     extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
     plugin_directory_client,
     plugins::{install, item::Item, requirements},
@@ -65,7 +65,7 @@ pub(crate) async fn all(site: &RestSite) -> Result<Vec<Item>> {
         .map(|about| Item::new(about.clone(), active_extensions.contains(&about.file), true))
         .collect();
     let dir = folder(site);
-    let files = blocking(move || plugins::list(&dir)).await?;
+    let files = run_blocking(move || plugins::list(&dir)).await?;
     let active = names(settings.stored(ACTIVE_PLUGINS));
     for plugin in files {
         let item = Item::new(plugin.clone(), active.contains(&plugin.file), false);
@@ -183,7 +183,7 @@ impl Plugins {
         let about = plugin_directory_client::ask(&self.site, "plugin_information", params).await?;
         let package = plugin_directory_client::package(&self.site, &about).await?;
         let dir = folder(&self.site);
-        let plugin = blocking(move || install::install(&package, &dir)).await??;
+        let plugin = run_blocking(move || install::install(&package, &dir)).await??;
         let mut item = Item::new(plugin, false, false);
         if req.arg::<String>("status")?.as_deref() == Some("active") {
             self.set_active(&mut item, true).await?;
@@ -234,7 +234,7 @@ impl Plugins {
         }
         let previous = self.data(&item, &req).await?;
         let dir = folder(&self.site);
-        let deleted = blocking(move || plugins::delete(&dir, &item.plugin)).await?;
+        let deleted = run_blocking(move || plugins::delete(&dir, &item.plugin)).await?;
         deleted.map_err(|error| errors::cannot_remove(&error))?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }

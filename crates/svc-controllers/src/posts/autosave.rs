@@ -5,7 +5,7 @@ use svc_model::{Post, PostId, RestController, UserId};
 use svc_routing::{Request, Result};
 use svc_site::{
     SiteResult,
-    block_types::{content_to_store, is_edited},
+    hooked_blocks::{content_to_store, is_edited},
     posts::draft::PostDraft,
     revisions::{self, AutosaveAuthor, AutosaveDraft},
 };

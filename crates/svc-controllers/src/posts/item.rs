@@ -14,7 +14,7 @@ use svc_render::{
     content as render,
     images::SiteImages,
 };
-use svc_site::{Settings, block_types::IGNORED_HOOKS, media::attached::Attached, permalinks::PermalinkParts};
+use svc_site::{Settings, hooked_blocks::IGNORED_HOOKS, media::attached::Attached, permalinks::PermalinkParts};
 use svc_store::Meta;
 
 use crate::RestSite;

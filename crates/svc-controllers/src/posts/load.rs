@@ -17,7 +17,7 @@ use svc_render::{
 use svc_resource::{Plan, View};
 use svc_routing::Request;
 use svc_site::{
-    Access, Settings, SiteResult, block_types,
+    Access, Settings, SiteResult, hooked_blocks,
     permalinks::{self, PermalinkParts, category_paths, first_category},
     posts::{draft::PostDraft, slugs},
 };
@@ -74,7 +74,7 @@ impl PostLoader<'_> {
         let is_attachment = self.post_type.name == "attachment";
         let edit = self.view.context == "edit";
         let hooked_types =
-            (edit && block_types::is_edited(&self.post_type.name)).then(|| self.site.block_types(self.settings));
+            (edit && hooked_blocks::is_edited(&self.post_type.name)).then(|| self.site.block_types(self.settings));
         let has_hooks = hooked_types.as_ref().is_some_and(|types| !types.hooks().is_empty());
         let wants_meta = wants_links
             || is_attachment

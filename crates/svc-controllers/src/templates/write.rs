@@ -7,7 +7,7 @@ use svc_model::{Post, PostId, UserId};
 use svc_routing::{Request, Result};
 use svc_site::{
     Access, Settings,
-    block_types::remember,
+    hooked_blocks::remember,
     permalinks::PermalinkParts,
     revisions::revise,
     sanitize,

@@ -19,7 +19,7 @@ use svc_schema::{
     Arg, Args, Error, Sanitizer, Schema,
     build::{array, string},
 };
-use svc_site::{Access, Settings, blocking::blocking};
+use svc_site::{Access, Settings, blocking::run_blocking};
 
 use self::fields::ThemeItem;
 use crate::{
@@ -145,7 +145,7 @@ impl Themes {
         let requested = requested_statuses(&req);
         let site = Arc::clone(&self.site);
         // This reads many files.
-        let names = blocking(move || theme::folders(&site.themes_dir())).await?;
+        let names = run_blocking(move || theme::folders(&site.themes_dir())).await?;
         let mut items = Vec::new();
         for name in names {
             let status = if name == settings.option("stylesheet") { "active" } else { "inactive" };

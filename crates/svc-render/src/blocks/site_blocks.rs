@@ -19,9 +19,8 @@ use svc_blocks::data::{
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_site::{
     Access, Settings, SiteError, SiteResult, UnlockedPosts, avatars,
-    block_types::IGNORED_HOOKS,
-    patterns::expand,
-    permalinks,
+    hooked_blocks::IGNORED_HOOKS,
+    patterns, permalinks,
     posts::formats::{of_formats, only_sticky},
     templates::load::{Kind, TemplateLookup},
     terms::paths::slug_paths,
@@ -661,8 +660,8 @@ impl BlockData for SiteBlocks<'_> {
 
     fn pattern(&self, name: &str) -> Option<String> {
         let theme = self.site.page_theme(self.settings);
-        let pattern = expand::find(self.site, &theme, name)?;
-        Some(expand::expand(self.site, &theme, &pattern.content))
+        let pattern = patterns::find(self.site, &theme, name)?;
+        Some(patterns::expand(self.site, &theme, &pattern.content))
     }
 
     fn menu(&self, chosen: Option<PostId>) -> Option<Rc<PostView>> {

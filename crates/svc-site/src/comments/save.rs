@@ -12,14 +12,12 @@ use svc_store::{Db, MetaKind, Tx, comments, meta, posts, users};
 
 use crate::{
     Access, Settings, Site, SiteResult,
-    comments::{
-        draft::CommentDraft,
-        moderation,
-        notes::{NOTE_STATES, NOTE_STATUS},
-        status,
-    },
+    comments::{draft::CommentDraft, moderation, status},
     errors::comments as errors,
-    meta::MetaRights,
+    registries::{
+        builtin_meta::{NOTE_STATES, NOTE_STATUS},
+        meta::{self as registered_meta, MetaRights},
+    },
     sanitize,
 };
 
@@ -238,7 +236,7 @@ impl Job {
             let stored = meta::load_one(tx, MetaKind::Comment, id.0)?;
             let changes = self.site.meta.changes("comment", "", &stored, values, &rights, &self.caller)?;
             drop(access);
-            crate::meta::store(tx, MetaKind::Comment, id.0, &changes)?;
+            registered_meta::store(tx, MetaKind::Comment, id.0, &changes)?;
         }
         Ok(comments::get(tx, id)?.ok_or_else(errors::not_found)?)
     }

@@ -18,11 +18,18 @@ use crate::{
         attached::{Attached, DETAILS, FILE},
         av_metadata, sizes,
     },
-    posts::draft::NewFile,
 };
 
-/// Maximum number of images processed at a time; each may take several hundred megabytes of memory.
-pub(crate) const IMAGES_AT_A_TIME: usize = 2;
+/// The stored file of a new attachment.
+#[derive(Clone, Debug)]
+pub struct NewFile {
+    /// The file's media type.
+    pub mime_type: String,
+    /// The file's URL when it was stored.
+    pub url: String,
+    /// The file's path and metadata, as meta.
+    pub meta: Vec<(&'static str, svc_store::StoredText)>,
+}
 
 /// A stored file.
 pub struct StoredUpload {
@@ -204,7 +211,8 @@ impl UploadStore<'_> {
             let alts = if dimensions.is_some() { svc_media::alt_texts(&file) } else { Vec::new() };
             (file.size(), dimensions, svc_media::image_meta(&file, &kind), alts, svc_media::av_metadata(&file, &kind))
         })
-        .await?;
+        .await
+        .map_err(|e| errors::storage(&e))?;
         let size = size.map_err(|e| errors::storage(&e))?;
         let (found, alt) = (sanitized(found), alt_in(&alts, self.settings.option("WPLANG")));
         let mut details = Map::new();
@@ -263,7 +271,9 @@ impl UploadStore<'_> {
         };
         let image_sizes = ImageSizes { store: self, path: &path, mime, format };
         let (file, kind) = (blob.clone(), mime.to_owned());
-        let orientation = run_blocking(move || svc_media::image_meta(&file, &kind).orientation).await?;
+        let orientation = run_blocking(move || svc_media::image_meta(&file, &kind).orientation)
+            .await
+            .map_err(|e| errors::storage(&e))?;
         if let Some(image) = image_sizes.open(&blob, orientation).await? {
             let wanted = sizes::all(self.site, self.settings).into_iter().filter(|s| names.contains(&s.name)).collect();
             // The names derive from the attachment's file: if the metadata is not stored, the files are overwritten
@@ -300,7 +310,7 @@ impl ImageSizes<'_> {
         let (file, format) = (blob.clone(), self.format);
         // Decoding continues after the client disconnects, so it owns the permit.
         let decode = move || (DecodedImage::decode(&file, format).map(|p| p.oriented(orientation)), permit);
-        let (image, permit) = run_blocking(decode).await?;
+        let (image, permit) = run_blocking(decode).await.map_err(|e| errors::storage(&e))?;
         match image {
             Ok(image) => Ok(Some(OpenImage { image: Arc::new(image), _permit: permit })),
             Err(error) => {
@@ -319,7 +329,8 @@ impl ImageSizes<'_> {
             }
             image.scaled(&fit)?.encode(format, quality)
         })
-        .await?;
+        .await
+        .map_err(|e| errors::storage(&e))?;
         match bytes {
             Ok(bytes) => {
                 let size = bytes.len() as u64;

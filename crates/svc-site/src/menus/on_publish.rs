@@ -11,9 +11,9 @@ use svc_store::{
 use crate::{
     Settings, SiteResult,
     menus::{
-        item::{ITEM, Kind, MENU, items_of},
+        item::{ITEM, MENU, items_of},
         save,
-        target::Pointer,
+        target::{Kind, Pointer},
     },
 };
 

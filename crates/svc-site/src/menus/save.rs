@@ -9,7 +9,7 @@ use svc_store::{
 
 use crate::{
     SiteResult,
-    menus::{item::Kind, target::Pointer},
+    menus::target::{Kind, Pointer},
 };
 
 /// Meta key: timestamp since when an item has been in no menu, for later clean-up.

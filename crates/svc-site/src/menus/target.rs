@@ -5,12 +5,41 @@ use std::collections::{HashMap, HashSet};
 use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_store::{Db, posts, terms};
 
-use crate::{
-    Settings, Site, SiteResult,
-    menus::item::{Kind, NavItem},
-    permalinks,
-    terms::paths::slug_paths,
-};
+use crate::{Settings, Site, SiteResult, permalinks, terms::paths::slug_paths};
+
+/// Kinds by their names in the REST API and in stored meta.
+pub const KINDS: [(&str, Kind); 4] = [
+    ("taxonomy", Kind::Taxonomy),
+    ("post_type", Kind::PostType),
+    ("post_type_archive", Kind::Archive),
+    ("custom", Kind::Custom),
+];
+
+/// Kind of a menu item's target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// A term.
+    Taxonomy,
+    /// A post.
+    PostType,
+    /// The archive of a post type.
+    Archive,
+    /// A URL.
+    #[default]
+    Custom,
+}
+
+impl Kind {
+    /// The kind with this name. Kinds registered by plugins are treated as URLs.
+    pub fn of(name: &str) -> Self {
+        KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).unwrap_or_default()
+    }
+
+    /// The kind's name.
+    pub fn name(self) -> &'static str {
+        KINDS.iter().find(|(_, kind)| *kind == self).map_or("custom", |(name, _)| name)
+    }
+}
 
 /// The target of a menu item, as the item's fields show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -164,17 +193,5 @@ fn archive(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Object
         url: kind.map_or_else(|| Some(String::new()), address),
         invalid: kind.is_none(),
         ..Target::default()
-    }
-}
-
-impl Pointer {
-    /// Reads the pointer from an item's stored meta.
-    pub fn of(item: &NavItem) -> Self {
-        Pointer {
-            kind: item.kind(),
-            object: item.text("_menu_item_object").to_owned(),
-            object_id: item.object_id(),
-            url: item.text("_menu_item_url").to_owned(),
-        }
     }
 }

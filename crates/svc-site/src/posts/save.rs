@@ -15,13 +15,13 @@ use svc_store::{
 
 use crate::{
     Access, Settings, Site, SiteResult,
-    block_types::{content_to_store, is_edited, remember},
     errors::posts as errors,
+    hooked_blocks::{content_to_store, is_edited, remember},
     media::attached::ALT,
     menus::on_publish::add_published_page,
-    meta::MetaRights,
     permalinks::{PermalinkParts, category_paths},
     posts::{draft::PostDraft, old_slugs, rules, slugs},
+    registries::meta::{self as registered_meta, MetaRights},
     revisions::revise,
 };
 
@@ -270,7 +270,7 @@ impl Job {
             let stored = meta::load_one(tx, MetaKind::Post, id.0)?;
             let changes = self.site.meta.changes("post", &row.post_type, &stored, value, &rights, &self.caller)?;
             drop(access);
-            crate::meta::store(tx, MetaKind::Post, id.0, &changes)?;
+            registered_meta::store(tx, MetaKind::Post, id.0, &changes)?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use svc_store::{
     posts::{self, SlugScope, UniqueSlug},
 };
 
-use crate::{SiteResult, urls::Urls};
+use crate::{SiteResult, settings::urls::Urls};
 
 /// A unique slug for a post of this type, based on the slug in its row. `before` is its former slug.
 ///

@@ -5,7 +5,6 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use svc_content::blocks::{self, Block, ContentRoot};
 use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_packages::theme::TemplateFile;
 use svc_store::{
@@ -17,10 +16,13 @@ use svc_store::{
 
 use crate::{
     ActiveTheme, Settings, Site, SiteResult,
-    block_types::IGNORED_HOOKS,
-    patterns::expand,
-    templates::{kinds, named},
+    hooked_blocks::IGNORED_HOOKS,
+    patterns,
+    template_parts::with_theme,
+    templates::{kinds, named, template::maker},
 };
+
+pub use crate::templates::template::{Kind, Maker, Template};
 
 /// Taxonomy of the theme that a template belongs to.
 pub(crate) const THEME: &str = "wp_theme";
@@ -28,120 +30,6 @@ pub(crate) const THEME: &str = "wp_theme";
 pub const AREA: &str = "wp_template_part_area";
 /// Maximum number of stored templates of one theme in a list.
 const MAX_POSTS: u64 = 1_000;
-
-/// Templates or template parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Templates of whole pages.
-    Template,
-    /// Template parts.
-    Part,
-}
-
-impl Kind {
-    /// The post type of stored templates.
-    pub fn post_type(self) -> &'static str {
-        match self {
-            Kind::Template => "wp_template",
-            Kind::Part => "wp_template_part",
-        }
-    }
-
-    /// The context for hooked blocks: that of a template part, or none for whole pages. `ignored` is the stored list of
-    /// hooked blocks that are not inserted.
-    pub fn root(self, ignored: &str) -> Option<ContentRoot> {
-        (self == Kind::Part).then(|| ContentRoot::of(self.post_type(), ignored))
-    }
-}
-
-/// The author of a template.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Maker {
-    /// The theme.
-    Theme,
-    /// A plugin.
-    Plugin,
-    /// The site, without a known user.
-    Site,
-    /// A user.
-    User,
-}
-
-impl Maker {
-    /// The name in the REST API.
-    pub fn name(self) -> &'static str {
-        match self {
-            Maker::Theme => "theme",
-            Maker::Plugin => "plugin",
-            Maker::Site => "site",
-            Maker::User => "user",
-        }
-    }
-}
-
-/// A template or a template part.
-#[derive(Clone, Debug)]
-pub struct Template {
-    /// Template or template part.
-    pub kind: Kind,
-    /// The theme that it belongs to.
-    pub theme: String,
-    /// Its slug within the theme.
-    pub slug: String,
-    /// Its blocks.
-    pub content: String,
-    /// The title.
-    pub title: String,
-    /// The description.
-    pub description: String,
-    /// The post, if a user has saved the template.
-    pub post: Option<Post>,
-    /// The original source of a saved template (`theme`, `plugin`).
-    pub origin: Option<String>,
-    /// Whether the theme has a file with this slug.
-    pub has_theme_file: bool,
-    /// Whether it is a custom template: its slug is not a template type, and posts can select it.
-    pub is_custom: bool,
-    /// Post types that may select it, if the theme limits them.
-    pub post_types: Option<Vec<String>>,
-    /// The area of a template part.
-    pub area: String,
-    /// Hooked blocks that are not inserted, as stored.
-    pub ignored_hooks: String,
-    /// Display name of the author.
-    pub maker_name: String,
-}
-
-impl Template {
-    /// The id in the REST API: `theme//slug`.
-    pub fn id(&self) -> String {
-        format!("{}//{}", self.theme, self.slug)
-    }
-
-    /// Whether posts of this type may select it.
-    pub fn is_selectable_for(&self, post_type: &str) -> bool {
-        self.is_custom && self.post_types.as_ref().is_none_or(|all| all.iter().any(|name| name == post_type))
-    }
-
-    /// The source of the content: `theme` or `custom`.
-    pub fn source(&self) -> &'static str {
-        if self.post.is_some() { "custom" } else { "theme" }
-    }
-
-    /// The author of the template, derived from its source and its post.
-    pub fn maker(&self) -> Maker {
-        maker(self.origin.as_deref(), self.has_theme_file, self.post.as_ref().map(|p| p.author))
-    }
-}
-
-fn maker(origin: Option<&str>, has_theme_file: bool, author: Option<UserId>) -> Maker {
-    match (origin, author) {
-        (None | Some("theme"), _) if has_theme_file => Maker::Theme,
-        (Some("plugin"), _) => Maker::Plugin,
-        (_, Some(UserId(0)) | None) => Maker::Site,
-        _ => Maker::User,
-    }
-}
 
 /// Splits an id of the REST API into theme and slug. As in WordPress, a single slash is accepted, since some servers
 /// merge slashes.
@@ -405,49 +293,13 @@ impl<'a> TemplateLookup<'a> {
 
     /// Content with patterns expanded.
     pub fn with_patterns(&self, content: &str) -> String {
-        expand::expand(self.site, &self.theme, content)
+        patterns::expand(self.site, &self.theme, content)
     }
 }
 
 /// Matches posts with this term.
 pub fn of_term(taxonomy: &str, term: TermId) -> TaxClause {
     TaxClause { taxonomy: taxonomy.to_owned(), terms: vec![term], ..TaxClause::default() }
-}
-
-/// Adds the attribute `theme` to template part blocks without one. Other content is not changed.
-fn with_theme(content: &str, theme: &str) -> String {
-    if !content.contains("template-part") {
-        return content.to_owned();
-    }
-    let mut blocks = blocks::parse(content);
-    name_theme(&mut blocks, theme);
-    blocks::serialize_blocks(&blocks)
-}
-
-/// Adds the attribute `theme` to template part blocks without one.
-pub(crate) fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
-    for block in blocks {
-        if block.name.as_deref() == Some("core/template-part") && !block.attrs.contains_key("theme") {
-            block.attrs.insert("theme".to_owned(), theme.into());
-        }
-        name_theme(&mut block.inner_blocks, theme);
-    }
-}
-
-/// Removes the attribute `theme` from template part blocks, as in theme files.
-pub fn without_theme(content: &str) -> String {
-    let mut blocks = blocks::parse(content);
-    remove_theme(&mut blocks);
-    blocks::serialize_blocks(&blocks)
-}
-
-fn remove_theme(blocks: &mut [Block<'_>]) {
-    for block in blocks {
-        if block.name.as_deref() == Some("core/template-part") {
-            block.attrs.shift_remove("theme");
-        }
-        remove_theme(&mut block.inner_blocks);
-    }
 }
 
 #[cfg(test)]
@@ -467,13 +319,5 @@ mod tests {
         for (id, expected) in rows {
             assert_eq!(split_id(id), expected, "{id}");
         }
-    }
-
-    #[test]
-    fn template_parts_of_a_file_get_the_theme_attribute() {
-        let content = "<!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\"} /--></div><!-- /wp:group -->\n<!-- wp:template-part {\"slug\":\"b\",\"theme\":\"x\"} /-->";
-        let expected = "<!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\",\"theme\":\"t\"} /--></div><!-- /wp:group -->\n<!-- wp:template-part {\"slug\":\"b\",\"theme\":\"x\"} /-->";
-        assert_eq!(with_theme(content, "t"), expected);
-        assert_eq!(without_theme(expected), content.replace(",\"theme\":\"x\"", ""));
     }
 }

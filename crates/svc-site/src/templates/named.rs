@@ -15,7 +15,7 @@ use svc_store::{
 
 use crate::{
     Site, SiteResult,
-    templates::load::{Kind, Template},
+    templates::template::{Kind, Template},
 };
 
 /// The object that a template is for.

@@ -17,7 +17,7 @@ use svc_store::{
 use crate::{
     Settings, Site, SiteResult,
     errors::terms as errors,
-    meta::MetaRights,
+    registries::meta::{self as registered_meta, MetaRights},
     sanitize,
     terms::{draft::TermDraft, paths},
 };
@@ -67,7 +67,7 @@ pub fn store_meta(
     let stored = meta::load_one(tx, MetaKind::Term, id)?;
     let changes = site.meta.changes("term", &term.taxonomy, &stored, values, &rights, caller)?;
     drop(access);
-    crate::meta::store(tx, MetaKind::Term, id, &changes)
+    registered_meta::store(tx, MetaKind::Term, id, &changes)
 }
 
 /// The sanitized slug of a request; `None` if it is empty, so that one is generated from the name.

@@ -17,7 +17,7 @@ use svc_store::{
 use crate::{
     Access, Settings, Site, SiteResult,
     errors::users as errors,
-    meta::MetaRights,
+    registries::meta::{self as registered_meta, MetaRights},
     users::{
         draft::UserDraft,
         roles,
@@ -161,6 +161,6 @@ impl Job {
         let stored = meta::load_one(tx, MetaKind::User, id.0)?;
         let changes = self.site.meta.changes("user", "", &stored, values, &rights, &self.caller)?;
         drop(access);
-        crate::meta::store(tx, MetaKind::User, id.0, &changes)
+        registered_meta::store(tx, MetaKind::User, id.0, &changes)
     }
 }

@@ -6,10 +6,7 @@ use indexmap::IndexMap;
 use svc_php::{Array, Key, Php};
 use svc_store::{Db, Tx, options};
 
-use crate::{
-    Site, SiteResult, stored_arrays,
-    widgets::{instance::Instance, sidebar::INACTIVE},
-};
+use crate::{Site, SiteResult, registries::sidebars::INACTIVE, stored_arrays, widgets::instance::Instance};
 
 /// Option that maps sidebars to widgets.
 const SIDEBARS: &str = "sidebars_widgets";

@@ -8,7 +8,7 @@ use svc_resource::View;
 use svc_routing::{Link, Links};
 use svc_site::{
     Access, Settings,
-    menus::item::{Kind, NavItem},
+    menus::{item::NavItem, target::Kind},
 };
 
 use crate::{LINK_RELATION, RestSite, links::with_query, posts::rights::PostRights};

@@ -7,9 +7,9 @@ use svc_routing::{Request, Result};
 use svc_site::{
     Settings, SiteResult,
     menus::{
-        item::{self, Kind, MENU, NavItem},
+        item::{self, MENU, NavItem},
         save::{ORPHANED, Wanted, keep},
-        target::{self, Pointer, Target},
+        target::{self, Kind, Pointer, Target},
     },
     posts::draft::PostDraft,
 };

@@ -3,10 +3,13 @@
 use indexmap::IndexMap;
 use svc_model::TermId;
 use svc_php::{Array, Key, Php};
-use svc_store::{Tx, options};
+use svc_store::{
+    StoredText, Tx,
+    options::{self, Options},
+};
 
 use crate::{
-    Settings, SiteResult,
+    SiteResult,
     stored_arrays::{self, int, key_text},
 };
 
@@ -29,10 +32,11 @@ pub struct MenuAssignments {
 }
 
 impl MenuAssignments {
-    /// Reads the assignments from the site's settings.
-    pub fn of(settings: &Settings) -> Self {
-        let theme = stored_arrays::parse(settings.stored(&theme_settings(settings.option("stylesheet"))));
-        let menus = stored_arrays::parse(settings.stored(MENU_OPTIONS));
+    /// Reads the assignments from the site's options.
+    pub(crate) fn new(options: &Options) -> Self {
+        let stylesheet = options.get("stylesheet").map_or("", StoredText::text);
+        let theme = stored_arrays::parse(options.get(&theme_settings(stylesheet)));
+        let menus = stored_arrays::parse(options.get(MENU_OPTIONS));
         MenuAssignments {
             locations: stored_arrays::member(&theme, LOCATIONS)
                 .iter()

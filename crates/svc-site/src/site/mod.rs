@@ -1,5 +1,8 @@
 //! The site: its data, its registrations, and transactions on them.
 
+mod block_types;
+pub mod extensions;
+
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -18,11 +21,17 @@ use svc_schema::Error;
 use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
 use tokio::sync::{Notify, Semaphore};
 
+use self::{block_types::ActiveBlockTypes, extensions::Extension};
 use crate::{
-    ActiveTheme, Extension, HttpClient, MetaField, MetaRegistry, Settings, SiteError, SiteResult, avatars,
-    block_types::ActiveBlockTypes, media::upload_store::IMAGES_AT_A_TIME, patterns::registry::PatternRegistry,
-    theme::ThemeCache, urls::Urls, users::preferences::preferences, widgets::sidebar::Sidebar,
+    Settings, SiteError, SiteResult, avatars,
+    http_client::HttpClient,
+    registries::{builtin_meta, meta::MetaRegistry, patterns::PatternRegistry, sidebars::Sidebar},
+    settings::urls::Urls,
+    theme::{ActiveTheme, ThemeCache},
 };
+
+/// Maximum number of images processed at a time; each may take several hundred megabytes of memory.
+const MAX_IMAGES_IN_PROGRESS: usize = 2;
 
 /// Returns the current time in UTC; tests set their own.
 pub type Clock = fn() -> NaiveDateTime;
@@ -89,7 +98,7 @@ pub struct Site {
     theme: ThemeCache,
     spare: ThemeCache,
     /// Block types of the active plugins and theme.
-    pub(crate) known_blocks: ArcSwapOption<ActiveBlockTypes>,
+    pub(crate) active_block_types: ArcSwapOption<ActiveBlockTypes>,
 }
 
 impl Site {
@@ -114,7 +123,7 @@ impl Site {
             guests_may_comment: false,
             uploads: Storage::folder(&content_dir.join("uploads")),
             image_sizes: Vec::new(),
-            image_work: Arc::new(Semaphore::new(IMAGES_AT_A_TIME)),
+            image_work: Arc::new(Semaphore::new(MAX_IMAGES_IN_PROGRESS)),
             revisions_kept: None,
             scheduled: Notify::new(),
             keys: None,
@@ -128,7 +137,7 @@ impl Site {
             theme: ThemeCache::default(),
             spare: ThemeCache::default(),
             spare_theme: None,
-            known_blocks: ArcSwapOption::empty(),
+            active_block_types: ArcSwapOption::empty(),
         }
     }
 
@@ -171,16 +180,15 @@ impl Site {
             .filter(|t| t.show_in_rest && ["editor", "custom-fields", "revisions"].iter().all(|f| t.supports(f)))
             .map(|t| t.name.clone())
             .collect();
-        let sync = MetaField::new("wp_pattern_sync_status", "string");
-        self.meta.register("post", "wp_block", sync.schema(serde_json::json!({"enum": ["partial", "unsynced"]})));
+        self.meta.register("post", "wp_block", builtin_meta::pattern_sync_status());
         for post_type in types_with_footnotes {
-            self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
+            self.meta.register("post", &post_type, builtin_meta::footnotes());
         }
         match self.store.read(|db| Ok(db.prefix().to_owned())) {
-            Ok(prefix) => self.meta.register("user", "", preferences(&prefix)),
+            Ok(prefix) => self.meta.register("user", "", builtin_meta::editor_preferences(&prefix)),
             Err(error) => tracing::error!(%error, "cannot read the store: editor preferences are not registered"),
         }
-        self.meta.register("comment", "", crate::comments::notes::note_status());
+        self.meta.register("comment", "", builtin_meta::note_status());
     }
 
     /// Registers a sidebar; replaces one with the same id.

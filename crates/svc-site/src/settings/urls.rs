@@ -8,12 +8,24 @@ use svc_discovery::{
 use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
 use svc_store::{StoredText, options::Options, stamp};
 
-use crate::permalinks::PermalinkParts;
-
 /// Generates URLs according to the site's options.
 pub struct Urls {
     /// State that depends on the options and the registered types.
     pub site: SiteUrls,
+}
+
+/// The parts of a post's permalink that are not in its row. Loaded for many posts at once, and only the parts that the
+/// permalink structure uses.
+#[derive(Clone, Debug, Default)]
+pub struct PermalinkParts {
+    /// The author's slug.
+    pub author: String,
+    /// Slugs of the post's ancestors, topmost first.
+    pub ancestors: Vec<String>,
+    /// Slugs of the first category and its ancestors, topmost first.
+    pub category: Vec<String>,
+    /// The permalink of the post that an attachment is attached to, if that post is public.
+    pub parent: Option<String>,
 }
 
 /// An id as an unsigned integer.
