@@ -3,7 +3,6 @@
 mod build;
 mod embed;
 mod format;
-mod hierarchy;
 mod resolve;
 mod respond;
 mod theme;
