@@ -56,7 +56,7 @@ impl ThemeExport {
             for (kind, folder) in FOLDERS {
                 all.extend(lookup.all(db, kind)?.into_iter().map(|template| (folder, template)));
             }
-            Ok((all, global_styles::own(db, &name)?))
+            Ok((all, global_styles::user_styles(db, &name)?))
         })?;
         let mut json = lookup.theme.theme.as_ref().map(|theme| theme.json.clone()).unwrap_or_default();
         json.merge(&styles);

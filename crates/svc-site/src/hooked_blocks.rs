@@ -17,7 +17,7 @@ pub const IGNORED_HOOKS: &str = "_wp_ignored_hooked_blocks";
 pub(crate) const EDITED: [&str; 4] = ["post", "page", "wp_block", "wp_navigation"];
 
 /// Whether editors receive the content of posts of this type with hooked blocks inserted.
-pub fn is_edited(post_type: &str) -> bool {
+pub fn applies_to(post_type: &str) -> bool {
     EDITED.contains(&post_type)
 }
 
@@ -27,7 +27,7 @@ pub fn content_to_store(site: &Site, settings: &Settings, post_type: &str, conte
 }
 
 /// Adds names to the hooked blocks that are no longer inserted into a post.
-pub fn remember(tx: &mut Tx, post: PostId, names: &[String]) -> SiteResult<()> {
+pub fn store_ignored_hooks(tx: &mut Tx, post: PostId, names: &[String]) -> SiteResult<()> {
     if names.is_empty() {
         return Ok(());
     }

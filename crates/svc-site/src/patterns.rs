@@ -33,7 +33,7 @@ pub fn expand(site: &Site, theme: &ActiveTheme, content: &str) -> String {
 }
 
 /// The blocks of a pattern, as the REST API returns them.
-pub fn shown(site: &Site, types: &BlockTypes, theme: &ActiveTheme, pattern: &Pattern) -> String {
+pub fn editor_content(site: &Site, types: &BlockTypes, theme: &ActiveTheme, pattern: &Pattern) -> String {
     let mut parsed = blocks::parse(&pattern.content);
     add_theme(&mut parsed, &theme.name);
     types.hooks().edited(&with_patterns(site, theme, parsed), None)

@@ -38,7 +38,7 @@ pub fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) ->
 }
 
 /// The REST route of a post of any type; empty for types that are not in the REST API.
-pub fn route(site: &Site, post: &Post) -> String {
+pub fn rest_route(site: &Site, post: &Post) -> String {
     let shown = site.types.get(&post.post_type).filter(|post_type| post_type.show_in_rest);
     shown.map_or_else(String::new, |post_type| format!("{}/{}", site.route_of_type(post_type), post.id))
 }
@@ -68,7 +68,7 @@ fn parts_of(
 ) -> SiteResult<HashMap<PostId, PermalinkParts>> {
     let mut parts_of: HashMap<PostId, PermalinkParts> = HashMap::new();
     let plain: Vec<&Post> = rows.iter().filter(|p| p.post_type == "post").collect();
-    if settings.urls.names_author() && !plain.is_empty() {
+    if settings.urls.uses_author() && !plain.is_empty() {
         let mut authors: Vec<_> = plain.iter().map(|p| p.author).collect();
         authors.sort_unstable();
         authors.dedup();
@@ -77,7 +77,7 @@ fn parts_of(
             parts_of.entry(post.id).or_default().author = names.get(&post.author).cloned().unwrap_or_default();
         }
     }
-    if settings.urls.names_category() && !plain.is_empty() {
+    if settings.urls.uses_category() && !plain.is_empty() {
         let ids: Vec<PostId> = plain.iter().map(|p| p.id).collect();
         let of_posts = terms::of_objects(db, &ids)?;
         let first_categories: Vec<(PostId, &Term)> =

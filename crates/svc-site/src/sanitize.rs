@@ -28,7 +28,7 @@ pub fn comment(settings: &Settings, text: &str, filtered: bool) -> String {
 }
 
 /// Sanitizes the URL of a user's website.
-pub fn address(text: &str) -> String {
+pub fn author_url(text: &str) -> String {
     save::author_url(text)
 }
 

@@ -15,7 +15,7 @@ use svc_schema::{
 };
 use svc_site::{
     Access,
-    patterns::{all, shown},
+    patterns::{all, editor_content},
 };
 
 use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, respond, theme_access};
@@ -119,7 +119,7 @@ impl Patterns {
         let mut items = Vec::new();
         for pattern in all(&self.site, &theme) {
             let content =
-                if plan.wants("content") { shown(&self.site, &types, &theme, pattern) } else { String::new() };
+                if plan.wants("content") { editor_content(&self.site, &types, &theme, pattern) } else { String::new() };
             let mut data = plan.prepare(&PatternItem { pattern: pattern.clone(), content });
             // Missing properties are omitted.
             data.retain(|_, value| !value.is_null());

@@ -23,7 +23,7 @@ use svc_schema::{
 use svc_site::{
     Access, Settings,
     blocking::run_blocking,
-    extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
+    extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names_in, set_active},
     plugin_directory_client,
     plugins::{install, item::Item, requirements},
 };
@@ -57,7 +57,7 @@ fn folder(site: &RestSite) -> PathBuf {
 /// Database errors.
 pub(crate) async fn all(site: &RestSite) -> Result<Vec<Item>> {
     let settings = site.settings()?;
-    let active_extensions = names(settings.stored(ACTIVE_EXTENSIONS));
+    let active_extensions = names_in(settings.stored(ACTIVE_EXTENSIONS));
     let mut items: Vec<Item> = site
         .extensions
         .iter()
@@ -66,7 +66,7 @@ pub(crate) async fn all(site: &RestSite) -> Result<Vec<Item>> {
         .collect();
     let dir = folder(site);
     let files = run_blocking(move || plugins::list(&dir)).await?;
-    let active = names(settings.stored(ACTIVE_PLUGINS));
+    let active = names_in(settings.stored(ACTIVE_PLUGINS));
     for plugin in files {
         let item = Item::new(plugin.clone(), active.contains(&plugin.file), false);
         if !items.iter().any(|other| other.id() == item.id()) {
@@ -180,8 +180,8 @@ impl Plugins {
             ("slug".to_owned(), slug.into()),
             ("fields".to_owned(), json!({"sections": false, "language_packs": true})),
         ]);
-        let about = plugin_directory_client::ask(&self.site, "plugin_information", params).await?;
-        let package = plugin_directory_client::package(&self.site, &about).await?;
+        let about = plugin_directory_client::request(&self.site, "plugin_information", params).await?;
+        let package = plugin_directory_client::download(&self.site, &about).await?;
         let dir = folder(&self.site);
         let plugin = run_blocking(move || install::install(&package, &dir)).await??;
         let mut item = Item::new(plugin, false, false);
@@ -215,7 +215,7 @@ impl Plugins {
         }
         let option = if item.compiled_in { ACTIVE_EXTENSIONS } else { ACTIVE_PLUGINS };
         let file = item.plugin.file.clone();
-        self.site.write(move |tx| switch(tx, option, &file, active)).await?;
+        self.site.write(move |tx| set_active(tx, option, &file, active)).await?;
         item.active = active;
         Ok(())
     }

@@ -81,12 +81,14 @@ impl Themes {
         let mut styles = if items.iter().all(|item| item.is_active) {
             HashMap::new()
         } else {
-            self.site.read(svc_site::global_styles::of_themes)?
+            self.site.read(svc_site::global_styles::ids_by_theme)?
         };
         for item in items.iter().filter(|item| item.is_active) {
             let name = &item.theme.stylesheet;
-            styles
-                .insert(name.clone(), svc_site::global_styles::of_theme(&self.site.site, name, caller(req).id).await?);
+            styles.insert(
+                name.clone(),
+                svc_site::global_styles::find_or_create(&self.site.site, name, caller(req).id).await?,
+            );
         }
         Ok(styles)
     }

@@ -21,7 +21,7 @@ use svc_site::{
     Access, Settings, SiteError, SiteResult, UnlockedPosts, avatars,
     hooked_blocks::IGNORED_HOOKS,
     patterns, permalinks,
-    posts::formats::{of_formats, only_sticky},
+    posts::formats::{format_clauses, sticky_include},
     templates::load::{Kind, TemplateLookup},
     terms::paths::slug_paths,
 };
@@ -307,7 +307,7 @@ impl<'a> SiteBlocks<'a> {
         let mut db_query = store_query(query, &post_type.name);
         match query.sticky {
             // As an inclusion it takes precedence over what the block excludes.
-            Sticky::Only => db_query.include = only_sticky(sticky, &[]),
+            Sticky::Only => db_query.include = sticky_include(sticky, &[]),
             Sticky::Without => db_query.exclude.extend(sticky),
             Sticky::First | Sticky::Ignored => {}
         }
@@ -316,7 +316,7 @@ impl<'a> SiteBlocks<'a> {
         }
         let (mut ids, total) = self.read(|db| {
             if !query.formats.is_empty() {
-                db_query.extra_tax = of_formats(db, &query.formats)?;
+                db_query.extra_tax = format_clauses(db, &query.formats)?;
             }
             let page = posts::query(db, &db_query)?;
             Ok((page.ids, page.total.unwrap_or_default()))

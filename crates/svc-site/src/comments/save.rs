@@ -36,7 +36,7 @@ pub const LIMITS: [Limit; 4] = [
 pub(crate) const MAX_AGENT: usize = 254;
 
 /// Everything that the transaction needs, so that it can be retried.
-pub struct Job {
+pub struct SaveComment {
     /// The site.
     pub site: Arc<Site>,
     /// Its settings.
@@ -58,7 +58,7 @@ pub struct Job {
 }
 
 /// Whether a post accepts comments now: it is open, and not too old if the site closes comments on old posts.
-pub fn takes_comments(post: &Post, settings: &Settings, now: NaiveDateTime) -> bool {
+pub fn accepts_comments(post: &Post, settings: &Settings, now: NaiveDateTime) -> bool {
     let days = settings.number("close_comments_days_old");
     let closes = settings.number("close_comments_for_old_posts") != 0 && days > 0 && post.post_type == "post";
     let is_old = closes
@@ -70,11 +70,11 @@ pub fn takes_comments(post: &Post, settings: &Settings, now: NaiveDateTime) -> b
 }
 
 /// Truncates to whole seconds, as timestamps are stored.
-pub fn whole_seconds(moment: NaiveDateTime) -> NaiveDateTime {
+pub fn truncate_to_seconds(moment: NaiveDateTime) -> NaiveDateTime {
     moment.with_nanosecond(0).unwrap_or(moment)
 }
 
-impl Job {
+impl SaveComment {
     /// Stores a new comment on a post and returns the row.
     ///
     /// # Errors
@@ -181,8 +181,8 @@ impl Job {
         }
         let non_empty = |text: &Option<String>| text.clone().filter(|t| !t.is_empty());
         let dates = match (non_empty(&d.date), non_empty(&d.date_gmt)) {
-            (Some(local), _) => self.settings.zone.pair(&local, false),
-            (None, Some(utc)) => self.settings.zone.pair(&utc, true),
+            (Some(local), _) => self.settings.zone.parse(&local, false),
+            (None, Some(utc)) => self.settings.zone.parse(&utc, true),
             (None, None) => None,
         };
         if let Some((local, utc)) = dates {
@@ -211,7 +211,7 @@ impl Job {
             may = author.is_some_and(|author| access.can(&author, "unfiltered_html"));
         }
         row.content = sanitize::comment(&self.settings, svc_text::trim(&row.content), !may);
-        row.author_url = sanitize::address(&row.author_url);
+        row.author_url = sanitize::author_url(&row.author_url);
         Ok(())
     }
 

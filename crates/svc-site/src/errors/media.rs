@@ -21,10 +21,10 @@ errors! {
     refused_url = 400 "rest_invalid_url" "Only images at public URLs can be fetched.";
 
     /// The URL does not name an image.
-    no_image_address = 400 "rest_invalid_url" "The URL does not name an image.";
+    no_image_url = 400 "rest_invalid_url" "The URL does not name an image.";
 
     /// The URL did not respond.
-    no_answer = 500 "http_request_failed" "The image could not be fetched.";
+    no_response = 500 "http_request_failed" "The image could not be fetched.";
 
     /// Attachments cannot be attached to attachments or revisions.
     invalid_parent_type = 400 "rest_invalid_param" "Files cannot be attached to a post of this type.";
@@ -58,7 +58,7 @@ pub fn invalid_disposition() -> Error {
 }
 
 /// A form without a usable file.
-pub fn unusable_form(message: &str) -> Error {
+pub fn invalid_form(message: &str) -> Error {
     error("rest_upload_unknown_error", message, 500)
 }
 
@@ -85,7 +85,7 @@ pub fn invalid_url() -> Error {
 }
 
 /// The URL returned something other than an image.
-pub fn answered(status: u16) -> Error {
+pub fn unexpected_status(status: u16) -> Error {
     error(&format!("http_{status}"), "The URL did not return an image.", 500)
 }
 

@@ -5,7 +5,7 @@ use svc_model::TermId;
 use svc_schema::Error;
 
 /// The required fields that a custom link lacks: title, URL, or both.
-pub fn link_lacks(title: bool, url: bool) -> Option<Error> {
+pub fn missing_link_fields(title: bool, url: bool) -> Option<Error> {
     let title = title.then(|| Error::new("rest_title_required", "A custom link requires a title.").with_status(400));
     let url = url.then(|| Error::new("rest_url_required", "A custom link requires a URL.").with_status(400));
     match (title, url) {

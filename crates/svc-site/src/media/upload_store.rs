@@ -15,7 +15,7 @@ use crate::{
     blocking::run_blocking,
     errors::media as errors,
     media::{
-        attached::{Attached, DETAILS, FILE},
+        attached::{AttachmentFiles, DETAILS, FILE},
         av_metadata, sizes,
     },
 };
@@ -36,7 +36,7 @@ pub struct StoredUpload {
     /// Data for the attachment's post.
     pub file: NewFile,
     /// Metadata embedded in the file.
-    pub told: ImageMeta,
+    pub embedded: ImageMeta,
     /// Alt text from the image's metadata.
     pub alt: String,
     /// Cover image embedded in an audio file.
@@ -63,7 +63,7 @@ impl WrittenFiles {
     }
 
     /// Marks the files as referenced by a row.
-    pub fn done(self) {
+    pub fn commit(self) {
         self.pending.done();
     }
 
@@ -148,7 +148,7 @@ fn sibling_name(path: &str, mark: &str) -> String {
 }
 
 /// Metadata in its stored form.
-pub fn stored(details: Map<String, Value>) -> StoredText {
+pub fn stored_details(details: Map<String, Value>) -> StoredText {
     StoredText::of(Value::Object(details))
 }
 
@@ -178,14 +178,8 @@ impl UploadStore<'_> {
         match done.await {
             Ok(FileDetails { attached_path, details, embedded, alt, cover }) => {
                 let url = format!("{}/{path}", self.settings.uploads_url());
-                let meta = vec![(FILE, StoredText::of(attached_path)), (DETAILS, stored(details))];
-                Ok(StoredUpload {
-                    file: NewFile { mime_type: kind.mime, url, meta },
-                    told: embedded,
-                    alt,
-                    cover,
-                    written,
-                })
+                let meta = vec![(FILE, StoredText::of(attached_path)), (DETAILS, stored_details(details))];
+                Ok(StoredUpload { file: NewFile { mime_type: kind.mime, url, meta }, embedded, alt, cover, written })
             }
             Err(error) => {
                 written.delete(self.site).await;
@@ -259,7 +253,11 @@ impl UploadStore<'_> {
     ///
     /// # Errors
     /// Errors of the storage.
-    pub async fn complete(&self, attached: &Attached, mime: &str) -> Result<Map<String, Value>, Error> {
+    pub async fn generate_missing_sizes(
+        &self,
+        attached: &AttachmentFiles,
+        mime: &str,
+    ) -> Result<Map<String, Value>, Error> {
         let names = attached.missing_sizes(&sizes::all(self.site, self.settings), mime);
         let mut details = Map::new();
         let Some(format) = Format::of_mime(mime).filter(|_| !names.is_empty()) else { return Ok(details) };
@@ -355,11 +353,11 @@ impl ImageSizes<'_> {
     ) -> Result<Option<String>, Error> {
         let (width, height) = image.image.size();
         let mark = match orientation {
-            _ if width.max(height) > sizes::LARGEST => "scaled",
+            _ if width.max(height) > sizes::MAX_DIMENSION => "scaled",
             2..=8 => "rotated",
             _ => return Ok(None),
         };
-        let (w, h) = constrain((width, height), (sizes::LARGEST, sizes::LARGEST));
+        let (w, h) = constrain((width, height), (sizes::MAX_DIMENSION, sizes::MAX_DIMENSION));
         let scaled_path = sibling_name(self.path, mark);
         let fit = Fit { x: 0, y: 0, part_width: width, part_height: height, width: w, height: h };
         written.add(&scaled_path)?;
@@ -391,7 +389,7 @@ impl ImageSizes<'_> {
     ) -> Result<(), Error> {
         let mut made: HashMap<String, (Fit, u64)> = HashMap::new();
         let mut sizes = Map::new();
-        for size in sizes::in_order(wanted) {
+        for size in sizes::in_generation_order(wanted) {
             let Some(fit) = fit(image.image.size(), &size) else { continue };
             let path = sibling_name(self.path, &format!("{}x{}", fit.width, fit.height));
             // Two sizes may result in the same file.

@@ -11,7 +11,7 @@ use svc_store::{
 
 use crate::{
     Settings, Site, SiteResult,
-    menus::target::{self, Kind, Pointer, Target},
+    menus::target::{self, Target, TargetKind, TargetRef},
 };
 
 /// A menu item with all data that its fields need.
@@ -37,8 +37,8 @@ impl NavItem {
     }
 
     /// The stored reference to the target.
-    pub fn pointer(&self) -> Pointer {
-        Pointer {
+    pub fn target_ref(&self) -> TargetRef {
+        TargetRef {
             kind: self.kind(),
             object: self.text("_menu_item_object").to_owned(),
             object_id: self.object_id(),
@@ -47,8 +47,8 @@ impl NavItem {
     }
 
     /// Kind of the item's target.
-    pub fn kind(&self) -> Kind {
-        Kind::of(self.text("_menu_item_type"))
+    pub fn kind(&self) -> TargetKind {
+        TargetKind::of(self.text("_menu_item_type"))
     }
 
     /// The stored title, or the title of the target.
@@ -99,8 +99,8 @@ pub fn items(db: &mut Db, site: &Site, settings: &Settings, rows: Vec<Post>) -> 
             target: target::Target::default(),
         })
         .collect();
-    let pointers: Vec<Pointer> = items.iter().map(NavItem::pointer).collect();
-    for (item, target) in items.iter_mut().zip(target::load(db, site, settings, &pointers)?) {
+    let target_refs: Vec<TargetRef> = items.iter().map(NavItem::target_ref).collect();
+    for (item, target) in items.iter_mut().zip(target::load(db, site, settings, &target_refs)?) {
         item.target = target;
     }
     Ok(items)

@@ -47,7 +47,7 @@ impl MenuAssignments {
     }
 
     /// The menu at a location; zero for none.
-    pub fn at(&self, location: &str) -> TermId {
+    pub fn menu_at(&self, location: &str) -> TermId {
         self.locations.get(location).copied().unwrap_or_default()
     }
 
@@ -57,18 +57,18 @@ impl MenuAssignments {
     }
 
     /// Whether new pages are added to this menu.
-    pub fn gets_new_pages(&self, menu: TermId) -> bool {
+    pub fn is_auto_add(&self, menu: TermId) -> bool {
         self.auto_add.contains(&menu)
     }
 
     /// The menus that new pages are added to.
-    pub(crate) fn with_new_pages(&self) -> &[TermId] {
+    pub(crate) fn auto_add_menus(&self) -> &[TermId] {
         &self.auto_add
     }
 }
 
 /// Assigns a menu to these locations and removes it from all others.
-pub fn show_at(tx: &mut Tx, menu: TermId, locations: &[String]) -> SiteResult<()> {
+pub fn set_locations(tx: &mut Tx, menu: TermId, locations: &[String]) -> SiteResult<()> {
     let stylesheet = options::get(tx, "stylesheet")?.unwrap_or_default();
     let option = theme_settings(stylesheet.text());
     let mut theme = stored_arrays::read(tx, &option)?;
@@ -82,7 +82,7 @@ pub fn show_at(tx: &mut Tx, menu: TermId, locations: &[String]) -> SiteResult<()
 }
 
 /// Sets whether new pages are added to a menu.
-pub fn set_new_pages(tx: &mut Tx, menu: TermId, wanted: bool) -> SiteResult<()> {
+pub fn set_auto_add(tx: &mut Tx, menu: TermId, wanted: bool) -> SiteResult<()> {
     let mut all = stored_arrays::read(tx, MENU_OPTIONS)?;
     let before = stored_arrays::member(&all, AUTO_ADD);
     if before.iter().any(|(_, listed)| int(listed) == menu.0) == wanted {

@@ -54,12 +54,12 @@ impl Urls {
     }
 
     /// Whether permalinks of posts contain their author.
-    pub fn names_author(&self) -> bool {
+    pub fn uses_author(&self) -> bool {
         self.site.permalinks.structure().contains("%author%")
     }
 
     /// Whether permalinks of posts contain a category.
-    pub fn names_category(&self) -> bool {
+    pub fn uses_category(&self) -> bool {
         self.site.permalinks.structure().contains("%category%")
     }
 

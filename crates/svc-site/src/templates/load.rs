@@ -19,10 +19,10 @@ use crate::{
     hooked_blocks::IGNORED_HOOKS,
     patterns,
     template_parts::with_theme,
-    templates::{kinds, named, template::maker},
+    templates::{kinds, named, template::author_kind},
 };
 
-pub use crate::templates::template::{Kind, Maker, Template};
+pub use crate::templates::template::{AuthorKind, Kind, Template};
 
 /// Taxonomy of the theme that a template belongs to.
 pub(crate) const THEME: &str = "wp_theme";
@@ -93,7 +93,7 @@ impl<'a> TemplateLookup<'a> {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn may_choose(&self, db: &mut Db, slug: &str, post_type: &PostType) -> SiteResult<bool> {
+    pub fn is_selectable_for(&self, db: &mut Db, slug: &str, post_type: &PostType) -> SiteResult<bool> {
         if self.theme.theme.as_ref().is_some_and(|theme| theme.has_page_template(slug, &post_type.name)) {
             return Ok(true);
         }
@@ -126,11 +126,11 @@ impl<'a> TemplateLookup<'a> {
         if let Some(saved) = self.saved(db, kind, theme, Some(&[slug]), statuses)?.into_iter().next() {
             return Ok(Some(saved));
         }
-        Ok(self.of_theme(kind, id))
+        Ok(self.theme_file(kind, id))
     }
 
     /// The theme's file with this id.
-    pub fn of_theme(&self, kind: Kind, id: &str) -> Option<Template> {
+    pub fn theme_file(&self, kind: Kind, id: &str) -> Option<Template> {
         let (theme, slug) = split_id(id).filter(|(theme, _)| *theme == self.theme.name)?;
         debug_assert_eq!(theme, self.theme.name);
         self.files(kind).iter().find(|f| f.slug == slug).map(|file| self.file(kind, file))
@@ -140,7 +140,7 @@ impl<'a> TemplateLookup<'a> {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn closest(&self, db: &mut Db, slugs: &[&str]) -> SiteResult<Option<Template>> {
+    pub fn most_specific(&self, db: &mut Db, slugs: &[&str]) -> SiteResult<Option<Template>> {
         let mut saved = self.saved(db, Kind::Template, &self.theme.name, Some(slugs), PUBLISHED)?;
         for slug in slugs {
             let wanted = svc_text::sanitize_title(slug);
@@ -203,7 +203,7 @@ impl<'a> TemplateLookup<'a> {
             self.post(kind, post.clone(), of_post, &meta.remove(&post.id.0).unwrap_or_default(), &names)
         };
         let mut built: Vec<Template> = rows.into_iter().map(built).collect();
-        named::name(db, self.site, &mut built)?;
+        named::set_titles(db, self.site, &mut built)?;
         Ok(built)
     }
 
@@ -213,11 +213,11 @@ impl<'a> TemplateLookup<'a> {
         let has_theme_file = theme == self.theme.name && self.files(kind).iter().any(|f| f.slug == post.slug);
         let origin = Some(meta.text("origin")).filter(|o| !o.is_empty()).map(str::to_owned);
         let suggested = !matches!(meta.text("is_wp_suggestion"), "" | "0");
-        let by_name = kind == Kind::Template && kinds::of_slug(&post.slug).is_some();
-        let maker_name = match maker(origin.as_deref(), has_theme_file, Some(post.author)) {
-            Maker::Theme => self.theme_name(&theme),
-            Maker::Site => self.settings.option("blogname").to_owned(),
-            Maker::Plugin | Maker::User => names.get(&post.author).cloned().unwrap_or_default(),
+        let by_name = kind == Kind::Template && kinds::template_type(&post.slug).is_some();
+        let author_name = match author_kind(origin.as_deref(), has_theme_file, Some(post.author)) {
+            AuthorKind::Theme => self.theme_name(&theme),
+            AuthorKind::Site => self.settings.option("blogname").to_owned(),
+            AuthorKind::Plugin | AuthorKind::User => names.get(&post.author).cloned().unwrap_or_default(),
         };
         Template {
             kind,
@@ -229,16 +229,16 @@ impl<'a> TemplateLookup<'a> {
             has_theme_file,
             is_custom: !suggested && !by_name,
             post_types: self.theme_json_entry(kind, &post.slug).and_then(|(_, types)| types).filter(|_| has_theme_file),
-            area: term(AREA).unwrap_or_else(|| kinds::ANYWHERE.to_owned()),
+            area: term(AREA).unwrap_or_else(|| kinds::UNCATEGORIZED.to_owned()),
             ignored_hooks: meta.text(IGNORED_HOOKS).to_owned(),
-            maker_name,
+            author_name,
             theme,
             post: Some(post),
         }
     }
 
     fn file(&self, kind: Kind, file: &TemplateFile) -> Template {
-        let by_name = if kind == Kind::Template { kinds::of_slug(&file.slug) } else { None };
+        let by_name = if kind == Kind::Template { kinds::template_type(&file.slug) } else { None };
         let theme_json_entry = self.theme_json_entry(kind, &file.slug);
         let title = by_name
             .map(|k| k.title.to_owned())
@@ -260,7 +260,7 @@ impl<'a> TemplateLookup<'a> {
             post_types: theme_json_entry.and_then(|(_, types)| types),
             area: kinds::area(part.and_then(|(_, _, area)| area).unwrap_or_default()).to_owned(),
             ignored_hooks: String::new(),
-            maker_name: self.theme_name(&self.theme.name),
+            author_name: self.theme_name(&self.theme.name),
         }
     }
 
@@ -280,14 +280,14 @@ impl<'a> TemplateLookup<'a> {
     }
 
     /// A template's blocks for editors: with patterns expanded and hooked blocks inserted.
-    pub fn edited(&self, template: &Template) -> String {
+    pub fn content_for_editor(&self, template: &Template) -> String {
         let root = template.kind.root(&template.ignored_hooks);
         let types = self.site.block_types(self.settings);
         types.hooks().edited(&self.with_patterns(&template.content), root.as_ref())
     }
 
     /// The content of a template's revision for editors.
-    pub fn revised(&self, content: &str) -> String {
+    pub fn revision_for_editor(&self, content: &str) -> String {
         self.with_patterns(&with_theme(content, &self.theme.name))
     }
 

@@ -59,7 +59,7 @@ fn subject<'a>(slug: &'a str, types: &'a PostTypes, taxonomies: &'a Taxonomies) 
 ///
 /// # Errors
 /// Errors of the store.
-pub fn name(db: &mut Db, site: &Site, templates: &mut [Template]) -> SiteResult<()> {
+pub fn set_titles(db: &mut Db, site: &Site, templates: &mut [Template]) -> SiteResult<()> {
     let nameless = |t: &Template| t.kind == Kind::Template && matches!(&*t.title, "" | "0") && t.description.is_empty();
     let slugs: Vec<(usize, String)> =
         templates.iter().enumerate().filter(|(_, t)| nameless(t)).map(|(idx, t)| (idx, t.slug.clone())).collect();

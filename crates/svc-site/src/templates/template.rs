@@ -30,7 +30,7 @@ impl Kind {
 
 /// The author of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Maker {
+pub enum AuthorKind {
     /// The theme.
     Theme,
     /// A plugin.
@@ -41,14 +41,14 @@ pub enum Maker {
     User,
 }
 
-impl Maker {
+impl AuthorKind {
     /// The name in the REST API.
     pub fn name(self) -> &'static str {
         match self {
-            Maker::Theme => "theme",
-            Maker::Plugin => "plugin",
-            Maker::Site => "site",
-            Maker::User => "user",
+            AuthorKind::Theme => "theme",
+            AuthorKind::Plugin => "plugin",
+            AuthorKind::Site => "site",
+            AuthorKind::User => "user",
         }
     }
 }
@@ -83,7 +83,7 @@ pub struct Template {
     /// Hooked blocks that are not inserted, as stored.
     pub ignored_hooks: String,
     /// Display name of the author.
-    pub maker_name: String,
+    pub author_name: String,
 }
 
 impl Template {
@@ -103,16 +103,16 @@ impl Template {
     }
 
     /// The author of the template, derived from its source and its post.
-    pub fn maker(&self) -> Maker {
-        maker(self.origin.as_deref(), self.has_theme_file, self.post.as_ref().map(|p| p.author))
+    pub fn author_kind(&self) -> AuthorKind {
+        author_kind(self.origin.as_deref(), self.has_theme_file, self.post.as_ref().map(|p| p.author))
     }
 }
 
-pub(crate) fn maker(origin: Option<&str>, has_theme_file: bool, author: Option<UserId>) -> Maker {
+pub(crate) fn author_kind(origin: Option<&str>, has_theme_file: bool, author: Option<UserId>) -> AuthorKind {
     match (origin, author) {
-        (None | Some("theme"), _) if has_theme_file => Maker::Theme,
-        (Some("plugin"), _) => Maker::Plugin,
-        (_, Some(UserId(0)) | None) => Maker::Site,
-        _ => Maker::User,
+        (None | Some("theme"), _) if has_theme_file => AuthorKind::Theme,
+        (Some("plugin"), _) => AuthorKind::Plugin,
+        (_, Some(UserId(0)) | None) => AuthorKind::Site,
+        _ => AuthorKind::User,
     }
 }

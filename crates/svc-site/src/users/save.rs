@@ -27,7 +27,7 @@ use crate::{
 
 /// Everything that the transaction needs, so that it can be retried. It has no `Debug` because it contains a password
 /// hash.
-pub struct Job {
+pub struct SaveUser {
     /// The site.
     pub site: Arc<Site>,
     /// Its settings.
@@ -53,7 +53,7 @@ pub(crate) const NEW_META: [(&str, &str); 7] = [
     ("show_admin_bar_front", "true"),
 ];
 
-impl Job {
+impl SaveUser {
     /// Creates or updates the user and returns their id.
     ///
     /// # Errors
