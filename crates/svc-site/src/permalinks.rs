@@ -39,8 +39,8 @@ pub fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) ->
 
 /// The REST route of a post of any type; empty for types that are not in the REST API.
 pub fn rest_route(site: &Site, post: &Post) -> String {
-    let shown = site.types.get(&post.post_type).filter(|post_type| post_type.show_in_rest);
-    shown.map_or_else(String::new, |post_type| format!("{}/{}", site.route_of_type(post_type), post.id))
+    let in_rest = site.types.get(&post.post_type).filter(|post_type| post_type.show_in_rest);
+    in_rest.map_or_else(String::new, |post_type| format!("{}/{}", site.route_of_type(post_type), post.id))
 }
 
 fn permalinks(

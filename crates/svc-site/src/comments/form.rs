@@ -139,11 +139,11 @@ pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) ->
         })
     };
     let comment = site.write(write).await.map_err(refused)??;
-    let address =
+    let permalink =
         site.read(|db| Ok(permalinks::of_posts(db, site, &settings, std::slice::from_ref(&post))?.remove(&post.id)))?;
     let date = comment.date_gmt.map(|date| date.format("%Y-%m-%d %H:%M:%S").to_string()).unwrap_or_default();
     Ok(Submitted {
-        link: format!("{}#comment-{}", address.unwrap_or_default(), comment.id),
+        link: format!("{}#comment-{}", permalink.unwrap_or_default(), comment.id),
         moderation_hash: site.hash(date.as_bytes()),
         comment,
     })

@@ -70,8 +70,8 @@ pub fn accepts_comments(post: &Post, settings: &Settings, now: NaiveDateTime) ->
 }
 
 /// Truncates to whole seconds, as timestamps are stored.
-pub fn truncate_to_seconds(moment: NaiveDateTime) -> NaiveDateTime {
-    moment.with_nanosecond(0).unwrap_or(moment)
+pub fn truncate_to_seconds(time: NaiveDateTime) -> NaiveDateTime {
+    time.with_nanosecond(0).unwrap_or(time)
 }
 
 impl SaveComment {

@@ -158,7 +158,6 @@ impl UploadStore<'_> {
     ///
     /// # Errors
     /// Errors of the storage.
-    /// Those of the storage.
     pub async fn store(
         &self,
         folder: &str,

@@ -187,12 +187,12 @@ fn archive(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &O
         Some(page) => objects.permalinks.get(&page).cloned(),
         None => Some(settings.urls.site.home_url("")),
     };
-    let address = |kind: &PostType| if kind.name == "post" { of_posts() } else { settings.urls.archive(kind) };
+    let url = |kind: &PostType| if kind.name == "post" { of_posts() } else { settings.urls.archive(kind) };
     let title = kind.map(|kind| kind.labels.get("archives").unwrap_or(&kind.label).clone());
     Target {
         label: "Post Type Archive".to_owned(),
         title: title.unwrap_or_default(),
-        url: kind.map_or_else(|| Some(String::new()), address),
+        url: kind.map_or_else(|| Some(String::new()), url),
         invalid: kind.is_none(),
         ..Target::default()
     }

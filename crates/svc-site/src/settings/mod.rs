@@ -82,7 +82,7 @@ impl Settings {
     pub fn uploads_url(&self) -> String {
         match self.option("upload_url_path") {
             "" => self.urls.site.site_url("wp-content/uploads"),
-            address => address.trim_end_matches('/').to_owned(),
+            url => url.trim_end_matches('/').to_owned(),
         }
     }
 

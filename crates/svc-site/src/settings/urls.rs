@@ -104,7 +104,7 @@ impl Urls {
             "page" => self.site.page_link(&PageLink { id, path: &path(), plain, leave_name }),
             "attachment" => {
                 let parent = match (&parts.parent, post.parent.is_none()) {
-                    (Some(address), _) => AttachmentParent::At(address),
+                    (Some(url), _) => AttachmentParent::At(url),
                     (None, true) => AttachmentParent::None,
                     (None, false) => AttachmentParent::Hidden,
                 };

@@ -59,12 +59,12 @@ impl Change {
 }
 
 /// Inserts a new post with its theme.
-pub fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, address: &impl Fn(&Post) -> String) -> SiteResult<()> {
+pub fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, permalink: &impl Fn(&Post) -> String) -> SiteResult<()> {
     let theme = change.theme.clone().unwrap_or_default();
     let theme_term = find_or_create_term(tx, THEME, &theme)?;
     change.row.slug = unique_slug(tx, &svc_text::sanitize_title(&change.row.slug), kind, theme_term)?;
     change.row.id = posts::insert(tx, &change.row)?;
-    change.row.guid = address(&change.row);
+    change.row.guid = permalink(&change.row);
     posts::update(tx, &change.row)?;
     terms::set_object_terms(tx, change.row.id, THEME, &[theme_term])?;
     if let Some(origin) = &change.origin {
