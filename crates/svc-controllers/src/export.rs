@@ -7,8 +7,9 @@ use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::Error;
 use svc_site::{
     Access,
-    blocking::blocking,
-    templates::load::{Kind, TemplateLookup, without_theme},
+    blocking::run_blocking,
+    template_parts::without_theme,
+    templates::load::{Kind, TemplateLookup},
 };
 
 use crate::{RestSite, caller, global_styles};
@@ -55,12 +56,12 @@ impl ThemeExport {
             for (kind, folder) in FOLDERS {
                 all.extend(lookup.all(db, kind)?.into_iter().map(|template| (folder, template)));
             }
-            Ok((all, global_styles::own(db, &name)?))
+            Ok((all, global_styles::user_styles(db, &name)?))
         })?;
         let mut json = lookup.theme.theme.as_ref().map(|theme| theme.json.clone()).unwrap_or_default();
         json.merge(&styles);
         let folder = self.site.content_dir.join("themes").join(&name);
-        let archive = blocking(move || {
+        let archive = run_blocking(move || {
             let templates = templates.into_iter().map(|(folder, template)| {
                 (format!("{folder}{}.html", template.slug), without_theme(&template.content).into_bytes())
             });

@@ -85,7 +85,7 @@ fn index_fields(site: &RestSite, settings: &Settings) -> Map {
     let text = |name: &str| settings.stored(name).map_or(Value::Bool(false), |stored| stored.text().into());
     let offset = match settings.option("timezone_string") {
         "" | "0" => text("gmt_offset"),
-        _ => svc_php::cast::float_value(settings.zone.hours_at(site.now())),
+        _ => svc_php::cast::float_value(settings.zone.offset_hours(site.now())),
     };
     let index_fields = json!({
         "name": text("blogname"),
@@ -299,7 +299,7 @@ fn add_image_links(response: &mut Response, req: &Request, site: &RestSite, sett
     let Ok(posts) = site.read(|db| Ok(posts::get_many(db, &ids)?)) else { return };
     for ((option, _), id) in images.into_iter().zip(ids) {
         let post = posts.iter().find(|post| post.id == id);
-        let href = settings.urls.rest(&post.map(|post| permalinks::route(site, post)).unwrap_or_default());
+        let href = settings.urls.rest(&post.map(|post| permalinks::rest_route(site, post)).unwrap_or_default());
         let link = Link::new(href).embeddable().attr("type", option);
         response.links.add(format!("{LINK_RELATION}featuredmedia"), link);
     }

@@ -82,13 +82,13 @@ impl SiteSetup {
 
     /// Serves the site at this URL (without a trailing slash), instead of the URL in its options.
     pub fn at(mut self, url: &str) -> Self {
-        self.site = self.site.at(url);
+        self.site = self.site.with_url(url);
         self
     }
 
     /// Freezes the registrations.
     pub fn finish(mut self) -> Arc<RestSite> {
-        self.site.finish();
+        self.site.register_builtin_meta();
         let renderer = SiteRenderer::new(Arc::new(self.site), self.icons, self.widgets);
         Arc::new(RestSite {
             renderer: Arc::new(renderer),

@@ -10,7 +10,7 @@ use http::{Method, StatusCode, header};
 use svc_auth::{Scheme, cookie::site_hash};
 use svc_site::{
     Settings, UnlockedPosts, Visitor,
-    comments::form::{Refusal, Sender, Submission, Submitted, submit},
+    comments::form::{Sender, Submission, SubmissionError, Submitted, submit},
 };
 
 use crate::{
@@ -73,12 +73,12 @@ impl LoginPages {
         let sender = Sender { visitor, ip: parts.client, agent: agent.to_owned() };
         let stored = match submit(&site.site, given, sender).await {
             Ok(stored) => stored,
-            Err(Refusal::Silent) => return Ok(LoginResponse::plain(StatusCode::OK, String::new())),
-            Err(Refusal::Because(status, text)) => {
+            Err(SubmissionError::Silent) => return Ok(LoginResponse::plain(StatusCode::OK, String::new())),
+            Err(SubmissionError::Rejected(status, text)) => {
                 let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
                 return Ok(view::message(self, status, FAILED, &text));
             }
-            Err(Refusal::Failed(error)) => return Err(error),
+            Err(SubmissionError::Failed(error)) => return Err(error),
         };
         let consents = form.has("wp-comment-cookies-consent");
         let to = redirect_url(form, &settings, &stored, consents);

@@ -14,6 +14,7 @@ use svc_render::{
 };
 use svc_site::{
     Settings, SiteResult, Visitor,
+    templates::hierarchy::{self, PageSubject},
     urls::{rest_base, taxonomy_rest_base},
 };
 use svc_store::{
@@ -26,10 +27,9 @@ use svc_store::{
 
 use crate::{
     format::{Texts, decode, plain},
-    hierarchy,
     resolve::{List, ListSubject},
     respond::Page,
-    theme::Sheet,
+    theme::{Sheet, themed_page},
     uploads, urls,
     view::{CommentView, Entry, Feed, FeedItem, Frame, Link, ListPage, PlainPage, SinglePage, TermGroup},
 };
@@ -168,12 +168,11 @@ impl PageBuilder<'_> {
         if !post.is_protected() {
             page.description = shortened(&plain(&self.texts.excerpt(&post)));
         }
-        let chosen = page_template::custom_template(self.db, post.id)?;
-        let slugs =
-            if is_front { hierarchy::front_page } else { hierarchy::post }(&post, chosen.as_deref(), self.settings);
+        let selected = page_template::custom_template(self.db, post.id)?;
+        let subject = if is_front { PageSubject::FrontPage } else { PageSubject::Post }(&post, selected.as_deref());
         let class = if is_front { "home page" } else { "singular" };
         let context = TemplateContext { post: Some(post.clone()), ..TemplateContext::default() };
-        if let Some(rendered) = self.render_with_theme(StatusCode::OK, &page, &links, class, &slugs, context)? {
+        if let Some(rendered) = self.render_with_theme(StatusCode::OK, &page, &links, class, subject, context)? {
             return Ok(rendered);
         }
         page.menu = self.menu(Some(&url))?;
@@ -194,6 +193,23 @@ impl PageBuilder<'_> {
             page,
         };
         Ok(Page::html(StatusCode::OK, &template, links))
+    }
+
+    /// Renders a page with the theme. `None` if the theme has no template for it.
+    fn render_with_theme(
+        &mut self,
+        status: StatusCode,
+        frame: &Frame,
+        links: &[String],
+        class: &str,
+        subject: PageSubject<'_>,
+        context: TemplateContext,
+    ) -> SiteResult<Option<Page>> {
+        let (url, missing, visitor) = (self.url.clone(), self.missing.clone(), self.visitor.clone());
+        let context = TemplateContext { address: url, missing, visitor, ..context };
+        let slugs = hierarchy::of_page(subject, self.settings);
+        let rendered = page_template::render_template(self.site, self.settings, self.db, &slugs, context)?;
+        Ok(rendered.map(|rendered| themed_page(self.sheet, status, frame, links, class, rendered)))
     }
 
     fn term_groups(&mut self, post: PostId) -> SiteResult<Vec<TermGroup>> {
@@ -264,11 +280,15 @@ impl PageBuilder<'_> {
             page.hidden = true;
             page.canonical = None;
         }
-        let slugs = hierarchy::list(list, self.settings);
         let context = self.template_context(list, first.clone(), &heading_html);
-        if let Some(rendered) =
-            self.render_with_theme(StatusCode::OK, &page, &links, body_class(&list.subject), &slugs, context)?
-        {
+        if let Some(rendered) = self.render_with_theme(
+            StatusCode::OK,
+            &page,
+            &links,
+            body_class(&list.subject),
+            template_subject(&list.subject),
+            context,
+        )? {
             return Ok(rendered);
         }
         page.menu = self.menu(here.as_deref())?;
@@ -415,13 +435,12 @@ impl PageBuilder<'_> {
     pub(crate) fn not_found(&mut self) -> SiteResult<Page> {
         let (mut page, links) = self.frame("Not found", Queried::Other, None)?;
         page.hidden = true;
-        let slugs = hierarchy::not_found();
         if let Some(rendered) = self.render_with_theme(
             StatusCode::NOT_FOUND,
             &page,
             &links,
             "error404",
-            &slugs,
+            PageSubject::NotFound,
             TemplateContext::default(),
         )? {
             return Ok(rendered);
@@ -433,6 +452,18 @@ impl PageBuilder<'_> {
             text: "There is no page at this address. It may have moved, or never have been here.",
         };
         Ok(Page::html(StatusCode::NOT_FOUND, &template, links))
+    }
+}
+
+/// The subject of a list for the template hierarchy.
+fn template_subject(subject: &ListSubject) -> PageSubject<'_> {
+    match subject {
+        ListSubject::Home => PageSubject::Home,
+        ListSubject::Term(term, taxonomy) => PageSubject::Term(term, taxonomy),
+        ListSubject::Author(user) => PageSubject::Author(user),
+        ListSubject::Date(_) => PageSubject::Date,
+        ListSubject::Search(_) => PageSubject::Search,
+        ListSubject::Type(post_type) => PageSubject::PostType(post_type),
     }
 }
 

@@ -4,7 +4,6 @@ mod build;
 mod disk_lane;
 mod embed;
 mod format;
-mod hierarchy;
 mod resolve;
 mod respond;
 mod theme;

@@ -4,11 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::StatusCode;
 use svc_packages::theme::{ThemeJson, css};
-use svc_render::page_template::{self, RenderedPage, TemplateContext};
-use svc_site::{ActiveTheme, SiteResult};
+use svc_render::page_template::RenderedPage;
+use svc_site::ActiveTheme;
 
 use crate::{
-    build::PageBuilder,
     respond::Page,
     view::{Frame, ThemedPage},
 };
@@ -38,35 +37,26 @@ impl Sheet {
     }
 }
 
-impl PageBuilder<'_> {
-    /// Renders a page with the theme. `None` if the theme has no template for it.
-    pub(crate) fn render_with_theme(
-        &mut self,
-        status: StatusCode,
-        frame: &Frame,
-        links: &[String],
-        class: &str,
-        slugs: &[String],
-        context: TemplateContext,
-    ) -> SiteResult<Option<Page>> {
-        let (url, missing, visitor) = (self.url.clone(), self.missing.clone(), self.visitor.clone());
-        let context = TemplateContext { address: url, missing, visitor, ..context };
-        let Some(RenderedPage { html, css, theme, styles }) =
-            page_template::render_template(self.site, self.settings, self.db, slugs, context)?
-        else {
-            return Ok(None);
-        };
-        let (body_html, has_main) = with_target(html);
-        let template = ThemedPage {
-            page: frame,
-            css: &self.sheet.of(&theme, &styles),
-            block_css: &css,
-            classes: format!("{class} wp-embed-responsive wp-theme-{}", svc_text::sanitize_html_class(&theme.name, "")),
-            has_main,
-            body_html,
-        };
-        Ok(Some(Page::html(status, &template, links.to_vec())))
-    }
+/// A page whose body is rendered from a template of the theme.
+pub(crate) fn themed_page(
+    sheet: &Sheet,
+    status: StatusCode,
+    frame: &Frame,
+    links: &[String],
+    class: &str,
+    rendered: RenderedPage,
+) -> Page {
+    let RenderedPage { html, css, theme, styles } = rendered;
+    let (body_html, has_main) = with_target(html);
+    let template = ThemedPage {
+        page: frame,
+        css: &sheet.of(&theme, &styles),
+        block_css: &css,
+        classes: format!("{class} wp-embed-responsive wp-theme-{}", svc_text::sanitize_html_class(&theme.name, "")),
+        has_main,
+        body_html,
+    };
+    Page::html(status, &template, links.to_vec())
 }
 
 /// Adds an id to the `main` element for the skip link. Returns whether there is one.

@@ -30,7 +30,7 @@ pub(crate) fn post_urls(db: &mut Db, site: &RestSite, settings: &Settings, rows:
     ids.sort_unstable();
     ids.dedup();
     let authors: HashMap<UserId, User> = users::get_many(db, &ids)?.into_iter().map(|u| (u.id, u)).collect();
-    let categories = if urls.names_category() { first_categories(db, rows)? } else { HashMap::new() };
+    let categories = if urls.uses_category() { first_categories(db, rows)? } else { HashMap::new() };
     let ancestors = posts::ancestor_slugs(db, rows)?;
     let by_post = rows
         .iter()

@@ -17,7 +17,7 @@ use std::{
 use chrono::NaiveDateTime;
 use quick_cache::sync::Cache;
 use svc_fetch::Get;
-use svc_site::http_client::own;
+use svc_site::http_client::own_origins;
 use tokio::{sync::OnceCell, task::JoinSet};
 
 use crate::SiteRenderer;
@@ -197,7 +197,7 @@ async fn fetch(site: &Arc<SiteRenderer>, urls: BTreeSet<String>) {
 }
 
 async fn read(site: &SiteRenderer, url: &str) -> FeedItems {
-    let allowed = site.settings().map(|settings| own(&settings)).unwrap_or_default();
+    let allowed = site.settings().map(|settings| own_origins(&settings)).unwrap_or_default();
     let get = Get::new(url).allow(allowed).within(TIMEOUT).max_bytes(MAX_BYTES).header("Accept", ACCEPTED);
     let get = get.header(FETCH_HEADER, site.feeds.token.as_str());
     let response = match site.http_client.send(get).await {

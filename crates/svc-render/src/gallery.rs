@@ -13,7 +13,7 @@ use svc_media::RegisteredSize;
 use svc_model::{Post, PostId};
 use svc_site::{
     Settings, SiteResult,
-    media::{attached::Attached, sizes},
+    media::{attached::AttachmentFiles, sizes},
     permalinks,
 };
 use svc_store::{
@@ -34,7 +34,7 @@ const COLUMNS: i64 = 3;
 /// An image of a gallery.
 struct GalleryImage {
     post: Post,
-    attached: Attached,
+    attached: AttachmentFiles,
     /// URL of the attachment page.
     page: String,
 }
@@ -119,7 +119,7 @@ impl Galleries {
         };
         // Rows are in the order of the query.
         for post in found.into_iter().filter(|p| p.status == "inherit") {
-            let attached = meta.get(&post.id.0).map(Attached::new).unwrap_or_default();
+            let attached = meta.get(&post.id.0).map(AttachmentFiles::new).unwrap_or_default();
             let page = pages.remove(&post.id).unwrap_or_default();
             galleries.children.entry(post.parent).or_default().push(post.id);
             galleries.images.insert(post.id, GalleryImage { post, attached, page });
@@ -213,7 +213,7 @@ impl Galleries {
         let url = entry.attached.url(&self.settings, &entry.post.guid);
         let caption_id = format!("{selector}-{}", entry.post.id);
         let describes = (!text.is_empty()).then_some(caption_id.as_str());
-        let image = entry.attached.element(&self.settings, &url, size, describes);
+        let image = entry.attached.img_element(&self.settings, &url, size, describes);
         let image = match link {
             Some("none") => image,
             Some("file") => format!("<a href='{}'>{image}</a>", svc_text::esc_url(&url)),

@@ -8,7 +8,7 @@ use svc_content::{
     srcset::Image,
 };
 use svc_model::Post;
-use svc_site::{Settings, SiteResult, media::attached::Attached};
+use svc_site::{Settings, SiteResult, media::attached::AttachmentFiles};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
@@ -37,7 +37,7 @@ impl SiteImages {
         ids.dedup();
         let found = if ids.is_empty() { HashMap::new() } else { meta::load(db, MetaKind::Post, &ids)? };
         let images = found.into_iter().filter_map(|(id, meta)| {
-            let attached = Attached::new(&meta);
+            let attached = AttachmentFiles::new(&meta);
             attached.details.as_ref()?;
             Some((u64::try_from(id).ok()?, attached.image(settings)))
         });

@@ -87,10 +87,10 @@ pub fn render_template(
 ) -> SiteResult<Option<RenderedPage>> {
     let lookup = TemplateLookup::for_pages(site, settings);
     let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
-    let Some(template) = lookup.closest(db, &slugs)? else { return Ok(None) };
+    let Some(template) = lookup.most_specific(db, &slugs)? else { return Ok(None) };
     let content = lookup.with_patterns(&template.content);
     let theme = Arc::clone(&lookup.theme);
-    let styles = stored::own(db, &theme.name)?;
+    let styles = stored::user_styles(db, &theme.name)?;
     let Visitor { caller, logout_nonce, opened } = context.visitor;
     let viewer = BlockViewer { caller, address: context.address, logout_nonce, missing: context.missing, opened };
     let page_data = (context.list, context.post.clone());

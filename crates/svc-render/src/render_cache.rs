@@ -13,7 +13,7 @@ use std::{
 
 use quick_cache::{Equivalent, Weighter, sync::Cache};
 use svc_content::{images::Images, srcset::Image};
-use svc_site::{ActiveTheme, sanitize::TextOptions};
+use svc_site::{ActiveTheme, settings::text_options::TextOptions};
 
 use crate::images::SiteImages;
 

@@ -85,11 +85,11 @@ impl<'a> Access<'a> {
     /// # Errors
     /// Errors of the store.
     pub fn of_posts(site: &'a Site, settings: &'a Settings, db: &mut Db, rows: &[Post]) -> SiteResult<Self> {
-        Ok(Self::about(site, settings, CapabilityData::load(db, rows)?))
+        Ok(Self::with_data(site, settings, CapabilityData::load(db, rows)?))
     }
 
     /// A context with data that is already loaded.
-    pub fn about(site: &'a Site, settings: &'a Settings, data: CapabilityData) -> Self {
+    pub fn with_data(site: &'a Site, settings: &'a Settings, data: CapabilityData) -> Self {
         Access { data, ..Self::new(site, settings) }
     }
 

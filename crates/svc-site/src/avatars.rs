@@ -58,7 +58,7 @@ mod tests {
     use svc_store::{StoredText, options::Options};
 
     use super::*;
-    use crate::urls::Urls;
+    use crate::settings::urls::Urls;
 
     fn settings(rows: &[(&str, &str)]) -> Settings {
         let options: Options = rows.iter().map(|(name, value)| ((*name).to_owned(), StoredText::of(*value))).collect();

@@ -1,36 +1,45 @@
 //! Runs file and network work outside the async workers.
 
-use std::future::Future;
+use std::{fmt, future::Future};
 
 use svc_schema::Error;
+use tokio::task::JoinError;
 
-use crate::errors as site_errors;
+use crate::errors;
+
+/// A task that panicked or was cancelled. Converts to a 500 without details; the cause is logged.
+#[derive(Debug)]
+pub struct TaskFailed(JoinError);
+
+impl fmt::Display for TaskFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for TaskFailed {}
+
+impl From<TaskFailed> for Error {
+    fn from(failed: TaskFailed) -> Self {
+        tracing::error!(error = %failed, "a blocking task failed");
+        Error::new("rest_internal_error", "The site could not do this. The failure has been logged.").with_status(500)
+    }
+}
 
 /// Runs `f` on a thread that may block.
 ///
 /// # Errors
-/// 500 if `f` panics; the process logs the panic.
-pub async fn blocking<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    tokio::task::spawn_blocking(f).await.map_err(|error| {
-        tracing::error!(%error, "a blocking task failed");
-        Error::new("rest_internal_error", "The site could not do this. The failure has been logged.").with_status(500)
-    })
-}
-
-/// Runs blocking work outside the async workers.
-///
-/// # Errors
-/// 500 if the work panics.
-pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    tokio::task::spawn_blocking(work).await.map_err(|e| site_errors::media::storage(&e))
+/// [`TaskFailed`] if `f` panics.
+pub async fn run_blocking<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> Result<T, TaskFailed> {
+    tokio::task::spawn_blocking(f).await.map_err(TaskFailed)
 }
 
 /// Runs a future to completion even if the client disconnects, so that no orphaned files are left.
 ///
 /// # Errors
 /// Errors of the future; 500 if it panics.
-pub async fn settled<T: Send + 'static>(
+pub async fn run_to_completion<T: Send + 'static>(
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {
-    tokio::spawn(work).await.map_err(|e| site_errors::media::storage(&e))?
+    tokio::spawn(work).await.map_err(|error| errors::media::storage(&error))?
 }

@@ -15,11 +15,11 @@ use svc_store::{
 use crate::{
     Site, SiteResult,
     permalinks::PermalinkParts,
-    revisions::revise,
+    revisions::store_revision,
     sanitize,
     templates::{
         load::{THEME, of_term},
-        save::term,
+        save::find_or_create_term,
     },
 };
 
@@ -50,12 +50,12 @@ fn members(content: &str) -> Map<String, Value> {
 }
 
 /// Parses a post's content.
-pub fn read(post: &Post) -> ThemeJson {
+pub fn parse(post: &Post) -> ThemeJson {
     ThemeJson::new(Value::Object(members(&post.content)), Origin::Custom)
 }
 
 /// Whether CSS would close the `style` element that contains it, alone or together with the text after it.
-pub fn ends_element(css: &str) -> bool {
+pub fn closes_style_element(css: &str) -> bool {
     const END: &str = "</style";
     css.match_indices('<').any(|(at, _)| {
         let rest = &css.as_bytes()[at..];
@@ -80,7 +80,7 @@ fn find(db: &mut Db, stylesheet: &str) -> SiteResult<Option<PostId>> {
 ///
 /// # Errors
 /// Errors of the store.
-pub fn of_themes(db: &mut Db) -> SiteResult<HashMap<String, PostId>> {
+pub fn ids_by_theme(db: &mut Db) -> SiteResult<HashMap<String, PostId>> {
     let query = PostQuery::default()
         .post_types(vec![POST_TYPE.to_owned()])
         .statuses(vec!["publish".to_owned()])
@@ -101,10 +101,10 @@ pub fn of_themes(db: &mut Db) -> SiteResult<HashMap<String, PostId>> {
 ///
 /// # Errors
 /// Errors of the store.
-pub fn own(db: &mut Db, stylesheet: &str) -> SiteResult<ThemeJson> {
+pub fn user_styles(db: &mut Db, stylesheet: &str) -> SiteResult<ThemeJson> {
     let id = find(db, stylesheet)?;
     let post = id.map(|id| posts::get(db, id)).transpose()?.flatten();
-    Ok(post.map_or_else(ThemeJson::default, |post| read(&post)))
+    Ok(post.map_or_else(ThemeJson::default, |post| parse(&post)))
 }
 
 /// The post with a theme's global styles. An empty one is created if there is none, because the editor needs a link to
@@ -112,7 +112,7 @@ pub fn own(db: &mut Db, stylesheet: &str) -> SiteResult<ThemeJson> {
 ///
 /// # Errors
 /// Errors of the store.
-pub async fn of_theme(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<PostId, Error> {
+pub async fn find_or_create(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<PostId, Error> {
     if let Some(id) = site.read(|db| find(db, stylesheet))? {
         return Ok(id);
     }
@@ -144,7 +144,7 @@ pub async fn of_theme(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<
         row.id = posts::insert(tx, &row)?;
         row.guid = settings.urls.post(&row, &post_type, &PermalinkParts::default());
         posts::update(tx, &row)?;
-        let theme = term(tx, THEME, &stylesheet)?;
+        let theme = find_or_create_term(tx, THEME, &stylesheet)?;
         terms::set_object_terms(tx, row.id, THEME, &[theme])?;
         terms::recount_for_post(tx, row.id)?;
         Ok(row.id)
@@ -173,7 +173,7 @@ pub async fn save(
         }
         (row.modified, row.modified_gmt) = (Some(settings.zone.to_local(now)), Some(now));
         posts::update(tx, &row)?;
-        revise(tx, &site_in, &post_type, &row, by)?;
+        store_revision(tx, &site_in, &post_type, &row, by)?;
         Ok(row)
     };
     site.write(write).await
@@ -205,10 +205,10 @@ mod tests {
     #[test]
     fn css_that_closes_its_element_is_detected() {
         for css in ["</style><script>", "x</STYLE ", "a </style b", "</style", "a</sty", "</", "<"] {
-            assert!(ends_element(css), "{css}");
+            assert!(closes_style_element(css), "{css}");
         }
         for css in ["body{color:red}", "a > b", "a<b", "</b>", "<!--", "</stylex", "</ style>", "a{content:'<'}", ""] {
-            assert!(!ends_element(css), "{css}");
+            assert!(!closes_style_element(css), "{css}");
         }
     }
 

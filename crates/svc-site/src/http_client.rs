@@ -80,6 +80,6 @@ impl HttpClient {
 }
 
 /// The site's own origins, which requests may always reach.
-pub fn own(settings: &Settings) -> Vec<Allowed> {
+pub fn own_origins(settings: &Settings) -> Vec<Allowed> {
     ["home", "siteurl"].iter().filter_map(|name| Allowed::origin_of(settings.option(name))).collect()
 }

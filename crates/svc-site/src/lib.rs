@@ -4,47 +4,46 @@
 pub mod access;
 pub mod application_passwords;
 pub mod avatars;
-pub mod block_types;
 pub mod blocking;
 pub mod comments;
 pub mod error;
 pub mod errors;
-pub mod extensions;
 pub mod global_styles;
 pub mod hashing;
+pub mod hooked_blocks;
 pub mod http_client;
 pub mod media;
 pub mod menus;
-pub mod meta;
 pub mod patterns;
 pub mod permalinks;
 pub mod plugin_directory_client;
 pub mod plugins;
 pub mod posts;
+pub mod registries;
 pub mod revisions;
 pub mod sanitize;
 pub mod schedule;
 pub mod settings;
 pub mod site;
 pub(crate) mod stored_arrays;
+pub mod template_parts;
 pub mod templates;
 pub mod terms;
 pub mod theme;
-pub mod time_zone;
 pub mod url_resolver;
-pub mod urls;
 pub mod users;
 pub mod visitor;
 pub mod widgets;
 
 pub use access::Access;
 pub use error::{SiteError, SiteResult};
-pub use extensions::Extension;
 pub use http_client::HttpClient;
-pub use meta::{MetaField, MetaRegistry};
-pub use settings::Settings;
-pub use site::{Clock, Site};
+pub use registries::meta::{MetaField, MetaRegistry};
+pub use settings::{Settings, time_zone::TimeZone, urls};
+pub use site::{
+    Clock, Site,
+    extensions::{self, Extension},
+};
 pub use svc_packages::plugins::Plugin;
 pub use theme::ActiveTheme;
-pub use time_zone::TimeZone;
 pub use visitor::{UnlockedPosts, Visitor};

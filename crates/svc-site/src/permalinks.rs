@@ -7,6 +7,8 @@ use svc_store::{Db, posts, terms, users};
 
 use crate::{Settings, Site, SiteResult, terms::paths::slug_paths};
 
+pub use crate::settings::urls::PermalinkParts;
+
 /// The permalinks of these posts, by id; posts of unregistered types have none. The number of queries does not depend
 /// on the number of posts: at most one per type of object in the permalink structure, twice if attachments have
 /// parents.
@@ -36,9 +38,9 @@ pub fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) ->
 }
 
 /// The REST route of a post of any type; empty for types that are not in the REST API.
-pub fn route(site: &Site, post: &Post) -> String {
-    let shown = site.types.get(&post.post_type).filter(|post_type| post_type.show_in_rest);
-    shown.map_or_else(String::new, |post_type| format!("{}/{}", site.route_of_type(post_type), post.id))
+pub fn rest_route(site: &Site, post: &Post) -> String {
+    let in_rest = site.types.get(&post.post_type).filter(|post_type| post_type.show_in_rest);
+    in_rest.map_or_else(String::new, |post_type| format!("{}/{}", site.route_of_type(post_type), post.id))
 }
 
 fn permalinks(
@@ -66,7 +68,7 @@ fn parts_of(
 ) -> SiteResult<HashMap<PostId, PermalinkParts>> {
     let mut parts_of: HashMap<PostId, PermalinkParts> = HashMap::new();
     let plain: Vec<&Post> = rows.iter().filter(|p| p.post_type == "post").collect();
-    if settings.urls.names_author() && !plain.is_empty() {
+    if settings.urls.uses_author() && !plain.is_empty() {
         let mut authors: Vec<_> = plain.iter().map(|p| p.author).collect();
         authors.sort_unstable();
         authors.dedup();
@@ -75,7 +77,7 @@ fn parts_of(
             parts_of.entry(post.id).or_default().author = names.get(&post.author).cloned().unwrap_or_default();
         }
     }
-    if settings.urls.names_category() && !plain.is_empty() {
+    if settings.urls.uses_category() && !plain.is_empty() {
         let ids: Vec<PostId> = plain.iter().map(|p| p.id).collect();
         let of_posts = terms::of_objects(db, &ids)?;
         let first_categories: Vec<(PostId, &Term)> =
@@ -95,26 +97,12 @@ fn parts_of(
     Ok(parts_of)
 }
 
-/// The parts of a post's permalink that are not in its row. Loaded for many posts at once, and only the parts that the
-/// permalink structure uses.
-#[derive(Clone, Debug, Default)]
-pub struct PermalinkParts {
-    /// The author's slug.
-    pub author: String,
-    /// Slugs of the post's ancestors, topmost first.
-    pub ancestors: Vec<String>,
-    /// Slugs of the first category and its ancestors, topmost first.
-    pub category: Vec<String>,
-    /// The permalink of the post that an attachment is attached to, if that post is public.
-    pub parent: Option<String>,
-}
-
 /// The slugs from the top category down to each of these, by id, in two queries.
 pub fn category_paths<'t>(
     db: &mut Db,
     categories: impl Iterator<Item = &'t Term>,
 ) -> SiteResult<HashMap<TermId, Vec<String>>> {
-    crate::terms::paths::slug_paths(db, "category", categories)
+    slug_paths(db, "category", categories)
 }
 
 /// The category used in a permalink: the one with the lowest id.

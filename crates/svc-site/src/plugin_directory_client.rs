@@ -58,7 +58,7 @@ fn to_directory(site: &Site, url: &str) -> Get {
 /// # Errors
 /// `plugins_api_failed`: status 404 if the directory does not know the plugin, 500 if no directory is configured, it is
 /// unreachable, or its response is invalid.
-pub async fn ask(site: &Site, action: &str, request: Map<String, Value>) -> Result<Value, Error> {
+pub async fn request(site: &Site, action: &str, request: Map<String, Value>) -> Result<Value, Error> {
     let Some(base) = site.directory.as_deref() else {
         return Err(unreachable("No plugin directory is configured."));
     };
@@ -80,7 +80,7 @@ pub async fn ask(site: &Site, action: &str, request: Map<String, Value>) -> Resu
 ///
 /// # Errors
 /// `download_failed` if either cannot be downloaded.
-pub async fn package(site: &Site, about: &Value) -> Result<DirectoryPackage, Error> {
+pub async fn download(site: &Site, about: &Value) -> Result<DirectoryPackage, Error> {
     let failed = |why: String| {
         tracing::warn!(why, "failed to download a package");
         Error::new("download_failed", format!("The package could not be downloaded: {why}.")).with_status(500)

@@ -14,11 +14,15 @@ use svc_store::{
     posts,
 };
 
-use crate::{Access, Settings, Site, SiteResult, meta::MetaRights, sanitize};
+use crate::{
+    Access, Settings, Site, SiteResult,
+    registries::meta::{self as registered_meta, MetaRights},
+    sanitize,
+};
 
 /// Whether revisions are stored for posts of this type.
-pub fn keeps(site: &Site, post_type: &PostType) -> bool {
-    site.revisions_kept != Some(0) && post_type.supports("revisions")
+pub fn are_enabled_for(site: &Site, post_type: &PostType) -> bool {
+    site.max_revisions != Some(0) && post_type.supports("revisions")
 }
 
 /// Keys of the meta that is stored with revisions.
@@ -28,8 +32,8 @@ fn meta_keys<'a>(site: &'a Site, post_type: &PostType) -> Vec<&'a str> {
 
 /// Stores a revision of the texts and of the meta with revisions, if a post has none yet or differs from the latest one
 /// in more than white space. Then deletes the oldest revisions beyond the site's limit.
-pub fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> SiteResult<()> {
-    if !keeps(site, post_type) || row.status == "auto-draft" {
+pub fn store_revision(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> SiteResult<()> {
+    if !are_enabled_for(site, post_type) || row.status == "auto-draft" {
         return Ok(());
     }
     let keys = meta_keys(site, post_type);
@@ -61,7 +65,7 @@ pub fn revise(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author
     if !rows.is_empty() {
         meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
     }
-    if let Some(most) = site.revisions_kept {
+    if let Some(most) = site.max_revisions {
         posts::trim_revisions(tx, row.id, most)?;
     }
     Ok(())
@@ -126,7 +130,7 @@ pub struct AutosaveDraft {
 
 impl AutosaveDraft {
     /// Empty texts.
-    pub fn nothing(meta: Option<Value>) -> Self {
+    pub fn empty_texts(meta: Option<Value>) -> Self {
         let empty = Some(String::new());
         AutosaveDraft { title: empty.clone(), content: empty.clone(), excerpt: empty, meta }
     }
@@ -198,7 +202,7 @@ pub fn autosave(
     }
     let stored = meta::load_one(tx, MetaKind::Post, row.id.0)?;
     let changes = meta_changes(tx, site, settings, post, typed, editor, &stored)?;
-    crate::meta::store(tx, MetaKind::Post, row.id.0, &changes)?;
+    registered_meta::store(tx, MetaKind::Post, row.id.0, &changes)?;
     Ok(row.id)
 }
 
@@ -211,7 +215,7 @@ fn meta_changes(
     typed: &AutosaveDraft,
     editor: &AutosaveAuthor<'_>,
     stored: &Meta,
-) -> SiteResult<Vec<crate::meta::MetaChange>> {
+) -> SiteResult<Vec<registered_meta::MetaChange>> {
     let Some(Value::Object(edited)) = &typed.meta else { return Ok(Vec::new()) };
     let fields = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
     let edited_fields: Map<String, Value> = fields

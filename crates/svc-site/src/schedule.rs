@@ -9,7 +9,7 @@ use svc_model::{PostId, UserId};
 use svc_schema::Error;
 use svc_store::{posts, terms};
 
-use crate::{Site, revisions::revise};
+use crate::{Site, revisions::store_revision};
 
 /// Maximum number of posts published per run; the next run follows immediately.
 const MAX_PER_RUN: u64 = 50;
@@ -54,7 +54,7 @@ async fn publish(site: &Arc<Site>, id: PostId, now: NaiveDateTime) -> Result<boo
         if let Some(post) = posts::get(tx, id)?
             && let Some(post_type) = shared.types.get(&post.post_type)
         {
-            revise(tx, &shared, post_type, &post, UserId(0))?;
+            store_revision(tx, &shared, post_type, &post, UserId(0))?;
         }
         Ok(true)
     };

@@ -66,7 +66,7 @@ impl UnlockedPosts {
 
 impl fmt::Debug for UnlockedPosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenedPosts").finish_non_exhaustive()
+        f.debug_struct("UnlockedPosts").finish_non_exhaustive()
     }
 }
 

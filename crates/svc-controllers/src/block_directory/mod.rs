@@ -169,7 +169,7 @@ impl BlockDirectory {
             (req.require("term")?, req.require("per_page")?, req.require("page")?);
         let params = json!({"block": term, "per_page": per_page, "page": page});
         let Value::Object(params) = params else { unreachable!("built as an object above") };
-        let mut response = plugin_directory_client::ask(&self.site, "query_plugins", params).await?;
+        let mut response = plugin_directory_client::request(&self.site, "query_plugins", params).await?;
         let Value::Array(found) = response["plugins"].take() else { return Ok(Response::new(json!([]))) };
         let installed = plugins::all(&self.site).await?;
         let view = View { context: "view".to_owned(), ..respond::view(&req) };

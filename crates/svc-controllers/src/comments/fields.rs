@@ -12,7 +12,7 @@ use svc_schema::{
 use svc_site::{
     Settings, avatars,
     comments::{
-        draft::{CommentDraft, shown_type},
+        draft::{CommentDraft, response_type},
         html,
     },
 };
@@ -53,7 +53,7 @@ const ZERO_DATE: &str = "-0001-11-30T00:00:00";
 
 /// The JSON value of a stored timestamp.
 fn timestamp(item: &CommentItem, stamp: Stamp) -> Value {
-    stamp.map_or_else(|| ZERO_DATE.to_owned(), |s| item.settings.zone.shown(s)).into()
+    stamp.map_or_else(|| ZERO_DATE.to_owned(), |s| item.settings.zone.format_local(s)).into()
 }
 
 /// The public status of a comment.
@@ -82,7 +82,7 @@ impl CommentItem {
 
     /// URL of the author's avatar; false for pingbacks and trackbacks.
     fn avatar(&self, size: u32) -> Value {
-        match shown_type(&self.comment) {
+        match response_type(&self.comment) {
             "comment" | "note" => avatars::url(&self.settings, &self.email, size).into(),
             _ => Value::Bool(false),
         }
@@ -122,7 +122,7 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
     f.add("link", string().describe("URL of the comment.").format("uri").context(VIEW_EDIT_EMBED).readonly()).get(CommentItem::link);
     f.add("status", string().describe("The comment's status: approved, hold, spam or trash.").context(VIEW_EDIT))
         .sanitize_with(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v| d.status = Some(v));
-    f.add("type", string().describe("The comment's type.").default("comment").context(VIEW_EDIT_EMBED).readonly()).get(|c| shown_type(&c.comment).to_owned());
+    f.add("type", string().describe("The comment's type.").default("comment").context(VIEW_EDIT_EMBED).readonly()).get(|c| response_type(&c.comment).to_owned());
     if with_avatars {
         let urls = f.add("author_avatar_urls", avatar_fields::schema("Avatar URLs of the author, by width in pixels.", VIEW_EDIT_EMBED));
         for size in avatars::SIZES {

@@ -95,7 +95,7 @@ impl CommentList {
 
     /// The query for one page of the list.
     pub(super) fn into_query(self, settings: &Settings) -> CommentQuery {
-        let local = |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.moment(t));
+        let local = |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.parse_local(t));
         let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<String>>();
         let mut q = self.query;
         q.limit = Some(self.per_page);

@@ -8,7 +8,7 @@ use svc_routing::{ObjectId, Request, Result};
 use svc_site::comments::{
     draft::CommentDraft,
     notes::has_notes,
-    save::{Job, takes_comments, whole_seconds},
+    save::{SaveComment, accepts_comments, truncate_to_seconds},
 };
 use svc_store::{Tx, posts};
 
@@ -45,7 +45,7 @@ impl Comments {
                 "draft" if !is_note => Some(errors::draft_post()),
                 "trash" => Some(errors::trashed_post()),
                 _ if !viewer.can_read_post(&post) => Some(errors::cannot_read_post(req)),
-                _ if !is_note && !takes_comments(&post, &settings, self.site.now()) => Some(errors::closed()),
+                _ if !is_note && !accepts_comments(&post, &settings, self.site.now()) => Some(errors::closed()),
                 _ => None,
             };
             error.map_or(Ok(post), |error| Err(error.into()))
@@ -82,7 +82,7 @@ impl Comments {
 
     /// Updates a comment from a request.
     pub(super) async fn change(&self, req: &Request, before: Comment) -> Result<Comment> {
-        let comment_type = svc_site::comments::draft::shown_type(&before);
+        let comment_type = svc_site::comments::draft::response_type(&before);
         if req.param("type").is_some_and(|sent| sent != comment_type) {
             return Err(errors::type_is_fixed());
         }
@@ -91,11 +91,11 @@ impl Comments {
         self.add_extra(req, comment).await
     }
 
-    fn job(&self, req: &Request, comment_type: &str) -> Result<Job> {
+    fn job(&self, req: &Request, comment_type: &str) -> Result<SaveComment> {
         let mut draft = CommentDraft::default();
         // Avatars are read-only, so both tables accept the same draft.
         self.without_avatars.apply(&mut draft, |name| respond::given(req, name))?;
-        Ok(Job {
+        Ok(SaveComment {
             site: Arc::clone(&self.site.site),
             settings: self.site.settings()?,
             caller: caller(req),
@@ -103,7 +103,7 @@ impl Comments {
             kind: comment_type.to_owned(),
             ip: client_address(req).to_string(),
             agent: req.header("user-agent").unwrap_or_default().to_owned(),
-            now: whole_seconds(self.site.now()),
+            now: truncate_to_seconds(self.site.now()),
             is_form: false,
         })
     }

@@ -33,7 +33,7 @@ use crate::{
 
 pub use history::StylesHistory;
 pub(crate) use svc_site::global_styles::POST_TYPE;
-pub use svc_site::global_styles::own;
+pub use svc_site::global_styles::user_styles;
 
 /// Fields of a style variation in responses.
 const VARIATION_FIELDS: [&str; 6] = ["version", "title", "slug", "description", "settings", "styles"];
@@ -68,7 +68,7 @@ pub(crate) struct StylesItem {
 
 impl StylesItem {
     pub(crate) fn new(post: Post) -> Self {
-        StylesItem { json: stored::read(&post), post }
+        StylesItem { json: stored::parse(&post), post }
     }
 
     /// Whether there are neither settings nor styles.
@@ -184,7 +184,7 @@ impl GlobalStyles {
     async fn update(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
         let mut draft = StylesDraft::default();
         self.fields.apply(&mut draft, |name| respond::given(&req, name))?;
-        if draft.styles.as_ref().and_then(|s| s["css"].as_str()).is_some_and(stored::ends_element) {
+        if draft.styles.as_ref().and_then(|s| s["css"].as_str()).is_some_and(stored::closes_style_element) {
             return Err(illegal_css());
         }
         let post = stored::save(&self.site.site, &self.post_type, post, &draft, caller(&req).id).await?;

@@ -91,7 +91,10 @@ impl Media {
         let name = format!("{}-image.{extension}", svc_text::basename(path, "").replace('.', "-"));
         let blob = Blob::Memory(cover.file);
         let file = blob.clone();
-        let head = run_blocking(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
+        let head = run_blocking(move || file.head(HEAD))
+            .await
+            .map_err(|e| errors::storage(&e))?
+            .map_err(|e| errors::storage(&e))?;
         let Some(file_type) = svc_media::check(&name, &head, &MimeTypes::allowed(false)) else { return Ok(None) };
         let file_type = FileType { name, ..file_type };
         let uploads = UploadStore { site: &self.site.site, settings };

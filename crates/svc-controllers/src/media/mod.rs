@@ -26,11 +26,11 @@ use svc_schema::{
 };
 use svc_site::{
     Access, Settings,
-    blocking::{run_blocking, settled},
-    http_client::own,
+    blocking::{run_blocking, run_to_completion},
+    http_client::own_origins,
     media::{
         attached::DETAILS,
-        delete::remove,
+        delete::delete_attachment,
         sizes,
         upload_store::{self, ImageMetaSource, StoredUpload, UploadStore, WrittenFiles},
     },
@@ -54,7 +54,7 @@ use crate::{
 
 pub use svc_render::images::SiteImages;
 pub use svc_render::images::images_of;
-pub(crate) use svc_site::media::attached::Attached;
+pub(crate) use svc_site::media::attached::AttachmentFiles;
 
 /// Number of bytes that are read to detect the type of a file.
 const HEAD: usize = 64 * 1024;
@@ -99,7 +99,7 @@ impl Media {
         let (site, schema) = (Arc::clone(&self.site), url.clone());
         let check = move |value: &Value, name: &str| {
             schema.validate(value, name)?;
-            let own = own(&*site.settings()?);
+            let own = own_origins(&*site.settings()?);
             let get = Get::new(value.as_str().unwrap_or_default()).allow(own);
             if site.http_client.is_permitted_url(&get) { Ok(true) } else { Err(errors::refused_url()) }
         };
@@ -164,8 +164,8 @@ impl Controller for Media {
 
 impl Media {
     /// The stored metadata of an attachment's files.
-    fn attached(&self, id: PostId) -> Result<Attached> {
-        self.site.read(|db| Ok(Attached::new(&meta::load_one(db, MetaKind::Post, id.0)?)))
+    fn attached(&self, id: PostId) -> Result<AttachmentFiles> {
+        self.site.read(|db| Ok(AttachmentFiles::new(&meta::load_one(db, MetaKind::Post, id.0)?)))
     }
 
     /// The response to a request that created an attachment.
@@ -202,7 +202,7 @@ impl Media {
     ) -> Result<PostId> {
         let saved = self.posts.save_draft(req, draft, None, settings).await;
         match saved {
-            Ok(_) => written.done(),
+            Ok(_) => written.commit(),
             Err(_) => written.delete(&self.site).await,
         }
         saved
@@ -250,7 +250,7 @@ impl Media {
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
-        settled(self.upload(req)).await
+        run_to_completion(self.upload(req)).await
     }
 
     async fn upload(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -269,13 +269,16 @@ impl Media {
         let allowed = MimeTypes::allowed(Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html"));
         let name = svc_text::sanitize_file_name(&received.name, &allowed);
         let file = received.blob.clone();
-        let head = run_blocking(move || file.head(HEAD)).await?.map_err(|e| errors::storage(&e))?;
+        let head = run_blocking(move || file.head(HEAD))
+            .await
+            .map_err(|e| errors::storage(&e))?
+            .map_err(|e| errors::storage(&e))?;
         let file_type = svc_media::check(&name, &head, &allowed).ok_or_else(|| received.type_error())?;
         self.check_featured(draft.featured_media, &file_type.mime)?;
         let folder = self.folder(draft.attached_to, &settings)?;
         let upload_store = UploadStore { site: &self.site.site, settings: &settings };
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
-        let StoredUpload { file, told: metadata, alt, cover, written } =
+        let StoredUpload { file, embedded: metadata, alt, cover, written } =
             upload_store.store(&folder, file_type, &received.blob, ImageMetaSource::Unknown, sized).await?;
 
         let is_name = |title: &str| svc_php::numeric::is_numeric(&svc_text::sanitize_title(title).into());
@@ -353,7 +356,7 @@ impl Media {
         let previous = self.posts.show(&req, authorized.post, view).await?;
         let delete = move |tx: &mut Tx| {
             posts::get(tx, id)?.ok_or_else(common::post_not_found)?;
-            remove(tx, id)
+            delete_attachment(tx, id)
         };
         let files = self.site.write(delete).await?;
         self.site.uploads.delete(files).await;
@@ -367,14 +370,14 @@ impl Media {
     }
 
     async fn post_process(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        settled(self.complete(req, authorized)).await
+        run_to_completion(self.complete(req, authorized)).await
     }
 
     async fn complete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let Authorized { post, settings } = authorized;
         let attached = self.attached(post.id)?;
         let upload_store = UploadStore { site: &self.site.site, settings: &settings };
-        let generated = upload_store.complete(&attached, &post.mime_type).await?;
+        let generated = upload_store.generate_missing_sizes(&attached, &post.mime_type).await?;
         if !generated.is_empty() {
             let id = post.id;
             self.site.write(move |tx| Ok(add_sizes(tx, id, &generated)?)).await?;
@@ -392,14 +395,14 @@ impl Media {
     }
 
     async fn edit(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        settled(self.apply_edits(req, authorized)).await
+        run_to_completion(self.apply_edits(req, authorized)).await
     }
 
     async fn apply_edits(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let Authorized { post, settings } = authorized;
         let attached = self.attached(post.id)?;
         let source: String = req.require("src")?;
-        if attached.details.as_ref().is_none_or(Map::is_empty) || !attached.names(&source) {
+        if attached.details.as_ref().is_none_or(Map::is_empty) || !attached.has_url(&source) {
             return Err(errors::unknown_attachment());
         }
         let format = Format::of_mime(&post.mime_type).ok_or_else(|| match post.mime_type.starts_with("image/") {
@@ -421,7 +424,7 @@ impl Media {
             let image = edit::apply(image.oriented(orientation), &edits)?;
             image.encode(format, sizes::quality(&mime)).map_err(|_| errors::unreadable_image())
         });
-        let edited = edited.await??;
+        let edited = edited.await.map_err(|e| errors::storage(&e))??;
 
         let mut draft = PostDraft {
             title: Some(post.title.clone()),
@@ -452,7 +455,7 @@ fn cannot_be_sized(mime: &str) -> bool {
 }
 
 /// The metadata of an edited copy: that of the original, and a reference to it.
-fn original_metadata(attached: &Attached, post: &Post) -> Map<String, Value> {
+fn original_metadata(attached: &AttachmentFiles, post: &Post) -> Map<String, Value> {
     let mut metadata = Map::new();
     if let Some(meta) = attached.details.as_ref().and_then(|d| d.get("image_meta")) {
         metadata.insert("image_meta".to_owned(), meta.clone());
@@ -469,13 +472,13 @@ fn add_sizes(
     generated: &Map<String, Value>,
 ) -> std::result::Result<(), svc_store::StoreError> {
     let meta: Meta = meta::load_one(tx, MetaKind::Post, id.0)?;
-    let mut details = Attached::new(&meta).details.unwrap_or_default();
+    let mut details = AttachmentFiles::new(&meta).details.unwrap_or_default();
     let mut sizes = match details.get("sizes") {
         Some(Value::Object(sizes)) => sizes.clone(),
         _ => Map::new(),
     };
     sizes.extend(generated.clone());
     details.insert("sizes".to_owned(), Value::Object(sizes));
-    meta::update(tx, MetaKind::Post, id.0, DETAILS, &upload_store::stored(details))?;
+    meta::update(tx, MetaKind::Post, id.0, DETAILS, &upload_store::stored_details(details))?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use svc_fetch::Get;
 use svc_media::Blob;
 use svc_routing::{Request, Result, request::FileData};
 use svc_schema::Error;
-use svc_site::{Settings, blocking::run_blocking, http_client::own};
+use svc_site::{Settings, blocking::run_blocking, http_client::own_origins};
 use svc_text::MimeTypes;
 
 use super::errors;
@@ -51,7 +51,10 @@ pub(super) async fn received(req: &Request) -> Result<ReceivedFile> {
     let received = if req.files().is_empty() { from_body(req)? } else { from_form(req)? };
     if let Some(checksum) = req.header("content-md5").map(str::trim).filter(|checksum| !checksum.is_empty()) {
         let file = received.blob.clone();
-        let actual = run_blocking(move || md5_of(&file)).await?.map_err(|e| errors::storage(&e))?;
+        let actual = run_blocking(move || md5_of(&file))
+            .await
+            .map_err(|e| errors::storage(&e))?
+            .map_err(|e| errors::storage(&e))?;
         if actual != checksum {
             return Err(errors::hash_mismatch());
         }
@@ -68,28 +71,28 @@ pub(super) async fn fetched(site: &RestSite, settings: &Settings, url: &str) -> 
     let name = parsed.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
     let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
     let known = MimeTypes::known();
-    let get = Get::new(url).allow(own(settings)).within(FETCH_TIME).max_bytes(FETCH_BYTES);
+    let get = Get::new(url).allow(own_origins(settings)).within(FETCH_TIME).max_bytes(FETCH_BYTES);
     if !svc_text::check_filetype(&name, &known).is_some_and(|(_, mime)| mime.starts_with("image/")) {
         // URLs that are not permitted are rejected first, regardless of the file name.
         site.http_client.check(get).await.map_err(|_| errors::invalid_url())?;
-        return Err(errors::no_image_address());
+        return Err(errors::no_image_url());
     }
     let response = site.http_client.send(get).await.map_err(|error| {
         tracing::debug!(%error, "image fetch failed");
-        if error.is_invalid_url() { errors::invalid_url() } else { errors::no_answer() }
+        if error.is_invalid_url() { errors::invalid_url() } else { errors::no_response() }
     })?;
     if response.status != 200 {
-        return Err(errors::answered(response.status));
+        return Err(errors::unexpected_status(response.status));
     }
     Ok(ReceivedFile { name, is_form: false, blob: Blob::Memory(response.body.into()) })
 }
 
 fn from_form(req: &Request) -> Result<ReceivedFile> {
     let Some(file) = req.file("file") else {
-        return Err(errors::unusable_form("The form has no file under the name `file`."));
+        return Err(errors::invalid_form("The form has no file under the name `file`."));
     };
     if file.size == 0 {
-        return Err(errors::unusable_form("The file is empty."));
+        return Err(errors::invalid_form("The file is empty."));
     }
     Ok(ReceivedFile {
         name: svc_text::basename(&file.name, "").to_owned(),

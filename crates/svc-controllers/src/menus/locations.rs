@@ -48,7 +48,8 @@ impl MenuLocations {
 
     async fn show(&self, name: &str, settings: &Settings, req: &Request) -> Result<(Map, Option<Links>)> {
         let description = self.site.menu_locations.get(name).cloned().unwrap_or_default();
-        let location = Location { name: name.to_owned(), description, menu: settings.menu_assignments().at(name).0 };
+        let location =
+            Location { name: name.to_owned(), description, menu: settings.menu_assignments().menu_at(name).0 };
         let view = respond::view(req);
         let mut data = self.fields.plan(&view).prepare(&location);
         respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;

@@ -14,8 +14,9 @@ use svc_schema::{
 };
 use svc_site::{
     SiteResult,
-    menus::{assignments, item::items_of},
+    menus::item::items_of,
     sanitize,
+    settings::menu_assignments,
     terms::{draft::TermDraft, save::MAX_NAME},
 };
 use svc_store::{Tx, posts, terms};
@@ -41,7 +42,7 @@ fn fields(site: &Arc<RestSite>, taxonomy: &Taxonomy) -> TermFields {
         .validate_with(known_locations(site))
         .set_nullable(|d, v: Option<Vec<String>>| d.locations = Some(v.unwrap_or_default()));
     f.add("auto_add", boolean().describe("Whether new pages are added to the menu.").context(VIEW_EDIT))
-        .get(|t| t.settings.menu_assignments().gets_new_pages(t.term.id))
+        .get(|t| t.settings.menu_assignments().is_auto_add(t.term.id))
         .set_nullable(|d, v: Option<bool>| d.auto_add = Some(v.unwrap_or_default()));
     f
 }
@@ -214,10 +215,10 @@ fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult
     }
     terms::update(tx, &menu)?;
     if let Some(locations) = &draft.locations {
-        assignments::show_at(tx, menu.id, locations)?;
+        menu_assignments::set_locations(tx, menu.id, locations)?;
     }
     if let Some(auto_add) = draft.auto_add {
-        assignments::set_new_pages(tx, menu.id, auto_add)?;
+        menu_assignments::set_auto_add(tx, menu.id, auto_add)?;
     }
     Ok(menu)
 }
@@ -233,6 +234,6 @@ fn remove(tx: &mut Tx, id: TermId) -> SiteResult<()> {
         posts::delete(tx, item)?;
     }
     terms::delete(tx, &menu, None)?;
-    assignments::show_at(tx, id, &[])?;
-    assignments::set_new_pages(tx, id, false)
+    menu_assignments::set_locations(tx, id, &[])?;
+    menu_assignments::set_auto_add(tx, id, false)
 }

@@ -15,7 +15,7 @@ use svc_schema::{
 };
 use svc_site::{
     Access,
-    patterns::expand::{all, shown},
+    patterns::{all, editor_content},
 };
 
 use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, respond, theme_access};
@@ -23,8 +23,8 @@ use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, respond, theme_access};
 pub use svc_packages::theme::Pattern;
 
 pub use directory::PatternDirectory;
-pub use svc_site::patterns::registry::PatternCategory;
-pub use svc_site::patterns::registry::PatternRegistry;
+pub use svc_site::patterns::PatternCategory;
+pub use svc_site::patterns::PatternRegistry;
 
 /// The caller may not view patterns.
 fn cannot_view(req: &Request) -> Error {
@@ -119,7 +119,7 @@ impl Patterns {
         let mut items = Vec::new();
         for pattern in all(&self.site, &theme) {
             let content =
-                if plan.wants("content") { shown(&self.site, &types, &theme, pattern) } else { String::new() };
+                if plan.wants("content") { editor_content(&self.site, &types, &theme, pattern) } else { String::new() };
             let mut data = plan.prepare(&PatternItem { pattern: pattern.clone(), content });
             // Missing properties are omitted.
             data.retain(|_, value| !value.is_null());

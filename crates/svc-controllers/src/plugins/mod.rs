@@ -22,8 +22,8 @@ use svc_schema::{
 };
 use svc_site::{
     Access, Settings,
-    blocking::blocking,
-    extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names, switch},
+    blocking::run_blocking,
+    extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names_in, set_active},
     plugin_directory_client,
     plugins::{install, item::Item, requirements},
 };
@@ -57,7 +57,7 @@ fn folder(site: &RestSite) -> PathBuf {
 /// Database errors.
 pub(crate) async fn all(site: &RestSite) -> Result<Vec<Item>> {
     let settings = site.settings()?;
-    let active_extensions = names(settings.stored(ACTIVE_EXTENSIONS));
+    let active_extensions = names_in(settings.stored(ACTIVE_EXTENSIONS));
     let mut items: Vec<Item> = site
         .extensions
         .iter()
@@ -65,8 +65,8 @@ pub(crate) async fn all(site: &RestSite) -> Result<Vec<Item>> {
         .map(|about| Item::new(about.clone(), active_extensions.contains(&about.file), true))
         .collect();
     let dir = folder(site);
-    let files = blocking(move || plugins::list(&dir)).await?;
-    let active = names(settings.stored(ACTIVE_PLUGINS));
+    let files = run_blocking(move || plugins::list(&dir)).await?;
+    let active = names_in(settings.stored(ACTIVE_PLUGINS));
     for plugin in files {
         let item = Item::new(plugin.clone(), active.contains(&plugin.file), false);
         if !items.iter().any(|other| other.id() == item.id()) {
@@ -180,10 +180,10 @@ impl Plugins {
             ("slug".to_owned(), slug.into()),
             ("fields".to_owned(), json!({"sections": false, "language_packs": true})),
         ]);
-        let about = plugin_directory_client::ask(&self.site, "plugin_information", params).await?;
-        let package = plugin_directory_client::package(&self.site, &about).await?;
+        let about = plugin_directory_client::request(&self.site, "plugin_information", params).await?;
+        let package = plugin_directory_client::download(&self.site, &about).await?;
         let dir = folder(&self.site);
-        let plugin = blocking(move || install::install(&package, &dir)).await??;
+        let plugin = run_blocking(move || install::install(&package, &dir)).await??;
         let mut item = Item::new(plugin, false, false);
         if req.arg::<String>("status")?.as_deref() == Some("active") {
             self.set_active(&mut item, true).await?;
@@ -215,7 +215,7 @@ impl Plugins {
         }
         let option = if item.compiled_in { ACTIVE_EXTENSIONS } else { ACTIVE_PLUGINS };
         let file = item.plugin.file.clone();
-        self.site.write(move |tx| switch(tx, option, &file, active)).await?;
+        self.site.write(move |tx| set_active(tx, option, &file, active)).await?;
         item.active = active;
         Ok(())
     }
@@ -234,7 +234,7 @@ impl Plugins {
         }
         let previous = self.data(&item, &req).await?;
         let dir = folder(&self.site);
-        let deleted = blocking(move || plugins::delete(&dir, &item.plugin)).await?;
+        let deleted = run_blocking(move || plugins::delete(&dir, &item.plugin)).await?;
         deleted.map_err(|error| errors::cannot_remove(&error))?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }

@@ -9,7 +9,7 @@ use svc_site::{
     Settings, SiteResult,
     errors::media as errors,
     media::{
-        attached::{Attached, Parent},
+        attached::{AttachmentFiles, Parent},
         sizes,
     },
     permalinks,
@@ -30,7 +30,7 @@ pub(crate) fn attached(
     settings: &Settings,
     rows: &[Post],
     meta: &HashMap<i64, Meta>,
-) -> SiteResult<HashMap<PostId, (Attached, Option<String>)>> {
+) -> SiteResult<HashMap<PostId, (AttachmentFiles, Option<String>)>> {
     let mut ids: Vec<PostId> = rows.iter().map(|p| p.parent).filter(|id| !id.is_none()).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -42,12 +42,12 @@ pub(crate) fn attached(
     let parent = |post: &Post| Parent {
         id: post.id,
         post_type: post.post_type.clone(),
-        href: settings.urls.rest(&permalinks::route(site, post)),
+        href: settings.urls.rest(&permalinks::rest_route(site, post)),
     };
     let parents: HashMap<PostId, Parent> = found.iter().map(|p| (p.id, parent(p))).collect();
     let none = Meta::default();
     let attach = |post: &Post| {
-        let mut attached = Attached::new(meta.get(&post.id.0).unwrap_or(&none));
+        let mut attached = AttachmentFiles::new(meta.get(&post.id.0).unwrap_or(&none));
         attached.parent = parents.get(&post.parent).cloned();
         (post.id, (attached, pages.get(&post.parent).cloned()))
     };
@@ -76,8 +76,8 @@ pub(crate) async fn measure(
 
 impl PostItem {
     /// The files of an attachment; none for other post types.
-    pub(crate) fn files(&self) -> &Attached {
-        static NONE: Attached = Attached::NONE;
+    pub(crate) fn files(&self) -> &AttachmentFiles {
+        static NONE: AttachmentFiles = AttachmentFiles::NONE;
         self.attached.as_ref().unwrap_or(&NONE)
     }
 
@@ -109,7 +109,7 @@ impl PostItem {
         let medium =
             sizes::named(&self.site, &self.settings, "medium").filter(|_| self.is_image() || files.has_sizes());
         let inner = match medium {
-            Some(size) => files.element(&self.settings, &self.source_url(), &size, None),
+            Some(size) => files.img_element(&self.settings, &self.source_url(), &size, None),
             None if self.post.title.is_empty() => {
                 svc_text::esc_html(svc_media::split_extension(svc_text::basename(&files.file, "")).0)
             }

@@ -5,7 +5,7 @@ use svc_model::{Post, PostId, RestController, UserId};
 use svc_routing::{Request, Result};
 use svc_site::{
     SiteResult,
-    block_types::{content_to_store, is_edited},
+    hooked_blocks::{applies_to, content_to_store},
     posts::draft::PostDraft,
     revisions::{self, AutosaveAuthor, AutosaveDraft},
 };
@@ -46,12 +46,12 @@ impl Posts {
         }
         let typed = match self.post_type.rest_controller {
             // Autosaves of menu items have empty texts.
-            RestController::MenuItems => AutosaveDraft::nothing(draft.meta),
+            RestController::MenuItems => AutosaveDraft::empty_texts(draft.meta),
             _ if is_discarded => AutosaveDraft::default(),
             _ => {
                 let stored =
                     |text: String| content_to_store(&self.site, &settings, &self.post_type.name, &text).content;
-                let content = if is_edited(&self.post_type.name) { draft.content.map(stored) } else { draft.content };
+                let content = if applies_to(&self.post_type.name) { draft.content.map(stored) } else { draft.content };
                 AutosaveDraft { title: draft.title, content, excerpt: draft.excerpt, meta: draft.meta }
             }
         };

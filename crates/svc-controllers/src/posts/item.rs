@@ -14,7 +14,7 @@ use svc_render::{
     content as render,
     images::SiteImages,
 };
-use svc_site::{Settings, block_types::IGNORED_HOOKS, media::attached::Attached, permalinks::PermalinkParts};
+use svc_site::{Settings, hooked_blocks::IGNORED_HOOKS, media::attached::AttachmentFiles, permalinks::PermalinkParts};
 use svc_store::Meta;
 
 use crate::RestSite;
@@ -36,7 +36,7 @@ pub(crate) struct PostItem {
     /// Parts of its permalink that are not in the row.
     pub permalink_parts: PermalinkParts,
     /// The files of an attachment; `None` for other posts.
-    pub attached: Option<Attached>,
+    pub attached: Option<AttachmentFiles>,
     /// The images that its texts refer to; empty when the plan reads no texts.
     pub images: Arc<SiteImages>,
     /// Counters shared by all texts of the response.
@@ -60,7 +60,7 @@ pub(crate) struct PostItem {
 impl PostItem {
     /// The JSON value of a stored timestamp.
     fn timestamp(&self, stamp: Stamp) -> Value {
-        stamp.map_or(Value::Null, |s| self.settings.zone.shown(s).into())
+        stamp.map_or(Value::Null, |s| self.settings.zone.format_local(s).into())
     }
 
     pub(crate) fn date(&self) -> Value {

@@ -17,7 +17,7 @@ use svc_render::{
 use svc_resource::{Plan, View};
 use svc_routing::Request;
 use svc_site::{
-    Access, Settings, SiteResult, block_types,
+    Access, Settings, SiteResult, hooked_blocks,
     permalinks::{self, PermalinkParts, category_paths, first_category},
     posts::{draft::PostDraft, slugs},
 };
@@ -74,7 +74,7 @@ impl PostLoader<'_> {
         let is_attachment = self.post_type.name == "attachment";
         let edit = self.view.context == "edit";
         let hooked_types =
-            (edit && block_types::is_edited(&self.post_type.name)).then(|| self.site.block_types(self.settings));
+            (edit && hooked_blocks::applies_to(&self.post_type.name)).then(|| self.site.block_types(self.settings));
         let has_hooks = hooked_types.as_ref().is_some_and(|types| !types.hooks().is_empty());
         let wants_meta = wants_links
             || is_attachment
@@ -91,7 +91,7 @@ impl PostLoader<'_> {
         let images = Arc::new(SiteImages::of_posts(db, self.site, self.settings, &rendered)?);
         let page: Arc<Mutex<Page>> = Arc::default();
         let wants_terms = plan.wants_any(&["format", "class_list"])
-            || (wants_permalinks && self.settings.urls.names_category())
+            || (wants_permalinks && self.settings.urls.uses_category())
             || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
         let mut terms = if wants_terms { terms::of_objects(db, &ids)? } else { HashMap::new() };
         let mut permalink_parts =
@@ -167,7 +167,7 @@ impl PostLoader<'_> {
     ) -> SiteResult<HashMap<PostId, PermalinkParts>> {
         let mut permalink_parts: HashMap<PostId, PermalinkParts> = HashMap::new();
         let is_post = self.post_type.name == "post";
-        if is_post && self.settings.urls.names_author() {
+        if is_post && self.settings.urls.uses_author() {
             let mut authors: Vec<_> = rows.iter().map(|p| p.author).collect();
             authors.sort_unstable();
             authors.dedup();
@@ -177,7 +177,7 @@ impl PostLoader<'_> {
                     names.get(&post.author).cloned().unwrap_or_default();
             }
         }
-        if is_post && self.settings.urls.names_category() {
+        if is_post && self.settings.urls.uses_category() {
             let categories: Vec<(PostId, Term)> =
                 rows.iter().filter_map(|p| Some((p.id, first_category(terms.get(&p.id)?)?.clone()))).collect();
             let paths = category_paths(db, categories.iter().map(|(_, t)| t))?;
@@ -204,7 +204,7 @@ impl PostLoader<'_> {
         let found = posts::get_many(db, &parents)?;
         let parent_url = |post: &Post| {
             let parent = found.iter().find(|p| p.id == post.parent);
-            let route = parent.map(|p| permalinks::route(self.site, p)).unwrap_or_default();
+            let route = parent.map(|p| permalinks::rest_route(self.site, p)).unwrap_or_default();
             (post.id, self.settings.urls.rest(&route))
         };
         Ok(rows.iter().filter(|p| !p.parent.is_none()).map(parent_url).collect())
@@ -215,7 +215,7 @@ impl PostLoader<'_> {
         let candidate = |post: &Post| {
             let slug = svc_text::sanitize_title(&post.title);
             let slug = if slug.is_empty() { post.id.to_string() } else { slug };
-            slugs::wish(&slug, post, "", self.post_type, &self.settings.urls)
+            slugs::unique_slug_request(&slug, post, "", self.post_type, &self.settings.urls)
         };
         let candidates: Vec<_> = rows.iter().map(candidate).collect();
         let slugs = posts::unique_slugs(db, &candidates)?;

@@ -185,7 +185,7 @@ impl Posts {
     ) -> Result<Authorized> {
         let found = self.find(req)?;
         let PostAccess { post, settings, capability_data } = &*found;
-        authorize(&caller(req), &Access::about(&self.site, settings, capability_data.clone()), post)?;
+        authorize(&caller(req), &Access::with_data(&self.site, settings, capability_data.clone()), post)?;
         Ok(Authorized { post: post.clone(), settings: Arc::clone(settings) })
     }
 
@@ -448,7 +448,9 @@ impl Posts {
             let previous = self.show(&req, post.clone(), respond::previous_view(&req, "edit")).await?;
             let id = post.id;
             // If several requests delete the post concurrently, one succeeds and the others return 404.
-            self.site.write(move |tx| Ok(delete::erase(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
+            self.site
+                .write(move |tx| Ok(delete::delete_permanently(tx, id)?.ok_or_else(errors::post_not_found)?))
+                .await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
         }
         if post.status == "trash" {

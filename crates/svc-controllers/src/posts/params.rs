@@ -11,7 +11,7 @@ use svc_schema::{
 };
 use svc_site::{
     Access, Settings, SiteResult,
-    posts::formats::{FORMATS, of_formats, only_sticky},
+    posts::formats::{FORMATS, format_clauses, sticky_include},
 };
 use svc_store::{
     Db, Order,
@@ -245,7 +245,7 @@ impl PostList {
         q.search_file_names = post_type.name == "attachment";
         // A search must not reveal protected content.
         q.without_password = q.search.is_some() && !caller.is_logged_in();
-        let local = |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.moment(t));
+        let local = |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.parse_local(t));
         [q.after, q.before, q.modified_after, q.modified_before] = [0, 1, 2, 3].map(|i| local(&self.dates[i]));
         q.statuses = statuses;
         q.own_statuses = own_statuses;
@@ -269,10 +269,10 @@ impl PostList {
         q.tax.clauses = included.chain(excluded).collect();
         q.tax.relation = if self.tax_or { Relation::Or } else { Relation::And };
         if !self.formats.is_empty() {
-            q.extra_tax = of_formats(db, &self.formats)?;
+            q.extra_tax = format_clauses(db, &self.formats)?;
         }
         match self.sticky {
-            Some(true) => q.include = only_sticky(&settings.sticky_list, &q.include),
+            Some(true) => q.include = sticky_include(&settings.sticky_list, &q.include),
             // `include` takes precedence over `exclude`, and so over `sticky=false`.
             Some(false) => q.exclude.extend(&settings.sticky_list),
             None => {}

@@ -81,7 +81,7 @@ pub(crate) fn template(
         let fits = site.read(|db| {
             let current = meta::get(db, MetaKind::Post, id, "_wp_page_template")?;
             Ok(current.is_some_and(|current| current.text() == template)
-                || TemplateLookup::new(&site, &settings).may_choose(db, &template, &post_type)?)
+                || TemplateLookup::new(&site, &settings).is_selectable_for(db, &template, &post_type)?)
         })?;
         if fits { Ok(true) } else { Err(errors::unknown_template()) }
     }

@@ -7,7 +7,7 @@ use svc_model::{Post, PostId, TermId, UserId};
 use svc_routing::{ObjectId, Request, Result};
 use svc_site::{
     Access, Settings,
-    posts::{draft::PostDraft, save::Job},
+    posts::{draft::PostDraft, save::SavePost},
 };
 use svc_store::{Tx, posts, terms};
 
@@ -110,8 +110,8 @@ impl Posts {
         draft: PostDraft,
         existing: Option<PostId>,
         settings: Arc<Settings>,
-    ) -> Job {
-        Job::new(&self.site.site, settings, &self.post_type, caller, draft, existing)
+    ) -> SavePost {
+        SavePost::new(&self.site.site, settings, &self.post_type, caller, draft, existing)
     }
 
     /// Moves a post to the trash.

@@ -68,7 +68,7 @@ impl RevisionList {
         count_only: bool,
     ) -> SiteResult<(Paging, Vec<Post>)> {
         let query = self.query(parent)?;
-        if !revisions::keeps(site, post_type) {
+        if !revisions::are_enabled_for(site, post_type) {
             return Ok((Paging { total: 0, per_page: self.per_page.unwrap_or(1), page: self.page }, Vec::new()));
         }
         let found = posts::query(db, &query)?;

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use http::HeaderMap;
 use svc_fetch::{Allowed, FetchError, Get, Response};
 use svc_schema::Error;
-use svc_site::{Settings, blocking::blocking, http_client::own};
+use svc_site::{Settings, blocking::run_blocking, http_client::own_origins};
 
 use super::{Finding, Test, Verdict};
 use crate::RestSite;
@@ -73,13 +73,13 @@ pub(super) async fn run(site: &RestSite, test: Test, authorization: Option<&str>
 
 /// Sends a request to the site's own public URL.
 async fn request_own(site: &RestSite, settings: &Settings, url: &str) -> Result<Response, FetchError> {
-    site.http_client.send(Get::new(url).allow(own(settings)).within(TIME).first(BYTES)).await
+    site.http_client.send(Get::new(url).allow(own_origins(settings)).within(TIME).first(BYTES)).await
 }
 
 /// The server does not update its own binary. It can only install packages of the plugin directory.
 async fn background_updates(site: &RestSite) -> Result<Finding, Error> {
     let folder = site.content_dir.join("plugins");
-    let writable = blocking(move || {
+    let writable = run_blocking(move || {
         std::fs::create_dir_all(&folder).is_ok()
             && tempfile::Builder::new().prefix(".test-").tempfile_in(folder).is_ok()
     })

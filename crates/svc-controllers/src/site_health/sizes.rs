@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 use svc_schema::Error;
-use svc_site::blocking::blocking;
+use svc_site::blocking::run_blocking;
 
 use crate::RestSite;
 
@@ -31,7 +31,7 @@ pub struct Size {
 pub async fn sizes(site: &RestSite) -> Result<Vec<Size>, Error> {
     let content = site.content_dir.clone();
     let binary = std::env::current_exe().unwrap_or_default();
-    let mut sizes = blocking(move || {
+    let mut sizes = run_blocking(move || {
         let deadline = Instant::now() + TIME;
         let size = |name, path: PathBuf| Size { name, bytes: size_of(&path, deadline) };
         vec![

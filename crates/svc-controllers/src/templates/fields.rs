@@ -62,8 +62,8 @@ pub(super) fn fields(site: &Arc<RestSite>, kind: Kind) -> Fields<Template, Templ
     f.add("has_theme_file", flag().describe("Whether the theme has a file for the template.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.has_theme_file);
     f.add("author", integer().describe("ID of the template's author.").context(VIEW_EDIT_EMBED)).get(|t| t.post.as_ref().map_or(0, |p| p.author.0)).set(|d, v| d.author = Some(v));
     f.add("modified", types(["string", "null"]).describe("Modification date in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.modified));
-    f.add("author_text", string().describe("Display name of the template's creator.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.maker_name.clone());
-    f.add("original_source", string().describe("Kind of the template's creator.").one_of(["theme", "plugin", "site", "user"]).context(VIEW_EDIT_EMBED).readonly()).get(|t| t.maker().name());
+    f.add("author_text", string().describe("Display name of the template's creator.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.author_name.clone());
+    f.add("original_source", string().describe("Kind of the template's creator.").one_of(["theme", "plugin", "site", "user"]).context(VIEW_EDIT_EMBED).readonly()).get(|t| t.author_kind().name());
     f.add("date", types(["string", "null"]).describe("Creation date in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.date));
     match kind {
         Kind::Template => {

@@ -111,7 +111,7 @@ impl TemplateHistory {
         for row in rows {
             let id = row.id;
             let revision = Template {
-                content: lookup.revised(&row.content),
+                content: lookup.revision_for_editor(&row.content),
                 title: row.title.clone(),
                 description: row.excerpt.clone(),
                 post: Some(row),

@@ -99,7 +99,7 @@ impl Templates {
         let plan = self.fields.plan(view);
         if plan.wants("content") {
             let lookup = TemplateLookup::new(&self.site, settings);
-            items.iter_mut().for_each(|t| t.content = lookup.edited(t));
+            items.iter_mut().for_each(|t| t.content = lookup.content_for_editor(t));
         }
         let revisions = if view.wants_links() {
             let ids: Vec<PostId> = items.iter().filter_map(|t| Some(t.post.as_ref()?.id)).collect();
@@ -207,7 +207,7 @@ impl Templates {
         let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
         let settings = self.site.settings()?;
         let lookup = TemplateLookup::new(&self.site, &settings);
-        match self.site.read(|db| lookup.closest(db, &slugs))? {
+        match self.site.read(|db| lookup.most_specific(db, &slugs))? {
             Some(found) => self.show(found, &req, respond::view(&req), &settings).await,
             None => Ok(Response::new(json!({}))),
         }

@@ -7,15 +7,15 @@ use svc_model::{Post, PostId, UserId};
 use svc_routing::{Request, Result};
 use svc_site::{
     Access, Settings,
-    block_types::remember,
+    hooked_blocks::store_ignored_hooks,
     permalinks::PermalinkParts,
-    revisions::revise,
+    revisions::store_revision,
     sanitize,
     templates::{
         draft::TemplateDraft,
         kinds,
         load::{AREA, Kind, Template, TemplateLookup},
-        save::{Change, insert, term},
+        save::{Change, find_or_create_term, insert},
     },
 };
 use svc_store::{
@@ -81,13 +81,13 @@ impl Templates {
                     let now = posts::get(tx, change.row.id)?.ok_or_else(not_found)?;
                     change.rebase(now);
                     posts::update(tx, &change.row)?;
-                    revise(tx, &site, &post_type, &change.row, change.by)?;
+                    store_revision(tx, &site, &post_type, &change.row, change.by)?;
                 }
                 if let Some(area) = &change.area {
-                    let term = term(tx, AREA, area)?;
+                    let term = find_or_create_term(tx, AREA, area)?;
                     terms::set_object_terms(tx, change.row.id, AREA, &[term])?;
                 }
-                remember(tx, change.row.id, &change.ignored_hooks)?;
+                store_ignored_hooks(tx, change.row.id, &change.ignored_hooks)?;
                 if let Some(suggested) = &change.suggested {
                     meta::update(tx, MetaKind::Post, change.row.id.0, "is_wp_suggestion", &StoredText::of(suggested))?;
                 }
@@ -159,14 +159,14 @@ impl Templates {
             (Some(area), _) => Some(kinds::area(area).to_owned()),
             (None, Some(template)) if template.post.is_some() => None,
             (None, Some(template)) => Some(template.area.clone()),
-            (None, None) => Some(kinds::ANYWHERE.to_owned()),
+            (None, None) => Some(kinds::UNCATEGORIZED.to_owned()),
         }
     }
 
     /// Resets a template to its theme file: deletes its post and returns the file.
     pub(super) async fn reset(&self, template: Template, settings: &Arc<Settings>) -> Result<Template> {
         let lookup = TemplateLookup::new(&self.site, settings);
-        let file = lookup.of_theme(self.kind, &template.id()).ok_or_else(not_found)?;
+        let file = lookup.theme_file(self.kind, &template.id()).ok_or_else(not_found)?;
         if let Some(post) = template.post {
             self.remove(post.id).await?;
         }
@@ -189,7 +189,7 @@ impl Templates {
             }
             let row = posts::trash(tx, id, now)?;
             if let Some(row) = &row {
-                revise(tx, &site, &post_type, row, by)?;
+                store_revision(tx, &site, &post_type, row, by)?;
             }
             Ok(row)
         };

@@ -10,7 +10,7 @@ use svc_site::{
     Settings, SiteResult,
     terms::{
         draft::TermDraft,
-        paths::{access, slug_paths},
+        paths::{access_to_terms, slug_paths},
     },
 };
 use svc_store::{
@@ -54,7 +54,7 @@ impl TermLoader<'_> {
         } else {
             HashMap::new()
         };
-        let access = access(self.site, self.settings, &rows);
+        let access = access_to_terms(self.site, self.settings, &rows);
         let wants_links = self.view.wants_links();
         Ok(rows
             .into_iter()

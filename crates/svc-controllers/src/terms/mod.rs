@@ -117,7 +117,7 @@ impl Terms {
             })
         })?;
         let (term, settings) = &*found;
-        let access = paths::access(&self.site, settings, std::slice::from_ref(term));
+        let access = paths::access_to_terms(&self.site, settings, std::slice::from_ref(term));
         authorize(TermRights::of(&caller(req), &access, term))?;
         Ok(term.clone())
     }

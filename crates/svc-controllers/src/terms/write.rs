@@ -11,7 +11,7 @@ use svc_site::{
     menus::on_delete::delete_items_for_term,
     terms::{
         draft::TermDraft,
-        save::{Job, default_term, store_meta},
+        save::{SaveTerm, default_term, store_meta},
     },
 };
 use svc_store::terms;
@@ -28,7 +28,7 @@ impl Terms {
         let mut draft = TermDraft::default();
         self.fields.apply(&mut draft, |name| respond::given(req, name))?;
         let values = draft.meta.take();
-        let job = Job { taxonomy: Arc::clone(&self.taxonomy), draft, existing };
+        let job = SaveTerm { taxonomy: Arc::clone(&self.taxonomy), draft, existing };
         let term = self.site.write(move |tx| job.run(tx)).await?;
         self.save_around(req, &term, values).await?;
         Ok(term)

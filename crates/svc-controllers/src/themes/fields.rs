@@ -101,7 +101,7 @@ pub(super) fn fields() -> Fields<ThemeItem, ()> {
     f.add("stylesheet_uri", string().describe("URL of the theme's folder.").format("uri").readonly()).get(|t| t.folder_url(&t.theme.stylesheet));
     f.add("template_uri", string().describe("URL of the parent theme's folder, or of the theme's own folder.").format("uri").readonly()).get(|t| t.folder_url(&t.theme.template));
     let texts = |names: &[&str]| object(names.iter().map(|name| (*name, json!({"type": "string"}))).collect::<Vec<_>>());
-    f.add("default_template_types", array(texts(&["slug", "title", "description"])).describe("Default template types.").readonly()).get(|_| kinds::types_shown());
-    f.add("default_template_part_areas", array(texts(&["area", "label", "description", "icon", "area_tag"])).describe("Default areas of template parts.").readonly()).get(|_| kinds::areas_shown());
+    f.add("default_template_types", array(texts(&["slug", "title", "description"])).describe("Default template types.").readonly()).get(|_| kinds::types_json());
+    f.add("default_template_part_areas", array(texts(&["area", "label", "description", "icon", "area_tag"])).describe("Default areas of template parts.").readonly()).get(|_| kinds::areas_json());
     f
 }

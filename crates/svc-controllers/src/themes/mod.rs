@@ -19,7 +19,7 @@ use svc_schema::{
     Arg, Args, Error, Sanitizer, Schema,
     build::{array, string},
 };
-use svc_site::{Access, Settings, blocking::blocking};
+use svc_site::{Access, Settings, blocking::run_blocking};
 
 use self::fields::ThemeItem;
 use crate::{
@@ -81,12 +81,14 @@ impl Themes {
         let mut styles = if items.iter().all(|item| item.is_active) {
             HashMap::new()
         } else {
-            self.site.read(svc_site::global_styles::of_themes)?
+            self.site.read(svc_site::global_styles::ids_by_theme)?
         };
         for item in items.iter().filter(|item| item.is_active) {
             let name = &item.theme.stylesheet;
-            styles
-                .insert(name.clone(), svc_site::global_styles::of_theme(&self.site.site, name, caller(req).id).await?);
+            styles.insert(
+                name.clone(),
+                svc_site::global_styles::find_or_create(&self.site.site, name, caller(req).id).await?,
+            );
         }
         Ok(styles)
     }
@@ -145,7 +147,7 @@ impl Themes {
         let requested = requested_statuses(&req);
         let site = Arc::clone(&self.site);
         // This reads many files.
-        let names = blocking(move || theme::folders(&site.themes_dir())).await?;
+        let names = run_blocking(move || theme::folders(&site.themes_dir())).await?;
         let mut items = Vec::new();
         for name in names {
             let status = if name == settings.option("stylesheet") { "active" } else { "inactive" };

@@ -11,7 +11,7 @@ use svc_fetch::{FetchError, Get};
 use svc_render::html_metadata;
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{Arg, Args, Error, build::string};
-use svc_site::{Access, http_client::own};
+use svc_site::{Access, http_client::own_origins};
 
 use crate::{RestSite, caller};
 
@@ -64,7 +64,7 @@ impl UrlDetails {
 
     /// A request for a page. The site's own origin is allowed even on a private address.
     fn get(&self, url: &str) -> Result<Get> {
-        Ok(Get::new(url).allow(own(&*self.site.settings()?)))
+        Ok(Get::new(url).allow(own_origins(&*self.site.settings()?)))
     }
 
     /// Requires the capability to edit posts of any type. For other callers an invalid URL is reported first, because
@@ -125,7 +125,7 @@ impl Controller for UrlDetails {
     fn routes(&self) -> Vec<Route<Self>> {
         let site = Arc::clone(&self.site);
         let is_permitted_url = move |value: &Value, _: &str| {
-            let own = site.settings().map(|settings| own(&settings)).unwrap_or_default();
+            let own = site.settings().map(|settings| own_origins(&settings)).unwrap_or_default();
             Ok(value.as_str().is_some_and(|url| site.http_client.is_permitted_url(&Get::new(url).allow(own))))
         };
         let url = string().describe("URL of the page.").format("uri").required();

@@ -55,7 +55,7 @@ impl UserItem {
     fn locale(&self) -> String {
         match self.meta.text("locale") {
             own if !own.is_empty() => own.to_owned(),
-            _ => locales::of_site(&self.settings).to_owned(),
+            _ => locales::site_locale(&self.settings).to_owned(),
         }
     }
 
@@ -85,7 +85,7 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
         .get(|u| u.text("description")).set(|d, v| d.description = Some(v));
     f.add("link", string().describe("URL of the user's archive page.").format("uri").context(EMBED_VIEW_EDIT).readonly())
         .get(|u| u.settings.urls.author(&u.user));
-    f.add("locale", string().describe("The user's language.").one_of(locales::choices(site)).context(EDIT))
+    f.add("locale", string().describe("The user's language.").one_of(locales::available(site)).context(EDIT))
         .get(UserItem::locale).set(|d, v| d.locale = Some(v));
     f.add("nickname", string().describe("The user's nickname.").context(EDIT))
         .sanitize_with(one_line).get(|u| u.text("nickname")).set(|d, v| d.nickname = Some(v));

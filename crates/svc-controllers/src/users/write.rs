@@ -8,7 +8,7 @@ use svc_routing::{ObjectId, Request, Result};
 use svc_site::{
     Access, Settings,
     hashing::{self, HashFailure},
-    users::{draft::UserDraft, save::Job},
+    users::{draft::UserDraft, save::SaveUser},
 };
 use svc_store::{authors, users};
 
@@ -40,8 +40,14 @@ impl Users {
             Some(password) => Some(hash(password).await?),
             None => None,
         };
-        let job =
-            Job { site: Arc::clone(&self.site.site), settings, caller, draft, hash, existing: existing.map(|u| u.id) };
+        let job = SaveUser {
+            site: Arc::clone(&self.site.site),
+            settings,
+            caller,
+            draft,
+            hash,
+            existing: existing.map(|u| u.id),
+        };
         let id = self.site.write(move |tx| job.run(tx)).await?;
         let id_key = u64::try_from(id.0).unwrap_or_default();
         self.extra.update(OBJECT, &ObjectId::from(id_key), req).await?;
@@ -117,7 +123,7 @@ impl Users {
                         let types: Vec<&str> =
                             site.types.iter().filter(|t| is_deleted(t)).map(|t| t.name.as_str()).collect();
                         for post in users::posts_of(tx, id, &types)? {
-                            files.extend(svc_site::posts::delete::remove(tx, &site, post, by)?);
+                            files.extend(svc_site::posts::delete::trash_or_delete(tx, &site, post, by)?);
                         }
                         authors::delete_links(tx, id)?;
                     }

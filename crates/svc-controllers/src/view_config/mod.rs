@@ -17,7 +17,7 @@ use svc_site::{
     Access,
     templates::{
         kinds,
-        load::{Kind, Maker, TemplateLookup},
+        load::{AuthorKind, Kind, TemplateLookup},
     },
 };
 
@@ -121,11 +121,11 @@ impl ViewConfig {
         let settings = self.site.settings()?;
         let lookup = TemplateLookup::new(&self.site, &settings);
         let all = self.site.read(|db| lookup.all(db, Kind::Template))?;
-        let (users, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.maker() == Maker::User);
+        let (users, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.author_kind() == AuthorKind::User);
         let mut names = Vec::new();
         for template in others.into_iter().chain(users) {
-            if !template.maker_name.is_empty() && !names.contains(&template.maker_name) {
-                names.push(template.maker_name);
+            if !template.author_name.is_empty() && !names.contains(&template.author_name) {
+                names.push(template.author_name);
             }
         }
         Ok(names)

@@ -63,7 +63,7 @@ impl WidgetRoutes {
             sidebar: sidebar.to_owned(),
             rendered: String::new(),
             form: String::new(),
-            instance: instance::shown(&self.site, stored),
+            instance: instance::to_json(&self.site, stored),
         };
         let Some(widget_type) = self.site.widgets.get(id_base) else { return Ok(item) };
         if let (Some(sidebar), Some(stored)) = (self.site.sidebars.get(sidebar), stored)
@@ -289,7 +289,7 @@ impl WidgetRoutes {
             if widgets.instances.contains_key(&target_id) {
                 widgets.assign(&target_id, &sidebar);
             }
-            widgets.store_places(tx)?;
+            widgets.store_sidebars(tx)?;
             Ok((target_id, sidebar))
         };
         self.site.write(store).await
@@ -315,7 +315,7 @@ impl WidgetRoutes {
                     widgets.remove(&name);
                     store_instance(tx, &base, number, None)?;
                 }
-                widgets.store_places(tx)
+                widgets.store_sidebars(tx)
             })
             .await?;
         match previous {

@@ -199,9 +199,9 @@ impl SidebarRoutes {
             let fill = move |tx: &mut Tx| {
                 let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
                 if sidebar == INACTIVE || site.sidebars.contains_key(&sidebar) {
-                    widgets.fill(&sidebar, &widget_ids);
+                    widgets.set_widgets(&sidebar, &widget_ids);
                 }
-                widgets.store_places(tx)?;
+                widgets.store_sidebars(tx)?;
                 Ok(widgets)
             };
             updated = Some(self.site.write(fill).await?);

@@ -124,7 +124,7 @@ impl WidgetTypeRoutes {
         Ok(Response::new(json!({
             "form": widget_type.form(&number.to_string(), &instance),
             "preview": preview,
-            "instance": instance::shown(&self.site, Some(&instance)),
+            "instance": instance::to_json(&self.site, Some(&instance)),
         })))
     }
 

@@ -13,7 +13,7 @@ use svc_blocks::{CoreBlocks, data::FeedItem};
 use svc_content::blocks::{BlockTypes, ContentRoot};
 use svc_model::Post;
 use svc_schema::Error;
-use svc_site::{Settings, SiteResult, block_types::IGNORED_HOOKS};
+use svc_site::{Settings, SiteResult, hooked_blocks::IGNORED_HOOKS};
 use svc_store::{
     Db,
     meta::{self, MetaKind},

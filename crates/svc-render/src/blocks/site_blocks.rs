@@ -19,10 +19,9 @@ use svc_blocks::data::{
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_site::{
     Access, Settings, SiteError, SiteResult, UnlockedPosts, avatars,
-    block_types::IGNORED_HOOKS,
-    patterns::expand,
-    permalinks,
-    posts::formats::{of_formats, only_sticky},
+    hooked_blocks::IGNORED_HOOKS,
+    patterns, permalinks,
+    posts::formats::{format_clauses, sticky_include},
     templates::load::{Kind, TemplateLookup},
     terms::paths::slug_paths,
 };
@@ -308,7 +307,7 @@ impl<'a> SiteBlocks<'a> {
         let mut db_query = store_query(query, &post_type.name);
         match query.sticky {
             // As an inclusion it takes precedence over what the block excludes.
-            Sticky::Only => db_query.include = only_sticky(sticky, &[]),
+            Sticky::Only => db_query.include = sticky_include(sticky, &[]),
             Sticky::Without => db_query.exclude.extend(sticky),
             Sticky::First | Sticky::Ignored => {}
         }
@@ -317,7 +316,7 @@ impl<'a> SiteBlocks<'a> {
         }
         let (mut ids, total) = self.read(|db| {
             if !query.formats.is_empty() {
-                db_query.extra_tax = of_formats(db, &query.formats)?;
+                db_query.extra_tax = format_clauses(db, &query.formats)?;
             }
             let page = posts::query(db, &db_query)?;
             Ok((page.ids, page.total.unwrap_or_default()))
@@ -649,8 +648,8 @@ impl BlockData for SiteBlocks<'_> {
 
     fn pattern(&self, name: &str) -> Option<String> {
         let theme = self.site.page_theme(self.settings);
-        let pattern = expand::find(self.site, &theme, name)?;
-        Some(expand::expand(self.site, &theme, &pattern.content))
+        let pattern = patterns::find(self.site, &theme, name)?;
+        Some(patterns::expand(self.site, &theme, &pattern.content))
     }
 
     fn menu(&self, chosen: Option<PostId>) -> Option<Rc<PostView>> {

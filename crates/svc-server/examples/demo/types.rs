@@ -7,7 +7,7 @@ use svc_controllers::{RegisteredSetting, RestSite, SiteSetup, patterns::Pattern}
 use svc_model::{PostId, PostType, Taxonomy};
 use svc_routing::{ExtraField, ObjectId, Registry};
 use svc_schema::{Error, build, dates::SiteZone};
-use svc_site::{MetaField, patterns::registry::PatternCategory, widgets::sidebar::Sidebar};
+use svc_site::{MetaField, patterns::PatternCategory, widgets::sidebar::Sidebar};
 use svc_store::{
     StoredText,
     meta::{self, MetaKind},

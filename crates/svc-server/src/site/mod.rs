@@ -165,10 +165,10 @@ impl SiteBuilder {
         // Outside of the site's themes, which it may share with a WordPress.
         let spare = config.data.join("themes");
         match shipped_theme::write(&spare) {
-            Ok(()) => site.spare_theme = Some((spare, shipped_theme::NAME.to_owned())),
+            Ok(()) => site.fallback_theme = Some((spare, shipped_theme::NAME.to_owned())),
             Err(error) => tracing::warn!(%error, "cannot write the fallback theme"),
         }
-        site.revisions_kept = config.revisions;
+        site.max_revisions = config.revisions;
         config.registered.on(&mut site);
         site.http_client = HttpClient::new(config.outgoing.guard());
         site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());

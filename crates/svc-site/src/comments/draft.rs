@@ -35,6 +35,6 @@ pub struct CommentDraft {
 }
 
 /// The comment's type: old rows store an empty one.
-pub fn shown_type(comment: &Comment) -> &str {
+pub fn response_type(comment: &Comment) -> &str {
     if comment.comment_type.is_empty() { "comment" } else { &comment.comment_type }
 }

@@ -13,7 +13,7 @@ use crate::{
     Access, Settings, Site, SiteResult, Visitor,
     comments::{
         draft::CommentDraft,
-        save::{Job, takes_comments, whole_seconds},
+        save::{SaveComment, accepts_comments, truncate_to_seconds},
     },
     permalinks,
 };
@@ -59,31 +59,31 @@ pub struct Submitted {
 
 /// Why a comment was not stored.
 #[derive(Clone, Debug)]
-pub enum Refusal {
+pub enum SubmissionError {
     /// Rejected with this status and message.
-    Because(u16, String),
+    Rejected(u16, String),
     /// Rejected without a message: the existence of non-public posts is not disclosed.
     Silent,
     /// An internal error.
     Failed(Error),
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for SubmissionError {
     fn from(error: Error) -> Self {
-        Refusal::Failed(error)
+        SubmissionError::Failed(error)
     }
 }
 
 /// A refusal with a message for the visitor.
-fn because<T>(status: u16, text: &str) -> Result<T, Refusal> {
-    Err(Refusal::Because(status, text.to_owned()))
+fn rejected<T>(status: u16, text: &str) -> Result<T, SubmissionError> {
+    Err(SubmissionError::Rejected(status, text.to_owned()))
 }
 
 /// Stores a comment that was posted with the form.
 ///
 /// # Errors
-/// See [`Refusal`].
-pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) -> Result<Submitted, Refusal> {
+/// See [`SubmissionError`].
+pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) -> Result<Submitted, SubmissionError> {
     let checked = site.read(|db| {
         let settings = site.settings_in(db)?;
         let post = check_post(db, site, &settings, &submission, &sender.visitor)?;
@@ -95,19 +95,19 @@ pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) ->
     let author = svc_text::trim(&svc_text::strip_tags(&submission.author)).to_owned();
     let email = svc_text::trim(&submission.email).to_owned();
     if is_guest && settings.number("comment_registration") != 0 {
-        return because(403, "Log in to post a comment.");
+        return rejected(403, "Log in to post a comment.");
     }
     if is_guest && settings.number("require_name_email") != 0 {
         if author.is_empty() || email.is_empty() {
-            return because(200, "Your name and e-mail address are required.");
+            return rejected(200, "Your name and e-mail address are required.");
         }
         if !svc_text::is_email(&email) {
-            return because(200, "The e-mail address is not valid.");
+            return rejected(200, "The e-mail address is not valid.");
         }
     }
     let content = svc_text::trim(&submission.content).to_owned();
     if content.is_empty() {
-        return because(200, "The comment has no text.");
+        return rejected(200, "The comment has no text.");
     }
     let of_guest = |text: String| is_guest.then_some(text);
     let draft = CommentDraft {
@@ -119,7 +119,7 @@ pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) ->
         post: Some(post.id.0),
         ..CommentDraft::default()
     };
-    let job = Job {
+    let job = SaveComment {
         site: Arc::clone(site),
         settings: Arc::clone(&settings),
         caller: sender.visitor.caller.clone(),
@@ -127,7 +127,7 @@ pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) ->
         kind: "comment".to_owned(),
         ip: sender.ip.to_string(),
         agent: sender.agent,
-        now: whole_seconds(site.now()),
+        now: truncate_to_seconds(site.now()),
         is_form: true,
     };
     let context = (Arc::clone(site), Arc::clone(&settings));
@@ -139,25 +139,25 @@ pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) ->
         })
     };
     let comment = site.write(write).await.map_err(refused)??;
-    let address =
+    let permalink =
         site.read(|db| Ok(permalinks::of_posts(db, site, &settings, std::slice::from_ref(&post))?.remove(&post.id)))?;
     let date = comment.date_gmt.map(|date| date.format("%Y-%m-%d %H:%M:%S").to_string()).unwrap_or_default();
     Ok(Submitted {
-        link: format!("{}#comment-{}", address.unwrap_or_default(), comment.id),
+        link: format!("{}#comment-{}", permalink.unwrap_or_default(), comment.id),
         moderation_hash: site.hash(date.as_bytes()),
         comment,
     })
 }
 
 /// An error of the REST API as a refusal of the form.
-fn refused(error: Error) -> Refusal {
+fn refused(error: Error) -> SubmissionError {
     let status = match error.code() {
         "comment_duplicate" => 409,
         "comment_flood" => 429,
         code if code.ends_with("_column_length") => 200,
-        _ => return Refusal::Failed(error),
+        _ => return SubmissionError::Failed(error),
     };
-    Refusal::Because(status, error.message().to_owned())
+    SubmissionError::Rejected(status, error.message().to_owned())
 }
 
 /// The post, if it accepts a comment from this visitor.
@@ -167,15 +167,17 @@ fn check_post(
     settings: &Settings,
     submission: &Submission,
     visitor: &Visitor,
-) -> SiteResult<Result<Post, Refusal>> {
+) -> SiteResult<Result<Post, SubmissionError>> {
     if submission.parent > 0 {
         let parent = comments::get(db, CommentId(submission.parent))?;
         if parent.is_none_or(|parent| parent.approved != "1") {
-            return Ok(because(403, "You cannot reply to a comment that is not approved."));
+            return Ok(rejected(403, "You cannot reply to a comment that is not approved."));
         }
     }
     let found = if submission.post > 0 { posts::get(db, PostId(submission.post))? } else { None };
-    let Some(post) = found.filter(|post| !post.comment_status.is_empty()) else { return Ok(Err(Refusal::Silent)) };
+    let Some(post) = found.filter(|post| !post.comment_status.is_empty()) else {
+        return Ok(Err(SubmissionError::Silent));
+    };
     let access = Access::of_posts(site, settings, db, std::slice::from_ref(&post))?;
     let parent = if post.status == "inherit" && !post.parent.is_none() { posts::get(db, post.parent)? } else { None };
     let status = match (&parent, post.status.as_str()) {
@@ -187,24 +189,24 @@ fn check_post(
     let may_read = caller.is_logged_in() && caller.can_post(PostCap::Read, &post, &access);
     drop(access);
     if status == "private" && !may_read {
-        return Ok(Err(Refusal::Silent));
+        return Ok(Err(SubmissionError::Silent));
     }
-    if !takes_comments(&post, settings, site.now()) {
-        return Ok(because(403, "Comments on this post are closed."));
+    if !accepts_comments(&post, settings, site.now()) {
+        return Ok(rejected(403, "Comments on this post are closed."));
     }
     let kind = site.statuses.get(&status);
     if status == "trash" {
-        return Ok(Err(Refusal::Silent));
+        return Ok(Err(SubmissionError::Silent));
     }
     if !kind.is_some_and(|kind| kind.public || kind.private) {
         return Ok(if may_read {
-            because(403, "This post is not published and does not accept comments.")
+            rejected(403, "This post is not published and does not accept comments.")
         } else {
-            Err(Refusal::Silent)
+            Err(SubmissionError::Silent)
         });
     }
     if !visitor.opened.is_open(&post) {
-        return Ok(Err(Refusal::Silent));
+        return Ok(Err(SubmissionError::Silent));
     }
     Ok(Ok(post))
 }

@@ -9,14 +9,12 @@ use svc_store::{Db, MetaKind, Tx, comments, meta, posts, users};
 
 use crate::{
     Access, Settings, Site, SiteResult,
-    comments::{
-        draft::CommentDraft,
-        moderation,
-        notes::{NOTE_STATES, NOTE_STATUS},
-        status,
-    },
+    comments::{draft::CommentDraft, moderation, status},
     errors::comments as errors,
-    meta::MetaRights,
+    registries::{
+        builtin_meta::{NOTE_STATES, NOTE_STATUS},
+        meta::{self as registered_meta, MetaRights},
+    },
     sanitize,
 };
 
@@ -35,7 +33,7 @@ pub const LIMITS: [Limit; 4] = [
 pub(crate) const MAX_AGENT: usize = 254;
 
 /// Everything that the transaction needs, so that it can be retried.
-pub struct Job {
+pub struct SaveComment {
     /// The site.
     pub site: Arc<Site>,
     /// Its settings.
@@ -57,7 +55,7 @@ pub struct Job {
 }
 
 /// Whether a post accepts comments now: it is open, and not too old if the site closes comments on old posts.
-pub fn takes_comments(post: &Post, settings: &Settings, now: NaiveDateTime) -> bool {
+pub fn accepts_comments(post: &Post, settings: &Settings, now: NaiveDateTime) -> bool {
     let days = settings.number("close_comments_days_old");
     let closes = settings.number("close_comments_for_old_posts") != 0 && days > 0 && post.post_type == "post";
     let is_old = closes
@@ -69,11 +67,11 @@ pub fn takes_comments(post: &Post, settings: &Settings, now: NaiveDateTime) -> b
 }
 
 /// Truncates to whole seconds, as timestamps are stored.
-pub fn whole_seconds(moment: NaiveDateTime) -> NaiveDateTime {
-    moment.with_nanosecond(0).unwrap_or(moment)
+pub fn truncate_to_seconds(time: NaiveDateTime) -> NaiveDateTime {
+    time.with_nanosecond(0).unwrap_or(time)
 }
 
-impl Job {
+impl SaveComment {
     /// Stores a new comment on a post and returns the row.
     ///
     /// # Errors
@@ -180,8 +178,8 @@ impl Job {
         }
         let non_empty = |text: &Option<String>| text.clone().filter(|t| !t.is_empty());
         let dates = match (non_empty(&d.date), non_empty(&d.date_gmt)) {
-            (Some(local), _) => self.settings.zone.pair(&local, false),
-            (None, Some(utc)) => self.settings.zone.pair(&utc, true),
+            (Some(local), _) => self.settings.zone.parse(&local, false),
+            (None, Some(utc)) => self.settings.zone.parse(&utc, true),
             (None, None) => None,
         };
         if let Some((local, utc)) = dates {
@@ -210,7 +208,7 @@ impl Job {
             may = author.is_some_and(|author| access.can(&author, "unfiltered_html"));
         }
         row.content = sanitize::comment(&self.settings, svc_text::trim(&row.content), !may);
-        row.author_url = sanitize::address(&row.author_url);
+        row.author_url = sanitize::author_url(&row.author_url);
         Ok(())
     }
 
@@ -235,7 +233,7 @@ impl Job {
             let stored = meta::load_one(tx, MetaKind::Comment, id.0)?;
             let changes = self.site.meta.changes("comment", "", &stored, values, &rights, &self.caller)?;
             drop(access);
-            crate::meta::store(tx, MetaKind::Comment, id.0, &changes)?;
+            registered_meta::store(tx, MetaKind::Comment, id.0, &changes)?;
         }
         Ok(comments::get(tx, id)?.ok_or_else(errors::not_found)?)
     }

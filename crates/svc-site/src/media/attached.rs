@@ -22,7 +22,7 @@ const UPLOADS: &str = "wp-content/uploads/";
 
 /// The files of an attachment, and the post that it is attached to.
 #[derive(Clone, Debug, Default)]
-pub struct Attached {
+pub struct AttachmentFiles {
     /// Path of the file relative to the uploads folder; empty if no file is stored.
     pub file: String,
     /// The stored metadata.
@@ -48,9 +48,9 @@ pub struct Parent {
     pub href: String,
 }
 
-impl Attached {
+impl AttachmentFiles {
     /// An attachment without a file.
-    pub const NONE: Attached = Attached {
+    pub const NONE: AttachmentFiles = AttachmentFiles {
         file: String::new(),
         details: None,
         alt: String::new(),
@@ -64,7 +64,7 @@ impl Attached {
         let read = |name: &str| meta.first(name).map(StoredText::json);
         let file = meta.text(FILE);
         let file = file.rfind(UPLOADS).map_or(file, |at| &file[at + UPLOADS.len()..]);
-        Attached {
+        AttachmentFiles {
             file: file.to_owned(),
             details: read(DETAILS).and_then(|v| if let Value::Object(map) = v { Some(map) } else { None }),
             alt: meta.text(ALT).to_owned(),
@@ -223,7 +223,13 @@ impl Attached {
     /// Renders the `img` element for a size, with `srcset`. Source: `wp_get_attachment_image`.
     ///
     /// `described_by` is the id of the element for `aria-describedby`.
-    pub fn element(&self, settings: &Settings, url: &str, size: &RegisteredSize, described_by: Option<&str>) -> String {
+    pub fn img_element(
+        &self,
+        settings: &Settings,
+        url: &str,
+        size: &RegisteredSize,
+        described_by: Option<&str>,
+    ) -> String {
         let (src, width, height) = self.sized_file(settings, url, size);
         let srcset = self.image(settings).srcset(&src, (width, height)).map_or_else(String::new, |set| {
             let sizes = svc_content::srcset::sizes(width);
@@ -239,7 +245,7 @@ impl Attached {
     }
 
     /// Whether a URL names one of the files.
-    pub fn names(&self, url: &str) -> bool {
+    pub fn has_url(&self, url: &str) -> bool {
         let mut files = vec![self.file.clone(), self.original()];
         let sizes = self.sizes().filter_map(|(_, size)| size.get("file")?.as_str());
         files.extend(sizes.map(|file| format!("{}{file}", self.folder())));
@@ -281,13 +287,13 @@ fn file_names(sizes: &Value) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn attached() -> Attached {
+    fn attached() -> AttachmentFiles {
         let details = json!({"width": 400, "height": 260, "file": "2024/03/a-scaled.png", "original_image": "a.png",
             "sizes": {"thumbnail": {"file": "a-150x150.png", "width": 150, "height": 150, "mime-type": "image/png"},
                       "x": {"file": "../../secret"}}});
         let stored = StoredText::of(details);
         let meta = [(FILE, StoredText::of("/srv/wp-content/uploads/2024/03/a-scaled.png")), (DETAILS, stored)];
-        Attached::new(&Meta(meta.into_iter().map(|(k, v)| (k.to_owned(), vec![v])).collect()))
+        AttachmentFiles::new(&Meta(meta.into_iter().map(|(k, v)| (k.to_owned(), vec![v])).collect()))
     }
 
     #[test]
@@ -302,7 +308,7 @@ mod tests {
             ("http://a.b/x2024/03/a.png", false),
             ("", false),
         ] {
-            assert_eq!(attached.names(url), expected, "{url}");
+            assert_eq!(attached.has_url(url), expected, "{url}");
         }
     }
 
@@ -311,10 +317,13 @@ mod tests {
         let size = |name: &str, width, height| RegisteredSize { name: name.to_owned(), width, height, crop: false };
         let sizes = [size("thumbnail", 150, 150), size("medium", 300, 300), size("large", 1024, 1024)];
         assert_eq!(attached().missing_sizes(&sizes, "image/png"), ["medium"]);
-        assert_eq!(Attached::default().missing_sizes(&sizes, "application/pdf"), ["thumbnail", "medium", "large"]);
-        assert!(Attached::default().missing_sizes(&sizes, "text/plain").is_empty());
-        assert!(Attached::default().missing_sizes(&sizes, "image/png").is_empty());
-        let unknown = Attached { file: "a.png".to_owned(), ..Attached::default() };
+        assert_eq!(
+            AttachmentFiles::default().missing_sizes(&sizes, "application/pdf"),
+            ["thumbnail", "medium", "large"]
+        );
+        assert!(AttachmentFiles::default().missing_sizes(&sizes, "text/plain").is_empty());
+        assert!(AttachmentFiles::default().missing_sizes(&sizes, "image/png").is_empty());
+        let unknown = AttachmentFiles { file: "a.png".to_owned(), ..AttachmentFiles::default() };
         assert_eq!(unknown.missing_sizes(&sizes, "image/png"), ["thumbnail", "medium", "large"]);
     }
 }

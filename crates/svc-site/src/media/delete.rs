@@ -3,7 +3,7 @@
 use svc_model::PostId;
 use svc_store::{MetaKind, StoredText, Tx, meta, options, posts};
 
-use crate::{Site, SiteResult, media::attached::Attached, menus::on_delete::delete_items_for_post};
+use crate::{Site, SiteResult, media::attached::AttachmentFiles, menus::on_delete::delete_items_for_post};
 
 /// Deletes files of uploads that were interrupted before their rows were stored. Failures are logged and retried at the
 /// next start.
@@ -20,8 +20,8 @@ pub async fn remove_interrupted_uploads(site: &Site) {
 ///
 /// # Errors
 /// Errors of the store.
-pub fn remove(tx: &mut Tx, id: PostId) -> SiteResult<Vec<String>> {
-    let files = Attached::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
+pub fn delete_attachment(tx: &mut Tx, id: PostId) -> SiteResult<Vec<String>> {
+    let files = AttachmentFiles::new(&meta::load_one(tx, MetaKind::Post, id.0)?).files();
     meta::delete_everywhere(tx, MetaKind::Post, "_thumbnail_id", Some(&StoredText::of(id.0)))?;
     delete_items_for_post(tx, id)?;
     reset_site_logo(tx, id)?;

@@ -5,7 +5,7 @@ use svc_media::RegisteredSize;
 use crate::{Settings, Site};
 
 /// Maximum width and height in pixels; larger images are scaled down.
-pub const LARGEST: u32 = 2560;
+pub const MAX_DIMENSION: u32 = 2560;
 
 /// Sizes of the preview of a document's first page.
 pub(crate) const OF_DOCUMENTS: [&str; 3] = ["thumbnail", "medium", "large"];
@@ -38,7 +38,7 @@ pub fn named(site: &Site, settings: &Settings, name: &str) -> Option<RegisteredS
 }
 
 /// Sorts sizes in the order in which they are generated.
-pub fn in_order(mut sizes: Vec<RegisteredSize>) -> Vec<RegisteredSize> {
+pub fn in_generation_order(mut sizes: Vec<RegisteredSize>) -> Vec<RegisteredSize> {
     sizes.sort_by_key(|size| {
         GENERATED_FIRST.iter().position(|name| *name == size.name).unwrap_or(GENERATED_FIRST.len())
     });

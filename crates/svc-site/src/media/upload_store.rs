@@ -15,21 +15,28 @@ use crate::{
     blocking::run_blocking,
     errors::media as errors,
     media::{
-        attached::{Attached, DETAILS, FILE},
+        attached::{AttachmentFiles, DETAILS, FILE},
         av_metadata, sizes,
     },
-    posts::draft::NewFile,
 };
 
-/// Maximum number of images processed at a time; each may take several hundred megabytes of memory.
-pub(crate) const IMAGES_AT_A_TIME: usize = 2;
+/// The stored file of a new attachment.
+#[derive(Clone, Debug)]
+pub struct NewFile {
+    /// The file's media type.
+    pub mime_type: String,
+    /// The file's URL when it was stored.
+    pub url: String,
+    /// The file's path and metadata, as meta.
+    pub meta: Vec<(&'static str, svc_store::StoredText)>,
+}
 
 /// A stored file.
 pub struct StoredUpload {
     /// Data for the attachment's post.
     pub file: NewFile,
     /// Metadata embedded in the file.
-    pub told: ImageMeta,
+    pub embedded: ImageMeta,
     /// Alt text from the image's metadata.
     pub alt: String,
     /// Cover image embedded in an audio file.
@@ -56,7 +63,7 @@ impl WrittenFiles {
     }
 
     /// Marks the files as referenced by a row.
-    pub fn done(self) {
+    pub fn commit(self) {
         self.pending.done();
     }
 
@@ -141,7 +148,7 @@ fn sibling_name(path: &str, mark: &str) -> String {
 }
 
 /// Metadata in its stored form.
-pub fn stored(details: Map<String, Value>) -> StoredText {
+pub fn stored_details(details: Map<String, Value>) -> StoredText {
     StoredText::of(Value::Object(details))
 }
 
@@ -151,7 +158,6 @@ impl UploadStore<'_> {
     ///
     /// # Errors
     /// Errors of the storage.
-    /// Those of the storage.
     pub async fn store(
         &self,
         folder: &str,
@@ -171,14 +177,8 @@ impl UploadStore<'_> {
         match done.await {
             Ok(FileDetails { attached_path, details, embedded, alt, cover }) => {
                 let url = format!("{}/{path}", self.settings.uploads_url());
-                let meta = vec![(FILE, StoredText::of(attached_path)), (DETAILS, stored(details))];
-                Ok(StoredUpload {
-                    file: NewFile { mime_type: kind.mime, url, meta },
-                    told: embedded,
-                    alt,
-                    cover,
-                    written,
-                })
+                let meta = vec![(FILE, StoredText::of(attached_path)), (DETAILS, stored_details(details))];
+                Ok(StoredUpload { file: NewFile { mime_type: kind.mime, url, meta }, embedded, alt, cover, written })
             }
             Err(error) => {
                 written.delete(self.site).await;
@@ -204,7 +204,8 @@ impl UploadStore<'_> {
             let alts = if dimensions.is_some() { svc_media::alt_texts(&file) } else { Vec::new() };
             (file.size(), dimensions, svc_media::image_meta(&file, &kind), alts, svc_media::av_metadata(&file, &kind))
         })
-        .await?;
+        .await
+        .map_err(|e| errors::storage(&e))?;
         let size = size.map_err(|e| errors::storage(&e))?;
         let (found, alt) = (sanitized(found), alt_in(&alts, self.settings.option("WPLANG")));
         let mut details = Map::new();
@@ -251,7 +252,11 @@ impl UploadStore<'_> {
     ///
     /// # Errors
     /// Errors of the storage.
-    pub async fn complete(&self, attached: &Attached, mime: &str) -> Result<Map<String, Value>, Error> {
+    pub async fn generate_missing_sizes(
+        &self,
+        attached: &AttachmentFiles,
+        mime: &str,
+    ) -> Result<Map<String, Value>, Error> {
         let names = attached.missing_sizes(&sizes::all(self.site, self.settings), mime);
         let mut details = Map::new();
         let Some(format) = Format::of_mime(mime).filter(|_| !names.is_empty()) else { return Ok(details) };
@@ -263,7 +268,9 @@ impl UploadStore<'_> {
         };
         let image_sizes = ImageSizes { store: self, path: &path, mime, format };
         let (file, kind) = (blob.clone(), mime.to_owned());
-        let orientation = run_blocking(move || svc_media::image_meta(&file, &kind).orientation).await?;
+        let orientation = run_blocking(move || svc_media::image_meta(&file, &kind).orientation)
+            .await
+            .map_err(|e| errors::storage(&e))?;
         if let Some(image) = image_sizes.open(&blob, orientation).await? {
             let wanted = sizes::all(self.site, self.settings).into_iter().filter(|s| names.contains(&s.name)).collect();
             // The names derive from the attachment's file: if the metadata is not stored, the files are overwritten
@@ -300,7 +307,7 @@ impl ImageSizes<'_> {
         let (file, format) = (blob.clone(), self.format);
         // Decoding continues after the client disconnects, so it owns the permit.
         let decode = move || (DecodedImage::decode(&file, format).map(|p| p.oriented(orientation)), permit);
-        let (image, permit) = run_blocking(decode).await?;
+        let (image, permit) = run_blocking(decode).await.map_err(|e| errors::storage(&e))?;
         match image {
             Ok(image) => Ok(Some(OpenImage { image: Arc::new(image), _permit: permit })),
             Err(error) => {
@@ -319,7 +326,8 @@ impl ImageSizes<'_> {
             }
             image.scaled(&fit)?.encode(format, quality)
         })
-        .await?;
+        .await
+        .map_err(|e| errors::storage(&e))?;
         match bytes {
             Ok(bytes) => {
                 let size = bytes.len() as u64;
@@ -344,11 +352,11 @@ impl ImageSizes<'_> {
     ) -> Result<Option<String>, Error> {
         let (width, height) = image.image.size();
         let mark = match orientation {
-            _ if width.max(height) > sizes::LARGEST => "scaled",
+            _ if width.max(height) > sizes::MAX_DIMENSION => "scaled",
             2..=8 => "rotated",
             _ => return Ok(None),
         };
-        let (w, h) = constrain((width, height), (sizes::LARGEST, sizes::LARGEST));
+        let (w, h) = constrain((width, height), (sizes::MAX_DIMENSION, sizes::MAX_DIMENSION));
         let scaled_path = sibling_name(self.path, mark);
         let fit = Fit { x: 0, y: 0, part_width: width, part_height: height, width: w, height: h };
         written.add(&scaled_path)?;
@@ -380,7 +388,7 @@ impl ImageSizes<'_> {
     ) -> Result<(), Error> {
         let mut made: HashMap<String, (Fit, u64)> = HashMap::new();
         let mut sizes = Map::new();
-        for size in sizes::in_order(wanted) {
+        for size in sizes::in_generation_order(wanted) {
             let Some(fit) = fit(image.image.size(), &size) else { continue };
             let path = sibling_name(self.path, &format!("{}x{}", fit.width, fit.height));
             // Two sizes may result in the same file.

@@ -11,34 +11,8 @@ use svc_store::{
 
 use crate::{
     Settings, Site, SiteResult,
-    menus::target::{self, Pointer, Target},
+    menus::target::{self, Target, TargetKind, TargetRef},
 };
-
-/// Kind of a menu item's target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// A term.
-    Taxonomy,
-    /// A post.
-    PostType,
-    /// The archive of a post type.
-    Archive,
-    /// A URL.
-    #[default]
-    Custom,
-}
-
-impl Kind {
-    /// The kind with this name. Kinds registered by plugins are treated as URLs.
-    pub fn of(name: &str) -> Self {
-        KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).unwrap_or_default()
-    }
-
-    /// The kind's name.
-    pub fn name(self) -> &'static str {
-        KINDS.iter().find(|(_, kind)| *kind == self).map_or("custom", |(name, _)| name)
-    }
-}
 
 /// A menu item with all data that its fields need.
 pub struct NavItem {
@@ -62,9 +36,19 @@ impl NavItem {
         svc_php::numeric::text_to_int(self.text(key))
     }
 
+    /// The stored reference to the target.
+    pub fn target_ref(&self) -> TargetRef {
+        TargetRef {
+            kind: self.kind(),
+            object: self.text("_menu_item_object").to_owned(),
+            object_id: self.object_id(),
+            url: self.text("_menu_item_url").to_owned(),
+        }
+    }
+
     /// Kind of the item's target.
-    pub fn kind(&self) -> Kind {
-        Kind::of(self.text("_menu_item_type"))
+    pub fn kind(&self) -> TargetKind {
+        TargetKind::of(self.text("_menu_item_type"))
     }
 
     /// The stored title, or the title of the target.
@@ -115,8 +99,8 @@ pub fn items(db: &mut Db, site: &Site, settings: &Settings, rows: Vec<Post>) -> 
             target: target::Target::default(),
         })
         .collect();
-    let pointers: Vec<Pointer> = items.iter().map(Pointer::of).collect();
-    for (item, target) in items.iter_mut().zip(target::load(db, site, settings, &pointers)?) {
+    let target_refs: Vec<TargetRef> = items.iter().map(NavItem::target_ref).collect();
+    for (item, target) in items.iter_mut().zip(target::load(db, site, settings, &target_refs)?) {
         item.target = target;
     }
     Ok(items)
@@ -139,11 +123,3 @@ pub const MENU: &str = "nav_menu";
 
 /// The type of posts that are items of menus.
 pub const ITEM: &str = "nav_menu_item";
-
-/// Kinds by their names in the REST API and in stored meta.
-pub const KINDS: [(&str, Kind); 4] = [
-    ("taxonomy", Kind::Taxonomy),
-    ("post_type", Kind::PostType),
-    ("post_type_archive", Kind::Archive),
-    ("custom", Kind::Custom),
-];

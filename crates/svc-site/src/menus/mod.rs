@@ -1,6 +1,5 @@
 //! Menus and their items.
 
-pub mod assignments;
 pub mod item;
 pub mod on_delete;
 pub(crate) mod on_publish;

@@ -11,9 +11,9 @@ use svc_store::{
 use crate::{
     Settings, SiteResult,
     menus::{
-        item::{ITEM, Kind, MENU, items_of},
+        item::{ITEM, MENU, items_of},
         save,
-        target::Pointer,
+        target::{TargetKind, TargetRef},
     },
 };
 
@@ -26,7 +26,7 @@ pub(crate) fn add_published_page(tx: &mut Tx, settings: &Settings, page: &Post, 
     if page.post_type != "page" || !page.parent.is_none() {
         return Ok(());
     }
-    for menu in settings.menu_assignments().with_new_pages() {
+    for menu in settings.menu_assignments().auto_add_menus() {
         if terms::get(tx, *menu, Some(MENU))?.is_none() {
             continue;
         }
@@ -42,9 +42,17 @@ pub(crate) fn add_published_page(tx: &mut Tx, settings: &Settings, page: &Post, 
         let last_position: i64 =
             posts::get_many(tx, &items)?.iter().map(|item| item.menu_order).max().unwrap_or_default();
         let id = insert(tx, settings, page, last_position + 1, now)?;
-        let pointer =
-            Pointer { kind: Kind::PostType, object: page.post_type.clone(), object_id: page.id.0, url: String::new() };
-        save::keep(tx, id, &save::Wanted { pointer, classes: vec![String::new()], ..save::Wanted::default() })?;
+        let target_ref = TargetRef {
+            kind: TargetKind::PostType,
+            object: page.post_type.clone(),
+            object_id: page.id.0,
+            url: String::new(),
+        };
+        save::store_meta(
+            tx,
+            id,
+            &save::ItemMeta { target_ref, classes: vec![String::new()], ..save::ItemMeta::default() },
+        )?;
         terms::set_object_terms(tx, id, MENU, &[*menu])?;
     }
     Ok(())

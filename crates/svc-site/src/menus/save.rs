@@ -9,7 +9,7 @@ use svc_store::{
 
 use crate::{
     SiteResult,
-    menus::{item::Kind, target::Pointer},
+    menus::target::{TargetKind, TargetRef},
 };
 
 /// Meta key: timestamp since when an item has been in no menu, for later clean-up.
@@ -17,11 +17,11 @@ pub const ORPHANED: &str = "_menu_item_orphaned";
 
 /// The new values of an item's meta.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct ItemMeta {
     /// Title.
     pub title: String,
     /// Target of the link.
-    pub pointer: Pointer,
+    pub target_ref: TargetRef,
     /// Id of the parent item; zero for none.
     pub parent: i64,
     /// The `target` attribute of the link.
@@ -33,20 +33,20 @@ pub struct Wanted {
 }
 
 /// Stores the target and the link attributes of an item.
-pub fn keep(tx: &mut Tx, id: PostId, wanted: &Wanted) -> SiteResult<()> {
-    let pointer = &wanted.pointer;
+pub fn store_meta(tx: &mut Tx, id: PostId, item: &ItemMeta) -> SiteResult<()> {
+    let target_ref = &item.target_ref;
     // The object id of a custom link is its own id.
-    let object_id = if pointer.kind == Kind::Custom { id.0 } else { pointer.object_id };
-    let classes = Php::Array(wanted.classes.iter().map(|class| Php::from(class.as_str())).collect());
+    let object_id = if target_ref.kind == TargetKind::Custom { id.0 } else { target_ref.object_id };
+    let classes = Php::Array(item.classes.iter().map(|class| Php::from(class.as_str())).collect());
     for (key, value) in [
-        ("_menu_item_type", StoredText::of(pointer.kind.name())),
-        ("_menu_item_menu_item_parent", StoredText::of(wanted.parent)),
+        ("_menu_item_type", StoredText::of(target_ref.kind.name())),
+        ("_menu_item_menu_item_parent", StoredText::of(item.parent)),
         ("_menu_item_object_id", StoredText::of(object_id)),
-        ("_menu_item_object", StoredText::of(&pointer.object)),
-        ("_menu_item_target", StoredText::of(&wanted.link_target)),
+        ("_menu_item_object", StoredText::of(&target_ref.object)),
+        ("_menu_item_target", StoredText::of(&item.link_target)),
         ("_menu_item_classes", StoredText::of(classes)),
-        ("_menu_item_xfn", StoredText::of(&wanted.xfn)),
-        ("_menu_item_url", StoredText::of(&pointer.url)),
+        ("_menu_item_xfn", StoredText::of(&item.xfn)),
+        ("_menu_item_url", StoredText::of(&target_ref.url)),
     ] {
         meta::update(tx, MetaKind::Post, id.0, key, &value)?;
     }

@@ -5,12 +5,41 @@ use std::collections::{HashMap, HashSet};
 use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_store::{Db, posts, terms};
 
-use crate::{
-    Settings, Site, SiteResult,
-    menus::item::{Kind, NavItem},
-    permalinks,
-    terms::paths::slug_paths,
-};
+use crate::{Settings, Site, SiteResult, permalinks, terms::paths::slug_paths};
+
+/// Kinds by their names in the REST API and in stored meta.
+pub const KINDS: [(&str, TargetKind); 4] = [
+    ("taxonomy", TargetKind::Taxonomy),
+    ("post_type", TargetKind::PostType),
+    ("post_type_archive", TargetKind::Archive),
+    ("custom", TargetKind::Custom),
+];
+
+/// Kind of a menu item's target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A term.
+    Taxonomy,
+    /// A post.
+    PostType,
+    /// The archive of a post type.
+    Archive,
+    /// A URL.
+    #[default]
+    Custom,
+}
+
+impl TargetKind {
+    /// The kind with this name. Kinds registered by plugins are treated as URLs.
+    pub fn of(name: &str) -> Self {
+        KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).unwrap_or_default()
+    }
+
+    /// The kind's name.
+    pub fn name(self) -> &'static str {
+        KINDS.iter().find(|(_, kind)| *kind == self).map_or("custom", |(name, _)| name)
+    }
+}
 
 /// The target of a menu item, as the item's fields show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,9 +60,9 @@ pub struct Target {
 
 /// The stored reference of a menu item to its target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pointer {
+pub struct TargetRef {
     /// Kind of the target.
-    pub kind: Kind,
+    pub kind: TargetKind,
     /// Post type or taxonomy of the target.
     pub object: String,
     /// Id of the target.
@@ -51,21 +80,21 @@ struct Objects {
     paths: HashMap<TermId, Vec<String>>,
 }
 
-/// Loads the targets in the order of the pointers, in a fixed number of queries.
-pub fn load(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) -> SiteResult<Vec<Target>> {
-    let objects = objects(db, site, settings, pointers)?;
-    Ok(pointers.iter().map(|pointer| target(site, settings, pointer, &objects)).collect())
+/// Loads the targets in the order of the references, in a fixed number of queries.
+pub fn load(db: &mut Db, site: &Site, settings: &Settings, target_refs: &[TargetRef]) -> SiteResult<Vec<Target>> {
+    let objects = objects(db, site, settings, target_refs)?;
+    Ok(target_refs.iter().map(|target_ref| target(site, settings, target_ref, &objects)).collect())
 }
 
-fn objects(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) -> SiteResult<Objects> {
-    let numbers = |kind: Kind| -> Vec<i64> {
+fn objects(db: &mut Db, site: &Site, settings: &Settings, target_refs: &[TargetRef]) -> SiteResult<Objects> {
+    let numbers = |kind: TargetKind| -> Vec<i64> {
         let wanted: HashSet<i64> =
-            pointers.iter().filter(|p| p.kind == kind && p.object_id > 0).map(|p| p.object_id).collect();
+            target_refs.iter().filter(|p| p.kind == kind && p.object_id > 0).map(|p| p.object_id).collect();
         wanted.into_iter().collect()
     };
     let mut objects = Objects::default();
-    let mut wanted: Vec<PostId> = numbers(Kind::PostType).into_iter().map(PostId).collect();
-    if pointers.iter().any(|p| p.kind == Kind::Archive && p.object == "post") {
+    let mut wanted: Vec<PostId> = numbers(TargetKind::PostType).into_iter().map(PostId).collect();
+    if target_refs.iter().any(|p| p.kind == TargetKind::Archive && p.object == "post") {
         wanted.extend(page_of_posts(settings));
     }
     if !wanted.is_empty() {
@@ -73,7 +102,7 @@ fn objects(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) 
         objects.permalinks = permalinks::of_posts(db, site, settings, &rows)?;
         objects.posts = rows.into_iter().map(|post| (post.id, post)).collect();
     }
-    let wanted: Vec<TermId> = numbers(Kind::Taxonomy).into_iter().map(TermId).collect();
+    let wanted: Vec<TermId> = numbers(TargetKind::Taxonomy).into_iter().map(TermId).collect();
     if !wanted.is_empty() {
         let rows = terms::get_many(db, &wanted)?;
         for taxonomy in site.taxonomies.iter().filter(|t| t.rewrite_hierarchical) {
@@ -87,27 +116,29 @@ fn objects(db: &mut Db, site: &Site, settings: &Settings, pointers: &[Pointer]) 
     Ok(objects)
 }
 
-fn target(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
-    match pointer.kind {
-        Kind::Custom => Target { label: "Custom Link".to_owned(), url: Some(pointer.url.clone()), ..Target::default() },
-        Kind::PostType => post(site, pointer, objects),
-        Kind::Taxonomy => term(site, settings, pointer, objects),
-        Kind::Archive => archive(site, settings, pointer, objects),
+fn target(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> Target {
+    match target_ref.kind {
+        TargetKind::Custom => {
+            Target { label: "Custom Link".to_owned(), url: Some(target_ref.url.clone()), ..Target::default() }
+        }
+        TargetKind::PostType => post(site, target_ref, objects),
+        TargetKind::Taxonomy => term(site, settings, target_ref, objects),
+        TargetKind::Archive => archive(site, settings, target_ref, objects),
     }
 }
 
 /// The title of an untitled target.
-fn untitled(pointer: &Pointer) -> String {
-    format!("#{} (no title)", pointer.object_id)
+fn untitled(target_ref: &TargetRef) -> String {
+    format!("#{} (no title)", target_ref.object_id)
 }
 
-fn post(site: &Site, pointer: &Pointer, objects: &Objects) -> Target {
-    let kind = site.types.get(&pointer.object);
-    let found = objects.posts.get(&PostId(pointer.object_id));
-    let route = found.map(|post| permalinks::route(site, post));
+fn post(site: &Site, target_ref: &TargetRef, objects: &Objects) -> Target {
+    let kind = site.types.get(&target_ref.object);
+    let found = objects.posts.get(&PostId(target_ref.object_id));
+    let route = found.map(|post| permalinks::rest_route(site, post));
     Target {
-        label: kind.map_or_else(|| pointer.object.clone(), |kind| kind.singular_label.clone()),
-        title: found.map(|p| p.title.clone()).filter(|t| !t.is_empty()).unwrap_or_else(|| untitled(pointer)),
+        label: kind.map_or_else(|| target_ref.object.clone(), |kind| kind.singular_label.clone()),
+        title: found.map(|p| p.title.clone()).filter(|t| !t.is_empty()).unwrap_or_else(|| untitled(target_ref)),
         url: Some(found.and_then(|p| objects.permalinks.get(&p.id).cloned()).unwrap_or_default()),
         invalid: kind.is_none() || found.is_none_or(|p| p.status == "trash"),
         route: route.unwrap_or_default(),
@@ -115,9 +146,9 @@ fn post(site: &Site, pointer: &Pointer, objects: &Objects) -> Target {
     }
 }
 
-fn term(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
-    let taxonomy = site.taxonomies.get(&pointer.object);
-    let found = objects.terms.get(&(TermId(pointer.object_id), pointer.object.clone())).zip(taxonomy);
+fn term(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> Target {
+    let taxonomy = site.taxonomies.get(&target_ref.object);
+    let found = objects.terms.get(&(TermId(target_ref.object_id), target_ref.object.clone())).zip(taxonomy);
     let url = found.map(|(term, taxonomy)| {
         let path =
             objects.paths.get(&term.id).and_then(|path| path.split_last()).map_or(&[][..], |(_, ancestors)| ancestors);
@@ -126,7 +157,7 @@ fn term(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) 
     });
     // The term with this id in any taxonomy.
     let by_id = || {
-        let others = site.taxonomies.iter().map(|t| (TermId(pointer.object_id), t.name.clone()));
+        let others = site.taxonomies.iter().map(|t| (TermId(target_ref.object_id), t.name.clone()));
         others.filter_map(|key| objects.terms.get(&key)).min_by_key(|term| term.taxonomy_id)
     };
     let in_any_taxonomy = found.map(|(term, _)| term).or_else(by_id);
@@ -135,8 +166,8 @@ fn term(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) 
         Some(format!("{}/{}", site.route_of_taxonomy(taxonomy), term.id))
     });
     Target {
-        label: taxonomy.map_or_else(|| pointer.object.clone(), |t| t.singular_label.clone()),
-        title: found.map_or_else(|| untitled(pointer), |(term, _)| term.name.clone()),
+        label: taxonomy.map_or_else(|| target_ref.object.clone(), |t| t.singular_label.clone()),
+        title: found.map_or_else(|| untitled(target_ref), |(term, _)| term.name.clone()),
         url: Some(url.unwrap_or_default()),
         invalid: found.is_none(),
         route: route.unwrap_or_default(),
@@ -150,31 +181,19 @@ fn page_of_posts(settings: &Settings) -> Option<PostId> {
     (settings.option("show_on_front") == "page" && !page.is_none()).then_some(page)
 }
 
-fn archive(site: &Site, settings: &Settings, pointer: &Pointer, objects: &Objects) -> Target {
-    let kind = site.types.get(&pointer.object);
+fn archive(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> Target {
+    let kind = site.types.get(&target_ref.object);
     let of_posts = || match page_of_posts(settings) {
         Some(page) => objects.permalinks.get(&page).cloned(),
         None => Some(settings.urls.site.home_url("")),
     };
-    let address = |kind: &PostType| if kind.name == "post" { of_posts() } else { settings.urls.archive(kind) };
+    let url = |kind: &PostType| if kind.name == "post" { of_posts() } else { settings.urls.archive(kind) };
     let title = kind.map(|kind| kind.labels.get("archives").unwrap_or(&kind.label).clone());
     Target {
         label: "Post Type Archive".to_owned(),
         title: title.unwrap_or_default(),
-        url: kind.map_or_else(|| Some(String::new()), address),
+        url: kind.map_or_else(|| Some(String::new()), url),
         invalid: kind.is_none(),
         ..Target::default()
-    }
-}
-
-impl Pointer {
-    /// Reads the pointer from an item's stored meta.
-    pub fn of(item: &NavItem) -> Self {
-        Pointer {
-            kind: item.kind(),
-            object: item.text("_menu_item_object").to_owned(),
-            object_id: item.object_id(),
-            url: item.text("_menu_item_url").to_owned(),
-        }
     }
 }

@@ -5,10 +5,10 @@ use svc_store::{StoredText, Tx, options, posts};
 
 use crate::{
     Site, SiteResult,
-    media::delete::remove as remove_attachment,
+    media::delete::delete_attachment,
     menus::on_delete::delete_items_for_post,
     posts::{save::set_sticky, slugs},
-    revisions::revise,
+    revisions::store_revision,
 };
 
 /// Trashes a post or page. Posts of other types, and posts in the trash, are deleted permanently.
@@ -18,21 +18,21 @@ use crate::{
 ///
 /// # Errors
 /// Errors of the store.
-pub fn remove(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<Vec<String>> {
+pub fn trash_or_delete(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<Vec<String>> {
     let Some(post) = posts::get(tx, id)? else { return Ok(Vec::new()) };
     if post.post_type == "attachment" {
-        return remove_attachment(tx, id);
+        return delete_attachment(tx, id);
     }
     if matches!(post.post_type.as_str(), "post" | "page") && post.status != "trash" {
         trash(tx, site, id, by)?;
         return Ok(Vec::new());
     }
-    erase(tx, id)?;
+    delete_permanently(tx, id)?;
     Ok(Vec::new())
 }
 
 /// Permanently deletes a post that is not an attachment, with everything that links to it, and returns it.
-pub fn erase(tx: &mut Tx, id: PostId) -> SiteResult<Option<Post>> {
+pub fn delete_permanently(tx: &mut Tx, id: PostId) -> SiteResult<Option<Post>> {
     reset_settings(tx, id)?;
     delete_items_for_post(tx, id)?;
     Ok(posts::delete(tx, id)?)
@@ -66,5 +66,5 @@ pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<()>
         row.slug = slug;
         posts::update(tx, &row)?;
     }
-    revise(tx, site, post_type, &row, by)
+    store_revision(tx, site, post_type, &row, by)
 }

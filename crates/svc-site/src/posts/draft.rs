@@ -3,16 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-/// The stored file of a new attachment.
-#[derive(Clone, Debug)]
-pub struct NewFile {
-    /// The file's media type.
-    pub mime_type: String,
-    /// The file's URL when it was stored.
-    pub url: String,
-    /// The file's path and metadata, as meta.
-    pub meta: Vec<(&'static str, svc_store::StoredText)>,
-}
+use crate::media::upload_store::NewFile;
 
 /// The fields that a request sets; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default)]

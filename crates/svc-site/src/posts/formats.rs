@@ -14,14 +14,14 @@ pub const FORMAT: &str = "post_format";
 
 /// The value of `include` for `sticky=true`: the sticky posts that are included, in their order, or 0 (the id of no
 /// post) if there are none. It takes precedence over `exclude`.
-pub fn only_sticky(sticky: &[PostId], include: &[PostId]) -> Vec<PostId> {
+pub fn sticky_include(sticky: &[PostId], include: &[PostId]) -> Vec<PostId> {
     let mut ids = sticky.to_vec();
     ids.retain(|id| include.is_empty() || include.contains(id));
     if ids.is_empty() { vec![PostId(0)] } else { ids }
 }
 
 /// A filter by formats. Formats are terms named `post-format-NAME`; posts with the format `standard` have none of them.
-pub fn of_formats(db: &mut Db, formats: &[String]) -> SiteResult<Clauses<TaxClause>> {
+pub fn format_clauses(db: &mut Db, formats: &[String]) -> SiteResult<Clauses<TaxClause>> {
     let query = TermQuery::default().taxonomies(vec![FORMAT.to_owned()]);
     let known = terms::query(db, &query)?.ids;
     let known = terms::get_many(db, &known)?;

@@ -13,7 +13,7 @@ pub(crate) fn is_floating(status: &str) -> bool {
 }
 
 /// The author of a change and its time.
-pub struct Writer {
+pub struct ChangeAuthor {
     /// The caller.
     pub id: UserId,
     /// Whether the caller may use any HTML.
@@ -35,7 +35,7 @@ pub fn apply(
     draft: &PostDraft,
     post_type: &PostType,
     settings: &Settings,
-    writer: &Writer,
+    writer: &ChangeAuthor,
 ) -> Result<Post, Error> {
     let mut post = existing.cloned().unwrap_or_else(|| blank(post_type, settings, writer));
     let was = existing.map(|p| p.status.clone());
@@ -95,12 +95,12 @@ pub fn apply(
 }
 
 /// Whether a draft changes the status to one that requires the permission to publish.
-pub(crate) fn refuses_status(draft: &PostDraft, was: Option<&str>, writer: &Writer) -> bool {
+pub(crate) fn refuses_status(draft: &PostDraft, was: Option<&str>, writer: &ChangeAuthor) -> bool {
     let status = draft.status.as_deref().filter(|status| Some(*status) != was);
     matches!(status, Some("private" | "publish" | "future")) && !writer.publishes
 }
 
-fn blank(post_type: &PostType, settings: &Settings, writer: &Writer) -> Post {
+fn blank(post_type: &PostType, settings: &Settings, writer: &ChangeAuthor) -> Post {
     let open = |by_default: &str, feature: &str| {
         if post_type.name != "page" && post_type.supports(feature) { by_default } else { "closed" }.to_owned()
     };
@@ -114,7 +114,7 @@ fn blank(post_type: &PostType, settings: &Settings, writer: &Writer) -> Post {
     }
 }
 
-fn texts(post: &mut Post, draft: &PostDraft, writer: &Writer) {
+fn texts(post: &mut Post, draft: &PostDraft, writer: &ChangeAuthor) {
     let filtered = !writer.unfiltered_html;
     // Users who may not use any HTML also filter other users' texts when they save a post.
     let save = |stored: &mut String, new: &Option<String>, clean: fn(&str, bool) -> String| match new {
@@ -165,11 +165,11 @@ fn dates(post: &mut Post, existing: Option<&Post>, draft: &PostDraft, settings: 
         }
         // An unchanged date is ignored, because its local time may be ambiguous.
         (Some(Some(text)), _) => {
-            let dates = settings.zone.pair(text, false).filter(|(local, _)| post.date != Some(*local));
+            let dates = settings.zone.parse(text, false).filter(|(local, _)| post.date != Some(*local));
             dated = set_dates(post, dates);
         }
         (_, Some(Some(text))) => {
-            let dates = settings.zone.pair(text, true).filter(|(_, utc)| post.date_gmt != Some(*utc));
+            let dates = settings.zone.parse(text, true).filter(|(_, utc)| post.date_gmt != Some(*utc));
             dated = set_dates(post, dates);
         }
         (None, None) => {}
@@ -208,7 +208,7 @@ fn set_dates(post: &mut Post, pair: Option<(NaiveDateTime, NaiveDateTime)>) -> b
 
 /// The draft's slug, or one generated from the title if the post needs a slug. A contributor's pending post gets none
 /// until it is published.
-fn slug(post: &mut Post, draft: &PostDraft, writer: &Writer) {
+fn slug(post: &mut Post, draft: &PostDraft, writer: &ChangeAuthor) {
     if let Some(slug) = &draft.slug {
         post.slug = svc_text::sanitize_title(slug);
     }

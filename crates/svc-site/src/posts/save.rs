@@ -15,14 +15,14 @@ use svc_store::{
 
 use crate::{
     Access, Settings, Site, SiteResult,
-    block_types::{content_to_store, is_edited, remember},
     errors::posts as errors,
+    hooked_blocks::{applies_to, content_to_store, store_ignored_hooks},
     media::attached::ALT,
     menus::on_publish::add_published_page,
-    meta::MetaRights,
     permalinks::{PermalinkParts, category_paths},
     posts::{draft::PostDraft, old_slugs, rules, slugs},
-    revisions::revise,
+    registries::meta::{self as registered_meta, MetaRights},
+    revisions::store_revision,
 };
 
 /// Maximum length of the password column, in characters.
@@ -32,12 +32,12 @@ pub(crate) const MAX_PASSWORD: usize = 255;
 pub const MAX_TEXT: usize = 65_535;
 
 /// Everything that the transaction needs, so that it can be retried.
-pub struct Job {
+pub struct SavePost {
     site: Arc<Site>,
     settings: Arc<Settings>,
     post_type: Arc<PostType>,
     draft: PostDraft,
-    writer: rules::Writer,
+    writer: rules::ChangeAuthor,
     caller: Caller,
     existing: Option<PostId>,
     /// Whether a revision is stored.
@@ -46,7 +46,7 @@ pub struct Job {
     ignored_hooks: Vec<String>,
 }
 
-impl Job {
+impl SavePost {
     /// Prepares a draft for the transaction.
     pub fn new(
         site: &Arc<Site>,
@@ -60,13 +60,13 @@ impl Job {
         let [unfiltered_html, publishes] =
             ["unfiltered_html", &post_type.caps.publish_posts].map(|cap| access.can(&caller, cap));
         let mut ignored_hooks = Vec::new();
-        if let Some(content) = draft.content.as_mut().filter(|_| existing.is_some() && is_edited(&post_type.name)) {
+        if let Some(content) = draft.content.as_mut().filter(|_| existing.is_some() && applies_to(&post_type.name)) {
             let stored = content_to_store(site, &settings, &post_type.name, content);
             (*content, ignored_hooks) = (stored.content, stored.names);
         }
-        Job {
+        SavePost {
             ignored_hooks,
-            writer: rules::Writer { id: caller.id, unfiltered_html, publishes, now: site.now() },
+            writer: rules::ChangeAuthor { id: caller.id, unfiltered_html, publishes, now: site.now() },
             site: Arc::clone(site),
             post_type: Arc::clone(post_type),
             existing,
@@ -89,7 +89,7 @@ impl Job {
 
     /// Stores no revision.
     pub fn without_revision(self) -> Self {
-        Job { revises: false, ..self }
+        SavePost { revises: false, ..self }
     }
 
     /// Stores the draft and returns the post's id. All changes are part of the transaction.
@@ -100,7 +100,7 @@ impl Job {
         };
         self.check_references(tx)?;
         let mut row = rules::apply(existing.as_ref(), &self.draft, &self.post_type, &self.settings, &self.writer)?;
-        if self.draft.parent.is_some() && would_loop(tx, &row)? {
+        if self.draft.parent.is_some() && is_own_ancestor(tx, &row)? {
             row.parent = PostId(0);
         }
         if let Some(before) = &existing
@@ -129,7 +129,7 @@ impl Job {
         }
         self.store_fields(tx, &row)?;
         if self.revises {
-            revise(tx, &self.site, &self.post_type, &row, self.caller.id)?;
+            store_revision(tx, &self.site, &self.post_type, &row, self.caller.id)?;
         }
         let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
         if !was_public && row.status == "publish" {
@@ -184,10 +184,10 @@ impl Job {
     fn permalink(&self, tx: &mut Tx, row: &Post) -> SiteResult<String> {
         let mut parts = PermalinkParts::default();
         let urls = &self.settings.urls;
-        if row.post_type == "post" && urls.names_author() {
+        if row.post_type == "post" && urls.uses_author() {
             parts.author = users::get(tx, row.author)?.map(|u| u.nicename).unwrap_or_default();
         }
-        if row.post_type == "post" && urls.names_category() {
+        if row.post_type == "post" && urls.uses_category() {
             let terms = terms::of_objects(tx, &[row.id])?.remove(&row.id).unwrap_or_default();
             let first = terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id);
             parts.category = category_paths(tx, first.into_iter())?.into_values().next().unwrap_or_default();
@@ -226,14 +226,14 @@ impl Job {
     /// Stores everything that is not part of the row.
     fn store_fields(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
         let (draft, id) = (&self.draft, row.id);
-        remember(tx, id, &self.ignored_hooks)?;
+        store_ignored_hooks(tx, id, &self.ignored_hooks)?;
         if self.existing.is_some() {
             self.default_terms(tx, row)?;
         }
         if let Some(sticky) = draft.sticky {
             set_sticky(tx, id, sticky)?;
         }
-        if let Some(media) = draft.featured_media.filter(|_| takes_image(row)) {
+        if let Some(media) = draft.featured_media.filter(|_| supports_featured_image(row)) {
             self.set_featured(tx, id, media)?;
         }
         if let Some(file) = &draft.file {
@@ -270,7 +270,7 @@ impl Job {
             let stored = meta::load_one(tx, MetaKind::Post, id.0)?;
             let changes = self.site.meta.changes("post", &row.post_type, &stored, value, &rights, &self.caller)?;
             drop(access);
-            crate::meta::store(tx, MetaKind::Post, id.0, &changes)?;
+            registered_meta::store(tx, MetaKind::Post, id.0, &changes)?;
         }
         Ok(())
     }
@@ -293,12 +293,12 @@ impl Job {
 }
 
 /// Whether a post can have a featured image. Among attachments only audio and video files can.
-pub(crate) fn takes_image(post: &Post) -> bool {
+pub(crate) fn supports_featured_image(post: &Post) -> bool {
     post.post_type != "attachment" || ["audio/", "video/"].iter().any(|kind| post.mime_type.starts_with(kind))
 }
 
 /// Whether a post is its own ancestor.
-pub(crate) fn would_loop(tx: &mut Tx, row: &Post) -> SiteResult<bool> {
+pub(crate) fn is_own_ancestor(tx: &mut Tx, row: &Post) -> SiteResult<bool> {
     if row.id.is_none() || row.parent.is_none() {
         return Ok(false);
     }

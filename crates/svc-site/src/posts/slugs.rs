@@ -6,17 +6,17 @@ use svc_store::{
     posts::{self, SlugScope, UniqueSlug},
 };
 
-use crate::{SiteResult, urls::Urls};
+use crate::{SiteResult, settings::urls::Urls};
 
 /// A unique slug for a post of this type, based on the slug in its row. `before` is its former slug.
 ///
 /// Source: `wp_unique_post_slug`.
 pub fn unique(db: &mut Db, post: &Post, before: &str, post_type: &PostType, urls: &Urls) -> SiteResult<String> {
-    Ok(posts::unique_slug(db, &wish(&post.slug, post, before, post_type, urls))?)
+    Ok(posts::unique_slug(db, &unique_slug_request(&post.slug, post, before, post_type, urls))?)
 }
 
 /// The store's request for a unique slug.
-pub fn wish(slug: &str, post: &Post, before: &str, post_type: &PostType, urls: &Urls) -> UniqueSlug {
+pub fn unique_slug_request(slug: &str, post: &Post, before: &str, post_type: &PostType, urls: &Urls) -> UniqueSlug {
     let name = post_type.name.clone();
     let scope = match name.as_str() {
         "attachment" => SlugScope::All,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// A template type.
-pub struct Kind {
+pub struct TemplateType {
     /// The template's slug.
     pub slug: &'static str,
     /// The type's title.
@@ -23,13 +23,13 @@ pub struct Area {
     pub tag: &'static str,
 }
 
-const fn kind(slug: &'static str, title: &'static str, description: &'static str) -> Kind {
-    Kind { slug, title, description }
+const fn kind(slug: &'static str, title: &'static str, description: &'static str) -> TemplateType {
+    TemplateType { slug, title, description }
 }
 
 /// All template types. The titles are part of the REST API.
 #[rustfmt::skip]
-const KINDS: &[Kind] = &[
+const TEMPLATE_TYPES: &[TemplateType] = &[
     kind("index", "Index", "Renders every page without a more specific template."),
     kind("home", "Blog Home", "Renders the list of the latest posts, on the front page or on the page chosen for it."),
     kind("front-page", "Front Page", "Renders the site's front page, whether it is a page or a list of posts."),
@@ -59,11 +59,11 @@ const KINDS: &[Kind] = &[
 ];
 
 /// The area of parts without an area.
-pub const ANYWHERE: &str = "uncategorized";
+pub const UNCATEGORIZED: &str = "uncategorized";
 
 #[rustfmt::skip]
 const AREAS: &[Area] = &[
-    Area { name: ANYWHERE, label: "General", description: "For any position on a page.", icon: "layout", tag: "div" },
+    Area { name: UNCATEGORIZED, label: "General", description: "For any position on a page.", icon: "layout", tag: "div" },
     Area { name: "header", label: "Header", description: "The top of a page: the site's name, logo and menu.", icon: "header", tag: "header" },
     Area { name: "footer", label: "Footer", description: "The bottom of a page.", icon: "footer", tag: "footer" },
     Area { name: "navigation-overlay", label: "Navigation Overlay", description: "The content of a menu that opens as an overlay.",
@@ -71,28 +71,28 @@ const AREAS: &[Area] = &[
 ];
 
 /// The template type of this slug.
-pub fn of_slug(slug: &str) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.slug == slug)
+pub fn template_type(slug: &str) -> Option<&'static TemplateType> {
+    TEMPLATE_TYPES.iter().find(|kind| kind.slug == slug)
 }
 
-/// The name of the area `wanted`; [`ANYWHERE`] if it is unknown.
+/// The name of the area `wanted`; [`UNCATEGORIZED`] if it is unknown.
 pub fn area(wanted: &str) -> &'static str {
-    AREAS.iter().find(|area| area.name == wanted).map_or(ANYWHERE, |area| area.name)
+    AREAS.iter().find(|area| area.name == wanted).map_or(UNCATEGORIZED, |area| area.name)
 }
 
-/// Names and labels of all areas, [`ANYWHERE`] last.
+/// Names and labels of all areas, [`UNCATEGORIZED`] last.
 pub fn area_labels() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let (anywhere, areas): (Vec<&Area>, Vec<&Area>) = AREAS.iter().partition(|area| area.name == ANYWHERE);
+    let (anywhere, areas): (Vec<&Area>, Vec<&Area>) = AREAS.iter().partition(|area| area.name == UNCATEGORIZED);
     areas.into_iter().chain(anywhere).map(|area| (area.name, area.label))
 }
 
 /// All template types as the REST API returns them.
-pub fn types_shown() -> Value {
-    KINDS.iter().map(|k| json!({"title": k.title, "description": k.description, "slug": k.slug})).collect()
+pub fn types_json() -> Value {
+    TEMPLATE_TYPES.iter().map(|k| json!({"title": k.title, "description": k.description, "slug": k.slug})).collect()
 }
 
 /// All areas as the REST API returns them.
-pub fn areas_shown() -> Value {
+pub fn areas_json() -> Value {
     let shown = |a: &Area| json!({"area": a.name, "label": a.label, "description": a.description, "icon": a.icon, "area_tag": a.tag});
     AREAS.iter().map(shown).collect()
 }

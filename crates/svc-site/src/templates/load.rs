@@ -5,7 +5,6 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use svc_content::blocks::{self, Block, ContentRoot};
 use svc_model::{Post, PostId, PostType, Term, TermId, UserId};
 use svc_packages::theme::TemplateFile;
 use svc_store::{
@@ -17,10 +16,13 @@ use svc_store::{
 
 use crate::{
     ActiveTheme, Settings, Site, SiteResult,
-    block_types::IGNORED_HOOKS,
-    patterns::expand,
-    templates::{kinds, named},
+    hooked_blocks::IGNORED_HOOKS,
+    patterns,
+    template_parts::with_theme,
+    templates::{kinds, named, template::author_kind},
 };
+
+pub use crate::templates::template::{AuthorKind, Kind, Template};
 
 /// Taxonomy of the theme that a template belongs to.
 pub(crate) const THEME: &str = "wp_theme";
@@ -28,120 +30,6 @@ pub(crate) const THEME: &str = "wp_theme";
 pub const AREA: &str = "wp_template_part_area";
 /// Maximum number of stored templates of one theme in a list.
 const MAX_POSTS: u64 = 1_000;
-
-/// Templates or template parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Templates of whole pages.
-    Template,
-    /// Template parts.
-    Part,
-}
-
-impl Kind {
-    /// The post type of stored templates.
-    pub fn post_type(self) -> &'static str {
-        match self {
-            Kind::Template => "wp_template",
-            Kind::Part => "wp_template_part",
-        }
-    }
-
-    /// The context for hooked blocks: that of a template part, or none for whole pages. `ignored` is the stored list of
-    /// hooked blocks that are not inserted.
-    pub fn root(self, ignored: &str) -> Option<ContentRoot> {
-        (self == Kind::Part).then(|| ContentRoot::of(self.post_type(), ignored))
-    }
-}
-
-/// The author of a template.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Maker {
-    /// The theme.
-    Theme,
-    /// A plugin.
-    Plugin,
-    /// The site, without a known user.
-    Site,
-    /// A user.
-    User,
-}
-
-impl Maker {
-    /// The name in the REST API.
-    pub fn name(self) -> &'static str {
-        match self {
-            Maker::Theme => "theme",
-            Maker::Plugin => "plugin",
-            Maker::Site => "site",
-            Maker::User => "user",
-        }
-    }
-}
-
-/// A template or a template part.
-#[derive(Clone, Debug)]
-pub struct Template {
-    /// Template or template part.
-    pub kind: Kind,
-    /// The theme that it belongs to.
-    pub theme: String,
-    /// Its slug within the theme.
-    pub slug: String,
-    /// Its blocks.
-    pub content: String,
-    /// The title.
-    pub title: String,
-    /// The description.
-    pub description: String,
-    /// The post, if a user has saved the template.
-    pub post: Option<Post>,
-    /// The original source of a saved template (`theme`, `plugin`).
-    pub origin: Option<String>,
-    /// Whether the theme has a file with this slug.
-    pub has_theme_file: bool,
-    /// Whether it is a custom template: its slug is not a template type, and posts can select it.
-    pub is_custom: bool,
-    /// Post types that may select it, if the theme limits them.
-    pub post_types: Option<Vec<String>>,
-    /// The area of a template part.
-    pub area: String,
-    /// Hooked blocks that are not inserted, as stored.
-    pub ignored_hooks: String,
-    /// Display name of the author.
-    pub maker_name: String,
-}
-
-impl Template {
-    /// The id in the REST API: `theme//slug`.
-    pub fn id(&self) -> String {
-        format!("{}//{}", self.theme, self.slug)
-    }
-
-    /// Whether posts of this type may select it.
-    pub fn is_selectable_for(&self, post_type: &str) -> bool {
-        self.is_custom && self.post_types.as_ref().is_none_or(|all| all.iter().any(|name| name == post_type))
-    }
-
-    /// The source of the content: `theme` or `custom`.
-    pub fn source(&self) -> &'static str {
-        if self.post.is_some() { "custom" } else { "theme" }
-    }
-
-    /// The author of the template, derived from its source and its post.
-    pub fn maker(&self) -> Maker {
-        maker(self.origin.as_deref(), self.has_theme_file, self.post.as_ref().map(|p| p.author))
-    }
-}
-
-fn maker(origin: Option<&str>, has_theme_file: bool, author: Option<UserId>) -> Maker {
-    match (origin, author) {
-        (None | Some("theme"), _) if has_theme_file => Maker::Theme,
-        (Some("plugin"), _) => Maker::Plugin,
-        (_, Some(UserId(0)) | None) => Maker::Site,
-        _ => Maker::User,
-    }
-}
 
 /// Splits an id of the REST API into theme and slug. As in WordPress, a single slash is accepted, since some servers
 /// merge slashes.
@@ -205,7 +93,7 @@ impl<'a> TemplateLookup<'a> {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn may_choose(&self, db: &mut Db, slug: &str, post_type: &PostType) -> SiteResult<bool> {
+    pub fn is_selectable_for(&self, db: &mut Db, slug: &str, post_type: &PostType) -> SiteResult<bool> {
         if self.theme.theme.as_ref().is_some_and(|theme| theme.has_page_template(slug, &post_type.name)) {
             return Ok(true);
         }
@@ -238,11 +126,11 @@ impl<'a> TemplateLookup<'a> {
         if let Some(saved) = self.saved(db, kind, theme, Some(&[slug]), statuses)?.into_iter().next() {
             return Ok(Some(saved));
         }
-        Ok(self.of_theme(kind, id))
+        Ok(self.theme_file(kind, id))
     }
 
     /// The theme's file with this id.
-    pub fn of_theme(&self, kind: Kind, id: &str) -> Option<Template> {
+    pub fn theme_file(&self, kind: Kind, id: &str) -> Option<Template> {
         let (theme, slug) = split_id(id).filter(|(theme, _)| *theme == self.theme.name)?;
         debug_assert_eq!(theme, self.theme.name);
         self.files(kind).iter().find(|f| f.slug == slug).map(|file| self.file(kind, file))
@@ -252,7 +140,7 @@ impl<'a> TemplateLookup<'a> {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn closest(&self, db: &mut Db, slugs: &[&str]) -> SiteResult<Option<Template>> {
+    pub fn most_specific(&self, db: &mut Db, slugs: &[&str]) -> SiteResult<Option<Template>> {
         let mut saved = self.saved(db, Kind::Template, &self.theme.name, Some(slugs), PUBLISHED)?;
         for slug in slugs {
             let wanted = svc_text::sanitize_title(slug);
@@ -313,7 +201,7 @@ impl<'a> TemplateLookup<'a> {
             self.post(kind, post.clone(), of_post, &meta.remove(&post.id.0).unwrap_or_default(), &names)
         };
         let mut built: Vec<Template> = rows.into_iter().map(built).collect();
-        named::name(db, self.site, &mut built)?;
+        named::set_titles(db, self.site, &mut built)?;
         Ok(built)
     }
 
@@ -323,11 +211,11 @@ impl<'a> TemplateLookup<'a> {
         let has_theme_file = theme == self.theme.name && self.files(kind).iter().any(|f| f.slug == post.slug);
         let origin = Some(meta.text("origin")).filter(|o| !o.is_empty()).map(str::to_owned);
         let suggested = !matches!(meta.text("is_wp_suggestion"), "" | "0");
-        let by_name = kind == Kind::Template && kinds::of_slug(&post.slug).is_some();
-        let maker_name = match maker(origin.as_deref(), has_theme_file, Some(post.author)) {
-            Maker::Theme => self.theme_name(&theme),
-            Maker::Site => self.settings.option("blogname").to_owned(),
-            Maker::Plugin | Maker::User => names.get(&post.author).cloned().unwrap_or_default(),
+        let by_name = kind == Kind::Template && kinds::template_type(&post.slug).is_some();
+        let author_name = match author_kind(origin.as_deref(), has_theme_file, Some(post.author)) {
+            AuthorKind::Theme => self.theme_name(&theme),
+            AuthorKind::Site => self.settings.option("blogname").to_owned(),
+            AuthorKind::Plugin | AuthorKind::User => names.get(&post.author).cloned().unwrap_or_default(),
         };
         Template {
             kind,
@@ -339,16 +227,16 @@ impl<'a> TemplateLookup<'a> {
             has_theme_file,
             is_custom: !suggested && !by_name,
             post_types: self.theme_json_entry(kind, &post.slug).and_then(|(_, types)| types).filter(|_| has_theme_file),
-            area: term(AREA).unwrap_or_else(|| kinds::ANYWHERE.to_owned()),
+            area: term(AREA).unwrap_or_else(|| kinds::UNCATEGORIZED.to_owned()),
             ignored_hooks: meta.text(IGNORED_HOOKS).to_owned(),
-            maker_name,
+            author_name,
             theme,
             post: Some(post),
         }
     }
 
     fn file(&self, kind: Kind, file: &TemplateFile) -> Template {
-        let by_name = if kind == Kind::Template { kinds::of_slug(&file.slug) } else { None };
+        let by_name = if kind == Kind::Template { kinds::template_type(&file.slug) } else { None };
         let theme_json_entry = self.theme_json_entry(kind, &file.slug);
         let title = by_name
             .map(|k| k.title.to_owned())
@@ -370,7 +258,7 @@ impl<'a> TemplateLookup<'a> {
             post_types: theme_json_entry.and_then(|(_, types)| types),
             area: kinds::area(part.and_then(|(_, _, area)| area).unwrap_or_default()).to_owned(),
             ignored_hooks: String::new(),
-            maker_name: self.theme_name(&self.theme.name),
+            author_name: self.theme_name(&self.theme.name),
         }
     }
 
@@ -390,62 +278,26 @@ impl<'a> TemplateLookup<'a> {
     }
 
     /// A template's blocks for editors: with patterns expanded and hooked blocks inserted.
-    pub fn edited(&self, template: &Template) -> String {
+    pub fn content_for_editor(&self, template: &Template) -> String {
         let root = template.kind.root(&template.ignored_hooks);
         let types = self.site.block_types(self.settings);
         types.hooks().edited(&self.with_patterns(&template.content), root.as_ref())
     }
 
     /// The content of a template's revision for editors.
-    pub fn revised(&self, content: &str) -> String {
+    pub fn revision_for_editor(&self, content: &str) -> String {
         self.with_patterns(&with_theme(content, &self.theme.name))
     }
 
     /// Content with patterns expanded.
     pub fn with_patterns(&self, content: &str) -> String {
-        expand::expand(self.site, &self.theme, content)
+        patterns::expand(self.site, &self.theme, content)
     }
 }
 
 /// Matches posts with this term.
 pub fn of_term(taxonomy: &str, term: TermId) -> TaxClause {
     TaxClause { taxonomy: taxonomy.to_owned(), terms: vec![term], ..TaxClause::default() }
-}
-
-/// Adds the attribute `theme` to template part blocks without one. Other content is not changed.
-fn with_theme(content: &str, theme: &str) -> String {
-    if !content.contains("template-part") {
-        return content.to_owned();
-    }
-    let mut blocks = blocks::parse(content);
-    name_theme(&mut blocks, theme);
-    blocks::serialize_blocks(&blocks)
-}
-
-/// Adds the attribute `theme` to template part blocks without one.
-pub(crate) fn name_theme(blocks: &mut [Block<'_>], theme: &str) {
-    for block in blocks {
-        if block.name.as_deref() == Some("core/template-part") && !block.attrs.contains_key("theme") {
-            block.attrs.insert("theme".to_owned(), theme.into());
-        }
-        name_theme(&mut block.inner_blocks, theme);
-    }
-}
-
-/// Removes the attribute `theme` from template part blocks, as in theme files.
-pub fn without_theme(content: &str) -> String {
-    let mut blocks = blocks::parse(content);
-    remove_theme(&mut blocks);
-    blocks::serialize_blocks(&blocks)
-}
-
-fn remove_theme(blocks: &mut [Block<'_>]) {
-    for block in blocks {
-        if block.name.as_deref() == Some("core/template-part") {
-            block.attrs.shift_remove("theme");
-        }
-        remove_theme(&mut block.inner_blocks);
-    }
 }
 
 #[cfg(test)]
@@ -465,13 +317,5 @@ mod tests {
         for (id, expected) in rows {
             assert_eq!(split_id(id), expected, "{id}");
         }
-    }
-
-    #[test]
-    fn template_parts_of_a_file_get_the_theme_attribute() {
-        let content = "<!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\"} /--></div><!-- /wp:group -->\n<!-- wp:template-part {\"slug\":\"b\",\"theme\":\"x\"} /-->";
-        let expected = "<!-- wp:group --><div><!-- wp:template-part {\"slug\":\"a\",\"theme\":\"t\"} /--></div><!-- /wp:group -->\n<!-- wp:template-part {\"slug\":\"b\",\"theme\":\"x\"} /-->";
-        assert_eq!(with_theme(content, "t"), expected);
-        assert_eq!(without_theme(expected), content.replace(",\"theme\":\"x\"", ""));
     }
 }

@@ -6,3 +6,4 @@ pub mod kinds;
 pub mod load;
 pub mod named;
 pub mod save;
+pub mod template;

@@ -15,7 +15,7 @@ use svc_store::{
 
 use crate::{
     Site, SiteResult,
-    templates::load::{Kind, Template},
+    templates::template::{Kind, Template},
 };
 
 /// The object that a template is for.
@@ -59,7 +59,7 @@ fn subject<'a>(slug: &'a str, types: &'a PostTypes, taxonomies: &'a Taxonomies) 
 ///
 /// # Errors
 /// Errors of the store.
-pub fn name(db: &mut Db, site: &Site, templates: &mut [Template]) -> SiteResult<()> {
+pub fn set_titles(db: &mut Db, site: &Site, templates: &mut [Template]) -> SiteResult<()> {
     let nameless = |t: &Template| t.kind == Kind::Template && matches!(&*t.title, "" | "0") && t.description.is_empty();
     let slugs: Vec<(usize, String)> =
         templates.iter().enumerate().filter(|(_, t)| nameless(t)).map(|(idx, t)| (idx, t.slug.clone())).collect();

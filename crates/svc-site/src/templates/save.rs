@@ -59,12 +59,12 @@ impl Change {
 }
 
 /// Inserts a new post with its theme.
-pub fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, address: &impl Fn(&Post) -> String) -> SiteResult<()> {
+pub fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, permalink: &impl Fn(&Post) -> String) -> SiteResult<()> {
     let theme = change.theme.clone().unwrap_or_default();
-    let theme_term = term(tx, THEME, &theme)?;
-    change.row.slug = free_slug(tx, &svc_text::sanitize_title(&change.row.slug), kind, theme_term)?;
+    let theme_term = find_or_create_term(tx, THEME, &theme)?;
+    change.row.slug = unique_slug(tx, &svc_text::sanitize_title(&change.row.slug), kind, theme_term)?;
     change.row.id = posts::insert(tx, &change.row)?;
-    change.row.guid = address(&change.row);
+    change.row.guid = permalink(&change.row);
     posts::update(tx, &change.row)?;
     terms::set_object_terms(tx, change.row.id, THEME, &[theme_term])?;
     if let Some(origin) = &change.origin {
@@ -74,7 +74,7 @@ pub fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, address: &impl Fn(&P
 }
 
 /// A slug that is unique among the theme's templates.
-pub fn free_slug(tx: &mut Tx, wanted: &str, kind: Kind, theme: TermId) -> SiteResult<String> {
+pub fn unique_slug(tx: &mut Tx, wanted: &str, kind: Kind, theme: TermId) -> SiteResult<String> {
     let mut slug = wanted.to_owned();
     for n in 2..MAX_TRIES {
         let others: Vec<PostId> = posts::by_slug(tx, &slug, &[kind.post_type()])?.iter().map(|p| p.id).collect();
@@ -88,7 +88,7 @@ pub fn free_slug(tx: &mut Tx, wanted: &str, kind: Kind, theme: TermId) -> SiteRe
 }
 
 /// The term with this name, created on first use.
-pub fn term(tx: &mut Tx, taxonomy: &str, name: &str) -> SiteResult<TermId> {
+pub fn find_or_create_term(tx: &mut Tx, taxonomy: &str, name: &str) -> SiteResult<TermId> {
     if let Some(term) = terms::by_name(tx, name, taxonomy)?.into_iter().next() {
         return Ok(term.id);
     }

@@ -22,7 +22,7 @@ pub fn slug_paths<'t>(
         return Ok(wanted.into_iter().map(|t| (t.id, vec![t.slug.clone()])).collect());
     }
     let parents: HashMap<TermId, TermId> = terms::hierarchy(db, taxonomy)?.into_iter().collect();
-    let chains: Vec<(TermId, Vec<TermId>)> = wanted.iter().map(|t| (t.id, chain(t.id, &parents))).collect();
+    let chains: Vec<(TermId, Vec<TermId>)> = wanted.iter().map(|t| (t.id, with_ancestors(t.id, &parents))).collect();
     let mut all: Vec<TermId> = chains.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
@@ -31,12 +31,12 @@ pub fn slug_paths<'t>(
 }
 
 /// A context for the capability rules with these terms.
-pub fn access<'a>(site: &'a Site, settings: &'a Settings, about: &[Term]) -> Access<'a> {
+pub fn access_to_terms<'a>(site: &'a Site, settings: &'a Settings, about: &[Term]) -> Access<'a> {
     Access::new(site, settings).with_terms(about.iter().map(|t| (t.id, t.taxonomy.clone())))
 }
 
 /// A term and its ancestors, topmost first; a cycle is followed once.
-pub fn chain(id: TermId, parents: &HashMap<TermId, TermId>) -> Vec<TermId> {
+pub fn with_ancestors(id: TermId, parents: &HashMap<TermId, TermId>) -> Vec<TermId> {
     let (mut ids, mut seen) = (vec![id], HashSet::from([id]));
     let mut next = parents.get(&id).copied();
     while let Some(parent) = next.filter(|p| !p.is_none() && seen.insert(*p)) {
@@ -57,7 +57,11 @@ mod tests {
             [(2, 1), (3, 2), (4, 5), (5, 4), (6, 6), (7, 99)].map(|(id, above)| (TermId(id), TermId(above))).into();
         let rows: [(i64, &[i64]); 5] = [(1, &[1]), (3, &[1, 2, 3]), (4, &[5, 4]), (6, &[6]), (7, &[99, 7])];
         for (id, expected) in rows {
-            assert_eq!(chain(TermId(id), &parents).iter().map(|id| id.0).collect::<Vec<_>>(), expected, "{id}");
+            assert_eq!(
+                with_ancestors(TermId(id), &parents).iter().map(|id| id.0).collect::<Vec<_>>(),
+                expected,
+                "{id}"
+            );
         }
     }
 }

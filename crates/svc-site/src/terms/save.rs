@@ -14,7 +14,7 @@ use svc_store::{
 use crate::{
     Settings, Site, SiteResult,
     errors::terms as errors,
-    meta::MetaRights,
+    registries::meta::{self as registered_meta, MetaRights},
     sanitize,
     terms::{draft::TermDraft, paths},
 };
@@ -23,7 +23,7 @@ use crate::{
 pub const MAX_NAME: usize = 200;
 
 /// Everything that the transaction needs, so that it can be retried.
-pub struct Job {
+pub struct SaveTerm {
     /// The taxonomy.
     pub taxonomy: Arc<Taxonomy>,
     /// The changes.
@@ -58,13 +58,13 @@ pub fn store_meta(
     values: &serde_json::Value,
 ) -> SiteResult<()> {
     let id = term.id.0;
-    let access = paths::access(site, settings, std::slice::from_ref(term));
+    let access = paths::access_to_terms(site, settings, std::slice::from_ref(term));
     let may = |cap: &str, key: &str| caller.can(cap, Object::Meta(MetaKind::Term, id, key), &access);
     let rights = MetaRights { edit: &|key| may("edit_term_meta", key), delete: &|key| may("delete_term_meta", key) };
     let stored = meta::load_one(tx, MetaKind::Term, id)?;
     let changes = site.meta.changes("term", &term.taxonomy, &stored, values, &rights, caller)?;
     drop(access);
-    crate::meta::store(tx, MetaKind::Term, id, &changes)
+    registered_meta::store(tx, MetaKind::Term, id, &changes)
 }
 
 /// The sanitized slug of a request; `None` if it is empty, so that one is generated from the name.
@@ -72,7 +72,7 @@ pub(crate) fn given_slug(slug: Option<&str>) -> Option<String> {
     slug.map(svc_text::sanitize_title).filter(|s| !s.is_empty() && s != "0")
 }
 
-impl Job {
+impl SaveTerm {
     /// Creates or updates the term and returns the stored row.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Job {
         }
         let Some(existing) = existing else { return Ok(wanted) };
         let parents: HashMap<TermId, TermId> = terms::hierarchy(tx, &self.taxonomy.name)?.into_iter().collect();
-        let is_below_itself = paths::chain(wanted, &parents).contains(&existing.id);
+        let is_below_itself = paths::with_ancestors(wanted, &parents).contains(&existing.id);
         Ok(if is_below_itself { TermId(0) } else { wanted })
     }
 

@@ -9,7 +9,7 @@ const BUILT_IN: &str = "en_US";
 const MAX_FILES: usize = 10_000;
 
 /// The site's locale.
-pub fn of_site(settings: &Settings) -> &str {
+pub fn site_locale(settings: &Settings) -> &str {
     match settings.option("WPLANG") {
         "" => BUILT_IN,
         language => language,
@@ -18,7 +18,7 @@ pub fn of_site(settings: &Settings) -> &str {
 
 /// Locales that a user may choose: the site's (empty text), the built-in one, and those with a translation in the
 /// folder `languages` of the content folder.
-pub fn choices(site: &Site) -> Vec<String> {
+pub fn available(site: &Site) -> Vec<String> {
     let mut found: Vec<String> = std::fs::read_dir(site.content_dir.join("languages"))
         .into_iter()
         .flatten()

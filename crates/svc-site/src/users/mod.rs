@@ -2,7 +2,6 @@
 
 pub mod draft;
 pub mod locales;
-pub(crate) mod preferences;
 pub mod roles;
 pub mod rules;
 pub mod save;

@@ -94,7 +94,7 @@ pub fn apply(
     if is_longer(&user.email, MAX_ADDRESS) {
         return Err(errors::invalid_email());
     }
-    user.url = sanitize::address(draft.url.as_deref().unwrap_or(&user.url));
+    user.url = sanitize::author_url(draft.url.as_deref().unwrap_or(&user.url));
     if is_longer(&user.url, MAX_ADDRESS) {
         return Err(errors::url_too_long());
     }

@@ -17,7 +17,7 @@ use svc_store::{
 use crate::{
     Access, Settings, Site, SiteResult,
     errors::users as errors,
-    meta::MetaRights,
+    registries::meta::{self as registered_meta, MetaRights},
     users::{
         draft::UserDraft,
         roles,
@@ -27,7 +27,7 @@ use crate::{
 
 /// Everything that the transaction needs, so that it can be retried. It has no `Debug` because it contains a password
 /// hash.
-pub struct Job {
+pub struct SaveUser {
     /// The site.
     pub site: Arc<Site>,
     /// Its settings.
@@ -53,7 +53,7 @@ pub(crate) const NEW_META: [(&str, &str); 7] = [
     ("show_admin_bar_front", "true"),
 ];
 
-impl Job {
+impl SaveUser {
     /// Creates or updates the user and returns their id.
     ///
     /// # Errors
@@ -161,6 +161,6 @@ impl Job {
         let stored = meta::load_one(tx, MetaKind::User, id.0)?;
         let changes = self.site.meta.changes("user", "", &stored, values, &rights, &self.caller)?;
         drop(access);
-        crate::meta::store(tx, MetaKind::User, id.0, &changes)
+        registered_meta::store(tx, MetaKind::User, id.0, &changes)
     }
 }

@@ -49,7 +49,7 @@ impl Instance {
 }
 
 /// The settings in REST responses: readable (`raw`), and signed to be sent back unchanged (`encoded`, `hash`).
-pub fn shown(site: &Site, stored: Option<&Instance>) -> Value {
+pub fn to_json(site: &Site, stored: Option<&Instance>) -> Value {
     let php = stored.map_or(Php::Null, |instance| Php::Array(instance.0.clone()));
     let serialized = serialize(&php);
     let raw = match Value::from(php) {

@@ -1,5 +1,6 @@
-//! Widgets: sidebars, instances and storage.
+//! Widgets: instances and storage.
 
 pub mod instance;
-pub mod sidebar;
 pub mod store;
+
+pub use crate::registries::sidebars as sidebar;

@@ -6,10 +6,7 @@ use indexmap::IndexMap;
 use svc_php::{Array, Key, Php};
 use svc_store::{Db, Tx, options};
 
-use crate::{
-    Site, SiteResult, stored_arrays,
-    widgets::{instance::Instance, sidebar::INACTIVE},
-};
+use crate::{Site, SiteResult, registries::sidebars::INACTIVE, stored_arrays, widgets::instance::Instance};
 
 /// Option that maps sidebars to widgets.
 const SIDEBARS: &str = "sidebars_widgets";
@@ -171,7 +168,7 @@ impl Widgets {
     }
 
     /// Sets the widgets of a sidebar. Widgets that are no longer listed become inactive.
-    pub fn fill(&mut self, sidebar: &str, wanted: &[String]) {
+    pub fn set_widgets(&mut self, sidebar: &str, wanted: &[String]) {
         let mut wanted: Vec<String> = wanted.iter().filter(|id| self.instances.contains_key(*id)).cloned().collect();
         let mut seen = std::collections::HashSet::new();
         wanted.retain(|id| seen.insert(id.clone()));
@@ -189,7 +186,7 @@ impl Widgets {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn store_places(&self, tx: &mut Tx) -> SiteResult<()> {
+    pub fn store_sidebars(&self, tx: &mut Tx) -> SiteResult<()> {
         stored_arrays::write(tx, SIDEBARS, self.to_stored())
     }
 
@@ -301,9 +298,9 @@ mod tests {
                 &[("php-only", &["plugin-2", "rss-4", "plugin-3", "text-2"]), (INACTIVE, &["block-3"]), ("main", &["plugin-5", "text-7", "plugin-6"])]),
             ("a widget is deleted", |w| w.remove("text-7"),
                 &[("php-only", &["plugin-2", "rss-4", "plugin-3"]), (INACTIVE, &["block-3"]), ("main", &["plugin-5", "text-2", "plugin-6"])]),
-            ("a sidebar is emptied", |w| w.fill("main", &[]),
+            ("a sidebar is emptied", |w| w.set_widgets("main", &[]),
                 &[("php-only", &["plugin-2", "rss-4", "plugin-3"]), (INACTIVE, &["block-3", "text-2", "text-7"]), ("main", &["plugin-5", "plugin-6"])]),
-            ("the inactive widgets are sent back in another order", |w| w.fill(INACTIVE, &["rss-4".to_owned(), "block-3".to_owned()]),
+            ("the inactive widgets are sent back in another order", |w| w.set_widgets(INACTIVE, &["rss-4".to_owned(), "block-3".to_owned()]),
                 &[("php-only", &["plugin-2", "rss-4", "plugin-3"]), (INACTIVE, &["block-3"]), ("main", &["plugin-5", "text-2", "plugin-6", "text-7"])]),
         ];
         for (name, change, expected) in rows {
@@ -350,7 +347,7 @@ mod tests {
         let mut w = widgets();
         w.assign("text-2", "other");
         assert_eq!(w.sidebar_of("text-2"), Some("other"));
-        w.fill("main", &["block-3".to_owned(), "gone-1".to_owned(), "block-3".to_owned()]);
+        w.set_widgets("main", &["block-3".to_owned(), "gone-1".to_owned(), "block-3".to_owned()]);
         assert_eq!(w.sidebars["main"], ["block-3"]);
         assert_eq!(w.sidebars[INACTIVE], ["rss-4", "text-7"], "the widgets of a filled sidebar become inactive");
         assert_eq!((w.next_number("text"), w.next_number("meta")), (8, 2));

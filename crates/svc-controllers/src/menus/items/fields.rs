@@ -7,7 +7,7 @@ use svc_model::PostType;
 use svc_render::content as render;
 use svc_resource::Fields;
 use svc_schema::build::{SchemaBuilder, array, boolean, integer, string, types};
-use svc_site::menus::item::{KINDS, NavItem};
+use svc_site::menus::{item::NavItem, target::KINDS};
 
 use crate::{
     LINK_RELATION, RestSite,

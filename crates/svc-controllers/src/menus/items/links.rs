@@ -8,7 +8,7 @@ use svc_resource::View;
 use svc_routing::{Link, Links};
 use svc_site::{
     Access, Settings,
-    menus::item::{Kind, NavItem},
+    menus::{item::NavItem, target::TargetKind},
 };
 
 use crate::{LINK_RELATION, RestSite, links::with_query, posts::rights::PostRights};
@@ -50,7 +50,7 @@ impl LinkContext<'_> {
             }
         }
         let named = match item.kind() {
-            Kind::PostType => "post_type",
+            TargetKind::PostType => "post_type",
             _ => "taxonomy",
         };
         if !item.target.route.is_empty() {

@@ -7,9 +7,9 @@ use svc_routing::{Request, Result};
 use svc_site::{
     Settings, SiteResult,
     menus::{
-        item::{self, Kind, MENU, NavItem},
-        save::{ORPHANED, Wanted, keep},
-        target::{self, Pointer, Target},
+        item::{self, MENU, NavItem},
+        save::{ItemMeta, ORPHANED, store_meta},
+        target::{self, Target, TargetKind, TargetRef},
     },
     posts::draft::PostDraft,
 };
@@ -57,7 +57,7 @@ impl MenuItems {
             }
             let row = PostDraft { title: Some(item.title.clone()), ..row.clone() };
             let id = posts_routes.job(caller.clone(), row, id, Arc::clone(&settings)).run(tx)?;
-            keep(tx, id, &item)?;
+            store_meta(tx, id, &item)?;
             match menu {
                 Some(menu) => {
                     terms::set_object_terms(tx, id, MENU, &[menu])?;
@@ -83,14 +83,14 @@ fn merge(
     settings: &Settings,
     draft: &ItemDraft,
     before: Option<&NavItem>,
-) -> SiteResult<Wanted> {
+) -> SiteResult<ItemMeta> {
     let text = |new: &Option<String>, stored: &str| new.clone().unwrap_or_else(|| stored.to_owned());
     let stored_meta = |key: &str| before.map(|b| b.text(key)).unwrap_or_default();
     let names = |new: &Option<Vec<String>>, stored: Vec<String>| new.clone().unwrap_or(stored).join(" ");
-    let mut item = Wanted {
+    let mut item = ItemMeta {
         title: text(&draft.title, before.map(NavItem::title).unwrap_or_default()),
-        pointer: Pointer {
-            kind: Kind::of(&text(&draft.kind, stored_meta("_menu_item_type"))),
+        target_ref: TargetRef {
+            kind: TargetKind::of(&text(&draft.kind, stored_meta("_menu_item_type"))),
             object: text(&draft.object, stored_meta("_menu_item_object")),
             object_id: draft.object_id.unwrap_or_else(|| before.map(NavItem::object_id).unwrap_or_default()),
             // An item that becomes a custom link keeps the URL of its former target.
@@ -107,27 +107,27 @@ fn merge(
     if before.is_some_and(|b| b.post.id.0 == item.parent) {
         item.parent = 0;
     }
-    let pointer = &mut item.pointer;
-    match pointer.kind {
-        Kind::Custom => {
-            if let Some(error) = errors::link_lacks(item.title.is_empty(), pointer.url.is_empty()) {
+    let target_ref = &mut item.target_ref;
+    match target_ref.kind {
+        TargetKind::Custom => {
+            if let Some(error) = errors::missing_link_fields(item.title.is_empty(), target_ref.url.is_empty()) {
                 return Err(error.into());
             }
-            pointer.object = Kind::Custom.name().to_owned();
+            target_ref.object = TargetKind::Custom.name().to_owned();
         }
-        Kind::Archive => {
-            if site.types.get(&pointer.object).is_none() {
+        TargetKind::Archive => {
+            if site.types.get(&target_ref.object).is_none() {
                 return Err(errors::invalid_type().into());
             }
-            pointer.url.clear();
+            target_ref.url.clear();
         }
-        Kind::PostType | Kind::Taxonomy => {
-            if matches!(pointer.object.as_str(), "" | "0") {
-                pointer.object = object_of(db, site, pointer)?;
+        TargetKind::PostType | TargetKind::Taxonomy => {
+            if matches!(target_ref.object.as_str(), "" | "0") {
+                target_ref.object = object_of(db, site, target_ref)?;
             }
-            pointer.url.clear();
+            target_ref.url.clear();
             // A title equal to the target's is not stored, so that it follows later changes of the target.
-            let targets = target::load(db, site, settings, std::slice::from_ref(pointer))?;
+            let targets = target::load(db, site, settings, std::slice::from_ref(target_ref))?;
             if targets.first().is_some_and(|Target { title, .. }| *title == item.title) {
                 item.title.clear();
             }
@@ -140,9 +140,9 @@ fn merge(
 ///
 /// # Errors
 /// `rest_post_invalid_id` or `rest_term_invalid_id` (400) if the target does not exist; errors of the store.
-fn object_of(db: &mut Db, site: &RestSite, pointer: &Pointer) -> SiteResult<String> {
-    let id = pointer.object_id.saturating_abs();
-    if pointer.kind == Kind::PostType {
+fn object_of(db: &mut Db, site: &RestSite, target_ref: &TargetRef) -> SiteResult<String> {
+    let id = target_ref.object_id.saturating_abs();
+    if target_ref.kind == TargetKind::PostType {
         let post = if id == 0 { None } else { posts::get(db, PostId(id))? };
         return Ok(post.ok_or_else(errors::invalid_post)?.post_type);
     }

@@ -88,7 +88,8 @@ impl PatternRegistry {
 /// The built-in patterns.
 fn core() -> &'static [Pattern] {
     static CORE: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
-        let all: Vec<Value> = serde_json::from_str(include_str!("core.json")).expect("the embedded file is JSON");
+        let all: Vec<Value> =
+            serde_json::from_str(include_str!("core_patterns.json")).expect("the embedded file is JSON");
         all.iter().map(read).collect()
     });
     &CORE

@@ -3,10 +3,13 @@
 use indexmap::IndexMap;
 use svc_model::TermId;
 use svc_php::{Array, Key, Php};
-use svc_store::{Tx, options};
+use svc_store::{
+    StoredText, Tx,
+    options::{self, Options},
+};
 
 use crate::{
-    Settings, SiteResult,
+    SiteResult,
     stored_arrays::{self, int, key_text},
 };
 
@@ -29,10 +32,11 @@ pub struct MenuAssignments {
 }
 
 impl MenuAssignments {
-    /// Reads the assignments from the site's settings.
-    pub fn of(settings: &Settings) -> Self {
-        let theme = stored_arrays::parse(settings.stored(&theme_settings(settings.option("stylesheet"))));
-        let menus = stored_arrays::parse(settings.stored(MENU_OPTIONS));
+    /// Reads the assignments from the site's options.
+    pub(crate) fn new(options: &Options) -> Self {
+        let stylesheet = options.get("stylesheet").map_or("", StoredText::text);
+        let theme = stored_arrays::parse(options.get(&theme_settings(stylesheet)));
+        let menus = stored_arrays::parse(options.get(MENU_OPTIONS));
         MenuAssignments {
             locations: stored_arrays::member(&theme, LOCATIONS)
                 .iter()
@@ -43,7 +47,7 @@ impl MenuAssignments {
     }
 
     /// The menu at a location; zero for none.
-    pub fn at(&self, location: &str) -> TermId {
+    pub fn menu_at(&self, location: &str) -> TermId {
         self.locations.get(location).copied().unwrap_or_default()
     }
 
@@ -53,18 +57,18 @@ impl MenuAssignments {
     }
 
     /// Whether new pages are added to this menu.
-    pub fn gets_new_pages(&self, menu: TermId) -> bool {
+    pub fn is_auto_add(&self, menu: TermId) -> bool {
         self.auto_add.contains(&menu)
     }
 
     /// The menus that new pages are added to.
-    pub(crate) fn with_new_pages(&self) -> &[TermId] {
+    pub(crate) fn auto_add_menus(&self) -> &[TermId] {
         &self.auto_add
     }
 }
 
 /// Assigns a menu to these locations and removes it from all others.
-pub fn show_at(tx: &mut Tx, menu: TermId, locations: &[String]) -> SiteResult<()> {
+pub fn set_locations(tx: &mut Tx, menu: TermId, locations: &[String]) -> SiteResult<()> {
     let stylesheet = options::get(tx, "stylesheet")?.unwrap_or_default();
     let option = theme_settings(stylesheet.text());
     let mut theme = stored_arrays::read(tx, &option)?;
@@ -78,7 +82,7 @@ pub fn show_at(tx: &mut Tx, menu: TermId, locations: &[String]) -> SiteResult<()
 }
 
 /// Sets whether new pages are added to a menu.
-pub fn set_new_pages(tx: &mut Tx, menu: TermId, wanted: bool) -> SiteResult<()> {
+pub fn set_auto_add(tx: &mut Tx, menu: TermId, wanted: bool) -> SiteResult<()> {
     let mut all = stored_arrays::read(tx, MENU_OPTIONS)?;
     let before = stored_arrays::member(&all, AUTO_ADD);
     if before.iter().any(|(_, listed)| int(listed) == menu.0) == wanted {

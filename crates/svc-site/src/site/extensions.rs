@@ -28,7 +28,7 @@ pub trait Extension: Send + Sync + 'static {
 }
 
 /// The names in an option that stores a serialized list.
-pub fn names(stored: Option<&StoredText>) -> Vec<String> {
+pub fn names_in(stored: Option<&StoredText>) -> Vec<String> {
     let list = stored.map(StoredText::json).unwrap_or_default();
     let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
     match list {
@@ -42,8 +42,8 @@ pub fn names(stored: Option<&StoredText>) -> Vec<String> {
 ///
 /// # Errors
 /// Errors of the store.
-pub fn switch(tx: &mut Tx, option: &str, name: &str, on: bool) -> SiteResult<()> {
-    let before = names(options::get(tx, option)?.as_ref());
+pub fn set_active(tx: &mut Tx, option: &str, name: &str, on: bool) -> SiteResult<()> {
+    let before = names_in(options::get(tx, option)?.as_ref());
     let mut after: Vec<String> = before.iter().filter(|n| *n != name).cloned().collect();
     if on {
         after.push(name.to_owned());
@@ -58,7 +58,7 @@ pub fn switch(tx: &mut Tx, option: &str, name: &str, on: bool) -> SiteResult<()>
 impl Site {
     /// Ids of the active extensions in the order of registration.
     pub fn active_extensions(&self, settings: &Settings) -> Vec<String> {
-        let active = names(settings.stored(ACTIVE_EXTENSIONS));
+        let active = names_in(settings.stored(ACTIVE_EXTENSIONS));
         let ids = self.extensions.iter().map(|e| e.about().file);
         ids.filter(|id| active.contains(id)).collect()
     }

@@ -17,34 +17,34 @@ impl TimeZone {
 
     /// Converts local time to UTC.
     pub fn to_utc(&self, local: NaiveDateTime) -> NaiveDateTime {
-        moment(self.0.to_utc(local.and_utc().timestamp()))
+        from_timestamp(self.0.to_utc(local.and_utc().timestamp()))
     }
 
     /// Converts UTC to local time.
     pub fn to_local(&self, utc: NaiveDateTime) -> NaiveDateTime {
-        moment(self.0.to_local(utc.and_utc().timestamp()))
+        from_timestamp(self.0.to_local(utc.and_utc().timestamp()))
     }
 
     /// Parses a date of the REST API as local time; a time that is skipped at the start of daylight saving time is
     /// moved forward.
-    pub fn moment(&self, text: &str) -> Option<NaiveDateTime> {
-        self.pair(text, false).map(|(_, utc)| self.to_local(utc))
+    pub fn parse_local(&self, text: &str) -> Option<NaiveDateTime> {
+        self.parse(text, false).map(|(_, utc)| self.to_local(utc))
     }
 
     /// Formats a stored date for the REST API in local time, where times skipped by daylight saving time are moved
     /// forward. UTC dates are formatted the same way, as in WordPress.
-    pub fn shown(&self, stored: NaiveDateTime) -> String {
+    pub fn format_local(&self, stored: NaiveDateTime) -> String {
         self.to_local(self.to_utc(stored)).format("%Y-%m-%dT%H:%M:%S").to_string()
     }
 
     /// Offset from UTC in hours at a UTC timestamp.
-    pub fn hours_at(&self, utc: NaiveDateTime) -> f64 {
+    pub fn offset_hours(&self, utc: NaiveDateTime) -> f64 {
         self.0.offset_at(utc.and_utc().timestamp()) as f64 / 3600.0
     }
 
     /// Parses a date of the REST API as `(local, UTC)`. `is_utc` is the meaning of a date without offset
     /// (specification, "Date helpers"). `None` if the date is invalid.
-    pub fn pair(&self, text: &str, is_utc: bool) -> Option<(NaiveDateTime, NaiveDateTime)> {
+    pub fn parse(&self, text: &str, is_utc: bool) -> Option<(NaiveDateTime, NaiveDateTime)> {
         let (local, utc) = date_with_gmt(text, is_utc, &self.0)?;
         // Years with more than four digits do not fit the columns.
         let read = |stored: &str| NaiveDateTime::parse_from_str(stored, STORED).ok().filter(|d| d.year() <= 9999);
@@ -53,6 +53,6 @@ impl TimeZone {
 }
 
 /// A timestamp in seconds since 1970 without zone; 1970 if out of chrono's range (beyond any stored year).
-fn moment(seconds: i64) -> NaiveDateTime {
+fn from_timestamp(seconds: i64) -> NaiveDateTime {
     chrono::DateTime::from_timestamp(seconds, 0).map(|d| d.naive_utc()).unwrap_or_default()
 }

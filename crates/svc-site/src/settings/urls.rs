@@ -8,12 +8,24 @@ use svc_discovery::{
 use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
 use svc_store::{StoredText, options::Options, stamp};
 
-use crate::permalinks::PermalinkParts;
-
 /// Generates URLs according to the site's options.
 pub struct Urls {
     /// State that depends on the options and the registered types.
     pub site: SiteUrls,
+}
+
+/// The parts of a post's permalink that are not in its row. Loaded for many posts at once, and only the parts that the
+/// permalink structure uses.
+#[derive(Clone, Debug, Default)]
+pub struct PermalinkParts {
+    /// The author's slug.
+    pub author: String,
+    /// Slugs of the post's ancestors, topmost first.
+    pub ancestors: Vec<String>,
+    /// Slugs of the first category and its ancestors, topmost first.
+    pub category: Vec<String>,
+    /// The permalink of the post that an attachment is attached to, if that post is public.
+    pub parent: Option<String>,
 }
 
 /// An id as an unsigned integer.
@@ -42,12 +54,12 @@ impl Urls {
     }
 
     /// Whether permalinks of posts contain their author.
-    pub fn names_author(&self) -> bool {
+    pub fn uses_author(&self) -> bool {
         self.site.permalinks.structure().contains("%author%")
     }
 
     /// Whether permalinks of posts contain a category.
-    pub fn names_category(&self) -> bool {
+    pub fn uses_category(&self) -> bool {
         self.site.permalinks.structure().contains("%category%")
     }
 
@@ -92,7 +104,7 @@ impl Urls {
             "page" => self.site.page_link(&PageLink { id, path: &path(), plain, leave_name }),
             "attachment" => {
                 let parent = match (&parts.parent, post.parent.is_none()) {
-                    (Some(address), _) => AttachmentParent::At(address),
+                    (Some(url), _) => AttachmentParent::At(url),
                     (None, true) => AttachmentParent::None,
                     (None, false) => AttachmentParent::Hidden,
                 };

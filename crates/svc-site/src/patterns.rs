@@ -1,10 +1,11 @@
-//! Replaces pattern blocks with the contents of their patterns.
+//! The block patterns of a site, and their expansion in content.
 
 use serde_json::{Map, Value, json};
 use svc_content::blocks::{self, Block, BlockTypes};
 
-use crate::{ActiveTheme, Site, templates::load::name_theme};
+use crate::{ActiveTheme, Site, template_parts::add_theme};
 
+pub use crate::registries::patterns::{PatternCategory, PatternRegistry};
 pub use svc_packages::theme::Pattern;
 
 /// Maximum nesting of patterns.
@@ -32,9 +33,9 @@ pub fn expand(site: &Site, theme: &ActiveTheme, content: &str) -> String {
 }
 
 /// The blocks of a pattern, as the REST API returns them.
-pub fn shown(site: &Site, types: &BlockTypes, theme: &ActiveTheme, pattern: &Pattern) -> String {
+pub fn editor_content(site: &Site, types: &BlockTypes, theme: &ActiveTheme, pattern: &Pattern) -> String {
     let mut parsed = blocks::parse(&pattern.content);
-    name_theme(&mut parsed, &theme.name);
+    add_theme(&mut parsed, &theme.name);
     types.hooks().edited(&with_patterns(site, theme, parsed), None)
 }
 
@@ -57,7 +58,7 @@ pub(crate) fn expand_blocks<'a>(
     for mut block in blocks {
         if let Some(inner) = named_pattern(site, theme, &block, open) {
             let mut parsed = blocks::parse(inner.content.trim());
-            name_theme(&mut parsed, &theme.name);
+            add_theme(&mut parsed, &theme.name);
             if parsed.len() <= *left && open.len() < MAX_DEPTH {
                 *left -= parsed.len();
                 // A single block gets the pattern's metadata, so that the editor can show its name.

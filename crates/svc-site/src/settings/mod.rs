@@ -1,5 +1,10 @@
 //! The site's options, parsed once per change and shared by all requests.
 
+pub mod menu_assignments;
+pub mod text_options;
+pub mod time_zone;
+pub mod urls;
+
 use std::{
     collections::HashSet,
     sync::{Arc, OnceLock},
@@ -10,7 +15,7 @@ use svc_auth::roles::Roles;
 use svc_model::PostId;
 use svc_store::{StoredText, options::Options};
 
-use crate::{TimeZone, menus::assignments::MenuAssignments, sanitize::TextOptions, urls::Urls};
+use self::{menu_assignments::MenuAssignments, text_options::TextOptions, time_zone::TimeZone, urls::Urls};
 
 /// Parsed options.
 pub struct Settings {
@@ -60,7 +65,7 @@ impl Settings {
 
     /// The assignments of menus.
     pub fn menu_assignments(&self) -> &MenuAssignments {
-        self.menu_assignments.get_or_init(|| MenuAssignments::of(self))
+        self.menu_assignments.get_or_init(|| MenuAssignments::new(&self.options))
     }
 
     /// An option as text; empty if not stored.
@@ -77,7 +82,7 @@ impl Settings {
     pub fn uploads_url(&self) -> String {
         match self.option("upload_url_path") {
             "" => self.urls.site.site_url("wp-content/uploads"),
-            address => address.trim_end_matches('/').to_owned(),
+            url => url.trim_end_matches('/').to_owned(),
         }
     }
 

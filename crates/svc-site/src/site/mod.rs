@@ -1,5 +1,8 @@
 //! The site: its data, its registrations, and transactions on them.
 
+mod block_types;
+pub mod extensions;
+
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -18,11 +21,17 @@ use svc_schema::Error;
 use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
 use tokio::sync::{Notify, Semaphore};
 
+use self::{block_types::ActiveBlockTypes, extensions::Extension};
 use crate::{
-    ActiveTheme, Extension, HttpClient, MetaField, MetaRegistry, Settings, SiteError, SiteResult, avatars,
-    block_types::ActiveBlockTypes, media::upload_store::IMAGES_AT_A_TIME, patterns::registry::PatternRegistry,
-    theme::ThemeCache, urls::Urls, users::preferences::preferences, widgets::sidebar::Sidebar,
+    Settings, SiteError, SiteResult, avatars,
+    http_client::HttpClient,
+    registries::{builtin_meta, meta::MetaRegistry, patterns::PatternRegistry, sidebars::Sidebar},
+    settings::urls::Urls,
+    theme::{ActiveTheme, ThemeCache},
 };
+
+/// Maximum number of images processed at a time; each may take several hundred megabytes of memory.
+const MAX_IMAGES_IN_PROGRESS: usize = 2;
 
 /// Returns the current time in UTC; tests set their own.
 pub type Clock = fn() -> NaiveDateTime;
@@ -58,7 +67,7 @@ pub struct Site {
     /// Theme features set in code (`custom-logo`, `post-formats` …), in addition to those that every theme supports.
     pub theme_supports: Map<String, Value>,
     /// The theme that renders pages if the active theme cannot: its parent folder and its name.
-    pub spare_theme: Option<(PathBuf, String)>,
+    pub fallback_theme: Option<(PathBuf, String)>,
     /// Widths in pixels of the avatars in REST responses.
     pub avatar_sizes: Vec<u32>,
     /// Whether guests may comment over the REST API, on sites that do not require registration.
@@ -70,7 +79,7 @@ pub struct Site {
     /// Limits the number of images processed at a time.
     pub image_work: Arc<Semaphore>,
     /// Maximum number of revisions per post; `None` for no limit, zero for no revisions.
-    pub revisions_kept: Option<u64>,
+    pub max_revisions: Option<u64>,
     /// Notified when a post is scheduled, so that the scheduler checks for an earlier due time.
     pub scheduled: Notify,
     keys: Option<Keys>,
@@ -85,11 +94,11 @@ pub struct Site {
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
     /// Settings of the latest data version that was read.
     last_settings: ArcSwapOption<(i64, Arc<Settings>)>,
-    address: Option<String>,
+    url: Option<String>,
     theme: ThemeCache,
-    spare: ThemeCache,
+    fallback_cache: ThemeCache,
     /// Block types of the active plugins and theme.
-    pub(crate) known_blocks: ArcSwapOption<ActiveBlockTypes>,
+    pub(crate) active_block_types: ArcSwapOption<ActiveBlockTypes>,
 }
 
 impl Site {
@@ -114,8 +123,8 @@ impl Site {
             guests_may_comment: false,
             uploads: Storage::folder(&content_dir.join("uploads")),
             image_sizes: Vec::new(),
-            image_work: Arc::new(Semaphore::new(IMAGES_AT_A_TIME)),
-            revisions_kept: None,
+            image_work: Arc::new(Semaphore::new(MAX_IMAGES_IN_PROGRESS)),
+            max_revisions: None,
             scheduled: Notify::new(),
             keys: None,
             http_client: HttpClient::default(),
@@ -124,11 +133,11 @@ impl Site {
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
             last_settings: ArcSwapOption::empty(),
-            address: None,
+            url: None,
             theme: ThemeCache::default(),
-            spare: ThemeCache::default(),
-            spare_theme: None,
-            known_blocks: ArcSwapOption::empty(),
+            fallback_cache: ThemeCache::default(),
+            fallback_theme: None,
+            active_block_types: ArcSwapOption::empty(),
         }
     }
 
@@ -157,30 +166,29 @@ impl Site {
     }
 
     /// Serves the site at this URL (without a trailing slash), regardless of its options.
-    pub fn at(mut self, address: &str) -> Self {
-        self.address = Some(address.to_owned());
+    pub fn with_url(mut self, url: &str) -> Self {
+        self.url = Some(url.to_owned());
         self
     }
 
     /// Registers what depends on the post types: the sync status of patterns, the meta of core blocks for all types
     /// with editor, meta and revisions, the meta of notes, and the editor preferences of users.
-    pub fn finish(&mut self) {
+    pub fn register_builtin_meta(&mut self) {
         let types_with_footnotes: Vec<String> = self
             .types
             .iter()
             .filter(|t| t.show_in_rest && ["editor", "custom-fields", "revisions"].iter().all(|f| t.supports(f)))
             .map(|t| t.name.clone())
             .collect();
-        let sync = MetaField::new("wp_pattern_sync_status", "string");
-        self.meta.register("post", "wp_block", sync.schema(serde_json::json!({"enum": ["partial", "unsynced"]})));
+        self.meta.register("post", "wp_block", builtin_meta::pattern_sync_status());
         for post_type in types_with_footnotes {
-            self.meta.register("post", &post_type, MetaField::new("footnotes", "string").with_revisions());
+            self.meta.register("post", &post_type, builtin_meta::footnotes());
         }
         match self.store.read(|db| Ok(db.prefix().to_owned())) {
-            Ok(prefix) => self.meta.register("user", "", preferences(&prefix)),
+            Ok(prefix) => self.meta.register("user", "", builtin_meta::editor_preferences(&prefix)),
             Err(error) => tracing::error!(%error, "cannot read the store: editor preferences are not registered"),
         }
-        self.meta.register("comment", "", crate::comments::notes::note_status());
+        self.meta.register("comment", "", builtin_meta::note_status());
     }
 
     /// Registers a sidebar; replaces one with the same id.
@@ -223,11 +231,11 @@ impl Site {
         {
             return Ok(Arc::clone(&known.1));
         }
-        let effective = match &self.address {
-            Some(address) => {
+        let effective = match &self.url {
+            Some(url) => {
                 let mut changed = options::Options::clone(&options);
                 for name in ["home", "siteurl"] {
-                    changed.insert(name.to_owned(), StoredText::of(address));
+                    changed.insert(name.to_owned(), StoredText::of(url));
                 }
                 Arc::new(changed)
             }
@@ -282,8 +290,10 @@ impl Site {
     /// The theme that renders pages: the active theme, or the fallback if that is not a block theme.
     pub fn page_theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
         let active = self.theme(settings);
-        match &self.spare_theme {
-            Some((themes, name)) if !active.is_block_theme() => self.spare.get(themes, name, &settings.themes_url()),
+        match &self.fallback_theme {
+            Some((themes, name)) if !active.is_block_theme() => {
+                self.fallback_cache.get(themes, name, &settings.themes_url())
+            }
             _ => active,
         }
     }

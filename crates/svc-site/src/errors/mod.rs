@@ -1,0 +1,30 @@
+//! Errors that clients see: a table of status, code and message per family.
+//!
+//! Refusals, whose status depends on the caller, are tables of the route families.
+
+use svc_schema::Error;
+
+/// One function per row: name, status, code, message.
+macro_rules! errors {
+    ($($(#[$meta:meta])* $name:ident = $status:literal $code:literal $message:literal;)*) => {
+        $($(#[$meta])* pub fn $name() -> Error {
+            Error::new($code, $message).with_status($status)
+        })*
+    };
+}
+
+pub mod application_passwords;
+pub mod comments;
+pub mod fonts;
+pub mod media;
+pub mod menus;
+pub mod plugins;
+pub mod posts;
+pub mod terms;
+pub mod users;
+pub mod widgets;
+
+/// An error whose message depends on a value.
+fn error(code: &str, message: &str, status: u16) -> Error {
+    Error::new(code, message).with_status(status)
+}

@@ -1,4 +1,0 @@
-//! Block patterns.
-
-pub mod expand;
-pub mod registry;
