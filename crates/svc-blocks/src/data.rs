@@ -104,7 +104,7 @@ pub struct MainQuery {
     /// Number of pages.
     pub pages: u64,
     /// Returns the URL of a page of this list.
-    pub address: Box<dyn Fn(u64) -> String>,
+    pub page_url: Box<dyn Fn(u64) -> String>,
     /// Title of the archive as HTML; empty for the list of newest posts.
     pub title: String,
     /// The search text.
@@ -399,5 +399,5 @@ pub trait BlockData {
     /// The menu with this id, or the fallback menu if `chosen` is `None`.
     fn menu(&self, chosen: Option<PostId>) -> Option<Rc<PostView>>;
     /// The newest items of a feed; `None` if it cannot be loaded.
-    fn feed(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>>;
+    fn feed(&self, url: &str, items: u64) -> Option<Rc<Vec<FeedItem>>>;
 }

@@ -256,7 +256,7 @@ fn n_pages(call: &BlockCall<'_>) -> u64 {
 /// The URL of another page of this query.
 fn page_url(call: &BlockCall<'_>, page: u64) -> String {
     if let Some(main) = main_query(call) {
-        return (main.address)(page);
+        return (main.page_url)(page);
     }
     let current = &call.data().facts().current_url;
     let path =

@@ -342,7 +342,7 @@ impl PageBuilder<'_> {
             page: list.number,
             pages: list.pages,
             total: list.total,
-            address: Box::new(move |number| urls::page_url(&urls, &first, number)),
+            page_url: Box::new(move |number| urls::page_url(&urls, &first, number)),
             title: heading_html.to_owned(),
             searched: match &list.subject {
                 ListSubject::Search(query) => Some(query.clone()),

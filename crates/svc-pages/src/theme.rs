@@ -50,7 +50,7 @@ impl PageBuilder<'_> {
         context: TemplateContext,
     ) -> SiteResult<Option<Page>> {
         let (url, missing, visitor) = (self.url.clone(), self.missing.clone(), self.visitor.clone());
-        let context = TemplateContext { address: url, missing, visitor, ..context };
+        let context = TemplateContext { url, missing, visitor, ..context };
         let Some(RenderedPage { html, css, theme, styles }) =
             page_template::render_template(self.site, self.settings, self.db, slugs, context)?
         else {

@@ -17,7 +17,7 @@ use svc_site::{ActiveTheme, Settings};
 use crate::{
     SiteRenderer,
     images::SiteImages,
-    render_cache::{RenderInputs, Source},
+    renderer::render_cache::{RenderInputs, Source},
 };
 
 /// Data for rendering a post's content and excerpt.

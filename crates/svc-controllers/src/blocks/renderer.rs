@@ -7,7 +7,7 @@ use svc_auth::caps::PostCap;
 use svc_content::blocks::{Block, BlockType, Renderer as BlockRenderer};
 use svc_model::{Post, PostId};
 use svc_render::{
-    blocks::{site_blocks::BlockViewer, with_blocks},
+    blocks::{BlockViewer, with_blocks},
     feeds::{MissingFeeds, with_feeds},
 };
 use svc_routing::{Controller, Method, Request, Response, Result, Route, forbidden, on};

@@ -9,7 +9,7 @@ use svc_content::{
 };
 use svc_model::{Post, PostType, Stamp, Term};
 use svc_render::{
-    blocks::Rendered,
+    blocks::RenderedTexts,
     class_list::{class_list, post_format},
     content as render,
     images::SiteImages,
@@ -54,7 +54,7 @@ pub(crate) struct PostItem {
     /// Length of generated excerpts, in words.
     pub excerpt_length: usize,
     /// Content and excerpt, if their blocks required database access.
-    pub rendered: Rendered,
+    pub rendered: RenderedTexts,
 }
 
 impl PostItem {

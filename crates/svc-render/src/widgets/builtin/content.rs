@@ -6,7 +6,7 @@ use svc_site::{SiteResult, sanitize, widgets::instance::Instance};
 use crate::{
     blocks::with_blocks,
     content as render,
-    widgets::{kind::WidgetType, render::WidgetContext},
+    renderer::widget_types::{WidgetContext, WidgetType},
 };
 
 /// Content to store: as it is for users with `unfiltered_html`, otherwise with the HTML that posts may contain.

@@ -13,10 +13,8 @@ use svc_store::{
 
 use crate::{
     content as render,
-    widgets::{
-        builtin::simple::{Input, SimpleWidget},
-        render::WidgetContext,
-    },
+    renderer::widget_types::WidgetContext,
+    widgets::builtin::simple::{Input, SimpleWidget},
 };
 
 /// Maximum number of items in a list.
@@ -52,7 +50,7 @@ const N_COMMENTS: crate::widgets::builtin::simple::Setting =
 
 /// The widget types of this module.
 #[rustfmt::skip]
-pub(crate) const KINDS: [SimpleWidget; 6] = [
+pub(crate) const TYPES: [SimpleWidget; 6] = [
     SimpleWidget { id_base: "archives", name: "Archives", description: "Shows links to the archive of each month.", class: "widget_archive",
              settings: &[TITLE, COUNT, DROPDOWN], partial_update: false, show: archives },
     SimpleWidget { id_base: "categories", name: "Categories", description: "Shows your categories as a list or a menu.", class: "widget_categories",

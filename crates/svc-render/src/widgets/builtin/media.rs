@@ -7,9 +7,9 @@ use svc_store::{
     posts,
 };
 
-use crate::widgets::{
-    builtin::simple::{Input, Setting, SimpleWidget},
-    render::WidgetContext,
+use crate::{
+    renderer::widget_types::WidgetContext,
+    widgets::builtin::simple::{Input, Setting, SimpleWidget},
 };
 
 const TITLE: Setting = ("title", "Title:", Input::Text);
@@ -21,7 +21,7 @@ const MAX_IMAGES: usize = 200;
 
 /// The widget types of this module.
 #[rustfmt::skip]
-pub(crate) const KINDS: [SimpleWidget; 4] = [
+pub(crate) const TYPES: [SimpleWidget; 4] = [
     SimpleWidget { id_base: "media_audio", name: "Audio", description: "Shows an audio player.", class: "widget_media_audio",
              settings: &[TITLE, ATTACHMENT, URL, LOOP], partial_update: true, show: |context, instance| player(context, instance, "audio") },
     SimpleWidget { id_base: "media_gallery", name: "Gallery", description: "Shows an image gallery.", class: "widget_media_gallery",

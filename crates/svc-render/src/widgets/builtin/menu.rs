@@ -6,15 +6,13 @@ use svc_store::terms;
 
 use crate::{
     menus::render_menu,
-    widgets::{
-        builtin::simple::{Input, SimpleWidget},
-        render::WidgetContext,
-    },
+    renderer::widget_types::WidgetContext,
+    widgets::builtin::simple::{Input, SimpleWidget},
 };
 
 /// The widget type of this module.
 #[rustfmt::skip]
-pub(crate) const KIND: SimpleWidget = SimpleWidget {
+pub(crate) const TYPE: SimpleWidget = SimpleWidget {
     id_base: "nav_menu", name: "Navigation Menu", description: "Shows a navigation menu.", class: "widget_nav_menu",
     settings: &[("title", "Title:", Input::Text), ("nav_menu", "Menu ID:", Input::Number(0))], partial_update: true, show,
 };

@@ -7,19 +7,19 @@ use svc_store::{
     posts::{self, PostOrderBy, PostQuery},
 };
 
-use crate::widgets::{
-    builtin::{
+use crate::{
+    renderer::widget_types::WidgetContext,
+    widgets::builtin::{
         lists::MONTHS,
         simple::{Input, Setting, SimpleWidget},
     },
-    render::WidgetContext,
 };
 
 const TITLE: Setting = ("title", "Title:", Input::Text);
 
 /// The widget types of this module.
 #[rustfmt::skip]
-pub(crate) const KINDS: [SimpleWidget; 4] = [
+pub(crate) const TYPES: [SimpleWidget; 4] = [
     SimpleWidget { id_base: "calendar", name: "Calendar", description: "Shows a calendar with links to the days of your posts.", class: "widget_calendar",
              settings: &[TITLE], partial_update: false, show: calendar },
     SimpleWidget { id_base: "meta", name: "Meta", description: "Shows links to log in, to the administration area and to the feeds.", class: "widget_meta",

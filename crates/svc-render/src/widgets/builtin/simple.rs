@@ -3,7 +3,7 @@
 use svc_php::Php;
 use svc_site::{SiteResult, widgets::instance::Instance};
 
-use crate::widgets::{kind::WidgetType, render::WidgetContext};
+use crate::renderer::widget_types::{WidgetContext, WidgetType};
 
 /// The type of a setting.
 #[derive(Clone, Copy)]

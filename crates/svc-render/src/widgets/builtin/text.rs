@@ -6,11 +6,8 @@ use svc_site::{SiteResult, widgets::instance::Instance};
 
 use crate::{
     content::{self as render, WidgetText},
-    widgets::{
-        builtin::content::{sanitized_content, title},
-        kind::WidgetType,
-        render::WidgetContext,
-    },
+    renderer::widget_types::{WidgetContext, WidgetType},
+    widgets::builtin::content::{sanitized_content, title},
 };
 
 /// The Text widget: a title and a text.

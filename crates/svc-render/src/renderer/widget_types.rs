@@ -1,11 +1,13 @@
-//! Widget types and their registry.
+//! Widget types, their registry, and the context in which they render.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use indexmap::IndexMap;
-use svc_site::{SiteResult, widgets::instance::Instance};
+use svc_content::render_title;
+use svc_site::{Settings, SiteResult, widgets::instance::Instance};
+use svc_store::Db;
 
-use crate::widgets::{builtin, render::WidgetContext};
+use crate::renderer::{SiteRenderer, viewer::BlockViewer};
 
 /// A widget type: renders a widget, its edit form, and updates its settings.
 pub trait WidgetType: Send + Sync {
@@ -40,18 +42,50 @@ pub trait WidgetType: Send + Sync {
     fn form(&self, number: &str, instance: &Instance) -> String;
 }
 
-/// The widget types of a site, in order of registration.
-#[derive(Clone)]
-pub struct WidgetTypes(pub IndexMap<String, Arc<dyn WidgetType>>);
+/// Context for rendering a widget: a snapshot of the site, the viewer, and the markup around titles.
+pub struct WidgetContext<'a> {
+    /// The snapshot.
+    pub db: &'a mut Db,
+    /// The site.
+    pub site: &'a Arc<SiteRenderer>,
+    /// The site's options.
+    pub settings: &'a Settings,
+    /// The viewer.
+    pub viewer: &'a BlockViewer,
+    /// The widget's number among those of its type; -1 in previews.
+    pub number: i64,
+    /// Whether the response already contains a drop-down list of categories.
+    pub has_category_menu: &'a Cell<bool>,
+    pub(crate) before_title: &'a str,
+    pub(crate) after_title: &'a str,
+}
 
-impl Default for WidgetTypes {
-    /// The built-in types.
-    fn default() -> Self {
-        let mut all = WidgetTypes(IndexMap::new());
-        builtin::register(&mut all);
-        all
+impl WidgetContext<'_> {
+    /// The widget's title, or the default one, with the sidebar's markup. Empty for an empty title.
+    pub fn title(&self, instance: &Instance, default: &str) -> String {
+        let title = self.title_text(instance, default);
+        if title.is_empty() { title } else { format!("{}{title}{}", self.before_title, self.after_title) }
+    }
+
+    /// The widget's title, or the default one, as HTML without markup around it. `0` is empty, as in PHP.
+    pub fn title_text(&self, instance: &Instance, default: &str) -> String {
+        let title = instance.text("title");
+        svc_text::esc_html(&render_title(if matches!(title.as_str(), "" | "0") { default } else { &title }))
+    }
+
+    /// Element id of a drop-down list of categories. The first one of a response is `cat`.
+    pub fn category_menu_id(&self) -> String {
+        if self.has_category_menu.replace(true) {
+            format!("categories-dropdown-{}", self.number)
+        } else {
+            "cat".to_owned()
+        }
     }
 }
+
+/// The widget types of a site, in order of registration. Empty by default.
+#[derive(Clone, Default)]
+pub struct WidgetTypes(pub IndexMap<String, Arc<dyn WidgetType>>);
 
 impl WidgetTypes {
     /// Adds a type, or replaces the one with the same id.
