@@ -10,7 +10,7 @@ use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 
 /// Site settings and request data that do not change while a response is rendered.
 #[derive(Clone, Debug, Default)]
-pub struct SiteFacts {
+pub struct SiteInfo {
     /// The site's title, as stored.
     pub name: String,
     /// The site's tagline, as stored.
@@ -108,7 +108,7 @@ pub struct MainQuery {
     /// Title of the archive as HTML; empty for the list of newest posts.
     pub title: String,
     /// The search text.
-    pub searched: Option<String>,
+    pub search_term: Option<String>,
 }
 
 /// Sort order of posts.
@@ -335,7 +335,7 @@ pub struct FeedItem {
 /// Access to the data of a site.
 pub trait BlockData {
     /// Settings and request data that do not change while a response is rendered.
-    fn facts(&self) -> &SiteFacts;
+    fn site_info(&self) -> &SiteInfo;
     /// Offset of the site's time zone from UTC at a local time, in seconds.
     fn offset(&self, local: NaiveDateTime) -> i64;
     /// A post that the current user may see.

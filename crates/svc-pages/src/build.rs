@@ -344,7 +344,7 @@ impl PageBuilder<'_> {
             total: list.total,
             page_url: Box::new(move |number| urls::page_url(&urls, &first, number)),
             title: heading_html.to_owned(),
-            searched: match &list.subject {
+            search_term: match &list.subject {
                 ListSubject::Search(query) => Some(query.clone()),
                 _ => None,
             },

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use svc_content::{
     RenderContext,
-    blocks::{ContentRoot, DynamicBlocks, Renderer, StaticOnly},
+    block_render::{DynamicBlocks, Renderer, StaticOnly},
+    blocks::ContentRoot,
     display::{self, TextBlocks, standard_shortcodes},
     images::Images,
     shortcodes::Page,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use svc_content::blocks::Renderer;
+use svc_content::block_render::Renderer;
 use svc_model::{Post, PostId, TermId};
 use svc_packages::theme::ThemeJson;
 use svc_site::{ActiveTheme, Settings, SiteResult, Visitor, global_styles as stored, templates::load::TemplateLookup};

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use svc_auth::caps::PostCap;
-use svc_content::blocks::{Block, BlockType, Renderer as BlockRenderer};
+use svc_content::{
+    block_render::Renderer as BlockRenderer,
+    blocks::{Block, BlockType},
+};
 use svc_model::{Post, PostId};
 use svc_render::{
     blocks::{BlockViewer, with_blocks},

@@ -101,7 +101,7 @@ impl PostItem {
     pub(crate) fn content_raw(&self) -> String {
         let Some(types) = &self.hooked_types else { return self.post.content.clone() };
         let ignored = self.stored_meta.text(IGNORED_HOOKS);
-        types.hooks().edited(&self.post.content, Some(&ContentRoot::of(&self.post.post_type, ignored)))
+        types.hooks().content_to_edit(&self.post.content, Some(&ContentRoot::of(&self.post.post_type, ignored)))
     }
 
     pub(crate) fn content_rendered(&self) -> String {

@@ -19,5 +19,5 @@ pub struct ListContext {
     /// Title of the archive as HTML; empty for the latest posts.
     pub title: String,
     /// The search term.
-    pub searched: Option<String>,
+    pub search_term: Option<String>,
 }

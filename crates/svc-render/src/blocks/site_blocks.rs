@@ -13,7 +13,7 @@ use std::{
 use chrono::{NaiveDate, NaiveDateTime};
 use svc_blocks::data::{
     AuthorView, BlockData, CommentView, CommentsQuery, FeedItem, ImageRequest, MainQuery, PostView, Posts, PostsOrder,
-    PostsQuery, SiteFacts, Sticky, TaxonomyView, TemplatePartView, TermView, TermsOrder, TermsQuery,
+    PostsQuery, SiteInfo, Sticky, TaxonomyView, TemplatePartView, TermView, TermsOrder, TermsQuery,
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_site::{
@@ -55,7 +55,7 @@ pub(crate) struct SiteBlocks<'a> {
     settings: &'a Settings,
     viewer: &'a BlockViewer,
     db: RefCell<&'a mut Db>,
-    facts: SiteFacts,
+    site_info: SiteInfo,
     reads_left: Cell<u32>,
     failure: RefCell<Option<SiteError>>,
     posts: RefCell<HashMap<PostId, Option<Rc<PostView>>>>,
@@ -83,7 +83,7 @@ impl<'a> SiteBlocks<'a> {
             settings,
             viewer,
             db: RefCell::new(db),
-            facts: facts(site, settings, viewer),
+            site_info: site_info(site, settings, viewer),
             reads_left: Cell::new(MAX_READS),
             failure: RefCell::default(),
             posts: RefCell::default(),
@@ -114,7 +114,7 @@ impl<'a> SiteBlocks<'a> {
             pages: list.pages,
             page_url: list.page_url,
             title: list.title,
-            searched: list.searched,
+            search_term: list.search_term,
         };
         // A page shows one list: the first one that is set.
         drop(self.main.set(Rc::new(main)));
@@ -374,14 +374,14 @@ fn title(post: &Post) -> String {
     }
 }
 
-fn facts(site: &SiteRenderer, settings: &Settings, viewer: &BlockViewer) -> SiteFacts {
+fn site_info(site: &SiteRenderer, settings: &Settings, viewer: &BlockViewer) -> SiteInfo {
     let text = |name: &str| settings.option(name).to_owned();
     let on = |name: &str| settings.number(name) != 0;
     let positive = |name: &str| u64::try_from(settings.number(name)).ok().filter(|n| *n > 0);
     let login_url = settings.urls.site.site_url(site.brand.login_path());
     let is_logged_in = viewer.caller.is_logged_in();
     let logout = || format!("{login_url}?action=logout&{}={}", site.brand.nonce_param(), viewer.logout_nonce);
-    SiteFacts {
+    SiteInfo {
         name: text("blogname"),
         description: text("blogdescription"),
         home: settings.option("home").trim_end_matches('/').to_owned(),
@@ -456,8 +456,8 @@ fn store_query(query: &PostsQuery, post_type: &str) -> PostQuery {
 }
 
 impl BlockData for SiteBlocks<'_> {
-    fn facts(&self) -> &SiteFacts {
-        &self.facts
+    fn site_info(&self) -> &SiteInfo {
+        &self.site_info
     }
 
     fn offset(&self, local: NaiveDateTime) -> i64 {

@@ -157,7 +157,7 @@ fn fluid_media(html: &str) -> String {
         let name =
             piece.get(1..).unwrap_or_default().split(|c: char| c.is_ascii_whitespace()).next().unwrap_or_default();
         let is_media = ["video", "iframe", "object", "embed"].iter().any(|tag| name.eq_ignore_ascii_case(tag));
-        if kind == markup::Kind::Text || !is_media || name.len() + 1 == piece.len() {
+        if kind == markup::MarkupKind::Text || !is_media || name.len() + 1 == piece.len() {
             out.push_str(piece);
         } else {
             out.push_str(&full_width(&without_size(&without_size(piece, "height"), "width")));
@@ -264,7 +264,7 @@ fn is_simple(html: &str) -> bool {
         has_text
     };
     for (kind, piece) in markup::html_split(html) {
-        let is_markup = kind == markup::Kind::Tag;
+        let is_markup = kind == markup::MarkupKind::Tag;
         if let Some(name) = piece.strip_prefix("</").filter(|_| is_markup) {
             let name = name.trim_end_matches('>').trim();
             let Some(at) = open.iter().rposition(|(own, _)| own.eq_ignore_ascii_case(name)) else { continue };
