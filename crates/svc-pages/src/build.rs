@@ -166,7 +166,7 @@ impl PageBuilder<'_> {
         let (mut page, mut links) = self.frame(&title, shown, Some(&url))?;
         page.head_links_html.push_str(&oembed::discovery_links(self.settings, &url));
         links.push(format!("<{}>; rel=shortlink", svc_text::sanitize_url(&self.settings.urls.site.short_link(id))));
-        let is_open = self.visitor.opened.is_open(&post);
+        let is_open = self.visitor.unlocked.is_open(&post);
         if !post.is_protected() {
             page.description = shortened(&plain(&self.texts.excerpt(&post)));
         }
@@ -288,7 +288,7 @@ impl PageBuilder<'_> {
     fn entries(&mut self, rows: &[Post]) -> SiteResult<Vec<Entry>> {
         let mut found = urls::post_urls(self.db, self.site, self.settings, rows)?;
         let entry = |post: &Post| {
-            let is_open = self.visitor.opened.is_open(post);
+            let is_open = self.visitor.unlocked.is_open(post);
             let body = if is_open { self.texts.excerpt(post) } else { PROTECTED.to_owned() };
             let url = found.urls.remove(&post.id).unwrap_or_default();
             self.entry(post, url, found.authors.get(&post.author), body)

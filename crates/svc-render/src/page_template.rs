@@ -73,8 +73,8 @@ pub fn render_template(
     let content = lookup.with_patterns(&template.content);
     let theme = Arc::clone(&lookup.theme);
     let styles = stored::own(db, &theme.name)?;
-    let Visitor { caller, logout_nonce, opened } = context.visitor;
-    let viewer = BlockViewer { caller, url: context.url, logout_nonce, missing: context.missing, unlocked: opened };
+    let Visitor { caller, logout_nonce, unlocked } = context.visitor;
+    let viewer = BlockViewer { caller, url: context.url, logout_nonce, missing: context.missing, unlocked };
     let page_data = (context.list, context.post.clone());
     let (html, css) = with_page(site, settings, &viewer, db, page_data, |core| {
         let dynamic = svc_blocks::with_text(core);

@@ -275,7 +275,7 @@ impl Media {
         let folder = self.folder(draft.attached_to, &settings)?;
         let upload_store = UploadStore { site: &self.site.site, settings: &settings };
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
-        let StoredUpload { file, told: metadata, alt, cover, written } =
+        let StoredUpload { file, embedded: metadata, alt, cover, written } =
             upload_store.store(&folder, file_type, &received.blob, ImageMetaSource::Unknown, sized).await?;
 
         let is_name = |title: &str| svc_php::numeric::is_numeric(&svc_text::sanitize_title(title).into());

@@ -59,10 +59,10 @@ pub fn with_page<T>(
     let types = site.block_types(settings);
     let data = SiteBlocks::new(site, settings, viewer, db);
     if let Some(list) = list {
-        data.show(list);
+        data.set_list(list);
     }
     if let Some(post) = post {
-        data.show_post(post);
+        data.set_post(post);
     }
     let blocks = CoreBlocks::new(&types, &data);
     let output = run(&blocks);

@@ -105,7 +105,7 @@ impl<'a> SiteBlocks<'a> {
     }
 
     /// Sets the list that the page shows.
-    pub(crate) fn show(&self, list: ListContext) {
+    pub(crate) fn set_list(&self, list: ListContext) {
         let posts = Posts { items: self.views(list.posts), total: list.total };
         let main = MainQuery {
             posts: Rc::new(posts),
@@ -121,7 +121,7 @@ impl<'a> SiteBlocks<'a> {
     }
 
     /// Sets the post that the page shows. It may differ from the stored one, as in previews.
-    pub(crate) fn show_post(&self, post: Post) {
+    pub(crate) fn set_post(&self, post: Post) {
         drop(self.views(vec![post]));
     }
 

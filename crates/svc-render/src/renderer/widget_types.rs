@@ -36,7 +36,7 @@ pub trait WidgetType: Send + Sync {
     ///
     /// # Errors
     /// Errors of the store.
-    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>>;
+    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>>;
 
     /// The edit form as HTML. `number` identifies the widget among those of its type.
     fn form(&self, number: &str, instance: &Instance) -> String;

@@ -44,7 +44,7 @@ pub fn in_sidebar(
     let number = parse_id(id).map_or(-1, |(_, number)| number);
     let mut context =
         WidgetContext { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
-    let Some(html) = widget_type.show(&mut context, instance)? else { return Ok(String::new()) };
+    let Some(html) = widget_type.render(&mut context, instance)? else { return Ok(String::new()) };
     let before = fill_placeholders(&sidebar.before_widget, id, &classes(widget_type, instance));
     let after = fill_placeholders(&sidebar.after_widget, id, "");
     Ok(svc_text::trim(&format!("{}{html}{after}", with_text_class(widget_type, &before))).to_owned())
@@ -66,7 +66,7 @@ pub fn preview(
     let (number, has_category_menu) = (-1, &Cell::new(false));
     let mut context =
         WidgetContext { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
-    let Some(html) = widget_type.show(&mut context, instance)? else { return Ok(String::new()) };
+    let Some(html) = widget_type.render(&mut context, instance)? else { return Ok(String::new()) };
     let before = format!("<div class=\"widget {}\">", classes(widget_type, instance));
     Ok(format!("{}{html}</div>", with_text_class(widget_type, &before)))
 }

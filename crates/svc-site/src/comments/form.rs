@@ -203,7 +203,7 @@ fn check_post(
             Err(Refusal::Silent)
         });
     }
-    if !visitor.opened.is_open(&post) {
+    if !visitor.unlocked.is_open(&post) {
         return Ok(Err(Refusal::Silent));
     }
     Ok(Ok(post))

@@ -29,7 +29,7 @@ pub struct StoredUpload {
     /// Data for the attachment's post.
     pub file: NewFile,
     /// Metadata embedded in the file.
-    pub told: ImageMeta,
+    pub embedded: ImageMeta,
     /// Alt text from the image's metadata.
     pub alt: String,
     /// Cover image embedded in an audio file.
@@ -172,13 +172,7 @@ impl UploadStore<'_> {
             Ok(FileDetails { attached_path, details, embedded, alt, cover }) => {
                 let url = format!("{}/{path}", self.settings.uploads_url());
                 let meta = vec![(FILE, StoredText::of(attached_path)), (DETAILS, stored(details))];
-                Ok(StoredUpload {
-                    file: NewFile { mime_type: kind.mime, url, meta },
-                    told: embedded,
-                    alt,
-                    cover,
-                    written,
-                })
+                Ok(StoredUpload { file: NewFile { mime_type: kind.mime, url, meta }, embedded, alt, cover, written })
             }
             Err(error) => {
                 written.delete(self.site).await;

@@ -56,7 +56,7 @@ impl WidgetType for Text {
         instance
     }
 
-    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
         let is_visual = instance.is_on("visual") && instance.is_on("filter") || has_visual_filter(instance);
         let written =
             if is_visual { WidgetText::Visual } else { WidgetText::Html { paragraphs: instance.is_on("filter") } };
