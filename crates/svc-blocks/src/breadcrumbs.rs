@@ -45,14 +45,14 @@ fn term_links(call: &BlockCall<'_>, post: &PostView) -> Vec<String> {
 
 pub(crate) fn breadcrumbs(call: &BlockCall<'_>) -> String {
     let Some(post) = call.post() else { return String::new() };
-    let facts = call.data().facts();
+    let site_info = call.data().site_info();
     let is_on = |name: &str| call.attr(name).is_null() || call.is(name);
-    if facts.is_front && !call.is("showOnHomePage") {
+    if site_info.is_front && !call.is("showOnHomePage") {
         return String::new();
     }
     let mut items = Vec::new();
     if is_on("showHomeItem") {
-        items.push(link(&format!("{}/", facts.home), "Home"));
+        items.push(link(&format!("{}/", site_info.home), "Home"));
     }
     if let Some((name, url)) = call.data().archive(&post.post.post_type) {
         items.push(link(&url, &esc_html(&name)));

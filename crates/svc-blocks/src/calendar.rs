@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use chrono::{Datelike, Months, NaiveDate};
 use svc_text::{esc_attr, esc_url};
 
-use crate::{core::BlockCall, date, posts::classes, supports};
+use crate::{core::BlockCall, date, html::classes, supports};
 
 pub(crate) fn calendar(call: &BlockCall<'_>) -> String {
     let days = call.data().days();
     if days.is_empty() {
         return String::new();
     }
-    let now = call.data().facts().now.date();
+    let now = call.data().site_info().now.date();
     let requested = match (call.number("year"), call.number("month")) {
         (Some(year), Some(month)) => {
             NaiveDate::from_ymd_opt(i32::try_from(year).unwrap_or(now.year()), u32::try_from(month).unwrap_or(1), 1)
@@ -20,7 +20,7 @@ pub(crate) fn calendar(call: &BlockCall<'_>) -> String {
         _ => None,
     };
     let Some(first) = requested.or_else(|| now.with_day(1)) else { return String::new() };
-    let colors = supports::colors(&crate::with_serialized_support(call.block_type, "color"), &call.attrs);
+    let colors = supports::colors(&supports::with_serialized_support(call.block_type, "color"), &call.attrs);
     let table = MonthTable { call, first, now, published: days.iter().map(|(day, _)| *day).collect() };
     let css = match colors.css() {
         css if css.is_empty() => css,
@@ -47,7 +47,7 @@ struct MonthTable<'c> {
 
 impl MonthTable<'_> {
     fn start_of_week(&self) -> u32 {
-        self.call.data().facts().start_of_week % 7
+        self.call.data().site_info().start_of_week % 7
     }
 
     fn header_row(&self) -> String {
@@ -84,7 +84,7 @@ impl MonthTable<'_> {
             return day.day().to_string();
         }
         let link = self.call.data().date_link(day.year(), Some(day.month()), Some(day.day()));
-        let name = date::format(day.and_time(Default::default()), &self.call.data().facts().date_format);
+        let name = date::format(day.and_time(Default::default()), &self.call.data().site_info().date_format);
         format!(
             "<a href=\"{}\" aria-label=\"Posts published on {}\">{}</a>",
             esc_url(&link),

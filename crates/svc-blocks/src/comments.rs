@@ -9,8 +9,8 @@ use svc_text::{esc_attr, esc_html, esc_url, strip_all_tags};
 use crate::{
     core::BlockCall,
     data::{CommentView, CommentsQuery, PostView},
-    posts::{classes, display_date, iso_date},
-    site::heading,
+    html::{classes, heading},
+    posts::{display_date, iso_date},
     urls,
     users::{avatar_image, plain_name},
 };
@@ -111,9 +111,9 @@ fn unlocked_post(call: &BlockCall<'_>) -> Option<Rc<PostView>> {
 
 /// Whether a post accepts comments now.
 fn accepts_comments(call: &BlockCall<'_>, post: &PostView) -> bool {
-    let facts = call.data().facts();
-    let is_old = match (facts.comments_close_after, post.post.date) {
-        (Some(days), Some(date)) => (facts.now - date).num_days() >= days,
+    let site_info = call.data().site_info();
+    let is_old = match (site_info.comments_close_after, post.post.date) {
+        (Some(days), Some(date)) => (site_info.now - date).num_days() >= days,
         _ => false,
     };
     post.post.comment_status == "open" && !is_old
@@ -165,8 +165,8 @@ pub(crate) fn template(call: &BlockCall<'_>) -> String {
     if comments.is_empty() {
         return String::new();
     }
-    let facts = call.data().facts();
-    let depth = facts.thread_depth.unwrap_or(1).min(MAX_DEPTH);
+    let site_info = call.data().site_info();
+    let depth = site_info.thread_depth.unwrap_or(1).min(MAX_DEPTH);
     let listed: std::collections::HashSet<CommentId> = comments.iter().map(|c| c.comment.id).collect();
     let mut tree: HashMap<CommentId, Vec<&CommentView>> = HashMap::new();
     for comment in comments.iter() {
@@ -175,13 +175,14 @@ pub(crate) fn template(call: &BlockCall<'_>) -> String {
         tree.entry(parent).or_default().push(comment);
     }
     let mut threads = tree.get(&CommentId(0)).cloned().unwrap_or_default();
-    if facts.newest_comments_first {
+    if site_info.newest_comments_first {
         threads.reverse();
     }
-    if let Some(per_page) = facts.comments_per_page {
+    if let Some(per_page) = site_info.comments_per_page {
         // The default page is the first one, or the one with the newest comments.
         let per_page = usize::try_from(per_page).unwrap_or(usize::MAX).max(1);
-        let start = if facts.newest_comments_first { 0 } else { threads.len().saturating_sub(1) / per_page * per_page };
+        let start =
+            if site_info.newest_comments_first { 0 } else { threads.len().saturating_sub(1) / per_page * per_page };
         threads = threads.into_iter().skip(start).take(per_page).collect();
     }
     let mut list = CommentList { call, tree, post, depth, n_comments: 0, n_threads: 0 };
@@ -286,9 +287,9 @@ pub(crate) fn reply_link(call: &BlockCall<'_>) -> String {
     let (Some(comment), Some(post)) = (comment(call), call.data().post(comment_post(call))) else {
         return String::new();
     };
-    let facts = call.data().facts();
-    let is_shown = facts.thread_depth.is_some() && accepts_comments(call, &post);
-    if !is_shown || (facts.comments_need_login && facts.logout_url.is_none()) {
+    let site_info = call.data().site_info();
+    let is_shown = site_info.thread_depth.is_some() && accepts_comments(call, &post);
+    if !is_shown || (site_info.comments_need_login && site_info.logout_url.is_none()) {
         return String::new();
     }
     let id = comment.comment.id;
@@ -329,11 +330,11 @@ pub(crate) fn pagination(call: &BlockCall<'_>) -> String {
 /// The comment form.
 pub(crate) fn form(call: &BlockCall<'_>) -> String {
     let Some(post) = unlocked_post(call).filter(|post| accepts_comments(call, post)) else { return String::new() };
-    let facts = call.data().facts();
+    let site_info = call.data().site_info();
     let id = post.post.id;
-    let action = format!("{}/wp-comments-post.php", facts.login_url.rsplit_once('/').map_or("", |(site, _)| site));
+    let action = format!("{}/wp-comments-post.php", site_info.login_url.rsplit_once('/').map_or("", |(site, _)| site));
     let required_mark = "<span class=\"required\">*</span>";
-    let author_fields = if facts.logout_url.is_some() {
+    let author_fields = if site_info.logout_url.is_some() {
         String::new()
     } else {
         format!(
@@ -345,20 +346,23 @@ pub(crate) fn form(call: &BlockCall<'_>) -> String {
             required_mark = required_mark
         )
     };
-    let consent = if facts.comment_cookies && facts.logout_url.is_none() {
+    let consent = if site_info.comment_cookies && site_info.logout_url.is_none() {
         "<p class=\"comment-form-cookies-consent\"><input id=\"wp-comment-cookies-consent\" name=\"wp-comment-cookies-consent\" type=\"checkbox\" value=\"yes\" /> <label for=\"wp-comment-cookies-consent\">Remember my name, email and website in this browser.</label></p>\n"
     } else {
         ""
     };
-    let notes = if facts.logout_url.is_some() {
+    let notes = if site_info.logout_url.is_some() {
         String::new()
     } else {
         format!(
             "<p class=\"comment-notes\"><span id=\"email-notes\">Your email address is not published.</span> <span class=\"required-field-message\">Fields marked {required_mark} are required</span></p>"
         )
     };
-    let fields = if facts.comments_need_login && facts.logout_url.is_none() {
-        format!("<p class=\"must-log-in\"><a href=\"{}\">Log in</a> to post a comment.</p>", esc_url(&facts.login_url))
+    let fields = if site_info.comments_need_login && site_info.logout_url.is_none() {
+        format!(
+            "<p class=\"must-log-in\"><a href=\"{}\">Log in</a> to post a comment.</p>",
+            esc_url(&site_info.login_url)
+        )
     } else {
         format!(
             concat!(
@@ -375,11 +379,11 @@ pub(crate) fn form(call: &BlockCall<'_>) -> String {
             id = id,
         )
     };
-    let facts = call.data().facts();
-    let cancel = match facts.thread_depth {
+    let site_info = call.data().site_info();
+    let cancel = match site_info.thread_depth {
         Some(_) => format!(
             " <small><a rel=\"nofollow\" id=\"cancel-comment-reply-link\" href=\"{}#respond\" style=\"display:none;\">Cancel reply</a></small>",
-            esc_url(crate::urls::path(&facts.current_url))
+            esc_url(crate::urls::path(&site_info.current_url))
         ),
         None => String::new(),
     };

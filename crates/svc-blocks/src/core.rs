@@ -9,13 +9,13 @@ use std::{
 use serde_json::{Map, Value};
 use svc_content::{
     RenderContext,
-    blocks::{Block, BlockType, BlockTypes, ContentRoot, DynamicBlocks, Renderer},
+    block_render::{DynamicBlocks, Renderer},
+    blocks::{Block, BlockType, BlockTypes, ContentRoot},
     display::{self, TextBlocks, standard_shortcodes},
 };
 use svc_model::{CommentId, PostId, TermId};
 
 use crate::{
-    attributes,
     data::{BlockData, ImageLoading, ImageRequest, PostView},
     supports,
 };
@@ -27,23 +27,20 @@ pub const MAX_BYTES: usize = 8 << 20;
 /// Maximum depth of posts, patterns and template parts that are nested in each other.
 const MAX_NESTING: usize = 8;
 
-/// Renders a block to HTML.
-pub(crate) type RenderFn = fn(&BlockCall<'_>) -> String;
-
 /// Block context: names and values.
 type Context = Vec<(String, Value)>;
 
 /// Renderer of the dynamic core blocks of a site, for a single response.
 pub struct CoreBlocks<'d> {
     pub(crate) data: &'d dyn BlockData,
-    types: &'d BlockTypes,
-    context: RefCell<Vec<Context>>,
+    pub(crate) types: &'d BlockTypes,
+    pub(crate) context: RefCell<Vec<Context>>,
     numbers: RefCell<BTreeMap<&'static str, u64>>,
     /// Posts, patterns and template parts that are being rendered; prevents recursion.
     in_progress: RefCell<HashSet<String>>,
-    blocks_left: Cell<u32>,
+    pub(crate) blocks_left: Cell<u32>,
     /// How many more bytes may be rendered.
-    bytes_left: Cell<usize>,
+    pub(crate) bytes_left: Cell<usize>,
 }
 
 impl<'d> CoreBlocks<'d> {
@@ -62,7 +59,7 @@ impl<'d> CoreBlocks<'d> {
 
     /// Sets another limit than [`MAX_BYTES`].
     #[must_use]
-    pub fn at_most(self, bytes: usize) -> Self {
+    pub fn with_byte_limit(self, bytes: usize) -> Self {
         self.bytes_left.set(bytes);
         self
     }
@@ -74,7 +71,7 @@ impl<'d> CoreBlocks<'d> {
 
     /// Runs a renderer and subtracts the size of its HTML from the limit, except for nested blocks and the `given`
     /// bytes, which were counted before. Returns an empty string if the limit is exceeded.
-    fn count_bytes(&self, given: usize, run: impl FnOnce() -> String) -> String {
+    pub(crate) fn count_bytes(&self, given: usize, run: impl FnOnce() -> String) -> String {
         let before = self.bytes_left.get();
         if before == 0 {
             return String::new();
@@ -154,60 +151,6 @@ impl std::fmt::Debug for CoreBlocks<'_> {
     }
 }
 
-impl DynamicBlocks for CoreBlocks<'_> {
-    fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &str) -> Option<String> {
-        let name = block.name.as_deref()?;
-        let block_type = self.types.get(name)?;
-        let renderer_fn =
-            crate::RENDERERS.iter().find(|(known, _)| *known == name).map(|(_, renderer_fn)| *renderer_fn);
-        if renderer_fn.is_none() && block_type.render.is_none() {
-            return None;
-        }
-        let Some(left) = self.blocks_left.get().checked_sub(1) else { return Some(String::new()) };
-        self.blocks_left.set(left);
-        let attrs = attributes::complete_attributes(block_type, &block.attrs);
-        if let Some(render) = &block_type.render {
-            return Some(self.count_bytes(content.len(), || render(&attrs, content)));
-        }
-        let (chosen, child) = (renderer.chosen_classes(), renderer.child_class());
-        let call = BlockCall { blocks: self, renderer, block, block_type, attrs, content, chosen, child };
-        renderer_fn.map(|renderer_fn| self.count_bytes(content.len(), || renderer_fn(&call)))
-    }
-
-    fn renders_inner_blocks(&self, name: &str) -> bool {
-        crate::RENDER_INNER_BLOCKS.contains(&name)
-    }
-
-    fn types(&self) -> &BlockTypes {
-        self.types
-    }
-
-    fn bound(&self, block: &Block<'_>) -> Map<String, Value> {
-        let bound = crate::bindings::bound(self, block);
-        let text = |value: &Value| value.as_str().map_or(0, str::len);
-        let bytes: usize = bound.values().map(text).sum();
-        let left = self.bytes_left.get().saturating_sub(bytes);
-        self.bytes_left.set(left);
-        if left == 0 { Map::new() } else { bound }
-    }
-
-    fn enter(&self, block: &Block<'_>) {
-        let mut values = Vec::new();
-        if let Some(block_type) = block.name.as_deref().and_then(|name| self.types.get(name))
-            && !block_type.provides_context.is_empty()
-        {
-            let attrs = attributes::complete_attributes(block_type, &block.attrs);
-            let given = block_type.provides_context.iter();
-            values = given.filter_map(|(name, of)| Some((name.clone(), attrs.get(of)?.clone()))).collect();
-        }
-        self.context.borrow_mut().push(values);
-    }
-
-    fn leave(&self, _: &Block<'_>) {
-        self.context.borrow_mut().pop();
-    }
-}
-
 /// The arguments of a block's renderer.
 pub(crate) struct BlockCall<'c> {
     pub(crate) blocks: &'c CoreBlocks<'c>,
@@ -217,8 +160,10 @@ pub(crate) struct BlockCall<'c> {
     pub(crate) attrs: Map<String, Value>,
     /// The stored markup, with inner blocks rendered.
     pub(crate) content: &'c str,
-    chosen: Vec<String>,
-    child: Option<String>,
+    /// Generated classes that belong to the block's `className`.
+    pub(crate) chosen: Vec<String>,
+    /// The block's layout class.
+    pub(crate) child: Option<String>,
 }
 
 impl<'c> BlockCall<'c> {
@@ -350,12 +295,12 @@ impl<'c> BlockCall<'c> {
 
     /// Renders content from another place, such as a post's. Empty if it contains itself.
     pub(crate) fn content_of(&self, name: String, run: impl FnOnce(&mut RenderContext<'_>) -> String) -> String {
-        let facts = self.data().facts();
+        let site_info = self.data().site_info();
         self.blocks.render_once(name, || {
             let mut context = RenderContext::new(self.renderer.clone(), standard_shortcodes());
-            context.smilies = facts.smilies;
-            context.smilies_url = &facts.smilies_url;
-            context.own_host = &facts.own_host;
+            context.smilies = site_info.smilies;
+            context.smilies_url = &site_info.smilies_url;
+            context.own_host = &site_info.own_host;
             context.images = self.data().images();
             run(&mut context)
         })

@@ -10,7 +10,7 @@ use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 
 /// Site settings and request data that do not change while a response is rendered.
 #[derive(Clone, Debug, Default)]
-pub struct SiteFacts {
+pub struct SiteInfo {
     /// The site's title, as stored.
     pub name: String,
     /// The site's tagline, as stored.
@@ -104,11 +104,11 @@ pub struct MainQuery {
     /// Number of pages.
     pub pages: u64,
     /// Returns the URL of a page of this list.
-    pub address: Box<dyn Fn(u64) -> String>,
+    pub page_url: Box<dyn Fn(u64) -> String>,
     /// Title of the archive as HTML; empty for the list of newest posts.
     pub title: String,
     /// The search text.
-    pub searched: Option<String>,
+    pub search_term: Option<String>,
 }
 
 /// Sort order of posts.
@@ -335,7 +335,7 @@ pub struct FeedItem {
 /// Access to the data of a site.
 pub trait BlockData {
     /// Settings and request data that do not change while a response is rendered.
-    fn facts(&self) -> &SiteFacts;
+    fn site_info(&self) -> &SiteInfo;
     /// Offset of the site's time zone from UTC at a local time, in seconds.
     fn offset(&self, local: NaiveDateTime) -> i64;
     /// A post that the current user may see.
@@ -399,5 +399,5 @@ pub trait BlockData {
     /// The menu with this id, or the fallback menu if `chosen` is `None`.
     fn menu(&self, chosen: Option<PostId>) -> Option<Rc<PostView>>;
     /// The newest items of a feed; `None` if it cannot be loaded.
-    fn feed(&self, address: &str, items: u64) -> Option<Rc<Vec<FeedItem>>>;
+    fn feed(&self, url: &str, items: u64) -> Option<Rc<Vec<FeedItem>>>;
 }

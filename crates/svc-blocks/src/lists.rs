@@ -70,13 +70,13 @@ pub(crate) fn archives(call: &BlockCall<'_>) -> String {
 
 fn archives_of(call: &BlockCall<'_>, kind: &str) -> Vec<Archive> {
     let data = call.data();
-    let facts = data.facts();
+    let site_info = data.site_info();
     let mut groups: Vec<(NaiveDate, u64)> = Vec::new();
     for (day, count) in data.days().iter() {
         let first = match kind {
             "yearly" => day.with_ordinal(1),
             "monthly" => day.with_day(1),
-            "weekly" => Some(week_start(*day, facts.start_of_week)),
+            "weekly" => Some(week_start(*day, site_info.start_of_week)),
             "daily" => Some(*day),
             _ => None,
         };
@@ -95,12 +95,17 @@ fn archives_of(call: &BlockCall<'_>, kind: &str) -> Vec<Archive> {
             "weekly" => {
                 let end = day.checked_add_days(Days::new(6)).unwrap_or(day);
                 // The link has the year of the week's first day.
-                let week = week_number(day, facts.start_of_week);
-                let address =
-                    urls::with(&format!("{}/", facts.home), &[("m", &week.0.to_string()), ("w", &week.1.to_string())]);
-                (address, format!("{}&#8211;{}", named(day, &facts.date_format), named(end, &facts.date_format)))
+                let week = week_number(day, site_info.start_of_week);
+                let address = urls::with(
+                    &format!("{}/", site_info.home),
+                    &[("m", &week.0.to_string()), ("w", &week.1.to_string())],
+                );
+                (
+                    address,
+                    format!("{}&#8211;{}", named(day, &site_info.date_format), named(end, &site_info.date_format)),
+                )
             }
-            _ => (data.date_link(year, Some(month), Some(number)), named(day, &facts.date_format)),
+            _ => (data.date_link(year, Some(month), Some(number)), named(day, &site_info.date_format)),
         };
         Archive { link, name, count }
     };
@@ -179,7 +184,7 @@ pub(crate) fn categories(call: &BlockCall<'_>) -> String {
         let hidden = if call.is("showLabel") { "" } else { " screen-reader-text" };
         let address = format!(
             "{} + encodeURIComponent( list.value )",
-            svc_php::json::compact(&format!("{}/?{}=", call.data().facts().home, taxonomy.query_var).into())
+            svc_php::json::compact(&format!("{}/?{}=", call.data().site_info().home, taxonomy.query_var).into())
         );
         return format!(
             "<div {}><label class=\"wp-block-categories__label{hidden}\" for=\"{id}\">{label}</label><select  name='{}' id='{id}' class='postform'>\n\t<option value='-1'>Select {}</option>\n{options}</select>{}\n</div>",
@@ -327,7 +332,7 @@ pub(crate) fn page_list(call: &BlockCall<'_>) -> String {
         return String::new();
     }
     let opening = SubmenuOpening::around(call);
-    let list = PageTree { call, tree, opening, front: call.data().facts().front_page };
+    let list = PageTree { call, tree, opening, front: call.data().site_info().front_page };
     let items = list.items(parent, 0);
     if call.is("isNested") {
         return items;
@@ -350,7 +355,7 @@ impl PageTree<'_> {
 
     fn item(&self, page: &PostView, level: usize) -> String {
         let has_child = level < MAX_LEVELS && self.tree.contains_key(&page.post.id);
-        let is_current = self.call.data().facts().current_url == page.link;
+        let is_current = self.call.data().site_info().current_url == page.link;
         let in_menu = self.opening.is_some();
         let opening_class = self.opening.map_or("", SubmenuOpening::class);
         let menu_class = if opening_class.is_empty() { String::new() } else { format!(" {opening_class}") };

@@ -1,15 +1,12 @@
 //! Navigation blocks: menus, their links and submenus, and the overlay on small screens.
 
-use svc_content::{
-    blocks::{Block, Renderer},
-    kses,
-};
+use svc_content::{block_render::Renderer, blocks::Block, kses};
 use svc_model::PostId;
 use svc_text::{esc_attr, esc_url, strip_all_tags};
 
 use crate::{
     core::{BlockCall, root_of},
-    posts::classes,
+    html::classes,
 };
 
 /// Script attributes of an item with a submenu, before and after [`HOVER_ATTRIBUTES`].

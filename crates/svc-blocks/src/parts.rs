@@ -8,7 +8,7 @@ use svc_text::{esc_attr, esc_html, esc_url};
 use crate::{
     core::{BlockCall, root_of},
     date,
-    posts::classes,
+    html::classes,
 };
 
 /// Maximum number of feed items.
@@ -36,8 +36,8 @@ pub(crate) fn pattern(call: &BlockCall<'_>) -> String {
 }
 
 pub(crate) fn template_part(call: &BlockCall<'_>) -> String {
-    let facts = call.data().facts();
-    let theme = if call.text("theme").is_empty() { facts.theme.as_str() } else { call.text("theme") };
+    let site_info = call.data().site_info();
+    let theme = if call.text("theme").is_empty() { site_info.theme.as_str() } else { call.text("theme") };
     let slug = call.text("slug");
     let Some(part) = (!slug.is_empty()).then(|| call.data().template_part(slug, theme)).flatten() else {
         return String::new();
@@ -96,11 +96,11 @@ pub(crate) fn rss(call: &BlockCall<'_>) -> String {
         let title = if item.link.is_empty() { title } else { format!("<a href='{}'>{title}</a>", esc_url(&item.link)) };
         let mut out = format!("<li class='wp-block-rss__item'><div class='wp-block-rss__item-title'>{title}</div>");
         if let (true, Some(at)) = (call.is("displayDate"), item.date) {
-            let facts = call.data().facts();
+            let site_info = call.data().site_info();
             out.push_str(&format!(
                 "<time datetime=\"{}\" class=\"wp-block-rss__item-publish-date\">{}</time> ",
                 crate::posts::iso_date(call, at),
-                date::format(at, &facts.date_format)
+                date::format(at, &site_info.date_format)
             ));
         }
         if call.is("displayAuthor") && !item.author.is_empty() {

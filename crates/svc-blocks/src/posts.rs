@@ -10,7 +10,7 @@ use crate::{
     core::BlockCall,
     data::{ImageLoading, ImageRequest, PostView},
     date,
-    site::heading,
+    html::{classes, heading},
     supports,
 };
 
@@ -50,10 +50,10 @@ pub(crate) fn iso_date(call: &BlockCall<'_>, local: NaiveDateTime) -> String {
 
 /// A local time in the given format, or in the site's date format if that is empty.
 pub(crate) fn display_date(call: &BlockCall<'_>, local: NaiveDateTime, format: &str) -> String {
-    let facts = call.data().facts();
+    let site_info = call.data().site_info();
     match format {
-        "human-diff" => date::human_time_diff(local, facts.now),
-        "" => date::format_at(local, call.data().offset(local), &facts.date_format),
+        "human-diff" => date::human_time_diff(local, site_info.now),
+        "" => date::format_at(local, call.data().offset(local), &site_info.date_format),
         // The format may contain any text.
         format => esc_html(&date::format_at(local, call.data().offset(local), format)),
     }
@@ -104,7 +104,7 @@ pub(crate) fn content(call: &BlockCall<'_>) -> String {
 /// The password form of a protected post.
 fn password_form(post: &PostView, call: &BlockCall<'_>) -> String {
     let id = post.post.id;
-    let action = crate::urls::with(&call.data().facts().login_url, &[("action", "postpass")]);
+    let action = crate::urls::with(&call.data().site_info().login_url, &[("action", "postpass")]);
     format!(
         concat!(
             "<form action=\"{action}\" class=\"post-password-form\" method=\"post\">",
@@ -128,7 +128,7 @@ fn excerpt_of(call: &BlockCall<'_>, post: &PostView, words: usize) -> String {
         return post.post.excerpt.clone();
     }
     call.content_of(format!("excerpt {}", post.post.id), |context| {
-        let run = || excerpt::trim_excerpt(&post.post.content, words, context);
+        let run = || svc_content::trim_excerpt(&post.post.content, words, context);
         call.blocks.within_post(post.post.id, &post.post.post_type, run)
     })
 }
@@ -168,8 +168,10 @@ pub(crate) fn featured_image(call: &BlockCall<'_>) -> String {
     let (ratio, width, height) = (safe("aspectRatio"), safe("width"), safe("height"));
     let declaration =
         |name: &str, value: &str| if value.is_empty() { String::new() } else { format!("{name}:{value};") };
-    let border =
-        supports::stored_border(&crate::with_serialized_support(call.block_type, "__experimentalBorder"), &call.attrs);
+    let border = supports::stored_border(
+        &supports::with_serialized_support(call.block_type, "__experimentalBorder"),
+        &call.attrs,
+    );
     let border_css = border.css();
     css.push_str(&if border_css.is_empty() { border_css } else { border_css + ";" });
     if !ratio.is_empty() {
@@ -393,11 +395,6 @@ pub(crate) fn navigation_link(call: &BlockCall<'_>) -> String {
     let inside = if next { format!("{inside}{arrow}") } else { format!("{arrow}{inside}") };
     let class = format!("post-navigation-link-{direction}");
     format!("<div {}>{inside}</div>", call.wrapper_with(&[&class, &call.align_class()]))
-}
-
-/// Joins class names; empty ones are omitted.
-pub(crate) fn classes(parts: &[&str]) -> String {
-    parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 pub(crate) use latest::latest_posts;

@@ -10,7 +10,7 @@ use svc_text::{esc_attr, esc_html, esc_url};
 use crate::{
     core::BlockCall,
     data::{MainQuery, Posts, PostsOrder, PostsQuery, Sticky, TermFilter, TermsOrder, TermsQuery},
-    site::heading,
+    html::heading,
 };
 
 /// Maximum number of posts per page.
@@ -52,7 +52,7 @@ fn page(call: &BlockCall<'_>) -> u64 {
         return main.page;
     }
     let name = page_parameter(call);
-    let query = call.data().facts().current_url.split_once('?').map_or("", |(_, query)| query);
+    let query = call.data().site_info().current_url.split_once('?').map_or("", |(_, query)| query);
     let requested = query.split('&').find_map(|pair| pair.strip_prefix(&name)?.strip_prefix('='));
     requested.and_then(|n| n.parse().ok()).unwrap_or(1).max(1)
 }
@@ -78,14 +78,14 @@ fn ids_of(value: &Value) -> Vec<i64> {
 /// The query for posts of the surrounding query block; `None` if it uses the main query.
 fn posts_query(call: &BlockCall<'_>) -> Option<PostsQuery> {
     let query_attributes = call.context_value("query");
-    let facts = call.data().facts();
+    let site_info = call.data().site_info();
     if uses_main_query(call) {
         return None;
     }
     let word = |name: &str| query_attributes[name].as_str().unwrap_or_default();
     let per_page = match svc_php::cast::to_int(&query_attributes["perPage"]) {
         n if n > 0 => u64::try_from(n.min(MAX_PER_PAGE)).unwrap_or(10),
-        _ => facts.posts_per_page.clamp(1, 100),
+        _ => site_info.posts_per_page.clamp(1, 100),
     };
     let order = match word("orderBy") {
         "title" => PostsOrder::Title,
@@ -256,9 +256,9 @@ fn n_pages(call: &BlockCall<'_>) -> u64 {
 /// The URL of another page of this query.
 fn page_url(call: &BlockCall<'_>, page: u64) -> String {
     if let Some(main) = main_query(call) {
-        return (main.address)(page);
+        return (main.page_url)(page);
     }
-    let current = &call.data().facts().current_url;
+    let current = &call.data().site_info().current_url;
     let path =
         current.split_once("://").map_or(current.as_str(), |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
@@ -353,8 +353,8 @@ pub(crate) fn page_numbers(call: &BlockCall<'_>) -> String {
 /// known.
 pub(crate) fn title(call: &BlockCall<'_>) -> String {
     let list = call.data().main();
-    let searched = list.as_ref().map_or_else(|| search_text_in_url(call), |list| list.searched.clone());
-    let title = match (call.text("type"), searched) {
+    let search_term = list.as_ref().map_or_else(|| search_text_in_url(call), |list| list.search_term.clone());
+    let title = match (call.text("type"), search_term) {
         ("search", Some(text)) if call.is("showSearchTerm") => {
             format!("Search results for: &#8220;{}&#8221;", esc_html(&text))
         }
@@ -371,11 +371,11 @@ pub(crate) fn title(call: &BlockCall<'_>) -> String {
 }
 
 fn search_text_in_url(call: &BlockCall<'_>) -> Option<String> {
-    let facts = call.data().facts();
-    let (path, query) = facts.current_url.split_once('?')?;
-    let searched = query.split('&').find_map(|pair| pair.strip_prefix("s="))?;
-    let is_home = path.trim_end_matches('/') == facts.home;
-    is_home.then(|| percent_encoding::percent_decode_str(searched).decode_utf8_lossy().replace('+', " "))
+    let site_info = call.data().site_info();
+    let (path, query) = site_info.current_url.split_once('?')?;
+    let search_term = query.split('&').find_map(|pair| pair.strip_prefix("s="))?;
+    let is_home = path.trim_end_matches('/') == site_info.home;
+    is_home.then(|| percent_encoding::percent_decode_str(search_term).decode_utf8_lossy().replace('+', " "))
 }
 
 pub(crate) fn term_template(call: &BlockCall<'_>) -> String {

@@ -20,7 +20,7 @@ pub(crate) fn search(call: &BlockCall<'_>) -> String {
     let width = width(call, &parts);
     format!(
         "<form role=\"search\" method=\"get\" action=\"{}\" {} {script_attributes}>{}<div class=\"wp-block-search__inside-wrapper{}\" {width}>{}{}{}</div></form>",
-        esc_url(&format!("{}/", call.data().facts().home)),
+        esc_url(&format!("{}/", call.data().site_info().home)),
         call.wrapper_with(&[&class]),
         label(call, &id, &parts),
         parts.frame_class,
@@ -49,7 +49,7 @@ impl SearchStyles {
     fn of(call: &BlockCall<'_>, _only_button: bool) -> Self {
         // The block type skips the serialization of these supports, since its renderer applies them to inner elements.
         let [color, typography, border] = ["color", "typography", "__experimentalBorder"]
-            .map(|feature| crate::with_serialized_support(call.block_type, feature));
+            .map(|feature| supports::with_serialized_support(call.block_type, feature));
         let fluid = &call.renderer.theme().fluid;
         // Presets in the `style` attribute are declarations, not classes.
         let mut by_name = call.attrs.clone();

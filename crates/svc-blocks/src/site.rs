@@ -5,29 +5,25 @@ use svc_text::{esc_attr, esc_html, esc_url};
 use crate::{
     core::BlockCall,
     data::{ImageLoading, ImageRequest},
+    html::{classes, heading},
     urls,
 };
 
-/// The element name of a heading; level 0 is a paragraph.
-pub(crate) fn heading(level: i64) -> String {
-    if level == 0 { "p".to_owned() } else { format!("h{}", level.clamp(1, 6)) }
-}
-
 pub(crate) fn title(call: &BlockCall<'_>) -> String {
-    let facts = call.data().facts();
-    if facts.name.is_empty() {
+    let site_info = call.data().site_info();
+    if site_info.name.is_empty() {
         return String::new();
     }
-    let name = svc_content::texturize(&facts.name, svc_content::display::standard_shortcodes());
+    let name = svc_content::texturize(&site_info.name, svc_content::display::standard_shortcodes());
     let inside = if call.is("isLink") {
         let target = esc_attr(match call.text("linkTarget") {
             "" => "_self",
             target => target,
         });
-        let current = if facts.is_front { " aria-current=\"page\"" } else { "" };
+        let current = if site_info.is_front { " aria-current=\"page\"" } else { "" };
         format!(
             "<a href=\"{}\" target=\"{target}\" rel=\"home\"{current}>{}</a>",
-            esc_url(&facts.home),
+            esc_url(&site_info.home),
             esc_html(&name)
         )
     } else {
@@ -39,7 +35,7 @@ pub(crate) fn title(call: &BlockCall<'_>) -> String {
 }
 
 pub(crate) fn tagline(call: &BlockCall<'_>) -> String {
-    let description = &call.data().facts().description;
+    let description = &call.data().site_info().description;
     if description.is_empty() {
         return String::new();
     }
@@ -49,7 +45,7 @@ pub(crate) fn tagline(call: &BlockCall<'_>) -> String {
 }
 
 pub(crate) fn logo(call: &BlockCall<'_>) -> String {
-    let facts = call.data().facts();
+    let site_info = call.data().site_info();
     let request = ImageRequest {
         size: "full".to_owned(),
         class: "custom-logo".to_owned(),
@@ -58,7 +54,7 @@ pub(crate) fn logo(call: &BlockCall<'_>) -> String {
         style: None,
         loading: ImageLoading::First,
     };
-    let Some(mut image) = (!facts.logo.is_none()).then(|| call.image(facts.logo, request)).flatten() else {
+    let Some(mut image) = (!site_info.logo.is_none()).then(|| call.image(site_info.logo, request)).flatten() else {
         return String::new();
     };
     let width = call.number("width").filter(|width| *width > 0);
@@ -72,7 +68,7 @@ pub(crate) fn logo(call: &BlockCall<'_>) -> String {
         };
         format!(
             "<a {target}href=\"{}\" class=\"custom-logo-link\" rel=\"home\">{image}</a>",
-            esc_url(&format!("{}/", facts.home))
+            esc_url(&format!("{}/", site_info.home))
         )
     } else {
         image
@@ -98,18 +94,15 @@ fn resized(image: &str, width: i64) -> String {
 }
 
 pub(crate) fn home_link(call: &BlockCall<'_>) -> String {
-    let facts = call.data().facts();
+    let site_info = call.data().site_info();
     let label = match call.text("label") {
         "" => "Home",
         label => label,
     };
-    let current = if facts.is_front { " aria-current=\"page\"" } else { "" };
+    let current = if site_info.is_front { " aria-current=\"page\"" } else { "" };
     let (colors, css) = crate::navigation::context_presets(call);
-    let class = crate::posts::classes(&[
-        &colors,
-        "wp-block-navigation-item",
-        if current.is_empty() { "" } else { "current-menu-item" },
-    ]);
+    let class =
+        classes(&[&colors, "wp-block-navigation-item", if current.is_empty() { "" } else { "current-menu-item" }]);
     let attributes = call.wrapper(&[("class", &class), ("style", &css)]);
     let target = if call.is("opensInNewTab") { " target=\"_blank\"" } else { "" };
     let about = match call.text("description") {
@@ -120,17 +113,17 @@ pub(crate) fn home_link(call: &BlockCall<'_>) -> String {
     };
     format!(
         "<li {attributes}><a class=\"wp-block-home-link__content wp-block-navigation-item__content\" href=\"{}\" rel=\"home\" {}{target}>{}{about}</a></li>",
-        esc_url(&facts.home),
+        esc_url(&site_info.home),
         current.trim_start(),
         svc_content::kses::post(label),
     )
 }
 
 pub(crate) fn loginout(call: &BlockCall<'_>) -> String {
-    let facts = call.data().facts();
-    let redirect = if call.is("redirectToCurrent") { facts.current_url.as_str() } else { "" };
-    let mut classes = vec![if facts.logout_url.is_some() { "logged-in" } else { "logged-out" }];
-    let inside = match &facts.logout_url {
+    let site_info = call.data().site_info();
+    let redirect = if call.is("redirectToCurrent") { site_info.current_url.as_str() } else { "" };
+    let mut classes = vec![if site_info.logout_url.is_some() { "logged-in" } else { "logged-out" }];
+    let inside = match &site_info.logout_url {
         Some(logout) => {
             let mut url = logout.clone();
             if !redirect.is_empty() {
@@ -141,10 +134,10 @@ pub(crate) fn loginout(call: &BlockCall<'_>) -> String {
         }
         None if call.is("displayLoginAsForm") => {
             classes.push("has-login-form");
-            form(&facts.login_url, if redirect.is_empty() { &facts.current_url } else { redirect })
+            form(&site_info.login_url, if redirect.is_empty() { &site_info.current_url } else { redirect })
         }
         None => {
-            let url = urls::with(&facts.login_url, &[("redirect_to", redirect)]);
+            let url = urls::with(&site_info.login_url, &[("redirect_to", redirect)]);
             format!("<a href=\"{}\">Log in</a>", esc_url(&url))
         }
     };

@@ -106,7 +106,7 @@ pub(crate) fn link(call: &BlockCall<'_>) -> String {
             (!declaration.is_empty()).then_some(declaration)
         })
         .collect();
-    let class = crate::posts::classes(&[
+    let class = crate::html::classes(&[
         "wp-social-link",
         &format!("wp-social-link-{service}"),
         &colors("iconColor", "color"),

@@ -3,10 +3,7 @@
 //! Source: `get_block_wrapper_attributes`, the style engine.
 
 use serde_json::{Map, Value};
-use svc_content::{
-    blocks::{BlockType, FluidSizes},
-    css,
-};
+use svc_content::{block_render::FluidSizes, blocks::BlockType, css};
 use svc_text::{esc_attr, kebab_case};
 
 /// Style declarations in output order: the path in the `style` attribute, and the property.
@@ -376,4 +373,13 @@ pub(crate) fn attributes(
         out.push(format!("{name}=\"{}\"", esc_attr(value)));
     }
     out.join(" ")
+}
+
+/// A copy of a block type with the support serialized, for renderers that apply a skipped support to another element.
+pub(crate) fn with_serialized_support(block_type: &BlockType, feature: &str) -> BlockType {
+    let mut plain = block_type.clone();
+    if let Some(Value::Object(settings)) = plain.supports.get_mut(feature) {
+        settings.remove("__experimentalSkipSerialization");
+    }
+    plain
 }

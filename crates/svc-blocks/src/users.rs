@@ -7,7 +7,7 @@ use crate::{core::BlockCall, data::AuthorView, supports};
 
 /// The avatar of an e-mail address; empty if the site has avatars disabled.
 pub(crate) fn avatar_image(call: &BlockCall<'_>, email: &str, alt: &str, size: i64, class: &str, css: &str) -> String {
-    if !call.data().facts().show_avatars {
+    if !call.data().site_info().show_avatars {
         return String::new();
     }
     if size <= 0 {
@@ -39,9 +39,11 @@ fn author(call: &BlockCall<'_>) -> Option<std::rc::Rc<AuthorView>> {
 
 pub(crate) fn avatar(call: &BlockCall<'_>) -> String {
     let size = call.number("size").unwrap_or(96);
-    let border =
-        supports::stored_border(&crate::with_serialized_support(call.block_type, "__experimentalBorder"), &call.attrs);
-    let class = crate::posts::classes(&["wp-block-avatar__image", &border.classes.join(" ")]);
+    let border = supports::stored_border(
+        &supports::with_serialized_support(call.block_type, "__experimentalBorder"),
+        &call.attrs,
+    );
+    let class = crate::html::classes(&["wp-block-avatar__image", &border.classes.join(" ")]);
     let avatar =
         |email: &str, name: &str| avatar_image(call, email, &format!("{name} Avatar"), size, &class, &border.css());
     let target = esc_attr(match call.text("linkTarget") {

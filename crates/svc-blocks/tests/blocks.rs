@@ -10,23 +10,24 @@ use serde_json::{Value, json};
 use svc_blocks::{
     BlockData, CoreBlocks,
     data::{
-        AuthorView, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts, PostsQuery, SiteFacts,
+        AuthorView, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts, PostsQuery, SiteInfo,
         TaxonomyView, TemplatePartView, TermView, TermsQuery,
     },
     with_text,
 };
 use svc_content::{
     RenderContext,
-    blocks::{BlockType, BlockTypes, Duotone, FluidSizes, Renderer, Theme, parse},
+    block_render::{Duotone, FluidSizes, Renderer, Theme},
+    blocks::{BlockType, BlockTypes, parse},
     display::standard_shortcodes,
     render_content,
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 
-struct SmallSite(SiteFacts);
+struct SmallSite(SiteInfo);
 
 fn small_site() -> SmallSite {
-    SmallSite(SiteFacts {
+    SmallSite(SiteInfo {
         name: "Site &amp; Co".to_owned(),
         home: "http://s".to_owned(),
         login_url: "http://s/wp-login.php".to_owned(),
@@ -37,7 +38,7 @@ fn small_site() -> SmallSite {
         posts_per_page: 10,
         show_avatars: true,
         thread_depth: Some(3),
-        ..SiteFacts::default()
+        ..SiteInfo::default()
     })
 }
 
@@ -100,7 +101,7 @@ fn comment(id: i64, parent: i64) -> Rc<CommentView> {
 }
 
 impl BlockData for SmallSite {
-    fn facts(&self) -> &SiteFacts {
+    fn site_info(&self) -> &SiteInfo {
         &self.0
     }
     fn offset(&self, _: NaiveDateTime) -> i64 {
@@ -294,7 +295,7 @@ fn size_of_dynamic_blocks_is_limited() {
     ];
     for (content, fixed) in rows {
         let site = small_site();
-        let blocks = CoreBlocks::new(BlockTypes::core(), &site).at_most(LIMIT);
+        let blocks = CoreBlocks::new(BlockTypes::core(), &site).with_byte_limit(LIMIT);
         let theme = Theme::default();
         let html = blocks
             .within_post(PostId(1), "post", || Renderer::new(&theme, &with_text(&blocks)).render(&parse(&content)));
@@ -393,11 +394,8 @@ fn features_render_as_recorded() {
     let badge =
         BlockType::new("fixture/badge", "Badge").rendered_by(|_, _| "<span class=\"badge calm\">New</span>".to_owned());
     types.register(badge);
-    let site = SmallSite(SiteFacts {
-        name: "Peer &amp; Site".to_owned(),
-        home: "http://s".to_owned(),
-        ..SiteFacts::default()
-    });
+    let site =
+        SmallSite(SiteInfo { name: "Peer &amp; Site".to_owned(), home: "http://s".to_owned(), ..SiteInfo::default() });
     let theme = recorded_theme();
     let mut failed = Vec::new();
     let rows: Vec<Value> = include_str!("grid.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();

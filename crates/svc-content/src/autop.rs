@@ -3,7 +3,7 @@
 //! The rules are applied one after the other to the whole text, each in linear time. No tree is built, so unbalanced
 //! markup is preserved. As in WordPress, element names are recognized in lowercase only.
 
-use crate::markup::{ForwardSearch, Kind, find, html_split, is_white, skip_white, trim_white_end};
+use crate::markup::{ForwardSearch, MarkupKind, find, html_split, is_white, skip_white, trim_white_end};
 
 /// Elements that are not inside paragraphs.
 const BLOCKS: [&str; 46] = [
@@ -260,7 +260,7 @@ fn separate_blocks(text: &str) -> String {
 fn hide_breaks_in_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (kind, part) in html_split(text) {
-        if kind == Kind::Text || !part.contains('\n') {
+        if kind == MarkupKind::Text || !part.contains('\n') {
             out.push_str(part);
         } else {
             out.push_str(&part.replace('\n', LINE_IN_TAG));

@@ -70,7 +70,7 @@ const GRADIENTS: &[&str] = &["linear-gradient", "radial-gradient", "conic-gradie
 /// Keeps the harmless declarations, joined by `;`: allowed properties whose values call only allowed functions, have
 /// URLs only where images are allowed, and have no escapes, comments or assignments.
 ///
-/// Parts without a colon are kept if their characters are harmless. The text must be the *decoded* value of an
+/// Parts without a colon are unchanged if their characters are harmless. The text must be the *decoded* value of an
 /// attribute. Source: `safecss_filter_attr`.
 pub fn filter_declarations(style: &str) -> String {
     let clean = remove_nulls(style).replace(['\n', '\r', '\t'], "");
@@ -133,7 +133,7 @@ fn without_urls(value: &str) -> Option<String> {
         let start = at + i;
         let inside = start + "url(".len();
         let Some(len) = value[inside..].find(')') else { break };
-        // An empty one is kept, and its parenthesis is rejected later.
+        // An empty one remains, and its parenthesis is rejected later.
         if len > 0 {
             let url = unquote(trim(&value[inside..inside + len]));
             if matches!(url, "" | "0") || bad_protocol(url, ALLOWED_PROTOCOLS) != url {

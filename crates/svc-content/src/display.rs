@@ -5,15 +5,18 @@ use std::{cell::Cell, fmt, sync::LazyLock};
 use crate::{
     autop::autop,
     balance::balance_tags,
-    blocks::{self, Block, BlockTypes, ContentRoot, DynamicBlocks, Renderer, StaticOnly, Theme, has_blocks},
+    block_render::{DynamicBlocks, Renderer, StaticOnly, Theme, excerpt_remove_blocks},
+    blocks::{self, Block, BlockTypes, ContentRoot, has_blocks},
     clickable::{LinkRel, make_clickable},
-    embeds::{Known, autoembed, embed_shortcodes},
-    excerpt::trim_excerpt,
+    embeds::{EmbedLookup, autoembed, embed_shortcodes},
+    excerpt::{EXCERPT_MORE, first_page, teaser, trim_words, without_footnotes},
     images::{Images, content_tags},
     shortcodes::{Page, Shortcodes, unautop},
     smilies::smilies,
     texturize::texturize,
 };
+
+pub use crate::shortcodes::standard_shortcodes;
 
 /// The context of rendering. Use one for each response, so that numbers in ids are unique.
 pub struct RenderContext<'r> {
@@ -38,17 +41,11 @@ pub struct RenderContext<'r> {
     /// The root of the content, for block hooks.
     pub root: Option<ContentRoot>,
     /// Returns the cached embed HTML of a URL.
-    pub embeds: Known<'r>,
+    pub embeds: EmbedLookup<'r>,
     depth: Cell<usize>,
 }
 
 static PLAIN_THEME: LazyLock<Theme> = LazyLock::new(Theme::default);
-static STANDARD_SHORTCODES: LazyLock<Shortcodes> = LazyLock::new(Shortcodes::standard);
-
-/// The shortcodes of a site without extensions. See [`Shortcodes::standard`].
-pub fn standard_shortcodes() -> &'static Shortcodes {
-    &STANDARD_SHORTCODES
-}
 
 impl<'r> RenderContext<'r> {
     /// Creates a context with a renderer and shortcodes, and default settings otherwise.
@@ -150,7 +147,7 @@ pub fn render_content(content: &str, context: &RenderContext<'_>) -> String {
 }
 
 /// The content filters; without `whole`, for excerpts, without blocks and images.
-pub(crate) fn content_filters(content: &str, context: &RenderContext<'_>, whole: bool) -> String {
+fn content_filters(content: &str, context: &RenderContext<'_>, whole: bool) -> String {
     let mut html = with_embeds(content, context);
     let mut is_blocks = false;
     if whole {
@@ -201,6 +198,16 @@ pub fn render_excerpt(excerpt: &str, content: &str, context: &RenderContext<'_>)
         return render_manual_excerpt(&generated, context);
     }
     render_manual_excerpt(excerpt, context)
+}
+
+/// Generates an excerpt from a post's content, as plain text with typography. Source: `wp_trim_excerpt`.
+pub fn trim_excerpt(content: &str, n_words: usize, context: &RenderContext<'_>) -> String {
+    let text = teaser(first_page(content));
+    let text = context.shortcodes.strip(&text);
+    let text = excerpt_remove_blocks(&text, &context.renderer);
+    let text = without_footnotes(&text);
+    let text = content_filters(&text, context, false).replace("]]>", "]]&gt;");
+    trim_words(&text, n_words, EXCERPT_MORE)
 }
 
 /// Whether there is no manual excerpt, so that one is generated.

@@ -3,22 +3,22 @@
 use svc_text::{esc_html, esc_url};
 
 use crate::{
-    markup::{Kind, find, html_split, is_white, skip_white, trim_white_end},
+    markup::{MarkupKind, find, html_split, is_white, skip_white, trim_white_end},
     shortcodes::{Page, Shortcodes, media_kind},
 };
 
 /// Returns the cached embed HTML of a URL.
-pub type Known<'e> = Option<&'e dyn Fn(&str) -> Option<String>>;
+pub type EmbedLookup<'e> = Option<&'e dyn Fn(&str) -> Option<String>>;
 
 /// The replacement of a URL: HTML, or a player's shortcode.
-fn embed(url: &str, known: Known<'_>) -> Option<String> {
+fn embed(url: &str, lookup: EmbedLookup<'_>) -> Option<String> {
     if let Some(kind) = media_kind(url).filter(|_| after_web_scheme(url, 0).is_some()) {
         return Some(format!("[{kind} src=\"{}\" /]", esc_url(url)));
     }
     if let Some(page) = video_page(url) {
-        return Some(known.and_then(|known| known(&page)).unwrap_or(page));
+        return Some(lookup.and_then(|lookup| lookup(&page)).unwrap_or(page));
     }
-    known.and_then(|known| known(url))
+    lookup.and_then(|lookup| lookup(url))
 }
 
 /// The URL of the page for a video player's URL.
@@ -39,7 +39,7 @@ fn after_web_scheme(text: &str, at: usize) -> Option<usize> {
 }
 
 /// Replaces `[embed]` shortcodes, by a link if there is no embed. Source: `WP_Embed::run_shortcode`.
-pub(crate) fn embed_shortcodes(text: &str, page: &Page, known: Known<'_>) -> String {
+pub(crate) fn embed_shortcodes(text: &str, page: &Page, lookup: EmbedLookup<'_>) -> String {
     if !text.contains("[embed") {
         return text.to_owned();
     }
@@ -49,7 +49,7 @@ pub(crate) fn embed_shortcodes(text: &str, page: &Page, known: Known<'_>) -> Str
         if url.is_empty() {
             return String::new();
         }
-        embed(&url, known).unwrap_or_else(|| format!("<a href=\"{}\">{}</a>", esc_url(&url), esc_html(&url)))
+        embed(&url, lookup).unwrap_or_else(|| format!("<a href=\"{}\">{}</a>", esc_url(&url), esc_html(&url)))
     })
 }
 
@@ -59,14 +59,14 @@ const LINE_IN_TAG: &str = "<!-- wp-line-break -->";
 /// Replaces URLs that are alone on a line or in a paragraph by their embeds.
 ///
 /// Source: `WP_Embed::autoembed`.
-pub(crate) fn autoembed(text: &str, known: Known<'_>) -> String {
+pub(crate) fn autoembed(text: &str, lookup: EmbedLookup<'_>) -> String {
     if !text.contains("://") {
         return text.to_owned();
     }
     let mut hidden = String::with_capacity(text.len());
     for (kind, part) in html_split(text) {
         match kind {
-            Kind::Text => hidden.push_str(part),
+            MarkupKind::Text => hidden.push_str(part),
             _ => hidden.push_str(&part.replace('\n', LINE_IN_TAG)),
         }
     }
@@ -77,7 +77,7 @@ pub(crate) fn autoembed(text: &str, known: Known<'_>) -> String {
         }
         let url = trim_white_end(line);
         let start = skip_white(url, 0);
-        match replace_lone_url(&url[start..], known) {
+        match replace_lone_url(&url[start..], lookup) {
             Some(replacement) => {
                 out.push_str(&line[..start]);
                 out.push_str(&replacement);
@@ -86,18 +86,18 @@ pub(crate) fn autoembed(text: &str, known: Known<'_>) -> String {
             None => out.push_str(line),
         }
     }
-    in_paragraphs(&out, known).replace(LINE_IN_TAG, "\n")
+    in_paragraphs(&out, lookup).replace(LINE_IN_TAG, "\n")
 }
 
 /// The replacement of text that is a single URL: its embed, or the URL with references decoded.
-fn replace_lone_url(text: &str, known: Known<'_>) -> Option<String> {
+fn replace_lone_url(text: &str, lookup: EmbedLookup<'_>) -> Option<String> {
     let host = after_web_scheme(text, 0)?;
     let whole = text.len() > host && !text.bytes().any(|b| is_white(b) || matches!(b, b'<' | b'>' | b'"'));
     let url = text.replace("&amp;", "&");
-    whole.then(|| embed(&url, known).unwrap_or(url))
+    whole.then(|| embed(&url, lookup).unwrap_or(url))
 }
 
-fn in_paragraphs(text: &str, known: Known<'_>) -> String {
+fn in_paragraphs(text: &str, lookup: EmbedLookup<'_>) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut copied, mut from) = (0, 0);
     while let Some(at) = find(text, from, "<") {
@@ -114,7 +114,7 @@ fn in_paragraphs(text: &str, known: Known<'_>) -> String {
         let end = text[start..].find('<').map_or(text.len(), |n| start + n);
         let url = trim_white_end(&text[start..end]);
         if is(end, "</p>")
-            && let Some(replacement) = replace_lone_url(url, known)
+            && let Some(replacement) = replace_lone_url(url, lookup)
         {
             out.push_str(&text[copied..start]);
             out.push_str(&replacement);

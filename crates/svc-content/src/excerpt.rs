@@ -4,12 +4,7 @@ use std::borrow::Cow;
 
 use svc_text::strip_all_tags;
 
-use crate::{
-    balance::balance_tags,
-    blocks::{excerpt_remove_blocks, has_blocks},
-    display::{RenderContext, content_filters},
-    markup::find,
-};
+use crate::{balance::balance_tags, blocks::has_blocks, markup::find};
 
 /// Marks omitted text at the end of an excerpt.
 pub const EXCERPT_MORE: &str = " [&hellip;]";
@@ -41,16 +36,6 @@ pub fn html_excerpt(text: &str, n_chars: usize, more: &str) -> String {
     if short == plain { plain } else { format!("{}{more}", svc_text::trim(short)) }
 }
 
-/// Generates an excerpt from a post's content, as plain text with typography. Source: `wp_trim_excerpt`.
-pub fn trim_excerpt(content: &str, n_words: usize, context: &RenderContext<'_>) -> String {
-    let text = teaser(first_page(content));
-    let text = context.shortcodes.strip(&text);
-    let text = excerpt_remove_blocks(&text, &context.renderer);
-    let text = without_footnotes(&text);
-    let text = content_filters(&text, context, false).replace("]]>", "]]&gt;");
-    trim_words(&text, n_words, EXCERPT_MORE)
-}
-
 const NEXT_PAGE: &str = "<!--nextpage-->";
 
 /// Content before its first page break.
@@ -69,7 +54,7 @@ pub(crate) fn first_page(content: &str) -> Cow<'_, str> {
 }
 
 /// Content before its "more" tag, balanced.
-fn teaser(content: Cow<'_, str>) -> Cow<'_, str> {
+pub(crate) fn teaser(content: Cow<'_, str>) -> Cow<'_, str> {
     let Some(at) = find(&content, 0, "<!--more").filter(|at| more_ends(&content, *at)) else {
         return content;
     };
@@ -99,7 +84,7 @@ fn without_more_block(teaser: &str) -> String {
 }
 
 /// Removes footnote references. Source: `excerpt_remove_footnotes`.
-fn without_footnotes(text: &str) -> Cow<'_, str> {
+pub(crate) fn without_footnotes(text: &str) -> Cow<'_, str> {
     const START: &str = "<sup data-fn=\"";
     if !text.contains(START) {
         return text.into();

@@ -2,6 +2,7 @@
 
 pub mod autop;
 pub mod balance;
+pub mod block_render;
 pub mod blocks;
 pub mod clickable;
 pub mod css;
@@ -22,8 +23,7 @@ pub mod texturize;
 pub use autop::autop;
 pub use display::{
     RenderContext, render_comment, render_content, render_excerpt, render_term_description, render_title,
-    render_widget_text,
+    render_widget_text, trim_excerpt,
 };
-pub use excerpt::trim_excerpt;
 pub use shortcodes::Shortcodes;
 pub use texturize::texturize;

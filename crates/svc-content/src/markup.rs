@@ -5,7 +5,7 @@
 
 /// Kinds of parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MarkupKind {
     /// Plain text, up to the next `<`.
     Text,
     /// `<!-- … -->`, or to the end if it is not closed.
@@ -17,7 +17,7 @@ pub enum Kind {
 }
 
 /// Splits text into parts, in order and without gaps. Source: `wp_html_split`.
-pub fn html_split(text: &str) -> impl Iterator<Item = (Kind, &str)> {
+pub fn html_split(text: &str) -> impl Iterator<Item = (MarkupKind, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         if at == text.len() {
@@ -30,21 +30,21 @@ pub fn html_split(text: &str) -> impl Iterator<Item = (Kind, &str)> {
             kind
         } else {
             at = find(text, start, "<").unwrap_or(text.len());
-            Kind::Text
+            MarkupKind::Text
         };
         Some((kind, &text[start..at]))
     })
 }
 
-/// Kind and end of the markup at this `<`.
-pub(crate) fn markup_end(text: &str, start: usize) -> (Kind, usize) {
+/// MarkupKind and end of the markup at this `<`.
+pub(crate) fn markup_end(text: &str, start: usize) -> (MarkupKind, usize) {
     let rest = &text[start + 1..];
     if rest.starts_with("!--") {
-        (Kind::Comment, comment_end(text, start))
+        (MarkupKind::Comment, comment_end(text, start))
     } else if rest.starts_with("![CDATA[") {
-        (Kind::Cdata, position_after(text, start + 9, "]]>"))
+        (MarkupKind::Cdata, position_after(text, start + 9, "]]>"))
     } else {
-        (Kind::Tag, position_after(text, start, ">"))
+        (MarkupKind::Tag, position_after(text, start, ">"))
     }
 }
 

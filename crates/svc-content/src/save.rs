@@ -10,7 +10,7 @@ use svc_text::{convert_invalid_entities, esc_html, sanitize_text_field, slash, u
 
 use crate::{
     blocks::{
-        scan::{Kind, Scanner},
+        scan::{DelimiterKind, Scanner},
         serialize_attributes,
     },
     kses::{self, AllowedHtml},
@@ -100,7 +100,7 @@ fn without_block_css(content: &str) -> Cow<'_, str> {
     let mut at = 0;
     let mut scanner = Scanner::new(content);
     while let Some(delimiter) = scanner.next() {
-        let Some(attrs) = delimiter.attrs.filter(|_| delimiter.kind != Kind::Closer) else { continue };
+        let Some(attrs) = delimiter.attrs.filter(|_| delimiter.kind != DelimiterKind::Closer) else { continue };
         let Some(remaining) = attributes_without_css(attrs) else { continue };
         // Attributes start at the first brace of the comment and are surrounded by white space.
         let Some(start) = content[delimiter.start..].find('{').map(|i| delimiter.start + i) else { continue };

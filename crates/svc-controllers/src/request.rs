@@ -1,7 +1,7 @@
 //! Data of a request beyond its parameters: caller, session, application password and client address.
 
 use svc_auth::Caller;
-use svc_render::{blocks::site_blocks::BlockViewer, feeds::MissingFeeds};
+use svc_render::{blocks::BlockViewer, feeds::MissingFeeds};
 use svc_routing::{Method, Request};
 use svc_site::{Settings, UnlockedPosts};
 
@@ -42,10 +42,10 @@ pub(crate) fn block_viewer(site: &RestSite, settings: &Settings, req: &Request) 
     let separator = if route.contains('?') { '&' } else { '?' };
     let caller = caller(req);
     BlockViewer {
-        address: if query.is_empty() { route } else { format!("{route}{separator}{query}") },
+        url: if query.is_empty() { route } else { format!("{route}{separator}{query}") },
         missing: MissingFeeds::default(),
         logout_nonce: if caller.is_logged_in() { nonce(site, req, LOG_OUT) } else { String::new() },
-        opened: UnlockedPosts::default(),
+        unlocked: UnlockedPosts::default(),
         caller,
     }
 }

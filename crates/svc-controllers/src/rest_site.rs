@@ -8,7 +8,11 @@ use std::{
 
 use svc_auth::Keys;
 use svc_brand::Brand;
-use svc_render::{SiteRenderer, icons::Icons, widgets::kind::WidgetTypes};
+use svc_render::{
+    SiteRenderer,
+    icons::Icons,
+    widgets::{WidgetTypes, builtin_types},
+};
 use svc_site::{Clock, Site};
 use svc_store::Store;
 
@@ -61,7 +65,7 @@ impl SiteSetup {
         SiteSetup {
             site: Site::new(store, brand, content_dir),
             icons: Icons::default(),
-            widgets: WidgetTypes::default(),
+            widgets: builtin_types(),
             abilities: Abilities::default(),
             font_collections: fonts::core_collections(),
             registered_settings: site_settings::core(),

@@ -53,12 +53,12 @@ impl LoginPages {
         let session = self.session(parts, Scheme::LoggedIn)?;
         let hash = site_hash(settings.option("siteurl"));
         let opener = site.brand.post_password_cookie() + &hash;
-        let opened = cookie_value(&parts.headers, &opener).map(|value| UnlockedPosts::from_cookie(&value));
+        let unlocked = cookie_value(&parts.headers, &opener).map(|value| UnlockedPosts::from_cookie(&value));
         let is_guest = session.is_none();
         let visitor = Visitor {
             caller: session.map(|session| session.caller).unwrap_or_default(),
             logout_nonce: String::new(),
-            opened: opened.unwrap_or_default(),
+            unlocked: unlocked.unwrap_or_default(),
         };
         let number = |name: &str| svc_php::numeric::text_to_int(form.get(name));
         let given = Submission {

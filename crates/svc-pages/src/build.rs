@@ -164,7 +164,7 @@ impl PageBuilder<'_> {
         let (mut page, mut links) = self.frame(&title, shown, Some(&url))?;
         page.head_links_html.push_str(&oembed::discovery_links(self.settings, &url));
         links.push(format!("<{}>; rel=shortlink", svc_text::sanitize_url(&self.settings.urls.site.short_link(id))));
-        let is_open = self.visitor.opened.is_open(&post);
+        let is_open = self.visitor.unlocked.is_open(&post);
         if !post.is_protected() {
             page.description = shortened(&plain(&self.texts.excerpt(&post)));
         }
@@ -304,7 +304,7 @@ impl PageBuilder<'_> {
     fn entries(&mut self, rows: &[Post]) -> SiteResult<Vec<Entry>> {
         let mut found = urls::post_urls(self.db, self.site, self.settings, rows)?;
         let entry = |post: &Post| {
-            let is_open = self.visitor.opened.is_open(post);
+            let is_open = self.visitor.unlocked.is_open(post);
             let body = if is_open { self.texts.excerpt(post) } else { PROTECTED.to_owned() };
             let url = found.urls.remove(&post.id).unwrap_or_default();
             self.entry(post, url, found.authors.get(&post.author), body)
@@ -358,9 +358,9 @@ impl PageBuilder<'_> {
             page: list.number,
             pages: list.pages,
             total: list.total,
-            address: Box::new(move |number| urls::page_url(&urls, &first, number)),
+            page_url: Box::new(move |number| urls::page_url(&urls, &first, number)),
             title: heading_html.to_owned(),
-            searched: match &list.subject {
+            search_term: match &list.subject {
                 ListSubject::Search(query) => Some(query.clone()),
                 _ => None,
             },

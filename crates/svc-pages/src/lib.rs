@@ -130,7 +130,7 @@ impl Pages {
             };
             let page = self.render(&mut builder, parts, &lookup, found)?;
             // Lists and blocks show the content of posts whose password the visitor has entered.
-            Ok(if private || viewer.visitor.opened.is_any() { page.private() } else { page })
+            Ok(if private || viewer.visitor.unlocked.is_any() { page.private() } else { page })
         })
     }
 

@@ -26,7 +26,7 @@ impl Viewer {
         let config = identities.login_settings(db)?;
         let cookie_name = identities.site.brand.post_password_cookie() + &site_hash(config.settings.option("siteurl"));
         if let Some(value) = cookie_value(headers, &cookie_name) {
-            viewer.visitor.opened = UnlockedPosts::from_cookie(&value);
+            viewer.visitor.unlocked = UnlockedPosts::from_cookie(&value);
         }
         let Some(value) = cookie_value(headers, &config.cookies.logged_in) else { return Ok(viewer) };
         let (_, subject) = identities.by_cookie_value(db, &value, Scheme::LoggedIn, false)?;

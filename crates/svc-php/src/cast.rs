@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::numeric::{Num, float_to_text, from_json, text_to_float, text_to_int};
+use crate::{
+    float,
+    numeric::{Num, from_json, text_to_float, text_to_int},
+};
 
 /// `(int)`: a string gives its leading number (saturating), a float is truncated, an array or object is 1 unless
 /// empty.
@@ -34,7 +37,7 @@ pub fn to_text(value: &Value) -> Cow<'_, str> {
         Value::Bool(true) => Cow::Borrowed("1"),
         Value::Number(n) => Cow::Owned(match from_json(n) {
             Num::Int(n) => n.to_string(),
-            Num::Float(f) => float_to_text(f),
+            Num::Float(f) => float::to_text(f),
         }),
         Value::String(s) => Cow::Borrowed(s),
         Value::Array(_) | Value::Object(_) => Cow::Borrowed("Array"),

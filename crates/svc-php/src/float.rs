@@ -14,7 +14,7 @@ pub fn shortest(value: f64, e: char) -> String {
 }
 
 /// A float cast to a string: at most 14 significant digits, exponents as in `1.0E+25`.
-pub fn cast(value: f64) -> String {
+pub fn to_text(value: f64) -> String {
     if !value.is_finite() {
         return not_finite(value).to_owned();
     }
@@ -94,6 +94,8 @@ mod tests {
             (1e25, "1.0e+25", "1.0E+25"),
             (0.0001, "0.0001", "0.0001"),
             (0.00001, "1.0e-5", "1.0E-5"),
+            (1e-7, "1.0e-7", "1.0E-7"),
+            (123_456.789, "123456.789", "123456.789"),
             (1.5e-5, "1.5e-5", "1.5E-5"),
             (5e-324, "5.0e-324", "4.9406564584125E-324"),
             (f64::MAX, "1.7976931348623157e+308", "1.7976931348623E+308"),
@@ -103,7 +105,7 @@ mod tests {
         ];
         for (value, json, text) in rows {
             assert_eq!(shortest(*value, 'e'), *json);
-            assert_eq!(cast(*value), *text);
+            assert_eq!(to_text(*value), *text);
         }
     }
 }

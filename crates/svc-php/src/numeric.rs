@@ -1,4 +1,5 @@
-//! PHP's numeric strings, conversions between number types, and number formats.
+//! PHP's numeric strings, conversions between number types, and thousands separators. [`float`](crate::float) formats
+//! floats.
 //!
 //! Integers have 64 bits; larger whole numbers are floats.
 
@@ -163,55 +164,6 @@ fn float_to_int(float: f64) -> i64 {
     wrapped as u64 as i64
 }
 
-/// A float cast to a string: up to 14 significant digits, larger numbers as in `1.0E+25`.
-pub(crate) fn float_to_text(float: f64) -> String {
-    print(float, Some(14), 'E')
-}
-
-/// A float in JSON: the shortest digits that parse to the same float, numbers beyond 17 digits as in `1.0e+25`.
-pub fn float_to_json(float: f64) -> String {
-    print(float, None, 'e')
-}
-
-fn print(float: f64, digits: Option<usize>, exponent_mark: char) -> String {
-    if float.is_nan() {
-        return "NAN".to_owned();
-    }
-    if float.is_infinite() {
-        return if float > 0.0 { "INF" } else { "-INF" }.to_owned();
-    }
-    let sign = if float.is_sign_negative() { "-" } else { "" };
-    if float == 0.0 {
-        return format!("{sign}0");
-    }
-    // Rust's `{:e}` writes `d.ddde±x` with the shortest digits or a fixed number of correctly rounded ones.
-    let text = match digits {
-        Some(n) => format!("{:.*e}", n - 1, float.abs()),
-        None => format!("{:e}", float.abs()),
-    };
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let mut digit_text: String = mantissa.chars().filter(|c| *c != '.').collect();
-    digit_text.truncate(digit_text.trim_end_matches('0').len().max(1));
-    let limit = digits.unwrap_or(17) as i32;
-    let point = exponent + 1;
-    if point < -3 || point > limit {
-        let (first, rest) = digit_text.split_at(1);
-        let rest = if rest.is_empty() { "0" } else { rest };
-        let mark_sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{sign}{first}.{rest}{exponent_mark}{mark_sign}{}", exponent.abs());
-    }
-    if point <= 0 {
-        return format!("{sign}0.{}{digit_text}", "0".repeat(point.unsigned_abs() as usize));
-    }
-    let point = point as usize;
-    if digit_text.len() <= point {
-        return format!("{sign}{digit_text}{}", "0".repeat(point - digit_text.len()));
-    }
-    let (whole, fraction) = digit_text.split_at(point);
-    format!("{sign}{whole}.{fraction}")
-}
-
 /// Rounds a number to an integer and formats it with thousands separators (`1,234`).
 pub fn grouped(number: Num) -> String {
     let text = match number {
@@ -294,25 +246,6 @@ mod tests {
             &[(1.9, 1), (-1.9, -1), (1e20, 7_766_279_631_452_241_920), (1e308, 0), (f64::INFINITY, 0), (f64::NAN, 0)];
         for (float, expected) in rows {
             assert_eq!(float_to_int(*float), *expected, "{float}");
-        }
-    }
-
-    #[test]
-    fn printed_floats() {
-        let rows: &[(f64, &str, &str)] = &[
-            (1.0, "1", "1"),
-            (-0.0, "-0", "-0"),
-            (0.1 + 0.2, "0.3", "0.30000000000000004"),
-            (1e-7, "1.0E-7", "1.0e-7"),
-            (0.0001, "0.0001", "0.0001"),
-            (1e14, "1.0E+14", "100000000000000"),
-            (123_456.789, "123456.789", "123456.789"),
-            (1e25, "1.0E+25", "1.0e+25"),
-            (9.824_928_374_923_492e52, "9.8249283749235E+52", "9.824928374923492e+52"),
-            (f64::MAX, "1.7976931348623E+308", "1.7976931348623157e+308"),
-        ];
-        for (float, text, json) in rows {
-            assert_eq!((float_to_text(*float).as_str(), float_to_json(*float).as_str()), (*text, *json));
         }
     }
 

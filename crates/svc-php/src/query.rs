@@ -147,7 +147,7 @@ fn build_pair(name: &str, value: &Value, out: &mut String) {
         Value::Bool(b) => i32::from(*b).to_string(),
         Value::Number(n) => match n.as_i64() {
             Some(n) => n.to_string(),
-            None => float::cast(n.as_f64().unwrap_or_default()),
+            None => float::to_text(n.as_f64().unwrap_or_default()),
         },
         Value::String(text) => text.clone(),
     };
@@ -189,7 +189,7 @@ fn link_pair(name: &str, value: &Value, out: &mut String) {
         Value::Bool(true) => "1".to_owned(),
         Value::Number(n) => match n.as_i64() {
             Some(n) => n.to_string(),
-            None => urlencode(&float::cast(n.as_f64().unwrap_or_default())),
+            None => urlencode(&float::to_text(n.as_f64().unwrap_or_default())),
         },
         Value::String(text) => urlencode(text),
     };

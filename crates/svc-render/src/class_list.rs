@@ -1,8 +1,7 @@
 //! CSS class names for a post's element.
 
 use svc_model::{Post, PostType, Term};
-
-use crate::SiteRenderer;
+use svc_site::Site;
 
 /// The post's format, stored as a term with the slug `post-format-NAME`; `standard` if there is none.
 pub fn post_format(terms: &[Term]) -> &str {
@@ -14,13 +13,7 @@ pub fn post_format(terms: &[Term]) -> &str {
 /// CSS class names for a post's element, in WordPress's order: the post, its state, then its terms.
 ///
 /// A protected post always gets `post-password-required`: the REST API ignores password cookies.
-pub fn class_list(
-    site: &SiteRenderer,
-    post: &Post,
-    post_type: &PostType,
-    terms: &[Term],
-    has_thumbnail: bool,
-) -> Vec<String> {
+pub fn class_list(site: &Site, post: &Post, post_type: &PostType, terms: &[Term], has_thumbnail: bool) -> Vec<String> {
     let mut classes = vec![
         format!("post-{}", post.id),
         post.post_type.clone(),

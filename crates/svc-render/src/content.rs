@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use svc_content::{
     RenderContext,
-    blocks::{ContentRoot, DynamicBlocks, Renderer, StaticOnly},
+    block_render::{DynamicBlocks, Renderer, StaticOnly},
+    blocks::ContentRoot,
     display::{self, TextBlocks, standard_shortcodes},
     images::Images,
     shortcodes::Page,
@@ -17,7 +18,7 @@ use svc_site::{ActiveTheme, Settings};
 use crate::{
     SiteRenderer,
     images::SiteImages,
-    render_cache::{RenderInputs, Source},
+    renderer::render_cache::{RenderInputs, Source},
 };
 
 /// Data for rendering a post's content and excerpt.

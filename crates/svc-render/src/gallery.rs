@@ -12,7 +12,7 @@ use svc_content::{
 use svc_media::RegisteredSize;
 use svc_model::{Post, PostId};
 use svc_site::{
-    Settings, SiteResult,
+    Settings, Site, SiteResult,
     media::{attached::AttachmentFiles, sizes},
     permalinks,
 };
@@ -21,8 +21,6 @@ use svc_store::{
     meta::{self, MetaKind},
     posts::{self, PostOrderBy, PostQuery},
 };
-
-use crate::SiteRenderer;
 
 /// The shortcode's name.
 const NAME: &str = "gallery";
@@ -79,7 +77,7 @@ impl Galleries {
     /// Errors of the store.
     pub(crate) fn of_posts(
         db: &mut Db,
-        site: &SiteRenderer,
+        site: &Site,
         settings: &Arc<Settings>,
         rows: &[&Post],
     ) -> SiteResult<Option<Arc<Self>>> {

@@ -8,13 +8,13 @@ use svc_content::{
     srcset::Image,
 };
 use svc_model::Post;
-use svc_site::{Settings, SiteResult, media::attached::AttachmentFiles};
+use svc_site::{Settings, Site, SiteResult, media::attached::AttachmentFiles};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
 };
 
-use crate::{SiteRenderer, gallery::Galleries};
+use crate::gallery::Galleries;
 
 /// Images by attachment id, and galleries.
 #[derive(Clone, Default)]
@@ -30,7 +30,7 @@ impl SiteImages {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn of_posts(db: &mut Db, site: &SiteRenderer, settings: &Arc<Settings>, rows: &[&Post]) -> SiteResult<Self> {
+    pub fn of_posts(db: &mut Db, site: &Site, settings: &Arc<Settings>, rows: &[&Post]) -> SiteResult<Self> {
         let texts = rows.iter().flat_map(|post| [post.content.as_str(), post.excerpt.as_str()]);
         let mut ids: Vec<i64> = texts.flat_map(attachment_ids).filter_map(|id| i64::try_from(id).ok()).collect();
         ids.sort_unstable();
@@ -56,7 +56,7 @@ impl SiteImages {
 }
 
 /// The images in the texts of one post. Empty if the store fails.
-pub fn images_of(site: &SiteRenderer, settings: &Arc<Settings>, post: &Post) -> SiteImages {
+pub fn images_of(site: &Site, settings: &Arc<Settings>, post: &Post) -> SiteImages {
     site.read(|db| SiteImages::of_posts(db, site, settings, &[post])).unwrap_or_default()
 }
 

@@ -7,14 +7,12 @@ pub mod content;
 pub mod feeds;
 mod gallery;
 pub mod html_metadata;
-pub mod icons;
 pub mod images;
 mod menus;
 pub mod oembed;
 mod oembed_thumbnail;
 pub mod page_template;
-pub mod render_cache;
 mod renderer;
 pub mod widgets;
 
-pub use renderer::SiteRenderer;
+pub use renderer::{SiteRenderer, icons, render_cache};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use svc_model::Term;
 use svc_site::{
-    Settings, SiteResult,
+    Settings, Site, SiteResult,
     menus::item::{self, ITEM, MENU, NavItem},
 };
 use svc_store::{
@@ -12,7 +12,7 @@ use svc_store::{
     posts::{self, PostOrderBy, PostQuery, TaxClause},
 };
 
-use crate::{SiteRenderer, content as render};
+use crate::content as render;
 
 /// Maximum number of items rendered.
 const MAX_ITEMS: u64 = 500;
@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 20;
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn render_menu(db: &mut Db, site: &SiteRenderer, settings: &Settings, menu: &Term) -> SiteResult<String> {
+pub(crate) fn render_menu(db: &mut Db, site: &Site, settings: &Settings, menu: &Term) -> SiteResult<String> {
     let mut query = PostQuery::published(ITEM, MAX_ITEMS).order_by(vec![(PostOrderBy::MenuOrder, Order::Asc)]);
     let clause = TaxClause { taxonomy: MENU.to_owned(), terms: vec![menu.id], ..TaxClause::default() };
     query.tax.clauses = vec![clause];

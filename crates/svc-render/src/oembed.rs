@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use svc_auth::Caller;
 use svc_model::Post;
 use svc_schema::Error;
-use svc_site::{Settings, SiteResult, permalinks, url_resolver::UrlResolver};
+use svc_site::{Settings, Site, SiteResult, permalinks, url_resolver::UrlResolver};
 use svc_store::{Db, users};
 
-use crate::{SiteRenderer, content as render, oembed_thumbnail as thumbnail};
+use crate::{content as render, oembed_thumbnail as thumbnail};
 
 /// Minimum and maximum width of the iframe, in pixels.
 const WIDTHS: (i64, i64) = (200, 600);
@@ -25,7 +25,7 @@ const SCRIPT: &str = r#"(function(w,d){if(w.contentEmbedsHeard)return;w.contentE
 ///
 /// # Errors
 /// Errors of the store.
-pub fn post_at(db: &mut Db, site: &SiteRenderer, settings: &Settings, url: &str) -> SiteResult<Option<Post>> {
+pub fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) -> SiteResult<Option<Post>> {
     let bare = |url: &str| {
         let parts = svc_text::parse_url(url)?;
         Some((parts.host?.to_ascii_lowercase().trim_start_matches("www.").to_owned(), parts.port))
@@ -69,7 +69,7 @@ fn id_in(url: &str) -> Option<u64> {
 ///
 /// # Errors
 /// Errors of the store; 500 if the operating system provides no randomness.
-pub fn data(db: &mut Db, site: &SiteRenderer, settings: &Settings, post: &Post, width: i64) -> SiteResult<Value> {
+pub fn data(db: &mut Db, site: &Site, settings: &Settings, post: &Post, width: i64) -> SiteResult<Value> {
     let width = width.clamp(WIDTHS.0, WIDTHS.1);
     let height = (width.saturating_mul(9) + 15).div_euclid(16).max(MIN_HEIGHT);
     let rows = std::slice::from_ref(post);

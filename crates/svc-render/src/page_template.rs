@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use svc_content::blocks::Renderer;
+use svc_content::block_render::Renderer;
 use svc_model::{Post, PostId, TermId};
 use svc_packages::theme::ThemeJson;
 use svc_site::{ActiveTheme, Settings, SiteResult, Visitor, global_styles as stored, templates::load::TemplateLookup};
@@ -13,35 +13,17 @@ use svc_store::{
 
 use crate::{
     SiteRenderer,
-    blocks::{site_blocks::BlockViewer, with_page},
+    blocks::{BlockViewer, with_page},
     feeds::MissingFeeds,
 };
 
-/// One page of the list of posts at a URL.
-pub struct ListContext {
-    /// Posts on this page.
-    pub posts: Vec<Post>,
-    /// Posts per page.
-    pub per_page: u64,
-    /// Page number, from 1.
-    pub page: u64,
-    /// Number of pages.
-    pub pages: u64,
-    /// Number of posts on all pages.
-    pub total: u64,
-    /// The URL of a page of the list, by page number.
-    pub address: Box<dyn Fn(u64) -> String>,
-    /// Title of the archive as HTML; empty for the latest posts.
-    pub title: String,
-    /// The search term.
-    pub searched: Option<String>,
-}
+pub use crate::blocks::ListContext;
 
 /// Data for rendering a template.
 #[derive(Default)]
 pub struct TemplateContext {
     /// The requested URL.
-    pub address: String,
+    pub url: String,
     /// The post that the page shows.
     pub post: Option<Post>,
     /// The term whose archive the page shows, and its taxonomy.
@@ -91,8 +73,8 @@ pub fn render_template(
     let content = lookup.with_patterns(&template.content);
     let theme = Arc::clone(&lookup.theme);
     let styles = stored::user_styles(db, &theme.name)?;
-    let Visitor { caller, logout_nonce, opened } = context.visitor;
-    let viewer = BlockViewer { caller, address: context.address, logout_nonce, missing: context.missing, opened };
+    let Visitor { caller, logout_nonce, unlocked } = context.visitor;
+    let viewer = BlockViewer { caller, url: context.url, logout_nonce, missing: context.missing, unlocked };
     let page_data = (context.list, context.post.clone());
     let (html, css) = with_page(site, settings, &viewer, db, page_data, |core| {
         let dynamic = svc_blocks::with_text(core);

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 use svc_php::{
     cast::{is_scalar, to_text, truthy},
+    float,
     list::{integer_key, split_list},
-    numeric::{Num, float_to_json, from_json},
+    numeric::{Num, from_json},
 };
 pub use svc_php::{
     list::is_list_like,
@@ -144,7 +145,7 @@ fn write_json(value: &Value, out: &mut String, depth_left: usize) {
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         Value::Number(n) => match from_json(n) {
             Num::Int(n) => out.push_str(&n.to_string()),
-            Num::Float(f) => out.push_str(&float_to_json(f)),
+            Num::Float(f) => out.push_str(&float::shortest(f, 'e')),
         },
         Value::String(s) => write_json_text(s, out),
         Value::Array(items) => {

@@ -30,6 +30,7 @@ pub mod template_parts;
 pub mod templates;
 pub mod terms;
 pub mod theme;
+pub mod ttl_cache;
 pub mod url_resolver;
 pub mod users;
 pub mod visitor;
@@ -46,4 +47,5 @@ pub use site::{
 };
 pub use svc_packages::plugins::Plugin;
 pub use theme::ActiveTheme;
+pub use ttl_cache::TtlCache;
 pub use visitor::{UnlockedPosts, Visitor};

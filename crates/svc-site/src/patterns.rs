@@ -36,7 +36,7 @@ pub fn expand(site: &Site, theme: &ActiveTheme, content: &str) -> String {
 pub fn editor_content(site: &Site, types: &BlockTypes, theme: &ActiveTheme, pattern: &Pattern) -> String {
     let mut parsed = blocks::parse(&pattern.content);
     add_theme(&mut parsed, &theme.name);
-    types.hooks().edited(&with_patterns(site, theme, parsed), None)
+    types.hooks().content_to_edit(&with_patterns(site, theme, parsed), None)
 }
 
 /// Expands the patterns in blocks and serializes the result. Limited by [`MAX_DEPTH`] and [`MAX_BLOCKS`].

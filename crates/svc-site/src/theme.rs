@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::Value;
-use svc_content::blocks::{self, Duotone};
+use svc_content::block_render::{self, Duotone};
 use svc_packages::theme::{Origin, Theme, ThemeJson};
 
 /// How long a cached theme is used before its files are checked.
@@ -23,7 +23,7 @@ pub struct ActiveTheme {
     /// The theme's settings and styles merged with the defaults.
     pub json: ThemeJson,
     /// Theme settings that affect the HTML of blocks.
-    pub blocks: blocks::Theme,
+    pub blocks: block_render::Theme,
 }
 
 impl ActiveTheme {
@@ -41,12 +41,12 @@ impl ActiveTheme {
 }
 
 /// Block gaps, root padding and block style variations.
-fn block_settings(json: &ThemeJson) -> blocks::Theme {
+fn block_settings(json: &ThemeJson) -> block_render::Theme {
     let (settings, styles) = (json.settings(), json.styles());
     let gap = |styles: &Value| styles["spacing"]["blockGap"].as_str().map(str::to_owned);
     let of_blocks = || styles["blocks"].as_object().into_iter().flatten();
     let has_gaps = settings["spacing"]["blockGap"] == Value::Bool(true);
-    blocks::Theme {
+    block_render::Theme {
         block_gap: gap(styles).filter(|_| has_gaps),
         block_gaps: of_blocks().filter_map(|(name, styles)| Some((name.clone(), gap(styles)?))).collect(),
         root_padding: settings["useRootPaddingAwareAlignments"] == true,
@@ -56,7 +56,7 @@ fn block_settings(json: &ThemeJson) -> blocks::Theme {
                 Some((name.clone(), variations.keys().cloned().collect()))
             })
             .collect(),
-        fluid: blocks::FluidSizes::of(settings),
+        fluid: block_render::FluidSizes::of(settings),
         positions: position_values(settings),
         duotones: presets(settings, "color", "duotone").filter_map(duotone).collect(),
     }

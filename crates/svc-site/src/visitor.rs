@@ -20,7 +20,7 @@ pub struct Visitor {
     /// The nonce of the logout link.
     pub logout_nonce: String,
     /// The password-protected posts that the visitor has unlocked.
-    pub opened: UnlockedPosts,
+    pub unlocked: UnlockedPosts,
 }
 
 /// The cookie that unlocks password-protected posts. Cheap to clone; `Debug` does not show the value.

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{Block, BlockTypes, parse, parse::n_unclosed, serialize_blocks};
+use super::{Block, BlockType, parse, parse::n_unclosed, serialize_blocks};
 
 /// Positions of hooked blocks, as in block types.
 const POSITIONS: [&str; 4] = ["before", "after", "first_child", "last_child"];
@@ -71,7 +71,7 @@ pub struct StoredContent {
 #[derive(Clone, Copy, PartialEq)]
 enum Purpose {
     /// Rendering: insert hooked blocks.
-    Show,
+    Render,
     /// Editing: insert hooked blocks, and store their names.
     Edit,
     /// Storing: only store the names.
@@ -79,9 +79,10 @@ enum Purpose {
 }
 
 impl BlockHooks {
-    pub(super) fn of(types: &BlockTypes) -> Self {
+    /// The hooked blocks of these types.
+    pub(super) fn of<'t>(types: impl Iterator<Item = &'t BlockType>) -> Self {
         let mut hooks = BlockHooks::default();
-        for block_type in types.iter() {
+        for block_type in types {
             for (anchor, position) in &block_type.block_hooks {
                 let Some(position) = POSITIONS.iter().position(|known| position == known) else { continue };
                 let by_position = hooks.hooked.entry(anchor.clone()).or_default();
@@ -99,20 +100,20 @@ impl BlockHooks {
         self.hooked.is_empty()
     }
 
-    /// Inserts hooked blocks for rendering.
-    pub fn shown<'a>(&self, blocks: Vec<Block<'a>>, root: Option<&ContentRoot>) -> Vec<Block<'a>> {
-        if self.is_empty() { blocks } else { self.apply(blocks, root, Purpose::Show).0 }
+    /// Inserts hooked blocks, for rendering.
+    pub fn insert<'a>(&self, blocks: Vec<Block<'a>>, root: Option<&ContentRoot>) -> Vec<Block<'a>> {
+        if self.is_empty() { blocks } else { self.apply(blocks, root, Purpose::Render).0 }
     }
 
     /// Content for an editor: normalized blocks, with hooked blocks inserted.
     ///
     /// Content with several unclosed blocks cannot be normalized, and is unchanged.
-    pub fn edited(&self, content: &str, root: Option<&ContentRoot>) -> String {
+    pub fn content_to_edit(&self, content: &str, root: Option<&ContentRoot>) -> String {
         self.normalize(content, root, Purpose::Edit).content
     }
 
-    /// Content to store after a change: like [`Self::edited`], but no blocks are inserted.
-    pub fn kept(&self, content: &str, root: Option<&ContentRoot>) -> StoredContent {
+    /// Content to store after a change: like [`Self::content_to_edit`], but no blocks are inserted.
+    pub fn content_to_store(&self, content: &str, root: Option<&ContentRoot>) -> StoredContent {
         self.normalize(content, root, Purpose::Store)
     }
 
@@ -248,7 +249,7 @@ impl Inserter<'_> {
             to_insert.map(|name| Block { name: Some((*name).to_owned().into()), ..Block::default() }).collect();
         // Blocks that may occur only once are not stored as ignored.
         let stays = |name: &&str| self.purpose == Purpose::Store || !self.hooks.single.contains(*name);
-        if self.purpose != Purpose::Show {
+        if self.purpose != Purpose::Render {
             ignore(anchor, names.into_iter().filter(stays));
         }
         inserted
@@ -285,7 +286,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::blocks::BlockType;
+    use crate::blocks::BlockTypes;
 
     /// Block types that hook into an anchor block.
     fn hooks(rows: &[(&str, &str, &str)]) -> BlockHooks {
@@ -348,9 +349,9 @@ mod tests {
         ];
         let root = ContentRoot::of("post", "");
         for (content, edited, stored) in rows {
-            assert_eq!(hooks.edited(content, Some(&root)), edited);
-            assert_eq!(hooks.kept(content, Some(&root)).content, stored);
-            let shown = serialize_blocks(&hooks.shown(parse(content), Some(&root)));
+            assert_eq!(hooks.content_to_edit(content, Some(&root)), edited);
+            assert_eq!(hooks.content_to_store(content, Some(&root)).content, stored);
+            let shown = serialize_blocks(&hooks.insert(parse(content), Some(&root)));
             let bare = |text: &str| {
                 let mut text = text.replace(&format!(" {MARK}"), "");
                 text = text.replace(r#" {"metadata":{"ignoredHookedBlocks":["x/f","x/l"]}}"#, "");
@@ -363,15 +364,15 @@ mod tests {
     #[test]
     fn removed_hooked_blocks_are_not_inserted_again() {
         let hooks = all();
-        let stored = hooks.kept("<!-- wp:p/q /-->", Some(&ContentRoot::of("page", "")));
+        let stored = hooks.content_to_store("<!-- wp:p/q /-->", Some(&ContentRoot::of("page", "")));
         assert_eq!(stored.names, ["x/cb", "x/cf", "x/cl"]);
         let root = ContentRoot::of("page", &json!(stored.names).to_string());
-        assert_eq!(hooks.edited("text", Some(&root)), "text");
-        let text_alone = hooks.kept("text", Some(&ContentRoot::of("post", r#"["x\/y"]"#)));
+        assert_eq!(hooks.content_to_edit("text", Some(&root)), "text");
+        let text_alone = hooks.content_to_store("text", Some(&ContentRoot::of("post", r#"["x\/y"]"#)));
         assert_eq!(text_alone.names, ["x/y", "x/cb"]);
-        assert!(hooks.kept("text", Some(&ContentRoot::of("wp_block", ""))).names.is_empty());
+        assert!(hooks.content_to_store("text", Some(&ContentRoot::of("wp_block", ""))).names.is_empty());
         let hooks = self::hooks(&[("x/p", "core/template-part", "firstChild")]);
-        assert_eq!(hooks.edited("text", Some(&ContentRoot::of("wp_template_part", ""))), "text");
+        assert_eq!(hooks.content_to_edit("text", Some(&ContentRoot::of("wp_template_part", ""))), "text");
     }
 
     /// Blocks are normalized even without hooks. Content that would change its meaning is unchanged.
@@ -389,8 +390,11 @@ mod tests {
             ("<!-- wp:heading {bad} /-->", "<!-- wp:heading /-->"),
             ("text <b>&amp;</b>", "text <b>&amp;</b>"),
         ] {
-            assert_eq!(hooks.edited(content, None), normalized);
-            assert_eq!(hooks.kept(content, None), StoredContent { content: normalized.to_owned(), names: Vec::new() });
+            assert_eq!(hooks.content_to_edit(content, None), normalized);
+            assert_eq!(
+                hooks.content_to_store(content, None),
+                StoredContent { content: normalized.to_owned(), names: Vec::new() }
+            );
         }
     }
 }

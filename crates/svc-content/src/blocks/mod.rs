@@ -1,33 +1,24 @@
 //! Blocks: comments that divide post content into typed, nested parts.
 //!
-//! Parsing ([`parse()`]), serializing ([`serialize_blocks`]), and rendering ([`Renderer`]) of static blocks. Dynamic
-//! blocks are rendered by an implementation of [`DynamicBlocks`].
+//! Parsing ([`parse()`]), serializing ([`serialize_blocks`]), block types ([`BlockTypes`]) and hooked blocks
+//! ([`BlockHooks`]). [`block_render`](crate::block_render) renders blocks.
 
-mod bindings;
-mod duotone;
-mod features;
-mod fluid;
 mod hooks;
-mod layout;
 mod parse;
-mod render;
+mod registry;
 pub(crate) mod scan;
 mod serialize;
-mod states;
-mod static_blocks;
-mod styles;
 pub mod types;
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-pub use fluid::FluidSizes;
 pub use hooks::{BlockHooks, ContentRoot, StoredContent};
 pub use parse::{MAX_DEPTH, parse};
-pub use render::{Duotone, DynamicBlocks, Renderer, StaticOnly, Theme, excerpt_remove_blocks, render};
+pub use registry::BlockTypes;
 pub use serialize::{comment_delimited, serialize_attributes, serialize_block, serialize_blocks};
-pub use types::{BlockType, BlockTypes};
+pub use types::BlockType;
 
 /// A part of content: a block, or text between blocks.
 ///
@@ -67,6 +58,15 @@ impl<'a> Block<'a> {
     }
 }
 
+/// The value of an attribute; null if it is not set.
+impl<'a> std::ops::Index<&str> for Block<'a> {
+    type Output = Value;
+
+    fn index(&self, name: &str) -> &Value {
+        self.attrs.get(name).unwrap_or(&Value::Null)
+    }
+}
+
 /// A part of a block's content.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Chunk<'b, 'a> {
@@ -92,6 +92,3 @@ pub fn block_version(content: &str) -> u8 {
 pub fn strip_core_namespace(name: &str) -> &str {
     name.strip_prefix("core/").unwrap_or(name)
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Block,
-    scan::{Delimiter, Kind, Scanner},
+    scan::{Delimiter, DelimiterKind, Scanner},
 };
 
 /// Maximum number of open blocks. Further opening comments and their closing ones are text. No editor nests this
@@ -33,10 +33,10 @@ pub(super) fn n_unclosed(content: &str) -> usize {
     let (mut scanner, mut open) = (Scanner::new(content), 0_usize);
     while let Some(delimiter) = scanner.next() {
         match delimiter.kind {
-            Kind::Opener => open += 1,
-            Kind::Void => {}
-            Kind::Closer if open == 0 => break,
-            Kind::Closer => open -= 1,
+            DelimiterKind::Opener => open += 1,
+            DelimiterKind::Void => {}
+            DelimiterKind::Closer if open == 0 => break,
+            DelimiterKind::Closer => open -= 1,
         }
     }
     open
@@ -67,17 +67,17 @@ impl<'a> Parser<'a> {
         let mut too_deep: usize = 0;
         while let Some(delimiter) = scanner.next() {
             match delimiter.kind {
-                Kind::Opener if self.open.len() >= MAX_DEPTH => {
+                DelimiterKind::Opener if self.open.len() >= MAX_DEPTH => {
                     too_deep += 1;
                     continue;
                 }
-                Kind::Closer if too_deep > 0 => {
+                DelimiterKind::Closer if too_deep > 0 => {
                     too_deep -= 1;
                     continue;
                 }
-                Kind::Opener => self.open(&delimiter),
-                Kind::Void => self.void(&delimiter),
-                Kind::Closer => {
+                DelimiterKind::Opener => self.open(&delimiter),
+                DelimiterKind::Void => self.void(&delimiter),
+                DelimiterKind::Closer => {
                     if !self.close(&delimiter) {
                         break;
                     }

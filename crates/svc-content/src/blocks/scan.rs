@@ -7,7 +7,7 @@
 
 /// Kinds of comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum DelimiterKind {
     Opener,
     Closer,
     /// A block without content.
@@ -17,7 +17,7 @@ pub(crate) enum Kind {
 /// A block comment; positions are byte offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Delimiter<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: DelimiterKind,
     /// As written, possibly without namespace.
     pub(crate) name: &'a str,
     /// JSON text, including braces.
@@ -89,9 +89,9 @@ impl<'a> Scanner<'a> {
             return None;
         }
         let kind = match (void, closer) {
-            (true, _) => Kind::Void,
-            (false, true) => Kind::Closer,
-            (false, false) => Kind::Opener,
+            (true, _) => DelimiterKind::Void,
+            (false, true) => DelimiterKind::Closer,
+            (false, false) => DelimiterKind::Opener,
         };
         Some(Delimiter { kind, name, attrs, start, end: at + 3 })
     }

@@ -40,7 +40,11 @@ pub fn strip(text: &str) -> String {
 /// escaped. The attributes of block comments are filtered like the surrounding text, and the comments are normalized.
 /// Source: `wp_kses`.
 pub fn filter(text: &str, allowed: &AllowedHtml) -> String {
-    scan::Filter::new(allowed, text.len()).filter_content(text)
+    let mut filter = scan::Filter::new(allowed, text.len());
+    let prepared = scan::prepare(text);
+    let with_filtered_blocks = blocks::filter(&prepared, &mut filter);
+    filter.filter_prepared(&with_filtered_blocks)
 }
+
 #[cfg(test)]
 mod tests;

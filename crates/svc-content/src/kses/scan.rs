@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use svc_text::{escape_lone_less_than, normalize_entities};
 
-use super::{allowed::AllowedHtml, attributes, blocks};
+use super::{allowed::AllowedHtml, attributes};
 
 /// Maximum nesting of comments that is filtered. Deeper ones are removed, since each level requires another pass.
 const MAX_NESTING: usize = 8;
@@ -26,16 +26,9 @@ impl<'a> Filter<'a> {
         Filter { allowed, budget: len.saturating_mul(PASSES).saturating_add(4096), nesting: 0 }
     }
 
-    /// Filters a text, including the attributes of its blocks.
-    pub(super) fn filter_content(&mut self, text: &str) -> String {
-        let prepared = prepare(text);
-        let written = blocks::filter(&prepared, self);
-        self.pieces(&written)
-    }
-
     /// Filters a text. Block comments are treated like other comments.
     pub(super) fn filter_text(&mut self, text: &str) -> String {
-        self.pieces(&prepare(text))
+        self.filter_prepared(&prepare(text))
     }
 
     /// Whether an element with this spelling is allowed.
@@ -43,7 +36,8 @@ impl<'a> Filter<'a> {
         self.allowed.element(element).is_some()
     }
 
-    fn pieces(&mut self, text: &str) -> String {
+    /// Filters a text that [`prepare`] returned.
+    pub(super) fn filter_prepared(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut pieces = Pieces { text, comment_end: None, line_end: None };
         let mut at = 0;
@@ -133,7 +127,7 @@ impl<'a> Filter<'a> {
 }
 
 /// Prepares a text for the scan: removes control characters, normalizes references, escapes `<` without `>`.
-fn prepare(text: &str) -> String {
+pub(super) fn prepare(text: &str) -> String {
     let is_control = |c: char| matches!(c, '\0'..='\x08' | '\x0B' | '\x0C' | '\x0E'..='\x1F');
     let clean = match text.contains(is_control) {
         true => Cow::Owned(text.replace(is_control, "")),

@@ -13,7 +13,7 @@ use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
     fmt,
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 pub use attributes::Attributes;
@@ -79,6 +79,13 @@ type Handler = Arc<dyn Fn(&Call<'_>) -> String + Send + Sync>;
 #[derive(Clone, Default)]
 pub struct Shortcodes {
     handlers: HashMap<String, Handler>,
+}
+
+static STANDARD: LazyLock<Shortcodes> = LazyLock::new(Shortcodes::standard);
+
+/// The shortcodes of a site without extensions. See [`Shortcodes::standard`].
+pub fn standard_shortcodes() -> &'static Shortcodes {
+    &STANDARD
 }
 
 impl Shortcodes {

@@ -1,6 +1,6 @@
 //! Brackets inside HTML tags and comments, which are not shortcodes of the text.
 
-use crate::markup::{Kind, html_split, is_white, skip_white};
+use crate::markup::{MarkupKind, html_split, is_white, skip_white};
 
 const OPEN: &str = "&#91;";
 const CLOSE: &str = "&#93;";
@@ -14,12 +14,12 @@ pub(super) fn hide_brackets(text: &str, run: impl Fn(&str) -> Option<String>) ->
     let text = text.replace(OPEN, "&#091;").replace(CLOSE, "&#093;");
     let mut out = String::with_capacity(text.len());
     for (kind, part) in html_split(&text) {
-        if kind == Kind::Text || !part.contains(['[', ']']) {
+        if kind == MarkupKind::Text || !part.contains(['[', ']']) {
             out.push_str(part);
             continue;
         }
         let both = part.contains('[') && part.contains(']');
-        if kind != Kind::Tag || !both {
+        if kind != MarkupKind::Tag || !both {
             hide(part, &mut out);
             continue;
         }

@@ -1,7 +1,7 @@
 //! Typography of texts.
 
 use super::*;
-use crate::display::standard_shortcodes;
+use crate::shortcodes::standard_shortcodes;
 
 #[track_caller]
 fn check(rows: &[(&str, &str)]) {

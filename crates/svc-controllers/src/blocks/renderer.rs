@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use svc_auth::caps::PostCap;
-use svc_content::blocks::{Block, BlockType, Renderer as BlockRenderer};
+use svc_content::{
+    block_render::Renderer as BlockRenderer,
+    blocks::{Block, BlockType},
+};
 use svc_model::{Post, PostId};
 use svc_render::{
-    blocks::{site_blocks::BlockViewer, with_blocks},
+    blocks::{BlockViewer, with_blocks},
     feeds::{MissingFeeds, with_feeds},
 };
 use svc_routing::{Controller, Method, Request, Response, Result, Route, forbidden, on};

@@ -4,13 +4,9 @@ mod foreign;
 mod providers;
 mod xml;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use foreign::MaxSize;
-use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 use svc_php::query::extend_url_with;
 use svc_render::oembed as own;
@@ -19,7 +15,7 @@ use svc_schema::{
     Arg, Args, Error, Validator,
     build::{SchemaBuilder, boolean, integer, string, untyped},
 };
-use svc_site::{Access, Settings};
+use svc_site::{Access, Settings, TtlCache};
 
 use crate::{RestSite, caller, errors};
 
@@ -54,19 +50,17 @@ pub fn discovery_links(settings: &Settings, post_url: &str) -> String {
     link("JSON", "application/json+oembed", &json) + &link("XML", "text/xml+oembed", &xml)
 }
 
-/// Cached responses with their times, by URL, maximum size and whether to discover endpoints.
-type EmbedCache = Cache<(String, MaxSize, bool), (Instant, Value)>;
-
 /// The controller for oEmbed.
 pub struct OEmbed {
     site: Arc<RestSite>,
-    cache: EmbedCache,
+    /// Embeds of other sites, by URL, maximum size and whether to discover endpoints.
+    cache: TtlCache<(String, MaxSize, bool), Value>,
 }
 
 impl OEmbed {
     /// The controller for this site.
     pub fn new(site: &Arc<RestSite>) -> Self {
-        OEmbed { site: Arc::clone(site), cache: Cache::new(CACHE_CAPACITY) }
+        OEmbed { site: Arc::clone(site), cache: TtlCache::new(CACHE_CAPACITY) }
     }
 
     /// The oEmbed data of the post at a URL of this site.
@@ -108,13 +102,11 @@ impl OEmbed {
         let max_size = MaxSize { width: width.clamp(1, 10_000), height: req.arg("maxheight")? };
         let discover: bool = req.require("discover")?;
         let key = (url.clone(), max_size, discover);
-        if let Some((at, data)) = self.cache.get(&key)
-            && at.elapsed() < CACHE_TTL
-        {
+        if let Some(data) = self.cache.get(&key) {
             return Ok(data.into());
         }
         let data = foreign::data(&self.site.http_client, &url, max_size, discover).await.ok_or_else(invalid_url)?;
-        self.cache.insert(key, (Instant::now(), data.clone()));
+        self.cache.insert(key, data.clone(), CACHE_TTL);
         Ok(data.into())
     }
 }

@@ -1,11 +1,7 @@
 //! Client of the external pattern directory at the configured URL. Without a URL the route fails.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
-use quick_cache::sync::Cache;
 use serde_json::{Map, Value};
 use svc_auth::Caller;
 use svc_content::kses;
@@ -16,7 +12,7 @@ use svc_schema::{
     Args, Error, Schema,
     build::{array, integer, string, untyped},
 };
-use svc_site::Access;
+use svc_site::{Access, TtlCache};
 
 use crate::{RestSite, args::context_param, caller, contexts::VIEW_EDIT_EMBED, theme_access};
 
@@ -60,13 +56,13 @@ type QueryResult = Result<Arc<Vec<Value>>>;
 /// The pattern directory route.
 pub struct PatternDirectory {
     site: Arc<RestSite>,
-    cache: Arc<Cache<String, (Instant, QueryResult)>>,
+    cache: TtlCache<String, QueryResult>,
 }
 
 impl PatternDirectory {
     /// The pattern directory route of this site.
     pub fn new(site: &Arc<RestSite>) -> Self {
-        PatternDirectory { site: Arc::clone(site), cache: Arc::new(Cache::new(MAX_QUERIES)) }
+        PatternDirectory { site: Arc::clone(site), cache: TtlCache::new(MAX_QUERIES) }
     }
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
@@ -78,10 +74,10 @@ impl PatternDirectory {
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let query = self.query(&req)?;
         let found = match self.cache.get(&query) {
-            Some((at, result)) if at.elapsed() < if result.is_ok() { CACHE_TTL } else { FAILURE_TTL } => result,
-            _ => {
+            Some(result) => result,
+            None => {
                 let result = self.request(&query).await;
-                self.cache.insert(query, (Instant::now(), result.clone()));
+                self.cache.insert(query, result.clone(), if result.is_ok() { CACHE_TTL } else { FAILURE_TTL });
                 result
             }
         }?;

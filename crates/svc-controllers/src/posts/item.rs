@@ -9,7 +9,7 @@ use svc_content::{
 };
 use svc_model::{Post, PostType, Stamp, Term};
 use svc_render::{
-    blocks::Rendered,
+    blocks::RenderedTexts,
     class_list::{class_list, post_format},
     content as render,
     images::SiteImages,
@@ -54,7 +54,7 @@ pub(crate) struct PostItem {
     /// Length of generated excerpts, in words.
     pub excerpt_length: usize,
     /// Content and excerpt, if their blocks required database access.
-    pub rendered: Rendered,
+    pub rendered: RenderedTexts,
 }
 
 impl PostItem {
@@ -101,7 +101,7 @@ impl PostItem {
     pub(crate) fn content_raw(&self) -> String {
         let Some(types) = &self.hooked_types else { return self.post.content.clone() };
         let ignored = self.stored_meta.text(IGNORED_HOOKS);
-        types.hooks().edited(&self.post.content, Some(&ContentRoot::of(&self.post.post_type, ignored)))
+        types.hooks().content_to_edit(&self.post.content, Some(&ContentRoot::of(&self.post.post_type, ignored)))
     }
 
     pub(crate) fn content_rendered(&self) -> String {

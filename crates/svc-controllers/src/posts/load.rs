@@ -9,7 +9,7 @@ use svc_auth::Caller;
 use svc_content::shortcodes::Page;
 use svc_model::{Post, PostId, PostType, Term};
 use svc_render::{
-    blocks::{self, site_blocks::BlockViewer},
+    blocks::{self, BlockViewer},
     content::RenderOptions,
     feeds::MissingFeeds,
     images::SiteImages,
@@ -105,7 +105,7 @@ impl PostLoader<'_> {
             if wants_links && self.post_type.hierarchical { self.parent_urls(db, &rows)? } else { HashMap::new() };
         let slugs = if plan.wants("generated_slug") { self.generated_slugs(db, &rows)? } else { HashMap::new() };
 
-        let wanted = blocks::Wanted {
+        let requested = blocks::RequestedTexts {
             content: plan.wants("content.rendered"),
             excerpt: plan.wants("excerpt.rendered"),
             words: self.excerpt_length,
@@ -114,9 +114,16 @@ impl PostLoader<'_> {
             let viewer = self.req.map(|req| block_viewer(self.site, self.settings, req)).unwrap_or_default();
             BlockViewer { missing: self.missing.clone(), ..viewer }
         };
-        let mut texts =
-            blocks::rendered(self.site, self.settings, viewer, db, &rows, wanted, &RenderOptions::new(&images, &page))?
-                .into_iter();
+        let mut texts = blocks::render_dynamic(
+            self.site,
+            self.settings,
+            viewer,
+            db,
+            &rows,
+            requested,
+            &RenderOptions::new(&images, &page),
+        )?
+        .into_iter();
 
         Ok(rows
             .into_iter()

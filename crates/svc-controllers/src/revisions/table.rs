@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use svc_content::shortcodes::Page;
 use svc_model::{Post, PostType, RestController};
 use svc_render::{
-    blocks::{self, site_blocks::BlockViewer},
+    blocks::{self, BlockViewer},
     content::RenderOptions,
     images::SiteImages,
 };
@@ -159,18 +159,18 @@ impl RevisionTable {
         let rendered: Vec<&Post> = rows.iter().filter(|_| plan.wants_any(&["content", "excerpt"])).collect();
         let images = Arc::new(SiteImages::of_posts(db, &self.site, settings, &rendered)?);
         let page: Arc<Mutex<Page>> = Arc::default();
-        let wanted = blocks::Wanted {
+        let requested = blocks::RequestedTexts {
             content: plan.wants("content.rendered"),
             excerpt: plan.wants("excerpt.rendered"),
             words: NO_EXCERPT,
         };
-        let mut texts = blocks::rendered(
+        let mut texts = blocks::render_dynamic(
             &self.site,
             settings,
             BlockViewer::default,
             db,
             &rows,
-            wanted,
+            requested,
             &RenderOptions::new(&images, &page),
         )?
         .into_iter();

@@ -103,7 +103,7 @@ impl Templates {
     fn keep_hooks(&self, draft: &mut TemplateDraft, settings: &Settings) -> Vec<String> {
         let types = self.site.block_types(settings);
         let Some(content) = draft.content.as_mut().filter(|_| !types.hooks().is_empty()) else { return Vec::new() };
-        let handled = types.hooks().kept(content, self.kind.root("").as_ref());
+        let handled = types.hooks().content_to_store(content, self.kind.root("").as_ref());
         *content = handled.content;
         handled.names
     }

@@ -1,17 +1,13 @@
 //! Metadata of external pages, for link previews in the editor.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
-use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 use svc_fetch::{FetchError, Get};
 use svc_render::html_metadata;
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{Arg, Args, Error, build::string};
-use svc_site::{Access, http_client::own_origins};
+use svc_site::{Access, TtlCache, http_client::own_origins};
 
 use crate::{RestSite, caller};
 
@@ -53,13 +49,13 @@ fn no_content() -> Error {
 /// The controller for URL details.
 pub struct UrlDetails {
     site: Arc<RestSite>,
-    cache: Arc<Cache<String, (Instant, Value)>>,
+    cache: TtlCache<String, Value>,
 }
 
 impl UrlDetails {
     /// The controller for this site.
     pub fn new(site: &Arc<RestSite>) -> Self {
-        UrlDetails { site: Arc::clone(site), cache: Arc::new(Cache::new(CACHE_CAPACITY)) }
+        UrlDetails { site: Arc::clone(site), cache: TtlCache::new(CACHE_CAPACITY) }
     }
 
     /// A request for a page. The site's own origin is allowed even on a private address.
@@ -83,9 +79,7 @@ impl UrlDetails {
     async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
         let url: String = req.require("url")?;
         let url = url.trim_end_matches('/').to_owned();
-        if let Some((at, details)) = self.cache.get(&url)
-            && at.elapsed() < CACHE_TTL
-        {
+        if let Some(details) = self.cache.get(&url) {
             return Ok(Response::new(details));
         }
         let get = self.get(&url)?.within(PAGE_TIME).first(PAGE_BYTES).header("Accept", "text/html,*/*;q=0.5");
@@ -107,7 +101,7 @@ impl UrlDetails {
             "description": html_metadata.description,
             "image": absolute_url(&html_metadata.image),
         });
-        self.cache.insert(url, (Instant::now(), details.clone()));
+        self.cache.insert(url, details.clone(), CACHE_TTL);
         Ok(Response::new(details))
     }
 }

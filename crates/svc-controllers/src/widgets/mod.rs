@@ -1,6 +1,6 @@
 //! Widget, sidebar and widget type routes, for classic themes.
 //!
-//! Sidebars ([`Sidebar`]) and widget types ([`WidgetType`](svc_render::widgets::kind::WidgetType)) are registered by code.
+//! Sidebars ([`Sidebar`]) and widget types ([`WidgetType`](svc_render::widgets::WidgetType)) are registered by code.
 //! The widgets of each sidebar and their settings are stored in options.
 
 mod errors;
@@ -18,7 +18,7 @@ use crate::{RestSite, caller};
 pub use self::routes::WidgetRoutes;
 pub use self::sidebars::SidebarRoutes;
 pub use self::types::WidgetTypeRoutes;
-pub use svc_render::widgets::render::WidgetContext;
+pub use svc_render::widgets::WidgetContext;
 pub use svc_site::widgets::instance::Instance;
 
 /// Whether the caller may manage widgets.

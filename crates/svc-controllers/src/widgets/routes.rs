@@ -5,7 +5,7 @@
 use std::{cell::Cell, sync::Arc};
 
 use serde_json::{Value, json};
-use svc_render::widgets::{kind::WidgetType, render};
+use svc_render::widgets::{WidgetType, render};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get,
     on,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use svc_php::{cast::to_int, numeric::is_numeric};
-use svc_render::widgets::{kind::WidgetType, render};
+use svc_render::widgets::{WidgetType, render};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Link, Links, Method, Request, Response, Result, Route, get, on};
 use svc_schema::{

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use svc_content::blocks::FluidSizes;
+use svc_content::block_render::FluidSizes;
 
 use super::{ELEMENTS, Origin, PRESETS, Presets, ThemeJson};
 

@@ -77,7 +77,7 @@ pub fn to_stored(value: Php) -> Vec<u8> {
         Php::Bytes(text) => text,
         Php::Bool(true) => b"1".to_vec(),
         Php::Int(n) => n.to_string().into_bytes(),
-        Php::Float(f) => float::cast(f).into_bytes(),
+        Php::Float(f) => float::to_text(f).into_bytes(),
         _ => Vec::new(),
     }
 }

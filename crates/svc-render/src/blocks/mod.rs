@@ -1,7 +1,8 @@
 //! Renders dynamic blocks over a snapshot of the store.
 
 mod images;
-pub mod site_blocks;
+mod list_context;
+mod site_blocks;
 
 use std::{
     collections::HashMap,
@@ -23,12 +24,11 @@ use crate::{
     SiteRenderer,
     blocks::site_blocks::SiteBlocks,
     content as render,
-    feeds::{Item, MissingFeeds},
+    feeds::{FeedEntry, MissingFeeds},
     images::images_of,
-    page_template::ListContext,
 };
 
-pub use crate::blocks::site_blocks::BlockViewer;
+pub use crate::{blocks::list_context::ListContext, renderer::viewer::BlockViewer};
 
 /// Calls `run` with the renderers of the site's dynamic blocks, which read from this snapshot.
 ///
@@ -59,10 +59,10 @@ pub fn with_page<T>(
     let types = site.block_types(settings);
     let data = SiteBlocks::new(site, settings, viewer, db);
     if let Some(list) = list {
-        data.show(list);
+        data.set_list(list);
     }
     if let Some(post) = post {
-        data.show_post(post);
+        data.set_post(post);
     }
     let blocks = CoreBlocks::new(&types, &data);
     let output = run(&blocks);
@@ -90,7 +90,7 @@ fn has_dynamic(types: &BlockTypes, content: &str) -> bool {
 
 /// Selects the texts to render.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct RequestedTexts {
     /// Render contents.
     pub content: bool,
     /// Render excerpts.
@@ -103,17 +103,17 @@ pub struct Wanted {
 ///
 /// # Errors
 /// Errors of the store.
-pub fn rendered(
+pub fn render_dynamic(
     site: &SiteRenderer,
     settings: &Settings,
     viewer: impl FnOnce() -> BlockViewer,
     db: &mut Db,
     rows: &[Post],
-    wanted: Wanted,
+    requested: RequestedTexts,
     with: &render::RenderOptions<'_>,
-) -> SiteResult<Vec<Rendered>> {
-    let none = || vec![Rendered::default(); rows.len()];
-    if !wanted.content && !wanted.excerpt {
+) -> SiteResult<Vec<RenderedTexts>> {
+    let none = || vec![RenderedTexts::default(); rows.len()];
+    if !requested.content && !requested.excerpt {
         return Ok(none());
     }
     let types = site.block_types(settings);
@@ -129,7 +129,7 @@ pub fn rendered(
     with_blocks(site, settings, &viewer(), db, |blocks| {
         let texts = |(post, is_dynamic): (&Post, &bool)| {
             if !is_dynamic {
-                return Rendered::default();
+                return RenderedTexts::default();
             }
             let ignored = meta.get(&post.id.0).map_or("", |stored| stored.text(IGNORED_HOOKS));
             let root = has_hooks.then(|| ContentRoot::of(&post.post_type, ignored));
@@ -138,9 +138,9 @@ pub fn rendered(
                 root,
                 ..render::RenderOptions::new(with.images, with.page)
             };
-            blocks.within_post(post.id, &post.post_type, || Rendered {
-                content: wanted.content.then(|| render::content(site, settings, post, &with)),
-                excerpt: wanted.excerpt.then(|| render::excerpt(site, settings, post, &with, wanted.words)),
+            blocks.within_post(post.id, &post.post_type, || RenderedTexts {
+                content: requested.content.then(|| render::content(site, settings, post, &with)),
+                excerpt: requested.excerpt.then(|| render::excerpt(site, settings, post, &with, requested.words)),
             })
         };
         rows.iter().zip(&is_dynamic).map(texts).collect()
@@ -159,12 +159,12 @@ fn external_feed(
         missing.record(url);
         return None;
     };
-    let item = |item: &Item| FeedItem {
-        title: item.title.clone(),
-        link: item.link.clone(),
-        date: item.date.map(|date| settings.zone.to_local(date)),
-        author: item.author.clone(),
-        text: item.text.clone(),
+    let item = |entry: &FeedEntry| FeedItem {
+        title: entry.title.clone(),
+        link: entry.link.clone(),
+        date: entry.date.map(|date| settings.zone.to_local(date)),
+        author: entry.author.clone(),
+        text: entry.text.clone(),
     };
     let limit = usize::try_from(items).unwrap_or(usize::MAX);
     Some(Rc::new(cached?.iter().take(limit).map(item).collect()))
@@ -181,7 +181,8 @@ pub fn render_public(
     url: &str,
     excerpt: Option<usize>,
 ) -> Result<String, Error> {
-    let wanted = Wanted { content: excerpt.is_none(), excerpt: excerpt.is_some(), words: excerpt.unwrap_or_default() };
+    let requested =
+        RequestedTexts { content: excerpt.is_none(), excerpt: excerpt.is_some(), words: excerpt.unwrap_or_default() };
     let (images, page) = (images_of(site, settings, post), Mutex::default());
     let with = render::RenderOptions::new(&images, &page);
     let or_static = |rendered: Option<String>| {
@@ -194,15 +195,16 @@ pub fn render_public(
     if types.hooks().is_empty() && !has_dynamic(&types, &post.content) {
         return Ok(or_static(None));
     }
-    let viewer = || BlockViewer { address: url.to_owned(), ..BlockViewer::default() };
-    let texts = site.read(|db| rendered(site, settings, viewer, db, std::slice::from_ref(post), wanted, &with))?;
+    let viewer = || BlockViewer { url: url.to_owned(), ..BlockViewer::default() };
+    let texts =
+        site.read(|db| render_dynamic(site, settings, viewer, db, std::slice::from_ref(post), requested, &with))?;
     let text = texts.into_iter().next().unwrap_or_default();
     Ok(or_static(text.content.or(text.excerpt)))
 }
 
 /// Texts of a post that were rendered while it was loaded.
 #[derive(Clone, Debug, Default)]
-pub struct Rendered {
+pub struct RenderedTexts {
     /// The content as HTML.
     pub content: Option<String>,
     /// The excerpt as HTML.

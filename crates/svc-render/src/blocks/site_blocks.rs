@@ -11,14 +11,13 @@ use std::{
 };
 
 use chrono::{NaiveDate, NaiveDateTime};
-use svc_auth::Caller;
 use svc_blocks::data::{
     AuthorView, BlockData, CommentView, CommentsQuery, FeedItem, ImageRequest, MainQuery, PostView, Posts, PostsOrder,
-    PostsQuery, SiteFacts, Sticky, TaxonomyView, TemplatePartView, TermView, TermsOrder, TermsQuery,
+    PostsQuery, SiteInfo, Sticky, TaxonomyView, TemplatePartView, TermView, TermsOrder, TermsQuery,
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_site::{
-    Access, Settings, SiteError, SiteResult, UnlockedPosts, avatars,
+    Access, Settings, SiteError, SiteResult, avatars,
     hooked_blocks::IGNORED_HOOKS,
     patterns, permalinks,
     posts::formats::{format_clauses, sticky_include},
@@ -36,11 +35,10 @@ use svc_store::{
 
 use crate::{
     SiteRenderer,
-    blocks::{external_feed, images},
+    blocks::{external_feed, images, list_context::ListContext},
     class_list::class_list,
     content as render,
-    feeds::MissingFeeds,
-    page_template::ListContext,
+    renderer::viewer::BlockViewer,
 };
 
 /// Maximum number of reads per response. A read may take several queries.
@@ -50,28 +48,13 @@ const MAX_PAGES: u64 = 2_000;
 /// Maximum number of terms in a list of terms.
 const MAX_TERMS: u64 = 2_000;
 
-/// The viewer of a page, and the page's URL.
-#[derive(Clone, Debug, Default)]
-pub struct BlockViewer {
-    /// The authenticated user, or anonymous.
-    pub caller: Caller,
-    /// The requested URL.
-    pub address: String,
-    /// Nonce for the log-out link.
-    pub logout_nonce: String,
-    /// Collects feeds that are not cached yet.
-    pub missing: MissingFeeds,
-    /// Password-protected posts that the viewer has unlocked.
-    pub opened: UnlockedPosts,
-}
-
 /// Data for dynamic blocks, read from one snapshot.
-pub struct SiteBlocks<'a> {
+pub(crate) struct SiteBlocks<'a> {
     site: &'a SiteRenderer,
     settings: &'a Settings,
     viewer: &'a BlockViewer,
     db: RefCell<&'a mut Db>,
-    facts: SiteFacts,
+    site_info: SiteInfo,
     reads_left: Cell<u32>,
     failure: RefCell<Option<SiteError>>,
     posts: RefCell<HashMap<PostId, Option<Rc<PostView>>>>,
@@ -93,13 +76,13 @@ pub struct SiteBlocks<'a> {
 
 impl<'a> SiteBlocks<'a> {
     /// Data for this viewer, read from `db`. Nothing is read yet except options.
-    pub fn new(site: &'a SiteRenderer, settings: &'a Settings, viewer: &'a BlockViewer, db: &'a mut Db) -> Self {
+    pub(crate) fn new(site: &'a SiteRenderer, settings: &'a Settings, viewer: &'a BlockViewer, db: &'a mut Db) -> Self {
         SiteBlocks {
             site,
             settings,
             viewer,
             db: RefCell::new(db),
-            facts: facts(site, settings, viewer),
+            site_info: site_info(site, settings, viewer),
             reads_left: Cell::new(MAX_READS),
             failure: RefCell::default(),
             posts: RefCell::default(),
@@ -121,28 +104,28 @@ impl<'a> SiteBlocks<'a> {
     }
 
     /// Sets the list that the page shows.
-    pub fn show(&self, list: ListContext) {
+    pub(crate) fn set_list(&self, list: ListContext) {
         let posts = Posts { items: self.views(list.posts), total: list.total };
         let main = MainQuery {
             posts: Rc::new(posts),
             per_page: list.per_page,
             page: list.page,
             pages: list.pages,
-            address: list.address,
+            page_url: list.page_url,
             title: list.title,
-            searched: list.searched,
+            search_term: list.search_term,
         };
         // A page shows one list: the first one that is set.
         drop(self.main.set(Rc::new(main)));
     }
 
     /// Sets the post that the page shows. It may differ from the stored one, as in previews.
-    pub fn show_post(&self, post: Post) {
+    pub(crate) fn set_post(&self, post: Post) {
         drop(self.views(vec![post]));
     }
 
     /// The first store error, if any.
-    pub fn failure(self) -> Option<SiteError> {
+    pub(crate) fn failure(self) -> Option<SiteError> {
         self.failure.into_inner()
     }
 
@@ -202,7 +185,7 @@ impl<'a> SiteBlocks<'a> {
                     link: links.remove(&post.id).unwrap_or_default(),
                     title: title(&post),
                     thumbnail: PostId(thumbnail),
-                    locked: !self.viewer.opened.is_open(&post),
+                    locked: !self.viewer.unlocked.is_open(&post),
                     footnotes,
                     ignored_hooks,
                     classes,
@@ -388,19 +371,19 @@ fn title(post: &Post) -> String {
     }
 }
 
-fn facts(site: &SiteRenderer, settings: &Settings, viewer: &BlockViewer) -> SiteFacts {
+fn site_info(site: &SiteRenderer, settings: &Settings, viewer: &BlockViewer) -> SiteInfo {
     let text = |name: &str| settings.option(name).to_owned();
     let on = |name: &str| settings.number(name) != 0;
     let positive = |name: &str| u64::try_from(settings.number(name)).ok().filter(|n| *n > 0);
     let login_url = settings.urls.site.site_url(site.brand.login_path());
     let is_logged_in = viewer.caller.is_logged_in();
     let logout = || format!("{login_url}?action=logout&{}={}", site.brand.nonce_param(), viewer.logout_nonce);
-    SiteFacts {
+    SiteInfo {
         name: text("blogname"),
         description: text("blogdescription"),
         home: settings.option("home").trim_end_matches('/').to_owned(),
         logout_url: is_logged_in.then(logout),
-        current_url: match viewer.address.as_str() {
+        current_url: match viewer.url.as_str() {
             "" => format!("{}/", settings.option("home").trim_end_matches('/')),
             url => url.to_owned(),
         },
@@ -468,8 +451,8 @@ fn store_query(query: &PostsQuery, post_type: &str) -> PostQuery {
 }
 
 impl BlockData for SiteBlocks<'_> {
-    fn facts(&self) -> &SiteFacts {
-        &self.facts
+    fn site_info(&self) -> &SiteInfo {
+        &self.site_info
     }
 
     fn offset(&self, local: NaiveDateTime) -> i64 {

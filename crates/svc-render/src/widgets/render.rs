@@ -8,48 +8,13 @@ use svc_site::{
 };
 use svc_store::Db;
 
-use crate::{SiteRenderer, blocks::site_blocks::BlockViewer, content as render, widgets::kind::WidgetType};
-
-/// Context for rendering a widget: a snapshot of the site, the viewer, and the markup around titles.
-pub struct WidgetContext<'a> {
-    /// The snapshot.
-    pub db: &'a mut Db,
-    /// The site.
-    pub site: &'a Arc<SiteRenderer>,
-    /// The site's options.
-    pub settings: &'a Settings,
-    /// The viewer.
-    pub viewer: &'a BlockViewer,
-    /// The widget's number among those of its type; -1 in previews.
-    pub number: i64,
-    /// Whether the response already contains a drop-down list of categories.
-    pub has_category_menu: &'a Cell<bool>,
-    before_title: &'a str,
-    after_title: &'a str,
-}
-
-impl WidgetContext<'_> {
-    /// The widget's title, or the default one, with the sidebar's markup. Empty for an empty title.
-    pub fn title(&self, instance: &Instance, default: &str) -> String {
-        let title = self.title_text(instance, default);
-        if title.is_empty() { title } else { format!("{}{title}{}", self.before_title, self.after_title) }
-    }
-
-    /// The widget's title, or the default one, as HTML without markup around it. `0` is empty, as in PHP.
-    pub fn title_text(&self, instance: &Instance, default: &str) -> String {
-        let title = instance.text("title");
-        svc_text::esc_html(&render::title(if matches!(title.as_str(), "" | "0") { default } else { &title }))
-    }
-
-    /// Element id of a drop-down list of categories. The first one of a response is `cat`.
-    pub fn category_menu_id(&self) -> String {
-        if self.has_category_menu.replace(true) {
-            format!("categories-dropdown-{}", self.number)
-        } else {
-            "cat".to_owned()
-        }
-    }
-}
+use crate::{
+    SiteRenderer,
+    renderer::{
+        viewer::BlockViewer,
+        widget_types::{WidgetContext, WidgetType},
+    },
+};
 
 /// Fills the placeholders in a sidebar's markup.
 fn fill_placeholders(markup: &str, id: &str, class: &str) -> String {
@@ -79,7 +44,7 @@ pub fn in_sidebar(
     let number = parse_id(id).map_or(-1, |(_, number)| number);
     let mut context =
         WidgetContext { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
-    let Some(html) = widget_type.show(&mut context, instance)? else { return Ok(String::new()) };
+    let Some(html) = widget_type.render(&mut context, instance)? else { return Ok(String::new()) };
     let before = fill_placeholders(&sidebar.before_widget, id, &classes(widget_type, instance));
     let after = fill_placeholders(&sidebar.after_widget, id, "");
     Ok(svc_text::trim(&format!("{}{html}{after}", with_text_class(widget_type, &before))).to_owned())
@@ -101,7 +66,7 @@ pub fn preview(
     let (number, has_category_menu) = (-1, &Cell::new(false));
     let mut context =
         WidgetContext { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
-    let Some(html) = widget_type.show(&mut context, instance)? else { return Ok(String::new()) };
+    let Some(html) = widget_type.render(&mut context, instance)? else { return Ok(String::new()) };
     let before = format!("<div class=\"widget {}\">", classes(widget_type, instance));
     Ok(format!("{}{html}</div>", with_text_class(widget_type, &before)))
 }

@@ -205,7 +205,7 @@ fn check_post(
             Err(SubmissionError::Silent)
         });
     }
-    if !visitor.opened.is_open(&post) {
+    if !visitor.unlocked.is_open(&post) {
         return Ok(Err(SubmissionError::Silent));
     }
     Ok(Ok(post))

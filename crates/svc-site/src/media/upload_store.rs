@@ -102,7 +102,7 @@ pub struct UploadStore<'a> {
 
 /// The field `image_meta` as stored: numbers are strings.
 fn image_meta(meta: &ImageMeta, alt: &str) -> Value {
-    let number = svc_php::float::cast;
+    let number = svc_php::float::to_text;
     json!({
         "aperture": number(meta.aperture),
         "credit": meta.credit,

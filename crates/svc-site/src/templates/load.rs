@@ -281,7 +281,7 @@ impl<'a> TemplateLookup<'a> {
     pub fn content_for_editor(&self, template: &Template) -> String {
         let root = template.kind.root(&template.ignored_hooks);
         let types = self.site.block_types(self.settings);
-        types.hooks().edited(&self.with_patterns(&template.content), root.as_ref())
+        types.hooks().content_to_edit(&self.with_patterns(&template.content), root.as_ref())
     }
 
     /// The content of a template's revision for editors.

@@ -3,14 +3,14 @@
 use std::rc::Rc;
 
 use svc_blocks::data::{
-    AuthorView, BlockData, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts, PostsQuery, SiteFacts,
+    AuthorView, BlockData, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts, PostsQuery, SiteInfo,
     TaxonomyView, TemplatePartView, TermView, TermsQuery,
 };
 use svc_model::{CommentId, Post, PostId, Term, TermId, UserId};
 
 /// The recorded site.
 pub(super) struct RecordedSite {
-    facts: SiteFacts,
+    site_info: SiteInfo,
 }
 
 const HOME: &str = "http://example.org";
@@ -18,7 +18,7 @@ const HOME: &str = "http://example.org";
 impl RecordedSite {
     pub(super) fn new() -> Self {
         RecordedSite {
-            facts: SiteFacts {
+            site_info: SiteInfo {
                 name: "Example Site".to_owned(),
                 description: "A tagline".to_owned(),
                 home: HOME.to_owned(),
@@ -31,7 +31,7 @@ impl RecordedSite {
                 smilies: true,
                 smilies_url: super::content::SMILIES_URL.to_owned(),
                 own_host: super::content::OWN_HOST.to_owned(),
-                ..SiteFacts::default()
+                ..SiteInfo::default()
             },
         }
     }
@@ -47,8 +47,8 @@ fn first_post() -> PostView {
 }
 
 impl BlockData for RecordedSite {
-    fn facts(&self) -> &SiteFacts {
-        &self.facts
+    fn site_info(&self) -> &SiteInfo {
+        &self.site_info
     }
 
     fn offset(&self, _: chrono::NaiveDateTime) -> i64 {

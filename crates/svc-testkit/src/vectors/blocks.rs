@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 use svc_blocks::CoreBlocks;
-use svc_content::blocks::{self, Block, BlockTypes, FluidSizes, Renderer, Theme};
+use svc_content::{
+    block_render::{self, FluidSizes, Renderer, Theme},
+    blocks::{self, Block, BlockTypes},
+};
 use svc_php::Php;
 
 use super::{Outcome, Vector, block_data::RecordedSite};
@@ -19,7 +22,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         "do_blocks" => with_renderer(|renderer| renderer.render(&blocks::parse(vector.text(0)))).into(),
         "render_block" => with_renderer(|renderer| renderer.render_block(&from_recorded(vector.arg(0)))).into(),
         "excerpt_remove_blocks" => {
-            with_renderer(|renderer| blocks::excerpt_remove_blocks(vector.text(0), renderer)).into()
+            with_renderer(|renderer| block_render::excerpt_remove_blocks(vector.text(0), renderer)).into()
         }
         "has_blocks" => blocks::has_blocks(vector.text(0)).into(),
         "block_version" => blocks::block_version(vector.text(0)).into(),

@@ -5,12 +5,13 @@ use svc_blocks::CoreBlocks;
 use svc_content::{
     RenderContext, autop,
     balance::balance_tags,
-    blocks::{BlockTypes, Renderer},
+    block_render::Renderer,
+    blocks::BlockTypes,
     clickable::{LinkRel, make_clickable},
     display::{self, TextBlocks, standard_shortcodes},
     excerpt,
     links::{add_rel, add_target},
-    markup::{Kind, html_split},
+    markup::{MarkupKind, html_split},
     shortcodes, smilies, texturize,
 };
 
@@ -67,7 +68,7 @@ fn on_slashed_text(text: &str, call: impl FnOnce(&str) -> String) -> Outcome {
 fn split_html(text: &str) -> Vec<Value> {
     let mut out: Vec<Value> = Vec::new();
     for (kind, part) in html_split(text) {
-        if kind != Kind::Text && out.len().is_multiple_of(2) {
+        if kind != MarkupKind::Text && out.len().is_multiple_of(2) {
             out.push("".into());
         }
         out.push(part.into());
@@ -87,7 +88,7 @@ fn in_context(name: &str, vector: &Vector, context: &RenderContext<'_>) -> Optio
         "filter:term_description" => display::render_term_description(text, context).into(),
         "filter:widget_text_content" => display::render_widget_text(text, context).into(),
         "wp_trim_excerpt" if !svc_text::trim(text).is_empty() => text.into(),
-        "wp_trim_excerpt" => excerpt::trim_excerpt(second, context.excerpt_length, context).into(),
+        "wp_trim_excerpt" => svc_content::trim_excerpt(second, context.excerpt_length, context).into(),
         "rendered_excerpt" => display::render_excerpt(text, second, context).into(),
         _ => return None,
     })

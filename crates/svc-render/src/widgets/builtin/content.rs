@@ -6,7 +6,7 @@ use svc_site::{SiteResult, sanitize, widgets::instance::Instance};
 use crate::{
     blocks::with_blocks,
     content as render,
-    widgets::{kind::WidgetType, render::WidgetContext},
+    renderer::widget_types::{WidgetContext, WidgetType},
 };
 
 /// Content to store: as it is for users with `unfiltered_html`, otherwise with the HTML that posts may contain.
@@ -70,7 +70,7 @@ impl WidgetType for Block {
         instance
     }
 
-    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
         let (site, settings, text) = (context.site, context.settings, instance.text("content"));
         with_blocks(site, settings, context.viewer, context.db, |blocks| {
             Some(render::widget_blocks(site, settings, &text, blocks))
@@ -114,7 +114,7 @@ impl WidgetType for CustomHtml {
         instance
     }
 
-    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
         let title = context.title(instance, "");
         let content = instance.text("content");
         Ok(Some(format!("{title}<div class=\"textwidget custom-html-widget\">{content}</div>")))

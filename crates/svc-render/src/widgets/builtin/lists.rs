@@ -13,10 +13,8 @@ use svc_store::{
 
 use crate::{
     content as render,
-    widgets::{
-        builtin::simple::{Input, SimpleWidget},
-        render::WidgetContext,
-    },
+    renderer::widget_types::WidgetContext,
+    widgets::builtin::simple::{Input, SimpleWidget},
 };
 
 /// Maximum number of items in a list.
@@ -52,19 +50,19 @@ const N_COMMENTS: crate::widgets::builtin::simple::Setting =
 
 /// The widget types of this module.
 #[rustfmt::skip]
-pub(crate) const KINDS: [SimpleWidget; 6] = [
+pub(crate) const TYPES: [SimpleWidget; 6] = [
     SimpleWidget { id_base: "archives", name: "Archives", description: "Shows links to the archive of each month.", class: "widget_archive",
-             settings: &[TITLE, COUNT, DROPDOWN], partial_update: false, show: archives },
+             settings: &[TITLE, COUNT, DROPDOWN], partial_update: false, render: archives },
     SimpleWidget { id_base: "categories", name: "Categories", description: "Shows your categories as a list or a menu.", class: "widget_categories",
-             settings: &[TITLE, COUNT, ("hierarchical", "Show hierarchy", Input::Switch), DROPDOWN], partial_update: false, show: categories },
+             settings: &[TITLE, COUNT, ("hierarchical", "Show hierarchy", Input::Switch), DROPDOWN], partial_update: false, render: categories },
     SimpleWidget { id_base: "pages", name: "Pages", description: "Shows a list of your pages.", class: "widget_pages",
-             settings: &[TITLE, ("sortby", "Sort by:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Exclude:", Input::Text)], partial_update: false, show: pages },
+             settings: &[TITLE, ("sortby", "Sort by:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Exclude:", Input::Text)], partial_update: false, render: pages },
     SimpleWidget { id_base: "recent-comments", name: "Recent Comments", description: "Shows the latest comments.", class: "widget_recent_comments",
-             settings: &[TITLE, N_COMMENTS], partial_update: false, show: recent_comments },
+             settings: &[TITLE, N_COMMENTS], partial_update: false, render: recent_comments },
     SimpleWidget { id_base: "recent-posts", name: "Recent Posts", description: "Shows your latest posts.", class: "widget_recent_entries",
-             settings: &[TITLE, N_POSTS, ("show_date", "Display post date?", Input::Flag)], partial_update: false, show: recent_posts },
+             settings: &[TITLE, N_POSTS, ("show_date", "Display post date?", Input::Flag)], partial_update: false, render: recent_posts },
     SimpleWidget { id_base: "tag_cloud", name: "Tag Cloud", description: "Shows a cloud of the tags that you use most.", class: "widget_tag_cloud",
-             settings: &[TITLE, COUNT, ("taxonomy", "Taxonomy:", Input::Text)], partial_update: false, show: tag_cloud },
+             settings: &[TITLE, COUNT, ("taxonomy", "Taxonomy:", Input::Text)], partial_update: false, render: tag_cloud },
 ];
 
 const PAGE_ORDERS: [(&str, &str); 3] = [("post_title", "Page title"), ("menu_order", "Page order"), ("ID", "Page ID")];

@@ -7,9 +7,9 @@ use svc_store::{
     posts,
 };
 
-use crate::widgets::{
-    builtin::simple::{Input, Setting, SimpleWidget},
-    render::WidgetContext,
+use crate::{
+    renderer::widget_types::WidgetContext,
+    widgets::builtin::simple::{Input, Setting, SimpleWidget},
 };
 
 const TITLE: Setting = ("title", "Title:", Input::Text);
@@ -21,16 +21,16 @@ const MAX_IMAGES: usize = 200;
 
 /// The widget types of this module.
 #[rustfmt::skip]
-pub(crate) const KINDS: [SimpleWidget; 4] = [
+pub(crate) const TYPES: [SimpleWidget; 4] = [
     SimpleWidget { id_base: "media_audio", name: "Audio", description: "Shows an audio player.", class: "widget_media_audio",
-             settings: &[TITLE, ATTACHMENT, URL, LOOP], partial_update: true, show: |context, instance| player(context, instance, "audio") },
+             settings: &[TITLE, ATTACHMENT, URL, LOOP], partial_update: true, render: |context, instance| player(context, instance, "audio") },
     SimpleWidget { id_base: "media_gallery", name: "Gallery", description: "Shows an image gallery.", class: "widget_media_gallery",
-             settings: &[TITLE, ("ids", "Attachment IDs:", Input::Text), ("columns", "Columns:", Input::Number(3))], partial_update: true, show: gallery },
+             settings: &[TITLE, ("ids", "Attachment IDs:", Input::Text), ("columns", "Columns:", Input::Number(3))], partial_update: true, render: gallery },
     SimpleWidget { id_base: "media_image", name: "Image", description: "Shows an image.", class: "widget_media_image",
              settings: &[TITLE, ATTACHMENT, URL, ("alt", "Alternative text:", Input::Text),
-                         ("caption", "Caption:", Input::Text), ("link_url", "Link to:", Input::Url)], partial_update: true, show: image },
+                         ("caption", "Caption:", Input::Text), ("link_url", "Link to:", Input::Url)], partial_update: true, render: image },
     SimpleWidget { id_base: "media_video", name: "Video", description: "Shows a video player.", class: "widget_media_video",
-             settings: &[TITLE, ATTACHMENT, URL, LOOP], partial_update: true, show: |context, instance| player(context, instance, "video") },
+             settings: &[TITLE, ATTACHMENT, URL, LOOP], partial_update: true, render: |context, instance| player(context, instance, "video") },
 ];
 
 /// Ids, URLs and alternative texts of the attachments that exist. Takes two queries.

@@ -6,20 +6,18 @@ use svc_store::terms;
 
 use crate::{
     menus::render_menu,
-    widgets::{
-        builtin::simple::{Input, SimpleWidget},
-        render::WidgetContext,
-    },
+    renderer::widget_types::WidgetContext,
+    widgets::builtin::simple::{Input, SimpleWidget},
 };
 
 /// The widget type of this module.
 #[rustfmt::skip]
-pub(crate) const KIND: SimpleWidget = SimpleWidget {
+pub(crate) const TYPE: SimpleWidget = SimpleWidget {
     id_base: "nav_menu", name: "Navigation Menu", description: "Shows a navigation menu.", class: "widget_nav_menu",
-    settings: &[("title", "Title:", Input::Text), ("nav_menu", "Menu ID:", Input::Number(0))], partial_update: true, show,
+    settings: &[("title", "Title:", Input::Text), ("nav_menu", "Menu ID:", Input::Number(0))], partial_update: true, render,
 };
 
-fn show(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn render(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let id = TermId(instance.number("nav_menu"));
     let Some(menu) = (if id.0 > 0 { terms::get(context.db, id, Some(MENU))? } else { None }) else {
         return Ok(None);

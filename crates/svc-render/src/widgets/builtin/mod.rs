@@ -1,6 +1,6 @@
 //! The built-in widget types.
 
-use crate::widgets::kind::WidgetTypes;
+use crate::renderer::widget_types::WidgetTypes;
 
 pub(crate) mod content;
 pub(crate) mod lists;
@@ -32,15 +32,17 @@ const ORDER: [&str; 18] = [
     "block",
 ];
 
-/// Registers all built-in types.
-pub(crate) fn register(all: &mut WidgetTypes) {
-    all.register(content::Block);
-    all.register(text::Text);
-    all.register(content::CustomHtml);
+/// The built-in widget types.
+pub fn types() -> WidgetTypes {
+    let mut types = WidgetTypes::default();
+    types.register(content::Block);
+    types.register(text::Text);
+    types.register(content::CustomHtml);
     for widget_type in
-        [lists::KINDS.as_slice(), plain::KINDS.as_slice(), media::KINDS.as_slice(), &[menu::KIND]].concat()
+        [lists::TYPES.as_slice(), plain::TYPES.as_slice(), media::TYPES.as_slice(), &[menu::TYPE]].concat()
     {
-        all.register(widget_type);
+        types.register(widget_type);
     }
-    all.0.sort_by_cached_key(|id_base, _| ORDER.iter().position(|known| known == id_base));
+    types.0.sort_by_cached_key(|id_base, _| ORDER.iter().position(|known| known == id_base));
+    types
 }

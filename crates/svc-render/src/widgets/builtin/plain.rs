@@ -7,29 +7,29 @@ use svc_store::{
     posts::{self, PostOrderBy, PostQuery},
 };
 
-use crate::widgets::{
-    builtin::{
+use crate::{
+    renderer::widget_types::WidgetContext,
+    widgets::builtin::{
         lists::MONTHS,
         simple::{Input, Setting, SimpleWidget},
     },
-    render::WidgetContext,
 };
 
 const TITLE: Setting = ("title", "Title:", Input::Text);
 
 /// The widget types of this module.
 #[rustfmt::skip]
-pub(crate) const KINDS: [SimpleWidget; 4] = [
+pub(crate) const TYPES: [SimpleWidget; 4] = [
     SimpleWidget { id_base: "calendar", name: "Calendar", description: "Shows a calendar with links to the days of your posts.", class: "widget_calendar",
-             settings: &[TITLE], partial_update: false, show: calendar },
+             settings: &[TITLE], partial_update: false, render: calendar },
     SimpleWidget { id_base: "meta", name: "Meta", description: "Shows links to log in, to the administration area and to the feeds.", class: "widget_meta",
-             settings: &[TITLE], partial_update: false, show: meta },
+             settings: &[TITLE], partial_update: false, render: meta },
     SimpleWidget { id_base: "rss", name: "RSS", description: "Shows a link to an RSS or Atom feed.", class: "widget_rss",
              settings: &[("url", "Feed URL:", Input::Url), TITLE, ("items", "Number of items:", Input::Number(10)),
                          ("show_summary", "Display item content", Input::Switch), ("show_author", "Display item author", Input::Switch),
-                         ("show_date", "Display item date", Input::Switch)], partial_update: false, show: feed },
+                         ("show_date", "Display item date", Input::Switch)], partial_update: false, render: feed },
     SimpleWidget { id_base: "search", name: "Search", description: "Shows a search form.", class: "widget_search",
-             settings: &[TITLE], partial_update: false, show: search },
+             settings: &[TITLE], partial_update: false, render: search },
 ];
 
 fn meta(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {

@@ -3,7 +3,7 @@
 use svc_php::Php;
 use svc_site::{SiteResult, widgets::instance::Instance};
 
-use crate::widgets::{kind::WidgetType, render::WidgetContext};
+use crate::renderer::widget_types::{WidgetContext, WidgetType};
 
 /// The type of a setting.
 #[derive(Clone, Copy)]
@@ -40,8 +40,8 @@ pub(crate) struct SimpleWidget {
     pub settings: &'static [Setting],
     /// Whether an update leaves settings unchanged that the request does not contain. Otherwise they are set to empty.
     pub partial_update: bool,
-    /// Renders a widget. See [`WidgetType::show`].
-    pub show: fn(&mut WidgetContext<'_>, &Instance) -> SiteResult<Option<String>>,
+    /// Renders a widget. See [`WidgetType::render`].
+    pub render: fn(&mut WidgetContext<'_>, &Instance) -> SiteResult<Option<String>>,
 }
 
 impl Input {
@@ -118,8 +118,8 @@ impl WidgetType for SimpleWidget {
         instance
     }
 
-    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-        (self.show)(context, instance)
+    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+        (self.render)(context, instance)
     }
 
     fn form(&self, number: &str, instance: &Instance) -> String {

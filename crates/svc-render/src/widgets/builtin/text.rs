@@ -6,11 +6,8 @@ use svc_site::{SiteResult, widgets::instance::Instance};
 
 use crate::{
     content::{self as render, WidgetText},
-    widgets::{
-        builtin::content::{sanitized_content, title},
-        kind::WidgetType,
-        render::WidgetContext,
-    },
+    renderer::widget_types::{WidgetContext, WidgetType},
+    widgets::builtin::content::{sanitized_content, title},
 };
 
 /// The Text widget: a title and a text.
@@ -59,7 +56,7 @@ impl WidgetType for Text {
         instance
     }
 
-    fn show(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
         let is_visual = instance.is_on("visual") && instance.is_on("filter") || has_visual_filter(instance);
         let written =
             if is_visual { WidgetText::Visual } else { WidgetText::Html { paragraphs: instance.is_on("filter") } };
@@ -160,7 +157,7 @@ fn fluid_media(html: &str) -> String {
         let name =
             piece.get(1..).unwrap_or_default().split(|c: char| c.is_ascii_whitespace()).next().unwrap_or_default();
         let is_media = ["video", "iframe", "object", "embed"].iter().any(|tag| name.eq_ignore_ascii_case(tag));
-        if kind == markup::Kind::Text || !is_media || name.len() + 1 == piece.len() {
+        if kind == markup::MarkupKind::Text || !is_media || name.len() + 1 == piece.len() {
             out.push_str(piece);
         } else {
             out.push_str(&full_width(&without_size(&without_size(piece, "height"), "width")));
@@ -267,7 +264,7 @@ fn is_simple(html: &str) -> bool {
         has_text
     };
     for (kind, piece) in markup::html_split(html) {
-        let is_markup = kind == markup::Kind::Tag;
+        let is_markup = kind == markup::MarkupKind::Tag;
         if let Some(name) = piece.strip_prefix("</").filter(|_| is_markup) {
             let name = name.trim_end_matches('>').trim();
             let Some(at) = open.iter().rposition(|(own, _)| own.eq_ignore_ascii_case(name)) else { continue };

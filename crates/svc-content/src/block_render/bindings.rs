@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
-use super::BlockType;
 use crate::{
+    blocks::BlockType,
     kses,
     tags::{self, Changes, Tags},
 };

@@ -4,8 +4,9 @@
 use serde_json::{Value, json};
 use svc_php::cast::truthy;
 
-use super::{Block, Theme, layout, styles::Styles, types::BlockType};
+use super::{Theme, layout, styles::Styles};
 use crate::{
+    blocks::{Block, BlockType},
     css,
     tags::{Changes, Tags},
 };

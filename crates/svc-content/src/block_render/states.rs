@@ -7,9 +7,10 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::{
-    Block, BlockType, layout,
+    layout,
     styles::{Rules, css_value, elements_of},
 };
+use crate::blocks::{Block, BlockType};
 
 /// Viewports, as named in blocks and as media queries.
 const VIEWPORTS: [(&str, &str); 2] = [("@mobile", "width <= 480px"), ("@tablet", "480px < width <= 782px")];

@@ -1,8 +1,10 @@
 //! Parsing, serializing and rendering of blocks, and arbitrary content.
 
 use proptest::prelude::*;
+use serde_json::{Map, Value};
 
 use super::*;
+use crate::blocks::*;
 
 /// A short notation for blocks: `name{attrs}[…]`, with text in quotes.
 fn show(blocks: &[Block<'_>]) -> String {

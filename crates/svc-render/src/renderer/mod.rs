@@ -1,10 +1,16 @@
-//! A site with its rendering state.
+//! A site with its rendering state: registries, caches, and the types that they refer to.
+
+pub(crate) mod feed_cache;
+pub mod icons;
+pub mod render_cache;
+pub(crate) mod viewer;
+pub(crate) mod widget_types;
 
 use std::{ops::Deref, sync::Arc};
 
 use svc_site::Site;
 
-use crate::{feeds::Feeds, icons::Icons, render_cache::RenderCache, widgets::kind::WidgetTypes};
+use crate::renderer::{feed_cache::FeedCache, icons::Icons, render_cache::RenderCache, widget_types::WidgetTypes};
 
 /// A site with the registries and caches that rendering needs. Dereferences to [`Site`].
 pub struct SiteRenderer {
@@ -15,7 +21,7 @@ pub struct SiteRenderer {
     /// Registered widget types.
     pub widgets: WidgetTypes,
     /// Cache of external feeds.
-    pub feeds: Feeds,
+    pub feeds: FeedCache,
     /// Cache of rendered contents and excerpts.
     pub render_cache: RenderCache,
 }
@@ -23,7 +29,7 @@ pub struct SiteRenderer {
 impl SiteRenderer {
     /// A renderer with these icons and widget types, and empty caches.
     pub fn new(site: Arc<Site>, icons: Icons, widgets: WidgetTypes) -> Self {
-        SiteRenderer { site, icons, widgets, feeds: Feeds::default(), render_cache: RenderCache::default() }
+        SiteRenderer { site, icons, widgets, feeds: FeedCache::default(), render_cache: RenderCache::default() }
     }
 }
 

@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
-use super::Block;
 use crate::{
+    blocks::Block,
     kses,
     tags::{Changes, Tag, Tags},
 };

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Block, Theme, features, styles::Styles, types::BlockType};
+use super::{Theme, styles::Styles, supports};
+use crate::blocks::{Block, BlockType};
 
 /// Maximum number of colours in a filter.
 const MAX_COLORS: usize = 16;
@@ -68,7 +69,7 @@ pub(super) fn add(
             DuotoneSetting::Unknown => {}
         }
     }
-    features::add(html, "", &[&class])
+    supports::add(html, "", &[&class])
 }
 
 fn plain(color: &str) -> String {

@@ -6,8 +6,11 @@ use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
 use svc_php::{Php, cast::truthy, json as text};
 
-use super::{Block, Chunk, Theme, styles::Styles, types::BlockType};
-use crate::tags::Tags;
+use super::{Theme, styles::Styles};
+use crate::{
+    blocks::{Block, BlockType, Chunk, strip_core_namespace},
+    tags::Tags,
+};
 
 /// The class of a block with layout settings for its container, such as `wp-container-content-…`.
 pub(super) fn child_class(block: &Block<'_>, parent: Option<&Block<'_>>) -> Option<String> {
@@ -83,7 +86,7 @@ pub(super) fn container_classes(
         }
         classes.push(class);
     }
-    classes.push(format!("wp-block-{}-{base}", super::strip_core_namespace(name)));
+    classes.push(format!("wp-block-{}-{base}", strip_core_namespace(name)));
     classes
 }
 
