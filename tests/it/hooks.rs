@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use svc_server::{
     SiteBuilder,
     controllers::search::filter_handlers,
-    routing::{BoxFuture, Registry, Request, Response, Result, Route, get, public, server::Dispatch},
+    routing::{BoxFuture, Dispatch, Registry, Request, Response, Result, Route, get, public},
 };
 
 use crate::{client::send, site::Site};
 
 /// The names of the hooks on requests and responses, from the source of their methods.
 fn request_hooks() -> Vec<&'static str> {
-    let source = include_str!("../../crates/svc-routing/src/hooks.rs");
+    let source = include_str!("../../crates/svc-routing/src/registry/hooks.rs");
     source.lines().filter_map(|line| line.strip_prefix("    pub fn ")?.split(['(', '<']).next()).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_model::{PostId, PostType, RestController};
+use svc_model::{PostId, PostType, RouteFamily};
 use svc_routing::{ApiUrls, Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
 use svc_site::{Access, Settings, menus::item::MENU, permalinks};
@@ -114,20 +114,20 @@ pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool)
     let namespace = site.brand.namespace();
     let types: Vec<_> = site.types.iter().filter(|t| t.show_in_rest).cloned().collect();
     for post_type in types {
-        match post_type.rest_controller {
-            RestController::Attachments => {
+        match post_type.route_family {
+            RouteFamily::Attachments => {
                 let site = Arc::clone(site);
                 registry.mount(&namespace, move |extra| Media::new(&site, &post_type, extra));
             }
-            RestController::Posts | RestController::Blocks => mount_type(registry, &namespace, site, post_type),
-            RestController::Templates => {
+            RouteFamily::Posts | RouteFamily::Blocks => mount_type(registry, &namespace, site, post_type),
+            RouteFamily::Templates => {
                 let [site, history] = [(); 2].map(|()| Arc::clone(site));
                 let history_type = post_type.clone();
                 // Before the templates, because template ids may contain slashes.
                 registry.mount(&namespace, move |extra| TemplateHistory::new(&history, &history_type, extra));
                 registry.mount(&namespace, move |extra| Templates::new(&site, &post_type, extra));
             }
-            RestController::GlobalStyles => {
+            RouteFamily::GlobalStyles => {
                 let [site, history] = [(); 2].map(|()| Arc::clone(site));
                 let history_type = post_type.clone();
                 registry.mount(&namespace, move |extra| StylesHistory::new(&history, &history_type, extra));
@@ -198,7 +198,7 @@ fn menus(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
         let site = Arc::clone(site);
         registry.mount(namespace, move |extra| Menus::new(&site, &taxonomy, extra));
     }
-    for post_type in site.types.iter().filter(|t| t.show_in_rest && t.rest_controller == RestController::MenuItems) {
+    for post_type in site.types.iter().filter(|t| t.show_in_rest && t.route_family == RouteFamily::MenuItems) {
         let [items, autosaves] = [(); 2].map(|()| (Arc::clone(site), post_type.clone()));
         registry.mount(namespace, move |extra| MenuItems::new(&items.0, &items.1, extra));
         if post_type.supports("autosave") {
@@ -221,11 +221,11 @@ fn widgets(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
 fn fonts(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
     for post_type in site.types.iter().filter(|t| t.show_in_rest) {
         let (site, post_type) = (Arc::clone(site), post_type.clone());
-        match post_type.rest_controller {
-            RestController::FontFamilies => {
+        match post_type.route_family {
+            RouteFamily::FontFamilies => {
                 registry.mount(namespace, move |extra| FontFamilies::new(&site, &post_type, extra));
             }
-            RestController::FontFaces => {
+            RouteFamily::FontFaces => {
                 registry.mount(namespace, move |extra| FontFaces::new(&site, &post_type, extra));
             }
             _ => {}

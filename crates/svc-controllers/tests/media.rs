@@ -10,7 +10,7 @@ use std::path::Path;
 use harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY, TestResponse};
 use serde_json::{Value, json};
 use svc_media::Storage;
-use svc_routing::{File, Method, Request, request::FileData};
+use svc_routing::{File, FileData, Method, Request};
 use svc_schema::Schema;
 
 const MEDIA: &str = "/svc/v2/media";

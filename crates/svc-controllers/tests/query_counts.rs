@@ -107,7 +107,7 @@ async fn query_count_is_independent_of_the_number_of_items() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_registered_list_is_covered() {
     let h = Harness::new();
-    let paged = |route: &&svc_routing::endpoint::RouteEntry| {
+    let paged = |route: &&svc_routing::RouteEntry| {
         route
             .endpoints()
             .any(|e| e.methods().contains(&svc_routing::Method::GET) && e.args().0.contains_key("per_page"))

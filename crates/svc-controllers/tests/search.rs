@@ -11,7 +11,7 @@ use svc_controllers::{
     search::{SearchHandler, SearchPage, filter_handlers},
     site_info,
 };
-use svc_routing::{BoxFuture, Links, Method, Registry, Request, Result, response::Body};
+use svc_routing::{Body, BoxFuture, Links, Method, Registry, Request, Result};
 use svc_schema::Schema;
 
 const SEARCH: &str = "/svc/v2/search";

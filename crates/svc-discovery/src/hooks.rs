@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
+use crate::UrlScheme;
+
 /// The filters of one extension point. Lower priorities run first, equal priorities in the order of registration.
 ///
 /// `F` is the closure's type, such as `dyn Fn(String) -> String + Send + Sync`.
@@ -41,7 +43,7 @@ impl<F: ?Sized> fmt::Debug for Filters<F> {
 /// Changes a string.
 pub type TextFilter = dyn Fn(String) -> String + Send + Sync;
 /// Changes an API URL. Receives the URL, the path (with leading slash) and the scheme.
-pub type UrlFilter = dyn Fn(String, &str, crate::UrlScheme) -> String + Send + Sync;
+pub type UrlFilter = dyn Fn(String, &str, UrlScheme) -> String + Send + Sync;
 /// Changes a route. Receives the route, the id, and the post type or taxonomy.
 pub type RouteFilter = dyn Fn(String, u64, &str) -> String + Send + Sync;
 

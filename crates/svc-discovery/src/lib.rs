@@ -2,22 +2,22 @@
 
 mod announce;
 mod hooks;
-
 mod links;
 mod lookup;
 mod pattern;
 mod permalinks;
 mod resolve;
 mod routes;
+mod scheme;
 mod site;
+mod type_links;
 
 pub use announce::{Announcement, rsd_document};
 pub use hooks::{Filters, Hooks, RouteFilter, TextFilter, UrlFilter};
-pub use links::{
-    AttachmentLink, AttachmentParent, InvalidTerm, PageLink, PostLink, PostTypeLinks, TaxonomyLinks, TermLink,
-    needs_plain,
-};
+pub use links::{AttachmentLink, AttachmentParent, InvalidTerm, PageLink, PostLink, TermLink, needs_plain};
 pub use lookup::{Archive, AttachmentKey, AuthorKey, DateKey, Feed, Lookup, LookupTarget, PageKey, PostKey, TermKey};
 pub use permalinks::Permalinks;
 pub use routes::{Queried, RestBase};
-pub use site::{SiteUrls, UrlScheme};
+pub use scheme::UrlScheme;
+pub use site::SiteUrls;
+pub use type_links::{PostTypeLinks, TaxonomyLinks};

@@ -1,6 +1,11 @@
 //! Matches paths against a permalink structure and extracts the values of its tags.
 
-use crate::{links::next_tag, resolve::Vars};
+use std::collections::BTreeMap;
+
+use crate::links::next_tag;
+
+/// Query variables by name.
+pub(crate) type Vars = BTreeMap<String, String>;
 
 /// Maximum number of matching steps before a path counts as not matching. Without a limit, long segments could make
 /// structures with several text tags in one segment slow.

@@ -4,17 +4,14 @@
 //! they select what is looked up. If only the database can distinguish a page from a post, both lookups are returned,
 //! in order.
 
-use std::collections::BTreeMap;
-
 use svc_text::{absint, sanitize_title_with_dashes};
 
 use crate::{
     Archive, AttachmentKey, AuthorKey, DateKey, Feed, Lookup, LookupTarget, PageKey, PostKey, SiteUrls, TermKey,
-    links::DEFAULT_FEED, pattern::Pattern, site::decode,
+    links::DEFAULT_FEED,
+    pattern::{Pattern, Vars},
+    site::decode,
 };
-
-/// Query variables by name.
-pub(crate) type Vars = BTreeMap<String, String>;
 
 /// Longest path that is read, in bytes, and its maximum number of segments. Slugs have at most 200 bytes.
 const MAX_PATH: usize = 8 * 1024;

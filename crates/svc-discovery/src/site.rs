@@ -1,20 +1,6 @@
 //! The base URLs of a site: home, installation and API root, and the rules for their scheme.
 
-use crate::{Hooks, Permalinks, PostTypeLinks, TaxonomyLinks};
-
-/// The scheme of a generated URL.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum UrlScheme {
-    /// The scheme of the site's configured URL.
-    #[default]
-    Site,
-    /// Always `http`.
-    Http,
-    /// Always `https`.
-    Https,
-    /// No scheme and host: an absolute path.
-    Relative,
-}
+use crate::{Hooks, Permalinks, PostTypeLinks, TaxonomyLinks, UrlScheme};
 
 /// The URLs of a site and all settings that shape them. Use one instance for plain HTTP requests and one from
 /// [`Self::over_tls`].
@@ -59,7 +45,7 @@ impl SiteUrls {
     /// depends only on whether the request uses TLS, not on its host name.
     #[must_use]
     pub fn over_tls(&self) -> Self {
-        let (home, site) = (with_scheme(&self.home, UrlScheme::Https), with_scheme(&self.site, UrlScheme::Https));
+        let (home, site) = (UrlScheme::Https.apply(&self.home), UrlScheme::Https.apply(&self.site));
         SiteUrls { home, site, ..self.clone() }
     }
 
@@ -71,7 +57,7 @@ impl SiteUrls {
 
     /// As [`Self::home_url`], with an explicit scheme.
     pub fn home_url_with(&self, path: &str, scheme: UrlScheme) -> String {
-        join(&with_scheme(&self.home, scheme), path)
+        join(&scheme.apply(&self.home), path)
     }
 
     /// A URL below the installation. Source: `site_url`.
@@ -161,16 +147,6 @@ pub(crate) fn decode(text: &str) -> String {
 
 fn join(base: &str, path: &str) -> String {
     if path.is_empty() { base.to_owned() } else { format!("{base}/{}", path.trim_start_matches('/')) }
-}
-
-fn with_scheme(url: &str, scheme: UrlScheme) -> String {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    match scheme {
-        UrlScheme::Site => url.to_owned(),
-        UrlScheme::Http => format!("http://{rest}"),
-        UrlScheme::Https => format!("https://{rest}"),
-        UrlScheme::Relative => rest.find('/').map_or_else(String::new, |i| rest[i..].to_owned()),
-    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, LAST_MODIFIED, LINK};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 use svc_php::json::Style;
-use svc_routing::response::{Body, Served};
-use svc_routing::{Error, Server, SiteInfo};
+use svc_routing::{Body, Error, Served, Server, SiteInfo};
 use svc_schema::{Notice, NoticeKind};
 
 /// Maximum number of notices per response.
@@ -61,14 +60,9 @@ pub(crate) fn set(out: &mut HeaderMap, name: &str, value: &str) {
 /// The notices of debug mode as headers (specification, section Errors).
 pub(crate) fn notices(out: &mut HeaderMap, site: &SiteInfo, notices: &[Notice]) {
     for notice in notices.iter().take(MAX_NOTICES) {
-        let name = match notice.kind {
-            NoticeKind::DoingItWrong => "DoingItWrong",
-            NoticeKind::DeprecatedFunction => "DeprecatedFunction",
-            NoticeKind::DeprecatedParam => "DeprecatedParam",
-        };
         let text: String = notice_text(notice).chars().map(|c| if c.is_ascii_control() { ' ' } else { c }).collect();
         let end = (0..=MAX_NOTICE.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        let name = HeaderName::from_bytes(site.brand.header(name).as_bytes());
+        let name = HeaderName::from_bytes(site.brand.header(notice.kind.name()).as_bytes());
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(&text.as_bytes()[..end])) {
             out.append(name, value);
         }
@@ -76,13 +70,13 @@ pub(crate) fn notices(out: &mut HeaderMap, site: &SiteInfo, notices: &[Notice]) 
 }
 
 fn notice_text(notice: &Notice) -> String {
-    let Notice { kind, function, message, version } = notice;
+    let Notice { kind, function, message, version, .. } = notice;
     match kind {
         NoticeKind::DoingItWrong if version.is_empty() => format!("{function} ({message})"),
         NoticeKind::DoingItWrong => format!("{function} (since {version}; {message})"),
         _ if message.is_empty() => format!("{function} (since {version}; no alternative available)"),
         NoticeKind::DeprecatedFunction => format!("{function} (since {version}; use {message} instead)"),
-        NoticeKind::DeprecatedParam => format!("{function} (since {version}; {message})"),
+        _ => format!("{function} (since {version}; {message})"),
     }
 }
 
@@ -144,10 +138,7 @@ mod tests {
 
     #[test]
     fn notice_texts() {
-        let notice = |kind, message: &str, version: &str| {
-            let text = |s: &str| s.to_owned();
-            notice_text(&Notice { kind, function: text("f"), message: text(message), version: text(version) })
-        };
+        let notice = |kind, message: &str, version: &str| notice_text(&Notice::new(kind, "f", message).since(version));
         use NoticeKind::{DeprecatedFunction, DeprecatedParam, DoingItWrong};
         assert_eq!(notice(DeprecatedFunction, "g", "1"), "f (since 1; use g instead)");
         assert_eq!(notice(DeprecatedFunction, "", "1"), "f (since 1; no alternative available)");

@@ -94,7 +94,7 @@ impl RestServiceBuilder {
         self
     }
 
-    /// Caches [cacheable](svc_routing::response::Served::cacheable) responses for at most `lifetime`, as long as
+    /// Caches [cacheable](svc_routing::Served::cacheable) responses for at most `lifetime`, as long as
     /// `data_version` returns the same number. The number must change with all data that handlers and the authenticator
     /// read; `None` means that it is unknown.
     ///

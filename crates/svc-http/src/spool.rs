@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, TryStreamExt};
-use svc_routing::Error;
-use svc_routing::request::FileData;
+use svc_routing::{Error, FileData};
 use tokio::io::AsyncWriteExt;
 
-use crate::request::{too_large, unreadable_body};
+use crate::body_errors::{too_large, unreadable_body};
 
 /// Reads a file of at most `limit` bytes and returns its size. Beyond `in_memory` bytes it is written to a temporary
 /// file, which is deleted when its last clone is dropped.

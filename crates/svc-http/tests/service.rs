@@ -16,10 +16,9 @@ use http_body_util::{BodyExt, Full};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use svc_http::{AuthOutcome, Authenticator, Credentials, RequestLimits, RestLayer, RestService, RouteUrls};
-use svc_routing::request::FileData;
 use svc_routing::{
-    BoxFuture, Error, ExtraField, Link, ParamOrder, Registry, Request, Response as ApiResponse, Result, Route,
-    get as reads, on, public, without_permission,
+    BoxFuture, Error, ExtraField, FileData, Link, ParamOrder, Registry, Request, Response as ApiResponse, Result,
+    Route, get as reads, on, public, without_permission,
 };
 use tower::{Layer, ServiceExt};
 
@@ -337,8 +336,8 @@ fn mounted_app(builder: svc_http::RestServiceBuilder) -> axum::Router {
         registry.route("acme/v1", route).unwrap_or_else(|_| panic!("{path}"));
     }
     // A replaced dispatcher must use the same URLs.
-    struct Same(Arc<dyn svc_routing::server::Dispatch>);
-    impl svc_routing::server::Dispatch for Same {
+    struct Same(Arc<dyn svc_routing::Dispatch>);
+    impl svc_routing::Dispatch for Same {
         fn dispatch(&self, req: Request) -> BoxFuture<ApiResponse> {
             self.0.dispatch(req)
         }

@@ -15,7 +15,7 @@ pub use ids::{CommentId, PostId, TermId, TermTaxonomyId, UserId};
 pub use meta_kind::MetaKind;
 pub use post::Post;
 pub use post_status::{PostStatus, PostStatuses};
-pub use post_type::{PostType, PostTypeCaps, PostTypes, RestController};
+pub use post_type::{PostType, PostTypeCaps, PostTypes, RouteFamily};
 pub use taxonomy::{Taxonomies, Taxonomy, TaxonomyCaps};
 pub use term::Term;
 pub use user::User;

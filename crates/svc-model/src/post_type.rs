@@ -3,9 +3,13 @@
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value, json};
 
-/// The route family that serves a post type.
+/// The route family of the REST API that serves a post type.
+///
+/// It is named here because it is part of a type's registration, as `rest_base` is, and because rules below the REST API
+/// depend on it: who may read patterns, and which routes are advertised. The family itself is not known here; the REST
+/// API maps each name to its routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RestController {
+pub enum RouteFamily {
     /// The posts family, the default for custom types.
     Posts,
     /// `media`.
@@ -24,10 +28,10 @@ pub enum RestController {
     FontFaces,
 }
 
-impl RestController {
-    /// Returns whether routes of single posts are advertised: the specification's "standard controller" (Discovery).
+impl RouteFamily {
+    /// Whether routes of single posts are advertised: the specification's "standard controller" (Discovery).
     pub fn is_standard(self) -> bool {
-        matches!(self, RestController::Posts | RestController::Attachments)
+        matches!(self, RouteFamily::Posts | RouteFamily::Attachments)
     }
 }
 
@@ -164,7 +168,7 @@ pub struct PostType {
     /// REST base: the last segment of the type's routes (`posts`).
     pub rest_base: String,
     /// The route family that serves the type.
-    pub rest_controller: RestController,
+    pub route_family: RouteFamily,
     /// Supported features with their arguments (`true` if none).
     pub supports: IndexMap<String, Value>,
 }
@@ -196,7 +200,7 @@ impl PostType {
             template_lock: json!(false),
             show_in_rest: false,
             rest_base: name.to_owned(),
-            rest_controller: RestController::Posts,
+            route_family: RouteFamily::Posts,
             supports: IndexMap::new(),
         }
     }
@@ -354,7 +358,7 @@ impl Default for PostTypes {
         attachment.menu_icon = icon("media");
         attachment.show_in_nav_menus = false;
         attachment.caps.create_posts = "upload_files".to_owned();
-        attachment.rest_controller = RestController::Attachments;
+        attachment.route_family = RouteFamily::Attachments;
         attachment.rewrite_slug = None;
         attachment.delete_with_user = Some(true);
 
@@ -366,7 +370,7 @@ impl Default for PostTypes {
             .rest("menu-items")
             .supporting(&["title", "editor", "autosave"]);
         nav_menu_item.caps = themed(caps());
-        nav_menu_item.rest_controller = RestController::MenuItems;
+        nav_menu_item.route_family = RouteFamily::MenuItems;
         nav_menu_item.delete_with_user = Some(false);
 
         let mut custom_css = PostType::new("custom_css").labelled("Custom CSS", "Custom CSS");
@@ -417,7 +421,7 @@ impl Default for PostTypes {
             "autosave",
         ]);
         block.show_ui = true;
-        block.rest_controller = RestController::Blocks;
+        block.route_family = RouteFamily::Blocks;
         block.caps = PostTypeCaps::of("block", "blocks");
         block.caps.read = "edit_posts".to_owned();
         block.caps.create_posts = "publish_posts".to_owned();
@@ -438,7 +442,7 @@ impl Default for PostTypes {
                 "author",
                 "autosave",
             ]);
-            t.rest_controller = RestController::Templates;
+            t.route_family = RouteFamily::Templates;
             t.caps = themed(PostTypeCaps::of(kind, &format!("{kind}s")));
             t.caps.read = "edit_theme_options".to_owned();
             t.description = format!("{plural} of the active theme, including changes made on this site.");
@@ -451,7 +455,7 @@ impl Default for PostTypes {
             .rest("global-styles")
             .supporting(&["title", "editor", "revisions"]);
         global_styles.supports.shift_remove("autosave");
-        global_styles.rest_controller = RestController::GlobalStyles;
+        global_styles.route_family = RouteFamily::GlobalStyles;
         global_styles.description = "Site-wide styles for the active theme.".to_owned();
         global_styles.caps.read = "edit_posts".to_owned();
         for slot in [
@@ -474,9 +478,9 @@ impl Default for PostTypes {
         navigation.description = "Menus shown by navigation blocks.".to_owned();
         navigation.labels = parent_label("Navigation Menu");
 
-        let fonts = |name: &str, plural: &str, singular: &str, base: &str, controller: RestController| {
+        let fonts = |name: &str, plural: &str, singular: &str, base: &str, controller: RouteFamily| {
             let mut t = PostType::new(name).labelled(plural, singular).rest(base).supporting(&["title"]);
-            t.rest_controller = controller;
+            t.route_family = controller;
             t.caps = themed(caps());
             t.caps.read = "edit_theme_options".to_owned();
             t.caps.delete_private_posts = "delete_private_posts".to_owned();
@@ -500,13 +504,13 @@ impl Default for PostTypes {
             templates("wp_template_part", "Template Parts", "Template Part", "template-parts", "post"),
             global_styles,
             navigation,
-            fonts("wp_font_family", "Font Families", "Font Family", "font-families", RestController::FontFamilies),
+            fonts("wp_font_family", "Font Families", "Font Family", "font-families", RouteFamily::FontFamilies),
             fonts(
                 "wp_font_face",
                 "Font Faces",
                 "Font Face",
                 r"font-families/(?P<font_family_id>[\d]+)/font-faces",
-                RestController::FontFaces,
+                RouteFamily::FontFaces,
             ),
         ] {
             all.register(post_type);

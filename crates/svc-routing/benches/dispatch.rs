@@ -10,7 +10,7 @@ use std::hint::black_box;
 use axum::{Router, body::Body, http::Request, routing::get};
 use criterion::{Criterion, criterion_group, criterion_main};
 use futures_util::FutureExt;
-use svc_routing::matcher::Matcher;
+use svc_routing::Matcher;
 use tower::Service;
 
 /// The structure of the default routes: five patterns for each of `n / 5` collections.

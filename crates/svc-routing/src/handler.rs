@@ -1,10 +1,10 @@
-//! Route and permission callbacks: async functions, or methods of a controller.
+//! Route and permission callbacks: async functions, or methods of a controller. Dispatchers of requests.
 
-use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use crate::permission::AuthorizedValue;
 use crate::{Request, Response, Result};
 
 /// A boxed future that may move between threads.
@@ -90,57 +90,11 @@ where
     }
 }
 
-/// The permission of routes that anybody may call.
-pub async fn public(_: Request) -> Result<()> {
-    Ok(())
-}
-
-/// A permission from a predicate. If it returns false, the response is `rest_forbidden`.
-///
-/// ```
-/// use svc_routing::{Request, Response, Result, Endpoint, get, allow_if};
-/// async fn hello(_: Request) -> Result<Response> { Ok(Response::new("hello")) }
-/// let endpoint: Endpoint = get(hello, allow_if(|req| req.is_authenticated()));
-/// ```
-pub fn allow_if(
-    condition: impl Fn(&Request) -> bool + Send + Sync + 'static,
-) -> impl Fn(Request) -> std::future::Ready<Result<()>> + Send + Sync + 'static {
-    move |req| std::future::ready(if condition(&req) { Ok(()) } else { Err(crate::error::rest_forbidden(&req)) })
-}
-
-/// A permission result with more detail than success or failure. Return it from the permission callback, and take it as
-/// last argument of the callback.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PermissionResult {
-    /// True: the request is allowed, and `Allow` lists the methods.
-    True,
-    /// Another truthy value: the request is allowed, but `Allow` does not list the methods.
-    Truthy,
-    /// False or null: `rest_forbidden`.
-    Denied,
-}
-
-/// The permission's result, on its way to the callback.
-pub(crate) struct AuthorizedValue {
-    value: Box<dyn Any + Send>,
-    /// Whether `Allow` lists the methods.
-    pub(crate) exact: bool,
-}
-
-impl AuthorizedValue {
-    /// # Errors
-    /// `rest_forbidden` for [`PermissionResult::Denied`].
-    fn new<P: Send + 'static>(value: P, req: &Request) -> Result<Self> {
-        let decision = (&value as &dyn Any).downcast_ref::<PermissionResult>().copied();
-        match decision {
-            Some(PermissionResult::Denied) => Err(crate::error::rest_forbidden(req)),
-            other => Ok(Self { value: Box::new(value), exact: other != Some(PermissionResult::Truthy) }),
-        }
-    }
-
-    fn take<P: 'static>(self) -> P {
-        *self.value.downcast().expect("the callback's argument type is its permission's result type")
-    }
+/// Dispatches requests: the server's own dispatcher, or one that the [`server`](crate::Hooks::server) hook wraps around
+/// it.
+pub trait Dispatch: Send + Sync {
+    /// Responds to a request.
+    fn dispatch(&self, req: Request) -> BoxFuture<Response>;
 }
 
 /// A callback and its permission. The type of the permission's result is erased.

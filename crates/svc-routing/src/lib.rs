@@ -1,41 +1,26 @@
 #![doc = include_str!("../README.md")]
 
-mod batch;
-mod embed;
-pub mod endpoint;
-mod error;
-mod field;
+mod extra_fields;
 mod handler;
-mod hooks;
-mod index;
-mod json;
-mod links;
-pub mod matcher;
-mod method;
-mod options;
-mod params;
-pub mod pattern;
+mod matching;
+mod messages;
+mod permission;
 mod registry;
-pub mod request;
-pub mod response;
-mod route;
-pub mod server;
+mod routes;
+mod server;
 mod site;
 mod urls;
-mod validate;
 
-pub use endpoint::{Endpoint, get, on, without_permission};
-pub use error::forbidden;
-pub use field::{ExtraField, ExtraFields, ObjectId};
-pub use handler::{BoxFuture, Handler, PermissionResult, allow_if, public};
-pub use hooks::Hooks;
-pub use links::{Curie, Link, Links};
-pub use method::{ALL, CREATABLE, DELETABLE, EDITABLE, IntoMethods, READABLE};
-pub use params::{BodyParams, ParamOrder, ParamSource, Params};
-pub use registry::{Registered, Registry};
-pub use request::{File, Request};
-pub use response::{Body, HeaderText, Headers, RawBody, Response, Served};
-pub use route::{Controller, Route};
+pub use extra_fields::{ExtraField, ExtraFields, ObjectId};
+pub use handler::{BoxFuture, Dispatch, Handler};
+pub use matching::{Captures, Matcher};
+pub use messages::{
+    ALL, Body, BodyParams, CREATABLE, ContentType, Curie, DELETABLE, EDITABLE, File, FileData, HeaderText, Headers,
+    IntoMethods, Link, Links, ParamOrder, Params, READABLE, RawBody, Request, Response, Served,
+};
+pub use permission::{PermissionResult, allow_if, forbidden, public};
+pub use registry::{Hooks, Registered, Registry};
+pub use routes::{BoundEndpoint, Controller, Endpoint, Route, RouteEntry, get, on, without_permission};
 pub use server::Server;
 pub use site::SiteInfo;
 pub use urls::{ApiUrls, RootUrl};

@@ -6,9 +6,8 @@ use serde_json::json;
 use svc_brand::{Brand, LINK_RELATION};
 
 use crate::handler::BoxFuture;
-use crate::links::Curie;
 use crate::urls::{ApiUrls, RootUrl};
-use crate::{Map, ParamOrder, Request};
+use crate::{Curie, Map, ParamOrder, Request};
 
 type IndexFields = Arc<dyn Fn(Request) -> BoxFuture<Map> + Send + Sync>;
 

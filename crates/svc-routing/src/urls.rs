@@ -91,17 +91,16 @@ fn origin(url: &str) -> Option<&str> {
 }
 
 /// The URLs of a server, with the parts that do not depend on a path.
-#[derive(Clone)]
 pub(crate) struct ServerUrls {
     urls: Arc<dyn ApiUrls>,
-    pub(crate) root: Arc<str>,
-    pub(crate) site_path: Arc<str>,
-    pub(crate) prefix: Arc<str>,
+    pub(crate) root: String,
+    pub(crate) site_path: String,
+    pub(crate) prefix: String,
 }
 
 impl ServerUrls {
     pub(crate) fn new(urls: Arc<dyn ApiUrls>) -> Self {
-        let (root, site_path, prefix) = (urls.url("/").into(), urls.site_path().into(), urls.prefix().into());
+        let (root, site_path, prefix) = (urls.url("/"), urls.site_path(), urls.prefix());
         Self { urls, root, site_path, prefix }
     }
 

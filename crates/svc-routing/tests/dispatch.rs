@@ -9,10 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use demo::{NS, User};
 use http::Method;
 use serde_json::{Value, json};
-use svc_routing::response::Body;
 use svc_routing::{
-    Controller, ExtraField, Link, ObjectId, ParamOrder, Registry, Request, Response, Result, Route, Server, SiteInfo,
-    get, on, public, without_permission,
+    Body, Controller, ExtraField, Link, ObjectId, ParamOrder, Registry, Request, Response, Result, Route, Server,
+    SiteInfo, get, on, public, without_permission,
 };
 use svc_schema::build::{array, integer, string};
 use svc_schema::{Args, NoticeKind};
@@ -340,7 +339,7 @@ async fn batches_run_as_the_caller_and_are_bounded() {
 #[tokio::test]
 async fn nested_batches_terminate() {
     async fn batch_again(req: Request) -> Result {
-        let server = req.server().expect("dispatched").clone();
+        let server = req.server().expect("dispatched");
         let sub = req.sub_request(Method::POST, "/a/v1/again");
         Ok(Response::new(json!({"depth": req.depth(), "inner": server.dispatch(sub).await.data})))
     }
@@ -425,13 +424,7 @@ async fn permissions_for_allow_receive_sanitized_url_parameters() {
 #[tokio::test]
 async fn notices_are_collected_in_debug_mode_only() {
     async fn odd(req: Request) -> Result {
-        let text = |s: &str| s.to_owned();
-        req.notice(svc_schema::Notice {
-            kind: NoticeKind::DeprecatedParam,
-            function: text("odd"),
-            message: text("why"),
-            version: text("1.0"),
-        });
+        req.notice(svc_schema::Notice::new(NoticeKind::DeprecatedParam, "odd", "why").since("1.0"));
         Ok(Response::new(1))
     }
     for debug in [false, true] {

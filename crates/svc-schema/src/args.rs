@@ -15,6 +15,7 @@ pub type SanitizeFn = Arc<dyn Fn(Value, &str) -> Result<Value, Error> + Send + S
 
 /// How an argument is validated.
 #[derive(Clone, Default)]
+#[non_exhaustive]
 pub enum Validator {
     /// It is not validated.
     #[default]
@@ -27,6 +28,7 @@ pub enum Validator {
 
 /// How an argument is sanitized.
 #[derive(Clone, Default)]
+#[non_exhaustive]
 pub enum Sanitizer {
     /// It is not sanitized.
     #[default]
@@ -103,6 +105,9 @@ impl Arg {
     }
 
     /// Runs the validator. `Ok(false)` rejects the value without a message.
+    ///
+    /// # Errors
+    /// The error of the custom validator, or of [`Schema::validate`].
     pub fn check(&self, value: &Value, name: &str) -> Result<bool, Error> {
         match (&self.validate, &self.schema) {
             (Validator::Custom(check), _) => check(value, name),
@@ -120,6 +125,9 @@ impl Arg {
     }
 
     /// Runs the sanitizer.
+    ///
+    /// # Errors
+    /// The error of the custom sanitizer, or of [`Schema::sanitize`] or [`Schema::parse`].
     pub fn clean(&self, value: Value, name: &str) -> Result<Value, Error> {
         match (&self.sanitize, &self.schema) {
             (Sanitizer::Custom(clean), _) => clean(value, name),
@@ -253,6 +261,9 @@ impl Args {
     }
 
     /// [`Self::validate`] with a different validator: `check` receives the name, the argument and the value.
+    ///
+    /// # Errors
+    /// As [`Self::validate`], with the errors of `check` in `details`.
     pub fn validate_by<'v>(
         &self,
         get: impl Fn(&str) -> Option<&'v Value>,
@@ -289,6 +300,9 @@ impl Args {
 
     /// [`Self::sanitize`] with precomputed results: `cleaned` is called for each parameter in the order of the sources.
     /// If it returns `None`, the argument's own sanitizer runs.
+    ///
+    /// # Errors
+    /// As [`Self::sanitize`].
     pub fn sanitize_by<'m, P: Parameters + ?Sized + 'm>(
         &self,
         sources: impl IntoIterator<Item = &'m mut P>,

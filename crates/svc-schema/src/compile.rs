@@ -122,7 +122,7 @@ pub(crate) struct ObjectRules {
     pub(crate) required: Option<Box<[Box<str>]>>,
     /// Properties with `required: true`.
     pub(crate) marked_required: Box<[Box<str>]>,
-    pub(crate) properties: PropertyMap,
+    pub(crate) properties: PropertyMap<Node>,
     pub(crate) patterns: Box<[(Pattern, Node)]>,
     pub(crate) additional: Additional,
     pub(crate) min: Option<Bound>,

@@ -92,12 +92,7 @@ impl<'r> Evaluation<'r> {
             return;
         }
         if let Some(notices) = self.notices.as_deref_mut().filter(|n| !n.is_full()) {
-            notices.push(Notice {
-                kind: NoticeKind::DoingItWrong,
-                function: function.to_owned(),
-                message: message(),
-                version: TYPE_NOTICE_VERSION.to_owned(),
-            });
+            notices.push(Notice::new(NoticeKind::DoingItWrong, function, message()).since(TYPE_NOTICE_VERSION));
         }
     }
 

@@ -8,10 +8,7 @@ use serde_json::Value;
 use svc_php::cast::to_text;
 
 use crate::{
-    Error,
     dates::parse_date,
-    path::Path,
-    raise,
     values::{is_ip_address, is_uuid, parse_hex_color},
 };
 
@@ -57,17 +54,6 @@ impl Format {
         match self {
             Format::HexColor | Format::DateTime | Format::Ip | Format::Uuid => true,
             Format::Email | Format::Uri => false,
-        }
-    }
-
-    /// The error for a value that does not have the format.
-    pub(crate) fn error(self, path: &Path<'_>) -> Error {
-        match self {
-            Format::HexColor => raise::invalid_hex_color(),
-            Format::DateTime => raise::invalid_date(),
-            Format::Email => raise::invalid_email(),
-            Format::Ip => raise::invalid_ip(path),
-            Format::Uuid | Format::Uri => raise::invalid_uuid(path),
         }
     }
 

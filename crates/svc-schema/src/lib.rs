@@ -17,7 +17,6 @@ mod path;
 mod pattern;
 mod property_map;
 mod raise;
-
 mod sanitize;
 mod schema;
 mod unique;

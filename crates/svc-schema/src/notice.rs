@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The kind of a notice. Each has a response header of its own in debug mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NoticeKind {
     /// The API is used incorrectly.
     DoingItWrong,
@@ -13,8 +14,20 @@ pub enum NoticeKind {
     DeprecatedParam,
 }
 
+impl NoticeKind {
+    /// The name of the kind, as it appears in the name of its response header.
+    pub fn name(self) -> &'static str {
+        match self {
+            NoticeKind::DoingItWrong => "DoingItWrong",
+            NoticeKind::DeprecatedFunction => "DeprecatedFunction",
+            NoticeKind::DeprecatedParam => "DeprecatedParam",
+        }
+    }
+}
+
 /// A notice to the developer of a route or schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Notice {
     /// Its kind.
     pub kind: NoticeKind,
@@ -24,6 +37,19 @@ pub struct Notice {
     pub message: String,
     /// The version since which this is a mistake; may be empty.
     pub version: String,
+}
+
+impl Notice {
+    /// A notice of this function, without a version.
+    pub fn new(kind: NoticeKind, function: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { kind, function: function.into(), message: message.into(), version: String::new() }
+    }
+
+    /// Sets the version since which this is a mistake.
+    #[must_use]
+    pub fn since(self, version: impl Into<String>) -> Self {
+        Self { version: version.into(), ..self }
+    }
 }
 
 impl fmt::Display for Notice {

@@ -4,33 +4,31 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::compile::Node;
-
 /// Up to this number of names, comparing them is faster than hashing: nearly all differ in length.
 const MAX_LINEAR: usize = 32;
 
-/// The properties of an object schema, by name.
-#[derive(Debug, Default)]
-pub(crate) struct PropertyMap {
+/// The schemas `S` of an object's properties, by name.
+#[derive(Debug)]
+pub(crate) struct PropertyMap<S> {
     names: Box<[Box<str>]>,
-    nodes: Box<[Node]>,
+    schemas: Box<[S]>,
     /// Positions by name, if there are many.
     positions: HashMap<Box<str>, usize>,
 }
 
-impl PropertyMap {
-    pub(crate) fn get(&self, name: &str) -> Option<&Node> {
+impl<S> PropertyMap<S> {
+    pub(crate) fn get(&self, name: &str) -> Option<&S> {
         let position = if self.names.len() <= MAX_LINEAR {
             self.names.iter().position(|key| **key == *name)
         } else {
             self.positions.get(name).copied()
         };
-        self.nodes.get(position?)
+        self.schemas.get(position?)
     }
 
     /// [`Self::get`] for names in approximately the order of the schema, as clients send them. The search starts at
     /// `next`, which is moved behind the match.
-    pub(crate) fn get_next(&self, name: &str, next: &mut usize) -> Option<&Node> {
+    pub(crate) fn get_next(&self, name: &str, next: &mut usize) -> Option<&S> {
         if self.names.len() > MAX_LINEAR {
             return self.get(name);
         }
@@ -38,7 +36,7 @@ impl PropertyMap {
         let found = |keys: &[Box<str>]| keys.iter().position(|key| **key == *name);
         let position = found(after).map(|position| before.len() + position).or_else(|| found(before))?;
         *next = position + 1;
-        self.nodes.get(position)
+        self.schemas.get(position)
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -46,12 +44,18 @@ impl PropertyMap {
     }
 }
 
-impl FromIterator<(Box<str>, Node)> for PropertyMap {
-    fn from_iter<I: IntoIterator<Item = (Box<str>, Node)>>(properties: I) -> Self {
-        let (names, nodes): (Vec<Box<str>>, Vec<Node>) = properties.into_iter().unzip();
+impl<S> Default for PropertyMap<S> {
+    fn default() -> Self {
+        PropertyMap { names: Box::default(), schemas: Box::default(), positions: HashMap::new() }
+    }
+}
+
+impl<S> FromIterator<(Box<str>, S)> for PropertyMap<S> {
+    fn from_iter<I: IntoIterator<Item = (Box<str>, S)>>(properties: I) -> Self {
+        let (names, schemas): (Vec<Box<str>>, Vec<S>) = properties.into_iter().unzip();
         let positions =
             if names.len() > MAX_LINEAR { names.iter().cloned().zip(0..).collect() } else { HashMap::new() };
-        PropertyMap { names: names.into(), nodes: nodes.into(), positions }
+        PropertyMap { names: names.into(), schemas: schemas.into(), positions }
     }
 }
 

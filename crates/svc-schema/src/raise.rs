@@ -10,7 +10,7 @@ use svc_php::{
     numeric::{Num, from_json, grouped, number},
 };
 
-use crate::{Error, compile::NumberRules, path::Path, values::json_text};
+use crate::{Error, compile::NumberRules, formats::Format, path::Path, values::json_text};
 
 pub(crate) fn invalid_type(path: &Path<'_>, types: impl Display) -> Error {
     let param = path.to_string();
@@ -114,23 +114,34 @@ fn enum_value(value: &Value) -> String {
     }
 }
 
-pub(crate) fn invalid_hex_color() -> Error {
+/// A value that does not have the format.
+pub(crate) fn invalid_format(path: &Path<'_>, format: Format) -> Error {
+    match format {
+        Format::HexColor => invalid_hex_color(),
+        Format::DateTime => invalid_date(),
+        Format::Email => invalid_email(),
+        Format::Ip => invalid_ip(path),
+        Format::Uuid | Format::Uri => invalid_uuid(path),
+    }
+}
+
+fn invalid_hex_color() -> Error {
     Error::new("rest_invalid_hex_color", "Invalid hex color.")
 }
 
-pub(crate) fn invalid_date() -> Error {
+fn invalid_date() -> Error {
     Error::new("rest_invalid_date", "Invalid date.")
 }
 
-pub(crate) fn invalid_email() -> Error {
+fn invalid_email() -> Error {
     Error::new("rest_invalid_email", "Invalid email address.")
 }
 
-pub(crate) fn invalid_ip(path: &Path<'_>) -> Error {
+fn invalid_ip(path: &Path<'_>) -> Error {
     Error::new("rest_invalid_ip", format!("{path} is not a valid IP address."))
 }
 
-pub(crate) fn invalid_uuid(path: &Path<'_>) -> Error {
+fn invalid_uuid(path: &Path<'_>) -> Error {
     Error::new("rest_invalid_uuid", format!("{path} is not a valid UUID."))
 }
 

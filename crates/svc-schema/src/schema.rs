@@ -44,13 +44,8 @@ impl Schema {
     }
 
     /// Whether the `required` keyword is true (not a list).
-    pub fn is_required(&self) -> bool {
+    pub(crate) fn is_required(&self) -> bool {
         self.source().get("required") == Some(&Value::Bool(true))
-    }
-
-    /// The `readonly` keyword.
-    pub fn is_readonly(&self) -> bool {
-        self.source().get("readonly").is_some_and(svc_php::cast::truthy)
     }
 
     /// Validates a value. `param` is its name in error messages.
@@ -63,6 +58,9 @@ impl Schema {
 
     /// As [`validate`](Self::validate). For a valid value, also reports whether [`sanitize`](Self::sanitize) would
     /// leave it unchanged. `false` may be wrong, `true` never is.
+    ///
+    /// # Errors
+    /// Those of [`validate`](Self::validate).
     pub fn is_sanitized(&self, value: &Value, param: &str) -> Result<bool, Error> {
         let mut evaluation = Evaluation::new(None);
         evaluation.validate(self.node(), value, param)?;
@@ -70,6 +68,9 @@ impl Schema {
     }
 
     /// As [`validate`](Self::validate); collects problems of the schema itself.
+    ///
+    /// # Errors
+    /// Those of [`validate`](Self::validate).
     pub fn validate_with(&self, value: &Value, param: &str, notices: &mut Notices) -> Result<(), Error> {
         Evaluation::new(Some(notices)).validate(self.node(), value, param)
     }
@@ -84,6 +85,9 @@ impl Schema {
     }
 
     /// As [`sanitize`](Self::sanitize); collects problems of the schema itself.
+    ///
+    /// # Errors
+    /// Those of [`sanitize`](Self::sanitize).
     pub fn sanitize_with(&self, value: Value, param: &str, notices: &mut Notices) -> Result<Value, Error> {
         Evaluation::new(Some(notices)).sanitize(self.node(), value, param)
     }

@@ -79,7 +79,7 @@ impl Evaluation<'_> {
                     self.may_change |= !(value.is_string() && format.leaves_valid_unchanged());
                     Ok(())
                 } else {
-                    Err(self.fail(|| format.error(path)))
+                    Err(self.fail(|| raise::invalid_format(path, *format)))
                 }
             }
             _ => Ok(()),

@@ -6,7 +6,7 @@ use svc_auth::{
     Caller,
     caps::{CapContext, MetaAccess, Object, PostFacts, SitePolicy},
 };
-use svc_model::{CommentId, Post, PostId, PostStatuses, PostTypes, RestController, Taxonomies, TermId, UserId};
+use svc_model::{CommentId, Post, PostId, PostStatuses, PostTypes, RouteFamily, Taxonomies, TermId, UserId};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
@@ -133,7 +133,7 @@ impl<'a> Access<'a> {
 
     /// Whether published posts of this type are public. Patterns are only for users who edit posts.
     fn is_for_readers(&self, post: &Post) -> bool {
-        self.site.types.get(&post.post_type).is_none_or(|t| t.rest_controller != RestController::Blocks)
+        self.site.types.get(&post.post_type).is_none_or(|t| t.route_family != RouteFamily::Blocks)
     }
 
     /// `depth` bounds chains of attachments of attachments.

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use svc_routing::{File, request::FileData};
+use svc_routing::{File, FileData};
 use svc_schema::Error;
 use svc_text::MimeTypes;
 

@@ -5,7 +5,7 @@ use std::{io::Read, time::Duration};
 use md5::{Digest, Md5};
 use svc_fetch::Get;
 use svc_media::Blob;
-use svc_routing::{Request, Result, request::FileData};
+use svc_routing::{FileData, Request, Result};
 use svc_schema::Error;
 use svc_site::{Settings, blocking::run_blocking, http_client::own_origins};
 use svc_text::MimeTypes;

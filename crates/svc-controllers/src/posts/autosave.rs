@@ -1,7 +1,7 @@
 //! Stores autosaves, either in the post's own row or as a revision.
 
 use svc_auth::Caller;
-use svc_model::{Post, PostId, RestController, UserId};
+use svc_model::{Post, PostId, RouteFamily, UserId};
 use svc_routing::{Request, Result};
 use svc_site::{
     SiteResult,
@@ -30,8 +30,8 @@ impl Posts {
     pub(crate) async fn autosave(&self, req: &Request, authorized: Authorized) -> Result<PostId> {
         let Authorized { post, settings } = authorized;
         let caller = caller(req);
-        let draft = match self.post_type.rest_controller {
-            RestController::MenuItems => PostDraft { meta: respond::given(req, "meta"), ..PostDraft::default() },
+        let draft = match self.post_type.route_family {
+            RouteFamily::MenuItems => PostDraft { meta: respond::given(req, "meta"), ..PostDraft::default() },
             _ => self.draft(req)?,
         };
         let now = self.site.now();
@@ -44,9 +44,9 @@ impl Posts {
             let job = self.job(caller, draft, Some(post.id), settings).without_revision();
             return self.site.write(move |tx| job.run(tx)).await;
         }
-        let typed = match self.post_type.rest_controller {
+        let typed = match self.post_type.route_family {
             // Autosaves of menu items have empty texts.
-            RestController::MenuItems => AutosaveDraft::empty_texts(draft.meta),
+            RouteFamily::MenuItems => AutosaveDraft::empty_texts(draft.meta),
             _ if is_discarded => AutosaveDraft::default(),
             _ => {
                 let stored =

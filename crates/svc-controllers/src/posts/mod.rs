@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
-use svc_model::{Post, PostId, PostType, RestController};
+use svc_model::{Post, PostId, PostType, RouteFamily};
 use svc_render::feeds::{MissingFeeds, with_cached_feeds, with_feeds};
 use svc_resource::{Paging, Params, View, total_headers};
 use svc_routing::{
@@ -221,7 +221,7 @@ impl Posts {
         req: &Request,
         view: &View,
     ) -> Result<svc_routing::Map> {
-        if self.post_type.rest_controller == RestController::Blocks {
+        if self.post_type.route_family == RouteFamily::Blocks {
             move_sync_status(&mut item, view);
         }
         respond::finish(&self.extra, &self.post_type.name, id.0, item, req, view).await

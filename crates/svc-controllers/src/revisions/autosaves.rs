@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use svc_model::{Post, PostType, RestController};
+use svc_model::{Post, PostType, RouteFamily};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
@@ -40,8 +40,8 @@ impl Autosaves {
     /// The autosaves of this type.
     pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let posts = Arc::new(Posts::new(site, post_type, extra));
-        let args = match post_type.rest_controller {
-            RestController::MenuItems => menus::edit_args(site, post_type, extra),
+        let args = match post_type.route_family {
+            RouteFamily::MenuItems => menus::edit_args(site, post_type, extra),
             _ => posts.args(MethodKind::Editable),
         };
         let post_type = Arc::new(post_type.clone());

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 use svc_content::shortcodes::Page;
-use svc_model::{Post, PostType, RestController};
+use svc_model::{Post, PostType, RouteFamily};
 use svc_render::{
     blocks::{self, BlockViewer},
     content::RenderOptions,
@@ -57,15 +57,15 @@ fn fields(site: &Arc<RestSite>, post_type: &PostType, object: &str) -> PostField
     f.add("parent", integer().describe("ID of the revision's post.").context(VIEW_EDIT_EMBED)).get(|p| p.post.parent);
     f.add("slug", string().describe("Slug of the revision, composed of the post's ID and the kind of revision.").context(VIEW_EDIT_EMBED)).get(|p| p.post.slug.clone());
 
-    let mut texts = match post_type.rest_controller {
-        RestController::MenuItems => menu_item_texts(object),
+    let mut texts = match post_type.route_family {
+        RouteFamily::MenuItems => menu_item_texts(object),
         _ => post_fields::fields(site, post_type).only(&["guid", "title", "content", "excerpt", "meta"]),
     };
     if !texts.has("meta") {
         // Revisions have `meta` even if their posts do not.
         crate::meta_fields::add_member(&mut texts, &site.meta, "post", &post_type.name, |p| &p.stored_meta);
     }
-    if post_type.rest_controller == RestController::Blocks {
+    if post_type.route_family == RouteFamily::Blocks {
         // Patterns have stored text only. Their revisions also have HTML, which the schema does not list.
         for name in ["title", "content"] {
             if let Some(text) = texts.at(name) {

@@ -9,7 +9,7 @@ use svc_auth::Caller;
 use svc_brand::Brand;
 use svc_controllers::{RestSite, SiteSetup, mount, site_info};
 use svc_model::{PostType, Taxonomy, UserId};
-use svc_routing::{Method, Registry, Request, Server, response::Body};
+use svc_routing::{Body, Method, Registry, Request, Server};
 use svc_site::{MetaField, Settings};
 use svc_store::{DatabaseUrl, MetaKind, Store, StoreConfig, meta};
 

@@ -42,7 +42,7 @@ fn php(value: Value) -> Value {
 
 /// Echoes the request: method, route, URL parameters and declared arguments.
 async fn echo(req: Request) -> Result {
-    let declared = req.endpoint().map(|e| e.args().clone()).unwrap_or_default();
+    let declared = req.args().cloned().unwrap_or_default();
     let has = |name: &&str| req.has_param(name);
     let params: Map<String, Value> = declared
         .iter()

@@ -65,7 +65,6 @@ async fn reading_time(req: Request, posts: String) -> Result<Response> {
     let id: i64 = req.require("id")?;
     let server = req
         .server()
-        .cloned()
         .ok_or_else(|| Error::new("reading_time_no_server", "The request was not dispatched by a server."))?;
     let post = server.dispatch(req.sub_request(Method::GET, format!("{posts}/{id}"))).await;
     if !post.status.is_success() {

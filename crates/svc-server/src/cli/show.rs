@@ -37,8 +37,7 @@ pub(super) fn routes(builder: &SiteBuilder, config: &Config, args: &ArgMatches) 
     let server = builder.open(&config, &unused).map(|site| site.server());
     drop(std::fs::remove_dir_all(&folder));
     let server = server?;
-    let methods =
-        |r: &svc_routing::endpoint::RouteEntry| r.methods().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let methods = |r: &svc_routing::RouteEntry| r.methods().iter().map(ToString::to_string).collect::<Vec<_>>();
     if args.get_flag("json") {
         let all: Vec<Value> = server
             .routes()

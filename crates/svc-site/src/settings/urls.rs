@@ -148,7 +148,7 @@ pub fn rest_base<'a>(post_type: &'a PostType, namespace: &'a str) -> RestBase<'a
         namespace,
         base: &post_type.rest_base,
         show_in_rest: post_type.show_in_rest,
-        standard: post_type.rest_controller.is_standard(),
+        standard: post_type.route_family.is_standard(),
     }
 }
 

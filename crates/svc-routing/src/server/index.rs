@@ -1,13 +1,12 @@
 //! The index of the API and of its namespaces.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use svc_schema::build::untyped;
 use svc_schema::{Arg, Args};
 
-use crate::registry::RouteTable;
-use crate::{Link, Map, Request, Response, Result, Route, Server, get, public};
+use super::Server;
+use crate::messages::error::{invalid_namespace, no_route};
+use crate::{Link, Map, Request, Response, Result, Route, get, public};
 
 /// URL of WordPress's REST API handbook.
 const HELP: &str = "https://developer.wordpress.org/rest-api/";
@@ -16,23 +15,20 @@ fn context() -> Arg {
     untyped().default("view").into()
 }
 
-/// Registers the root route.
-pub(crate) fn add_root(table: &mut RouteTable) {
+/// The root route.
+pub(super) fn root_route() -> Route {
     let args = Args::new().with("context", context());
-    let route: Route = Route::new("/").endpoint(get(root, public).args(args));
-    table.insert(String::new(), "/".to_owned(), route, &Arc::new(()));
+    Route::new("/").endpoint(get(root, public).args(args))
 }
 
-/// Registers the index of a namespace.
-pub(crate) fn add_namespace(table: &mut RouteTable, namespace: &str) {
+/// The index of a namespace.
+pub(super) fn namespace_route(namespace: &str) -> Route {
     let args = Args::new().with("namespace", untyped().default(namespace)).with("context", context());
-    let pattern = format!("/{namespace}");
-    let route: Route = Route::new(&pattern).endpoint(get(namespace_index, public).args(args));
-    table.insert(namespace.to_owned(), pattern, route, &Arc::new(()));
+    Route::new(format!("/{namespace}")).endpoint(get(namespace_index, public).args(args))
 }
 
 fn server(req: &Request) -> Result<Server> {
-    req.server().cloned().ok_or_else(crate::error::no_route)
+    req.server().ok_or_else(no_route)
 }
 
 /// `GET /`: site information, namespaces, routes. The `index` hook fills the field `authentication`.
@@ -67,7 +63,7 @@ async fn namespace_index(req: Request) -> Result {
     let server = server(&req)?;
     let namespace: String = req.require("namespace")?;
     if !server.namespaces().contains(&namespace) {
-        return Err(crate::error::invalid_namespace());
+        return Err(invalid_namespace());
     }
     let mut data = Map::new();
     if req.wants("routes") {
@@ -81,10 +77,10 @@ async fn namespace_index(req: Request) -> Result {
 fn routes(server: &Server, namespace: Option<&str>, help: bool) -> Map {
     server
         .routes()
-        .filter(|route| namespace.is_none_or(|ns| route.namespace == ns))
+        .filter(|route| namespace.is_none_or(|ns| route.namespace() == ns))
         .filter_map(|route| {
-            let description = crate::options::describe_route(route, help, |path| server.rest_url(path))?;
-            Some((route.pattern.clone(), description))
+            let description = route.describe(help, |path| server.rest_url(path))?;
+            Some((route.pattern().to_owned(), description))
         })
         .collect()
 }

@@ -1,20 +1,20 @@
-//! Descriptions of routes, for `OPTIONS` and the index.
+//! Descriptions of endpoints, for `OPTIONS` and the index.
 
 use http::Method;
 use serde_json::{Value, json};
 use svc_schema::{Args, KEYWORDS};
 
 use crate::Map;
-use crate::endpoint::RouteEntry;
 
-fn names(methods: &[Method]) -> Vec<Value> {
+/// Names of methods, as JSON strings.
+pub(super) fn method_names(methods: &[Method]) -> Vec<Value> {
     methods.iter().map(|m| m.as_str().into()).collect()
 }
 
 /// The description of an endpoint.
-pub(crate) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: Option<bool>) -> Value {
+pub(super) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: Option<bool>) -> Value {
     let mut out = Map::new();
-    out.insert("methods".to_owned(), names(methods).into());
+    out.insert("methods".to_owned(), method_names(methods).into());
     if let Some(allow_batch) = allow_batch {
         out.insert("allow_batch".to_owned(), json!({ "v1": allow_batch }));
     }
@@ -41,33 +41,6 @@ pub(crate) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: Op
     let described = if described.is_empty() { json!([]) } else { described.into() };
     out.insert("args".to_owned(), described);
     out.into()
-}
-
-/// The description of a route for the index, and for `OPTIONS` with `help`, which adds the item schema. `None` if all
-/// endpoints are hidden. `url_of` returns the URL of a route.
-pub(crate) fn describe_route(route: &RouteEntry, help: bool, url_of: impl Fn(&str) -> String) -> Option<Value> {
-    let visible: Vec<_> = route.endpoints.iter().filter(|e| e.show_in_index).collect();
-    if visible.is_empty() {
-        return None;
-    }
-    let methods: Vec<Value> = visible.iter().flat_map(|e| names(&e.methods)).collect();
-    let endpoints: Vec<Value> = visible.iter().map(|e| e.description.clone()).collect();
-    let mut out = Map::new();
-    out.insert("namespace".to_owned(), route.namespace.clone().into());
-    out.insert("methods".to_owned(), methods.into());
-    out.insert("endpoints".to_owned(), endpoints.into());
-    if let Some(schema) = route.schema.as_ref().filter(|_| help) {
-        out.insert("schema".to_owned(), schema.value());
-    }
-    if !is_variable(&route.pattern) {
-        out.insert("_links".to_owned(), json!({ "self": [{ "href": url_of(&route.pattern) }] }));
-    }
-    Some(out.into())
-}
-
-/// Whether the route has no single URL, because its pattern has named groups or counted repetitions.
-fn is_variable(pattern: &str) -> bool {
-    pattern.contains("(?P<") || pattern.contains('{')
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::{Map, Request, Result};
 
 /// Identifies the object whose field is set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ObjectId {
     /// An object with a numeric id.
     Id(u64),
@@ -84,11 +85,6 @@ impl ExtraField {
     pub fn is_readable(&self) -> bool {
         self.get.is_some()
     }
-
-    /// Whether the field can be set.
-    pub fn is_writable(&self) -> bool {
-        self.update.is_some()
-    }
 }
 
 /// The additional fields by object type, in order of registration.
@@ -116,11 +112,17 @@ impl ExtraFields {
     }
 
     /// Adds the readable fields that the request selects to a prepared object.
+    ///
+    /// # Errors
+    /// Returns the first error of the fields' functions.
     pub async fn add_to(&self, object: &str, item: &mut Map, req: &Request) -> Result<()> {
         self.add_where(object, item, req, &|_| true).await
     }
 
     /// As [`Self::add_to`], for fields that match the predicate (those that are visible in the context, for example).
+    ///
+    /// # Errors
+    /// Returns the first error of the fields' functions.
     pub async fn add_where(
         &self,
         object: &str,

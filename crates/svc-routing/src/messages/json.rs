@@ -3,7 +3,8 @@
 use svc_php::json::{JsonError, decode_bounded};
 use svc_schema::Error;
 
-use crate::params::BodyParams;
+use super::error::invalid_json;
+use super::params::BodyParams;
 
 /// Whether the body is JSON. The parsed value is stored once, among the parameters ([`Params::json`](crate::Params)).
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ impl JsonBody {
     /// `rest_invalid_json` (400) for a malformed body, `rest_too_many_values` (413) if it exceeds the limit.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self {
-            JsonBody::Malformed(error) => Err(crate::error::invalid_json(error)),
+            JsonBody::Malformed(error) => Err(invalid_json(error)),
             _ => Ok(()),
         }
     }

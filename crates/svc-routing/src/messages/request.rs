@@ -1,5 +1,6 @@
 //! The request, as permission callbacks, handlers and hooks receive it.
 
+use std::any::Any;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -9,14 +10,17 @@ use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Extensions, HeaderMap, Method};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use svc_schema::{Error, FieldSet, Notice, Notices};
+use svc_schema::{Args, Error, FieldSet, Notice, Notices};
 
-use crate::endpoint::BoundEndpoint;
-use crate::error::invalid_param;
-use crate::json::JsonBody;
-use crate::method::accepts_body;
-use crate::params::{ParamOrder, Params};
-use crate::{Map, Result, Server};
+use super::error::{invalid_param, missing_param};
+use super::json::JsonBody;
+use super::methods::accepts_body;
+use super::params::{ParamOrder, ParamSource, Params};
+use crate::{Map, Result};
+
+/// The server of a request, whose type the request does not know. It is turned back by
+/// [`Request::server`](crate::Request::server), which the server defines.
+pub(crate) type OpaqueServer = Arc<dyn Any + Send + Sync>;
 
 /// A REST API request: effective method, route, parameters, headers, caller. Cheap to clone.
 ///
@@ -39,8 +43,9 @@ struct RequestParts {
     files: Vec<File>,
     extensions: Extensions,
     authenticated: bool,
-    server: Option<Server>,
-    endpoint: Option<Arc<BoundEndpoint>>,
+    server: Option<OpaqueServer>,
+    /// The arguments of the matched endpoint.
+    args: Option<Arc<Args>>,
     fields: OnceLock<Option<FieldSet>>,
     depth: u8,
     notices: Option<Arc<Mutex<Notices>>>,
@@ -108,7 +113,7 @@ impl Request {
             extensions: Extensions::new(),
             authenticated: false,
             server: None,
-            endpoint: None,
+            args: None,
             fields: OnceLock::new(),
             depth: 0,
             notices: None,
@@ -344,7 +349,7 @@ impl Request {
     pub fn with_param(mut self, name: &str, value: impl Into<Value>) -> Self {
         let params = &mut self.parts().params;
         let source = params.sources().iter().copied().find(|s| params.get_from(*s, name).is_some());
-        let source = source.filter(|s| *s != crate::ParamSource::Defaults).unwrap_or(crate::ParamSource::Query);
+        let source = source.filter(|s| *s != ParamSource::Defaults).unwrap_or(ParamSource::Query);
         params.insert(source, name.to_owned(), value.into());
         self
     }
@@ -383,7 +388,7 @@ impl Request {
     /// `rest_missing_callback_param` (400) if it is absent, `rest_invalid_param` (400) if it cannot be deserialized to
     /// `T`.
     pub fn require<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
-        self.arg(name)?.ok_or_else(|| crate::error::missing_param(name))
+        self.arg(name)?.ok_or_else(|| missing_param(name))
     }
 
     /// The `context` parameter; `view` by default.
@@ -422,15 +427,16 @@ impl Request {
         if self.0.authenticated { 403 } else { 401 }
     }
 
-    /// The server that handles this request; `None` before dispatch.
-    pub fn server(&self) -> Option<&Server> {
+    /// The server that dispatches this request; `None` before dispatch.
+    pub(crate) fn opaque_server(&self) -> Option<&OpaqueServer> {
         self.0.server.as_ref()
     }
 
-    pub(crate) fn with_server(mut self, server: &Server, debug: bool) -> Self {
+    /// Sets the server, unless the request already has one. In debug mode, the request then collects notices.
+    pub(crate) fn with_opaque_server<S: Any + Send + Sync>(mut self, server: &Arc<S>, debug: bool) -> Self {
         if self.0.server.is_none() {
             let parts = self.parts();
-            parts.server = Some(server.clone());
+            parts.server = Some(Arc::<S>::clone(server));
             if debug && parts.notices.is_none() {
                 parts.notices = Some(Arc::default());
             }
@@ -438,16 +444,18 @@ impl Request {
         self
     }
 
-    /// The selected endpoint; `None` before dispatch.
-    pub fn endpoint(&self) -> Option<&BoundEndpoint> {
-        self.0.endpoint.as_deref()
+    /// The arguments of the matched endpoint, including those of its route; `None` before a route is matched, and for
+    /// `OPTIONS`.
+    pub fn args(&self) -> Option<&Args> {
+        self.0.args.as_deref()
     }
 
-    pub(crate) fn with_endpoint(mut self, url: Map, defaults: Map, endpoint: Option<Arc<BoundEndpoint>>) -> Self {
+    /// Sets the URL parameters of the matched route, and the arguments and defaults of the matched endpoint.
+    pub(crate) fn with_args(mut self, url: Map, defaults: Map, args: Option<Arc<Args>>) -> Self {
         let parts = self.parts();
         parts.params.url = url;
         parts.params.defaults = defaults;
-        parts.endpoint = endpoint;
+        parts.args = args;
         self
     }
 

@@ -7,8 +7,7 @@ use http::StatusCode;
 use serde_json::Value;
 use svc_schema::{Error, Notice};
 
-use crate::endpoint::RouteEntry;
-use crate::links::{Link, Links};
+use super::links::{Link, Links};
 
 /// The value of a header: text, or a number, which envelopes and batches encode as such.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,11 +111,23 @@ fn strip_controls(value: &str) -> String {
 
 /// A body that is not JSON, such as a file, HTML or XML.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RawBody {
     /// The `Content-Type`.
     pub content_type: String,
     /// The bytes.
     pub bytes: Bytes,
+}
+
+/// The route and endpoint that a server matched, as positions among its routes.
+#[derive(Clone, Debug)]
+pub(crate) struct MatchedRoute {
+    /// The route's pattern. The string is shared with the route, so it also identifies the server.
+    pub(crate) pattern: Arc<str>,
+    /// The position of the route.
+    pub(crate) route: usize,
+    /// The position of the endpoint among those of the route; `None` for `OPTIONS`.
+    pub(crate) endpoint: Option<usize>,
 }
 
 /// The response of a handler: status, headers, links and data.
@@ -135,8 +146,8 @@ pub struct Response {
     /// The context of the data, if it differs from the request's.
     pub(crate) context: Option<&'static str>,
     pub(crate) error: Option<Box<Error>>,
-    pub(crate) route: Option<Arc<RouteEntry>>,
-    pub(crate) endpoint: Option<usize>,
+    /// The route that the server matched.
+    pub(crate) matched: Option<MatchedRoute>,
     /// Whether the permission callback returned exactly true.
     pub(crate) exactly_authorized: bool,
     /// The methods of the `Allow` header, once they are known.
@@ -211,14 +222,9 @@ impl Response {
         self.error.as_deref()
     }
 
-    /// The pattern of the matched route, if any.
+    /// The pattern of the matched route, if any. Hooks that change responses of certain routes use it.
     pub fn matched_route(&self) -> Option<&str> {
-        self.route.as_ref().map(|r| r.pattern.as_str())
-    }
-
-    /// Whether an endpoint of the route was selected. `OPTIONS` requests select none.
-    pub fn has_matched_endpoint(&self) -> bool {
-        self.endpoint.is_some()
+        self.matched.as_ref().map(|matched| &*matched.pattern)
     }
 }
 
@@ -251,6 +257,7 @@ impl From<crate::Result> for Response {
 
 /// The final response: after `_fields`, links, `_embed` and `_envelope`.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Served {
     /// The status.
     pub status: StatusCode,

@@ -11,7 +11,7 @@ use crate::Map;
 
 /// One source of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParamSource {
+pub(crate) enum ParamSource {
     /// Named groups of the route's pattern.
     Url,
     /// Properties of a JSON body.
@@ -26,6 +26,7 @@ pub enum ParamSource {
 
 /// The precedence of sources that have the same parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ParamOrder {
     /// The URL, then JSON body, form body, query, defaults: a value that the pattern matched cannot be overridden.
     #[default]
@@ -158,7 +159,7 @@ pub struct Params {
 
 impl Params {
     /// A parameter of one source.
-    pub fn get_from(&self, source: ParamSource, name: &str) -> Option<&Value> {
+    pub(crate) fn get_from(&self, source: ParamSource, name: &str) -> Option<&Value> {
         match source {
             ParamSource::Url => self.url.get(name),
             ParamSource::Json => self.json.get(name),
@@ -191,7 +192,7 @@ impl Params {
     }
 
     /// The sources, highest precedence first.
-    pub fn sources(&self) -> &'static [ParamSource] {
+    pub(crate) fn sources(&self) -> &'static [ParamSource] {
         self.order.sources(self.body_in_use)
     }
 

@@ -4,17 +4,7 @@ use serde_json::{Value, json};
 use svc_php::json::{JsonError, JsonErrorKind};
 use svc_schema::Error;
 
-use crate::{Map, Request};
-
-/// An authorization error: 401 for anonymous callers, otherwise 403.
-pub fn forbidden(req: &Request, code: &str, message: &str) -> Error {
-    Error::new(code, message).with_status(req.authorization_status())
-}
-
-/// The permission callback denied access without an error of its own.
-pub(crate) fn rest_forbidden(req: &Request) -> Error {
-    forbidden(req, "rest_forbidden", "You do not have permission to do this.")
-}
+use crate::Map;
 
 /// No pattern matches, or no endpoint of the matching routes has the method.
 pub(crate) fn no_route() -> Error {

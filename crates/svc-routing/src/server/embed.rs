@@ -5,15 +5,14 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use svc_schema::Embed;
 
-use crate::{Map, Request, Server};
+use super::{MAX_DEPTH, Server};
+use crate::{Map, Request};
 
-/// Maximum nesting of requests inside requests, such as a batch with embeds.
-pub(crate) const MAX_DEPTH: u8 = 4;
 /// Maximum number of targets fetched for one response. Further links are not embedded.
 const MAX_TARGETS: usize = 2000;
 
 /// Embeds the targets of the data's links; those of each item if the data is a list.
-pub(crate) async fn embed(server: &Server, req: &Request, mut data: Value, relations: &Embed) -> Value {
+pub(super) async fn embed(server: &Server, req: &Request, mut data: Value, relations: &Embed) -> Value {
     let mut fetched = HashMap::new();
     match &mut data {
         Value::Array(items) => {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use http::Method;
 use indexmap::IndexMap;
 use serde_json::Value;
-use svc_schema::{Args, Sanitizer, Schema, Validator};
+use svc_schema::{Args, Sanitizer, Validator};
 
-use crate::handler::{AuthorizedValue, BoxFuture, CallbackPair, Handler, TypedPair};
-use crate::method::IntoMethods;
-use crate::{Map, Request, Response, Result, public};
+use super::describe::describe_endpoint;
+use crate::handler::{BoxFuture, CallbackPair, Handler, TypedPair};
+use crate::permission::{AuthorizedValue, public};
+use crate::{IntoMethods, Map, Request, Response, Result};
 
 /// Validates a request as a whole.
 type RequestValidator = Arc<dyn Fn(&Request) -> Result<bool> + Send + Sync>;
@@ -136,7 +137,7 @@ impl<C> Endpoint<C> {
 
     /// Allows caching of responses (RFC 9111) while the data version of the embedding program is unchanged. Responses
     /// must depend only on the data, the URL and the caller; not on other headers, on randomness, or on the clock with
-    /// a precision below a second. See [`Served::cacheable`](crate::response::Served::cacheable).
+    /// a precision below a second. See [`Served::cacheable`](crate::Served::cacheable).
     #[must_use]
     pub fn cacheable(mut self) -> Self {
         self.cacheable = true;
@@ -151,12 +152,13 @@ impl<C> Endpoint<C> {
     }
 }
 
-/// An endpoint bound to its controller, as [`Request::endpoint`] returns it.
+/// An endpoint of a built server, bound to its controller. Its arguments include those of its route.
 pub struct BoundEndpoint {
     pub(crate) methods: Vec<Method>,
     pub(crate) invoke: Box<dyn Invoke>,
     pub(crate) has_permission: bool,
-    pub(crate) args: Args,
+    /// Shared with the requests that matched this endpoint.
+    pub(crate) args: Arc<Args>,
     pub(crate) defaults: Map,
     pub(crate) check: Option<RequestValidator>,
     pub(crate) steps: ArgSteps,
@@ -169,7 +171,7 @@ pub struct BoundEndpoint {
 
 impl std::fmt::Debug for BoundEndpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bound").field("methods", &self.methods).finish_non_exhaustive()
+        f.debug_struct("BoundEndpoint").field("methods", &self.methods).finish_non_exhaustive()
     }
 }
 
@@ -232,11 +234,11 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
         // A null default counts as none.
         defaults.retain(|_, value| !value.is_null());
         BoundEndpoint {
-            description: crate::options::describe_endpoint(&self.methods, &args, allow_batch),
+            description: describe_endpoint(&self.methods, &args, allow_batch),
             methods: self.methods,
             invoke: Box::new(WithController { controller: Arc::clone(controller), pair: self.pair }),
             has_permission: self.has_permission,
-            args,
+            args: Arc::new(args),
             defaults,
             check: self.check,
             steps: self.steps,
@@ -244,71 +246,5 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
             allow_batch: allow_batch.unwrap_or(false),
             cacheable: self.cacheable,
         }
-    }
-}
-
-/// The source of a route's item schema.
-#[derive(Clone)]
-pub(crate) enum SchemaSource {
-    Fixed(Schema),
-    Computed(Arc<dyn Fn() -> Value + Send + Sync>),
-}
-
-impl SchemaSource {
-    pub(crate) fn value(&self) -> Value {
-        match self {
-            SchemaSource::Fixed(schema) => schema.source().clone(),
-            SchemaSource::Computed(make) => make(),
-        }
-    }
-}
-
-/// A route of a built server: its pattern and its endpoints, in order of registration.
-pub struct RouteEntry {
-    /// `/namespace/pattern`.
-    pub(crate) pattern: String,
-    pub(crate) namespace: String,
-    pub(crate) schema: Option<SchemaSource>,
-    pub(crate) endpoints: Vec<Arc<BoundEndpoint>>,
-    pub(crate) methods: Vec<Method>,
-}
-
-impl RouteEntry {
-    pub(crate) fn new(pattern: String, namespace: String) -> Self {
-        Self { pattern, namespace, schema: None, endpoints: Vec::new(), methods: Vec::new() }
-    }
-
-    /// The pattern with its namespace.
-    pub fn pattern(&self) -> &str {
-        &self.pattern
-    }
-
-    /// The namespace; empty for the two routes at the root.
-    pub fn namespace(&self) -> &str {
-        &self.namespace
-    }
-
-    /// The methods of all endpoints, without duplicates.
-    pub fn methods(&self) -> &[Method] {
-        &self.methods
-    }
-
-    /// The endpoints.
-    pub fn endpoints(&self) -> impl Iterator<Item = &BoundEndpoint> {
-        self.endpoints.iter().map(AsRef::as_ref)
-    }
-
-    /// The item schema, if the route has one.
-    pub fn schema(&self) -> Option<Value> {
-        self.schema.as_ref().map(SchemaSource::value)
-    }
-}
-
-impl std::fmt::Debug for RouteEntry {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RouteEntry")
-            .field("pattern", &self.pattern)
-            .field("methods", &self.methods)
-            .finish_non_exhaustive()
     }
 }

@@ -1,37 +1,35 @@
-//! Start-up: collects routes, controllers, fields and hooks, and builds the server from them.
+//! Start-up: collects routes, controllers, fields and hooks.
+
+mod hooks;
+mod rules;
+mod table;
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use svc_schema::{Notice, NoticeKind};
+use svc_schema::Notice;
 
-use crate::endpoint::{Endpoint, RouteEntry};
-use crate::field::{ExtraField, ExtraFields};
-use crate::hooks::Hooks;
-use crate::matcher::Matcher;
-use crate::route::{Controller, Route};
-use crate::server::Server;
+use self::rules::validate;
+use self::table::RouteTable;
+use crate::extra_fields::{ExtraField, ExtraFields};
+use crate::routes::{Controller, Route, RouteEntry};
 use crate::site::SiteInfo;
+
+pub(crate) use hooks::FrozenHooks;
+pub use hooks::Hooks;
+pub(crate) use table::BuiltinRoutes;
 
 /// A registration that is deferred until all additional fields are known.
 type DeferredRegistration = Box<dyn FnOnce(&Registered, &mut RouteTable, &mut Vec<Notice>) + Send>;
 
 /// What is registered besides routes, when controllers are made.
 #[derive(Default)]
+#[non_exhaustive]
 pub struct Registered {
     /// The additional fields of resources.
     pub fields: ExtraFields,
     /// Values by type: the extension points that controllers define.
     pub extensions: http::Extensions,
 }
-
-/// The function name in notices about registration.
-const REGISTER: &str = "register_rest_route";
-/// The version since which each registration rule applies.
-const SINCE_NAMESPACE: &str = "4.4.0";
-const SINCE_INIT: &str = "5.1.0";
-const SINCE_SLASHES: &str = "5.4.2";
-const SINCE_PERMISSION: &str = "5.5.0";
 
 /// The registrations of the start-up phase. [`build`](Registry::build) turns them into an immutable server.
 ///
@@ -173,134 +171,38 @@ impl Registry {
         &self.notices
     }
 
-    /// Runs the `init` hooks and builds the server.
-    pub fn build(mut self) -> Server {
+    /// Runs the `init` hooks, registers what waits for them, and ends the start-up phase.
+    pub(crate) fn finish(mut self, builtin: BuiltinRoutes) -> Registrations {
         self.initialized = true;
         for init in self.hooks.take_init() {
             init(&mut self);
         }
-        let mut table = RouteTable::default();
-        crate::index::add_root(&mut table);
-        crate::batch::add_route(&mut table);
+        let mut table = RouteTable::new(builtin);
         let mut notices = self.notices;
         for register in self.deferred {
             register(&self.registered, &mut table, &mut notices);
         }
-        let routes: Vec<Arc<RouteEntry>> = table.routes.into_values().map(with_methods).collect();
-        let position = |namespace: &String| self.last_namespaces.iter().position(|last| last == namespace);
-        // `None` sorts before any position.
-        table.namespaces.sort_by_key(position);
-        let matcher = Matcher::new(routes.iter().map(|r| r.pattern.as_str()));
-        Server::freeze(
-            self.site,
-            self.hooks.freeze(),
+        let (routes, namespaces) = table.finish(&self.last_namespaces);
+        Registrations {
+            site: self.site,
+            hooks: self.hooks.freeze(),
             routes,
-            table.namespaces,
-            matcher,
-            self.registered.fields,
+            namespaces,
+            fields: self.registered.fields,
             notices,
-        )
-    }
-}
-
-/// Computes the route's methods.
-fn with_methods(mut route: RouteEntry) -> Arc<RouteEntry> {
-    let mut methods = Vec::new();
-    for method in route.endpoints.iter().flat_map(|e| &e.methods) {
-        if !methods.contains(method) {
-            methods.push(method.clone());
         }
     }
-    route.methods = methods;
-    Arc::new(route)
 }
 
-/// A validated route, with its full pattern.
-pub(crate) struct ValidatedRoute<C> {
-    namespace: String,
-    pattern: String,
-    route: Route<C>,
-}
-
-fn notice(message: String, version: &str) -> Notice {
-    Notice { kind: NoticeKind::DoingItWrong, function: REGISTER.to_owned(), message, version: version.to_owned() }
-}
-
-/// Applies the registration rules of specification section Route registration. Also returns the notices of rules that
-/// do not reject.
-fn validate<C>(
-    namespace: &str,
-    route: Route<C>,
-    initialized: bool,
-) -> Result<(ValidatedRoute<C>, Vec<Notice>), Notice> {
-    let mut raised = Vec::new();
-    let trimmed = namespace.trim_matches('/').to_owned();
-    let path = route.pattern.trim_matches('/').to_owned();
-    if trimmed.is_empty() {
-        let text = format!("Routes must be namespaced. The route `{path}` has no namespace.");
-        return Err(notice(text, SINCE_NAMESPACE));
-    }
-    if path.is_empty() {
-        return Err(notice(format!("A route in the namespace `{trimmed}` has no path."), SINCE_NAMESPACE));
-    }
-    let pattern = format!("/{trimmed}/{path}");
-    if let Err(problem) = crate::pattern::Pattern::compile(&pattern) {
-        return Err(notice(format!("The route `{pattern}` is not a valid pattern: {problem}"), SINCE_NAMESPACE));
-    }
-    if trimmed != namespace {
-        let text = format!("The namespace must not start or end with a slash: `{namespace}` of the route `{path}`.");
-        raised.push(notice(text, SINCE_SLASHES));
-    }
-    if !initialized {
-        let text = format!("The route `{pattern}` was registered before `rest_api_init`.");
-        raised.push(notice(text, SINCE_INIT));
-    }
-    for endpoint in route.endpoints.iter().filter(|e| !e.has_permission) {
-        let methods = endpoint.methods.iter().map(http::Method::as_str).collect::<Vec<_>>().join(", ");
-        let text = format!(
-            "The route `{pattern}` has no permission callback for {methods}. Use `public` if anybody may call it."
-        );
-        raised.push(notice(text, SINCE_PERMISSION));
-    }
-    Ok((ValidatedRoute { namespace: trimmed, pattern, route }, raised))
-}
-
-/// Routes under construction, by full pattern, in order of first registration.
-#[derive(Default)]
-pub(crate) struct RouteTable {
-    routes: IndexMap<String, RouteEntry>,
+/// The registrations after the start-up phase.
+pub(crate) struct Registrations {
+    pub(crate) site: SiteInfo,
+    pub(crate) hooks: FrozenHooks,
+    /// The routes, in order of registration.
+    pub(crate) routes: Vec<RouteEntry>,
+    /// The namespaces, in the order of the index.
     pub(crate) namespaces: Vec<String>,
-}
-
-impl RouteTable {
-    fn add<C: Send + Sync + 'static>(&mut self, validated: ValidatedRoute<C>, controller: &Arc<C>) {
-        let ValidatedRoute { namespace, pattern, route } = validated;
-        if !self.namespaces.contains(&namespace) {
-            self.namespaces.push(namespace.clone());
-            crate::index::add_namespace(self, &namespace);
-        }
-        self.insert(namespace, pattern, route, controller);
-    }
-
-    /// Adds a route under its full pattern. It is merged with an existing one, or replaces it if `replace` is set. The
-    /// newer route's settings take precedence.
-    pub(crate) fn insert<C: Send + Sync + 'static>(
-        &mut self,
-        namespace: String,
-        pattern: String,
-        route: Route<C>,
-        controller: &Arc<C>,
-    ) {
-        let Route { args, schema, endpoints, allow_batch, replace, .. } = route;
-        let entry =
-            self.routes.entry(pattern.clone()).or_insert_with(|| RouteEntry::new(pattern.clone(), namespace.clone()));
-        if replace {
-            *entry = RouteEntry::new(pattern, namespace.clone());
-        }
-        entry.namespace = namespace;
-        entry.schema = schema.or(entry.schema.take());
-        entry
-            .endpoints
-            .extend(endpoints.into_iter().map(|e: Endpoint<C>| Arc::new(e.bind(controller, &args, allow_batch))));
-    }
+    pub(crate) fields: ExtraFields,
+    /// The developer notices of start-up.
+    pub(crate) notices: Vec<Notice>,
 }

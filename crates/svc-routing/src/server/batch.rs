@@ -1,23 +1,23 @@
 //! `POST /batch/v1`: runs several requests in one.
 
-use std::sync::Arc;
-
 use http::Method;
 use serde_json::{Value, json};
 use svc_schema::Args;
 use svc_schema::build::{array, object, string, types};
 
-use crate::registry::RouteTable;
-use crate::{Request, Response, Result, Route, Server, on, public};
+use super::Server;
+use super::serve::envelope;
+use crate::messages::error::{no_route, parse_path_failed};
+use crate::{Request, Response, Result, Route, on, public};
 
 /// Maximum number of requests in a batch.
-pub(crate) const MAX_REQUESTS: usize = 25;
+const MAX_REQUESTS: usize = 25;
 
 /// The value of `validation` that runs no request unless all are valid.
 const REQUIRE_ALL: &str = "require-all-validate";
 
-/// Registers the batch route.
-pub(crate) fn add_route(table: &mut RouteTable) {
+/// The batch route.
+pub(super) fn route() -> Route {
     let no_properties: [(&str, Value); 0] = [];
     // PHP encodes an empty map as a list.
     let map = || object(no_properties.clone()).keyword("properties", json!([]));
@@ -32,12 +32,11 @@ pub(crate) fn add_route(table: &mut RouteTable) {
     let args = Args::new()
         .with("validation", string().one_of([REQUIRE_ALL, "normal"]).default("normal"))
         .with("requests", requests.required());
-    let route: Route = Route::new("/batch/v1").endpoint(on(Method::POST, serve, public).args(args));
-    table.insert(String::new(), "/batch/v1".to_owned(), route, &Arc::new(()));
+    Route::new("/batch/v1").endpoint(on(Method::POST, serve, public).args(args))
 }
 
 async fn serve(req: Request) -> Result {
-    let server = req.server().cloned().ok_or_else(crate::error::no_route)?;
+    let server = req.server().ok_or_else(no_route)?;
     let parts: Vec<Value> = req.require("requests")?;
     // The schema bounds the list as well.
     let parts: Vec<_> = parts.iter().take(MAX_REQUESTS).map(|part| parse_request(&req, part)).collect();
@@ -47,7 +46,7 @@ async fn serve(req: Request) -> Result {
         if validated.iter().any(Result::is_err) {
             let responses = validated.into_iter().map(|result| match result {
                 Ok(()) => Value::Null,
-                Err(error) => envelope(&server, error.into()),
+                Err(error) => entry(&server, error.into()),
             });
             let data = json!({ "failed": "validation", "responses": responses.collect::<Vec<_>>() });
             return Ok(Response::new(data).status(207));
@@ -59,7 +58,7 @@ async fn serve(req: Request) -> Result {
             Ok(part) => server.dispatch_batched(part).await,
             Err(error) => error.into(),
         };
-        responses.push(envelope(&server, res));
+        responses.push(entry(&server, res));
     }
     Ok(Response::new(json!({ "responses": responses })).status(207))
 }
@@ -68,17 +67,18 @@ fn validate(server: &Server, part: &Result<Request>) -> Result<()> {
     server.validate_batched(part.as_ref().map_err(Clone::clone)?)
 }
 
-fn envelope(server: &Server, res: Response) -> Value {
+/// One response of the batch.
+fn entry(server: &Server, res: Response) -> Value {
     let (status, headers) = (res.status, res.headers.to_value());
-    crate::server::envelope(server.data_with_links(res), status, headers)
+    envelope(server.data_with_links(res), status, headers)
 }
 
 /// One request of the batch, with the caller of the batch.
 fn parse_request(batch: &Request, part: &Value) -> Result<Request> {
     let method = part.get("method").and_then(Value::as_str).unwrap_or("POST");
-    let method = Method::from_bytes(method.as_bytes()).map_err(|_| crate::error::no_route())?;
+    let method = Method::from_bytes(method.as_bytes()).map_err(|_| no_route())?;
     let url = part.get("path").and_then(Value::as_str).unwrap_or_default();
-    let (path, query) = split_url(url).ok_or_else(crate::error::parse_path_failed)?;
+    let (path, query) = split_url(url).ok_or_else(parse_path_failed)?;
     let mut req = batch.sub_request(method, path).with_query_string(query);
     if let Some(Value::Object(body)) = part.get("body") {
         req = req.with_form(body.clone());

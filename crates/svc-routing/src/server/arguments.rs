@@ -1,20 +1,20 @@
 //! Turns the parameters of a request into the arguments that permission and handler receive.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 use serde_json::Value;
 use svc_schema::{Arg, Error, Notices, Sanitizer};
 
-use crate::Request;
-use crate::endpoint::BoundEndpoint;
-use crate::error::invalid_request;
+use crate::messages::error::invalid_request;
+use crate::{BoundEndpoint, Request};
 
 /// Validates and sanitizes the parameters by the endpoint's arguments.
 ///
 /// # Errors
 /// `rest_invalid_json`, `rest_missing_callback_param`, `rest_invalid_param` with all invalid parameters at once,
 /// `rest_invalid_params`, or the error of a callback.
-pub(crate) fn prepare(mut req: Request, endpoint: &BoundEndpoint) -> Result<Request, (Request, Error)> {
+pub(super) fn prepare(mut req: Request, endpoint: &BoundEndpoint) -> Result<Request, (Request, Error)> {
     if req.collects_notices() {
         collect_notices(&req, endpoint);
     }
@@ -72,9 +72,9 @@ fn validate(req: &Request, endpoint: &BoundEndpoint) -> Result<(), Error> {
 
 /// The request for the permission callback of `endpoint`, if another endpoint of the route was called or its parameters
 /// are invalid: sanitized as far as possible.
-pub(crate) fn for_permission(req: &Request, endpoint: &Arc<BoundEndpoint>) -> Request {
+pub(super) fn for_permission(req: &Request, endpoint: &BoundEndpoint) -> Request {
     let url = req.params().url.clone();
-    let mut req = req.clone().with_endpoint(url, endpoint.defaults.clone(), Some(Arc::clone(endpoint)));
+    let mut req = req.clone().with_args(url, endpoint.defaults.clone(), Some(Arc::clone(&endpoint.args)));
     let mut sanitized = endpoint.args.iter().filter(|(_, arg)| !matches!(arg.sanitize, Sanitizer::None));
     if sanitized.any(|(name, _)| req.has_param(name)) {
         // Invalid values are passed to the permission callback as sent.

@@ -10,14 +10,12 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use crate::handler::BoxFuture;
-use crate::registry::Registry;
-use crate::response::{Body, Served};
-use crate::server::Dispatch;
-use crate::{Request, Response, Result};
+use super::Registry;
+use crate::handler::{BoxFuture, Dispatch};
+use crate::{Body, Request, Response, Result, Served};
 
 /// Priority of the framework's own processing.
-pub(crate) const FRAMEWORK_PRIORITY: i32 = 10;
+const FRAMEWORK_PRIORITY: i32 = 10;
 
 type Init = dyn FnOnce(&mut Registry) + Send;
 type PreDispatch = dyn Fn(&Request) -> BoxFuture<Option<Result>> + Send + Sync;
@@ -96,7 +94,7 @@ impl Hooks {
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// # use svc_routing::{BoxFuture, Registry, Request, Response, server::Dispatch};
+    /// # use svc_routing::{BoxFuture, Dispatch, Registry, Request, Response};
     /// struct Closed(Arc<dyn Dispatch>);
     /// impl Dispatch for Closed {
     ///     fn dispatch(&self, req: Request) -> BoxFuture<Response> {
@@ -195,11 +193,11 @@ impl Hooks {
         self.frozen.index.add(priority, Arc::new(move |res, req| Box::pin(f(res, req))));
     }
 
-    pub(crate) fn take_init(&mut self) -> Vec<Box<Init>> {
+    pub(super) fn take_init(&mut self) -> Vec<Box<Init>> {
         std::mem::take(&mut self.init).into_iter().map(|(_, f)| f).collect()
     }
 
-    pub(crate) fn freeze(self) -> FrozenHooks {
+    pub(super) fn freeze(self) -> FrozenHooks {
         self.frozen
     }
 }

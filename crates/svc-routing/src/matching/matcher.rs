@@ -4,9 +4,9 @@
 //! tries only the patterns of the visited nodes. The result is the same as trying all patterns in order of
 //! registration.
 
-use crate::pattern::{Captures, Pattern, next_segment};
+use super::pattern::{Captures, Pattern, next_segment};
 
-/// Patterns by index, in order of registration.
+/// Patterns by index, in order of registration. Use it to find the route of a path without a [`Server`](crate::Server).
 #[derive(Debug)]
 pub struct Matcher {
     patterns: Vec<Pattern>,

@@ -16,7 +16,7 @@ const MAX_LEN: usize = 4096;
 
 /// A compiled pattern.
 #[derive(Debug)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     /// Literal segments at the start of every matching path, in lower case.
     prefix: Vec<String>,
     matching: Matching,
@@ -68,7 +68,7 @@ impl<'p, 't> Captures<'p, 't> {
     }
 
     /// As parameters.
-    pub fn to_map(&self) -> Map {
+    pub(crate) fn to_map(&self) -> Map {
         self.iter().map(|(name, text)| (name.to_owned(), text.into())).collect()
     }
 }
@@ -78,7 +78,7 @@ impl Pattern {
     ///
     /// # Errors
     /// Returns a description of the problem.
-    pub fn compile(source: &str) -> Result<Self, String> {
+    pub(crate) fn compile(source: &str) -> Result<Self, String> {
         if source.len() > MAX_LEN {
             return Err(format!("it is longer than {MAX_LEN} bytes"));
         }
@@ -129,7 +129,8 @@ impl Pattern {
     }
 
     /// Matches a whole path.
-    pub fn matches<'p, 't>(&'p self, path: &'t str) -> Option<Captures<'p, 't>> {
+    #[cfg(test)]
+    pub(crate) fn matches<'p, 't>(&'p self, path: &'t str) -> Option<Captures<'p, 't>> {
         let mut rest = Some(path.strip_prefix('/')?);
         for literal in &self.prefix {
             let (first, after) = next_segment(rest?);

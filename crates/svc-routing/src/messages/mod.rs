@@ -1,0 +1,17 @@
+//! Requests and responses. They know neither routes nor the server: a request carries its server as an opaque value.
+
+pub(crate) mod error;
+mod json;
+mod links;
+mod methods;
+mod params;
+mod request;
+mod response;
+
+pub use links::{Curie, Link, Links};
+pub use methods::{ALL, CREATABLE, DELETABLE, EDITABLE, IntoMethods, READABLE};
+pub use params::{BodyParams, ParamOrder, Params};
+pub use request::{ContentType, File, FileData, Request};
+pub use response::{Body, HeaderText, Headers, RawBody, Response, Served};
+
+pub(crate) use response::MatchedRoute;

@@ -1,0 +1,122 @@
+//! Final responses: `_envelope`, links, `_embed` and the methods that `self` links allow.
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+use svc_schema::{Embed, Error, parse_embed};
+
+use super::arguments::prepare;
+use super::dispatch::is_read;
+use super::embed::embed;
+use super::{MAX_DEPTH, Server};
+use crate::{Body, Request, Response, Served};
+
+impl Server {
+    /// Responds to a client's request: dispatch, `_envelope`, links, `_embed`.
+    pub async fn serve(&self, req: Request) -> Served {
+        let req = self.attach_server(req);
+        let res = self.dispatch(req.clone()).await;
+        self.finish(res, &req).await
+    }
+
+    /// Responds to a request that was rejected before dispatch.
+    pub async fn serve_error(&self, req: Request, error: Error) -> Served {
+        let req = self.attach_server(req);
+        let res = self.dispatch_error(req.clone(), error).await;
+        self.finish(res, &req).await
+    }
+
+    async fn finish(&self, res: Response, req: &Request) -> Served {
+        let query = &req.params().query;
+        let wanted = query.get("_embed").map(parse_embed);
+        let mut served = if req.is_head() {
+            let enveloped = query.contains_key("_envelope");
+            let (status, mut headers) = if enveloped { Default::default() } else { (res.status, res.headers) };
+            if let Some(raw) = &res.raw {
+                headers.set("Content-Type", &raw.content_type);
+            }
+            Served { status, headers, body: Body::Empty, ..Served::default() }
+        } else if let Some(raw) = &res.raw {
+            Served { status: res.status, body: Body::Raw(raw.clone()), headers: res.headers, ..Served::default() }
+        } else if query.contains_key("_envelope") {
+            let (status, headers) = (res.status, res.headers.to_value());
+            let data = self.to_data(res, wanted.as_ref(), req).await;
+            let body = Body::Json(envelope(data, status, headers));
+            Served { status: StatusCode::OK, headers: Default::default(), body, ..Served::default() }
+        } else {
+            let (status, headers) = (res.status, res.headers.clone());
+            let body = match self.to_data(res, wanted.as_ref(), req).await {
+                _ if status == StatusCode::NO_CONTENT => Body::Empty,
+                Value::Null => Body::Empty,
+                data => Body::Json(data),
+            };
+            Served { status, headers, body, ..Served::default() }
+        };
+        served.cacheable = served.status == StatusCode::OK
+            && *req.method() == Method::GET
+            && self.frozen().cacheable
+            && !req.is_uncacheable();
+        self.hooks().run_pre_serve(&mut served, req);
+        if self.site().debug {
+            served.notices = [self.notices().to_vec(), req.notices()].concat();
+        }
+        served
+    }
+
+    /// The data of a response with its links, and with the targets of the `wanted` relations embedded.
+    pub(super) async fn to_data(&self, mut res: Response, wanted: Option<&Embed>, req: &Request) -> Value {
+        self.add_hints(&mut res, req).await;
+        let data = self.data_with_links(res);
+        match wanted {
+            Some(wanted) => Box::pin(embed(self, req, data, wanted)).await,
+            None => data,
+        }
+    }
+
+    /// The data with `_links`. They are omitted if the data is neither an object nor empty.
+    pub(super) fn data_with_links(&self, res: Response) -> Value {
+        let Some(links) = res.links.to_value(self.curies()) else { return res.data };
+        match res.data {
+            Value::Object(mut map) => {
+                map.insert("_links".to_owned(), links.into());
+                map.into()
+            }
+            Value::Array(list) if list.is_empty() => json!({ "_links": links }),
+            other => other,
+        }
+    }
+
+    /// Adds the methods that the caller may use to the `self` links.
+    async fn add_hints(&self, res: &mut Response, req: &Request) {
+        let known = res.allowed.take();
+        for link in res.links.unhinted_self() {
+            let is_same_route =
+                self.route_of(link.href()).is_some_and(|(route, query)| route == req.route() && query.is_empty());
+            let allowed = match &known {
+                // Already determined for the same object.
+                Some(allowed) if is_same_route && is_read(req.method()) => Some(allowed.clone()),
+                _ => self.target_hints(req, link.href()).await,
+            };
+            if let Some(allowed) = allowed.filter(|a| !a.is_empty()) {
+                *link = link.clone().allow(allowed.iter().map(String::as_str));
+            }
+        }
+    }
+
+    /// The methods that the caller of `req` may use on the target of a link; `None` if the URL does not belong to the
+    /// API or the target is not readable.
+    pub async fn target_hints(&self, req: &Request, href: &str) -> Option<Vec<String>> {
+        if req.depth() >= MAX_DEPTH {
+            return None;
+        }
+        let (route, query) = self.route_of(href)?;
+        let sub = self.attach_server(req.sub_request(Method::GET, route).with_query(query));
+        let matched = self.find(&sub)?;
+        let sub = prepare(matched.attach(sub), matched.endpoint()).ok()?;
+        Some(self.allowed(matched.route, &sub, None).await).filter(|allowed| !allowed.is_empty())
+    }
+}
+
+/// Combines body, status and headers.
+pub(super) fn envelope(body: Value, status: StatusCode, headers: Value) -> Value {
+    json!({ "body": body, "status": status.as_u16(), "headers": headers })
+}
