@@ -1,8 +1,6 @@
 //! Users, in process, on the recorded fixture.
 
-mod harness;
-
-use harness::{ADMIN, AUTHOR, CONTRIBUTOR, Harness, NOBODY};
+use crate::harness::{ADMIN, AUTHOR, CONTRIBUTOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_auth::{Caller, roles::Roles};
 use svc_routing::{Method, Request};

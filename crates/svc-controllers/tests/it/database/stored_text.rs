@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use svc_routing::Method;
 use svc_store::{Meta, MetaKind, meta, options};
 
-use crate::engines;
+use super::engines;
 use crate::harness::{ADMIN, Harness};
 
 /// Text that a client sends, and whether WordPress serializes it again.

@@ -1,10 +1,6 @@
 //! Widgets and sidebars, in process, on the recorded fixture with its three sidebars.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
-
-mod harness;
-
-use harness::{ADMIN, EDITOR, Harness, NOBODY};
+use crate::harness::{ADMIN, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_routing::Method;
 use svc_site::widgets::sidebar::Sidebar;

@@ -9,7 +9,7 @@ use svc_model::{PostId, UserId};
 use svc_routing::Method;
 use svc_store::{MetaKind, meta, posts, terms, users};
 
-use crate::engines::{self, Shared};
+use super::engines::{self, Shared};
 use crate::harness::{ADMIN, AUTHOR, Harness, TestResponse};
 
 const CLIENTS: usize = 8;

@@ -1,12 +1,8 @@
 //! Edge cases with expected values recorded from WordPress, in process, on the recorded fixture.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
-
-mod harness;
-
 use std::collections::HashMap;
 
-use harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY};
+use crate::harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_controllers::RegisteredSetting;
 use svc_model::{Post, UserId};
@@ -84,7 +80,7 @@ async fn arguments_are_validated_and_sanitized_in_the_recorded_order() {
     /// Arguments added by plugins of the recorded site, and one that its handler parses instead of a sanitizer.
     const IGNORED: [&str; 5] = ["fx_", "genres", "shelves", "book", "form_data"];
     let is_compared = |name: &&str| !IGNORED.iter().any(|prefix| name.starts_with(prefix));
-    let recorded: HashMap<(String, String), Vec<&str>> = include_str!("data/arguments.txt")
+    let recorded: HashMap<(String, String), Vec<&str>> = include_str!("../data/arguments.txt")
         .lines()
         .filter_map(|line| {
             let mut columns = line.split(' ');
@@ -439,8 +435,8 @@ async fn media_status_cannot_change_and_images_have_no_featured_image() {
         let row = h.site.read(|db| Ok(posts::get(db, svc_model::PostId(1200))?)).unwrap().unwrap();
         assert_eq!(row.status, stored, "{sent}");
     }
-    const PNG: &[u8] = include_bytes!("data/wide.png");
-    const MP4: &[u8] = include_bytes!("../../svc-media/tests/data/film.mp4");
+    const PNG: &[u8] = include_bytes!("../data/wide.png");
+    const MP4: &[u8] = include_bytes!("../../../svc-media/tests/data/film.mp4");
     for (name, bytes, featured, status, code, featured_media) in [
         ("a.png", PNG, 1200, 400, "rest_no_featured_media", Value::Null),
         ("a.png", PNG, 0, 400, "rest_no_featured_media", Value::Null),

@@ -1,10 +1,6 @@
 //! A site with plain permalinks: REST URLs have their route in a query parameter, and URLs of pages are queries.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
-
-mod harness;
-
-use harness::{ADMIN, Harness};
+use crate::harness::{ADMIN, Harness};
 use serde_json::{Value, json};
 use svc_controllers::SiteSetup;
 use svc_model::{PostType, Taxonomy};

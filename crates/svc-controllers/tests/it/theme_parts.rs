@@ -1,9 +1,7 @@
 //! Menus, menu items, widgets, fonts and abilities, in process, on the recorded fixture. Its menus are Main (30) with the
 //! items 1420 to 1424, and Spare (31) with 1425 and the draft 1426.
 
-mod harness;
-
-use harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY};
+use crate::harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_controllers::{
     SiteSetup,

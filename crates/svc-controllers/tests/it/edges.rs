@@ -1,8 +1,6 @@
 //! Rules that several route families share: empty passwords, allowed methods, posts in URLs.
 
-mod harness;
-
-use harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY, TestResponse};
+use crate::harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY, TestResponse};
 use serde_json::{Value, json};
 use svc_auth::{Caller, roles::Roles};
 use svc_model::{Comment, CommentId, PostId, UserId};

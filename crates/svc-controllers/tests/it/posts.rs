@@ -1,8 +1,6 @@
 //! Posts, in process, on the recorded fixture.
 
-mod harness;
-
-use harness::{ADMIN, AUTHOR, CONTRIBUTOR, Harness, NOBODY};
+use crate::harness::{ADMIN, AUTHOR, CONTRIBUTOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_routing::Method;
 use svc_schema::Schema;

@@ -1,8 +1,6 @@
 //! Application passwords, in process, on the recorded fixture.
 
-mod harness;
-
-use harness::{ADMIN, AUTHOR, Harness, NOBODY};
+use crate::harness::{ADMIN, AUTHOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_auth::application_password;
 use svc_controllers::{AppPassword, mount, site_info};
@@ -120,10 +118,10 @@ async fn errors() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn disabled_application_passwords_cannot_be_listed_or_created() {
-    let h = Harness::new();
+    let mut h = Harness::new();
     let mut registry = Registry::for_site(site_info(&h.site).unwrap());
     mount(&mut registry, &h.site, false);
-    let h = Harness { server: registry.build(), ..h };
+    h.server = registry.build();
     let one = format!("{OF_AUTHOR}/{UUID_OF_AUTHOR}");
     for (user, method, route) in [
         (ADMIN, Method::GET, OF_AUTHOR),

@@ -1,9 +1,7 @@
 //! Terms, in process, on the recorded fixture. Its categories: News (2) is the parent of World (3) and archives (8), World
 //! of Europe (4) and Asia (7); Uncategorized (1) is the default category.
 
-mod harness;
-
-use harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY};
+use crate::harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_routing::Method;
 use svc_schema::Schema;

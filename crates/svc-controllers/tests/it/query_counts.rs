@@ -1,10 +1,8 @@
 //! The number of queries of a list is independent of the number of items, in process, on the recorded fixture.
 
-mod harness;
-
 use std::collections::BTreeSet;
 
-use harness::{ADMIN, Harness, NOBODY};
+use crate::harness::{ADMIN, Harness, NOBODY};
 use serde_json::json;
 use svc_routing::Method;
 

@@ -1,12 +1,8 @@
 //! Revisions, autosaves and scheduled posts, in process, on the recorded fixture. Post 1036 has the revisions 1500 to 1502
 //! and the administrator's autosave 1503; 1017 is a draft of the author.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
-
-mod harness;
-
+use crate::harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY, TestResponse};
 use chrono::{NaiveDateTime, TimeDelta};
-use harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY, TestResponse};
 use serde_json::{Value, json};
 use svc_model::PostId;
 use svc_routing::Method;

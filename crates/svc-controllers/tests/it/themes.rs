@@ -1,13 +1,9 @@
 //! Themes, templates, patterns and styles, with a content folder that has a block theme, its child theme and a classic
 //! theme.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
-
-mod harness;
-
 use std::{fs, path::Path};
 
-use harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY};
+use crate::harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_routing::Method;
 

@@ -1,6 +1,4 @@
-//! Test harness: a complete site in process, with the recorded fixture in a temporary SQLite file and all routes mounted.
-
-#![allow(clippy::unwrap_used, clippy::expect_used, dead_code, reason = "shared test harness; no test uses all of it")]
+//! Test harness: a complete site in process, with a copy of the recorded fixture in an SQLite file and all routes mounted.
 
 use std::{path::Path, sync::Arc};
 
@@ -11,10 +9,9 @@ use svc_controllers::{RestSite, SiteSetup, mount, site_info};
 use svc_model::{PostType, Taxonomy, UserId};
 use svc_routing::{Method, Registry, Request, Server, response::Body};
 use svc_site::{MetaField, Settings};
-use svc_store::{DatabaseUrl, MetaKind, Store, StoreConfig, meta};
-
-/// The fixture's database dump, shared with the tests of `svc-store`.
-pub(crate) const DUMP: &[u8] = include_bytes!("../../../svc-store/testdata/site.sql.gz");
+use svc_store::{MetaKind, Store, meta};
+use svc_testkit::fixture;
+use tempfile::TempDir;
 
 /// A site and the server on it.
 pub(crate) struct Harness {
@@ -22,6 +19,8 @@ pub(crate) struct Harness {
     pub(crate) site: Arc<RestSite>,
     /// The server with all routes.
     pub(crate) server: Server,
+    /// The folder of the database; `None` for databases on a server.
+    _folder: Option<TempDir>,
 }
 
 /// A response.
@@ -55,13 +54,10 @@ impl Harness {
 
     /// [`Self::new`], with changes to the site's setup.
     pub(crate) fn with(change: impl FnOnce(&mut SiteSetup)) -> Self {
-        let mut config = StoreConfig::new(DatabaseUrl::Temporary);
-        config.durable = false;
+        let (mut config, folder) = fixture::sqlite().unwrap();
         // A single reader, so that a request that needs two connections fails.
         config.readers = 1;
-        let store = Store::open(&config).unwrap();
-        store.import(DUMP, Default::default()).unwrap();
-        Self::on(store, change)
+        Harness { _folder: Some(folder), ..Self::on(Store::open(&config).unwrap(), change) }
     }
 
     /// A server on a database that already has the fixture. Several servers may share a database.
@@ -81,7 +77,7 @@ impl Harness {
         mount(&mut registry, &site, true);
         let server = registry.build();
         assert!(server.notices().is_empty(), "{:?}", server.notices());
-        Harness { site, server }
+        Harness { site, server, _folder: None }
     }
 
     /// The caller for a user id of the fixture; `None` for 0.

@@ -1,8 +1,6 @@
 //! Block hooks, in process, on the recorded fixture.
 
-mod harness;
-
-use harness::{ADMIN, Harness, NOBODY};
+use crate::harness::{ADMIN, Harness, NOBODY};
 use serde_json::json;
 use svc_content::blocks::BlockType;
 use svc_routing::Method;

@@ -4,9 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use svc_store::{DatabaseUrl, Store, StoreConfig};
-use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
+use svc_testkit::{
+    fixture,
+    mariadb::{DISPOSABLE_OPTIONS, MariaDb},
+};
 
-use crate::harness::{DUMP, Harness};
+use crate::harness::Harness;
 
 /// The MariaDB server of this process. Prints a message and returns `None` if MariaDB is not installed.
 fn mariadb() -> Option<&'static MariaDb> {
@@ -21,11 +24,10 @@ fn mariadb() -> Option<&'static MariaDb> {
     SERVER.get_or_init(start).as_ref()
 }
 
-/// A new empty database on the MariaDB server.
+/// A new database with the fixture on the MariaDB server.
 fn database(server: &MariaDb) -> StoreConfig {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let url = server.create(&format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed))).unwrap();
-    StoreConfig::new(DatabaseUrl::MySql(url))
+    fixture::mariadb(server, &format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed))).unwrap()
 }
 
 /// A site with the fixture on each engine, with the engine's name.
@@ -33,7 +35,6 @@ pub(crate) fn each() -> Vec<(&'static str, Harness)> {
     let mut all = vec![("sqlite", Harness::new())];
     if let Some(server) = mariadb() {
         let store = Store::open(&database(server)).unwrap();
-        store.import(DUMP, Default::default()).unwrap();
         all.push(("mariadb", Harness::on(store, |_| ())));
     }
     all
@@ -71,7 +72,7 @@ fn cluster() -> Option<Shared> {
             .unwrap()
     };
     let stores: Vec<Store> = nodes.split(',').map(open).collect();
-    stores.first()?.import(DUMP, Default::default()).unwrap();
+    stores.first()?.import(fixture::DUMP, Default::default()).unwrap();
     let servers = stores.into_iter().map(|store| Arc::new(Harness::on(store, |_| ()))).collect();
     Some(Shared { name: "cluster", servers, orphans: 0, database: None })
 }
@@ -87,7 +88,6 @@ pub(crate) fn shared() -> Vec<Shared> {
         let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
         let database = url.split(['/', '?']).nth(3).map(str::to_owned);
         let open = || Store::open(&config).unwrap();
-        open().import(DUMP, Default::default()).unwrap();
         let servers = (0..n_servers).map(|_| Arc::new(Harness::on(open(), |_| ()))).collect();
         let mut site = Shared { name, servers, orphans: 0, database };
         site.orphans = site.count(

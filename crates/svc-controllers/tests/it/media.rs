@@ -1,13 +1,9 @@
 //! Media, in process, on the recorded fixture. Image 1200 (Landscape) is unattached; images 1201 and 1202 are attached to
 //! post 1010, document 1203 to a private post, text 1205 to a page, and audio 1206 to a trashed post.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
-
-mod harness;
-
 use std::path::Path;
 
-use harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY, TestResponse};
+use crate::harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY, TestResponse};
 use serde_json::{Value, json};
 use svc_media::Storage;
 use svc_routing::{File, Method, Request, request::FileData};
@@ -15,13 +11,13 @@ use svc_schema::Schema;
 
 const MEDIA: &str = "/svc/v2/media";
 /// 400 by 300 pixels, the left half red.
-const WIDE: &[u8] = include_bytes!("data/wide.png");
+const WIDE: &[u8] = include_bytes!("../data/wide.png");
 /// 320 by 200 pixels, to be rotated clockwise, with the title "By the river".
-const TURNED: &[u8] = include_bytes!("data/turned.jpg");
+const TURNED: &[u8] = include_bytes!("../data/turned.jpg");
 
 /// An audio file with metadata and a cover image of 8 by 6 pixels.
-const SONG: &[u8] = include_bytes!("../../svc-media/tests/data/song.mp3");
-const FILM: &[u8] = include_bytes!("../../svc-media/tests/data/film.mp4");
+const SONG: &[u8] = include_bytes!("../../../svc-media/tests/data/song.mp3");
+const FILM: &[u8] = include_bytes!("../../../svc-media/tests/data/film.mp4");
 
 /// The fixture with an empty uploads folder.
 fn harness() -> (Harness, tempfile::TempDir) {

@@ -1,10 +1,8 @@
 //! Search, in process, on the recorded fixture.
 
-mod harness;
-
 use std::sync::Arc;
 
-use harness::{ADMIN, Harness, NOBODY};
+use crate::harness::{ADMIN, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_controllers::{
     mount,
