@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod auth;
+mod body_error;
 mod cors;
 mod large;
 mod layer;

@@ -5,9 +5,9 @@ use futures_util::Stream;
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use svc_routing::{Error, File, Map};
 
+use crate::body_error::too_large;
 use crate::large::Reservation;
 use crate::limits::RequestLimits;
-use crate::request::too_large;
 use crate::spool::{self, StreamError};
 
 /// Longest name of a field or file, in bytes. Longer names are truncated.

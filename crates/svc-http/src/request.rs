@@ -9,6 +9,7 @@ use http_body_util::BodyDataStream;
 use serde_json::Value;
 use svc_routing::{Error, Request};
 
+use crate::body_error::{too_large, unreadable_body};
 use crate::large::{LargeBodies, Reservation, SMALL};
 use crate::limits::RequestLimits;
 use crate::{multipart, spool};
@@ -17,17 +18,6 @@ use crate::{multipart, spool};
 const OVERRIDE: &str = "x-http-method-override";
 /// Query variable with the same meaning.
 const OVERRIDE_PARAM: &str = "_method";
-
-/// Error for a body beyond the limits.
-pub(crate) fn too_large() -> Error {
-    Error::new("rest_content_too_large", "The request is too large.").with_status(413)
-}
-
-/// Error for a body that is incomplete or does not match its content type.
-pub(crate) fn unreadable_body(cause: &dyn std::fmt::Display) -> Error {
-    tracing::debug!(%cause, "request body is not readable");
-    Error::new("rest_invalid_body", "The request body cannot be read.").with_status(400)
-}
 
 /// The request without its body: method, route, query, headers.
 pub(crate) fn head(parts: &Parts, route: String) -> Request {

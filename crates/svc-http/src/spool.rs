@@ -8,7 +8,7 @@ use svc_routing::Error;
 use svc_routing::request::FileData;
 use tokio::io::AsyncWriteExt;
 
-use crate::request::{too_large, unreadable_body};
+use crate::body_error::{too_large, unreadable_body};
 
 /// Reads a file of at most `limit` bytes and returns its size. Beyond `in_memory` bytes it is written to a temporary
 /// file, which is deleted when its last clone is dropped.

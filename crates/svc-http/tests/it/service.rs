@@ -1,11 +1,5 @@
 //! The service in process: HTTP details around dispatch.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
-
-#[path = "../../svc-routing/tests/demo/mod.rs"]
-#[expect(unreachable_pub, reason = "shared by test binaries")]
-mod demo;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -22,6 +16,8 @@ use svc_routing::{
     get as reads, on, public, without_permission,
 };
 use tower::{Layer, ServiceExt};
+
+use crate::demo;
 
 fn demo_service() -> RestService {
     RestService::new(demo::registry("svc", ParamOrder::UrlFirst).build())

@@ -3,12 +3,6 @@
 //! `data/recorded.json` contains steps of our own recordings (scenarios about routing, errors, batches, fields, CORS
 //! and the index). Messages in WordPress's words are recorded as `(prose)`; only their presence is checked.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
-
-#[path = "../../svc-routing/tests/demo/mod.rs"]
-#[expect(unreachable_pub, reason = "shared by test binaries")]
-mod demo;
-
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -17,6 +11,8 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
 use svc_http::{AuthOutcome, Authenticator, Credentials, RestService, RouteUrls};
 use svc_routing::{BoxFuture, ParamOrder};
+
+use crate::demo;
 
 /// The URL that recordings abbreviate to `{base}`.
 const BASE: &str = "http://127.0.0.1:8801";
@@ -218,7 +214,7 @@ fn compare(step: &Value, res: &Response<Bytes>) -> Option<String> {
 
 #[tokio::test]
 async fn demo_responses_match_recordings() {
-    let steps: Vec<Value> = serde_json::from_str(include_str!("data/recorded.json")).unwrap();
+    let steps: Vec<Value> = serde_json::from_str(include_str!("../data/recorded.json")).unwrap();
     let server = demo::registry("wp", ParamOrder::UrlLast).build();
     let urls = RouteUrls::of(&server);
     let service = RestService::builder().authenticator(Arc::new(TestUserAuthenticator)).build(server);
