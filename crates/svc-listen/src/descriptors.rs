@@ -7,7 +7,7 @@ const OTHER_FILES: u64 = 1_024;
 ///
 /// Each connection may also send a file. If the limit cannot be raised far enough, a warning is logged.
 #[cfg(unix)]
-pub(crate) fn raise_limit(n_connections: usize) {
+pub fn raise_limit(n_connections: usize) {
     use rustix::process::{Resource, getrlimit, setrlimit};
 
     let wanted = (n_connections as u64).saturating_mul(2).saturating_add(OTHER_FILES);
@@ -24,7 +24,7 @@ pub(crate) fn raise_limit(n_connections: usize) {
 
 /// Other systems have no such limit.
 #[cfg(not(unix))]
-pub(crate) fn raise_limit(_: usize) {}
+pub fn raise_limit(_: usize) {}
 
 #[cfg(all(test, unix))]
 mod tests {

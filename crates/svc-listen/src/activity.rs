@@ -20,14 +20,14 @@ use tokio::{
     sync::Notify,
 };
 
-use crate::config::Limits;
+use crate::limits::Limits;
 
 /// A client that transfers this many bytes per second is never too slow: each byte offsets a millisecond of waiting.
 const BYTES_PER_SECOND: u64 = 1_000;
 
 /// How a connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Close {
+pub(crate) enum Close {
     /// As the protocol requires, for clients that behaved well.
     Gracefully,
     /// Immediately.
@@ -35,7 +35,7 @@ pub(super) enum Close {
 }
 
 /// The state of one connection, shared by its socket, its bodies and the sweeper.
-pub(super) struct Activity {
+pub(crate) struct Activity {
     state: Mutex<State>,
     closing: Notify,
 }
@@ -94,7 +94,7 @@ impl Waiting {
 }
 
 impl Activity {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(crate) fn new(now: Instant) -> Self {
         Activity {
             state: Mutex::new(State {
                 opened: now,
@@ -118,7 +118,7 @@ impl Activity {
     }
 
     /// Counts a request until the guard is dropped.
-    pub(super) fn begin_request(self: &Arc<Self>, version: http::Version) -> InProgress {
+    pub(crate) fn begin_request(self: &Arc<Self>, version: http::Version) -> InProgress {
         let mut state = self.state();
         state.n_in_progress += 1;
         state.has_served = true;
@@ -128,12 +128,12 @@ impl Activity {
     }
 
     /// Whether a request is in progress.
-    pub(super) fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.state().n_in_progress > 0
     }
 
     /// Requests that the connection's task closes it.
-    pub(super) fn close(&self, how: Close) {
+    pub(crate) fn close(&self, how: Close) {
         let mut state = self.state();
         if state.close != Some(Close::Now) {
             state.close = Some(how);
@@ -142,7 +142,7 @@ impl Activity {
     }
 
     /// Closes the connection in favour of a new one: immediately, unless it has served a request.
-    pub(super) fn make_room(&self) {
+    pub(crate) fn make_room(&self) {
         let state = self.state();
         let how = if state.has_served && state.n_in_progress == 0 { Close::Gracefully } else { Close::Now };
         drop(state);
@@ -150,7 +150,7 @@ impl Activity {
     }
 
     /// Ready when the connection should be closed. For one waiting task.
-    pub(super) async fn asked_to_close(&self) -> Close {
+    pub(crate) async fn close_requested(&self) -> Close {
         loop {
             // The guard must not live across the await.
             let close = self.state().close.take();
@@ -162,7 +162,7 @@ impl Activity {
     }
 
     /// Why the connection should be closed now, if it should.
-    pub(super) fn verdict(&self, now: Instant, limits: &Limits) -> Option<&'static str> {
+    pub(crate) fn verdict(&self, now: Instant, limits: &Limits) -> Option<&'static str> {
         let state = self.state();
         let since = |time: Instant| now.saturating_duration_since(time);
         if state.n_in_progress == 0 {
@@ -187,14 +187,14 @@ impl Activity {
     }
 
     /// How long the connection has been idle: no request in progress, and nothing to read or write.
-    pub(super) fn idle_for(&self, now: Instant) -> Option<Duration> {
+    pub(crate) fn idle_for(&self, now: Instant) -> Option<Duration> {
         let state = self.state();
         let is_idle = state.n_in_progress == 0 && state.has_read_all && state.write.since.is_none();
         is_idle.then(|| now.saturating_duration_since(state.idle_since))
     }
 
     /// How far the client of a request in progress is behind: see [`BYTES_PER_SECOND`].
-    pub(super) fn behind(&self, now: Instant) -> Duration {
+    pub(crate) fn behind(&self, now: Instant) -> Duration {
         let state = self.state();
         let waiting = [&state.body, &state.write, &state.unread].into_iter().filter(|waiting| waiting.since.is_some());
         waiting.map(|waiting| waiting.lag(now)).max().unwrap_or_default()
@@ -202,7 +202,7 @@ impl Activity {
 }
 
 /// A request in progress.
-pub(super) struct InProgress(Arc<Activity>);
+pub(crate) struct InProgress(Arc<Activity>);
 
 impl Drop for InProgress {
     fn drop(&mut self) {
@@ -222,7 +222,7 @@ impl Drop for InProgress {
 const WRITE_TURN: usize = 256 << 10;
 
 /// A socket that reports progress.
-pub(super) struct Socket {
+pub(crate) struct Socket {
     stream: TcpStream,
     activity: Arc<Activity>,
     is_write_blocked: bool,
@@ -231,7 +231,7 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, activity: Arc<Activity>) -> Self {
+    pub(crate) fn new(stream: TcpStream, activity: Arc<Activity>) -> Self {
         Socket { stream, activity, is_write_blocked: false, n_written: 0 }
     }
 
@@ -318,14 +318,14 @@ impl AsyncWrite for Socket {
 }
 
 /// A request body that reports its progress.
-pub(super) struct RequestBody {
+pub(crate) struct RequestBody {
     inner: Incoming,
     activity: Arc<Activity>,
     is_waiting: bool,
 }
 
 impl RequestBody {
-    pub(super) fn new(inner: Incoming, activity: Arc<Activity>) -> Self {
+    pub(crate) fn new(inner: Incoming, activity: Arc<Activity>) -> Self {
         RequestBody { inner, activity, is_waiting: false }
     }
 }
@@ -378,7 +378,7 @@ impl Drop for RequestBody {
 }
 
 /// A response body that reports whether the client requests it. Its request is in progress until this is dropped.
-pub(super) struct ResponseBody {
+pub(crate) struct ResponseBody {
     inner: axum::body::Body,
     request: InProgress,
     /// Bytes produced when more was last requested; `None` while no data is available.
@@ -386,7 +386,7 @@ pub(super) struct ResponseBody {
 }
 
 impl ResponseBody {
-    pub(super) fn new(inner: axum::body::Body, request: InProgress) -> Self {
+    pub(crate) fn new(inner: axum::body::Body, request: InProgress) -> Self {
         request.0.state().unread.begin(Instant::now());
         ResponseBody { inner, request, handed: Some(0) }
     }
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_who_wait_one_goes_on() {
+    fn waiting_goes_on_until_all_waits_have_ended() {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
         let mut waiting = Waiting::default();

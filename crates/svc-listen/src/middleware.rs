@@ -22,8 +22,11 @@ use tower_http::{
     timeout::TimeoutLayer,
 };
 
-use super::{Forwarding, client, log};
-use crate::config::Config;
+use crate::{
+    forwarding::{self, Forwarding},
+    limits::Limits,
+    log,
+};
 
 /// Minimum size for compression, in bytes. Compressing smaller bodies costs more than it saves.
 const COMPRESS_FROM: u64 = 1024;
@@ -36,22 +39,22 @@ const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
 /// Wraps a router in middleware, outermost first: client address, request id and log, compression, `Retry-After`, panic handler,
 /// time limit, body limit.
-pub fn middleware_stack(router: Router, config: &Config) -> Router {
+pub fn middleware_stack(router: Router, limits: &Limits) -> Router {
     let images = NotForContentType::const_new("image/");
     let media = NotForContentType::const_new("video/").and(NotForContentType::const_new("audio/"));
     let compression = CompressionLayer::new()
         .quality(CompressionLevel::Precise(EFFORT))
         .compress_when(SizeAbove::new(COMPRESS_FROM).and(images).and(media));
-    let limit = usize::try_from(config.limits.body).unwrap_or(usize::MAX);
+    let body = usize::try_from(limits.body).unwrap_or(usize::MAX);
     router
-        .layer(RequestBodyLimitLayer::new(limit))
-        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, config.limits.request))
+        .layer(RequestBodyLimitLayer::new(body))
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, limits.request))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(map_response(retry_after))
         .layer(compression)
         .layer(from_fn(encoding))
         .layer(from_fn(log::record))
-        .layer(from_fn_with_state(Forwarding::new(&config.trusted_proxies), client::identify))
+        .layer(from_fn_with_state(Forwarding::new(&limits.trusted), forwarding::identify))
         .layer(SetSensitiveRequestHeadersLayer::new([
             header::AUTHORIZATION,
             header::COOKIE,
@@ -97,6 +100,6 @@ async fn retry_after(mut response: Response) -> Response {
 
 /// Converts a panic to a 500 response without details.
 fn panicked(payload: Box<dyn Any + Send + 'static>) -> Response<Body> {
-    tracing::error!("a request handler panicked: {}", crate::logs::message(&*payload));
+    tracing::error!("a request handler panicked: {}", log::panic_message(&*payload));
     (StatusCode::INTERNAL_SERVER_ERROR, "Internal server error.\n").into_response()
 }

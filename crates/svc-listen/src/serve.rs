@@ -16,14 +16,12 @@ use tokio::{
 };
 use tower::ServiceExt;
 
-use super::{
+use crate::{
     activity::{Activity, Close, RequestBody, ResponseBody, Socket},
     connections::{Admission, Connections, Slot},
-    log::Seldom,
-};
-use crate::{
-    config::Limits,
     error::{Error, Result},
+    limits::Limits,
+    log::Seldom,
 };
 
 /// Maximum size of a request head in bytes.
@@ -51,7 +49,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(10);
 /// # Errors
 /// If the address is in use, not permitted, or cannot be resolved.
 pub async fn bind(listen: &str) -> Result<TcpListener> {
-    let failed = |error| Error::io(format!("cannot listen on {listen}"))(error);
+    let failed = |cause| Error::Bind { address: listen.to_owned(), cause };
     let mut last = std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
     for address in tokio::net::lookup_host(listen).await.map_err(failed)? {
         match bind_to(address) {
@@ -93,7 +91,7 @@ impl Running {
     /// # Errors
     /// If the listener's address cannot be read.
     pub fn start(listener: TcpListener, router: Router, limits: Limits) -> Result<Self> {
-        let address = listener.local_addr().map_err(Error::io("cannot read the listening address"))?;
+        let address = listener.local_addr().map_err(Error::Address)?;
         let (stop, stopped) = oneshot::channel();
         // Dropping the sender stops the server, too.
         let task = tokio::spawn(serve(listener, router, limits, async move { drop(stopped.await) }));
@@ -130,18 +128,18 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
     {
         let mut next = std::pin::pin!(accept(&listener, &connections, &refused));
         loop {
-            let (stream, peer, place) = tokio::select! {
+            let (stream, peer, slot) = tokio::select! {
                 () = &mut stop => break,
                 () = &mut sweep => break,
                 accepted = &mut next => accepted,
             };
             next.set(accept(&listener, &connections, &refused));
             set_options(&stream);
-            let activity = Arc::clone(&place.activity);
+            let activity = Arc::clone(&slot.activity);
             let service = service(router.clone(), peer, Arc::clone(&activity));
             let io = TokioIo::new(Socket::new(stream, activity));
             let connection = builder.serve_connection_with_upgrades(io, service).into_owned();
-            tokio::spawn(serve_connection(connection, place, peer, stopped.clone()));
+            tokio::spawn(serve_connection(connection, slot, peer, stopped.clone()));
         }
     }
     drop((listener, stopped));
@@ -191,14 +189,14 @@ fn service(
 /// Serves a connection until the client, the server or the limits end it.
 async fn serve_connection<S>(
     connection: UpgradeableConnection<'static, TokioIo<Socket>, S, TokioExecutor>,
-    place: Slot,
+    slot: Slot,
     peer: SocketAddr,
     mut stopped: watch::Receiver<()>,
 ) where
     S: hyper::service::Service<http::Request<Incoming>, Response = http::Response<ResponseBody>, Error = Infallible>,
     S::Future: Send + 'static,
 {
-    let activity = Arc::clone(&place.activity);
+    let activity = Arc::clone(&slot.activity);
     let mut connection = std::pin::pin!(connection);
     let mut is_stopping = false;
     loop {
@@ -209,7 +207,7 @@ async fn serve_connection<S>(
                 }
                 return;
             }
-            how = activity.asked_to_close() => {
+            how = activity.close_requested() => {
                 if how == Close::Gracefully {
                     connection.as_mut().graceful_shutdown();
                     drop(tokio::time::timeout(CLOSE_TIME, connection).await);
@@ -244,7 +242,7 @@ async fn accept(
         };
         loop {
             match connections.admit(peer.ip()) {
-                Admission::Admitted(place) => return (stream, peer, place),
+                Admission::Admitted(slot) => return (stream, peer, slot),
                 Admission::NetworkFull => break,
                 // Further connections wait in the system's queue.
                 Admission::Full => connections.changed().await,
@@ -254,7 +252,7 @@ async fn accept(
 }
 
 /// Resolves on SIGINT or SIGTERM.
-pub(crate) async fn shutdown_signal() {
+pub async fn shutdown_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

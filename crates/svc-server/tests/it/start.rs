@@ -1,13 +1,11 @@
 //! Tests of the program: first starts, killed imports, unavailable databases, shutdown.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails fails its test")]
-
 use std::{
     collections::BTreeSet,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{Read as _, Write as _},
     net::{TcpListener, TcpStream},
     path::Path,
-    process::{Child, Command, Output, Stdio},
+    process::Stdio,
     sync::OnceLock,
     time::{Duration, Instant},
 };
@@ -16,8 +14,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_svc-server");
-const POSTS: &str = "/svc-json/svc/v2/posts";
+use crate::process::{POSTS, SERVE, Server, command, credentials, run, send, signal, stderr};
 
 /// An image with one pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -40,111 +37,9 @@ fn on_each(name: &str, test: impl Fn(&Path, Option<&str>)) {
     }
 }
 
-fn command(folder: &Path, database: Option<&str>, args: &[&str]) -> Command {
-    let mut command = Command::new(PROGRAM);
-    command.args(args).current_dir(folder).env_clear().stdin(Stdio::null());
-    if let Some(url) = database {
-        command.env("SVC_DATABASE", url);
-    }
-    command
-}
-
-fn run(folder: &Path, database: Option<&str>, args: &[&str]) -> Output {
-    command(folder, database, args).output().unwrap()
-}
-
-fn stderr(out: &Output) -> String {
-    String::from_utf8_lossy(&out.stderr).into_owned()
-}
-
-const SERVE: [&str; 5] = ["--listen", "127.0.0.1:0", "--log", "warn", "serve"];
-
-/// A running server. It is killed on drop.
-struct Server {
-    child: Child,
-    address: String,
-    /// Output until the server listens.
-    output: String,
-}
-
-impl Server {
-    fn start(folder: &Path, database: Option<&str>) -> Self {
-        Self::spawn(command(folder, database, &SERVE)).unwrap_or_else(|output| panic!("no server: {output}"))
-    }
-
-    /// Waits until the server listens. Returns the output if it exits.
-    fn spawn(mut command: Command) -> Result<Self, String> {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let mut output = String::new();
-        for line in lines {
-            output.push_str(&line);
-            output.push('\n');
-            if let Some(address) = line.split_whitespace().find_map(|word| word.strip_prefix("http://")) {
-                return Ok(Server { child, address: address.trim_matches('/').to_owned(), output });
-            }
-        }
-        let mut rest = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut rest).unwrap();
-        child.wait().unwrap();
-        Err(output + &rest)
-    }
-
-    fn ask(&self, method: &str, path: &str, credentials: &str, body: Option<&Value>) -> (u16, Value) {
-        let body = body.map(ToString::to_string).unwrap_or_default();
-        send(&self.address, method, path, credentials, "Content-Type: application/json\r\n", body.as_bytes())
-    }
-
-    fn signal(&self, name: &str) {
-        signal(&self.child.id().to_string(), name);
-    }
-
-    /// Stops the server and returns its log.
-    fn stop(mut self) -> String {
-        self.signal("TERM");
-        let mut log = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-        self.child.wait().unwrap();
-        log
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _gone = self.child.kill();
-        let _ended = self.child.wait();
-    }
-}
-
-fn signal(pid: &str, name: &str) {
-    Command::new("kill").args([&format!("-{name}"), pid]).status().unwrap();
-}
-
-fn send(address: &str, method: &str, path: &str, credentials: &str, headers: &str, body: &[u8]) -> (u16, Value) {
-    let mut stream = TcpStream::connect(address).unwrap();
-    let basic = STANDARD.encode(credentials);
-    let head = format!(
-        "{method} {path} HTTP/1.0\r\nHost: {address}\r\nAuthorization: Basic {basic}\r\n{headers}Content-Length: {}\r\n\r\n",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(body).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap_or_default())
-}
-
 /// The password in a server's output.
 fn password(output: &str) -> Option<&str> {
     output.lines().find_map(|line| line.trim().strip_prefix("password")).map(str::trim)
-}
-
-/// Login name and application password of an administrator.
-fn credentials(folder: &Path, database: Option<&str>) -> String {
-    let made = run(folder, database, &["app-password", "create", "admin", "tests"]);
-    let text = String::from_utf8(made.stdout).unwrap();
-    format!("admin:{}", text.trim().rsplit(": ").next().expect("an application password"))
 }
 
 /// Login names of the site's users, from the command line.
@@ -172,7 +67,7 @@ fn two_first_starts_at_once_make_one_site() {
                 let passwords: BTreeSet<&str> = servers.iter().filter_map(|server| password(&server.output)).collect();
                 assert_eq!(passwords.len(), 1, "one site has one first password");
                 for server in &servers {
-                    let (status, posts) = server.ask("GET", POSTS, "", None);
+                    let (status, posts) = server.send("GET", POSTS, "", None);
                     assert_eq!((status, posts.as_array().unwrap().len()), (200, 3));
                 }
                 drop(servers);
@@ -288,7 +183,7 @@ fn a_killed_import_is_never_served_as_a_new_site() {
         assert!(again.status.success(), "{}", stderr(&again));
         let server = Server::start(folder, url);
         assert_eq!(password(&server.output), None);
-        let (status, post) = server.ask("GET", &format!("{POSTS}/6999"), "", None);
+        let (status, post) = server.send("GET", &format!("{POSTS}/6999"), "", None);
         assert_eq!((status, &post["title"]["rendered"]), (200, &json!("Post 5999")));
         if let Some(url) = url {
             let name = url.split(['/', '?']).nth(3).unwrap();
@@ -368,7 +263,7 @@ fn files_of_uploads_that_were_killed_are_removed_at_the_next_start() {
         let mut named = BTreeSet::new();
         for page in 1.. {
             let path = format!("/svc-json/svc/v2/media?per_page=100&page={page}&_fields=media_details");
-            let (status, list) = server.ask("GET", &path, &credentials, None);
+            let (status, list) = server.send("GET", &path, &credentials, None);
             let Some(list) = list.as_array().filter(|list| status == 200 && !list.is_empty()) else { break };
             for item in list {
                 let file = item["media_details"]["file"].as_str().unwrap();
@@ -389,13 +284,13 @@ fn a_database_file_that_disappears_is_noticed_before_a_write_is_acknowledged() {
     let post = json!({"title": "x", "status": "publish"});
     let data = folder.path().join("svc-data");
     let server = Server::start(folder.path(), None);
-    let write = || server.ask("POST", POSTS, &credentials, Some(&post)).0;
+    let write = || server.send("POST", POSTS, &credentials, Some(&post)).0;
     assert_eq!(write(), 201);
     std::fs::rename(data.join("site.db"), data.join("aside.db")).unwrap();
     assert_eq!(write(), 503, "it is gone");
     std::fs::copy(data.join("aside.db"), data.join("site.db")).unwrap();
     assert_eq!(write(), 503, "it is another file");
-    assert_eq!(server.ask("GET", "/svc-json/svc/v2/types", "", None).0, 200, "reading goes on");
+    assert_eq!(server.send("GET", "/svc-json/svc/v2/types", "", None).0, 200, "reading goes on");
     std::fs::rename(data.join("aside.db"), data.join("site.db")).unwrap();
     assert_eq!(write(), 201, "it is back");
     std::fs::remove_file(data.join("site.db-wal")).unwrap();
@@ -449,7 +344,7 @@ fn a_stop_while_scheduled_posts_are_looked_for_does_not_panic() {
     let credentials = credentials(folder.path(), Some(&url));
     let first = Server::start(folder.path(), Some(&url));
     let post = json!({"title": "x", "status": "future", "date_gmt": "2999-01-01T00:00:00"});
-    let (status, made) = first.ask("POST", POSTS, &credentials, Some(&post));
+    let (status, made) = first.send("POST", POSTS, &credentials, Some(&post));
     assert_eq!((status, &made["status"]), (201, &json!("future")), "{made}");
     drop(first);
     let due = Instant::now() + Duration::from_secs(6);

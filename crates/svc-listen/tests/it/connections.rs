@@ -3,10 +3,7 @@
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, extract::ConnectInfo, routing::get};
-use svc_server::{
-    config::Limits,
-    http_server::{Running, bind},
-};
+use svc_listen::{Limits, Running, bind};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -20,7 +17,6 @@ fn limits(connections: usize, seconds: u64) -> Limits {
     let time = Duration::from_secs(seconds);
     Limits {
         body: 1024,
-        values: 1000,
         connections,
         connections_per_network: connections,
         header: time,

@@ -10,14 +10,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use svc_login::network_of;
 use tokio::sync::Notify;
 
-use super::{
+use crate::{
     activity::{Activity, Close},
+    limits::Limits,
     log::Seldom,
+    network::network_of,
 };
-use crate::config::Limits;
 
 /// Interval of checks for slow and idle connections.
 const SWEEP: Duration = Duration::from_millis(250);
@@ -32,7 +32,7 @@ const BEHIND_AT_LEAST: Duration = Duration::from_millis(500);
 const REPORT_EVERY: Duration = Duration::from_secs(10);
 
 /// All connections of a server.
-pub(super) struct Connections {
+pub(crate) struct Connections {
     limits: Limits,
     list: Mutex<List>,
     /// Notified when a slot becomes free.
@@ -55,7 +55,7 @@ struct Open {
 }
 
 /// Decision about a new connection.
-pub(super) enum Admission {
+pub(crate) enum Admission {
     /// It is served. The slot is released on drop.
     Admitted(Slot),
     /// It is rejected: the network has reached its limit, and all of its connections are in use.
@@ -65,9 +65,9 @@ pub(super) enum Admission {
 }
 
 /// The slot of one connection.
-pub(super) struct Slot {
+pub(crate) struct Slot {
     id: u64,
-    pub(super) activity: Arc<Activity>,
+    pub(crate) activity: Arc<Activity>,
     connections: Arc<Connections>,
 }
 
@@ -108,7 +108,7 @@ impl List {
 }
 
 impl Connections {
-    pub(super) fn new(limits: Limits) -> Arc<Self> {
+    pub(crate) fn new(limits: Limits) -> Arc<Self> {
         Arc::new(Connections {
             limits,
             list: Mutex::default(),
@@ -123,7 +123,7 @@ impl Connections {
     }
 
     /// Requests a slot for a connection from this address.
-    pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Admission {
+    pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> Admission {
         let now = Instant::now();
         let is_exempt = self.limits.trusted.iter().any(|network| network.contains(peer));
         let network = (!is_exempt).then(|| network_of(peer));
@@ -159,12 +159,12 @@ impl Connections {
     }
 
     /// Waits until a slot is free, or a short time: other connections may become idle.
-    pub(super) async fn changed(&self) {
+    pub(crate) async fn changed(&self) {
         drop(tokio::time::timeout(IDLE_AT_LEAST, self.freed.notified()).await);
     }
 
     /// Closes slow connections in a loop.
-    pub(super) async fn sweep(&self) {
+    pub(crate) async fn sweep(&self) {
         let limits = [self.limits.header, self.limits.idle, self.limits.stall];
         let shortest = limits.into_iter().min().unwrap_or(SWEEP) / 4;
         let mut ticks = tokio::time::interval(SWEEP.min(shortest).max(Duration::from_millis(1)));
@@ -182,12 +182,12 @@ impl Connections {
     }
 
     /// Closes all connections immediately.
-    pub(super) fn close_all(&self) {
+    pub(crate) fn close_all(&self) {
         self.list().open.values().for_each(|open| open.activity.close(Close::Now));
     }
 
     /// Connections with a request in progress.
-    pub(super) fn n_busy(&self) -> usize {
+    pub(crate) fn n_busy(&self) -> usize {
         self.list().open.values().filter(|open| open.activity.is_busy()).count()
     }
 }

@@ -11,7 +11,7 @@ use axum::{extract::Request, middleware::Next, response::Response};
 use http::{HeaderName, HeaderValue};
 use tracing::Instrument;
 
-use super::Client;
+use crate::client::Client;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -20,7 +20,7 @@ const PATH_LIMIT: usize = 200;
 
 /// Assigns a request id, logs the result, and adds the id to the response. Ids from clients are ignored, since they could be
 /// forged.
-pub(super) async fn record(mut request: Request, next: Next) -> Response {
+pub(crate) async fn record(mut request: Request, next: Next) -> Response {
     let id = uuid::Uuid::new_v4().simple().to_string();
     let value = HeaderValue::from_str(&id).expect("hexadecimal digits are a valid header value");
     request.headers_mut().insert(REQUEST_ID, value.clone());
@@ -41,6 +41,12 @@ pub(super) async fn record(mut request: Request, next: Next) -> Response {
     drop(_within);
     response.headers_mut().insert(REQUEST_ID, value);
     response
+}
+
+/// The message of a panic.
+pub fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }
 
 /// Limits a repeated log message to one per interval, with a count.

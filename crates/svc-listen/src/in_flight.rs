@@ -22,7 +22,7 @@ const CONNECTIONS: Duration = Duration::from_millis(500);
 
 /// The requests of one server. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct InFlight {
+pub struct InFlight {
     count: Arc<watch::Sender<usize>>,
     ended: Arc<watch::Sender<bool>>,
 }
@@ -36,13 +36,20 @@ impl Drop for Counted {
     }
 }
 
+impl Default for InFlight {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl InFlight {
-    pub(crate) fn new() -> Self {
+    /// No requests.
+    pub fn new() -> Self {
         InFlight { count: Arc::new(watch::Sender::new(0)), ended: Arc::new(watch::Sender::new(false)) }
     }
 
     /// Wraps a router to count its requests.
-    pub(crate) fn count(&self, router: Router) -> Router {
+    pub fn count(&self, router: Router) -> Router {
         let requests = self.clone();
         router.layer(from_fn(move |request: Request, next: Next| requests.clone().run(next.run(request))))
     }
@@ -59,7 +66,7 @@ impl InFlight {
     }
 
     /// Cancels all requests at their next await point, and waits until they have ended and their connections are closed.
-    pub(crate) async fn end(&self) {
+    pub async fn end(&self) {
         self.ended.send_replace(true);
         let mut count = self.count.subscribe();
         if tokio::time::timeout(LAST, count.wait_for(|n| *n == 0)).await.is_err() {

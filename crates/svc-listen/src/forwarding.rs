@@ -14,16 +14,18 @@ use axum::{
     response::Response,
 };
 use http::{HeaderMap, HeaderValue};
-use svc_login::{Client, FORWARDED_FOR};
 
-use crate::config::Network;
+use crate::{
+    client::{Client, FORWARDED_FOR},
+    network::Network,
+};
 
 /// Maximum number of hops in a forwarding header; further ones are ignored.
 const MAX_HOPS: usize = 32;
 
 /// The proxies whose forwarding headers are trusted.
 #[derive(Clone, Debug, Default)]
-pub struct Forwarding {
+pub(crate) struct Forwarding {
     trusted: Arc<[Network]>,
     /// Whether a header of an untrusted peer has been reported.
     has_reported: Arc<AtomicBool>,
@@ -31,7 +33,7 @@ pub struct Forwarding {
 
 impl Forwarding {
     /// Trusts these networks.
-    pub fn new(trusted: &[Network]) -> Self {
+    pub(crate) fn new(trusted: &[Network]) -> Self {
         Forwarding { trusted: trusted.into(), has_reported: Arc::default() }
     }
 
@@ -56,7 +58,7 @@ impl Forwarding {
 
     /// The client behind `peer`: the last address of `X-Forwarded-For` that is not a trusted proxy. Addresses before it may be
     /// forged and are ignored.
-    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
+    fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let peer = peer.to_canonical();
         if !self.trusts(peer) {
             return Client { address: peer, tls: false };
@@ -89,7 +91,7 @@ fn address_of(hop: &str) -> Option<IpAddr> {
 
 /// Adds the [`Client`] to the request's extensions, and replaces forwarding headers by trusted values, so that handlers can rely
 /// on them.
-pub(super) async fn identify(State(forwarding): State<Forwarding>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn identify(State(forwarding): State<Forwarding>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::from([0, 0, 0, 0]), |c| c.0.ip());
     let client = forwarding.client(peer, request.headers());
     forwarding.report_ignored(peer, request.headers());
