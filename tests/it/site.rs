@@ -12,7 +12,7 @@ use svc_server::{
     Schedule, SiteBuilder,
     config::{Config, SETTINGS, Sources},
     first_run::Created,
-    http_server::{Running, bind},
+    listen::{Running, bind},
 };
 use svc_store::{MetaKind, Store, StoreConfig, StoredText, meta, options, users};
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};

@@ -16,6 +16,7 @@ use svc_auth::{
 };
 use svc_controllers::{AppPassword, ClientAddress, SessionToken};
 use svc_http::{AuthOutcome, Authenticator, Credentials};
+use svc_listen::FORWARDED_FOR;
 use svc_model::UserId;
 use svc_routing::BoxFuture;
 use svc_schema::Error;
@@ -24,7 +25,6 @@ use svc_store::{Db, Meta, MetaKind, StoredText, meta};
 use tokio::task::JoinHandle;
 
 use crate::{
-    client::FORWARDED_FOR,
     identity::{ANONYMOUS, Identities, LoginSettings, cookie_value, token_of},
     rate_limit::Attempts,
 };

@@ -2,7 +2,6 @@
 
 mod authenticate;
 mod authorize;
-mod client;
 mod comment;
 mod cookies;
 mod form;
@@ -29,12 +28,12 @@ use response::LoginResponse;
 use serde_json::Value;
 use svc_auth::{Caller, Scheme, nonce::NonceSubject};
 use svc_controllers::ClientAddress;
+use svc_listen::Client;
 use svc_model::User;
 use svc_routing::Server;
 use svc_site::Settings;
 
 pub use authenticate::SiteAuthenticator;
-pub use client::{Client, FORWARDED_FOR, network_of};
 pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, Subject, cookie_value, token_of};
 pub use rate_limit::Attempts;
 pub use view::language;

@@ -21,8 +21,7 @@ use governor::{
 };
 use quick_cache::sync::Cache;
 use svc_auth::basic;
-
-use crate::client::network_of;
+use svc_listen::network_of;
 
 /// A limit: the number of attempts at once, and the time after which one more is allowed.
 type Rate = (u32, Duration);

@@ -16,7 +16,7 @@ use svc_model::Post;
 use svc_server::{
     SiteBuilder,
     config::{Config, SETTINGS, Sources},
-    http_server::{Running, bind},
+    listen::{Running, bind},
 };
 use svc_store::{DatabaseUrl, Store, StoreConfig, posts};
 use tempfile::TempDir;

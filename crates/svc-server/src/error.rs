@@ -6,6 +6,9 @@ pub enum Error {
     /// Invalid configuration.
     #[error(transparent)]
     Config(#[from] crate::config::ConfigError),
+    /// The server cannot listen.
+    #[error(transparent)]
+    Listen(#[from] svc_listen::Error),
     /// Error of the operating system.
     #[error("{context}: {cause}")]
     Io {

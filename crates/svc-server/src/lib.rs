@@ -6,8 +6,6 @@ mod cli;
 pub mod config;
 pub mod error;
 pub mod first_run;
-pub mod http_server;
-mod in_flight;
 mod logs;
 mod schedule;
 mod shipped_theme;
@@ -20,6 +18,7 @@ pub use svc_pages::Texts;
 // Crates that programs with a `SiteBuilder` use.
 pub use svc_auth as auth;
 pub use svc_controllers as controllers;
+pub use svc_listen as listen;
 pub use svc_model as model;
 pub use svc_routing as routing;
 pub use svc_schema as schema;

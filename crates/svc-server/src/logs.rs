@@ -16,13 +16,7 @@ pub(crate) fn install(config: &Config) {
     };
     if installed.is_ok() {
         std::panic::set_hook(Box::new(|panic| {
-            tracing::error!(place = ?panic.location().map(ToString::to_string), "panic: {}", message(panic.payload()));
+            tracing::error!(place = ?panic.location().map(ToString::to_string), "panic: {}", svc_listen::panic_message(panic.payload()));
         }));
     }
-}
-
-/// The message of a panic.
-pub(crate) fn message(payload: &(dyn std::any::Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }

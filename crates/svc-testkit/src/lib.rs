@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod fixture;
 pub mod galera;
 pub mod mariadb;
 pub mod statements;

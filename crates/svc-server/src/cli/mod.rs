@@ -63,14 +63,16 @@ fn flags(matches: &ArgMatches) -> Vec<(&'static Setting, String)> {
     SETTINGS.iter().filter(|s| !is_key(s)).filter_map(value).collect()
 }
 
-/// Runs the command of the process's arguments.
-pub(crate) fn main(builder: SiteBuilder) -> ExitCode {
-    let matches = command().get_matches();
-    match run(&builder, &matches, Utc::now().naive_utc()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            output::print_error(&format!("{error:#}"));
-            ExitCode::FAILURE
+impl SiteBuilder {
+    /// Runs the command of the process's arguments: serve, import, and so on.
+    pub fn command_line(self) -> ExitCode {
+        let matches = command().get_matches();
+        match run(&self, &matches, Utc::now().naive_utc()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                output::print_error(&format!("{error:#}"));
+                ExitCode::FAILURE
+            }
         }
     }
 }

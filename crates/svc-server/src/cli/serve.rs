@@ -3,12 +3,11 @@
 use std::{net::SocketAddr, time::Duration};
 
 use anyhow::{Context as _, Result};
+use svc_listen::InFlight;
 
 use super::output::{say, show};
 use crate::{
     config::{Config, SiteUrl},
-    http_server,
-    in_flight::InFlight,
     logs,
     site::SiteBuilder,
 };
@@ -21,7 +20,7 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result<()> {
     for name in &config.unknown_variables {
         tracing::warn!("the environment variable {name} is not a setting");
     }
-    http_server::raise_limit(config.limits.connections);
+    svc_listen::raise_limit(config.limits.connections);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
     let done = runtime.block_on(run(builder, config));
@@ -32,7 +31,7 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result<()> {
 
 async fn run(builder: &SiteBuilder, config: &Config) -> Result<()> {
     // Bind first: the URL of a new site contains the port.
-    let listener = http_server::bind(&config.listen).await?;
+    let listener = svc_listen::bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
     let mut site = builder.open(config, &reachable(here)?)?;
     if let Some(created) = site.take_created() {
@@ -52,7 +51,7 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result<()> {
     say(&format!("REST API: {}", site.server().rest_url("/")));
     tracing::info!(%here, home, "serving");
     let schedule = site.start_schedule();
-    http_server::serve(listener, router, config.limits.clone(), http_server::shutdown_signal()).await;
+    svc_listen::serve(listener, router, config.limits.clone(), svc_listen::shutdown_signal()).await;
     schedule.stop().await;
     requests.end().await;
     tracing::info!("stopped");

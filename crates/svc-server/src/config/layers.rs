@@ -1,51 +1,18 @@
 //! Settings as text, before they are parsed: files, environment variables and flags, each value with its origin.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 use toml::de::{DeTable, DeValue};
 
 use super::{
     ConfigError,
+    origin::{Given, Origin},
     registered::{Registered, TABLES},
     settings::{CONFIG, DATA, Setting, VARIABLE_PREFIX, find, find_secret_file},
 };
 
 /// Maximum size of a file of settings or a secret, in bytes.
 const FILE_LIMIT: u64 = 1 << 20;
-
-/// The origin of a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// The default.
-    Default,
-    /// A file, at this line (from 1).
-    File(PathBuf, usize),
-    /// An environment variable.
-    Variable(String),
-    /// A command-line flag.
-    Flag(String),
-}
-
-impl std::fmt::Display for Origin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Origin::Default => f.write_str("default"),
-            Origin::File(file, line) => write!(f, "{}:{line}", file.display()),
-            Origin::Variable(name) => f.write_str(name),
-            Origin::Flag(name) => write!(f, "--{name}"),
-        }
-    }
-}
-
-/// A value as text, with its origin.
-#[derive(Clone, Debug)]
-pub(super) struct Given {
-    pub(super) text: String,
-    pub(super) origin: Origin,
-}
 
 /// Values by key. Later layers replace those of earlier ones.
 #[derive(Debug, Default)]

@@ -6,6 +6,7 @@
 
 mod keys;
 mod layers;
+mod origin;
 mod registered;
 mod settings;
 mod values;
@@ -19,13 +20,14 @@ use std::{
 use svc_auth::Secret;
 use svc_brand::Brand;
 use svc_fetch::{Allowed, Guard};
+use svc_listen::{Limits, Network};
 use svc_packages::theme;
 
 pub use keys::{KEY_FILE, SecretKeys};
-pub use layers::Origin;
+pub use origin::Origin;
 pub use registered::Registered;
 pub use settings::{SETTINGS, Setting};
-pub use values::{Environment, LogFormat, Network, SiteUrl};
+pub use values::{Environment, LogFormat, SiteUrl};
 
 use layers::Layers;
 
@@ -44,31 +46,6 @@ impl ConfigError {
     pub(crate) fn at(origin: &Origin, what: impl Into<String>) -> Self {
         ConfigError { place: origin.to_string(), what: what.into() }
     }
-}
-
-/// Limits on requests and connections.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Maximum size of a request body in bytes.
-    pub body: u64,
-    /// Maximum number of values in a JSON body.
-    pub values: usize,
-    /// Maximum number of connections.
-    pub connections: usize,
-    /// Maximum number of connections of one client network (an IPv4 address, or an IPv6 /64).
-    pub connections_per_network: usize,
-    /// Time limit for the first request, and for the head of each further one.
-    pub header: Duration,
-    /// Time after which a connection without a request is closed.
-    pub idle: Duration,
-    /// Maximum time that a client may be behind in sending a body or reading a response.
-    pub stall: Duration,
-    /// Time limit for a response.
-    pub request: Duration,
-    /// Time limit for requests in progress on shutdown.
-    pub shutdown: Duration,
-    /// Networks without a limit per network: the trusted proxies.
-    pub trusted: Vec<Network>,
 }
 
 /// A bucket of an S3-compatible store, for uploads.
@@ -139,10 +116,10 @@ pub struct Config {
     pub log: String,
     /// Log format.
     pub log_format: LogFormat,
-    /// Proxies whose forwarding headers are trusted.
-    pub trusted_proxies: Vec<Network>,
-    /// Limits on requests and connections.
+    /// Limits on requests and connections, and the trusted proxies.
     pub limits: Limits,
+    /// Maximum number of values in a JSON body, including nested ones.
+    pub json_values: usize,
     /// URL of a plugin directory.
     pub directory: Option<SiteUrl>,
     /// Limits on outgoing requests.
@@ -238,7 +215,7 @@ impl Config {
         let read = &mut read;
         read.show(settings::DATA, data.display().to_string());
         let path = |text: &str| Ok(folder.join(text));
-        let trusted_proxies: Vec<Network> = read.required("trusted_proxies", values::list)?;
+        let trusted: Vec<Network> = read.required("trusted_proxies", values::list)?;
         Ok(Config {
             wp_config: read.optional(settings::WP_CONFIG, path)?,
             listen: read.required("listen", values::listen)?,
@@ -262,10 +239,8 @@ impl Config {
                 tracing_subscriber::EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|e| e.to_string())
             })?,
             log_format: read.required("log_format", str::parse)?,
-            trusted_proxies: trusted_proxies.clone(),
             limits: Limits {
                 body: read.required("limits.body", values::size)?,
-                values: read.required("limits.values", values::count)? as usize,
                 connections: read.required("limits.connections", values::count)? as usize,
                 connections_per_network: read.required("limits.connections_per_network", values::count)? as usize,
                 header: read.required("limits.header_seconds", seconds)?,
@@ -273,8 +248,9 @@ impl Config {
                 stall: read.required("limits.stall_seconds", seconds)?,
                 request: read.required("limits.request_seconds", seconds)?,
                 shutdown: read.required("limits.shutdown_seconds", seconds)?,
-                trusted: trusted_proxies,
+                trusted,
             },
+            json_values: read.required("limits.values", values::count)? as usize,
             directory: read.optional("directory", str::parse)?,
             outgoing: Outbound {
                 public: read.required("outgoing.public", values::boolean)?,

@@ -13,7 +13,7 @@ use svc_site::MetaField;
 use toml::Spanned;
 use validator::{Validate, ValidationError};
 
-use super::{ConfigError, layers::Origin};
+use super::{ConfigError, origin::Origin};
 
 /// The tables of a file that this module reads.
 pub(super) const TABLES: [&str; 4] = ["types", "taxonomies", "meta", "settings"];

@@ -7,8 +7,8 @@ use svc_brand::Brand;
 use svc_wp_config::{Database, Located, Tls, WpConfig};
 
 use super::{
-    ConfigError, Origin,
-    layers::Given,
+    ConfigError,
+    origin::{Given, Origin},
     settings::{self, Setting, find},
 };
 

@@ -5,7 +5,7 @@
 
 mod rest;
 
-use std::{process::ExitCode, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Router,
@@ -30,7 +30,6 @@ use crate::{
     config::{Config, Environment, SiteUrl},
     error::{Error, Result},
     first_run::{self, Created},
-    http_server,
     schedule::Schedule,
     shipped_theme,
 };
@@ -106,11 +105,6 @@ impl SiteBuilder {
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = Some(clock);
         self
-    }
-
-    /// Runs the command of the process's arguments: serve, import, and so on.
-    pub fn command_line(self) -> ExitCode {
-        crate::cli::main(self)
     }
 
     /// Opens the site of a configuration. An empty database gets a new site with the URL `url`, unless the configuration sets
@@ -310,7 +304,7 @@ impl OpenSite {
     pub fn router(&self) -> Router {
         let limits = svc_http::RequestLimits {
             body: usize::try_from(self.config.limits.body).unwrap_or(usize::MAX),
-            values: self.config.limits.values,
+            values: self.config.json_values,
             ..svc_http::RequestLimits::default()
         };
         let service = self.rest.service(limits, self.login.clone());
@@ -325,6 +319,6 @@ impl OpenSite {
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
         let whole =
             Router::new().fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), whole_request));
-        http_server::middleware_stack(whole, &self.config)
+        svc_listen::middleware_stack(whole, &self.config.limits)
     }
 }

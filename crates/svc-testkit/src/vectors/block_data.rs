@@ -15,6 +15,12 @@ pub(super) struct RecordedSite {
 
 const HOME: &str = "http://example.org";
 
+/// The URL of the recorded site's smiley images.
+pub(super) const SMILIES_URL: &str = "http://example.org/wp-includes/images/smilies/";
+
+/// The recorded site's host.
+pub(super) const OWN_HOST: &str = "example.org";
+
 impl RecordedSite {
     pub(super) fn new() -> Self {
         RecordedSite {
@@ -29,8 +35,8 @@ impl RecordedSite {
                 posts_per_page: 10,
                 theme: "twentytwentyfive".to_owned(),
                 smilies: true,
-                smilies_url: super::content::SMILIES_URL.to_owned(),
-                own_host: super::content::OWN_HOST.to_owned(),
+                smilies_url: SMILIES_URL.to_owned(),
+                own_host: OWN_HOST.to_owned(),
                 ..SiteInfo::default()
             },
         }

@@ -15,13 +15,10 @@ use svc_content::{
     shortcodes, smilies, texturize,
 };
 
-use super::{Outcome, Vector, block_data::RecordedSite};
-
-/// The URL of the recorded site's smiley images.
-pub(super) const SMILIES_URL: &str = "http://example.org/wp-includes/images/smilies/";
-
-/// The recorded site's host.
-pub(super) const OWN_HOST: &str = "example.org";
+use super::{
+    Outcome, Vector,
+    block_data::{OWN_HOST, RecordedSite, SMILIES_URL},
+};
 
 /// Calls the function of this group that the vector names.
 pub(super) fn call(vector: &Vector) -> Option<Outcome> {

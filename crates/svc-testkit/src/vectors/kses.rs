@@ -8,7 +8,7 @@ use svc_content::{
     save,
 };
 
-use super::{Outcome, Vector, content::OWN_HOST};
+use super::{Outcome, Vector, block_data::OWN_HOST};
 
 /// Calls the function of this group that the vector names.
 pub(super) fn call(vector: &Vector) -> Option<Outcome> {

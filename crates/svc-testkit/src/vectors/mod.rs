@@ -1,5 +1,4 @@
-//! Runs test vectors recorded from WordPress: lines of `{fn, args, out
-//! error, …}`.
+//! Runs test vectors recorded from WordPress: lines with a function, its arguments and its result or error.
 //!
 //! Each submodule calls the functions of one crate; [`run_file`] compares the outcomes and counts.
 

@@ -1,0 +1,140 @@
+//! Test harness: a complete site in process, with a copy of the recorded fixture in an SQLite file and all routes mounted.
+
+use std::{path::Path, sync::Arc};
+
+use serde_json::Value;
+use svc_auth::Caller;
+use svc_brand::Brand;
+use svc_controllers::{RestSite, SiteSetup, mount, site_info};
+use svc_model::{PostType, Taxonomy, UserId};
+use svc_routing::{Body, Method, Registry, Request, Server};
+use svc_site::{MetaField, Settings};
+use svc_store::{MetaKind, Store, meta};
+use svc_testkit::fixture;
+use tempfile::TempDir;
+
+/// A site and the server on it.
+pub(crate) struct Harness {
+    /// The site.
+    pub(crate) site: Arc<RestSite>,
+    /// The server with all routes.
+    pub(crate) server: Server,
+    /// The folder of the database; `None` for databases on a server.
+    _folder: Option<TempDir>,
+}
+
+/// A response.
+#[derive(Debug)]
+pub(crate) struct TestResponse {
+    /// The status.
+    pub(crate) status: u16,
+    /// The headers, with names as sent.
+    pub(crate) headers: Vec<(String, String)>,
+    /// The JSON body; null if there is none.
+    pub(crate) body: Value,
+}
+
+impl TestResponse {
+    /// The error code; empty if the body is not an error.
+    pub(crate) fn code(&self) -> &str {
+        self.body["code"].as_str().unwrap_or_default()
+    }
+
+    /// A header, by name.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str())
+    }
+}
+
+impl Harness {
+    /// A new copy of the fixture, with a custom post type and a custom taxonomy.
+    pub(crate) fn new() -> Self {
+        Self::with(|_| ())
+    }
+
+    /// [`Self::new`], with changes to the site's setup.
+    pub(crate) fn with(change: impl FnOnce(&mut SiteSetup)) -> Self {
+        let (mut config, folder) = fixture::sqlite().unwrap();
+        // A single reader, so that a request that needs two connections fails.
+        config.readers = 1;
+        Harness { _folder: Some(folder), ..Self::on(Store::open(&config).unwrap(), change) }
+    }
+
+    /// A server on a database that already has the fixture. Several servers may share a database.
+    pub(crate) fn on(store: Store, change: impl FnOnce(&mut SiteSetup)) -> Self {
+        let mut site = SiteSetup::new(store, Brand::default(), Path::new("no-such-folder"));
+        let book = PostType::new("book").labelled("Books", "Book").public().rest("books");
+        site.types.register(book.supporting(&["title", "editor", "author", "custom-fields", "revisions", "thumbnail"]));
+        site.taxonomies.register(Taxonomy::new("genre", &["book"]).hierarchical().rest("genres"));
+        site.meta.register("term", "category", MetaField::new("fx_rank", "integer"));
+        site.meta.register("term", "", MetaField::new("fx_any_term", "boolean"));
+        site.meta.register("post", "post", MetaField::new("fx_string", "string"));
+        site.meta.register("post", "post", MetaField::new("fx_integer", "integer"));
+        site.meta.register("post", "post", MetaField::new("fx_strings", "string").list());
+        change(&mut site);
+        let site = site.finish();
+        let mut registry = Registry::for_site(site_info(&site).unwrap());
+        mount(&mut registry, &site, true);
+        let server = registry.build();
+        assert!(server.notices().is_empty(), "{:?}", server.notices());
+        Harness { site, server, _folder: None }
+    }
+
+    /// The caller for a user id of the fixture; `None` for 0.
+    fn caller(&self, user: i64) -> Option<Caller> {
+        if user == 0 {
+            return None;
+        }
+        self.site
+            .read(|db| {
+                let settings: Arc<Settings> = self.site.settings_in(db)?;
+                let stored = meta::get(db, MetaKind::User, user, &format!("{}capabilities", db.prefix()))?;
+                let capabilities = stored.unwrap_or_default().json();
+                Ok(Some(Caller::new(UserId(user), settings.roles(db.prefix()).caps_of(&capabilities))))
+            })
+            .unwrap()
+    }
+
+    /// Sends a request as this user.
+    pub(crate) async fn send(&self, user: i64, req: Request) -> TestResponse {
+        let req = match self.caller(user) {
+            Some(caller) => req.with_caller(caller),
+            None => req,
+        };
+        let served = self.server.serve(req).await;
+        TestResponse {
+            status: served.status.as_u16(),
+            headers: served.headers.iter().map(|(n, v)| (n.to_owned(), v.to_owned())).collect(),
+            body: match served.body {
+                Body::Json(value) => value,
+                _ => Value::Null,
+            },
+        }
+    }
+
+    /// `GET` of a route with a query string.
+    pub(crate) async fn get(&self, user: i64, route: &str, query: &str) -> TestResponse {
+        self.send(user, Request::get(route).with_query_string(query)).await
+    }
+
+    /// A request with a JSON body.
+    pub(crate) async fn json(&self, user: i64, method: Method, route: &str, body: Value) -> TestResponse {
+        self.send(user, Request::new(method, route).with_json(&body)).await
+    }
+
+    /// Number of SQL statements that the store has executed.
+    pub(crate) fn statements(&self) -> u64 {
+        self.site.read(|db| Ok(db.statement_count())).unwrap()
+    }
+}
+
+/// An anonymous caller. The other constants are user ids of the fixture.
+pub(crate) const NOBODY: i64 = 0;
+/// An administrator.
+pub(crate) const ADMIN: i64 = 1;
+/// An author.
+pub(crate) const AUTHOR: i64 = 3;
+/// An editor.
+pub(crate) const EDITOR: i64 = 2;
+/// A contributor.
+pub(crate) const CONTRIBUTOR: i64 = 5;

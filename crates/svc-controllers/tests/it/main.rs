@@ -1,0 +1,23 @@
+//! Tests of the route families, in process, on the recorded fixture. A single binary, so that the stack is linked once.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
+mod application_passwords;
+mod block_hooks;
+mod comments;
+mod database;
+mod edges;
+mod harness;
+mod media;
+mod plain_permalinks;
+mod posts;
+mod query_counts;
+mod recorded_edges;
+mod registered;
+mod revisions;
+mod search;
+mod terms;
+mod theme_parts;
+mod themes;
+mod users;
+mod widgets;

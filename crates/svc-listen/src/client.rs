@@ -1,0 +1,16 @@
+//! The client of a request: its IP address, and whether it uses TLS.
+
+use std::net::IpAddr;
+
+/// Request header with the client's IP address: [`Client::address`] for handlers that see only headers. The middleware sets it,
+/// and removes values that clients send themselves.
+pub const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// The client of a request. The middleware adds it to the extensions of every request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// IP address of the client: the socket's, or the one that a trusted proxy forwards.
+    pub address: IpAddr,
+    /// Whether the client reached the site over TLS, according to a trusted proxy.
+    pub tls: bool,
+}

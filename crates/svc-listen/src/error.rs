@@ -1,0 +1,21 @@
+//! Errors of starting to listen.
+
+/// A failure to listen.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The address is in use, not permitted, or cannot be resolved.
+    #[error("cannot listen on {address}: {cause}")]
+    Bind {
+        /// The socket address or host name.
+        address: String,
+        /// The error of the operating system.
+        cause: std::io::Error,
+    },
+    /// The listener's address cannot be read.
+    #[error("cannot read the listening address: {0}")]
+    Address(std::io::Error),
+}
+
+/// Result of starting to listen.
+pub type Result<T> = std::result::Result<T, Error>;

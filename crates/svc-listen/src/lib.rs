@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+mod activity;
+mod client;
+mod connections;
+mod descriptors;
+mod error;
+mod forwarding;
+mod in_flight;
+mod limits;
+mod log;
+mod middleware;
+mod network;
+mod serve;
+
+pub use client::{Client, FORWARDED_FOR};
+pub use descriptors::raise_limit;
+pub use error::{Error, Result};
+pub use in_flight::InFlight;
+pub use limits::Limits;
+pub use log::panic_message;
+pub use middleware::middleware_stack;
+pub use network::{Network, network_of};
+pub use serve::{Running, bind, serve, shutdown_signal};

@@ -1,0 +1,273 @@
+//! The accept loop, with graceful shutdown.
+
+use std::{convert::Infallible, future::Future, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{Router, extract::ConnectInfo};
+use http_body::Body as _;
+use hyper::body::Incoming;
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::conn::auto::{Builder, UpgradeableConnection},
+};
+use tokio::{
+    net::{TcpListener, TcpSocket, TcpStream},
+    sync::{oneshot, watch},
+    task::JoinHandle,
+};
+use tower::ServiceExt;
+
+use crate::{
+    activity::{Activity, Close, RequestBody, ResponseBody, Socket},
+    connections::{Admission, Connections, Slot},
+    error::{Error, Result},
+    limits::Limits,
+    log::Seldom,
+};
+
+/// Maximum size of a request head in bytes.
+const HEAD_LIMIT: usize = 64 << 10;
+
+/// Length of the system's queue of connections. If a burst overflows it, clients retry after a second.
+const BACKLOG: u32 = 4_096;
+
+/// Maximum number of unsent bytes that the system buffers per connection. Otherwise it would buffer megabytes for a client that does
+/// not read, and many such clients would keep the server busy with copying.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const UNSENT: u32 = 32 << 10;
+
+/// Pause of the loop if the system has no more sockets.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Maximum duration of a graceful close.
+const CLOSE_TIME: Duration = Duration::from_millis(500);
+
+/// Interval of log lines about failed accepts.
+const REPORT_EVERY: Duration = Duration::from_secs(10);
+
+/// Binds a socket address or host name.
+///
+/// # Errors
+/// If the address is in use, not permitted, or cannot be resolved.
+pub async fn bind(listen: &str) -> Result<TcpListener> {
+    let failed = |cause| Error::Bind { address: listen.to_owned(), cause };
+    let mut last = std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
+    for address in tokio::net::lookup_host(listen).await.map_err(failed)? {
+        match bind_to(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = error,
+        }
+    }
+    Err(failed(last))
+}
+
+/// Sets socket options. Errors are ignored, since a connection works without them.
+fn set_options(stream: &TcpStream) {
+    // Small responses must not wait for a full packet.
+    drop(stream.set_nodelay(true));
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    drop(socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT));
+}
+
+fn bind_to(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Allows a restart while connections of the previous process are closing. The option has another meaning on other systems.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// A server that runs in the background until it is stopped or dropped.
+#[derive(Debug)]
+pub struct Running {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    /// Starts to serve this router.
+    ///
+    /// # Errors
+    /// If the listener's address cannot be read.
+    pub fn start(listener: TcpListener, router: Router, limits: Limits) -> Result<Self> {
+        let address = listener.local_addr().map_err(Error::Address)?;
+        let (stop, stopped) = oneshot::channel();
+        // Dropping the sender stops the server, too.
+        let task = tokio::spawn(serve(listener, router, limits, async move { drop(stopped.await) }));
+        Ok(Running { address, stop: Some(stop), task })
+    }
+
+    /// The listening address.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Stops the server. Waits for requests in progress, within the limits.
+    pub async fn stop(mut self) {
+        drop(self.stop.take());
+        if let Err(error) = self.task.await {
+            tracing::error!("the accept loop ended early: {error}");
+        }
+    }
+}
+
+/// Accepts and serves connections until `stop` is ready, then lets requests in progress finish for at most
+/// `limits.shutdown`.
+pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: impl Future<Output = ()>) {
+    let mut builder = Builder::new(TokioExecutor::new());
+    // The sweep below closes slow and idle connections, including those without a request.
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(HEAD_LIMIT);
+    builder.http2().timer(TokioTimer::new()).max_header_list_size(HEAD_LIMIT as u32).keep_alive_interval(limits.header);
+    let grace = limits.shutdown;
+    let connections = Connections::new(limits);
+    let (stopping, stopped) = watch::channel(());
+    let mut sweep = std::pin::pin!(connections.sweep());
+    let mut stop = std::pin::pin!(stop);
+    let refused = Seldom::every(REPORT_EVERY);
+    {
+        let mut next = std::pin::pin!(accept(&listener, &connections, &refused));
+        loop {
+            let (stream, peer, slot) = tokio::select! {
+                () = &mut stop => break,
+                () = &mut sweep => break,
+                accepted = &mut next => accepted,
+            };
+            next.set(accept(&listener, &connections, &refused));
+            set_options(&stream);
+            let activity = Arc::clone(&slot.activity);
+            let service = service(router.clone(), peer, Arc::clone(&activity));
+            let io = TokioIo::new(Socket::new(stream, activity));
+            let connection = builder.serve_connection_with_upgrades(io, service).into_owned();
+            tokio::spawn(serve_connection(connection, slot, peer, stopped.clone()));
+        }
+    }
+    drop((listener, stopped));
+    let n_busy = connections.n_busy();
+    // Fails only if there are no connections.
+    let _sent = stopping.send(());
+    let finished = async {
+        tokio::select! {
+            () = stopping.closed() => {}
+            () = &mut sweep => {}
+        }
+    };
+    if tokio::time::timeout(grace, finished).await.is_err() {
+        tracing::warn!("stopped with requests in progress after {grace:?} ({n_busy} connections)");
+        connections.close_all();
+        // Wait until the connections have ended.
+        drop(tokio::time::timeout(CLOSE_TIME, stopping.closed()).await);
+    }
+}
+
+/// Adds the peer's address to the requests of a connection, and counts them as in progress until the response is written.
+fn service(
+    router: Router,
+    peer: SocketAddr,
+    activity: Arc<Activity>,
+) -> impl hyper::service::Service<
+    http::Request<Incoming>,
+    Response = http::Response<ResponseBody>,
+    Error = Infallible,
+    Future: Send + 'static,
+> + Send {
+    hyper::service::service_fn(move |request: http::Request<Incoming>| {
+        let in_progress = activity.begin_request(request.version());
+        let (router, activity) = (router.clone(), Arc::clone(&activity));
+        async move {
+            let mut request = request.map(|body| match body.is_end_stream() {
+                true => axum::body::Body::empty(),
+                false => axum::body::Body::new(RequestBody::new(body, activity)),
+            });
+            request.extensions_mut().insert(ConnectInfo(peer));
+            let response = router.oneshot(request).await?;
+            Ok(response.map(|body| ResponseBody::new(body, in_progress)))
+        }
+    })
+}
+
+/// Serves a connection until the client, the server or the limits end it.
+async fn serve_connection<S>(
+    connection: UpgradeableConnection<'static, TokioIo<Socket>, S, TokioExecutor>,
+    slot: Slot,
+    peer: SocketAddr,
+    mut stopped: watch::Receiver<()>,
+) where
+    S: hyper::service::Service<http::Request<Incoming>, Response = http::Response<ResponseBody>, Error = Infallible>,
+    S::Future: Send + 'static,
+{
+    let activity = Arc::clone(&slot.activity);
+    let mut connection = std::pin::pin!(connection);
+    let mut is_stopping = false;
+    loop {
+        tokio::select! {
+            result = connection.as_mut() => {
+                if let Err(error) = result {
+                    tracing::debug!("connection with {peer}: {error}");
+                }
+                return;
+            }
+            how = activity.close_requested() => {
+                if how == Close::Gracefully {
+                    connection.as_mut().graceful_shutdown();
+                    drop(tokio::time::timeout(CLOSE_TIME, connection).await);
+                }
+                return;
+            }
+            _ = stopped.changed(), if !is_stopping => {
+                is_stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+        }
+    }
+}
+
+/// Accepts the next connection within the limits.
+async fn accept(
+    listener: &TcpListener,
+    connections: &Arc<Connections>,
+    refused: &Seldom,
+) -> (TcpStream, SocketAddr, Slot) {
+    loop {
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Out of descriptors, or the client has already disconnected.
+                if let Some(n) = refused.report() {
+                    tracing::warn!("cannot accept a connection ({n} times): {error}");
+                }
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        loop {
+            match connections.admit(peer.ip()) {
+                Admission::Admitted(slot) => return (stream, peer, slot),
+                Admission::NetworkFull => break,
+                // Further connections wait in the system's queue.
+                Admission::Full => connections.changed().await,
+            }
+        }
+    }
+}
+
+/// Resolves on SIGINT or SIGTERM.
+pub async fn shutdown_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
+            tracing::error!("cannot listen for signals: the process must be killed");
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,6 @@
+//! Tests of the public API over real sockets.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
+mod connections;
+mod middleware;

@@ -1,0 +1,84 @@
+//! The middleware around all responses.
+
+use std::time::Duration;
+
+use axum::{
+    Router,
+    body::Body,
+    extract::Request,
+    routing::{any, get},
+};
+use http_body_util::BodyExt;
+use svc_listen::{Limits, middleware_stack};
+use tower::ServiceExt;
+
+fn app(limits: &Limits) -> Router {
+    let router = Router::new()
+        .route("/large", get(|| async { "x".repeat(5000) }))
+        .route("/small", get(|| async { "x" }))
+        .route(
+            "/panic",
+            get(|| async {
+                if true {
+                    panic!("boom")
+                }
+            }),
+        )
+        .route("/slow", get(std::future::pending::<()>))
+        .route("/body", any(|body: axum::body::Bytes| async move { body.len().to_string() }));
+    middleware_stack(router, limits)
+}
+
+async fn send(app: Router, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> (http::response::Parts, Vec<u8>) {
+    let mut request = Request::builder().uri(path);
+    for (k, v) in headers {
+        request = request.header(*k, *v);
+    }
+    let (parts, body) = app.oneshot(request.body(Body::from(body)).unwrap()).await.unwrap().into_parts();
+    (parts, body.collect().await.unwrap().to_bytes().to_vec())
+}
+
+#[tokio::test]
+async fn compresses_large_responses_on_request() {
+    #[rustfmt::skip]
+    let rows = [
+        ("/large", "gzip", Some("gzip")), ("/large", "br;q=1.0, gzip;q=0.5", Some("br")), ("/large", "identity", None),
+        ("/large", "identity;q=0", None), ("/small", "gzip", None),
+    ];
+    for (path, accept, encoding) in rows {
+        let (parts, _) = send(app(&Limits::default()), path, &[("accept-encoding", accept)], vec![]).await;
+        let got = |name: &str| parts.headers.get(name).map(|v| v.to_str().unwrap().to_owned());
+        assert_eq!(parts.status, 200);
+        assert_eq!(got("content-encoding").as_deref(), encoding, "{path} {accept}");
+        assert_eq!(got("vary").is_some(), encoding.is_some(), "{path} {accept}");
+    }
+}
+
+#[tokio::test]
+async fn panics_become_500_without_details() {
+    let (parts, body) = send(app(&Limits::default()), "/panic", &[], vec![]).await;
+    assert_eq!(parts.status, 500);
+    assert!(!String::from_utf8(body).unwrap().contains("boom"));
+}
+
+#[tokio::test]
+async fn rejects_bodies_above_the_limit() {
+    let small = Limits { body: 1024, ..Limits::default() };
+    assert_eq!(send(app(&small), "/body", &[], vec![0; 1024]).await.1, b"1024");
+    assert_eq!(send(app(&small), "/body", &[], vec![0; 1025]).await.0.status, 413);
+    assert_eq!(send(app(&small), "/body", &[("content-length", "2000")], vec![0; 10]).await.0.status, 413);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_time_out() {
+    let limits = Limits { request: Duration::from_secs(2), ..Limits::default() };
+    let (parts, _) = send(app(&limits), "/slow", &[], vec![]).await;
+    assert_eq!((parts.status.as_u16(), parts.headers["retry-after"].to_str().unwrap()), (503, "5"));
+}
+
+#[tokio::test]
+async fn each_response_has_an_id() {
+    let (parts, _) = send(app(&Limits::default()), "/small", &[("x-request-id", "mine")], vec![]).await;
+    let id = parts.headers["x-request-id"].to_str().unwrap();
+    assert!(id.len() == 32 && id != "mine");
+}

@@ -1,0 +1,4 @@
+//! Tests of the public API.
+
+mod arbitrary;
+mod rules;

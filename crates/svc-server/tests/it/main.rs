@@ -1,0 +1,8 @@
+//! Tests of the library's configuration and of the program.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails fails its test")]
+
+mod config;
+mod process;
+mod program;
+mod start;
