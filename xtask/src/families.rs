@@ -12,6 +12,9 @@ use crate::rust_source::{Kind, pieces};
 /// The folder of the families.
 const FAMILIES: &str = "crates/svc-controllers/src";
 
+/// Folders below the families: parts that every family may import.
+const SHARED: &[&str] = &["registries"];
+
 /// Families that are built on others: their items are posts or terms with further fields, or they share their routes.
 #[rustfmt::skip]
 const BUILT_ON: &[(&str, &[&str])] = &[
@@ -38,7 +41,15 @@ pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
             sources.insert(entry.file_name().to_string_lossy().into_owned(), texts);
         }
     }
-    Ok(compare(&sources, BUILT_ON))
+    let is_shared = |name: &String| SHARED.contains(&name.as_str());
+    let shared: BTreeMap<_, _> = sources.extract_if(.., |name, _| is_shared(name)).collect();
+    let mut faults = compare(&sources, BUILT_ON);
+    for (name, texts) in &shared {
+        let imports: BTreeSet<String> = texts.iter().flat_map(|text| roots(text)).collect();
+        let families = imports.iter().filter(|import| sources.contains_key(*import));
+        faults.extend(families.map(|family| format!("{FAMILIES}/{name}: may not import the family {family}")));
+    }
+    Ok(faults)
 }
 
 fn read_all(folder: &Path, texts: &mut Vec<String>) -> Result<()> {

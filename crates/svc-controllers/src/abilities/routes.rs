@@ -294,8 +294,8 @@ impl AbilityRoutes {
         } else {
             req.params().query.get("input")
         };
-        let input = ability.accept(input.cloned().unwrap_or_default())?;
-        let call = AbilityCall { site: Arc::clone(&self.site), caller: caller(&req), input, request: req };
+        let input = ability.parse_input(input.cloned().unwrap_or_default())?;
+        let call = AbilityCall { site: Arc::clone(&self.site.renderer), caller: caller(&req), input, request: req };
         if !(ability.permission)(&call) {
             return Err(cannot_execute(&call.request));
         }

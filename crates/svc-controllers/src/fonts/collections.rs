@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use svc_resource::{Fields, Paging, total_headers};
 use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get};
 use svc_schema::{
@@ -15,67 +15,13 @@ use svc_schema::{
 use svc_site::{Access, Settings};
 
 use super::errors;
-use crate::{RestSite, args::context_arg, caller, contexts::VIEW_EDIT_EMBED, respond};
+use crate::{
+    RestSite, args::context_arg, caller, contexts::VIEW_EDIT_EMBED, registries::font_collections::FontCollection,
+    respond,
+};
 
 /// The object type that additional fields name.
 const OBJECT: &str = "font-collection";
-
-/// A collection of fonts that editors can install from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FontCollection {
-    slug: String,
-    /// Name, description, categories and families; `None` for an external collection.
-    contents: Option<Contents>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Contents {
-    name: String,
-    description: String,
-    categories: Value,
-    font_families: Value,
-}
-
-impl FontCollection {
-    /// A collection of these families, each `{"font_family_settings": …, "categories": [slug, …]}`.
-    pub fn new(slug: &str, name: &str, font_families: Value) -> Self {
-        let contents =
-            Contents { name: name.to_owned(), description: String::new(), categories: json!([]), font_families };
-        FontCollection { slug: slug.to_owned(), contents: Some(contents) }
-    }
-
-    /// An external collection, of which only the slug is known. Fetching its fields fails.
-    pub fn external(slug: &str) -> Self {
-        FontCollection { slug: slug.to_owned(), contents: None }
-    }
-
-    /// Sets the description.
-    #[must_use]
-    pub fn describe(mut self, description: &str) -> Self {
-        if let Some(contents) = &mut self.contents {
-            description.clone_into(&mut contents.description);
-        }
-        self
-    }
-
-    /// Sets the categories, each `{"name": …, "slug": …}`.
-    #[must_use]
-    pub fn categories(mut self, categories: Value) -> Self {
-        if let Some(contents) = &mut self.contents {
-            contents.categories = categories;
-        }
-        self
-    }
-
-    /// The collection's slug.
-    pub fn slug(&self) -> &str {
-        &self.slug
-    }
-
-    fn contents_field(&self, read: fn(&Contents) -> Value) -> Value {
-        self.contents.as_ref().map_or(Value::Null, read)
-    }
-}
 
 /// The collections that every site has.
 pub(crate) fn core() -> Vec<FontCollection> {

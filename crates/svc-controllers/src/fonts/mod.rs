@@ -27,11 +27,8 @@ use crate::{
 };
 
 pub(crate) use self::collections::core as core_collections;
-pub use self::{
-    collections::{FontCollection, FontCollections},
-    faces::FontFaces,
-    families::FontFamilies,
-};
+pub use self::{collections::FontCollections, faces::FontFaces, families::FontFamilies};
+pub use crate::registries::font_collections::FontCollection;
 
 /// The `theme.json` version of the settings.
 const THEME_JSON_VERSION: i64 = 3;

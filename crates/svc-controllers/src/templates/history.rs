@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_auth::caps::PostCap;
 use svc_model::{Post, PostId, PostType};
-use svc_resource::{Fields, Params, View, total_headers};
+use svc_resource::{Fields, Params, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on,
 };
@@ -29,7 +29,7 @@ use super::{cannot_manage, clean_id, fields, id_pattern};
 use crate::{
     RestSite,
     args::context_arg,
-    caller, errors, respond,
+    caller, collection, errors, respond,
     revisions::{RevisionList, find, params},
 };
 
@@ -155,15 +155,8 @@ impl TemplateHistory {
             self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head()))?;
         let prepared = self.show(&req, &parent, rows, &respond::view(&req), REVISIONS).await?;
         let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
-        let mut response = Response::new(Value::Array(data));
-        for (name, value) in total_headers(paging.total, paging.pages()) {
-            response = response.header(&self.site.brand.header(name), value);
-        }
         let route = format!("{}/{}/revisions", self.site.route_of_type(&self.post_type), parent.template.id());
-        for (relation, href) in paging.links(&parent.settings.urls.rest(&route), &req.params().query) {
-            response = response.link_header(relation, &href, &[]);
-        }
-        Ok(response)
+        Ok(collection::respond(&self.site, data, &paging, &parent.settings.urls.rest(&route), &req))
     }
 
     async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{User, UserId};
-use svc_resource::{Paging, Params, Plan, View, total_headers};
+use svc_resource::{Paging, Params, Plan, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
 };
@@ -34,7 +34,7 @@ use self::{
 use crate::{
     RestSite,
     args::context_arg,
-    caller,
+    caller, collection,
     errors::{forbidden_context, trash_not_supported},
     request::only_reads,
     respond,
@@ -217,15 +217,8 @@ impl Users {
         }
         // Unlike in lists of posts, a page beyond the last one is empty and no error.
         let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
-        let mut response = Response::new(Value::Array(items));
-        for (name, value) in total_headers(paging.total, paging.pages()) {
-            response = response.header(&self.site.brand.header(name), value);
-        }
-        let collection = settings.urls.rest(&route(&self.site));
-        for (relation, href) in paging.links(&collection, &req.params().query) {
-            response = response.link_header(relation, &href, &[]);
-        }
-        Ok(response)
+        let url = settings.urls.rest(&route(&self.site));
+        Ok(collection::respond(&self.site, items, &paging, &url, &req))
     }
 
     // Fetch

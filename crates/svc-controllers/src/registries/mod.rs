@@ -1,0 +1,5 @@
+//! What code registers before the site is served: plain types, without routes.
+
+pub(crate) mod abilities;
+pub(crate) mod font_collections;
+pub(crate) mod settings;
