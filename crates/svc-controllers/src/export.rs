@@ -6,12 +6,11 @@ use svc_packages::{archive::Limits, pack::pack};
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::Error;
 use svc_site::{
-    Access,
     blocking::blocking,
     templates::load::{Kind, TemplateLookup, without_theme},
 };
 
-use crate::{RestSite, caller, global_styles};
+use crate::{RestSite, global_styles, request::can};
 
 /// Prefixes of file names that are excluded, as in WordPress.
 const EXCLUDED: [&str; 7] = [".DS_Store", ".bzr", ".git", ".hg", ".svn", "node_modules", "vendor"];
@@ -41,9 +40,7 @@ impl ThemeExport {
 
     /// Requires `edit_theme_options`.
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let may = Access::new(&self.site, &settings).can(&caller(&req), "edit_theme_options");
-        if may { Ok(()) } else { Err(cannot_export(&req)) }
+        if can(&self.site, &req, "edit_theme_options")? { Ok(()) } else { Err(cannot_export(&req)) }
     }
 
     async fn fetch(self: Arc<Self>, _: Request) -> Result<Response> {

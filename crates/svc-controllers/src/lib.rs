@@ -36,6 +36,7 @@ pub mod patterns;
 pub mod plugins;
 pub mod posts;
 mod registries;
+pub mod registry_family;
 mod request;
 mod respond;
 pub mod rest_site;

@@ -5,4 +5,4 @@ mod routes;
 
 pub use crate::registries::abilities::{Abilities, Ability, AbilityCall, AbilityCategory};
 
-pub use self::routes::AbilityRoutes;
+pub use self::routes::{AbilityCategoryFamily, AbilityFamily};

@@ -194,9 +194,7 @@ impl GlobalStyles {
     // The theme's styles and their variations
 
     async fn can_read_theme(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let access = Access::new(&self.site, &settings);
-        if theme_access::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_read(&req)) }
+        if theme_access::is_writer(&self.site, &req)? { Ok(()) } else { Err(cannot_read(&req)) }
     }
 
     /// The active theme. The styles of other themes are not found. If its folder is missing, it has only defaults.

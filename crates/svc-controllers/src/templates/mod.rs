@@ -165,9 +165,7 @@ impl Templates {
     // List
 
     async fn can_read(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let access = Access::new(&self.site, &settings);
-        if theme_access::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_manage(&req)) }
+        if theme_access::is_writer(&self.site, &req)? { Ok(()) } else { Err(cannot_manage(&req)) }
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
