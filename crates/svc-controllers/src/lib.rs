@@ -1,10 +1,13 @@
 #![doc = include_str!("../README.md")]
 
-/// Authorization errors: 401 for an anonymous caller, 403 for one who is authenticated (specification,
-/// "Authorization failure status"). One function per row: name, code, message.
-macro_rules! authorization_errors {
-    ($($(#[$meta:meta])* $name:ident = $code:literal $message:literal;)*) => {
-        $($(#[$meta])* pub(crate) fn $name(req: &Request) -> Error {
+/// The errors of a family: those of `svc_site`, and its authorization errors, which are 401 for an anonymous caller and
+/// 403 for one who is authenticated (specification, "Authorization failure status"). One function per row: name, code,
+/// message.
+macro_rules! family_errors {
+    (use $($site:ident)::+; $($(#[$meta:meta])* $name:ident = $code:literal $message:literal;)*) => {
+        pub(crate) use $($site)::+::*;
+
+        $($(#[$meta])* pub(crate) fn $name(req: &svc_routing::Request) -> svc_schema::Error {
             svc_routing::forbidden(req, $code, $message)
         })*
     };

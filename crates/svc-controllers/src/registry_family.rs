@@ -1,7 +1,7 @@
 //! Read-only families: the entries of a registry, listed and fetched by their name.
 //!
-//! A family implements [`RegistryEntries`]. [`RegistryFamily`] is its controller: it runs the checks, prepares the fields,
-//! and adds additional fields and links.
+//! A family implements [`RegistryEntries`]. [`RegistryFamily`] is its controller: it runs the checks, prepares the
+//! fields, and adds additional fields and links.
 
 use std::{future::Future, sync::Arc};
 
@@ -125,22 +125,22 @@ impl<S: RegistryEntries> RegistryFamily<S> {
     }
 
     /// The field table, with the schemas of additional fields.
-    pub(crate) fn fields(&self) -> &Fields<S::Entry, ()> {
+    pub fn fields(&self) -> &Fields<S::Entry, ()> {
         &self.fields
     }
 
     /// The route of the list.
-    pub(crate) fn list_route(&self, path: impl Into<String>, args: Args) -> Route<Self> {
+    pub fn list_route(&self, path: impl Into<String>, args: Args) -> Route<Self> {
         self.route(path, self.list_endpoint(args))
     }
 
     /// The endpoint of the list.
-    pub(crate) fn list_endpoint(&self, args: Args) -> Endpoint<Self> {
+    pub fn list_endpoint(&self, args: Args) -> Endpoint<Self> {
         self.endpoint(get(Self::list, Self::can_list), args)
     }
 
     /// A route with the item schema and this endpoint.
-    pub(crate) fn route(&self, path: impl Into<String>, endpoint: Endpoint<Self>) -> Route<Self> {
+    pub fn route(&self, path: impl Into<String>, endpoint: Endpoint<Self>) -> Route<Self> {
         Route::new(path).schema(self.schema.clone()).endpoint(endpoint)
     }
 
@@ -193,7 +193,7 @@ impl<S: RegistryEntries> RegistryFamily<S> {
     }
 
     /// The route of one entry.
-    pub(crate) fn fetch_route(&self, path: impl Into<String>, args: Args) -> Route<Self> {
+    pub fn fetch_route(&self, path: impl Into<String>, args: Args) -> Route<Self> {
         self.route(path, self.endpoint(get(Self::fetch, Self::can_fetch), args))
     }
 

@@ -171,7 +171,7 @@ impl SiteSettings {
         let mut changes: Vec<(String, Option<StoredText>)> = Vec::new();
         let mut set_to_false: Vec<String> = Vec::new();
         for setting in &self.site.registered_settings {
-            let Some(value) = crate::respond::given(&req, &setting.name) else { continue };
+            let Some(value) = crate::respond::param_or_null(&req, &setting.name) else { continue };
             if value.is_null() {
                 changes.push((setting.option.clone(), None));
             } else if let Some(value) = (setting.clean)(value) {

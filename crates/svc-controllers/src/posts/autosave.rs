@@ -31,7 +31,9 @@ impl Posts {
         let Authorized { post, settings } = authorized;
         let caller = caller(req);
         let draft = match self.post_type.rest_controller {
-            RestController::MenuItems => PostDraft { meta: respond::given(req, "meta"), ..PostDraft::default() },
+            RestController::MenuItems => {
+                PostDraft { meta: respond::param_or_null(req, "meta"), ..PostDraft::default() }
+            }
             _ => self.draft(req)?,
         };
         let now = self.site.now();

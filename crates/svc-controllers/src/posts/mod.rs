@@ -39,7 +39,7 @@ use svc_store::{
 use self::{fields::PostFields, load::PostLoader, params::PostList};
 use crate::{RestSite, args::context_arg, caller, collection, errors, request::only_reads, respond};
 
-pub(crate) use load::LoadedPost;
+pub(crate) use item::LoadedPost;
 pub(crate) use rights::PostRights;
 
 /// Default length of generated excerpts, in words.

@@ -29,7 +29,9 @@ use super::{cannot_manage, clean_id, fields, id_pattern};
 use crate::{
     RestSite,
     args::context_arg,
-    caller, collection, errors, respond,
+    caller, collection, errors,
+    request::can,
+    respond,
     revisions::{RevisionList, find, params},
 };
 
@@ -209,15 +211,13 @@ impl TemplateHistory {
     }
 
     async fn can_create_autosave(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let access = Access::new(&self.site, &settings);
-        if access.can(&caller(&req), "edit_theme_options") { Ok(()) } else { Err(cannot_manage(&req)) }
+        if can(&self.site, &req, "edit_theme_options")? { Ok(()) } else { Err(cannot_manage(&req)) }
     }
 
     async fn create_autosave(self: Arc<Self>, req: Request) -> Result<Response> {
         let parent = self.saved(&req.require::<String>("id")?)?;
         let mut draft = TemplateDraft::default();
-        self.fields.apply(&mut draft, |name| respond::given(&req, name))?;
+        self.fields.apply(&mut draft, |name| respond::param_or_null(&req, name))?;
         let typed =
             AutosaveDraft { title: draft.title, content: draft.content, excerpt: draft.description, meta: None };
         let (caller, now) = (caller(&req), self.site.now());

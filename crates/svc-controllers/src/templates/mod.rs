@@ -27,7 +27,7 @@ use svc_site::{
 use svc_store::posts;
 
 use self::fields::TemplateList;
-use crate::{LINK_RELATION, RestSite, args::context_arg, caller, respond, theme_access};
+use crate::{LINK_RELATION, RestSite, args::context_arg, caller, request::can, respond, theme_access};
 
 pub use history::TemplateHistory;
 pub use svc_site::templates::load::Kind;
@@ -222,9 +222,7 @@ impl Templates {
     // Create
 
     async fn can_write(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let access = Access::new(&self.site, &settings);
-        if access.can(&caller(&req), "edit_theme_options") { Ok(()) } else { Err(cannot_manage(&req)) }
+        if can(&self.site, &req, "edit_theme_options")? { Ok(()) } else { Err(cannot_manage(&req)) }
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {

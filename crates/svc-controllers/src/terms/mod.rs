@@ -36,6 +36,7 @@ use crate::{
     caller, collection,
     errors::{forbidden_context, trash_not_supported},
     links::create_term_cap,
+    request::can,
     respond,
 };
 
@@ -124,8 +125,7 @@ impl Terms {
 
     /// Whether the caller has one of the taxonomy's capabilities.
     fn can(&self, req: &Request, cap: &str) -> Result<bool> {
-        let settings = self.site.settings()?;
-        Ok(Access::new(&self.site, &settings).can(&caller(req), cap))
+        can(&self.site, req, cap)
     }
 
     /// Adds additional fields to a prepared term.

@@ -22,7 +22,7 @@ use svc_schema::{
     Arg, Args, Error, MethodKind, Sanitizer, Validator,
     build::{boolean, integer},
 };
-use svc_site::{Access, Settings, avatars, users::draft::UserDraft};
+use svc_site::{Settings, avatars, users::draft::UserDraft};
 use svc_store::{request_cache, users};
 
 use self::{
@@ -36,7 +36,7 @@ use crate::{
     args::context_arg,
     caller, collection,
     errors::{forbidden_context, trash_not_supported},
-    request::only_reads,
+    request::{can, only_reads},
     respond,
 };
 
@@ -260,12 +260,7 @@ impl Users {
         if only_reads(&req) {
             return Err(errors::cannot_create(&req));
         }
-        let settings = self.site.settings()?;
-        if Access::new(&self.site, &settings).can(&caller(&req), "create_users") {
-            Ok(())
-        } else {
-            Err(errors::cannot_create(&req))
-        }
+        if can(&self.site, &req, "create_users")? { Ok(()) } else { Err(errors::cannot_create(&req)) }
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
