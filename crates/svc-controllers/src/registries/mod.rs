@@ -1,4 +1,4 @@
-//! What code registers before the site is served: plain types, without routes.
+//! Plain types that code registers before the site is served, without routes.
 
 pub(crate) mod abilities;
 pub(crate) mod font_collections;
