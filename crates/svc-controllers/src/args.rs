@@ -3,8 +3,8 @@
 use serde_json::Value;
 use svc_routing::Result;
 use svc_schema::{
-    Arg,
-    build::{SchemaBuilder, string},
+    Arg, Args,
+    build::{SchemaBuilder, integer, string},
 };
 
 /// The values of `context`.
@@ -21,6 +21,18 @@ pub(crate) fn context_param() -> SchemaBuilder {
 /// [`context_param`] as an argument of an endpoint: WordPress validates it before any argument is sanitized.
 pub(crate) fn context_arg() -> Arg {
     Arg::by_schema(context_param())
+}
+
+/// The arguments of an endpoint that has only [`context_arg`].
+pub(crate) fn context_args() -> Args {
+    Args::from([("context", context_arg())])
+}
+
+/// [`context_args`], and the page of a list.
+pub(crate) fn page_args() -> Args {
+    let page = integer().describe("Page number of the list.").default(1).minimum(1);
+    let per_page = integer().describe("Maximum number of items per page.").default(10).range(1..=100);
+    context_args().with("page", Arg::by_schema(page)).with("per_page", Arg::by_schema(per_page))
 }
 
 /// Sanitizes a text to one line without markup: the parameter `search` of lists, and plain text fields.

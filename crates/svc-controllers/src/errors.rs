@@ -1,11 +1,8 @@
-//! Errors of posts: authorization errors, and the errors of svc-site.
+//! Errors of posts, and errors that several families return.
 
-use svc_routing::Request;
-use svc_schema::Error;
+family_errors! {
+    use svc_site::errors::posts;
 
-pub(crate) use svc_site::errors::posts::*;
-
-authorization_errors! {
     /// The caller may not read the object.
     forbidden = "rest_forbidden" "You are not allowed to see this.";
 

@@ -6,13 +6,12 @@ use svc_packages::{archive::Limits, pack::pack};
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::Error;
 use svc_site::{
-    Access,
     blocking::run_blocking,
     template_parts::without_theme,
     templates::load::{Kind, TemplateLookup},
 };
 
-use crate::{RestSite, caller, global_styles};
+use crate::{RestSite, global_styles, request::can};
 
 /// Prefixes of file names that are excluded, as in WordPress.
 const EXCLUDED: [&str; 7] = [".DS_Store", ".bzr", ".git", ".hg", ".svn", "node_modules", "vendor"];
@@ -42,9 +41,7 @@ impl ThemeExport {
 
     /// Requires `edit_theme_options`.
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let may = Access::new(&self.site, &settings).can(&caller(&req), "edit_theme_options");
-        if may { Ok(()) } else { Err(cannot_export(&req)) }
+        if can(&self.site, &req, "edit_theme_options")? { Ok(()) } else { Err(cannot_export(&req)) }
     }
 
     async fn fetch(self: Arc<Self>, _: Request) -> Result<Response> {

@@ -1,10 +1,13 @@
 #![doc = include_str!("../README.md")]
 
-/// Authorization errors: 401 for an anonymous caller, 403 for one who is authenticated (specification,
-/// "Authorization failure status"). One function per row: name, code, message.
-macro_rules! authorization_errors {
-    ($($(#[$meta:meta])* $name:ident = $code:literal $message:literal;)*) => {
-        $($(#[$meta])* pub(crate) fn $name(req: &Request) -> Error {
+/// The errors of a family: those of `svc_site`, and its authorization errors, which are 401 for an anonymous caller and
+/// 403 for one who is authenticated (specification, "Authorization failure status"). One function per row: name, code,
+/// message.
+macro_rules! family_errors {
+    (use $($site:ident)::+; $($(#[$meta:meta])* $name:ident = $code:literal $message:literal;)*) => {
+        pub(crate) use $($site)::+::*;
+
+        $($(#[$meta])* pub(crate) fn $name(req: &svc_routing::Request) -> svc_schema::Error {
             svc_routing::forbidden(req, $code, $message)
         })*
     };
@@ -16,6 +19,7 @@ mod args;
 mod avatar_fields;
 pub mod block_directory;
 pub mod blocks;
+mod collection;
 pub mod comments;
 mod contexts;
 mod errors;
@@ -34,6 +38,8 @@ pub mod oembed;
 pub mod patterns;
 pub mod plugins;
 pub mod posts;
+mod registries;
+pub mod registry_family;
 mod request;
 mod respond;
 pub mod rest_site;
@@ -41,6 +47,7 @@ pub mod revisions;
 pub mod search;
 pub mod site_health;
 pub mod site_settings;
+mod site_setup;
 pub mod statuses;
 pub mod taxonomies;
 pub mod templates;
@@ -54,7 +61,8 @@ pub mod view_config;
 pub mod widgets;
 
 pub use mount::{mount, site_info};
+pub use registries::settings::RegisteredSetting;
 pub use request::{AppPassword, ClientAddress, SessionToken, caller};
-pub use rest_site::{RestSite, SiteSetup};
-pub use site_settings::RegisteredSetting;
+pub use rest_site::RestSite;
+pub use site_setup::SiteSetup;
 pub use svc_brand::LINK_RELATION;

@@ -11,7 +11,7 @@ use svc_store::{MetaKind, meta, posts};
 
 use crate::{
     LINK_RELATION, RestSite,
-    abilities::AbilityRoutes,
+    abilities::{AbilityCategoryFamily, AbilityFamily},
     application_passwords::ApplicationPasswords,
     block_directory::BlockDirectory,
     blocks, caller,
@@ -19,14 +19,15 @@ use crate::{
     export::ThemeExport,
     fonts::{FontCollections, FontFaces, FontFamilies},
     global_styles::{GlobalStyles, StylesHistory},
-    icons::IconRoutes,
+    icons::{IconCollectionFamily, IconFamily},
     media::Media,
     menus::{MenuItems, MenuLocations, Menus},
     navigation_fallback::{self, NavigationFallback},
     oembed::{self, OEmbed},
-    patterns::{PatternDirectory, Patterns},
+    patterns::{PatternCategories, PatternDirectory, Patterns},
     plugins::Plugins,
     posts::Posts,
+    registry_family::{RegistryEntries, RegistryFamily},
     revisions::{Autosaves, Revisions},
     search::Search,
     site_health::SiteHealth,
@@ -40,7 +41,7 @@ use crate::{
     url_details::UrlDetails,
     users::Users,
     view_config::ViewConfig,
-    widgets::{SidebarRoutes, WidgetRoutes, WidgetTypeRoutes},
+    widgets::{SidebarFamily, WidgetRoutes, WidgetTypeFamily},
 };
 
 /// The site's REST URL, brand and index fields, as the routing server needs them.
@@ -139,15 +140,15 @@ pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool)
     menus(registry, site, &namespace);
     fonts(registry, site, &namespace);
     widgets(registry, site, &namespace);
-    let [abilities, icons, views] = [(); 3].map(|()| Arc::clone(site));
-    registry.mount(&namespace, move |extra| IconRoutes::new(&icons, extra));
+    let views = Arc::clone(site);
+    mount_registry::<IconFamily>(registry, &namespace, site);
+    mount_registry::<IconCollectionFamily>(registry, &namespace, site);
     registry.mount(&namespace, move |_| ViewConfig::new(&views));
     let settings = Arc::clone(site);
     registry.mount(&namespace, move |_| SiteSettings::new(&settings));
-    let [types, statuses, taxonomies] = [(); 3].map(|()| Arc::clone(site));
-    registry.mount(&namespace, move |extra| Types::new(&types, extra));
-    registry.mount(&namespace, move |extra| Statuses::new(&statuses, extra));
-    registry.mount(&namespace, move |extra| TaxonomyFamily::new(&taxonomies, extra));
+    mount_registry::<Types>(registry, &namespace, site);
+    mount_registry::<Statuses>(registry, &namespace, site);
+    mount_registry::<TaxonomyFamily>(registry, &namespace, site);
     for taxonomy in site.taxonomies.iter().filter(|t| t.show_in_rest && t.standard_controller) {
         let (site, taxonomy) = (Arc::clone(site), taxonomy.clone());
         registry.mount(&namespace, move |extra| Terms::new(&site, &taxonomy, extra));
@@ -155,15 +156,16 @@ pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool)
     let [users, passwords] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Users::new(&users, extra));
     registry.mount(&namespace, move |extra| ApplicationPasswords::new(&passwords, app_passwords, extra));
-    let [block_types, renderer] = [(); 2].map(|()| Arc::clone(site));
+    let renderer = Arc::clone(site);
     registry.mount(&namespace, move |_| blocks::renderer::Renderer::new(&renderer));
-    registry.mount(&namespace, move |extra| blocks::types::Types::new(&block_types, extra));
+    mount_registry::<blocks::types::Types>(registry, &namespace, site);
     let [comments, search] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
     registry.mount_with(&namespace, move |registered| Search::mounted(&search, registered));
-    let [themes, patterns, directory] = [(); 3].map(|()| Arc::clone(site));
-    registry.mount(&namespace, move |extra| Themes::new(&themes, extra));
-    registry.mount(&namespace, move |extra| Patterns::new(&patterns, extra));
+    let directory = Arc::clone(site);
+    mount_registry::<Themes>(registry, &namespace, site);
+    mount_registry::<Patterns>(registry, &namespace, site);
+    mount_registry::<PatternCategories>(registry, &namespace, site);
     registry.mount(&namespace, move |_| PatternDirectory::new(&directory));
     let plugins = Arc::clone(site);
     registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
@@ -177,7 +179,9 @@ pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool)
         let site = Arc::clone(site);
         registry.mount(&editor, move |extra| NavigationFallback::new(&site, menus, extra));
     }
-    registry.mount(&site.brand.side_namespace("abilities"), move |extra| AbilityRoutes::new(&abilities, extra));
+    let abilities = site.brand.side_namespace("abilities");
+    mount_registry::<AbilityCategoryFamily>(registry, &abilities, site);
+    mount_registry::<AbilityFamily>(registry, &abilities, site);
     let site = Arc::clone(site);
     registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site, app_passwords);
@@ -190,6 +194,12 @@ fn can_see_active_theme(site: &RestSite, settings: &Settings, req: &Request) -> 
     let (access, caller) = (Access::new(site, settings), caller(req));
     let edits = site.types.iter().filter(|t| t.show_in_rest).map(|t| t.caps.edit_posts.as_str());
     std::iter::once("switch_themes").chain(edits).any(|cap| access.can(&caller, cap))
+}
+
+/// Mounts a read-only family.
+fn mount_registry<S: RegistryEntries>(registry: &mut Registry, namespace: &str, site: &Arc<RestSite>) {
+    let site = Arc::clone(site);
+    registry.mount(namespace, move |extra| RegistryFamily::<S>::new(&site, extra));
 }
 
 /// Mounts menus, menu items and menu locations.
@@ -205,15 +215,14 @@ fn menus(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
             registry.mount(namespace, move |extra| Autosaves::new(&autosaves.0, &autosaves.1, extra));
         }
     }
-    let site = Arc::clone(site);
-    registry.mount(namespace, move |extra| MenuLocations::new(&site, extra));
+    mount_registry::<MenuLocations>(registry, namespace, site);
 }
 
 /// Mounts widgets, widget types and sidebars.
 fn widgets(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
-    let [sidebars, types, widgets] = [(); 3].map(|()| Arc::clone(site));
-    registry.mount(namespace, move |extra| SidebarRoutes::new(&sidebars, extra));
-    registry.mount(namespace, move |extra| WidgetTypeRoutes::new(&types, extra));
+    mount_registry::<SidebarFamily>(registry, namespace, site);
+    mount_registry::<WidgetTypeFamily>(registry, namespace, site);
+    let widgets = Arc::clone(site);
     registry.mount(namespace, move |extra| WidgetRoutes::new(&widgets, extra));
 }
 
@@ -231,8 +240,7 @@ fn fonts(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
             _ => {}
         }
     }
-    let site = Arc::clone(site);
-    registry.mount(namespace, move |extra| FontCollections::new(&site, extra));
+    mount_registry::<FontCollections>(registry, namespace, site);
 }
 
 /// Mounts the posts of a type, their revisions and their autosaves.

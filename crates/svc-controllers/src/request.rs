@@ -2,8 +2,8 @@
 
 use svc_auth::Caller;
 use svc_render::{blocks::BlockViewer, feeds::MissingFeeds};
-use svc_routing::{Method, Request};
-use svc_site::{Settings, UnlockedPosts};
+use svc_routing::{Method, Request, Result};
+use svc_site::{Access, Settings, UnlockedPosts};
 
 use crate::rest_site::RestSite;
 
@@ -27,6 +27,14 @@ pub(crate) fn client_address(req: &Request) -> std::net::IpAddr {
 /// The caller of a request; anonymous if it is not authenticated.
 pub fn caller(req: &Request) -> Caller {
     req.caller::<Caller>().cloned().unwrap_or_default()
+}
+
+/// Whether the caller has a capability that does not depend on an object.
+///
+/// # Errors
+/// Database errors.
+pub(crate) fn can(site: &RestSite, req: &Request, cap: &str) -> Result<bool> {
+    Ok(Access::new(site, &*site.settings()?).can(&caller(req), cap))
 }
 
 /// Whether a write permission can be rejected without loading its object: the check runs only to compute `Allow`, and

@@ -32,7 +32,7 @@ pub(crate) fn previous_view(req: &Request, context: &str) -> View {
 }
 
 /// The value of a parameter; null if the request contains it as null, `None` if it is absent.
-pub(crate) fn given(req: &Request, name: &str) -> Option<Value> {
+pub(crate) fn param_or_null(req: &Request, name: &str) -> Option<Value> {
     req.param(name).cloned().or_else(|| req.has_param(name).then_some(Value::Null))
 }
 

@@ -14,64 +14,7 @@ use svc_store::{Db, StoredText, options};
 
 use crate::{RestSite, caller, errors};
 
-/// Sanitizes a value before it is stored; `None` keeps the stored value.
-type SanitizeSetting = fn(Value) -> Option<Value>;
-
-/// A setting of the REST API.
-#[derive(Clone)]
-pub struct RegisteredSetting {
-    option: String,
-    name: String,
-    default: Value,
-    clean: SanitizeSetting,
-    source: Value,
-    schema: Schema,
-}
-
-impl RegisteredSetting {
-    /// A setting with the name of its option. A missing option is returned as the schema's default.
-    pub fn new(option: &str, schema: SchemaBuilder) -> Self {
-        let mut source = Value::from(schema);
-        let default = source.get("default").cloned().unwrap_or(Value::Null);
-        if let Some(source) = source.as_object_mut() {
-            for missing in ["title", "description"] {
-                source.entry(missing).or_insert_with(|| json!(""));
-            }
-            source.insert("default".to_owned(), default.clone());
-        }
-        let source = svc_schema::default_additional_properties_to_false(source);
-        RegisteredSetting {
-            option: option.to_owned(),
-            name: option.to_owned(),
-            default,
-            clean: Some,
-            schema: Schema::compile(source.clone()),
-            source,
-        }
-    }
-
-    /// Sets another public name.
-    pub fn named(mut self, name: &str) -> Self {
-        name.clone_into(&mut self.name);
-        self
-    }
-
-    /// Sanitizes values before they are stored; `None` keeps the stored value.
-    pub fn sanitize_with(mut self, clean: SanitizeSetting) -> Self {
-        self.clean = clean;
-        self
-    }
-
-    /// The value of a stored text; null if it does not match the schema.
-    fn value_of(&self, stored: Option<&StoredText>) -> Value {
-        let Some(stored) = stored else { return self.default.clone() };
-        let value = stored.json();
-        if self.schema.validate(&value, &self.name).is_err() {
-            return Value::Null;
-        }
-        svc_php::list::list_shapes(self.schema.sanitize(value, &self.name).unwrap_or(Value::Null))
-    }
-}
+pub use crate::registries::settings::RegisteredSetting;
 
 fn text(title: &str, description: &str) -> SchemaBuilder {
     svc_schema::build::string().title(title).describe(description)
@@ -228,7 +171,7 @@ impl SiteSettings {
         let mut changes: Vec<(String, Option<StoredText>)> = Vec::new();
         let mut set_to_false: Vec<String> = Vec::new();
         for setting in &self.site.registered_settings {
-            let Some(value) = crate::respond::given(&req, &setting.name) else { continue };
+            let Some(value) = crate::respond::param_or_null(&req, &setting.name) else { continue };
             if value.is_null() {
                 changes.push((setting.option.clone(), None));
             } else if let Some(value) = (setting.clean)(value) {

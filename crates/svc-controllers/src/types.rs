@@ -8,24 +8,22 @@ use serde_json::{Map, Value};
 use svc_auth::Caller;
 use svc_model::PostType;
 use svc_resource::Fields;
-use svc_routing::{Controller, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get, public};
+use svc_routing::{Link, Links, Request, Result, Route, forbidden};
 use svc_schema::{
-    Args, Error, Schema,
+    Args, Error,
     build::{SchemaBuilder, array, boolean, object, string, types, untyped},
 };
 use svc_site::Access;
 
 use crate::{
     LINK_RELATION, RestSite,
-    args::context_arg,
+    args::context_args,
     caller,
     contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
     errors::forbidden_context,
-    labels, respond,
+    labels,
+    registry_family::{Listed, RegistryEntries, RegistryFamily, route_url},
 };
-
-/// The object type that additional fields name.
-const OBJECT: &str = "type";
 
 /// The caller may not view any type in context `edit`.
 fn cannot_view(req: &Request) -> Error {
@@ -43,7 +41,7 @@ fn not_found() -> Error {
 }
 
 /// A type with the data that its fields read.
-struct TypeItem {
+pub struct TypeItem {
     post_type: PostType,
     site: Arc<RestSite>,
 }
@@ -75,126 +73,102 @@ fn map() -> SchemaBuilder {
     untyped().keyword("type", "object")
 }
 
-#[rustfmt::skip]
-fn fields() -> Fields<TypeItem, ()> {
-    let mut f = Fields::<TypeItem, ()>::new(OBJECT);
-    let locks = [Value::from("all"), Value::from("insert"), Value::from("contentOnly"), Value::Bool(false)];
-    f.add("capabilities", map().describe("Capabilities that control access to posts of the type.").context(EDIT).readonly()).get(TypeItem::capabilities);
-    f.add("description", string().describe("Description of the type.").context(VIEW_EDIT).readonly()).get(|t| t.post_type.description.clone());
-    f.add("hierarchical", boolean().describe("Whether posts of the type can have parents.").context(VIEW_EDIT).readonly()).get(|t| t.post_type.hierarchical);
-    f.add("has_archive", types(["string", "boolean"]).describe("Path of the type's archive, or false if it has none.").context(VIEW_EDIT).readonly()).get(TypeItem::has_archive);
-    let visibility = f.add("visibility", object([("", Value::Null); 0]).describe("Where the type is visible in the editor.").context(EDIT).readonly());
-    visibility.subfield("show_in_nav_menus", boolean().describe("Whether posts of the type can be added to navigation menus.")).get(|t| t.post_type.show_in_nav_menus);
-    visibility.subfield("show_ui", boolean().describe("Whether the type has an administration screen.")).get(|t| t.post_type.show_ui);
-    f.add("viewable", boolean().describe("Whether posts of the type have their own pages.").context(EDIT).readonly()).get(|t| t.post_type.is_viewable());
-    f.add("labels", map().describe("Labels for the user interface.").context(EDIT).readonly()).get(|t| labels::of_type(&t.post_type));
-    f.add("name", string().describe("Display name of the type.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.label.clone());
-    f.add("slug", string().describe("Identifier of the type.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.name.clone());
-    f.add("icon", types(["string", "null"]).describe("The type's icon.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.menu_icon.clone());
-    f.add("supports", map().describe("Features that posts of the type have.").context(EDIT).readonly()).get(TypeItem::supports);
-    f.add("taxonomies", array(string()).describe("Taxonomies of the type's posts.").context(VIEW_EDIT).readonly()).get(TypeItem::taxonomies);
-    f.add("rest_base", string().describe("Last segment of the type's route.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.rest_base.clone());
-    f.add("rest_namespace", string().describe("Namespace of the type's route.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.site.brand.namespace());
-    f.add("template", types(["array"]).describe("Blocks of a new post of the type.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.template.clone());
-    f.add("template_lock", types(["string", "boolean"]).describe("Restrictions on changing these blocks.").one_of(locks).context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.template_lock.clone());
-    f
+/// The post types of the REST API.
+pub struct Types;
+
+/// Whether the caller may edit posts of this type.
+fn may_edit(site: &Arc<RestSite>, post_type: &PostType, caller: &Caller) -> Result<bool> {
+    let settings = site.settings()?;
+    Ok(Access::new(site, &settings).can(caller, &post_type.caps.edit_posts))
 }
 
-/// The family of post types.
-pub struct Types {
-    site: Arc<RestSite>,
-    fields: Fields<TypeItem, ()>,
-    extra: ExtraFields,
+/// The types that are visible to this request, in registration order.
+fn visible(site: &Arc<RestSite>, req: &Request) -> Result<Vec<TypeItem>> {
+    let caller = caller(req);
+    let mut visible = Vec::new();
+    for post_type in site.types.iter().filter(|t| t.show_in_rest) {
+        if req.context() != "edit" || may_edit(site, post_type, &caller)? {
+            visible.push(item(site, post_type));
+        }
+    }
+    Ok(visible)
 }
 
-impl Types {
-    /// The family on this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
-        Types { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
+fn item(site: &Arc<RestSite>, post_type: &PostType) -> TypeItem {
+    TypeItem { post_type: post_type.clone(), site: Arc::clone(site) }
+}
+
+impl RegistryEntries for Types {
+    type Entry = TypeItem;
+    const OBJECT: &'static str = "type";
+    const CACHEABLE: bool = true;
+    const SKIPS_LIST_ON_HEAD: bool = true;
+    const SKIPS_FETCH_ON_HEAD: bool = true;
+    const LIST_KEY: Option<fn(&TypeItem) -> &str> = Some(|t| &t.post_type.name);
+
+    #[rustfmt::skip]
+    fn fields() -> Fields<TypeItem, ()> {
+        let mut f = Fields::<TypeItem, ()>::new(Self::OBJECT);
+        let locks = [Value::from("all"), Value::from("insert"), Value::from("contentOnly"), Value::Bool(false)];
+        f.add("capabilities", map().describe("Capabilities that control access to posts of the type.").context(EDIT).readonly()).get(TypeItem::capabilities);
+        f.add("description", string().describe("Description of the type.").context(VIEW_EDIT).readonly()).get(|t| t.post_type.description.clone());
+        f.add("hierarchical", boolean().describe("Whether posts of the type can have parents.").context(VIEW_EDIT).readonly()).get(|t| t.post_type.hierarchical);
+        f.add("has_archive", types(["string", "boolean"]).describe("Path of the type's archive, or false if it has none.").context(VIEW_EDIT).readonly()).get(TypeItem::has_archive);
+        let visibility = f.add("visibility", object([("", Value::Null); 0]).describe("Where the type is visible in the editor.").context(EDIT).readonly());
+        visibility.subfield("show_in_nav_menus", boolean().describe("Whether posts of the type can be added to navigation menus.")).get(|t| t.post_type.show_in_nav_menus);
+        visibility.subfield("show_ui", boolean().describe("Whether the type has an administration screen.")).get(|t| t.post_type.show_ui);
+        f.add("viewable", boolean().describe("Whether posts of the type have their own pages.").context(EDIT).readonly()).get(|t| t.post_type.is_viewable());
+        f.add("labels", map().describe("Labels for the user interface.").context(EDIT).readonly()).get(|t| labels::of_type(&t.post_type));
+        f.add("name", string().describe("Display name of the type.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.label.clone());
+        f.add("slug", string().describe("Identifier of the type.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.name.clone());
+        f.add("icon", types(["string", "null"]).describe("The type's icon.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.menu_icon.clone());
+        f.add("supports", map().describe("Features that posts of the type have.").context(EDIT).readonly()).get(TypeItem::supports);
+        f.add("taxonomies", array(string()).describe("Taxonomies of the type's posts.").context(VIEW_EDIT).readonly()).get(TypeItem::taxonomies);
+        f.add("rest_base", string().describe("Last segment of the type's route.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.rest_base.clone());
+        f.add("rest_namespace", string().describe("Namespace of the type's route.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.site.brand.namespace());
+        f.add("template", types(["array"]).describe("Blocks of a new post of the type.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.template.clone());
+        f.add("template_lock", types(["string", "boolean"]).describe("Restrictions on changing these blocks.").one_of(locks).context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.template_lock.clone());
+        f
     }
 
-    /// The prepared fields of a type, and its links if they are requested.
-    async fn show(&self, post_type: &PostType, req: &Request) -> Result<(svc_routing::Map, Option<Links>)> {
-        let view = respond::view(req);
-        let item = TypeItem { post_type: post_type.clone(), site: Arc::clone(&self.site) };
-        let mut data = self.fields.plan(&view).prepare(&item);
-        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
-        if !view.wants_links() {
-            return Ok((data, None));
-        }
-        let urls = &self.site.settings()?.urls;
+    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
+        if req.context() == "edit" && visible(site, req)?.is_empty() { Err(cannot_view(req)) } else { Ok(()) }
+    }
+
+    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<TypeItem>> {
+        Ok(visible(site, req)?.into())
+    }
+
+    fn links(site: &Arc<RestSite>, item: &TypeItem, _: &Request) -> Result<Links> {
         let mut links = Links::new();
-        links.add("collection", Link::new(urls.rest(&format!("/{}/types", self.site.brand.namespace()))));
-        links.add(format!("{LINK_RELATION}items"), Link::new(urls.rest(&self.site.route_of_type(post_type))));
-        Ok((data, Some(links)))
+        links.add("collection", Link::new(route_url(site, "types")?));
+        let items = site.settings()?.urls.rest(&site.route_of_type(&item.post_type));
+        links.add(format!("{LINK_RELATION}items"), Link::new(items));
+        Ok(links)
     }
 
-    /// Whether the caller may edit posts of this type.
-    fn may_edit(&self, post_type: &PostType, caller: &Caller) -> Result<bool> {
-        let settings = self.site.settings()?;
-        Ok(Access::new(&self.site, &settings).can(caller, &post_type.caps.edit_posts))
+    /// Always succeeds: as in WordPress, `Allow` lists GET even for types that the caller may not read.
+    fn check_fetch(_: &Arc<RestSite>, _: &Request) -> Result<Option<TypeItem>> {
+        Ok(None)
     }
 
-    /// The types that are visible to this request, in registration order.
-    fn visible(&self, req: &Request) -> Result<Vec<PostType>> {
-        let caller = caller(req);
-        let mut visible = Vec::new();
-        for post_type in self.site.types.iter().filter(|t| t.show_in_rest) {
-            if req.context() != "edit" || self.may_edit(post_type, &caller)? {
-                visible.push(post_type.clone());
-            }
-        }
-        Ok(visible)
-    }
-
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        if req.context() == "edit" && self.visible(&req)?.is_empty() { Err(cannot_view(&req)) } else { Ok(()) }
-    }
-
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
-        let mut items = Vec::new();
-        for post_type in self.visible(&req)? {
-            let (item, links) = self.show(&post_type, &req).await?;
-            items.push((post_type.name, item, links));
-        }
-        Ok(Response::new(respond::keyed(items, &req)))
-    }
-
-    /// Checks access here and not in a permission check: as in WordPress, `Allow` lists GET even for types that the
-    /// caller may not read.
-    async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
+    async fn find(site: &Arc<RestSite>, req: &Request) -> Result<TypeItem> {
         let name: String = req.require("type")?;
-        let post_type = self.site.types.get(&name).ok_or_else(not_found)?;
+        let post_type = site.types.get(&name).ok_or_else(not_found)?;
         if !post_type.show_in_rest {
-            return Err(cannot_read(&req));
+            return Err(cannot_read(req));
         }
-        if req.context() == "edit" && !self.may_edit(post_type, &caller(&req))? {
-            return Err(forbidden_context(&req));
+        if req.context() == "edit" && !may_edit(site, post_type, &caller(req))? {
+            return Err(forbidden_context(req));
         }
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
-        let (data, links) = self.show(post_type, &req).await?;
-        Ok(respond::single(data, links))
+        Ok(item(site, post_type))
     }
-}
 
-impl Controller for Types {
-    fn routes(&self) -> Vec<Route<Self>> {
-        let schema = Schema::compile(self.fields.item_schema());
-        let context = || Args::from([("context", context_arg())]);
+    fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {
         let name = Args::from([("type", string().describe("Name of the type."))]);
         vec![
-            Route::new("/types")
-                .schema(schema.clone())
-                .endpoint(get(Self::list, Self::can_list).cacheable().args(context())),
-            Route::new(r"/types/(?P<type>[\w-]+)")
-                .schema(schema)
-                .args(name)
-                .endpoint(get(Self::fetch, public).cacheable().args(context())),
+            family.list_route("/types", context_args()),
+            family.fetch_route(r"/types/(?P<type>[\w-]+)", context_args()).args(name),
         ]
     }
 }

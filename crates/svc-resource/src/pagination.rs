@@ -20,6 +20,13 @@ impl Paging {
         self.total.div_ceil(self.per_page.max(1))
     }
 
+    /// The items on the page, of a collection that is in memory.
+    pub fn items<T>(&self, all: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+        let to_usize = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let skipped = self.page.saturating_sub(1).saturating_mul(self.per_page);
+        all.skip(to_usize(skipped)).take(to_usize(self.per_page))
+    }
+
     /// Rejects a page beyond the last one, unless the collection is empty.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, integer, object, string},
 };
 
-use super::{Abilities, Ability, AbilityCall, AbilityCategory};
+use crate::registries::abilities::{Abilities, Ability, AbilityCall, AbilityCategory};
 
 /// A property of an ability's output: name, schema, title and description.
 type Property = (&'static str, fn() -> SchemaBuilder, &'static str, &'static str);
@@ -72,8 +72,8 @@ fn output(properties: &[Property]) -> SchemaBuilder {
 /// A read-only ability that returns these properties.
 fn info_ability(name: &str, category: &str, label: &str, properties: &[Property]) -> Ability {
     Ability::new(name, category, label)
-        .takes(input(properties))
-        .gives(output(properties))
+        .input_schema(input(properties))
+        .output_schema(output(properties))
         .readonly(true)
         .destructive(false)
         .idempotent(true)
@@ -92,28 +92,33 @@ fn select_fields(call: &AbilityCall, all: Value) -> Value {
     }
 }
 
-pub(super) fn register(all: &mut Abilities) {
-    all.categorize(AbilityCategory::new("site", "Site").describe("Information about the site and its settings."));
-    all.categorize(AbilityCategory::new("user", "User").describe("Information about users and their settings."));
+/// The built-in abilities.
+pub(crate) fn abilities() -> Abilities {
+    let mut all = Abilities::default();
+    all.register_category(
+        AbilityCategory::new("site", "Site").describe("Information about the site and its settings."),
+    );
+    all.register_category(AbilityCategory::new("user", "User").describe("Information about users and their settings."));
     let administers = |call: &AbilityCall| call.caller.has("manage_options");
     all.register(
         info_ability("core/get-site-info", "site", "Get Site Information", &SITE)
             .describe("Returns the site's name, URLs and language.")
-            .allowed(administers)
-            .runs(site_info),
+            .permission(administers)
+            .execute(site_info),
     );
     all.register(
         info_ability("core/get-user-info", "user", "Get User Information", &USER)
             .describe("Returns the profile of the current user.")
-            .allowed(|call| call.caller.is_logged_in())
-            .runs(user_info),
+            .permission(|call| call.caller.is_logged_in())
+            .execute(user_info),
     );
     all.register(
         info_ability("core/get-environment-info", "site", "Get Environment Info", &ENVIRONMENT)
             .describe("Returns the versions of the software that the site runs on.")
-            .allowed(administers)
-            .runs(environment_info),
+            .permission(administers)
+            .execute(environment_info),
     );
+    all
 }
 
 async fn site_info(call: AbilityCall) -> Result<Value> {

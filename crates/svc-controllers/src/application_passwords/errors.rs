@@ -1,11 +1,8 @@
-//! Errors of application passwords: authorization errors, and the errors of svc-site.
+//! Errors of application passwords.
 
-use svc_routing::Request;
-use svc_schema::Error;
+family_errors! {
+    use svc_site::errors::application_passwords;
 
-pub(crate) use svc_site::errors::application_passwords::*;
-
-authorization_errors! {
     /// The password in use is returned only to its own user.
     not_of_caller = "rest_cannot_introspect_app_password_for_non_authenticated_user" "Only the user of the application password in use may view it.";
 

@@ -6,14 +6,19 @@ use serde_json::{Map, Value, json};
 use svc_blocks::variations;
 use svc_content::blocks::BlockType;
 use svc_resource::{Fields, View};
-use svc_routing::{Controller, ExtraFields, Link, Links, Request, Response, Result, Route, forbidden, get};
+use svc_routing::{Link, Links, Request, Result, Route, forbidden};
 use svc_schema::{
-    Arg, Args, Error, Schema,
+    Arg, Args, Error,
     build::{SchemaBuilder, array, boolean, integer, string, types, untyped},
 };
-use svc_site::{Access, Settings};
+use svc_site::Access;
 
-use crate::{LINK_RELATION, RestSite, caller, contexts::EMBED_VIEW_EDIT, respond};
+use crate::{
+    LINK_RELATION, RestSite, caller,
+    contexts::EMBED_VIEW_EDIT,
+    links::with_query,
+    registry_family::{Listed, RegistryEntries, RegistryFamily, route_url},
+};
 
 /// Object type of additional fields.
 const OBJECT: &str = "block-type";
@@ -191,103 +196,72 @@ pub fn show(block_type: &BlockType, context: &str) -> Map<String, Value> {
     fields().plan(&View::all_of(context)).prepare(block_type)
 }
 
-/// The block type routes.
-pub struct Types {
-    site: Arc<RestSite>,
-    fields: Fields<BlockType, ()>,
-    extra: ExtraFields,
+/// The block types of the site.
+pub struct Types;
+
+/// A block type with the variations that depend on the site.
+fn item(site: &Arc<RestSite>, block_type: &BlockType) -> BlockType {
+    let variations = match block_type.name.as_str() {
+        "core/navigation-link" => variations::navigation_link_variations(&site.types, &site.taxonomies),
+        "core/post-terms" => variations::post_terms_variations(&site.taxonomies),
+        "core/template-part" => variations::template_part_variations(&[]),
+        _ => block_type.variations.clone(),
+    };
+    BlockType { variations, ..block_type.clone() }
 }
 
-impl Types {
-    /// The block type routes of this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
-        Types { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
+/// Whether the caller may edit posts of any type.
+fn is_writer(site: &Arc<RestSite>, req: &Request) -> Result<bool> {
+    let (settings, caller) = (site.settings()?, caller(req));
+    let access = Access::new(site, &settings);
+    let types = site.types.iter().filter(|t| t.show_in_rest || t.name == "post");
+    Ok(types.into_iter().any(|t| access.can(&caller, &t.caps.edit_posts)))
+}
+
+impl RegistryEntries for Types {
+    type Entry = BlockType;
+    const OBJECT: &'static str = OBJECT;
+    const SKIPS_LIST_ON_HEAD: bool = true;
+    const SKIPS_FETCH_ON_HEAD: bool = true;
+
+    fn fields() -> Fields<BlockType, ()> {
+        fields()
     }
 
-    /// The response fields of a block type, with links if requested.
-    async fn show(
-        &self,
-        block_type: &BlockType,
-        settings: &Settings,
-        req: &Request,
-    ) -> Result<(svc_routing::Map, Option<Links>)> {
-        let view = respond::view(req);
-        let variations = match block_type.name.as_str() {
-            "core/navigation-link" => variations::navigation_link_variations(&self.site.types, &self.site.taxonomies),
-            "core/post-terms" => variations::post_terms_variations(&self.site.taxonomies),
-            "core/template-part" => variations::template_part_variations(&[]),
-            _ => block_type.variations.clone(),
-        };
-        let mut data = self.fields.plan(&view).prepare(&BlockType { variations, ..block_type.clone() });
-        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
-        let links = view.wants_links().then(|| self.links(block_type, settings));
-        Ok((data, links))
+    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
+        if is_writer(site, req)? { Ok(()) } else { Err(cannot_view(req)) }
     }
 
-    fn links(&self, block_type: &BlockType, settings: &Settings) -> Links {
-        let namespace = self.site.brand.namespace();
-        let rest = |path: &str| Link::new(settings.urls.rest(&format!("/{namespace}/{path}")));
+    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<BlockType>> {
+        let namespace: Option<String> = req.arg("namespace")?;
+        let types = site.block_types(&*site.settings()?);
+        let requested = types.iter().filter(|t| namespace.as_ref().is_none_or(|n| n == t.namespace()));
+        Ok(requested.map(|t| item(site, t)).collect::<Vec<_>>().into())
+    }
+
+    fn links(site: &Arc<RestSite>, block_type: &BlockType, _: &Request) -> Result<Links> {
+        let url = |path: &str| route_url(site, path);
         let name = &block_type.name;
         let mut links = Links::new();
-        links.add("collection", rest("block-types"));
-        links.add("self", rest(&format!("block-types/{name}")).allow(["GET"]));
-        links.add("up", rest(&format!("block-types/{}", block_type.namespace())));
+        links.add("collection", Link::new(url("block-types")?));
+        links.add("self", Link::new(url(&format!("block-types/{name}"))?).allow(["GET"]));
+        links.add("up", Link::new(url(&format!("block-types/{}", block_type.namespace()))?));
         if block_type.dynamic {
-            let renderer = settings.urls.rest(&format!("/{namespace}/block-renderer/{name}"));
-            links.add(
-                format!("{LINK_RELATION}render-block"),
-                Link::new(crate::links::with_query(&renderer, "context", "edit")),
-            );
+            let renderer = with_query(&url(&format!("block-renderer/{name}"))?, "context", "edit");
+            links.add(format!("{LINK_RELATION}render-block"), Link::new(renderer));
         }
-        links
+        Ok(links)
     }
 
-    /// Whether the caller may edit posts of any type.
-    fn is_writer(&self, req: &Request) -> Result<bool> {
-        let (settings, caller) = (self.site.settings()?, caller(req));
-        let access = Access::new(&self.site, &settings);
-        let types = self.site.types.iter().filter(|t| t.show_in_rest || t.name == "post");
-        Ok(types.into_iter().any(|t| access.can(&caller, &t.caps.edit_posts)))
-    }
-
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        if self.is_writer(&req)? { Ok(()) } else { Err(cannot_view(&req)) }
-    }
-
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
-        let namespace: Option<String> = req.arg("namespace")?;
-        let settings = self.site.settings()?;
-        let types = self.site.block_types(&settings);
-        let mut items = Vec::new();
-        for block_type in types.iter().filter(|t| namespace.as_ref().is_none_or(|n| n == t.namespace())) {
-            let (item, links) = self.show(block_type, &settings, &req).await?;
-            items.push(respond::with_links(item, links, &req));
-        }
-        Ok(Response::new(Value::Array(items)))
-    }
-
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Arc<BlockType>> {
-        self.clone().can_list(req.clone()).await?;
+    fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<BlockType>> {
+        Self::check_list(site, req)?;
         let (namespace, name): (String, String) = (req.require("namespace")?, req.require("name")?);
-        let types = self.site.block_types(&*self.site.settings()?);
-        types.get(&format!("{namespace}/{name}")).cloned().ok_or_else(not_found)
+        let types = site.block_types(&*site.settings()?);
+        let found = types.get(&format!("{namespace}/{name}")).ok_or_else(not_found)?;
+        Ok(Some(item(site, found)))
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, block_type: Arc<BlockType>) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
-        let (data, links) = self.show(&block_type, &*self.site.settings()?, &req).await?;
-        Ok(respond::single(data, links))
-    }
-}
-
-impl Controller for Types {
-    fn routes(&self) -> Vec<Route<Self>> {
-        let schema = Schema::compile(self.fields.item_schema());
+    fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {
         let context = || {
             let contexts = string()
                 .describe("Context of the request. It selects the fields in the response.")
@@ -295,19 +269,17 @@ impl Controller for Types {
             ("context", Arg::by_schema(contexts.default("view")))
         };
         let namespace = || ("namespace", Arg::from(string().describe("Namespace of the block type.")));
-        let name = || ("name", Arg::from(string().describe("Name of the block type within its namespace.")));
-        let list = || get(Self::list, Self::can_list);
+        let name = ("name", Arg::from(string().describe("Name of the block type within its namespace.")));
+        let list = || Args::from([context(), namespace()]);
         vec![
-            Route::new("/block-types")
-                .schema(schema.clone())
-                .endpoint(list().args(Args::from([context(), namespace()]))),
-            Route::new(r"/block-types/(?P<namespace>[a-zA-Z0-9_-]+)")
-                .schema(schema.clone())
-                .endpoint(list().args(Args::from([context(), namespace()]))),
-            Route::new(r"/block-types/(?P<namespace>[a-zA-Z0-9_-]+)/(?P<name>[a-zA-Z0-9_-]+)")
-                .schema(schema)
-                .args(Args::from([name(), namespace()]))
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([context()]))),
+            family.list_route("/block-types", list()),
+            family.list_route(r"/block-types/(?P<namespace>[a-zA-Z0-9_-]+)", list()),
+            family
+                .fetch_route(
+                    r"/block-types/(?P<namespace>[a-zA-Z0-9_-]+)/(?P<name>[a-zA-Z0-9_-]+)",
+                    Args::from([context()]),
+                )
+                .args(Args::from([name, namespace()])),
         ]
     }
 }

@@ -1,11 +1,8 @@
-//! Errors of comments: authorization errors, and the errors of svc-site.
+//! Errors of comments.
 
-use svc_routing::{Request, forbidden};
-use svc_schema::Error;
+family_errors! {
+    use svc_site::errors::comments;
 
-pub(crate) use svc_site::errors::comments::*;
-
-authorization_errors! {
     /// The caller may not read this comment.
     cannot_read = "rest_cannot_read" "You are not allowed to read this comment.";
 
@@ -38,7 +35,7 @@ authorization_errors! {
 }
 
 /// Rejects parameters that require permission to edit posts.
-pub(crate) fn forbidden_param(req: &Request, names: &[&str]) -> Error {
+pub(crate) fn forbidden_param(req: &svc_routing::Request, names: &[&str]) -> svc_schema::Error {
     let text = format!("You are not allowed to use these parameters: {}.", names.join(", "));
-    forbidden(req, "rest_forbidden_param", &text)
+    svc_routing::forbidden(req, "rest_forbidden_param", &text)
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{Comment, CommentId, Post, PostId};
-use svc_resource::{Paging, Params, View, total_headers};
+use svc_resource::{Paging, Params, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
 };
@@ -37,7 +37,7 @@ use self::{
     params::CommentList,
     rights::CommentViewer,
 };
-use crate::{RestSite, args::context_arg, caller, request::only_reads, respond};
+use crate::{RestSite, args::context_arg, caller, collection, request::only_reads, respond};
 
 /// Maximum number of posts in one list request.
 const MAX_POSTS: usize = 1_000;
@@ -264,16 +264,10 @@ impl Comments {
         }
         // Unlike in lists of posts, a page beyond the last one is empty and no error.
         let paging = Paging { total, per_page, page };
-        let mut response = Response::new(Value::Array(items));
-        for (name, value) in total_headers(total, paging.pages()) {
-            // In WordPress, these headers are strings for comments; the difference is visible in envelopes.
-            response = response.header(&self.site.brand.header(name), value.to_string());
-        }
-        let collection = settings.urls.rest(&links::route(&self.site));
-        for (relation, href) in paging.links(&collection, &req.params().query) {
-            response = response.link_header(relation, &href, &[]);
-        }
-        Ok(response)
+        let response = Response::new(Value::Array(items));
+        let response = collection::with_text_totals(&self.site, response, total, paging.pages());
+        let url = settings.urls.rest(&links::route(&self.site));
+        Ok(collection::with_page_links(response, paging.links(&url, &req.params().query)))
     }
 
     // Fetch

@@ -94,7 +94,7 @@ impl Comments {
     fn job(&self, req: &Request, comment_type: &str) -> Result<SaveComment> {
         let mut draft = CommentDraft::default();
         // Avatars are read-only, so both tables accept the same draft.
-        self.without_avatars.apply(&mut draft, |name| respond::given(req, name))?;
+        self.without_avatars.apply(&mut draft, |name| respond::param_or_null(req, name))?;
         Ok(SaveComment {
             site: Arc::clone(&self.site.site),
             settings: self.site.settings()?,

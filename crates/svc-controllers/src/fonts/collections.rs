@@ -5,191 +5,84 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-use svc_resource::{Fields, Paging, total_headers};
-use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get};
-use svc_schema::{
-    Arg, Args, Schema,
-    build::{integer, string, untyped},
-};
-use svc_site::{Access, Settings};
+use svc_resource::{Fields, Paging, Plan};
+use svc_routing::{Links, Map, Request, Result, Route};
+use svc_schema::build::{string, untyped};
 
 use super::errors;
-use crate::{RestSite, args::context_arg, caller, contexts::VIEW_EDIT_EMBED, respond};
-
-/// The object type that additional fields name.
-const OBJECT: &str = "font-collection";
-
-/// A collection of fonts that editors can install from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FontCollection {
-    slug: String,
-    /// Name, description, categories and families; `None` for an external collection.
-    contents: Option<Contents>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Contents {
-    name: String,
-    description: String,
-    categories: Value,
-    font_families: Value,
-}
-
-impl FontCollection {
-    /// A collection of these families, each `{"font_family_settings": …, "categories": [slug, …]}`.
-    pub fn new(slug: &str, name: &str, font_families: Value) -> Self {
-        let contents =
-            Contents { name: name.to_owned(), description: String::new(), categories: json!([]), font_families };
-        FontCollection { slug: slug.to_owned(), contents: Some(contents) }
-    }
-
-    /// An external collection, of which only the slug is known. Fetching its fields fails.
-    pub fn external(slug: &str) -> Self {
-        FontCollection { slug: slug.to_owned(), contents: None }
-    }
-
-    /// Sets the description.
-    #[must_use]
-    pub fn describe(mut self, description: &str) -> Self {
-        if let Some(contents) = &mut self.contents {
-            description.clone_into(&mut contents.description);
-        }
-        self
-    }
-
-    /// Sets the categories, each `{"name": …, "slug": …}`.
-    #[must_use]
-    pub fn categories(mut self, categories: Value) -> Self {
-        if let Some(contents) = &mut self.contents {
-            contents.categories = categories;
-        }
-        self
-    }
-
-    /// The collection's slug.
-    pub fn slug(&self) -> &str {
-        &self.slug
-    }
-
-    fn contents_field(&self, read: fn(&Contents) -> Value) -> Value {
-        self.contents.as_ref().map_or(Value::Null, read)
-    }
-}
+use crate::{
+    RestSite,
+    args::{context_args, page_args},
+    collection,
+    contexts::VIEW_EDIT_EMBED,
+    registries::font_collections::FontCollection,
+    registry_family::{Listed, RegistryEntries, RegistryFamily, entry_links, route_url},
+    request::can,
+};
 
 /// The collections that every site has.
 pub(crate) fn core() -> Vec<FontCollection> {
     vec![FontCollection::external("google-fonts")]
 }
 
-#[rustfmt::skip]
-fn fields() -> Fields<FontCollection, ()> {
-    let mut f = Fields::<FontCollection, ()>::new(OBJECT);
-    let list = || untyped().keyword("type", "array");
-    f.add("slug", string().describe("The collection's slug.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.slug.clone());
-    f.add("name", string().describe("Display name of the collection.").context(VIEW_EDIT_EMBED)).get(|c| c.contents_field(|c| c.name.clone().into()));
-    f.add("description", string().describe("Description of the collection.").context(VIEW_EDIT_EMBED)).get(|c| c.contents_field(|c| c.description.clone().into()));
-    f.add("font_families", list().describe("Font families in the collection.").context(VIEW_EDIT_EMBED)).get(|c| c.contents_field(|c| c.font_families.clone()));
-    f.add("categories", list().describe("Categories of the font families.").context(VIEW_EDIT_EMBED)).get(|c| c.contents_field(|c| c.categories.clone()));
-    f
-}
+/// The font collections.
+pub struct FontCollections;
 
-/// The controller for font collections.
-pub struct FontCollections {
-    site: Arc<RestSite>,
-    fields: Fields<FontCollection, ()>,
-    extra: ExtraFields,
-}
+impl RegistryEntries for FontCollections {
+    type Entry = FontCollection;
+    const OBJECT: &'static str = "font-collection";
+    /// External collections are left out of the list.
+    const OMITS_FAILED: bool = true;
 
-impl FontCollections {
-    /// The controller for this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
-        FontCollections { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
+    #[rustfmt::skip]
+    fn fields() -> Fields<FontCollection, ()> {
+        let mut f = Fields::<FontCollection, ()>::new(Self::OBJECT);
+        let list = || untyped().keyword("type", "array");
+        f.add("slug", string().describe("The collection's slug.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.slug.clone());
+        f.add("name", string().describe("Display name of the collection.").context(VIEW_EDIT_EMBED)).get(|c| c.contents_field(|c| c.name.clone().into()));
+        f.add("description", string().describe("Description of the collection.").context(VIEW_EDIT_EMBED)).get(|c| c.contents_field(|c| c.description.clone().into()));
+        f.add("font_families", list().describe("Font families in the collection.").context(VIEW_EDIT_EMBED)).get(|c| c.contents_field(|c| c.font_families.clone()));
+        f.add("categories", list().describe("Categories of the font families.").context(VIEW_EDIT_EMBED)).get(|c| c.contents_field(|c| c.categories.clone()));
+        f
     }
 
-    async fn show(
-        &self,
-        collection: &FontCollection,
-        settings: &Settings,
-        req: &Request,
-    ) -> Result<(Map, Option<Links>)> {
-        let view = respond::view(req);
-        let plan = self.fields.plan(&view);
+    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
+        if can(site, req, "edit_theme_options")? { Ok(()) } else { Err(errors::cannot_read(req)) }
+    }
+
+    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<FontCollection>> {
+        let (page, per_page): (u64, u64) = (req.require("page")?, req.require("per_page")?);
+        let all = &site.font_collections;
+        let paging = Paging { total: all.len() as u64, per_page, page };
+        paging.check("rest_post_invalid_page_number")?;
+        let url = route_url(site, "font-collections")?;
+        let response = collection::respond(site, Vec::new(), &paging, &url, req);
+        Ok(Listed { entries: paging.items(all.iter()).cloned().collect(), response })
+    }
+
+    /// Fails for external collections, unless the slug is the only field.
+    fn prepare(plan: &Plan<'_, FontCollection, ()>, collection: &FontCollection) -> Result<Map> {
         if collection.contents.is_none() && plan.wants_any(&["name", "description", "font_families", "categories"]) {
             return Err(errors::collection_missing());
         }
-        let mut data = plan.prepare(collection);
-        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
-        let links = view.wants_links().then(|| {
-            let collection_url = self.collection_url(settings);
-            let mut links = Links::new();
-            links.add("self", Link::new(format!("{collection_url}/{}", collection.slug)).allow(["GET"]));
-            links.add("collection", Link::new(collection_url));
-            links
-        });
-        Ok((data, links))
+        Ok(plan.prepare(collection))
     }
 
-    fn collection_url(&self, settings: &Settings) -> String {
-        settings.urls.rest(&format!("/{}/font-collections", self.site.brand.namespace()))
+    fn links(site: &Arc<RestSite>, collection: &FontCollection, _: &Request) -> Result<Links> {
+        let list = route_url(site, "font-collections")?;
+        Ok(entry_links(format!("{list}/{}", collection.slug), list))
     }
 
-    async fn can_read(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        if Access::new(&self.site, &settings).can(&caller(&req), "edit_theme_options") {
-            Ok(())
-        } else {
-            Err(errors::cannot_read(&req))
-        }
-    }
-
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        let (page, per_page): (u64, u64) = (req.require("page")?, req.require("per_page")?);
-        let paging = Paging { total: self.site.font_collections.len() as u64, per_page, page };
-        paging.check("rest_post_invalid_page_number")?;
-        let settings = self.site.settings()?;
-        let skipped = usize::try_from(page.saturating_sub(1).saturating_mul(per_page)).unwrap_or(usize::MAX);
-        let taken = usize::try_from(per_page).unwrap_or(usize::MAX);
-        let mut items = Vec::new();
-        for collection in self.site.font_collections.iter().skip(skipped).take(taken) {
-            // External collections are left out of the list.
-            if let Ok((data, links)) = self.show(collection, &settings, &req).await {
-                items.push(respond::with_links(data, links, &req));
-            }
-        }
-        let mut response = Response::new(Value::Array(items));
-        for (name, value) in total_headers(paging.total, paging.pages()) {
-            response = response.header(&self.site.brand.header(name), value);
-        }
-        for (relation, href) in paging.links(&self.collection_url(&settings), &req.params().query) {
-            response = response.link_header(relation, &href, &[]);
-        }
-        Ok(response)
-    }
-
-    async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
+    async fn find(site: &Arc<RestSite>, req: &Request) -> Result<FontCollection> {
         let slug: String = req.require("slug")?;
-        let collection = self.site.font_collections.iter().find(|c| c.slug == slug);
-        let settings = self.site.settings()?;
-        let (data, links) = self.show(collection.ok_or_else(errors::collection_not_found)?, &settings, &req).await?;
-        Ok(respond::single(data, links))
+        let collection = site.font_collections.iter().find(|c| c.slug == slug);
+        collection.cloned().ok_or_else(errors::collection_not_found)
     }
-}
 
-impl Controller for FontCollections {
-    #[rustfmt::skip]
-    fn routes(&self) -> Vec<Route<Self>> {
-        let schema = Schema::compile(self.fields.item_schema());
-        let list = Args::from([
-            ("context", context_arg()),
-            ("page", Arg::by_schema(integer().describe("Page number of the list.").default(1).minimum(1))),
-            ("per_page", Arg::by_schema(integer().describe("Maximum number of items per page.").default(10).range(1..=100))),
-        ]);
+    fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {
         vec![
-            Route::new("/font-collections").schema(schema.clone()).endpoint(get(Self::list, Self::can_read).args(list)),
-            Route::new(r"/font-collections/(?P<slug>[\/\w-]+)")
-                .schema(schema)
-                .endpoint(get(Self::fetch, Self::can_read).args(Args::from([("context", context_arg())]))),
+            family.list_route("/font-collections", page_args()),
+            family.fetch_route(r"/font-collections/(?P<slug>[\/\w-]+)", context_args()),
         ]
     }
 }

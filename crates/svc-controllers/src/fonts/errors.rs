@@ -1,11 +1,8 @@
-//! Font errors: permission errors here, the others from `svc_site`.
+//! Errors of fonts.
 
-use svc_routing::Request;
-use svc_schema::Error;
+family_errors! {
+    use svc_site::errors::fonts;
 
-pub(crate) use svc_site::errors::fonts::*;
-
-authorization_errors! {
     /// The caller may not view fonts.
     cannot_read = "rest_cannot_read" "You are not allowed to view fonts.";
 }

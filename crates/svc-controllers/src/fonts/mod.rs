@@ -17,21 +17,18 @@ use svc_model::{Post, PostId, PostType};
 use svc_resource::Params;
 use svc_routing::{Request, Result};
 use svc_schema::build::{SchemaBuilder, integer};
-use svc_site::Access;
 use svc_store::posts as stored_posts;
 
 use crate::{
-    RestSite, caller,
+    RestSite,
     errors::post_not_found,
     posts::params::{self, PostList},
+    request::can,
 };
 
 pub(crate) use self::collections::core as core_collections;
-pub use self::{
-    collections::{FontCollection, FontCollections},
-    faces::FontFaces,
-    families::FontFamilies,
-};
+pub use self::{collections::FontCollections, faces::FontFaces, families::FontFamilies};
+pub use crate::registries::font_collections::FontCollection;
 
 /// The `theme.json` version of the settings.
 const THEME_JSON_VERSION: i64 = 3;
@@ -58,12 +55,7 @@ fn stored(post: &Post) -> Map<String, Value> {
 
 /// Fails unless the caller may view fonts.
 fn check_read(site: &RestSite, post_type: &PostType, req: &Request) -> Result<()> {
-    let settings = site.settings()?;
-    if Access::new(site, &settings).can(&caller(req), &post_type.caps.read) {
-        Ok(())
-    } else {
-        Err(errors::cannot_read(req))
-    }
+    if can(site, req, &post_type.caps.read)? { Ok(()) } else { Err(errors::cannot_read(req)) }
 }
 
 /// The requested post, if the caller may view fonts.

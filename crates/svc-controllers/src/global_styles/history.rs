@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use svc_auth::caps::PostCap;
 use svc_model::{Post, PostId, PostType};
-use svc_resource::{Fields, Params, total_headers};
+use svc_resource::{Fields, Params};
 use svc_routing::{Controller, ExtraFields, Map, Request, Response, Result, Route, get};
 use svc_schema::{
     Args, Schema,
@@ -17,7 +17,7 @@ use super::StylesItem;
 use crate::{
     RestSite,
     args::context_arg,
-    caller,
+    caller, collection,
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
     errors, respond,
     revisions::{RevisionList, find, params},
@@ -103,15 +103,8 @@ impl StylesHistory {
             self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head()))?;
         let prepared = self.show(&req, rows).await?;
         let data = prepared.into_iter().map(|item| respond::with_links(item, None, &req)).collect();
-        let mut response = Response::new(Value::Array(data));
-        for (name, value) in total_headers(paging.total, paging.pages()) {
-            response = response.header(&self.site.brand.header(name), value);
-        }
         let route = format!("{}/{}/revisions", self.site.route_of_type(&self.post_type), parent.post.id);
-        for (relation, href) in paging.links(&parent.settings.urls.rest(&route), &req.params().query) {
-            response = response.link_header(relation, &href, &[]);
-        }
-        Ok(response)
+        Ok(collection::respond(&self.site, data, &paging, &parent.settings.urls.rest(&route), &req))
     }
 
     async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {

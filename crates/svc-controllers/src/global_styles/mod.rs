@@ -183,7 +183,7 @@ impl GlobalStyles {
 
     async fn update(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
         let mut draft = StylesDraft::default();
-        self.fields.apply(&mut draft, |name| respond::given(&req, name))?;
+        self.fields.apply(&mut draft, |name| respond::param_or_null(&req, name))?;
         if draft.styles.as_ref().and_then(|s| s["css"].as_str()).is_some_and(stored::closes_style_element) {
             return Err(illegal_css());
         }
@@ -194,9 +194,7 @@ impl GlobalStyles {
     // The theme's styles and their variations
 
     async fn can_read_theme(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let access = Access::new(&self.site, &settings);
-        if theme_access::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_read(&req)) }
+        if theme_access::is_writer(&self.site, &req)? { Ok(()) } else { Err(cannot_read(&req)) }
     }
 
     /// The active theme. The styles of other themes are not found. If its folder is missing, it has only defaults.

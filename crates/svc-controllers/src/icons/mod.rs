@@ -2,6 +2,6 @@
 
 mod routes;
 
-pub use self::routes::IconRoutes;
+pub use self::routes::{IconCollectionFamily, IconFamily};
 pub use svc_render::icons::IconCollection;
 pub use svc_render::icons::Icons;

@@ -433,7 +433,7 @@ impl Media {
             alt_text: Some(attached.alt.clone()).filter(|alt| !alt.is_empty()),
             ..PostDraft::default()
         };
-        let value = |name: &str| COPY_FIELDS.contains(&name).then(|| respond::given(&req, name)).flatten();
+        let value = |name: &str| COPY_FIELDS.contains(&name).then(|| respond::param_or_null(&req, name)).flatten();
         self.posts.fields().apply(&mut draft, value)?;
         let file_type =
             FileType { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };

@@ -1,11 +1,8 @@
-//! Errors of the menu routes.
+//! Errors of menus.
 
-use svc_routing::Request;
-use svc_schema::Error;
+family_errors! {
+    use svc_site::errors::menus;
 
-pub(crate) use svc_site::errors::menus::*;
-
-authorization_errors! {
     /// The caller may not view menus.
     cannot_view = "rest_cannot_view" "You are not allowed to view menus.";
 

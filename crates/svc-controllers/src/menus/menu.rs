@@ -140,7 +140,7 @@ impl Menus {
             return Err(term_errors::not_hierarchical());
         }
         let mut draft = TermDraft::default();
-        self.terms.fields().apply(&mut draft, |name| respond::given(req, name))?;
+        self.terms.fields().apply(&mut draft, |name| respond::param_or_null(req, name))?;
         let meta = draft.meta.take();
         let menu = self.site.write(move |tx| store(tx, &draft, existing)).await?;
         self.terms.save_around(req, &menu, meta).await?;

@@ -15,9 +15,9 @@ use svc_schema::{
     Arg, Args, Error, Validator,
     build::{SchemaBuilder, boolean, integer, string, untyped},
 };
-use svc_site::{Access, Settings, TtlCache};
+use svc_site::{Settings, TtlCache};
 
-use crate::{RestSite, caller, errors};
+use crate::{RestSite, errors, request::can};
 
 /// The namespace, which is independent of the brand.
 pub(crate) const NAMESPACE: &str = "oembed/1.0";
@@ -89,9 +89,7 @@ impl OEmbed {
     }
 
     async fn can_proxy(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let may = Access::new(&self.site, &settings).can(&caller(&req), "edit_posts");
-        if may { Ok(()) } else { Err(errors::forbidden(&req)) }
+        if can(&self.site, &req, "edit_posts")? { Ok(()) } else { Err(errors::forbidden(&req)) }
     }
 
     async fn proxy(self: Arc<Self>, req: Request) -> Result<Response> {

@@ -3,7 +3,6 @@
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Map, Value};
-use svc_auth::Caller;
 use svc_content::kses;
 use svc_fetch::{Allowed, Get};
 use svc_resource::VALIDATED_FIRST;
@@ -12,9 +11,9 @@ use svc_schema::{
     Args, Error, Schema,
     build::{array, integer, string, untyped},
 };
-use svc_site::{Access, TtlCache};
+use svc_site::TtlCache;
 
-use crate::{RestSite, args::context_param, caller, contexts::VIEW_EDIT_EMBED, theme_access};
+use crate::{RestSite, args::context_param, contexts::VIEW_EDIT_EMBED, theme_access};
 
 /// Maximum size of the directory's response in bytes, and timeout.
 const MAX_BYTES: u64 = 8 << 20;
@@ -66,9 +65,7 @@ impl PatternDirectory {
     }
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let (caller, access): (Caller, _) = (caller(&req), Access::new(&self.site, &settings));
-        if theme_access::is_writer(&self.site, &caller, &access) { Ok(()) } else { Err(cannot_view(&req)) }
+        if theme_access::is_writer(&self.site, &req)? { Ok(()) } else { Err(cannot_view(&req)) }
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {

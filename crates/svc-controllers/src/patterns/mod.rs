@@ -7,18 +7,24 @@ mod directory;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_resource::Fields;
-use svc_routing::{Controller, ExtraFields, Request, Response, Result, Route, forbidden, get};
+use svc_content::blocks::BlockTypes;
+use svc_resource::{Fields, Plan};
+use svc_routing::{Map, Request, Result, Route, forbidden};
 use svc_schema::{
-    Error, Schema,
+    Args, Error,
     build::{SchemaBuilder, boolean, number, string, untyped},
 };
 use svc_site::{
-    Access,
+    ActiveTheme,
     patterns::{all, editor_content},
 };
 
-use crate::{RestSite, caller, contexts::VIEW_EDIT_EMBED, respond, theme_access};
+use crate::{
+    RestSite,
+    contexts::VIEW_EDIT_EMBED,
+    registry_family::{Listed, RegistryEntries, RegistryFamily},
+    theme_access,
+};
 
 pub use svc_packages::theme::Pattern;
 
@@ -31,10 +37,19 @@ fn cannot_view(req: &Request) -> Error {
     forbidden(req, "rest_cannot_view", "You are not allowed to view block patterns.")
 }
 
-/// A pattern with its content for editors.
-struct PatternItem {
+/// A pattern with everything that its fields read.
+pub struct PatternItem {
     pattern: Pattern,
-    content: String,
+    site: Arc<RestSite>,
+    types: Arc<BlockTypes>,
+    theme: Arc<ActiveTheme>,
+}
+
+impl PatternItem {
+    /// The content for editors.
+    fn content(&self) -> String {
+        editor_content(&self.site, &self.types, &self.theme, &self.pattern)
+    }
 }
 
 /// An array without an item schema.
@@ -58,99 +73,90 @@ fn categories(pattern: &Pattern) -> Vec<String> {
     pattern.categories.iter().map(current_name).collect()
 }
 
-#[rustfmt::skip]
-fn fields() -> Fields<PatternItem, ()> {
-    let mut f = Fields::<PatternItem, ()>::new("block-pattern");
-    let sources = ["core", "plugin", "theme", "pattern-directory/core", "pattern-directory/theme", "pattern-directory/featured"];
-    f.add("name", string().describe("The pattern's name.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.slug.clone());
-    f.add("title", string().describe("The pattern's title.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.title.clone());
-    f.add("content", string().describe("The pattern's content.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.content.clone());
-    f.add("description", string().describe("The pattern's description.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.description.clone());
-    f.add("viewport_width", number().describe("Preferred width of the pattern's preview, in pixels.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.viewport_width);
-    f.add("inserter", boolean().describe("Whether the inserter offers the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.inserter);
-    f.add("categories", untyped_list().describe("Names of the pattern's categories.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&categories(&p.pattern)));
-    f.add("keywords", untyped_list().describe("Search keywords of the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.keywords));
-    f.add("block_types", untyped_list().describe("Block types that the pattern can be used for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.block_types));
-    f.add("post_types", untyped_list().describe("Post types that the pattern is restricted to.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.post_types));
-    f.add("template_types", untyped_list().describe("Template types that the pattern fits.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.template_types));
-    f.add("source", string().describe("Origin of the pattern.").one_of(sources).context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.source.clone());
-    f
+/// Fails unless the caller may edit posts of any type.
+fn check_read(site: &RestSite, req: &Request) -> Result<()> {
+    if theme_access::is_writer(site, req)? { Ok(()) } else { Err(cannot_view(req)) }
 }
 
-#[rustfmt::skip]
-fn category_fields() -> Fields<PatternCategory, ()> {
-    let mut f = Fields::<PatternCategory, ()>::new("block-pattern-category");
-    f.add("name", string().describe("The category's name.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.name.clone());
-    f.add("label", string().describe("Display name of the category.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.label.clone());
-    f.add("description", string().describe("The category's description.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.description.clone());
-    f
-}
+/// The block patterns.
+pub struct Patterns;
 
-/// The routes of patterns and pattern categories.
-pub struct Patterns {
-    site: Arc<RestSite>,
-    fields: Fields<PatternItem, ()>,
-    categories: Fields<PatternCategory, ()>,
-    extra: ExtraFields,
-}
+impl RegistryEntries for Patterns {
+    type Entry = PatternItem;
+    const OBJECT: &'static str = "block-pattern";
 
-impl Patterns {
-    /// The pattern routes of this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
-        Patterns {
+    #[rustfmt::skip]
+    fn fields() -> Fields<PatternItem, ()> {
+        let mut f = Fields::<PatternItem, ()>::new("block-pattern");
+        let sources = ["core", "plugin", "theme", "pattern-directory/core", "pattern-directory/theme", "pattern-directory/featured"];
+        f.add("name", string().describe("The pattern's name.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.slug.clone());
+        f.add("title", string().describe("The pattern's title.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.title.clone());
+        f.add("content", string().describe("The pattern's content.").context(VIEW_EDIT_EMBED).readonly()).get(PatternItem::content);
+        f.add("description", string().describe("The pattern's description.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.description.clone());
+        f.add("viewport_width", number().describe("Preferred width of the pattern's preview, in pixels.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.viewport_width);
+        f.add("inserter", boolean().describe("Whether the inserter offers the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.inserter);
+        f.add("categories", untyped_list().describe("Names of the pattern's categories.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&categories(&p.pattern)));
+        f.add("keywords", untyped_list().describe("Search keywords of the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.keywords));
+        f.add("block_types", untyped_list().describe("Block types that the pattern can be used for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.block_types));
+        f.add("post_types", untyped_list().describe("Post types that the pattern is restricted to.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.post_types));
+        f.add("template_types", untyped_list().describe("Template types that the pattern fits.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.template_types));
+        f.add("source", string().describe("Origin of the pattern.").one_of(sources).context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.source.clone());
+        f
+    }
+
+    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
+        check_read(site, req)
+    }
+
+    async fn entries(site: &Arc<RestSite>, _: &Request) -> Result<Listed<PatternItem>> {
+        let settings = site.settings()?;
+        let (theme, types) = (site.theme(&settings), site.block_types(&settings));
+        let item = |pattern: &Pattern| PatternItem {
+            pattern: pattern.clone(),
             site: Arc::clone(site),
-            fields: fields().with_extra(extra, "block-pattern"),
-            categories: category_fields().with_extra(extra, "block-pattern-category"),
-            extra: extra.clone(),
-        }
+            types: Arc::clone(&types),
+            theme: Arc::clone(&theme),
+        };
+        Ok(all(site, &theme).map(item).collect::<Vec<_>>().into())
     }
 
-    async fn can_read(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let access = Access::new(&self.site, &settings);
-        if theme_access::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_view(&req)) }
+    /// Omits missing properties.
+    fn prepare(plan: &Plan<'_, PatternItem, ()>, item: &PatternItem) -> Result<Map> {
+        let mut data = plan.prepare(item);
+        data.retain(|_, value| !value.is_null());
+        Ok(data)
     }
 
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        let settings = self.site.settings()?;
-        let (theme, types) = (self.site.theme(&settings), self.site.block_types(&settings));
-        let view = respond::view(&req);
-        let plan = self.fields.plan(&view);
-        let mut items = Vec::new();
-        for pattern in all(&self.site, &theme) {
-            let content =
-                if plan.wants("content") { editor_content(&self.site, &types, &theme, pattern) } else { String::new() };
-            let mut data = plan.prepare(&PatternItem { pattern: pattern.clone(), content });
-            // Missing properties are omitted.
-            data.retain(|_, value| !value.is_null());
-            respond::add_extra(&self.extra, "block-pattern", &mut data, &req, &view).await?;
-            items.push(respond::with_links(data, None, &req));
-        }
-        Ok(Response::new(Value::Array(items)))
-    }
-
-    async fn list_categories(self: Arc<Self>, req: Request) -> Result<Response> {
-        let view = respond::view(&req);
-        let plan = self.categories.plan(&view);
-        let mut items = Vec::new();
-        for category in self.site.patterns.categories() {
-            let mut data = plan.prepare(category);
-            respond::add_extra(&self.extra, "block-pattern-category", &mut data, &req, &view).await?;
-            items.push(respond::with_links(data, None, &req));
-        }
-        Ok(Response::new(Value::Array(items)))
+    fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {
+        vec![family.list_route("/block-patterns/patterns", Args::new())]
     }
 }
 
-impl Controller for Patterns {
-    fn routes(&self) -> Vec<Route<Self>> {
-        vec![
-            Route::new("/block-patterns/patterns")
-                .schema(Schema::compile(self.fields.item_schema()))
-                .endpoint(get(Self::list, Self::can_read)),
-            Route::new("/block-patterns/categories")
-                .schema(Schema::compile(self.categories.item_schema()))
-                .endpoint(get(Self::list_categories, Self::can_read)),
-        ]
+/// The categories of block patterns.
+pub struct PatternCategories;
+
+impl RegistryEntries for PatternCategories {
+    type Entry = PatternCategory;
+    const OBJECT: &'static str = "block-pattern-category";
+
+    #[rustfmt::skip]
+    fn fields() -> Fields<PatternCategory, ()> {
+        let mut f = Fields::<PatternCategory, ()>::new("block-pattern-category");
+        f.add("name", string().describe("The category's name.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.name.clone());
+        f.add("label", string().describe("Display name of the category.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.label.clone());
+        f.add("description", string().describe("The category's description.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.description.clone());
+        f
+    }
+
+    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
+        check_read(site, req)
+    }
+
+    async fn entries(site: &Arc<RestSite>, _: &Request) -> Result<Listed<PatternCategory>> {
+        Ok(site.patterns.categories().cloned().collect::<Vec<_>>().into())
+    }
+
+    fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {
+        vec![family.list_route("/block-patterns/categories", Args::new())]
     }
 }

@@ -1,11 +1,8 @@
-//! Plugin errors: permission errors here, the others from `svc_site`.
+//! Errors of plugins.
 
-use svc_routing::Request;
-use svc_schema::Error;
+family_errors! {
+    use svc_site::errors::plugins;
 
-pub(crate) use svc_site::errors::plugins::*;
-
-authorization_errors! {
     /// The caller may not list plugins.
     cannot_list = "rest_cannot_view_plugins" "You are not allowed to view the plugins of this site.";
 

@@ -21,7 +21,7 @@ use svc_schema::{
     build::{array, string},
 };
 use svc_site::{
-    Access, Settings,
+    Settings,
     blocking::run_blocking,
     extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names_in, set_active},
     plugin_directory_client,
@@ -31,7 +31,8 @@ use svc_site::{
 use crate::{
     RestSite,
     args::{CONTEXTS, context_arg, one_line},
-    caller, respond,
+    request::can,
+    respond,
 };
 
 /// The controller for plugins.
@@ -84,12 +85,6 @@ impl Plugins {
         Plugins { site: Arc::clone(site), fields, extra: extra.clone() }
     }
 
-    /// Whether the caller has a capability.
-    fn can(&self, req: &Request, capability: &str) -> Result<bool> {
-        let settings = self.site.settings()?;
-        Ok(Access::new(&self.site, &settings).can(&caller(req), capability))
-    }
-
     /// The requested plugin.
     async fn named(&self, req: &Request) -> Result<Item> {
         // WordPress resolves plugin names only after all arguments are valid, which never happens for `OPTIONS`. Permission
@@ -126,12 +121,12 @@ impl Plugins {
 
     async fn show(&self, item: &Item, req: &Request) -> Result<Response> {
         let data = self.data(item, req).await?;
-        let links = self.links(item, &*self.site.settings()?, self.can(req, "delete_plugins")?);
+        let links = self.links(item, &*self.site.settings()?, can(&self.site, req, "delete_plugins")?);
         Ok(respond::single(data, respond::view(req).wants_links().then_some(links)))
     }
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        if self.can(&req, "activate_plugins")? { Ok(()) } else { Err(errors::cannot_list(&req)) }
+        if can(&self.site, &req, "activate_plugins")? { Ok(()) } else { Err(errors::cannot_list(&req)) }
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -146,7 +141,7 @@ impl Plugins {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
         }
-        let (settings, may_delete) = (self.site.settings()?, self.can(&req, "delete_plugins")?);
+        let (settings, may_delete) = (self.site.settings()?, can(&self.site, &req, "delete_plugins")?);
         let wants_links = respond::view(&req).wants_links();
         let mut data = Vec::new();
         for item in items.iter().filter(|item| is_wanted(item)) {
@@ -157,7 +152,11 @@ impl Plugins {
     }
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Item> {
-        if self.can(&req, "activate_plugins")? { self.named(&req).await } else { Err(errors::cannot_fetch(&req)) }
+        if can(&self.site, &req, "activate_plugins")? {
+            self.named(&req).await
+        } else {
+            Err(errors::cannot_fetch(&req))
+        }
     }
 
     async fn fetch(self: Arc<Self>, req: Request, item: Item) -> Result<Response> {
@@ -165,10 +164,10 @@ impl Plugins {
     }
 
     async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
-        if !self.can(&req, "install_plugins")? {
+        if !can(&self.site, &req, "install_plugins")? {
             return Err(errors::cannot_install(&req));
         }
-        if req.param("status").is_some_and(|s| s != "inactive") && !self.can(&req, "activate_plugins")? {
+        if req.param("status").is_some_and(|s| s != "inactive") && !can(&self.site, &req, "activate_plugins")? {
             return Err(errors::cannot_activate(&req));
         }
         Ok(())
@@ -194,7 +193,11 @@ impl Plugins {
     }
 
     async fn can_update(self: Arc<Self>, req: Request) -> Result<Item> {
-        if self.can(&req, "activate_plugins")? { self.named(&req).await } else { Err(errors::cannot_manage(&req)) }
+        if can(&self.site, &req, "activate_plugins")? {
+            self.named(&req).await
+        } else {
+            Err(errors::cannot_manage(&req))
+        }
     }
 
     async fn update(self: Arc<Self>, req: Request, mut item: Item) -> Result<Response> {
@@ -221,7 +224,7 @@ impl Plugins {
     }
 
     async fn can_delete(self: Arc<Self>, req: Request) -> Result<Item> {
-        let may = self.can(&req, "activate_plugins")? && self.can(&req, "delete_plugins")?;
+        let may = can(&self.site, &req, "activate_plugins")? && can(&self.site, &req, "delete_plugins")?;
         if may { self.named(&req).await } else { Err(errors::cannot_manage(&req)) }
     }
 

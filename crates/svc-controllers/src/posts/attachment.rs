@@ -19,7 +19,7 @@ use svc_store::{Db, Meta, posts};
 
 use crate::{
     RestSite,
-    posts::{LoadedPost, item::PostItem},
+    posts::item::{LoadedPost, PostItem},
 };
 
 /// The files of these attachments, and the permalinks of the posts to which they are attached: two queries and those

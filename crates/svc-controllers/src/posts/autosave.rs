@@ -31,7 +31,7 @@ impl Posts {
         let Authorized { post, settings } = authorized;
         let caller = caller(req);
         let draft = match self.post_type.route_family {
-            RouteFamily::MenuItems => PostDraft { meta: respond::given(req, "meta"), ..PostDraft::default() },
+            RouteFamily::MenuItems => PostDraft { meta: respond::param_or_null(req, "meta"), ..PostDraft::default() },
             _ => self.draft(req)?,
         };
         let now = self.site.now();

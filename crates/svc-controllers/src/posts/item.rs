@@ -57,6 +57,12 @@ pub(crate) struct PostItem {
     pub rendered: RenderedTexts,
 }
 
+/// A post ready to be rendered, with its links if they are requested.
+pub(crate) struct LoadedPost {
+    pub item: PostItem,
+    pub links: Option<svc_routing::Links>,
+}
+
 impl PostItem {
     /// The JSON value of a stored timestamp.
     fn timestamp(&self, stamp: Stamp) -> Value {

@@ -28,7 +28,7 @@ use svc_store::{
 };
 
 use super::{
-    item::PostItem,
+    item::{LoadedPost, PostItem},
     links::{self, Revisions},
     rights::PostRights,
 };
@@ -48,12 +48,6 @@ pub(crate) struct PostLoader<'a> {
     pub req: Option<&'a Request>,
     /// Collects feeds of other sites that are not cached yet.
     pub missing: MissingFeeds,
-}
-
-/// A post ready to be rendered, with its links if they are requested.
-pub(crate) struct LoadedPost {
-    pub item: PostItem,
-    pub links: Option<svc_routing::Links>,
 }
 
 impl PostLoader<'_> {

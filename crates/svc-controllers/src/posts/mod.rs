@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RouteFamily};
 use svc_render::feeds::{MissingFeeds, with_cached_feeds, with_feeds};
-use svc_resource::{Paging, Params, View, total_headers};
+use svc_resource::{Paging, Params, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
 };
@@ -37,9 +37,9 @@ use svc_store::{
 };
 
 use self::{fields::PostFields, load::PostLoader, params::PostList};
-use crate::{RestSite, args::context_arg, caller, errors, request::only_reads, respond};
+use crate::{RestSite, args::context_arg, caller, collection, errors, request::only_reads, respond};
 
-pub(crate) use load::LoadedPost;
+pub(crate) use item::LoadedPost;
 pub(crate) use rights::PostRights;
 
 /// Default length of generated excerpts, in words.
@@ -335,14 +335,7 @@ impl Posts {
 
     /// The response for a page of the list at this route: items, totals, and links to the previous and next page.
     pub(crate) fn paged<T>(&self, page: &ListPage<T>, items: Vec<Value>, req: &Request, route: &str) -> Response {
-        let mut response = Response::new(Value::Array(items));
-        for (name, value) in total_headers(page.paging.total, page.paging.pages()) {
-            response = response.header(&self.site.brand.header(name), value);
-        }
-        for (relation, href) in page.paging.links(&page.settings.urls.rest(route), &req.params().query) {
-            response = response.link_header(relation, &href, &[]);
-        }
-        response
+        collection::respond(&self.site, items, &page.paging, &page.settings.urls.rest(route), req)
     }
 
     // Fetch

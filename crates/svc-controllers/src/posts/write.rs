@@ -100,7 +100,7 @@ impl Posts {
 
     /// The changes of a request to a post.
     pub(crate) fn draft(&self, req: &Request) -> Result<PostDraft> {
-        self.fields.read(|name| respond::given(req, name))
+        self.fields.read(|name| respond::param_or_null(req, name))
     }
 
     /// The job that stores a draft.

@@ -10,10 +10,10 @@ mod table;
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use svc_auth::caps::PostCap;
 use svc_model::{Post, PostId, PostType};
-use svc_resource::{Params, total_headers};
+use svc_resource::Params;
 use svc_routing::{Controller, DELETABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Args, Schema,
@@ -23,7 +23,7 @@ use svc_site::{Access, Settings};
 use svc_store::posts;
 
 use self::table::RevisionTable;
-use crate::{RestSite, args::context_arg, caller, errors, request::only_reads, respond};
+use crate::{RestSite, args::context_arg, caller, collection, errors, request::only_reads, respond};
 
 pub use autosaves::Autosaves;
 pub(crate) use params::{RevisionList, params};
@@ -117,16 +117,8 @@ impl Revisions {
             let (data, links) = self.table.show(&item, &req, &view, &plan).await?;
             values.push(respond::with_links(data, links, &req));
         }
-        let mut response = Response::new(Value::Array(values));
-        for (name, value) in total_headers(paging.total, paging.pages()) {
-            response = response.header(&self.site.brand.header(name), value);
-        }
         let route = format!("{}/{}/revisions", self.site.route_of_type(&self.post_type), parent.post.id);
-        let collection = parent.settings.urls.rest(&route);
-        for (relation, href) in paging.links(&collection, &req.params().query) {
-            response = response.link_header(relation, &href, &[]);
-        }
-        Ok(response)
+        Ok(collection::respond(&self.site, values, &paging, &parent.settings.urls.rest(&route), &req))
     }
 
     // Fetch

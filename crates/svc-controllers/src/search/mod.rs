@@ -13,14 +13,14 @@ pub use handler::{SearchHandler, SearchHandlers, SearchPage, filter_handlers};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_resource::{Fields, Paging, Params, total_headers};
+use svc_resource::{Fields, Paging, Params};
 use svc_routing::{Controller, ExtraFields, Link, Registered, Request, Response, Result, Route, get, public};
 use svc_schema::{
     Error, Schema,
     build::{SchemaBuilder, array, integer, string, types},
 };
 
-use crate::{RestSite, args::one_line, contexts::VIEW_EMBED, respond};
+use crate::{RestSite, args::one_line, collection, contexts::VIEW_EMBED, respond};
 
 /// The object type of a result, in the item schema and for additional fields.
 const OBJECT: &str = "search-result";
@@ -140,25 +140,20 @@ impl Search {
         let found = handler.search(req.clone()).await?;
         let paging = Paging { total: found.total, per_page: params.per_page, page: params.page };
         paging.check("rest_search_invalid_page_number")?;
-        let collection = self.site.settings()?.urls.rest(&format!("/{}/search", self.site.brand.namespace()));
+        let url = self.site.settings()?.urls.rest(&format!("/{}/search", self.site.brand.namespace()));
         let mut items = Vec::with_capacity(found.ids.len());
         if !req.is_head() && !found.ids.is_empty() {
             let view = respond::view(&req);
             for (data, mut links) in handler.prepare(found.ids, req.clone()).await? {
                 let Value::Object(mut item) = data else { continue };
                 respond::add_extra(&self.extra, OBJECT, &mut item, &req, &view).await?;
-                links.add("collection", Link::new(&collection));
+                links.add("collection", Link::new(&url));
                 items.push(respond::with_links(item, view.wants_links().then_some(links), &req));
             }
         }
-        let mut response = Response::new(Value::Array(items));
-        for (name, value) in total_headers(paging.total, paging.pages()) {
-            response = response.header(&self.site.brand.header(name), value);
-        }
-        for (relation, href) in paging.links_from_page(&collection, &query) {
-            response = response.link_header(relation, &href, &[]);
-        }
-        Ok(response)
+        let response = Response::new(Value::Array(items));
+        let response = collection::with_totals(&self.site, response, paging.total, paging.pages());
+        Ok(collection::with_page_links(response, paging.links_from_page(&url, &query)))
     }
 }
 

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_routing::{Controller, Request, Response, Result, Route, get};
 use svc_schema::Schema;
-use svc_site::Access;
 
-use crate::{RestSite, caller, errors};
+use crate::{RestSite, errors, request::can};
 
 pub use sizes::{Size, format_bytes, sizes};
 
@@ -175,12 +174,7 @@ impl SiteHealth {
     }
 
     async fn can_view(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        if Access::new(&self.site, &settings).can(&caller(&req), "view_site_health_checks") {
-            Ok(())
-        } else {
-            Err(errors::forbidden(&req))
-        }
+        if can(&self.site, &req, "view_site_health_checks")? { Ok(()) } else { Err(errors::forbidden(&req)) }
     }
 
     async fn test(self: Arc<Self>, test: Test, req: Request) -> Result<Response> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_auth::caps::PostCap;
 use svc_model::{Post, PostId, PostType};
-use svc_resource::{Fields, Params, View, total_headers};
+use svc_resource::{Fields, Params, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on,
 };
@@ -29,7 +29,9 @@ use super::{cannot_manage, clean_id, fields, id_pattern};
 use crate::{
     RestSite,
     args::context_arg,
-    caller, errors, respond,
+    caller, collection, errors,
+    request::can,
+    respond,
     revisions::{RevisionList, find, params},
 };
 
@@ -155,15 +157,8 @@ impl TemplateHistory {
             self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head()))?;
         let prepared = self.show(&req, &parent, rows, &respond::view(&req), REVISIONS).await?;
         let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
-        let mut response = Response::new(Value::Array(data));
-        for (name, value) in total_headers(paging.total, paging.pages()) {
-            response = response.header(&self.site.brand.header(name), value);
-        }
         let route = format!("{}/{}/revisions", self.site.route_of_type(&self.post_type), parent.template.id());
-        for (relation, href) in paging.links(&parent.settings.urls.rest(&route), &req.params().query) {
-            response = response.link_header(relation, &href, &[]);
-        }
-        Ok(response)
+        Ok(collection::respond(&self.site, data, &paging, &parent.settings.urls.rest(&route), &req))
     }
 
     async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
@@ -216,15 +211,13 @@ impl TemplateHistory {
     }
 
     async fn can_create_autosave(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let access = Access::new(&self.site, &settings);
-        if access.can(&caller(&req), "edit_theme_options") { Ok(()) } else { Err(cannot_manage(&req)) }
+        if can(&self.site, &req, "edit_theme_options")? { Ok(()) } else { Err(cannot_manage(&req)) }
     }
 
     async fn create_autosave(self: Arc<Self>, req: Request) -> Result<Response> {
         let parent = self.saved(&req.require::<String>("id")?)?;
         let mut draft = TemplateDraft::default();
-        self.fields.apply(&mut draft, |name| respond::given(&req, name))?;
+        self.fields.apply(&mut draft, |name| respond::param_or_null(&req, name))?;
         let typed =
             AutosaveDraft { title: draft.title, content: draft.content, excerpt: draft.description, meta: None };
         let (caller, now) = (caller(&req), self.site.now());

@@ -27,7 +27,7 @@ use svc_site::{
 use svc_store::posts;
 
 use self::fields::TemplateList;
-use crate::{LINK_RELATION, RestSite, args::context_arg, caller, respond, theme_access};
+use crate::{LINK_RELATION, RestSite, args::context_arg, caller, request::can, respond, theme_access};
 
 pub use history::TemplateHistory;
 pub use svc_site::templates::load::Kind;
@@ -165,9 +165,7 @@ impl Templates {
     // List
 
     async fn can_read(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let access = Access::new(&self.site, &settings);
-        if theme_access::is_writer(&self.site, &caller(&req), &access) { Ok(()) } else { Err(cannot_manage(&req)) }
+        if theme_access::is_writer(&self.site, &req)? { Ok(()) } else { Err(cannot_manage(&req)) }
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -224,9 +222,7 @@ impl Templates {
     // Create
 
     async fn can_write(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
-        let access = Access::new(&self.site, &settings);
-        if access.can(&caller(&req), "edit_theme_options") { Ok(()) } else { Err(cannot_manage(&req)) }
+        if can(&self.site, &req, "edit_theme_options")? { Ok(()) } else { Err(cannot_manage(&req)) }
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {

@@ -36,7 +36,7 @@ impl Templates {
         settings: &Arc<Settings>,
     ) -> Result<Template> {
         let mut draft = TemplateDraft::default();
-        self.fields.apply(&mut draft, |name| respond::given(req, name))?;
+        self.fields.apply(&mut draft, |name| respond::param_or_null(req, name))?;
         let caller = caller(req);
         let theme = self.site.theme(settings).name.clone();
         if existing.is_none() && draft.theme.as_ref().is_some_and(|wanted| *wanted != theme) && !is_empty(&draft) {

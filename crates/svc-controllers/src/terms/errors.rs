@@ -1,11 +1,8 @@
-//! Errors of terms: authorization errors, and the errors of svc-site.
+//! Errors of terms.
 
-use svc_routing::Request;
-use svc_schema::Error;
+family_errors! {
+    use svc_site::errors::terms;
 
-pub(crate) use svc_site::errors::terms::*;
-
-authorization_errors! {
     /// The caller may not create terms of this taxonomy.
     cannot_create = "rest_cannot_create" "You are not allowed to create terms of this taxonomy.";
 

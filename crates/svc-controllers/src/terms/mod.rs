@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{PostId, PostType, Taxonomy, Term, TermId};
-use svc_resource::{Paging, Params, View, total_headers};
+use svc_resource::{Paging, Params, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
 };
@@ -33,9 +33,10 @@ use self::{
 use crate::{
     RestSite,
     args::context_arg,
-    caller,
+    caller, collection,
     errors::{forbidden_context, trash_not_supported},
     links::create_term_cap,
+    request::can,
     respond,
 };
 
@@ -124,8 +125,7 @@ impl Terms {
 
     /// Whether the caller has one of the taxonomy's capabilities.
     fn can(&self, req: &Request, cap: &str) -> Result<bool> {
-        let settings = self.site.settings()?;
-        Ok(Access::new(&self.site, &settings).can(&caller(req), cap))
+        can(&self.site, req, cap)
     }
 
     /// Adds additional fields to a prepared term.
@@ -216,15 +216,8 @@ impl Terms {
         }
         // Unlike in lists of posts, a page beyond the last one is empty and no error.
         let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
-        let mut response = Response::new(Value::Array(items));
-        for (name, value) in total_headers(paging.total, paging.pages()) {
-            response = response.header(&self.site.brand.header(name), value);
-        }
-        let collection = settings.urls.rest(&self.site.route_of_taxonomy(&self.taxonomy));
-        for (relation, href) in paging.links(&collection, &req.params().query) {
-            response = response.link_header(relation, &href, &[]);
-        }
-        Ok(response)
+        let url = settings.urls.rest(&self.site.route_of_taxonomy(&self.taxonomy));
+        Ok(collection::respond(&self.site, items, &paging, &url, &req))
     }
 
     /// The terms of this taxonomy with these ids, in order. Excludes other taxonomies of a shared term.

@@ -26,7 +26,7 @@ impl Terms {
             return Err(errors::not_hierarchical());
         }
         let mut draft = TermDraft::default();
-        self.fields.apply(&mut draft, |name| respond::given(req, name))?;
+        self.fields.apply(&mut draft, |name| respond::param_or_null(req, name))?;
         let values = draft.meta.take();
         let job = SaveTerm { taxonomy: Arc::clone(&self.taxonomy), draft, existing };
         let term = self.site.write(move |tx| job.run(tx)).await?;

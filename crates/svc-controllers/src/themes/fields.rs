@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use svc_content::{Shortcodes, texturize};
+use svc_model::PostId;
 use svc_packages::theme::{self, Theme};
 use svc_resource::{Field, Fields};
 use svc_schema::build::{array, boolean, object, string};
@@ -13,13 +14,15 @@ use super::{OBJECT, supports};
 const NO_PROPERTIES: [(&str, Value); 0] = [];
 
 /// A theme with everything that its fields read.
-pub(super) struct ThemeItem {
-    pub theme: Theme,
-    pub is_active: bool,
+pub struct ThemeItem {
+    pub(super) theme: Theme,
+    pub(super) is_active: bool,
     /// Supported features; empty unless the theme is active.
-    pub supports: Map<String, Value>,
+    pub(super) supports: Map<String, Value>,
     /// URL of the themes folder.
-    pub url: String,
+    pub(super) url: String,
+    /// ID of the theme's global styles post, if there is one and links are requested.
+    pub(super) styles: Option<PostId>,
 }
 
 impl ThemeItem {

@@ -1,11 +1,8 @@
-//! Errors of users: authorization errors, and the errors of svc-site.
+//! Errors of users.
 
-use svc_routing::Request;
-use svc_schema::Error;
+family_errors! {
+    use svc_site::errors::users;
 
-pub(crate) use svc_site::errors::users::*;
-
-authorization_errors! {
     /// The caller may not view this user, or may not filter a list by roles or capabilities.
     cannot_view = "rest_user_cannot_view" "You are not allowed to view this user or to filter users by role or capability.";
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{User, UserId};
-use svc_resource::{Paging, Params, Plan, View, total_headers};
+use svc_resource::{Paging, Params, Plan, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
 };
@@ -22,7 +22,7 @@ use svc_schema::{
     Arg, Args, Error, MethodKind, Sanitizer, Validator,
     build::{boolean, integer},
 };
-use svc_site::{Access, Settings, avatars, users::draft::UserDraft};
+use svc_site::{Settings, avatars, users::draft::UserDraft};
 use svc_store::{request_cache, users};
 
 use self::{
@@ -34,9 +34,9 @@ use self::{
 use crate::{
     RestSite,
     args::context_arg,
-    caller,
+    caller, collection,
     errors::{forbidden_context, trash_not_supported},
-    request::only_reads,
+    request::{can, only_reads},
     respond,
 };
 
@@ -217,15 +217,8 @@ impl Users {
         }
         // Unlike in lists of posts, a page beyond the last one is empty and no error.
         let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
-        let mut response = Response::new(Value::Array(items));
-        for (name, value) in total_headers(paging.total, paging.pages()) {
-            response = response.header(&self.site.brand.header(name), value);
-        }
-        let collection = settings.urls.rest(&route(&self.site));
-        for (relation, href) in paging.links(&collection, &req.params().query) {
-            response = response.link_header(relation, &href, &[]);
-        }
-        Ok(response)
+        let url = settings.urls.rest(&route(&self.site));
+        Ok(collection::respond(&self.site, items, &paging, &url, &req))
     }
 
     // Fetch
@@ -267,12 +260,7 @@ impl Users {
         if only_reads(&req) {
             return Err(errors::cannot_create(&req));
         }
-        let settings = self.site.settings()?;
-        if Access::new(&self.site, &settings).can(&caller(&req), "create_users") {
-            Ok(())
-        } else {
-            Err(errors::cannot_create(&req))
-        }
+        if can(&self.site, &req, "create_users")? { Ok(()) } else { Err(errors::cannot_create(&req)) }
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {

@@ -30,7 +30,7 @@ impl Users {
     pub(super) async fn save(&self, req: &Request, existing: Option<User>) -> Result<UserId> {
         let mut draft = UserDraft::default();
         let settings = self.site.settings()?;
-        self.fields.current(&settings).apply(&mut draft, |name| respond::given(req, name))?;
+        self.fields.current(&settings).apply(&mut draft, |name| respond::param_or_null(req, name))?;
         let caller = caller(req);
         if let Some(user) = &existing {
             self.check_names(&draft, user)?;

@@ -13,16 +13,13 @@ use svc_schema::{
     Args, Error, Schema,
     build::{integer, string},
 };
-use svc_site::{
-    Access,
-    templates::{
-        kinds,
-        load::{AuthorKind, Kind, TemplateLookup},
-    },
+use svc_site::templates::{
+    kinds,
+    load::{Kind, AuthorKind, TemplateLookup},
 };
 
 use self::views::Views;
-use crate::{RestSite, caller, respond};
+use crate::{RestSite, request::can, respond};
 
 /// Version of the configuration format.
 const VERSION: i64 = 1;
@@ -87,13 +84,8 @@ impl ViewConfig {
         // The parameters can be missing: this check also decides the `Allow` header of requests that are rejected for that.
         let text = |name| req.param(name).map_or_else(String::new, |v| svc_php::cast::to_text(v).into_owned());
         let (kind, name) = (text("kind"), text("name"));
-        let settings = self.site.settings()?;
-        let capability = self.capability(&kind, &name)?;
-        if Access::new(&self.site, &settings).can(&caller(&req), capability) {
-            Ok((kind, name))
-        } else {
-            Err(cannot_read(&req))
-        }
+        let may_read = can(&self.site, &req, self.capability(&kind, &name)?)?;
+        if may_read { Ok((kind, name)) } else { Err(cannot_read(&req)) }
     }
 
     async fn fetch(self: Arc<Self>, req: Request, (kind, name): (String, String)) -> Result<Response> {

@@ -11,20 +11,18 @@ mod sidebars;
 mod types;
 
 use svc_routing::{Request, Result};
-use svc_site::Access;
 
-use crate::{RestSite, caller};
+use crate::{RestSite, request::can};
 
 pub use self::routes::WidgetRoutes;
-pub use self::sidebars::SidebarRoutes;
-pub use self::types::WidgetTypeRoutes;
+pub use self::sidebars::SidebarFamily;
+pub use self::types::WidgetTypeFamily;
 pub use svc_render::widgets::WidgetContext;
 pub use svc_site::widgets::instance::Instance;
 
 /// Whether the caller may manage widgets.
 fn may_manage(site: &RestSite, req: &Request) -> Result<bool> {
-    let settings = site.settings()?;
-    Ok(Access::new(site, &settings).can(&caller(req), "edit_theme_options"))
+    can(site, req, "edit_theme_options")
 }
 
 /// Rejects callers who may not manage widgets.

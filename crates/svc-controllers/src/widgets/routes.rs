@@ -201,7 +201,7 @@ impl WidgetRoutes {
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
-        let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
+        let draft: Draft = self.fields.read(|name| respond::param_or_null(&req, name))?;
         let (id_base, number) = match (&draft.id, &draft.id_base) {
             (Some(id), _) => match parse_id(id) {
                 Some((id_base, number)) => (id_base.to_owned(), Some(number)),
@@ -237,7 +237,7 @@ impl WidgetRoutes {
             .sidebar_of(&id)
             .ok_or_else(errors::not_found)?;
         // The id in the path takes precedence over the one in the body.
-        let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
+        let draft: Draft = self.fields.read(|name| respond::param_or_null(&req, name))?;
         let new_settings = self.new_settings(&draft, id_base)?;
         let sidebar = draft.sidebar.clone().filter(|id| !id.is_empty());
         let (id, sidebar) =

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use svc_resource::Fields;
-use svc_routing::{Controller, EDITABLE, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get, on};
+use svc_resource::{Fields, Plan};
+use svc_routing::{EDITABLE, Link, Links, Map, Request, Response, Result, Route, on};
 use svc_schema::{
-    Args, MethodKind, Schema,
+    Args, MethodKind,
     build::{array, string, types},
 };
 use svc_site::{
@@ -19,13 +19,16 @@ use svc_site::{
 use svc_store::Tx;
 
 use super::{check_manage, errors, is_public, may_manage};
-use crate::{LINK_RELATION, RestSite, args::context_arg, contexts::EMBED_VIEW_EDIT, links::with_query, respond};
-
-/// Object type of additional fields.
-const OBJECT: &str = "sidebar";
+use crate::{
+    LINK_RELATION, RestSite,
+    args::{context_arg, context_args},
+    contexts::EMBED_VIEW_EDIT,
+    links::with_query,
+    registry_family::{Listed, RegistryEntries, RegistryFamily, route_url},
+};
 
 /// A sidebar with its widgets.
-struct Item {
+pub struct SidebarItem {
     /// The sidebar's id; `None` if it is not registered.
     id: Option<String>,
     /// The registered sidebar.
@@ -35,7 +38,7 @@ struct Item {
     widgets: Vec<String>,
 }
 
-impl Item {
+impl SidebarItem {
     fn of(&self, property: fn(&Sidebar) -> &String) -> String {
         self.sidebar.as_ref().map(|sidebar| property(sidebar).clone()).unwrap_or_default()
     }
@@ -52,143 +55,137 @@ impl Item {
     }
 }
 
-/// The changes in a request.
-#[derive(Clone, Debug, Default)]
-struct Draft {
-    widgets: Option<Vec<Value>>,
+/// The sidebars of the site.
+pub struct SidebarFamily;
+
+/// Whether the theme renders sidebars. Block themes do not.
+fn renders_sidebars(site: &Arc<RestSite>, settings: &Settings) -> bool {
+    !site.theme(settings).is_block_theme()
 }
 
-#[rustfmt::skip]
-fn fields() -> Fields<Item, Draft> {
-    let mut f = Fields::<Item, Draft>::new(OBJECT);
-    let text = |description: &str| string().describe(description).context(EMBED_VIEW_EDIT).readonly();
-    f.add("id", text("The sidebar's ID.")).get(|s| s.id.clone().unwrap_or_default());
-    f.add("name", text("Display name of the sidebar.")).get(Item::name);
-    f.add("description", text("Description of the sidebar, such as its position in the theme.")).get(|s| s.of(|s| &s.description));
-    f.add("class", text("Additional class name of the sidebar in the administration area.")).get(|s| s.of(|s| &s.class));
-    f.add("before_widget", text("HTML before each widget.").default("")).get(|s| s.of(|s| &s.before_widget));
-    f.add("after_widget", text("HTML after each widget.").default("")).get(|s| s.of(|s| &s.after_widget));
-    f.add("before_title", text("HTML before the title of each widget.").default("")).get(|s| s.of(|s| &s.before_title));
-    f.add("after_title", text("HTML after the title of each widget.").default("")).get(|s| s.of(|s| &s.after_title));
-    f.add("status", text("Whether the theme renders the sidebar.").one_of(["active", "inactive"])).get(|s| s.status());
-    f.add("widgets", array(types(["object", "string"])).describe("The widgets in the sidebar, in order.").default(serde_json::json!([])).context(EMBED_VIEW_EDIT))
-        .get(|s| s.widgets.clone()).set(|d, v| d.widgets = Some(v));
-    f
+fn item(site: &Arc<RestSite>, widgets: &Widgets, settings: &Settings, id: &str) -> SidebarItem {
+    let is_known = id == INACTIVE || site.sidebars.contains_key(id);
+    SidebarItem {
+        id: is_known.then(|| id.to_owned()),
+        sidebar: site.sidebars.get(id).cloned(),
+        is_rendered: renders_sidebars(site, settings),
+        widgets: widgets.sidebars.get(id).filter(|_| is_known).cloned().unwrap_or_default(),
+    }
 }
 
-/// The sidebar routes.
-pub struct SidebarRoutes {
-    site: Arc<RestSite>,
-    fields: Fields<Item, Draft>,
-    extra: ExtraFields,
+/// Methods of the sidebar's route that the caller may use.
+fn methods(site: &Arc<RestSite>, req: &Request) -> Vec<&'static str> {
+    match may_manage(site, req) {
+        Ok(true) => vec!["GET", "POST", "PUT", "PATCH"],
+        _ => vec!["GET"],
+    }
 }
 
-impl SidebarRoutes {
-    /// The sidebar routes of this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
-        SidebarRoutes { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
-    }
+/// The settings and the widgets, in one snapshot.
+fn load(site: &Arc<RestSite>) -> Result<(Arc<Settings>, Widgets)> {
+    site.read(|db| Ok((site.settings_in(db)?, Widgets::load(db, site, site.widgets.id_bases())?)))
+}
 
-    /// Whether the theme renders sidebars. Block themes do not.
-    fn renders_sidebars(&self, settings: &Settings) -> bool {
-        !self.site.theme(settings).is_block_theme()
-    }
+impl RegistryEntries for SidebarFamily {
+    type Entry = SidebarItem;
+    const OBJECT: &'static str = "sidebar";
+    const SKIPS_LIST_ON_HEAD: bool = true;
 
-    fn item(&self, widgets: &Widgets, settings: &Settings, id: &str) -> Item {
-        let is_known = id == INACTIVE || self.site.sidebars.contains_key(id);
-        Item {
-            id: is_known.then(|| id.to_owned()),
-            sidebar: self.site.sidebars.get(id).cloned(),
-            is_rendered: self.renders_sidebars(settings),
-            widgets: widgets.sidebars.get(id).filter(|_| is_known).cloned().unwrap_or_default(),
-        }
-    }
-
-    async fn show(&self, item: &Item, settings: &Settings, req: &Request) -> Result<(Map, Option<Links>)> {
-        let view = respond::view(req);
-        let mut data = self.fields.plan(&view).prepare(item);
-        if item.id.is_none() {
-            // As in WordPress, an unregistered sidebar has neither id nor name.
-            data.shift_remove("id");
-            data.shift_remove("name");
-        }
-        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
-        let links = view.wants_links().then(|| {
-            let at = |path: &str| settings.urls.rest(&format!("/{}/{path}", self.site.brand.namespace()));
-            let widgets = match &item.id {
-                Some(id) => with_query(&at("widgets"), "sidebar", id),
-                None => at("widgets"),
-            };
-            let mut links = Links::new();
-            let own = Link::new(at(&format!("sidebars/{}", item.id.as_deref().unwrap_or_default())));
-            links.add("self", if item.id.is_some() { own.allow(self.methods(req)) } else { own });
-            links.add("collection", Link::new(at("sidebars")));
-            links.add(format!("{LINK_RELATION}widget"), Link::new(widgets).embeddable());
-            links
-        });
-        Ok((data, links))
-    }
-
-    /// Methods of the sidebar's route that the caller may use.
-    fn methods(&self, req: &Request) -> Vec<&'static str> {
-        match may_manage(&self.site, req) {
-            Ok(true) => vec!["GET", "POST", "PUT", "PATCH"],
-            _ => vec!["GET"],
-        }
+    #[rustfmt::skip]
+    fn fields() -> Fields<SidebarItem, ()> {
+        let mut f = Fields::<SidebarItem, ()>::new(Self::OBJECT);
+        let text = |description: &str| string().describe(description).context(EMBED_VIEW_EDIT).readonly();
+        f.add("id", text("The sidebar's ID.")).get(|s| s.id.clone().unwrap_or_default());
+        f.add("name", text("Display name of the sidebar.")).get(SidebarItem::name);
+        f.add("description", text("Description of the sidebar, such as its position in the theme.")).get(|s| s.of(|s| &s.description));
+        f.add("class", text("Additional class name of the sidebar in the administration area.")).get(|s| s.of(|s| &s.class));
+        f.add("before_widget", text("HTML before each widget.").default("")).get(|s| s.of(|s| &s.before_widget));
+        f.add("after_widget", text("HTML after each widget.").default("")).get(|s| s.of(|s| &s.after_widget));
+        f.add("before_title", text("HTML before the title of each widget.").default("")).get(|s| s.of(|s| &s.before_title));
+        f.add("after_title", text("HTML after the title of each widget.").default("")).get(|s| s.of(|s| &s.after_title));
+        f.add("status", text("Whether the theme renders the sidebar.").one_of(["active", "inactive"])).get(|s| s.status());
+        f.add("widgets", array(types(["object", "string"])).describe("The widgets in the sidebar, in order.").default(serde_json::json!([])).context(EMBED_VIEW_EDIT))
+            .get(|s| s.widgets.clone());
+        f
     }
 
     /// Everyone may list sidebars if any of them is public; otherwise only users who may manage widgets.
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
-        if widgets.sidebars.keys().any(|id| is_public(&self.site, id)) {
+    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
+        let widgets = site.read(|db| Widgets::load(db, site, site.widgets.id_bases()))?;
+        if widgets.sidebars.keys().any(|id| is_public(site, id)) {
             return Ok(());
         }
-        check_manage(&self.site, &req)
+        check_manage(site, req)
     }
 
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
-        let can_manage = may_manage(&self.site, &req)?;
-        let (settings, widgets) = self.site.read(|db| {
-            Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site, self.site.widgets.id_bases())?))
-        })?;
-        let mut items = Vec::new();
-        for id in widgets.sidebars.keys().filter(|id| can_manage || is_public(&self.site, id)) {
-            let (data, links) = self.show(&self.item(&widgets, &settings, id), &settings, &req).await?;
-            items.push(respond::with_links(data, links, &req));
-        }
-        Ok(Response::new(Value::Array(items)))
+    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<SidebarItem>> {
+        let can_manage = may_manage(site, req)?;
+        let (settings, widgets) = load(site)?;
+        let ids = widgets.sidebars.keys().filter(|id| can_manage || is_public(site, id));
+        Ok(ids.map(|id| item(site, &widgets, &settings, id)).collect::<Vec<_>>().into())
     }
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<()> {
-        let id: String = req.require("id")?;
-        if is_public(&self.site, &id) { Ok(()) } else { check_manage(&self.site, &req) }
-    }
-
-    async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
-        let id: String = req.require("id")?;
-        let (settings, widgets) = self.site.read(|db| {
-            Ok((self.site.settings_in(db)?, Widgets::load(db, &self.site, self.site.widgets.id_bases())?))
-        })?;
-        let item = self.item(&widgets, &settings, &id);
+    /// As in WordPress, an unregistered sidebar has neither id nor name.
+    fn prepare(plan: &Plan<'_, SidebarItem, ()>, item: &SidebarItem) -> Result<Map> {
+        let mut data = plan.prepare(item);
         if item.id.is_none() {
-            return Err(errors::sidebar_not_found());
+            data.shift_remove("id");
+            data.shift_remove("name");
         }
-        let (data, links) = self.show(&item, &settings, &req).await?;
-        Ok(respond::single(data, links))
+        Ok(data)
     }
 
+    fn links(site: &Arc<RestSite>, item: &SidebarItem, req: &Request) -> Result<Links> {
+        let widgets = route_url(site, "widgets")?;
+        let widgets = match &item.id {
+            Some(id) => with_query(&widgets, "sidebar", id),
+            None => widgets,
+        };
+        let own = route_url(site, &format!("sidebars/{}", item.id.as_deref().unwrap_or_default()))?;
+        let own = Link::new(own);
+        let mut links = Links::new();
+        links.add("self", if item.id.is_some() { own.allow(methods(site, req)) } else { own });
+        links.add("collection", Link::new(route_url(site, "sidebars")?));
+        links.add(format!("{LINK_RELATION}widget"), Link::new(widgets).embeddable());
+        Ok(links)
+    }
+
+    fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<SidebarItem>> {
+        let id: String = req.require("id")?;
+        if !is_public(site, &id) {
+            check_manage(site, req)?;
+        }
+        Ok(None)
+    }
+
+    async fn find(site: &Arc<RestSite>, req: &Request) -> Result<SidebarItem> {
+        let id: String = req.require("id")?;
+        let (settings, widgets) = load(site)?;
+        let item = item(site, &widgets, &settings, &id);
+        if item.id.is_none() { Err(errors::sidebar_not_found()) } else { Ok(item) }
+    }
+
+    fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {
+        type Family = RegistryFamily<SidebarFamily>;
+        let args = Args::from([("id", string().describe("The sidebar's ID."))]).with("context", context_arg());
+        vec![
+            family.list_route("/sidebars", context_args()),
+            family.fetch_route(r"/sidebars/(?P<id>[\w-]+)", args).endpoint(
+                on(EDITABLE, Family::update, Family::can_update).args(family.fields().args(MethodKind::Editable)),
+            ),
+        ]
+    }
+}
+
+impl RegistryFamily<SidebarFamily> {
     async fn can_update(self: Arc<Self>, req: Request) -> Result<()> {
         check_manage(&self.site, &req)
     }
 
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
-        let draft: Draft = self.fields.read(|name| respond::given(&req, name))?;
         let mut updated = None;
-        if let Some(widgets) = draft.widgets {
+        if let Some(widgets) = req.arg::<Vec<Value>>("widgets")? {
             // Each widget is an id, or an object with an id.
             let id_of = |widget: &Value| match widget {
                 Value::Object(widget) => widget.get("id").and_then(Value::as_str).map(str::to_owned),
@@ -212,23 +209,6 @@ impl SidebarRoutes {
             Some(widgets) => widgets,
             None => self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?,
         };
-        let (data, links) = self.show(&self.item(&widgets, &settings, &id), &settings, &req).await?;
-        Ok(respond::single(data, links))
-    }
-}
-
-impl Controller for SidebarRoutes {
-    #[rustfmt::skip]
-    fn routes(&self) -> Vec<Route<Self>> {
-        let schema = Schema::compile(self.fields.item_schema());
-        let context = || ("context", context_arg());
-        let id = ("id", string().describe("The sidebar's ID.").into());
-        vec![
-            Route::new("/sidebars").schema(schema.clone()).endpoint(get(Self::list, Self::can_list).args(Args::from([context()]))),
-            Route::new(r"/sidebars/(?P<id>[\w-]+)")
-                .schema(schema)
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([id, context()])))
-                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.fields.args(MethodKind::Editable))),
-        ]
+        self.show(&item(&self.site, &widgets, &settings, &id), &req).await
     }
 }

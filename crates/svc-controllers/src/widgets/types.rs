@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use svc_php::{cast::to_int, numeric::is_numeric};
 use svc_render::widgets::{WidgetType, render};
 use svc_resource::Fields;
-use svc_routing::{Controller, ExtraFields, Link, Links, Method, Request, Response, Result, Route, get, on};
+use svc_routing::{Links, Method, Request, Response, Result, Route, on};
 use svc_schema::{
-    Arg, Args, Sanitizer, Schema,
+    Arg, Args, Sanitizer,
     build::{boolean, string, untyped},
 };
 use svc_site::{
@@ -19,87 +19,81 @@ use svc_site::{
 use super::{check_manage, errors};
 use crate::{
     RestSite,
-    args::context_arg,
+    args::context_args,
     caller,
     contexts::{EMBED_VIEW_EDIT, VIEW_EDIT_EMBED},
+    registry_family::{Listed, RegistryEntries, RegistryFamily, entry_links, route_url},
     request::block_viewer,
-    respond,
 };
-
-/// Object type of additional fields.
-const OBJECT: &str = "widget-type";
 
 type SharedWidgetType = Arc<dyn WidgetType>;
 
-#[rustfmt::skip]
-fn fields() -> Fields<SharedWidgetType, ()> {
-    let mut f = Fields::<SharedWidgetType, ()>::new(OBJECT);
-    f.add("id", string().describe("The widget type's ID.").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.id_base().to_owned());
-    f.add("name", string().describe("Display name of the widget type.").default("").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.name().to_owned());
-    f.add("description", string().describe("A short description of the widget type.").default("").context(VIEW_EDIT_EMBED)).get(|k| k.description().to_owned());
-    f.add("is_multi", boolean().describe("Whether the site can have several widgets of this type.").context(VIEW_EDIT_EMBED).readonly()).get(|_| true);
-    f.add("classname", string().describe("Class names of the widget's wrapper element.").default("").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.class().to_owned());
-    f
+/// The widget types of the site.
+pub struct WidgetTypeFamily;
+
+/// The requested widget type, if the caller may manage widgets.
+fn requested(site: &RestSite, req: &Request) -> Result<SharedWidgetType> {
+    check_manage(site, req)?;
+    site.widgets.get(&req.require::<String>("id")?).cloned().ok_or_else(errors::invalid_type)
 }
 
-/// The routes of widget types.
-pub struct WidgetTypeRoutes {
-    site: Arc<RestSite>,
-    fields: Fields<SharedWidgetType, ()>,
-    extra: ExtraFields,
+impl RegistryEntries for WidgetTypeFamily {
+    type Entry = SharedWidgetType;
+    const OBJECT: &'static str = "widget-type";
+    const SKIPS_LIST_ON_HEAD: bool = true;
+
+    #[rustfmt::skip]
+    fn fields() -> Fields<SharedWidgetType, ()> {
+        let mut f = Fields::<SharedWidgetType, ()>::new(Self::OBJECT);
+        f.add("id", string().describe("The widget type's ID.").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.id_base().to_owned());
+        f.add("name", string().describe("Display name of the widget type.").default("").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.name().to_owned());
+        f.add("description", string().describe("A short description of the widget type.").default("").context(VIEW_EDIT_EMBED)).get(|k| k.description().to_owned());
+        f.add("is_multi", boolean().describe("Whether the site can have several widgets of this type.").context(VIEW_EDIT_EMBED).readonly()).get(|_| true);
+        f.add("classname", string().describe("Class names of the widget's wrapper element.").default("").context(EMBED_VIEW_EDIT).readonly()).get(|k| k.class().to_owned());
+        f
+    }
+
+    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
+        check_manage(site, req)
+    }
+
+    async fn entries(site: &Arc<RestSite>, _: &Request) -> Result<Listed<SharedWidgetType>> {
+        Ok(site.widgets.sorted().into_iter().cloned().collect::<Vec<_>>().into())
+    }
+
+    fn links(site: &Arc<RestSite>, widget_type: &SharedWidgetType, _: &Request) -> Result<Links> {
+        let list = route_url(site, "widget-types")?;
+        Ok(entry_links(format!("{list}/{}", widget_type.id_base()), list))
+    }
+
+    fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<SharedWidgetType>> {
+        requested(site, req).map(Some)
+    }
+
+    #[rustfmt::skip]
+    fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {
+        type Family = RegistryFamily<WidgetTypeFamily>;
+        let id = || ("id", string().describe("The widget type's ID."));
+        let settings = || ("instance", untyped().keyword("type", "object").describe("The widget's settings."));
+        // Not sanitized: editors send null for a form without input.
+        let form = string().describe("The widget's edit form as URL-encoded form data.");
+        let form = Arg { sanitize: Sanitizer::None, ..Arg::new(form) };
+        vec![
+            family.list_route("/widget-types", context_args()),
+            family.fetch_route("/widget-types/(?P<id>[a-zA-Z0-9_-]+)", context_args()).args(Args::from([id()])),
+            Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)/encode")
+                .args(Args::from([("id", id().1.required()), settings()]).with("form_data", form))
+                .endpoint(on(Method::POST, Family::encode, Family::can_render)),
+            Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)/render")
+                .args(Args::from([("id", id().1.required()), settings()]))
+                .endpoint(on(Method::POST, Family::render, Family::can_render)),
+        ]
+    }
 }
 
-impl WidgetTypeRoutes {
-    /// The routes of this site's widget types.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
-        WidgetTypeRoutes { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
-    }
-
-    async fn show(
-        &self,
-        widget_type: &SharedWidgetType,
-        settings: &Settings,
-        req: &Request,
-    ) -> Result<(Map<String, Value>, Option<Links>)> {
-        let view = respond::view(req);
-        let mut data = self.fields.plan(&view).prepare(widget_type);
-        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
-        let links = view.wants_links().then(|| {
-            let all = settings.urls.rest(&format!("/{}/widget-types", self.site.brand.namespace()));
-            let mut links = Links::new();
-            links.add("self", Link::new(format!("{all}/{}", widget_type.id_base())).allow(["GET"]));
-            links.add("collection", Link::new(all));
-            links
-        });
-        Ok((data, links))
-    }
-
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        check_manage(&self.site, &req)
-    }
-
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
-        let settings = self.site.settings()?;
-        let mut items = Vec::new();
-        for widget_type in self.site.widgets.sorted() {
-            let (data, links) = self.show(widget_type, &settings, &req).await?;
-            items.push(respond::with_links(data, links, &req));
-        }
-        Ok(Response::new(Value::Array(items)))
-    }
-
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<SharedWidgetType> {
-        check_manage(&self.site, &req)?;
-        self.site.widgets.get(&req.require::<String>("id")?).cloned().ok_or_else(errors::invalid_type)
-    }
-
-    async fn fetch(self: Arc<Self>, req: Request, widget_type: SharedWidgetType) -> Result<Response> {
-        let settings = self.site.settings()?;
-        let (data, links) = self.show(&widget_type, &settings, &req).await?;
-        Ok(respond::single(data, links))
+impl RegistryFamily<WidgetTypeFamily> {
+    async fn can_render(self: Arc<Self>, req: Request) -> Result<SharedWidgetType> {
+        requested(&self.site, &req)
     }
 
     /// Applies form data to a widget's settings without storing them. Returns the form, a preview, and the encoded settings.
@@ -163,31 +157,4 @@ pub(super) fn parse_form(form: &str, id_base: &str) -> Vec<(i64, Instance)> {
     };
     let settings = |value: &Value| value.as_object().map(Instance::from_json);
     by_number.iter().filter_map(|(number, value)| Some((number.parse().ok()?, settings(value)?))).collect()
-}
-
-impl Controller for WidgetTypeRoutes {
-    #[rustfmt::skip]
-    fn routes(&self) -> Vec<Route<Self>> {
-        let schema = Schema::compile(self.fields.item_schema());
-        let id = || ("id", string().describe("The widget type's ID."));
-        let settings = || ("instance", untyped().keyword("type", "object").describe("The widget's settings."));
-        // Not sanitized: editors send null for a form without input.
-        let form = string().describe("The widget's edit form as URL-encoded form data.");
-        let form = Arg { sanitize: Sanitizer::None, ..Arg::new(form) };
-        vec![
-            Route::new("/widget-types")
-                .schema(schema.clone())
-                .endpoint(get(Self::list, Self::can_list).args(Args::from([("context", context_arg())]))),
-            Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)")
-                .schema(schema)
-                .args(Args::from([id()]))
-                .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())]))),
-            Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)/encode")
-                .args(Args::from([("id", id().1.required()), settings()]).with("form_data", form))
-                .endpoint(on(Method::POST, Self::encode, Self::can_fetch)),
-            Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)/render")
-                .args(Args::from([("id", id().1.required()), settings()]))
-                .endpoint(on(Method::POST, Self::render, Self::can_fetch)),
-        ]
-    }
 }

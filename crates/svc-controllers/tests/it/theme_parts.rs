@@ -22,11 +22,12 @@ fn themed() -> Harness {
         }
         site.register_sidebar(Sidebar::new("sidebar-main", "Main"));
         site.register_sidebar(Sidebar::new("sidebar-public", "Public").in_rest());
-        site.abilities.categorize(AbilityCategory::new("sums", "Sums"));
-        let double = Ability::new("acme/double", "sums", "Double").takes(object([("n", integer().required())]));
-        let double = double.gives(integer()).readonly(true).in_rest().allowed(|call| call.caller.has("edit_posts"));
+        site.abilities.register_category(AbilityCategory::new("sums", "Sums"));
+        let double = Ability::new("acme/double", "sums", "Double").input_schema(object([("n", integer().required())]));
+        let double =
+            double.output_schema(integer()).readonly(true).in_rest().permission(|call| call.caller.has("edit_posts"));
         site.abilities
-            .register(double.runs(|call| async move { Ok(json!(call.input["n"].as_i64().unwrap_or(0) * 2)) }));
+            .register(double.execute(|call| async move { Ok(json!(call.input["n"].as_i64().unwrap_or(0) * 2)) }));
     })
 }
 

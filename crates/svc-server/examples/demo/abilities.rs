@@ -14,7 +14,7 @@ const CATEGORY: &str = "demo-math";
 
 pub(crate) fn register(site: &mut SiteSetup) {
     let all = &mut site.abilities;
-    all.categorize(AbilityCategory::new(CATEGORY, "Demo math").describe("Sums and the like.").meta("level", 1));
+    all.register_category(AbilityCategory::new(CATEGORY, "Demo math").describe("Sums and the like.").meta("level", 1));
     for ability in [add(), note(), wipe(), broken(), hidden()] {
         all.register(ability);
     }
@@ -24,13 +24,13 @@ fn add() -> Ability {
     let terms = object([("a", integer()), ("b", integer().default(1))]);
     Ability::new("demo/add", CATEGORY, "Add")
         .describe("Adds two numbers.")
-        .takes(terms.keyword("required", json!(["a", "b"])).additional_properties(false))
-        .gives(integer())
+        .input_schema(terms.keyword("required", json!(["a", "b"])).additional_properties(false))
+        .output_schema(integer())
         .readonly(true)
         .idempotent(true)
         .in_rest()
-        .allowed(|_| true)
-        .runs(|call| async move {
+        .permission(|_| true)
+        .execute(|call| async move {
             let number = |name: &str| call.input[name].as_i64().unwrap_or_default();
             Ok(Value::from(number("a").saturating_add(number("b"))))
         })
@@ -39,22 +39,22 @@ fn add() -> Ability {
 fn note() -> Ability {
     Ability::new("demo/note", CATEGORY, "Note")
         .describe("Echoes a note.")
-        .takes(string().min_length(2))
-        .gives(object([("note", string())]))
+        .input_schema(string().min_length(2))
+        .output_schema(object([("note", string())]))
         .in_rest()
-        .allowed(|call| call.caller.has("edit_posts"))
-        .runs(|call| async move { Ok(json!({"note": call.input})) })
+        .permission(|call| call.caller.has("edit_posts"))
+        .execute(|call| async move { Ok(json!({"note": call.input})) })
 }
 
 fn wipe() -> Ability {
     Ability::new("demo/wipe", CATEGORY, "Wipe")
         .describe("Pretends to remove.")
-        .takes(object([("id", integer())]))
+        .input_schema(object([("id", integer())]))
         .destructive(true)
         .idempotent(true)
         .in_rest()
-        .allowed(|call| call.caller.has("manage_options"))
-        .runs(|call: AbilityCall| async move {
+        .permission(|call| call.caller.has("manage_options"))
+        .execute(|call: AbilityCall| async move {
             match call.input["id"].as_i64() {
                 None | Some(0) => Err(Error::new("demo_no_id", "No id was given.").with_status(409)),
                 Some(id) => Ok(json!({"wiped": id})),
@@ -65,16 +65,16 @@ fn wipe() -> Ability {
 fn broken() -> Ability {
     Ability::new("demo/broken", CATEGORY, "Broken")
         .describe("Gives output of a wrong type.")
-        .gives(integer())
+        .output_schema(integer())
         .readonly(true)
         .in_rest()
-        .allowed(|_| true)
-        .runs(|_| async { Ok(Value::from("text")) })
+        .permission(|_| true)
+        .execute(|_| async { Ok(Value::from("text")) })
 }
 
 fn hidden() -> Ability {
     Ability::new("demo/hidden", CATEGORY, "Hidden")
         .describe("Not listed.")
-        .allowed(|_| true)
-        .runs(|_| async { Ok(Value::from(true)) })
+        .permission(|_| true)
+        .execute(|_| async { Ok(Value::from(true)) })
 }

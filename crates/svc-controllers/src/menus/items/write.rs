@@ -26,7 +26,7 @@ impl MenuItems {
     /// Creates or updates an item.
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
         let mut draft = ItemDraft::default();
-        self.fields.apply(&mut draft, |name| respond::given(req, name))?;
+        self.fields.apply(&mut draft, |name| respond::param_or_null(req, name))?;
         let (site, settings) = (Arc::clone(&self.site), self.site.settings()?);
         let id = existing.map(|p| p.id);
         let row = PostDraft {

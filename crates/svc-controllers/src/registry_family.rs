@@ -1,0 +1,236 @@
+//! Read-only families: the entries of a registry, listed and fetched by their name.
+//!
+//! A family implements [`RegistryEntries`]. [`RegistryFamily`] is its controller: it runs the checks, prepares the
+//! fields, and adds additional fields and links.
+
+use std::{future::Future, sync::Arc};
+
+use serde_json::Value;
+use svc_resource::{Fields, Plan, View};
+use svc_routing::{Controller, Endpoint, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get};
+use svc_schema::{Args, Error, Schema};
+
+use crate::{RestSite, respond};
+
+/// The entries of a registry: their fields, who may read them, and how they are returned.
+pub trait RegistryEntries: Send + Sync + Sized + 'static {
+    /// An entry with everything that its fields read.
+    type Entry: Send + Sync + 'static;
+
+    /// The object type that additional fields name.
+    const OBJECT: &'static str;
+
+    /// Whether responses depend on stored data only.
+    const CACHEABLE: bool = false;
+
+    /// Whether the handler of the list returns null for `HEAD`, without loading entries.
+    const SKIPS_LIST_ON_HEAD: bool = false;
+
+    /// Whether the handler of an entry returns null for `HEAD`, without preparing the entry.
+    const SKIPS_FETCH_ON_HEAD: bool = false;
+
+    /// Whether a list omits the entries that cannot be prepared, instead of failing.
+    const OMITS_FAILED: bool = false;
+
+    /// The key of an entry in lists that are objects; `None` if lists are arrays.
+    const LIST_KEY: Option<fn(&Self::Entry) -> &str> = None;
+
+    /// Whether an empty list with keys is an object. By default it is an empty array, as in PHP.
+    const EMPTY_LIST_IS_OBJECT: bool = false;
+
+    /// The field table.
+    fn fields() -> Fields<Self::Entry, ()>;
+
+    /// Checks whether the caller may list the entries.
+    ///
+    /// # Errors
+    /// 401 or 403 if the caller may not.
+    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()>;
+
+    /// The entries that the request lists.
+    fn entries(site: &Arc<RestSite>, req: &Request) -> impl Future<Output = Result<Listed<Self::Entry>>> + Send;
+
+    /// Checks whether the caller may fetch the requested entry. Returns the entry if the check loads it.
+    ///
+    /// # Errors
+    /// 401 or 403 if the caller may not; 404 if there is no such entry and `Allow` must not list the method.
+    fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<Self::Entry>> {
+        Self::check_list(site, req).map(|()| None)
+    }
+
+    /// The requested entry, if [`Self::check_fetch`] did not return it. By default there is none.
+    ///
+    /// # Errors
+    /// 404 if there is no such entry.
+    fn find(site: &Arc<RestSite>, req: &Request) -> impl Future<Output = Result<Self::Entry>> + Send {
+        let _ = (site, req);
+        std::future::ready(Err(Error::new("rest_not_found", "There is no such entry.").with_status(404)))
+    }
+
+    /// The planned fields of an entry.
+    ///
+    /// # Errors
+    /// An error of the entry, if it cannot be returned with these fields.
+    fn prepare(plan: &Plan<'_, Self::Entry, ()>, entry: &Self::Entry) -> Result<Map> {
+        Ok(plan.prepare(entry))
+    }
+
+    /// Whether responses in this view have links.
+    fn wants_links(view: &View) -> bool {
+        view.wants_links()
+    }
+
+    /// The links of an entry.
+    ///
+    /// # Errors
+    /// Database errors.
+    fn links(site: &Arc<RestSite>, entry: &Self::Entry, req: &Request) -> Result<Links> {
+        let _ = (site, entry, req);
+        Ok(Links::new())
+    }
+
+    /// The routes of the family.
+    fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>>;
+}
+
+/// The entries of a list.
+pub struct Listed<T> {
+    /// The entries, in order.
+    pub entries: Vec<T>,
+    /// The headers of the response.
+    pub response: Response,
+}
+
+impl<T> From<Vec<T>> for Listed<T> {
+    /// A list without paging.
+    fn from(entries: Vec<T>) -> Self {
+        Listed { entries, response: Response::default() }
+    }
+}
+
+/// The controller of a registry.
+pub struct RegistryFamily<S: RegistryEntries> {
+    pub(crate) site: Arc<RestSite>,
+    fields: Fields<S::Entry, ()>,
+    schema: Schema,
+    extra: ExtraFields,
+}
+
+impl<S: RegistryEntries> RegistryFamily<S> {
+    /// The family on this site.
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
+        let fields = S::fields().with_extra(extra, S::OBJECT);
+        let schema = Schema::compile(fields.item_schema());
+        RegistryFamily { site: Arc::clone(site), fields, schema, extra: extra.clone() }
+    }
+
+    /// The field table, with the schemas of additional fields.
+    pub fn fields(&self) -> &Fields<S::Entry, ()> {
+        &self.fields
+    }
+
+    /// The route of the list.
+    pub fn list_route(&self, path: impl Into<String>, args: Args) -> Route<Self> {
+        self.route(path, self.list_endpoint(args))
+    }
+
+    /// The endpoint of the list.
+    pub fn list_endpoint(&self, args: Args) -> Endpoint<Self> {
+        self.endpoint(get(Self::list, Self::can_list), args)
+    }
+
+    /// A route with the item schema and this endpoint.
+    pub fn route(&self, path: impl Into<String>, endpoint: Endpoint<Self>) -> Route<Self> {
+        Route::new(path).schema(self.schema.clone()).endpoint(endpoint)
+    }
+
+    fn endpoint(&self, endpoint: Endpoint<Self>, args: Args) -> Endpoint<Self> {
+        let endpoint = if S::CACHEABLE { endpoint.cacheable() } else { endpoint };
+        endpoint.args(args)
+    }
+
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        S::check_list(&self.site, &req)
+    }
+
+    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        if S::SKIPS_LIST_ON_HEAD && req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        let Listed { entries, mut response } = S::entries(&self.site, &req).await?;
+        let mut items = Vec::with_capacity(entries.len());
+        for entry in entries {
+            match self.prepare(&entry, &req).await {
+                Ok((item, links)) => items.push((entry, item, links)),
+                Err(_) if S::OMITS_FAILED => {}
+                Err(error) => return Err(error),
+            }
+        }
+        response.data = match S::LIST_KEY {
+            Some(_) if S::EMPTY_LIST_IS_OBJECT && items.is_empty() => Value::Object(Map::new()),
+            Some(key) => respond::keyed(
+                items.into_iter().map(|(entry, item, links)| (key(&entry).to_owned(), item, links)),
+                &req,
+            ),
+            None => items.into_iter().map(|(_, item, links)| respond::with_links(item, links, &req)).collect(),
+        };
+        Ok(response)
+    }
+
+    /// The response fields of an entry, and its links if they are requested.
+    async fn prepare(&self, entry: &S::Entry, req: &Request) -> Result<(Map, Option<Links>)> {
+        let view = respond::view(req);
+        let mut item = S::prepare(&self.fields.plan(&view), entry)?;
+        respond::add_extra(&self.extra, S::OBJECT, &mut item, req, &view).await?;
+        let links = if S::wants_links(&view) { Some(S::links(&self.site, entry, req)?) } else { None };
+        Ok((item, links))
+    }
+
+    /// The response with one entry.
+    pub(crate) async fn show(&self, entry: &S::Entry, req: &Request) -> Result<Response> {
+        let (item, links) = self.prepare(entry, req).await?;
+        Ok(respond::single(item, links))
+    }
+
+    /// The route of one entry.
+    pub fn fetch_route(&self, path: impl Into<String>, args: Args) -> Route<Self> {
+        self.route(path, self.endpoint(get(Self::fetch, Self::can_fetch), args))
+    }
+
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Option<S::Entry>> {
+        S::check_fetch(&self.site, &req)
+    }
+
+    async fn fetch(self: Arc<Self>, req: Request, found: Option<S::Entry>) -> Result<Response> {
+        let entry = match found {
+            Some(entry) => entry,
+            None => S::find(&self.site, &req).await?,
+        };
+        if S::SKIPS_FETCH_ON_HEAD && req.is_head() {
+            return Ok(Response::new(Value::Null));
+        }
+        self.show(&entry, &req).await
+    }
+}
+
+impl<S: RegistryEntries> Controller for RegistryFamily<S> {
+    fn routes(&self) -> Vec<Route<Self>> {
+        S::routes(self)
+    }
+}
+
+/// The links of an entry to itself and to its list.
+pub(crate) fn entry_links(own: impl Into<String>, list: impl Into<String>) -> Links {
+    let mut links = Links::new();
+    links.add("self", Link::new(own).allow(["GET"]));
+    links.add("collection", Link::new(list));
+    links
+}
+
+/// The URL of a path below the site's own namespace.
+///
+/// # Errors
+/// Database errors.
+pub(crate) fn route_url(site: &RestSite, path: &str) -> Result<String> {
+    Ok(site.settings()?.urls.rest(&format!("/{}/{path}", site.brand.namespace())))
+}
