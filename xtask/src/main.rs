@@ -7,6 +7,7 @@ mod crash;
 mod deps;
 mod dist;
 mod families;
+mod imports;
 mod live;
 mod live_editor;
 mod live_sign_in;

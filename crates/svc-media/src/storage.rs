@@ -2,7 +2,8 @@
 
 use std::{
     fmt,
-    io::{Read, Write},
+    fs::File,
+    io::{Read, Seek, SeekFrom, Write},
     ops::Range,
     path::{Path as FilePath, PathBuf},
     sync::Arc,
@@ -10,7 +11,10 @@ use std::{
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
+use futures_util::{
+    Stream, StreamExt, TryStreamExt,
+    stream::{self, BoxStream},
+};
 use object_store::{
     GetOptions, GetResultPayload, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, local::LocalFileSystem,
     path::Path, prefix::PrefixStore,
@@ -20,6 +24,9 @@ use crate::{Blob, PendingUpload, journal::Journal, names::Candidates};
 
 /// Larger files are uploaded in parts of this size, in bytes.
 const PART_BYTES: usize = 8 * 1024 * 1024;
+
+/// Bytes of a local file that are read at once. Each read occupies a thread, so small chunks cost more than the disk.
+const CHUNK_BYTES: usize = 64 << 10;
 
 /// An error of the storage.
 #[derive(Debug, thiserror::Error)]
@@ -287,8 +294,17 @@ impl Storage {
             GetResultPayload::Stream(_) => None,
         };
         let (size, modified, tag) = (object.meta.size, object.meta.last_modified, object.meta.e_tag.clone());
-        let bytes = object.into_stream().map_err(StorageError::from).boxed();
+        let range = object.range.clone();
+        let bytes = match object.payload {
+            GetResultPayload::File(file, _) => read_in_chunks(file, range).boxed(),
+            GetResultPayload::Stream(stream) => stream.map_err(StorageError::from).boxed(),
+        };
         Ok(StoredFile { size, modified, tag, bytes, file })
+    }
+
+    /// Returns whether the files are in a local folder.
+    pub fn is_folder(&self) -> bool {
+        self.folder.is_some()
     }
 
     /// The size of a file in bytes; `None` if it does not exist.
@@ -359,6 +375,27 @@ impl PartReader {
         let (part, rest) = read.await.map_err(std::io::Error::other)??;
         Ok((!part.is_empty()).then(|| (part.into(), rest)))
     }
+}
+
+/// Reads this part of a local file. A file that has become shorter is an error.
+fn read_in_chunks(file: File, range: Range<u64>) -> impl Stream<Item = Result<Bytes, StorageError>> {
+    stream::try_unfold((file, range), async |(mut file, mut range)| {
+        if range.is_empty() {
+            return Ok(None);
+        }
+        let read = move || {
+            let length = (range.end - range.start).min(CHUNK_BYTES as u64);
+            let mut chunk = Vec::with_capacity(CHUNK_BYTES);
+            file.seek(SeekFrom::Start(range.start))?;
+            if (&mut file).take(length).read_to_end(&mut chunk)? as u64 != length {
+                return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof));
+            }
+            range.start += length;
+            Ok((Bytes::from(chunk), (file, range)))
+        };
+        // The task ends early only if the runtime stops.
+        Ok(Some(tokio::task::spawn_blocking(read).await.map_err(std::io::Error::other)??))
+    })
 }
 
 #[cfg(test)]

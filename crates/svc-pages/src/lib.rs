@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod build;
+mod disk_lane;
 mod embed;
 mod format;
 mod hierarchy;

@@ -21,6 +21,8 @@ use percent_encoding::percent_decode_str;
 use svc_media::{ReadPart, Storage, StoredFile};
 use tower_http::services::ServeDir;
 
+use crate::disk_lane::DiskLane;
+
 /// Path of uploads below the site's URL. It does not depend on the brand, since stored content links to it.
 pub const PATH: &str = "/wp-content/uploads";
 
@@ -73,11 +75,13 @@ const SANDBOX: HeaderValue = HeaderValue::from_static("sandbox; default-src 'non
 pub fn router(site_path: &str, storage: Storage, content_dir: &Path) -> Router {
     let (themes_path, folder) = THEMES;
     let themes = ServeDir::new(content_dir.join(folder)).append_index_html_on_directories(false);
-    let upload_guard = Folder::new(content_dir.join(UPLOADS), format!("{site_path}{PATH}"), |name| {
+    let lane = DiskLane::new();
+    let upload_lane = storage.is_folder().then(|| lane.clone());
+    let upload_guard = Folder::new(content_dir.join(UPLOADS), format!("{site_path}{PATH}"), upload_lane, |name| {
         // All extensions are checked: some web servers execute `a.php.jpg`, and the file may have been made for those.
         !name.split('.').skip(1).any(|extension| REFUSED_EXTENSIONS.contains(&extension))
     });
-    let theme_guard = Folder::new(content_dir.join(folder), format!("{site_path}{themes_path}"), |name| {
+    let theme_guard = Folder::new(content_dir.join(folder), format!("{site_path}{themes_path}"), Some(lane), |name| {
         name.rsplit_once('.').is_some_and(|(_, extension)| THEME_EXTENSIONS.contains(&extension))
     });
     let uploads = Router::new()
@@ -97,13 +101,15 @@ struct FolderParts {
     path: PathBuf,
     /// Path of the folder's URL.
     url: String,
+    /// `None` if the files are in an object store, whose reads wait for the network.
+    lane: Option<DiskLane>,
     /// Whether a file of this name, in lower case, is served.
     is_served: fn(&str) -> bool,
 }
 
 impl Folder {
-    fn new(path: PathBuf, url: String, is_served: fn(&str) -> bool) -> Self {
-        Folder(Arc::new(FolderParts { path, url, is_served }))
+    fn new(path: PathBuf, url: String, lane: Option<DiskLane>, is_served: fn(&str) -> bool) -> Self {
+        Folder(Arc::new(FolderParts { path, url, lane, is_served }))
     }
 
     /// Whether the file at this path is served, according to its name. Empty segments are rejected, since the storage ignores
@@ -134,12 +140,20 @@ impl Folder {
 
 async fn guard(State(folder): State<Folder>, request: Request, next: Next) -> Response {
     let path = percent_decode_str(request.uri().path()).decode_utf8_lossy().into_owned();
+    let turn = match &folder.0.lane {
+        Some(lane) => lane.turn().await,
+        None => None,
+    };
     if !folder.serves(&path) || folder.leads_outside(&path).await {
         return StatusCode::NOT_FOUND.into_response();
     }
     let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     let is_inline = name.rsplit_once('.').is_some_and(|(_, extension)| INLINE_EXTENSIONS.contains(&extension));
     let mut response = next.run(request).await;
+    drop(turn);
+    if let Some(lane) = &folder.0.lane {
+        response = response.map(|body| lane.body(body));
+    }
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if !is_inline {
