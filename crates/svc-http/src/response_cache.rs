@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,7 +34,7 @@ const MAX_BODY: usize = 1 << 20;
 pub struct Uncached;
 
 /// Returns the data version; `None` if it is unknown.
-pub(crate) type DataVersion = dyn Fn() -> Option<i64> + Send + Sync;
+pub(crate) type DataVersion = dyn Fn() -> Pin<Box<dyn Future<Output = Option<i64>> + Send>> + Send + Sync;
 
 /// Responses by URL; for requests with credentials, by URL and all headers.
 pub(crate) struct ResponseCache {
@@ -122,7 +123,7 @@ impl ResponseCache {
     /// request's host selects. This reads the data version,
     /// so call it before the response is generated. A `_method` parameter is not checked here: the server reports such
     /// responses as not cacheable.
-    pub(crate) fn key(&self, parts: &Parts, root: Option<&str>, route: &str) -> Option<CacheKey> {
+    pub(crate) async fn key(&self, parts: &Parts, root: Option<&str>, route: &str) -> Option<CacheKey> {
         let headers = &parts.headers;
         let query = parts.uri.query().unwrap_or_default();
         let is_plain = parts.method == Method::GET
@@ -132,7 +133,7 @@ impl ResponseCache {
         if !is_plain {
             return None;
         }
-        let data_version = (self.data_version)()?;
+        let data_version = (self.data_version)().await?;
         let credential_headers = [AUTHORIZATION.as_str(), COOKIE.as_str(), &self.nonce_header];
         let is_anonymous = !credential_headers.iter().any(|name| headers.contains_key(*name));
         let root = root.unwrap_or_default();

@@ -116,18 +116,17 @@ impl RestServiceBuilder {
     }
 
     /// Caches [cacheable](svc_routing::response::Served::cacheable) responses for at most `lifetime`, as long as
-    /// `data_version` returns the same number. The number must change with all data that handlers and the authenticator
+    /// `data_version` returns the same number. It is called for each request that may be cached, so it must be quick. The number must change with all data that handlers and the authenticator
     /// read; `None` means that it is unknown.
     ///
     /// Requests with credentials (`Authorization`, a cookie or a nonce) share a cached response only if all their
     /// headers are equal, apart from request ids. Use this only with authenticators that depend on nothing but headers,
     /// data and the clock.
-    pub fn response_cache(
-        mut self,
-        lifetime: Duration,
-        data_version: impl Fn() -> Option<i64> + Send + Sync + 'static,
-    ) -> Self {
-        self.response_cache = Some((lifetime, Box::new(data_version)));
+    pub fn response_cache<F>(mut self, lifetime: Duration, data_version: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Option<i64>> + Send + 'static,
+    {
+        self.response_cache = Some((lifetime, Box::new(move || Box::pin(data_version()))));
         self
     }
 
@@ -213,7 +212,10 @@ impl RestService {
         let (parts, body) = request.into_parts();
         let root = self.0.root.of_request(&parts);
         let cache = self.0.response_cache.as_ref().filter(|_| body.is_end_stream());
-        let key = cache.and_then(|cache| cache.key(&parts, root.as_deref(), &route));
+        let key = match cache {
+            Some(cache) => cache.key(&parts, root.as_deref(), &route).await,
+            None => None,
+        };
         let mut leader = None;
         if let (Some(response_cache), Some(key)) = (&self.0.response_cache, &key) {
             let mut cached = response_cache.find(key);

@@ -6,6 +6,7 @@
 #[expect(unreachable_pub, reason = "shared by test binaries")]
 mod demo;
 
+use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -350,7 +351,7 @@ fn mounted_app(builder: svc_http::RestServiceBuilder) -> axum::Router {
 #[tokio::test]
 async fn links_have_the_root_of_the_mounted_service() {
     let hosts = ["https://a.example", "http://b.example:8080/"];
-    let cached = || RestService::builder().response_cache(LONG, || Some(1));
+    let cached = || RestService::builder().response_cache(LONG, || ready(Some(1)));
     // Rows: the service; the host of the request; the root of all URLs.
     for (service, host, root) in [
         (RestService::builder(), "c.example", "/svc-json/"),
@@ -393,7 +394,7 @@ async fn cached_responses_are_per_host() {
     let mut registry = Registry::new();
     let handler = |req: Request| async move { Result::Ok(ApiResponse::new(req.server().unwrap().rest_url("/"))) };
     registry.route("acme/v1", Route::new("/root").endpoint(reads(handler, public).cacheable())).unwrap();
-    let builder = RestService::builder().response_cache(LONG, || Some(1));
+    let builder = RestService::builder().response_cache(LONG, || ready(Some(1)));
     let service = builder.root_from_host("/api", ["https://a.example", "https://b.example"]).build(registry.build());
     for (host, root) in [
         ("a.example", "https://a.example/api/"),
@@ -543,7 +544,7 @@ fn counting_service(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (
     let version = Arc::clone(&state);
     let builder = RestService::builder().response_cache(lifetime, move || {
         let state = version.load(Ordering::Relaxed);
-        (state >= 0).then_some(state)
+        ready((state >= 0).then_some(state))
     });
     let service = builder.build(registry.build());
     (service, state)
@@ -664,7 +665,7 @@ async fn simultaneous_requests_for_one_response_generate_it_once() {
             let endpoint = if is_cacheable { endpoint.cacheable() } else { endpoint };
             registry.route("acme/v1", Route::new(path).endpoint(endpoint)).unwrap();
         }
-        let service = RestService::builder().response_cache(LONG, || Some(1)).build(registry.build());
+        let service = RestService::builder().response_cache(LONG, || ready(Some(1))).build(registry.build());
         let requests: Vec<_> = (0..50)
             .map(|_| {
                 let service = service.clone();

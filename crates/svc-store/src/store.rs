@@ -150,6 +150,12 @@ impl Store {
         state.map_or(None, |state| *state)
     }
 
+    /// [`Self::data_version`], without blocking the thread and without waiting for a connection of the pool. It is always
+    /// read anew; simultaneous calls share a query.
+    pub fn watched_version(&self) -> impl Future<Output = Option<i64>> + Send + 'static {
+        Arc::clone(&self.0).watched_version()
+    }
+
     /// Copies a snapshot of the database to a new file while others read and write (SQLite).
     ///
     /// # Errors

@@ -84,7 +84,7 @@ impl Rest {
         RestService::builder()
             .limits(limits)
             .authenticator(authenticator)
-            .response_cache(MAX_AGE, move || site.store.data_version())
+            .response_cache(MAX_AGE, move || site.store.watched_version())
             .runner(runner)
             .build_from(self.clone())
     }

@@ -61,6 +61,9 @@ pub(crate) trait Backend: Send + Sync {
     /// A number that changes with every commit by any process; `None` if it is unknown.
     fn data_version(&self) -> Option<i64>;
 
+    /// [`Self::data_version`] without blocking, on a connection of its own. Simultaneous calls share a query.
+    fn watched_version(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<i64>> + Send>>;
+
     /// Copies a snapshot to a new file.
     ///
     /// # Errors

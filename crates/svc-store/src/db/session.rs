@@ -81,19 +81,26 @@ pub(crate) fn read_open<T, F: FnOnce(&mut Db) -> T>(store: &Arc<SharedCaches>, r
         session.n_reading += 1;
         Some((session.id, session.db.handle()))
     });
-    let Some((id, mut db)) = session else { return Err(read) };
-    let _reading = Reading(id);
-    Ok(read(&mut db))
+    let Some((id, db)) = session else { return Err(read) };
+    let mut reading = Reading { id, db };
+    Ok(read(&mut reading.db))
 }
 
-/// A function that reads from a session, until this is dropped.
-struct Reading(u64);
+/// A function that reads from a session, until this is dropped. What it has found out about the snapshot stays with the
+/// session.
+struct Reading {
+    id: u64,
+    db: Db,
+}
 
 impl Drop for Reading {
     fn drop(&mut self) {
         OPEN.with_borrow_mut(|open| {
-            if let Some(session) = open.iter_mut().find(|session| session.id == self.0) {
+            if let Some(session) = open.iter_mut().find(|session| session.id == self.id) {
                 session.n_reading -= 1;
+                session.db.epochs = self.db.epochs.take();
+                session.db.changes = self.db.changes.take();
+                session.db.server_start = self.db.server_start;
             }
         });
     }

@@ -6,9 +6,12 @@
 
 use std::ops::Deref;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use tokio::sync::OwnedMutexGuard;
 
 use super::changes::Changes;
 use super::connection::{MySql, ServerOptions};
@@ -27,6 +30,9 @@ const MAX_ATTEMPTS: u32 = 24;
 
 /// Maximum pause between attempts, as a power of two of milliseconds.
 const MAX_PAUSE_LOG2: u32 = 7;
+
+/// How long the version is unknown after the watching connection has failed.
+const WATCH_PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Default)]
 struct PoolState {
@@ -55,6 +61,8 @@ pub(crate) struct MySqlPool {
     is_cluster: bool,
     /// Change detection; `None` until the server was checked.
     changes: Option<Arc<Changes>>,
+    /// The connection that watches for changes on behalf of callers that must not wait for a pooled one.
+    watch: Arc<tokio::sync::Mutex<Watch>>,
 }
 
 impl MySqlPool {
@@ -76,6 +84,7 @@ impl MySqlPool {
             writer_slots: WriterSlots::of(max),
             is_cluster: false,
             changes: None,
+            watch: Arc::default(),
         };
         let mut lease = PooledConnection::take(&pool)?;
         let db = lease.db()?;
@@ -225,6 +234,18 @@ impl Backend for MySqlPool {
         })
     }
 
+    fn watched_version(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<i64>> + Send>> {
+        Box::pin(async move {
+            let changes = self.changes.clone()?;
+            let arrived = Instant::now();
+            let watch = Arc::clone(&self.watch).lock_owned().await;
+            match watch.answer(arrived) {
+                Some(version) => version,
+                None => tokio::task::spawn_blocking(move || watch_again(&self, &changes, watch)).await.ok()?,
+            }
+        })
+    }
+
     fn backup(&self, _: &Path) -> Result<()> {
         Err(StoreError::Config(
             "MySQL databases cannot be backed up here: use the server's own tools, or an export".to_owned(),
@@ -354,6 +375,45 @@ impl Drop for MySqlSnapshot {
     fn drop(&mut self) {
         self.lease.end("COMMIT");
     }
+}
+
+/// The connection that watches for changes, and what it has last seen.
+#[derive(Default)]
+struct Watch {
+    conn: Option<Db>,
+    /// The time before the last query, and its result.
+    seen: Option<(Instant, Option<i64>)>,
+    /// When a connection last failed.
+    failed: Option<Instant>,
+}
+
+impl Watch {
+    /// The version for a caller that arrived at this time, if no query is needed for it.
+    fn answer(&self, arrived: Instant) -> Option<Option<i64>> {
+        if self.failed.is_some_and(|at| at.elapsed() < WATCH_PAUSE) {
+            return Some(None);
+        }
+        self.seen.filter(|(begun, _)| *begun >= arrived).map(|(_, version)| version)
+    }
+}
+
+/// Reads the version again.
+fn watch_again(pool: &MySqlPool, changes: &Changes, mut watch: OwnedMutexGuard<Watch>) -> Option<i64> {
+    let begun = Instant::now();
+    let conn = match watch.conn.take() {
+        Some(conn) => Ok(conn),
+        None => pool.connect(pool.read_limit),
+    };
+    let read = conn.and_then(|mut conn| changes.version(&mut conn, begun).map(|version| (conn, version)));
+    let Ok((conn, version)) = read else {
+        // The server closed the connection, or is away.
+        watch.failed = Some(Instant::now());
+        return None;
+    };
+    watch.failed = None;
+    watch.conn = Some(conn);
+    watch.seen = Some((begun, version));
+    version
 }
 
 /// A snapshot on a connection of its own, which is closed at the end.
