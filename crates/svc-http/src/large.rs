@@ -29,7 +29,7 @@ pub(crate) struct Reservation {
 }
 
 /// The service is at capacity; a retry after some seconds may succeed.
-fn busy() -> Error {
+pub(crate) fn busy() -> Error {
     Error::new("rest_service_unavailable", "The site is busy. Try again in a moment.").with_status(503)
 }
 

@@ -3,6 +3,7 @@
 mod auth;
 mod body_errors;
 mod cors;
+mod lanes;
 mod large;
 mod layer;
 mod limits;
@@ -12,12 +13,15 @@ mod response;
 mod response_cache;
 mod root;
 mod route_url;
+mod runner;
 mod service;
 mod spool;
 
 pub use auth::{Anonymous, AuthOutcome, Authenticator, Credentials};
+pub use lanes::Lanes;
 pub use layer::{RestLayer, WithRest};
 pub use limits::RequestLimits;
 pub use response_cache::Uncached;
 pub use route_url::RouteUrls;
-pub use service::{ResponseBody, RestService, RestServiceBuilder};
+pub use runner::{Overloaded, Runner, Work, run};
+pub use service::{ResponseBody, RestService, RestServiceBuilder, ServerSource};

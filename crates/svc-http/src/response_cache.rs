@@ -1,8 +1,11 @@
 //! Caches responses by URL. An entry is valid while the data version is unchanged.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -11,6 +14,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
 use http_body_util::Full;
 use quick_cache::{Weighter, sync::Cache};
+use tokio::sync::watch;
 
 use crate::response;
 
@@ -30,13 +34,15 @@ const MAX_BODY: usize = 1 << 20;
 pub struct Uncached;
 
 /// Returns the data version; `None` if it is unknown.
-pub(crate) type DataVersion = dyn Fn() -> Option<i64> + Send + Sync;
+pub(crate) type DataVersion = dyn Fn() -> Pin<Box<dyn Future<Output = Option<i64>> + Send>> + Send + Sync;
 
 /// Responses by URL; for requests with credentials, by URL and all headers.
 pub(crate) struct ResponseCache {
     data_version: Box<DataVersion>,
     lifetime: Duration,
     responses: Cache<Arc<str>, Arc<CachedResponse>, EntryWeight>,
+    /// Responses that are being generated. Requests for the same response wait for it.
+    flights: Mutex<HashMap<FlightId, watch::Sender<()>>>,
     /// Name of the nonce header.
     nonce_header: String,
     /// Random keys, so that clients cannot construct colliding fingerprints.
@@ -70,6 +76,30 @@ pub(crate) struct CacheKey {
     data_version: i64,
 }
 
+/// The path of a key, and its data version.
+type FlightId = (Arc<str>, i64);
+
+/// The part of a request in generating a response.
+pub(crate) enum Flight<'a> {
+    /// It generates the response; others wait until the leader is dropped.
+    Lead(Leader<'a>),
+    /// Another request generates it. The receiver is closed when that request has ended, with or without a response in
+    /// the cache.
+    Follow(watch::Receiver<()>),
+}
+
+/// The request that generates a response.
+pub(crate) struct Leader<'a> {
+    cache: &'a ResponseCache,
+    id: FlightId,
+}
+
+impl Drop for Leader<'_> {
+    fn drop(&mut self) {
+        self.cache.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
 impl fmt::Debug for ResponseCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponseCache").field("n_responses", &self.responses.len()).finish()
@@ -79,14 +109,21 @@ impl fmt::Debug for ResponseCache {
 impl ResponseCache {
     pub(crate) fn new(data_version: Box<DataVersion>, lifetime: Duration, nonce_header: String) -> Self {
         let responses = Cache::with_weighter(EXPECTED, CAPACITY, EntryWeight);
-        ResponseCache { data_version, lifetime, responses, nonce_header, keys: Default::default() }
+        ResponseCache {
+            data_version,
+            lifetime,
+            responses,
+            flights: Mutex::default(),
+            nonce_header,
+            keys: Default::default(),
+        }
     }
 
     /// The cache key of a request without a body; `None` if its response cannot be cached. `root` is the root URL that the
     /// request's host selects. This reads the data version,
     /// so call it before the response is generated. A `_method` parameter is not checked here: the server reports such
     /// responses as not cacheable.
-    pub(crate) fn key(&self, parts: &Parts, root: Option<&str>, route: &str) -> Option<CacheKey> {
+    pub(crate) async fn key(&self, parts: &Parts, root: Option<&str>, route: &str) -> Option<CacheKey> {
         let headers = &parts.headers;
         let query = parts.uri.query().unwrap_or_default();
         let is_plain = parts.method == Method::GET
@@ -96,7 +133,7 @@ impl ResponseCache {
         if !is_plain {
             return None;
         }
-        let data_version = (self.data_version)()?;
+        let data_version = (self.data_version)().await?;
         let credential_headers = [AUTHORIZATION.as_str(), COOKIE.as_str(), &self.nonce_header];
         let is_anonymous = !credential_headers.iter().any(|name| headers.contains_key(*name));
         let root = root.unwrap_or_default();
@@ -127,6 +164,19 @@ impl ResponseCache {
         let is_valid = cached.data_version == key.data_version && cached.created.elapsed() < self.lifetime;
         is_valid
             .then(|| (response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone()), cached.logged_in))
+    }
+
+    /// Whether the response of this key is being generated for another request.
+    pub(crate) fn join(&self, key: &CacheKey) -> Flight<'_> {
+        let id = (Arc::clone(&key.path), key.data_version);
+        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        match flights.entry(id.clone()) {
+            Entry::Occupied(other) => Flight::Follow(other.get().subscribe()),
+            Entry::Vacant(free) => {
+                free.insert(watch::Sender::new(()));
+                Flight::Lead(Leader { cache: self, id })
+            }
+        }
     }
 
     /// Stores a response with status 200, before headers are added that depend on uncached request headers.

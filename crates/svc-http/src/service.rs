@@ -10,19 +10,20 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::request::Parts;
-use http::{Request as HttpRequest, Response as HttpResponse, StatusCode};
+use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
 use svc_routing::{Error, Request, RootUrl, Server};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::cors;
-use crate::large::LargeBodies;
+use crate::large::{LargeBodies, busy};
 use crate::limits::RequestLimits;
 use crate::request::{self, Jsonp};
 use crate::response::{self, JsonFormat};
-use crate::response_cache::{CacheKey, DataVersion, ResponseCache};
+use crate::response_cache::{CacheKey, DataVersion, Flight, ResponseCache};
 use crate::root::{Root, mount_path};
 use crate::route_url::normalize;
+use crate::runner::{self, Inline, Overloaded, Runner};
 
 /// The body type of responses.
 pub type ResponseBody = Full<Bytes>;
@@ -42,13 +43,31 @@ pub type ResponseBody = Full<Bytes>;
 pub struct RestService(Arc<ServiceInner>);
 
 struct ServiceInner {
-    /// Returns the current server, which may be replaced while requests are in progress.
-    source: Box<dyn Fn() -> Server + Send + Sync>,
+    source: Box<dyn ServerSource>,
+    runner: Arc<dyn Runner>,
     authenticator: Arc<dyn Authenticator>,
     limits: RequestLimits,
     large: LargeBodies,
     response_cache: Option<ResponseCache>,
     root: Root,
+}
+
+/// Where a service gets its server from. A server may be replaced while requests are in progress.
+pub trait ServerSource: Send + Sync + 'static {
+    /// The server as it was last built. It is needed for every request, so this must not wait for anything.
+    fn current(&self) -> Server;
+
+    /// The server for a request that is about to be dispatched. It may read data to find out whether the current one is
+    /// outdated.
+    fn updated(&self) -> Server {
+        self.current()
+    }
+}
+
+impl<F: Fn() -> Server + Send + Sync + 'static> ServerSource for F {
+    fn current(&self) -> Server {
+        self()
+    }
 }
 
 /// The settings of a [`RestService`].
@@ -68,6 +87,7 @@ pub struct RestServiceBuilder {
     limits: RequestLimits,
     response_cache: Option<(Duration, Box<DataVersion>)>,
     root: Root,
+    runner: Arc<dyn Runner>,
 }
 
 impl Default for RestServiceBuilder {
@@ -77,6 +97,7 @@ impl Default for RestServiceBuilder {
             limits: RequestLimits::default(),
             response_cache: None,
             root: Root::Server,
+            runner: Arc::new(Inline),
         }
     }
 }
@@ -95,18 +116,18 @@ impl RestServiceBuilder {
     }
 
     /// Caches [cacheable](svc_routing::Served::cacheable) responses for at most `lifetime`, as long as
-    /// `data_version` returns the same number. The number must change with all data that handlers and the authenticator
+    /// `data_version` returns the same number. It is called for each request that may be cached, so it must be
+    /// quick. The number must change with all data that handlers and the authenticator
     /// read; `None` means that it is unknown.
     ///
     /// Requests with credentials (`Authorization`, a cookie or a nonce) share a cached response only if all their
     /// headers are equal, apart from request ids. Use this only with authenticators that depend on nothing but headers,
     /// data and the clock.
-    pub fn response_cache(
-        mut self,
-        lifetime: Duration,
-        data_version: impl Fn() -> Option<i64> + Send + Sync + 'static,
-    ) -> Self {
-        self.response_cache = Some((lifetime, Box::new(data_version)));
+    pub fn response_cache<F>(mut self, lifetime: Duration, data_version: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Option<i64>> + Send + 'static,
+    {
+        self.response_cache = Some((lifetime, Box::new(move || Box::pin(data_version()))));
         self
     }
 
@@ -135,20 +156,28 @@ impl RestServiceBuilder {
         self
     }
 
+    /// Sets where requests are authenticated and dispatched, after their bodies have been read. The default is the task of
+    /// the connection; [`Lanes`](crate::Lanes) separates expensive requests from others.
+    pub fn runner(mut self, runner: Arc<dyn Runner>) -> Self {
+        self.runner = runner;
+        self
+    }
+
     /// The service over this server.
     pub fn build(self, server: Server) -> RestService {
         self.build_from(move || server.clone())
     }
 
     /// The service that calls `source` for the server of each request.
-    pub fn build_from(self, source: impl Fn() -> Server + Send + Sync + 'static) -> RestService {
-        let Self { authenticator, limits, response_cache, root } = self;
+    pub fn build_from(self, source: impl ServerSource) -> RestService {
+        let Self { authenticator, limits, response_cache, root, runner } = self;
         let response_cache = response_cache.map(|(lifetime, data_version)| {
-            ResponseCache::new(data_version, lifetime, source().site().brand.header("Nonce"))
+            ResponseCache::new(data_version, lifetime, source.current().site().brand.header("Nonce"))
         });
         let large = LargeBodies::new(limits.memory);
         RestService(Arc::new(ServiceInner {
             source: Box::new(source),
+            runner,
             authenticator,
             limits,
             large,
@@ -171,7 +200,7 @@ impl RestService {
 
     /// The current server.
     pub fn server(&self) -> Server {
-        self.0.root.apply((self.0.source)())
+        self.0.root.apply(self.0.source.current())
     }
 
     /// Responds to a request for this route.
@@ -184,30 +213,39 @@ impl RestService {
         let (parts, body) = request.into_parts();
         let root = self.0.root.of_request(&parts);
         let cache = self.0.response_cache.as_ref().filter(|_| body.is_end_stream());
-        let key = cache.and_then(|cache| cache.key(&parts, root.as_deref(), &route));
-        if let (Some(response_cache), Some(key)) = (&self.0.response_cache, &key)
-            && let Some((mut res, logged_in)) = response_cache.find(key)
-        {
-            cors::add(res.headers_mut(), &parts.headers, &parts.method, logged_in);
-            return res;
+        let key = match cache {
+            Some(cache) => cache.key(&parts, root.as_deref(), &route).await,
+            None => None,
+        };
+        let mut leader = None;
+        if let (Some(response_cache), Some(key)) = (&self.0.response_cache, &key) {
+            let mut cached = response_cache.find(key);
+            if cached.is_none() {
+                match response_cache.join(key) {
+                    Flight::Lead(own) => leader = Some(own),
+                    Flight::Follow(mut other) => {
+                        // An error means that the other request has ended.
+                        drop(other.changed().await);
+                        cached = response_cache.find(key);
+                    }
+                }
+            }
+            if let Some((mut res, logged_in)) = cached {
+                cors::add(res.headers_mut(), &parts.headers, &parts.method, logged_in);
+                return res;
+            }
         }
-        let mut server = self.server();
-        if let Some(root) = root {
-            server = server.with_urls(RootUrl::new(root));
-        }
-        let process = AssertUnwindSafe(self.process(&server, route, parts, body, key)).catch_unwind();
-        process.await.unwrap_or_else(|_| {
-            // The panic hook has already logged message and location.
-            tracing::error!("request handler panicked");
-            let error = Error::new("rest_internal_error", "Something went wrong on the server.").with_status(500);
-            plain_error(&server, false, &error)
-        })
+        let process = AssertUnwindSafe(self.process(route, root, parts, body, key)).catch_unwind();
+        let response = process.await.unwrap_or_else(|_| panicked(&self.server()));
+        drop(leader);
+        response
     }
 
+    /// Reads the body, and responds with the runner's threads.
     async fn process<B>(
         &self,
-        server: &Server,
         route: String,
+        root: Option<String>,
         parts: Parts,
         body: B,
         key: Option<CacheKey>,
@@ -217,46 +255,67 @@ impl RestService {
         B::Data: Send,
         B::Error: std::fmt::Display + Send,
     {
-        let site = server.site();
+        let server = self.server();
         let req = request::head(&parts, route);
-        let callback = match request::jsonp(&req) {
+        let jsonp = match request::jsonp(&req) {
             Jsonp::No => None,
-            _ if !site.jsonp => {
+            _ if !server.site().jsonp => {
                 let error = Error::new("rest_callback_disabled", "JSONP is disabled on this site.");
-                return plain_error(server, true, &error.with_status(400));
+                return plain_error(&server, true, &error.with_status(400));
             }
             Jsonp::Callback(name) => Some(name),
             Jsonp::Invalid => {
                 let error = Error::new("rest_callback_invalid", "Invalid JSONP callback function.");
-                return plain_error(server, true, &error.with_status(400));
+                return plain_error(&server, true, &error.with_status(400));
             }
         };
         let read = request::body(req.clone(), body, &self.0.limits, &self.0.large).await;
         // The reservation must live as long as the request.
-        let (req, body_error, _reserved) = match read {
+        let (req, body_error, reserved) = match read {
             Ok((read, reserved)) => (read, None, Some(reserved)),
             Err(error) => (req, Some(error), None),
         };
+        let (method, headers) = (parts.method.clone(), parts.headers.clone());
+        let received = Received { req, body_error, jsonp, root, method, headers, key };
+        let service = self.clone();
+        let work = async move {
+            let _reserved = reserved;
+            let dispatch = AssertUnwindSafe(service.dispatch(received)).catch_unwind();
+            dispatch.await.unwrap_or_else(|_| panicked(&service.server()))
+        };
+        runner::run(&*self.0.runner, &parts, work)
+            .await
+            .unwrap_or_else(|Overloaded| plain_error(&server, false, &busy()))
+    }
+
+    /// Authenticates and dispatches a request.
+    async fn dispatch(&self, received: Received) -> HttpResponse<ResponseBody> {
+        let Received { req, body_error, jsonp, root, method, headers: wire_headers, key } = received;
+        let mut server = self.0.root.apply(self.0.source.updated());
+        if let Some(root) = root {
+            server = server.with_urls(RootUrl::new(root));
+        }
+        let site = server.site();
         let nonce_header = site.brand.header("Nonce");
         let credentials = Credentials {
-            wire_method: parts.method.clone(),
+            wire_method: method.clone(),
             method: req.method().clone(),
             route: req.route().to_owned(),
-            headers: parts.headers.clone(),
+            headers: wire_headers.clone(),
             nonce: request::nonce(&req, &site.brand.nonce_param(), &nonce_header),
         };
         let outcome = self.0.authenticator.authenticate(credentials).await;
         let (req, logged_in, auth_headers, auth_error) = outcome.apply(req);
         // Do not cache rejections: the same URL may succeed with another nonce or password.
         let is_personal = logged_in || auth_error.is_some();
-        let is_jsonp = callback.is_some();
-        let format = JsonFormat { jsonp: callback, pretty: wants_pretty(&req) };
+        let is_jsonp = jsonp.is_some();
+        let format = JsonFormat { jsonp, pretty: wants_pretty(&req) };
         let served = match auth_error.or(body_error) {
             Some(error) => server.serve_error(req, error).await,
             None => server.serve(req).await,
         };
 
-        let mut out = response::common_headers(server, is_jsonp);
+        let mut out = response::common_headers(&server, is_jsonp);
         response::add_cors_lists(&mut out, site);
         response::notices(&mut out, site, &served.notices);
         for (name, value) in &auth_headers {
@@ -270,9 +329,29 @@ impl RestService {
         if let (Some(response_cache), Some(key)) = (&self.0.response_cache, key.filter(|_| status == StatusCode::OK)) {
             response_cache.insert(key, logged_in, &headers, &body);
         }
-        cors::add(&mut headers, &parts.headers, &parts.method, logged_in);
+        cors::add(&mut headers, &wire_headers, &method, logged_in);
         response::finish(status, headers, body)
     }
+}
+
+/// A request whose body has been read.
+struct Received {
+    req: Request,
+    body_error: Option<Error>,
+    jsonp: Option<String>,
+    /// The root URL that the request's host selects.
+    root: Option<String>,
+    /// The method on the wire.
+    method: Method,
+    headers: HeaderMap,
+    key: Option<CacheKey>,
+}
+
+/// The response to a request whose handler panicked. The panic hook has already logged message and location.
+fn panicked(server: &Server) -> HttpResponse<ResponseBody> {
+    tracing::error!("request handler panicked");
+    let error = Error::new("rest_internal_error", "Something went wrong on the server.").with_status(500);
+    plain_error(server, false, &error)
 }
 
 fn wants_pretty(req: &Request) -> bool {

@@ -8,10 +8,10 @@ use tokio::sync::Semaphore;
 use crate::Settings;
 
 /// Maximum number of requests in progress.
-const MAX_REQUESTS: usize = 16;
+const MAX_REQUESTS: usize = 6;
 
 /// Maximum number of host look-ups in progress, for callers who may not send requests.
-const MAX_LOOKUPS: usize = 4;
+const MAX_LOOKUPS: usize = 2;
 
 /// Maximum time that a request waits for a slot.
 const SLOT_TIMEOUT: Duration = Duration::from_secs(5);

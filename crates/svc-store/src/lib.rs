@@ -31,7 +31,7 @@ pub mod terms;
 pub mod users;
 
 pub use config::{DatabaseUrl, StoreConfig};
-pub use db::{Db, Dialect, Row, TableGroup, Tx};
+pub use db::{Db, Dialect, Row, TableGroup, Tx, may_block};
 pub use error::{Result, StoreError};
 pub use export::create_table_statements;
 pub use meta::{Meta, MetaKind};

@@ -8,6 +8,8 @@ use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use crate::db::session;
+
 /// Cache key: address of the owner, which outlives the request, the type of the value, and its id.
 type Key = (usize, TypeId, i64);
 
@@ -21,8 +23,10 @@ tokio::task_local! {
 }
 
 /// Runs a whole request. Tasks that it spawns are outside the scope.
+///
+/// Reads of the store share one connection and one snapshot until the request writes or waits for something.
 pub async fn scope<F: Future>(request: F) -> F::Output {
-    HAS_WRITTEN.scope(Cell::new(false), ENTRIES.scope(RefCell::default(), request)).await
+    HAS_WRITTEN.scope(Cell::new(false), ENTRIES.scope(RefCell::default(), session::scope(request))).await
 }
 
 /// Returns the owner's value of this type, loading it unless this request did so before. Outside of [`scope`] it is

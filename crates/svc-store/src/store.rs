@@ -7,8 +7,9 @@ use std::sync::Arc;
 use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::config::StoreConfig;
-use crate::db::backend::{Backend, block_in_place};
-use crate::db::{Db, Tx, engine, session, write_job};
+use crate::db::backend::{Backend, block_in_place, leave_runtime};
+use crate::db::session::{self, Session};
+use crate::db::{Db, Tx, engine, write_job};
 use crate::error::{Result, StoreError};
 use crate::request_cache;
 
@@ -58,9 +59,25 @@ impl Store {
         unlimited: bool,
         f: impl FnOnce(&mut Db) -> Result<T, E>,
     ) -> Result<T, E> {
-        let (mut f, mut outcome) = (Some(f), None);
-        block_in_place(|| self.0.read(unlimited, &mut |db| outcome = f.take().map(|f| f(db))))?;
-        outcome.unwrap_or_else(|| Err(StoreError::Busy.into()))
+        let shared = self.0.shared();
+        block_in_place(|| {
+            let f = match session::read_open(shared, f) {
+                Ok(done) => return done,
+                Err(f) => f,
+            };
+            let is_held = session::is_in_scope() && !unlimited;
+            if is_held {
+                // What is read from the snapshot is then at least as new as the version.
+                self.data_version();
+            }
+            let mut snapshot = Arc::clone(&self.0).snapshot(unlimited)?;
+            if is_held {
+                session::hold(snapshot);
+                return session::read_open(shared, f).unwrap_or_else(|_| Err(StoreError::Busy.into()));
+            }
+            let _session = Session::open(snapshot.db());
+            f(snapshot.db())
+        })
     }
 
     /// Runs `f` in a transaction, which is committed durably as a whole or not at all.
@@ -99,10 +116,10 @@ impl Store {
     /// See [`Self::write`].
     pub fn write_blocking<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
         let (job, mut receiver) = write_job::job(f);
-        self.0.write_blocking(job)?;
+        Arc::clone(&self.0).write_blocking(job)?;
         let result = match receiver.try_recv() {
             Ok(result) => result,
-            Err(TryRecvError::Empty) => block_in_place(|| receiver.blocking_recv().unwrap_or_else(|_| Err(stopped()))),
+            Err(TryRecvError::Empty) => leave_runtime(|| receiver.blocking_recv().unwrap_or_else(|_| Err(stopped()))),
             Err(TryRecvError::Closed) => Err(stopped()),
         };
         request_cache::invalidate(result.is_ok());
@@ -131,6 +148,12 @@ impl Store {
         }
         let state = request_cache::get_or_load(&**shared, || Ok::<_, Infallible>(Arc::new(self.0.data_version())));
         state.map_or(None, |state| *state)
+    }
+
+    /// [`Self::data_version`], without blocking the thread and without waiting for a connection of the pool. It is always
+    /// read anew; simultaneous calls share a query.
+    pub fn watched_version(&self) -> impl Future<Output = Option<i64>> + Send + 'static {
+        Arc::clone(&self.0).watched_version()
     }
 
     /// Copies a snapshot of the database to a new file while others read and write (SQLite).

@@ -1,5 +1,6 @@
 //! The service in process: HTTP details around dispatch.
 
+use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -345,7 +346,7 @@ fn mounted_app(builder: svc_http::RestServiceBuilder) -> axum::Router {
 #[tokio::test]
 async fn links_have_the_root_of_the_mounted_service() {
     let hosts = ["https://a.example", "http://b.example:8080/"];
-    let cached = || RestService::builder().response_cache(LONG, || Some(1));
+    let cached = || RestService::builder().response_cache(LONG, || ready(Some(1)));
     // Rows: the service; the host of the request; the root of all URLs.
     for (service, host, root) in [
         (RestService::builder(), "c.example", "/svc-json/"),
@@ -388,7 +389,7 @@ async fn cached_responses_are_per_host() {
     let mut registry = Registry::new();
     let handler = |req: Request| async move { Result::Ok(ApiResponse::new(req.server().unwrap().rest_url("/"))) };
     registry.route("acme/v1", Route::new("/root").endpoint(reads(handler, public).cacheable())).unwrap();
-    let builder = RestService::builder().response_cache(LONG, || Some(1));
+    let builder = RestService::builder().response_cache(LONG, || ready(Some(1)));
     let service = builder.root_from_host("/api", ["https://a.example", "https://b.example"]).build(registry.build());
     for (host, root) in [
         ("a.example", "https://a.example/api/"),
@@ -538,7 +539,7 @@ fn counting_service(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (
     let version = Arc::clone(&state);
     let builder = RestService::builder().response_cache(lifetime, move || {
         let state = version.load(Ordering::Relaxed);
-        (state >= 0).then_some(state)
+        ready((state >= 0).then_some(state))
     });
     let service = builder.build(registry.build());
     (service, state)
@@ -637,4 +638,76 @@ async fn cached_responses_expire() {
     for expected in 0..3 {
         assert_eq!(data(&get(&service, "/acme/v1/cached", &[]).await)["n"], expected);
     }
+}
+
+#[tokio::test]
+async fn simultaneous_requests_for_one_response_generate_it_once() {
+    // Rows: the path; number of responses that 50 simultaneous requests generate.
+    for (path, generated) in [("/acme/v1/cacheable", 1), ("/acme/v1/other", 50)] {
+        let n_calls = Arc::new(AtomicI64::new(0));
+        let (release, _) = tokio::sync::watch::channel(false);
+        let mut registry = Registry::new();
+        for (path, is_cacheable) in [("/cacheable", true), ("/other", false)] {
+            let (n_calls, released) = (Arc::clone(&n_calls), release.subscribe());
+            let handler = move |_: Request| {
+                let (n, mut released) = (n_calls.fetch_add(1, Ordering::Relaxed), released.clone());
+                async move {
+                    released.wait_for(|released| *released).await.unwrap();
+                    Result::Ok(ApiResponse::new(n))
+                }
+            };
+            let endpoint = reads(handler, public);
+            let endpoint = if is_cacheable { endpoint.cacheable() } else { endpoint };
+            registry.route("acme/v1", Route::new(path).endpoint(endpoint)).unwrap();
+        }
+        let service = RestService::builder().response_cache(LONG, || ready(Some(1))).build(registry.build());
+        let requests: Vec<_> = (0..50)
+            .map(|_| {
+                let service = service.clone();
+                tokio::spawn(async move { get(&service, path, &[]).await.status() })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        release.send_replace(true);
+        for request in requests {
+            assert_eq!(request.await.unwrap(), 200, "{path}");
+        }
+        assert_eq!(n_calls.load(Ordering::Relaxed), generated, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn handlers_run_in_lanes() {
+    let mut registry = Registry::new();
+    let handler = |_: Request| async {
+        let name = std::thread::current().name().unwrap_or_default().to_owned();
+        Result::Ok(ApiResponse::new(name))
+    };
+    registry.route("acme/v1", Route::new("/thread").endpoint(reads(handler, public))).unwrap();
+    let mistake = |_: Request| async { panic!("a mistake") };
+    registry.route("acme/v1", Route::new("/mistake").endpoint(reads(mistake, public))).unwrap();
+    let is_expensive = |head: &http::request::Parts| head.uri.query() == Some("search=a");
+    let lanes = Arc::new(svc_http::Lanes::start(|| (), is_expensive, |_, work| work).unwrap());
+    let service = RestService::builder().runner(lanes).build(registry.build());
+    assert_eq!(data(&get(&service, "/acme/v1/thread", &[]).await), "svc-light");
+    assert_eq!(data(&get(&service, "/acme/v1/thread?search=a", &[]).await), "svc-heavy");
+    assert_eq!(get(&service, "/acme/v1/mistake", &[]).await.status(), 500);
+}
+
+#[tokio::test]
+async fn requests_beyond_the_capacity_are_refused() {
+    struct NoCapacity;
+    impl svc_http::Runner for NoCapacity {
+        fn run(
+            &self,
+            _: &http::request::Parts,
+            _: svc_http::Work,
+        ) -> std::pin::Pin<Box<dyn Future<Output = std::result::Result<(), svc_http::Overloaded>> + Send>> {
+            Box::pin(std::future::ready(Err(svc_http::Overloaded)))
+        }
+    }
+    let service = RestService::builder().runner(Arc::new(NoCapacity)).build(Registry::new().build());
+    let res = get(&service, "/", &[]).await;
+    assert_eq!(res.status(), 503);
+    assert_eq!(data(&res)["code"], "rest_service_unavailable");
 }

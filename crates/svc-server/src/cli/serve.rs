@@ -15,14 +15,22 @@ use crate::{
 /// How long the process waits for blocking tasks after the last request.
 const LAST_WORK: Duration = Duration::from_secs(5);
 
+/// Threads per processor core that read files and decode large bodies.
+const BLOCKING_PER_CORE: usize = 3;
+
 pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result<()> {
     logs::install(config);
     for name in &config.unknown_variables {
         tracing::warn!("the environment variable {name} is not a setting");
     }
     svc_listen::raise_limit(config.limits.connections);
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // Connections, files and cached responses. Requests that need data have threads of their own.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(n_cores * BLOCKING_PER_CORE)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
     let done = runtime.block_on(run(builder, config));
     // A blocking task (a large image, a file system that does not respond) must not keep the process alive.
     runtime.shutdown_timeout(LAST_WORK);

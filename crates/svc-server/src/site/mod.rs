@@ -3,6 +3,7 @@
 //! Programs use [`SiteBuilder`] to register types, routes, fields and hooks, and then either run the command line
 //! ([`SiteBuilder::command_line`]) or open the site ([`SiteBuilder::open`]).
 
+mod lanes;
 mod rest;
 
 use std::sync::Arc;
@@ -17,13 +18,13 @@ use chrono::Utc;
 use rest::Rest;
 use svc_auth::Scheme;
 use svc_controllers::{RestSite, SiteSetup};
-use svc_http::{RestLayer, Uncached};
+use svc_http::{RestLayer, Runner, Uncached};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_pages::{SiteTexts, Texts, uploads};
-use svc_render::feeds::{FETCH_HEADER, within_own_fetch};
+use svc_render::feeds::FETCH_HEADER;
 use svc_routing::{Registry, Server};
 use svc_site::{Clock, Extension, HttpClient};
-use svc_store::{DatabaseUrl, Store, StoreConfig, request_cache};
+use svc_store::{DatabaseUrl, Store, StoreConfig};
 
 use crate::{
     active_theme,
@@ -177,6 +178,7 @@ impl SiteBuilder {
         let attempts = Arc::new(Attempts::default());
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
         let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site))));
+        let lanes = Arc::new(lanes::start()?);
         let login = Arc::new(SiteAuthenticator::new(Arc::clone(&identities), Arc::clone(&attempts), passwords));
         let dispatch = rest.clone();
         let login_pages = LoginPages {
@@ -191,6 +193,7 @@ impl SiteBuilder {
             rest,
             login,
             login_pages: Arc::new(login_pages),
+            lanes,
             texts,
             home,
             installed_at,
@@ -200,15 +203,12 @@ impl SiteBuilder {
     }
 }
 
-/// Runs a request with a request-scoped cache. For requests that this server has sent itself, no feeds are fetched and the
-/// response is not cached.
-async fn whole_request(State(site): State<Arc<RestSite>>, mut request: Request, next: Next) -> Response {
-    let is_own = request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes()));
-    if is_own {
+/// Marks requests that this server has sent itself: they fetch no feeds, and their responses are not cached.
+async fn mark_own_fetch(State(site): State<Arc<RestSite>>, mut request: Request, next: Next) -> Response {
+    if request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes())) {
         request.extensions_mut().insert(Uncached);
-        return within_own_fetch(request_cache::scope(next.run(request))).await;
     }
-    request_cache::scope(next.run(request)).await
+    next.run(request).await
 }
 
 /// The site's public URL, and the path of its log-in page, from its options.
@@ -262,6 +262,7 @@ pub struct OpenSite {
     rest: Rest,
     login: Arc<SiteAuthenticator>,
     login_pages: Arc<LoginPages>,
+    lanes: Arc<dyn Runner>,
     texts: Arc<dyn Texts>,
     home: SiteUrl,
     /// Path of WordPress's URL, below which the log-in page is: empty, or `/folder`.
@@ -307,7 +308,7 @@ impl OpenSite {
             values: self.config.json_values,
             ..svc_http::RequestLimits::default()
         };
-        let service = self.rest.service(limits, self.login.clone());
+        let service = self.rest.service(limits, self.login.clone(), Arc::clone(&self.lanes));
         let pages = svc_pages::router(
             Arc::clone(&self.site),
             Arc::clone(&self.texts),
@@ -315,10 +316,14 @@ impl OpenSite {
         );
         let files = uploads::router(self.home.path(), self.site.uploads.clone(), &self.site.content_dir);
         let accounts = svc_login::router(Arc::clone(&self.login_pages), &self.installed_at);
-        let inner = Router::new().merge(files).merge(accounts).fallback_service(pages);
+        let in_lanes = Router::new()
+            .merge(accounts)
+            .fallback_service(pages)
+            .layer(from_fn_with_state(Arc::clone(&self.lanes), lanes::in_lane));
+        let inner = Router::new().merge(files).fallback_service(in_lanes);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
         let whole =
-            Router::new().fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), whole_request));
+            Router::new().fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), mark_own_fetch));
         svc_listen::middleware_stack(whole, &self.config.limits)
     }
 }

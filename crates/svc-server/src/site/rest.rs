@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwapOption;
 use svc_controllers::RestSite;
-use svc_http::{Authenticator, RequestLimits, RestService};
+use svc_http::{Authenticator, RequestLimits, RestService, Runner, ServerSource};
 use svc_routing::{Registry, Server};
 use svc_site::Settings;
 
@@ -74,13 +74,29 @@ impl Rest {
     }
 
     /// The HTTP service of the REST API.
-    pub(super) fn service(&self, limits: RequestLimits, authenticator: Arc<dyn Authenticator>) -> RestService {
-        let (rest, site) = (self.clone(), Arc::clone(&self.0.site));
+    pub(super) fn service(
+        &self,
+        limits: RequestLimits,
+        authenticator: Arc<dyn Authenticator>,
+        runner: Arc<dyn Runner>,
+    ) -> RestService {
+        let site = Arc::clone(&self.0.site);
         RestService::builder()
             .limits(limits)
             .authenticator(authenticator)
-            .response_cache(MAX_AGE, move || site.store.data_version())
-            .build_from(move || rest.server())
+            .response_cache(MAX_AGE, move || site.store.watched_version())
+            .runner(runner)
+            .build_from(self.clone())
+    }
+}
+
+impl ServerSource for Rest {
+    fn current(&self) -> Server {
+        self.0.current.load().as_ref().expect("`build` stores the first server").server.clone()
+    }
+
+    fn updated(&self) -> Server {
+        self.server()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The connections of an engine.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,17 +21,24 @@ pub(crate) const WAIT_AFTER_WRITE: Duration = Duration::from_secs(30);
 /// A future that is ready when a job was accepted or refused.
 pub(crate) type Accepted = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
+/// An open snapshot of the database. When it is dropped, it ends and its connection becomes free.
+pub(crate) trait Snapshot {
+    /// The connection.
+    fn db(&mut self) -> &mut Db;
+    /// Starts the time limit of reads anew.
+    fn renew(&mut self);
+}
+
 /// The connections to one database.
 pub(crate) trait Backend: Send + Sync {
     /// The caches that all connections share.
     fn shared(&self) -> &Arc<SharedCaches>;
 
-    /// Opens a snapshot and calls `f` once with it. `unlimited` statements have no time limit. Within a read or a
-    /// transaction of this thread, `f` gets that snapshot.
+    /// Opens a snapshot. `unlimited` statements have no time limit.
     ///
     /// # Errors
-    /// If no snapshot could be opened; `f` was not called then.
-    fn read(&self, unlimited: bool, f: &mut dyn FnMut(&mut Db)) -> Result<()>;
+    /// If no connection becomes free in time, or the database is unavailable.
+    fn snapshot(self: Arc<Self>, unlimited: bool) -> Result<Box<dyn Snapshot>>;
 
     /// Runs a job in a transaction of its own or of a group of jobs. An accepted job gets a response after the commit.
     ///
@@ -42,7 +50,7 @@ pub(crate) trait Backend: Send + Sync {
     ///
     /// # Errors
     /// See [`Self::write`].
-    fn write_blocking(&self, job: Box<dyn Job>) -> Result<()>;
+    fn write_blocking(self: Arc<Self>, job: Box<dyn Job>) -> Result<()>;
 
     /// Runs one long transaction on a separate connection while other writers wait. `f` returns whether to commit.
     ///
@@ -52,6 +60,9 @@ pub(crate) trait Backend: Send + Sync {
 
     /// A number that changes with every commit by any process; `None` if it is unknown.
     fn data_version(&self) -> Option<i64>;
+
+    /// [`Self::data_version`] without blocking, on a connection of its own. Simultaneous calls share a query.
+    fn watched_version(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<i64>> + Send>>;
 
     /// Copies a snapshot to a new file.
     ///
@@ -66,8 +77,25 @@ pub(crate) trait Backend: Send + Sync {
     fn check(&self) -> Result<()>;
 }
 
-/// Runs a blocking function. On a worker of tokio's multi-threaded runtime, other tasks are moved to other threads.
+thread_local! {
+    /// Whether code on this thread may block.
+    static MAY_BLOCK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Declares that this thread runs nothing but requests that may block it, so that the store does not move its tasks to
+/// another thread before it reads. Call it in `on_thread_start` of a tokio runtime for such requests.
+pub fn may_block() {
+    MAY_BLOCK.set(true);
+}
+
+/// Runs a blocking function. On a worker of tokio's multi-threaded runtime, other tasks are moved to other threads,
+/// unless the thread [may block](may_block).
 pub(crate) fn block_in_place<T>(f: impl FnOnce() -> T) -> T {
+    if MAY_BLOCK.get() { f() } else { leave_runtime(f) }
+}
+
+/// Like [`block_in_place`], for functions that tokio does not permit on its workers.
+pub(crate) fn leave_runtime<T>(f: impl FnOnce() -> T) -> T {
     let on_worker = tokio::runtime::Handle::try_current()
         .is_ok_and(|h| h.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
     if on_worker { tokio::task::block_in_place(f) } else { f() }

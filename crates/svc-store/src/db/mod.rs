@@ -2,8 +2,8 @@
 //!
 //! 1. [`dialect`], [`conn`], [`shared_caches`]: an engine's SQL, a connection and its rows, the caches of a store.
 //! 2. [`handle`], [`caching`]: [`Db`] (a connection with a snapshot), [`Tx`] (a transaction), and their cached reads.
-//! 3. [`session`], [`write_job`]: the open snapshot or transaction of a thread, and a write as an object.
-//! 4. [`backend`], [`table_manager`]: the traits of an engine for its connections and for its tables.
+//! 3. [`backend`], [`table_manager`]: the traits of an engine for its connections and for its tables.
+//! 4. [`session`], [`write_job`]: the open snapshots and transactions of a thread, and a write as an object.
 //! 5. [`engine`]: a folder for each engine.
 
 pub(crate) mod backend;
@@ -17,6 +17,7 @@ mod shared_caches;
 pub(crate) mod table_manager;
 pub(crate) mod write_job;
 
+pub use backend::may_block;
 pub use conn::Row;
 pub use dialect::Dialect;
 pub use handle::{Db, Tx};

@@ -386,6 +386,31 @@ fn state_changes_with_each_write() {
 }
 
 #[test]
+fn the_version_is_known_while_all_connections_are_in_use() {
+    let Some((_alone, _, mut config)) = quiet_site() else { return };
+    config.readers = 1;
+    let store = Store::open(&config).unwrap();
+    let mut other = OtherProgram::of(&config);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let watched = || runtime.block_on(store.watched_version());
+    let read = |db: &mut crate::Db| {
+        wait_until(|| watched().is_some());
+        let (before, n_before) = (watched(), db.statements());
+        let many: Vec<_> = (0..200).map(|_| runtime.spawn(store.watched_version())).collect();
+        let versions: Vec<_> = many.into_iter().map(|version| runtime.block_on(version).unwrap()).collect();
+        assert!(versions.iter().all(|version| *version == before), "{versions:?}");
+        let n_queries = db.statements() - n_before;
+        assert!(n_queries < 150, "{n_queries} queries for 200 callers");
+        other.insert();
+        assert_eq!(watched(), None, "the version is not settled yet");
+        wait_until(|| watched().is_some());
+        assert_ne!(watched(), before);
+        Ok(())
+    };
+    store.read(read).unwrap();
+}
+
+#[test]
 fn utf8mb3_columns_store_emoji_as_references() {
     let Some((_, config, _)) = site() else { return };
     let mut other = OtherProgram::of(&config);

@@ -4,16 +4,20 @@
 //! own counters ([`super::changes`]); totals may additionally be cached for the configured time
 //! ([`StoreConfig::staleness`]).
 
+use std::ops::Deref;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use tokio::sync::OwnedMutexGuard;
 
 use super::changes::Changes;
 use super::connection::{MySql, ServerOptions};
 use super::write_turn::{WriterSlot, WriterSlots, pass_gate};
 use crate::config::StoreConfig;
-use crate::db::backend::{Accepted, Backend, MAX_WAITING, WAIT_AFTER_WRITE, block_in_place};
+use crate::db::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE, block_in_place};
 use crate::db::session::{self, Session};
 use crate::db::write_job::Job;
 use crate::db::{ChangeCounters, Db, SharedCaches, Tx};
@@ -26,6 +30,9 @@ const MAX_ATTEMPTS: u32 = 24;
 
 /// Maximum pause between attempts, as a power of two of milliseconds.
 const MAX_PAUSE_LOG2: u32 = 7;
+
+/// How long the version is unknown after the watching connection has failed.
+const WATCH_PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Default)]
 struct PoolState {
@@ -54,6 +61,8 @@ pub(crate) struct MySqlPool {
     is_cluster: bool,
     /// Change detection; `None` until the server was checked.
     changes: Option<Arc<Changes>>,
+    /// The connection that watches for changes on behalf of callers that must not wait for a pooled one.
+    watch: Arc<tokio::sync::Mutex<Watch>>,
 }
 
 impl MySqlPool {
@@ -75,8 +84,9 @@ impl MySqlPool {
             writer_slots: WriterSlots::of(max),
             is_cluster: false,
             changes: None,
+            watch: Arc::default(),
         };
-        let mut lease = pool.take()?;
+        let mut lease = PooledConnection::take(&pool)?;
         let db = lease.db()?;
         let changes = Changes::of(db, pool.staleness);
         let is_utf8mb3 = has_utf8mb3_columns(db)?;
@@ -102,7 +112,7 @@ impl MySqlPool {
         loop {
             tries += 1;
             job.reset();
-            let mut lease = self.begin("START TRANSACTION")?;
+            let mut lease = PooledConnection::begin(self, "START TRANSACTION")?;
             let Some(db) = lease.db.take() else { return Err(StoreError::Busy) };
             let mut tx = Tx(db);
             let committed = match pass_gate(&mut tx, self.is_cluster) {
@@ -147,48 +157,6 @@ impl MySqlPool {
         let conn = MySql::open(&self.server, limit, self.wait)?;
         Ok(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()))
     }
-
-    /// A connection with an open transaction. Connections that the server has closed are replaced.
-    fn begin(&self, begin: &str) -> Result<PooledConnection<'_>> {
-        loop {
-            let mut lease = self.take()?;
-            let fresh = lease.fresh;
-            match lease.db()?.conn.execute(begin, &[]) {
-                Ok(_) => {
-                    lease.begun = true;
-                    return Ok(lease);
-                }
-                Err(e) if fresh || !lease.db()?.conn.broken() => return Err(e),
-                Err(_) => {}
-            }
-        }
-    }
-
-    fn take(&self) -> Result<PooledConnection<'_>> {
-        let has_written = request_cache::has_written();
-        let until = Instant::now() + if has_written { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if let Some(db) = state.idle.pop() {
-                return Ok(PooledConnection { pool: self, db: Some(db), fresh: false, begun: false });
-            }
-            if state.n_open < self.max {
-                state.n_open += 1;
-                drop(state);
-                // From here on, the lease returns the slot in any case.
-                let mut lease = PooledConnection { pool: self, db: None, fresh: true, begun: false };
-                lease.db = Some(self.connect(self.read_limit)?);
-                return Ok(lease);
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || state.n_waiting >= MAX_WAITING && !has_written {
-                return Err(StoreError::Busy);
-            }
-            state.n_waiting += 1;
-            state = self.freed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-            state.n_waiting -= 1;
-        }
-    }
 }
 
 impl Backend for MySqlPool {
@@ -196,34 +164,24 @@ impl Backend for MySqlPool {
         &self.shared
     }
 
-    fn read(&self, unlimited: bool, f: &mut dyn FnMut(&mut Db)) -> Result<()> {
+    fn snapshot(self: Arc<Self>, unlimited: bool) -> Result<Box<dyn Snapshot>> {
         const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
-        if let Some(mut db) = session::current(&self.shared) {
-            f(&mut db);
-            return Ok(());
-        }
         if unlimited {
-            let mut db = self.connect(None)?;
+            let db = self.connect(None)?;
             db.conn.execute(BEGIN, &[])?;
-            let _session = Session::open(&db);
-            f(&mut db);
-            return Ok(());
+            return Ok(Box::new(OwnConnection(db)));
         }
         let begun = Instant::now();
-        let mut lease = self.begin(BEGIN)?;
-        let db = lease.db()?;
-        db.changes = self.changes.clone().map(|changes| (changes as Arc<dyn ChangeCounters>, begun));
-        db.may_be_stale = !self.staleness.is_zero();
-        let session = Session::open(db);
-        f(db);
-        drop(session);
-        (db.epochs, db.changes) = (None, None);
-        lease.end("COMMIT");
-        Ok(())
+        let mut lease = PooledConnection::begin(self, BEGIN)?;
+        // The pooled handle stays without the change counters of this snapshot.
+        let mut db = lease.db()?.handle();
+        db.changes = lease.pool.changes.clone().map(|changes| (changes as Arc<dyn ChangeCounters>, begun));
+        db.may_be_stale = !lease.pool.staleness.is_zero();
+        Ok(Box::new(MySqlSnapshot { db, lease }))
     }
 
     fn write(self: Arc<Self>, job: Box<dyn Job>) -> Accepted {
-        let refused = session::refuse_nested(&self.shared);
+        let refused = session::before_write(&self.shared);
         Box::pin(async move {
             refused?;
             // Writers wait for their turn without occupying a thread or a connection.
@@ -234,8 +192,8 @@ impl Backend for MySqlPool {
         })
     }
 
-    fn write_blocking(&self, job: Box<dyn Job>) -> Result<()> {
-        session::refuse_nested(&self.shared)?;
+    fn write_blocking(self: Arc<Self>, job: Box<dyn Job>) -> Result<()> {
+        session::before_write(&self.shared)?;
         block_in_place(|| {
             let slot = self.writer_slots.turn_blocking()?;
             self.run(job, slot);
@@ -244,7 +202,7 @@ impl Backend for MySqlPool {
     }
 
     fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()> {
-        session::refuse_nested(&self.shared)?;
+        session::before_write(&self.shared)?;
         let mut tx = Tx(self.connect(None)?);
         tx.run("START TRANSACTION")?;
         let session = Session::open(&tx);
@@ -273,6 +231,18 @@ impl Backend for MySqlPool {
             let db = self.state.lock().unwrap_or_else(PoisonError::into_inner).idle.pop()?;
             let mut lease = PooledConnection { pool: self, db: Some(db), fresh: false, begun: false };
             self.changes.as_ref()?.version(lease.db().ok()?, begun).ok()?
+        })
+    }
+
+    fn watched_version(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<i64>> + Send>> {
+        Box::pin(async move {
+            let changes = self.changes.clone()?;
+            let arrived = Instant::now();
+            let watch = Arc::clone(&self.watch).lock_owned().await;
+            match watch.answer(arrived) {
+                Some(version) => version,
+                None => tokio::task::spawn_blocking(move || watch_again(&self, &changes, watch)).await.ok()?,
+            }
         })
     }
 
@@ -308,15 +278,61 @@ fn is_cluster(db: &mut Db) -> bool {
     result.is_ok() && on.eq_ignore_ascii_case("ON")
 }
 
-/// A pooled connection. It is closed if it is broken or its transaction was not ended.
-struct PooledConnection<'a> {
-    pool: &'a MySqlPool,
+/// A connection of the pool `P`. It is closed if it is broken or its transaction was not ended.
+struct PooledConnection<P: Deref<Target = MySqlPool>> {
+    pool: P,
     db: Option<Db>,
     fresh: bool,
     begun: bool,
 }
 
-impl PooledConnection<'_> {
+impl<P: Deref<Target = MySqlPool>> PooledConnection<P> {
+    /// A connection with an open transaction. Connections that the server has closed are replaced.
+    fn begin(pool: P, begin: &str) -> Result<Self>
+    where
+        P: Clone,
+    {
+        loop {
+            let mut lease = Self::take(pool.clone())?;
+            let fresh = lease.fresh;
+            match lease.db()?.conn.execute(begin, &[]) {
+                Ok(_) => {
+                    lease.begun = true;
+                    return Ok(lease);
+                }
+                Err(e) if fresh || !lease.db()?.conn.broken() => return Err(e),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn take(pool: P) -> Result<Self> {
+        let has_written = request_cache::has_written();
+        let until = Instant::now() + if has_written { WAIT_AFTER_WRITE.max(pool.wait) } else { pool.wait };
+        let mut state = pool.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(db) = state.idle.pop() {
+                drop(state);
+                return Ok(PooledConnection { pool, db: Some(db), fresh: false, begun: false });
+            }
+            if state.n_open < pool.max {
+                state.n_open += 1;
+                drop(state);
+                // From here on, the lease returns the slot in any case.
+                let mut lease = PooledConnection { pool, db: None, fresh: true, begun: false };
+                lease.db = Some(lease.pool.connect(lease.pool.read_limit)?);
+                return Ok(lease);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || state.n_waiting >= MAX_WAITING && !has_written {
+                return Err(StoreError::Busy);
+            }
+            state.n_waiting += 1;
+            state = pool.freed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state.n_waiting -= 1;
+        }
+    }
+
     fn db(&mut self) -> Result<&mut Db> {
         self.db.as_mut().ok_or(StoreError::Busy)
     }
@@ -327,7 +343,7 @@ impl PooledConnection<'_> {
     }
 }
 
-impl Drop for PooledConnection<'_> {
+impl<P: Deref<Target = MySqlPool>> Drop for PooledConnection<P> {
     fn drop(&mut self) {
         let mut state = self.pool.state.lock().unwrap_or_else(PoisonError::into_inner);
         match self.db.take() {
@@ -337,4 +353,76 @@ impl Drop for PooledConnection<'_> {
         drop(state);
         self.pool.freed.notify_one();
     }
+}
+
+/// A snapshot on a connection of the pool.
+struct MySqlSnapshot {
+    /// A second handle on the connection.
+    db: Db,
+    lease: PooledConnection<Arc<MySqlPool>>,
+}
+
+impl Snapshot for MySqlSnapshot {
+    fn db(&mut self) -> &mut Db {
+        &mut self.db
+    }
+
+    /// The server limits each statement.
+    fn renew(&mut self) {}
+}
+
+impl Drop for MySqlSnapshot {
+    fn drop(&mut self) {
+        self.lease.end("COMMIT");
+    }
+}
+
+/// The connection that watches for changes, and what it has last seen.
+#[derive(Default)]
+struct Watch {
+    conn: Option<Db>,
+    /// The time before the last query, and its result.
+    seen: Option<(Instant, Option<i64>)>,
+    /// When a connection last failed.
+    failed: Option<Instant>,
+}
+
+impl Watch {
+    /// The version for a caller that arrived at this time, if no query is needed for it.
+    fn answer(&self, arrived: Instant) -> Option<Option<i64>> {
+        if self.failed.is_some_and(|at| at.elapsed() < WATCH_PAUSE) {
+            return Some(None);
+        }
+        self.seen.filter(|(begun, _)| *begun >= arrived).map(|(_, version)| version)
+    }
+}
+
+/// Reads the version again.
+fn watch_again(pool: &MySqlPool, changes: &Changes, mut watch: OwnedMutexGuard<Watch>) -> Option<i64> {
+    let begun = Instant::now();
+    let conn = match watch.conn.take() {
+        Some(conn) => Ok(conn),
+        None => pool.connect(pool.read_limit),
+    };
+    let read = conn.and_then(|mut conn| changes.version(&mut conn, begun).map(|version| (conn, version)));
+    let Ok((conn, version)) = read else {
+        // The server closed the connection, or is away.
+        watch.failed = Some(Instant::now());
+        return None;
+    };
+    watch.failed = None;
+    watch.conn = Some(conn);
+    watch.seen = Some((begun, version));
+    version
+}
+
+/// A snapshot on a connection of its own, which is closed at the end.
+struct OwnConnection(Db);
+
+impl Snapshot for OwnConnection {
+    fn db(&mut self) -> &mut Db {
+        &mut self.0
+    }
+
+    fn renew(&mut self) {}
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use super::file_guard::FileGuard;
 use super::schema::EPOCH_TABLE;
 use super::writer::Writer;
 use crate::config::StoreConfig;
-use crate::db::backend::{Accepted, Backend, MAX_WAITING, WAIT_AFTER_WRITE};
+use crate::db::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE};
 use crate::db::conn::Conn as _;
 use crate::db::session::{self, Session};
 use crate::db::write_job::Job;
@@ -117,7 +118,7 @@ impl SqlitePool {
 
     /// Sends a transaction to the writer.
     fn send(&self, job: Box<dyn Job>) -> Result<()> {
-        session::refuse_nested(&self.shared)?;
+        session::before_write(&self.shared)?;
         self.writer.send(job)
     }
 }
@@ -127,33 +128,26 @@ impl Backend for SqlitePool {
         &self.shared
     }
 
-    fn read(&self, unlimited: bool, f: &mut dyn FnMut(&mut Db)) -> Result<()> {
-        if let Some(mut db) = session::current(&self.shared) {
-            f(&mut db);
-            return Ok(());
-        }
-        let mut lease = ReaderLease { pool: self, reader: Some(self.take()?) };
-        let Some(reader) = &mut lease.reader else { return Err(StoreError::Busy) };
-        reader.deadline.set(self.read_limit.filter(|_| !unlimited));
-        reader.begin()?;
-        let session = Session::open(&reader.db);
-        f(&mut reader.db);
-        drop(session);
-        reader.deadline.set(None);
-        reader.end();
-        Ok(())
+    fn snapshot(self: Arc<Self>, unlimited: bool) -> Result<Box<dyn Snapshot>> {
+        let mut reader = self.take()?;
+        let limit = self.read_limit.filter(|_| !unlimited);
+        reader.deadline.set(limit);
+        let begun = reader.begin();
+        // From here on, the reader returns to the pool in any case.
+        let snapshot = SqliteSnapshot { db: reader.db.handle(), pool: self, reader: Some(reader), limit };
+        begun.map(|()| Box::new(snapshot) as Box<dyn Snapshot>)
     }
 
     fn write(self: Arc<Self>, job: Box<dyn Job>) -> Accepted {
         Box::pin(std::future::ready(self.send(job)))
     }
 
-    fn write_blocking(&self, job: Box<dyn Job>) -> Result<()> {
+    fn write_blocking(self: Arc<Self>, job: Box<dyn Job>) -> Result<()> {
         self.send(job)
     }
 
     fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()> {
-        session::refuse_nested(&self.shared)?;
+        session::before_write(&self.shared)?;
         let conn = Sqlite::open(&self.path, Mode::Write { durable: self.durable }, self.wait)?;
         conn.raw.pragma_update(None, "cache_size", -128_000).map_err(connection::error)?;
         let mut tx = Tx(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()));
@@ -176,6 +170,11 @@ impl Backend for SqlitePool {
         let mut change_watch = self.change_watch.lock().unwrap_or_else(PoisonError::into_inner);
         let change_watch = change_watch.as_mut()?;
         data_version(|sql, each| change_watch.query(sql, &[], each)).ok()
+    }
+
+    fn watched_version(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<i64>> + Send>> {
+        // A look at shared memory.
+        Box::pin(std::future::ready(self.data_version()))
     }
 
     fn backup(&self, to: &Path) -> Result<()> {
@@ -247,19 +246,33 @@ fn rebuild_text_indexes(tx: &mut Tx) -> Result<()> {
     Ok(())
 }
 
-/// Returns the reader even if the closure panics, without an open snapshot.
-struct ReaderLease<'a> {
-    pool: &'a SqlitePool,
+/// A snapshot on a reader of the pool.
+struct SqliteSnapshot {
+    /// A second handle on the connection.
+    db: Db,
+    pool: Arc<SqlitePool>,
+    /// Present until it is dropped.
     reader: Option<PooledReader>,
+    limit: Option<Duration>,
 }
 
-impl Drop for ReaderLease<'_> {
+impl Snapshot for SqliteSnapshot {
+    fn db(&mut self) -> &mut Db {
+        &mut self.db
+    }
+
+    fn renew(&mut self) {
+        if let Some(reader) = &self.reader {
+            reader.deadline.set(self.limit);
+        }
+    }
+}
+
+impl Drop for SqliteSnapshot {
     fn drop(&mut self) {
         if let Some(mut reader) = self.reader.take() {
-            if std::thread::panicking() {
-                reader.deadline.set(None);
-                reader.end();
-            }
+            reader.deadline.set(None);
+            reader.end();
             self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).readers.push(reader);
             self.pool.freed.notify_one();
         }

@@ -1,0 +1,261 @@
+//! Two bounded sets of threads: one for most requests, and one for expensive ones, which cannot delay the others.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use http::request::Parts;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::runner::{Overloaded, Runner, Work};
+
+/// Requests in progress per thread. Most of them wait for a write or for the network; a thread works on one at a time.
+const IN_PROGRESS_PER_THREAD: usize = 32;
+
+/// Maximum number of requests that wait in a lane.
+const MAX_WAITING: usize = 1_024;
+
+/// Maximum time that a request waits in a lane.
+const MAX_WAIT: Duration = Duration::from_secs(5);
+
+/// Threads per processor core for work that blocks, such as hashing and outgoing requests. Each kind of work has limits
+/// of its own.
+const BLOCKING_PER_CORE: usize = 5;
+
+/// Decides whether a request is expensive.
+type IsExpensive = dyn Fn(&Parts) -> bool + Send + Sync;
+
+/// Prepares work before it runs, with the head of its request.
+type Prepare = dyn Fn(&Parts, Work) -> Work + Send + Sync;
+
+/// A [`Runner`] with a fixed number of threads: one per processor core for most requests, and half as many for expensive
+/// ones. Waiting requests are served in the order of their arrival, occupy no thread, and are refused beyond a limit.
+pub struct Lanes {
+    light: Lane,
+    heavy: Lane,
+    is_expensive: Box<IsExpensive>,
+    prepare: Box<Prepare>,
+}
+
+impl Lanes {
+    /// Starts the threads. Each calls `on_thread_start` first; `prepare` wraps the work of each request.
+    ///
+    /// # Errors
+    /// If the system refuses to start threads.
+    pub fn start(
+        on_thread_start: impl Fn() + Clone + Send + Sync + 'static,
+        is_expensive: impl Fn(&Parts) -> bool + Send + Sync + 'static,
+        prepare: impl Fn(&Parts, Work) -> Work + Send + Sync + 'static,
+    ) -> std::io::Result<Self> {
+        let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Lanes {
+            light: Lane::start("svc-light", n_cores, n_cores * BLOCKING_PER_CORE, on_thread_start.clone())?,
+            heavy: Lane::start("svc-heavy", n_cores.div_ceil(2), n_cores, on_thread_start)?,
+            is_expensive: Box::new(is_expensive),
+            prepare: Box::new(prepare),
+        })
+    }
+}
+
+impl Runner for Lanes {
+    fn run(&self, request: &Parts, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>> {
+        let lane = if (self.is_expensive)(request) { &self.heavy } else { &self.light };
+        lane.run((self.prepare)(request, work))
+    }
+}
+
+/// A set of threads, and the requests that wait for them.
+struct Lane {
+    /// Present until it is dropped.
+    runtime: Option<Runtime>,
+    slots: Arc<Semaphore>,
+    n_waiting: Arc<AtomicUsize>,
+}
+
+impl Lane {
+    fn start(
+        name: &str,
+        n_threads: usize,
+        n_blocking: usize,
+        on_thread_start: impl Fn() + Send + Sync + 'static,
+    ) -> std::io::Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(n_threads)
+            .max_blocking_threads(n_blocking)
+            .thread_name(name)
+            .on_thread_start(on_thread_start)
+            .enable_all()
+            .build()?;
+        let slots = Arc::new(Semaphore::new(n_threads * IN_PROGRESS_PER_THREAD));
+        Ok(Lane { runtime: Some(runtime), slots, n_waiting: Arc::default() })
+    }
+
+    fn run(&self, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>> {
+        let (slots, n_waiting) = (Arc::clone(&self.slots), Arc::clone(&self.n_waiting));
+        let Some(runtime) = self.runtime.as_ref().map(|runtime| runtime.handle().clone()) else {
+            return Box::pin(std::future::ready(Err(Overloaded)));
+        };
+        Box::pin(async move {
+            let slot = slot(slots, n_waiting).await?;
+            let task = runtime.spawn(async move {
+                work.await;
+                drop(slot);
+            });
+            // A task that ended early is noticed by the receiver of its result.
+            let _ended = AbortOnDrop(task).await;
+            Ok(())
+        })
+    }
+}
+
+/// Waits for a slot.
+async fn slot(slots: Arc<Semaphore>, n_waiting: Arc<AtomicUsize>) -> Result<OwnedSemaphorePermit, Overloaded> {
+    if let Ok(slot) = Arc::clone(&slots).try_acquire_owned() {
+        return Ok(slot);
+    }
+    let _waiting = Waiting::enter(n_waiting)?;
+    let slot = tokio::time::timeout(MAX_WAIT, slots.acquire_owned()).await;
+    slot.ok().and_then(Result::ok).ok_or(Overloaded)
+}
+
+/// A request that waits, until this is dropped.
+struct Waiting(Arc<AtomicUsize>);
+
+impl Waiting {
+    fn enter(n_waiting: Arc<AtomicUsize>) -> Result<Self, Overloaded> {
+        let n_before = n_waiting.fetch_add(1, Ordering::Relaxed);
+        let waiting = Waiting(n_waiting);
+        if n_before < MAX_WAITING { Ok(waiting) } else { Err(Overloaded) }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A task that is cancelled when this is dropped.
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl Future for AbortOnDrop {
+    type Output = Result<(), tokio::task::JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> std::task::Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context)
+    }
+}
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // Requests have ended before. Waiting for threads is not allowed on a thread of another runtime.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::thread::ThreadId;
+
+    use super::*;
+    use crate::runner;
+
+    fn lanes() -> Lanes {
+        let is_expensive = |request: &Parts| request.uri.query() == Some("search=a");
+        Lanes::start(|| (), is_expensive, |_, work| work).unwrap()
+    }
+
+    fn head(uri: &str) -> Parts {
+        http::Request::get(uri).body(()).unwrap().into_parts().0
+    }
+
+    #[tokio::test]
+    async fn expensive_requests_do_not_delay_others() {
+        let lanes = Arc::new(lanes());
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let released = Arc::new(Mutex::new(released));
+        let mut blocked = Vec::new();
+        for _ in 0..64 {
+            let (lanes, released) = (Arc::clone(&lanes), Arc::clone(&released));
+            blocked.push(tokio::spawn(async move {
+                let work = async move { released.lock().unwrap().recv() };
+                runner::run(&*lanes, &head("/?search=a"), work).await.map(drop)
+            }));
+        }
+        // If these waited for the expensive requests, they would be refused after five seconds.
+        for _ in 0..100 {
+            assert_eq!(runner::run(&*lanes, &head("/"), async { 1 }).await, Ok(1));
+        }
+        for _ in 0..64 {
+            release.send(()).unwrap();
+        }
+        for work in blocked {
+            assert_eq!(work.await.unwrap(), Ok(()));
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_lane_has_a_fixed_number_of_threads() {
+        let lanes = Arc::new(lanes());
+        let seen: Arc<Mutex<std::collections::HashSet<ThreadId>>> = Arc::default();
+        let work = (0..500).map(|_| {
+            let (lanes, seen) = (Arc::clone(&lanes), Arc::clone(&seen));
+            tokio::spawn(async move {
+                let work = async move {
+                    tokio::task::yield_now().await;
+                    seen.lock().unwrap().insert(std::thread::current().id());
+                };
+                runner::run(&*lanes, &head("/"), work).await
+            })
+        });
+        for done in work.collect::<Vec<_>>() {
+            assert_eq!(done.await.unwrap(), Ok(()));
+        }
+        let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+        assert!((1..=n_cores).contains(&seen.lock().unwrap().len()));
+    }
+
+    #[tokio::test]
+    async fn work_is_cancelled_with_its_request() {
+        let lanes = lanes();
+        let (ended, mut waits) = tokio::sync::oneshot::channel::<()>();
+        let work = async move {
+            let _ended = ended;
+            std::future::pending::<()>().await;
+        };
+        let request = head("/");
+        assert!(tokio::time::timeout(Duration::from_millis(50), runner::run(&lanes, &request, work)).await.is_err());
+        // The sender is dropped with the work.
+        assert!((&mut waits).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_panic_ends_one_request() {
+        let lanes = lanes();
+        assert_eq!(runner::run(&lanes, &head("/"), async { panic!("a mistake") }).await, Err::<(), _>(Overloaded));
+        assert_eq!(runner::run(&lanes, &head("/"), async { 1 }).await, Ok(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waiting_is_bounded_in_number_and_time() {
+        let (slots, n_waiting) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicUsize::new(MAX_WAITING - 1)));
+        let last = tokio::spawn(slot(Arc::clone(&slots), Arc::clone(&n_waiting)));
+        tokio::task::yield_now().await;
+        assert_eq!(slot(Arc::clone(&slots), Arc::clone(&n_waiting)).await.err(), Some(Overloaded));
+        let begun = tokio::time::Instant::now();
+        assert_eq!(last.await.unwrap().err(), Some(Overloaded));
+        assert_eq!(begun.elapsed(), MAX_WAIT);
+        assert_eq!(n_waiting.load(Ordering::Relaxed), MAX_WAITING - 1);
+    }
+}

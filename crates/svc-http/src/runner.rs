@@ -1,0 +1,53 @@
+//! Where the part of a request runs that reads or writes data.
+
+use std::pin::Pin;
+
+use http::request::Parts;
+use tokio::sync::oneshot;
+
+/// The part of a request that reads or writes data. Its result goes elsewhere.
+pub type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Too many requests are waiting, or one has waited for too long. A retry after some seconds may succeed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overloaded;
+
+/// Runs requests, so that those that read data cannot delay connections, files and cached responses.
+pub trait Runner: Send + Sync {
+    /// Runs `work` to its end, for a request with this head. Dropping the future cancels the work.
+    ///
+    /// # Errors
+    /// [`Overloaded`] if the work was not started.
+    fn run(&self, request: &Parts, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>>;
+}
+
+/// Runs everything where the connection is served.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inline;
+
+impl Runner for Inline {
+    fn run(&self, _: &Parts, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>> {
+        Box::pin(async move {
+            work.await;
+            Ok(())
+        })
+    }
+}
+
+/// Runs `work` and returns its result.
+///
+/// # Errors
+/// [`Overloaded`] if it was not started, or ended early because the server stops.
+pub async fn run<T: Send + 'static>(
+    runner: &dyn Runner,
+    request: &Parts,
+    work: impl Future<Output = T> + Send + 'static,
+) -> Result<T, Overloaded> {
+    let (sender, receiver) = oneshot::channel();
+    let work = Box::pin(async move {
+        // The receiver is gone if the client is.
+        let _sent = sender.send(work.await);
+    });
+    runner.run(request, work).await?;
+    receiver.await.map_err(|_| Overloaded)
+}
