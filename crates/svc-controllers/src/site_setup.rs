@@ -8,7 +8,11 @@ use std::{
 
 use svc_auth::Keys;
 use svc_brand::Brand;
-use svc_render::{SiteRenderer, icons::Icons, widgets::kind::WidgetTypes};
+use svc_render::{
+    SiteRenderer,
+    icons::Icons,
+    widgets::{WidgetTypes, builtin_types},
+};
 use svc_site::{Clock, Site};
 use svc_store::Store;
 
@@ -39,7 +43,7 @@ impl SiteSetup {
         SiteSetup {
             site: Site::new(store, brand, content_dir),
             icons: Icons::default(),
-            widgets: WidgetTypes::default(),
+            widgets: builtin_types(),
             abilities: abilities::core::abilities(),
             font_collections: fonts::core_collections(),
             registered_settings: site_settings::core(),
@@ -60,13 +64,13 @@ impl SiteSetup {
 
     /// Serves the site at this URL (without a trailing slash), instead of the URL in its options.
     pub fn at(mut self, url: &str) -> Self {
-        self.site = self.site.at(url);
+        self.site = self.site.with_url(url);
         self
     }
 
     /// Freezes the registrations.
     pub fn finish(mut self) -> Arc<RestSite> {
-        self.site.finish();
+        self.site.register_builtin_meta();
         let renderer = SiteRenderer::new(Arc::new(self.site), self.icons, self.widgets);
         Arc::new(RestSite {
             renderer: Arc::new(renderer),

@@ -206,7 +206,7 @@ impl PageBuilder<'_> {
         context: TemplateContext,
     ) -> SiteResult<Option<Page>> {
         let (url, missing, visitor) = (self.url.clone(), self.missing.clone(), self.visitor.clone());
-        let context = TemplateContext { address: url, missing, visitor, ..context };
+        let context = TemplateContext { url, missing, visitor, ..context };
         let slugs = hierarchy::of_page(subject, self.settings);
         let rendered = page_template::render_template(self.site, self.settings, self.db, &slugs, context)?;
         Ok(rendered.map(|rendered| themed_page(self.sheet, status, frame, links, class, rendered)))

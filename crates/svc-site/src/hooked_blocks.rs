@@ -23,7 +23,7 @@ pub fn applies_to(post_type: &str) -> bool {
 
 /// The content to store, and the hooked blocks that the post already contains ([`remember`]).
 pub fn content_to_store(site: &Site, settings: &Settings, post_type: &str, content: &str) -> StoredContent {
-    site.block_types(settings).hooks().kept(content, Some(&ContentRoot::of(post_type, "")))
+    site.block_types(settings).hooks().content_to_store(content, Some(&ContentRoot::of(post_type, "")))
 }
 
 /// Adds names to the hooked blocks that are no longer inserted into a post.

@@ -395,11 +395,11 @@ fn the_version_is_known_while_all_connections_are_in_use() {
     let watched = || runtime.block_on(store.watched_version());
     let read = |db: &mut crate::Db| {
         wait_until(|| watched().is_some());
-        let (before, n_before) = (watched(), db.statements());
+        let (before, n_before) = (watched(), db.statement_count());
         let many: Vec<_> = (0..200).map(|_| runtime.spawn(store.watched_version())).collect();
         let versions: Vec<_> = many.into_iter().map(|version| runtime.block_on(version).unwrap()).collect();
         assert!(versions.iter().all(|version| *version == before), "{versions:?}");
-        let n_queries = db.statements() - n_before;
+        let n_queries = db.statement_count() - n_before;
         assert!(n_queries < 150, "{n_queries} queries for 200 callers");
         other.insert();
         assert_eq!(watched(), None, "the version is not settled yet");
