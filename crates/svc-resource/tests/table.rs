@@ -226,4 +226,8 @@ fn pages_link_to_their_neighbors() {
     let paging = Paging { total: 25, per_page: 10, page: 9 };
     assert_eq!(paging.links_from_page(URL, &query), [("prev", at(8))]);
     assert_eq!(total_headers(25, 3), [("Total", 25), ("TotalPages", 3)]);
+    for (page, items) in [(1, 0..10), (3, 20..25), (4, 25..25), (u64::MAX, 25..25)] {
+        let paging = Paging { total: 25, per_page: 10, page };
+        assert!(paging.items(0..25).eq(items.clone()), "{page}");
+    }
 }
