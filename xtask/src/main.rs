@@ -4,6 +4,7 @@ mod bench;
 mod checks;
 mod conformance;
 mod crash;
+mod cycles;
 mod deps;
 mod dist;
 mod families;

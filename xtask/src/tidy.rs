@@ -1,10 +1,10 @@
-//! `cargo xtask tidy`: rules that the compiler does not check, for layers, dependencies, files, documentation and words.
+//! `cargo xtask tidy`: rules that the compiler does not check, for layers, imports, dependencies, files, documentation and words.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{deps, families, markdown, root, snippets, words};
+use crate::{cycles, deps, families, markdown, root, snippets, words};
 
 /// The longest source file, in lines.
 const FILE_LIMIT: usize = 800;
@@ -91,6 +91,7 @@ pub(crate) fn check() -> Result<()> {
         faults.extend(file_faults(&shown, &text));
     }
     faults.extend(deps::faults(&root)?);
+    faults.extend(cycles::faults(&root)?);
     faults.extend(families::faults(&root)?);
     faults.extend(markdown::faults(&root)?);
     faults.extend(snippets::faults(&root)?);

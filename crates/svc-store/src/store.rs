@@ -152,7 +152,7 @@ impl Store {
 
     /// [`Self::data_version`], without blocking the thread and without waiting for a connection of the pool. It is always
     /// read anew; simultaneous calls share a query.
-    pub fn watched_version(&self) -> impl Future<Output = Option<i64>> + Send + 'static {
+    pub fn watched_version(&self) -> impl Future<Output = Option<i64>> + Send + use<> {
         Arc::clone(&self.0).watched_version()
     }
 

@@ -15,7 +15,7 @@ use svc_schema::{
 };
 use svc_site::templates::{
     kinds,
-    load::{Kind, AuthorKind, TemplateLookup},
+    load::{AuthorKind, Kind, TemplateLookup},
 };
 
 use self::views::Views;
