@@ -67,7 +67,7 @@ impl Store {
             };
             let is_held = session::is_in_scope() && !unlimited;
             if is_held {
-                // What is read from the snapshot is then at least as new as the version.
+                // The version first: the snapshot is then at least as new.
                 self.data_version();
             }
             let mut snapshot = Arc::clone(&self.0).snapshot(unlimited)?;
@@ -150,8 +150,8 @@ impl Store {
         state.map_or(None, |state| *state)
     }
 
-    /// [`Self::data_version`], without blocking the thread and without waiting for a connection of the pool. It is always
-    /// read anew; simultaneous calls share a query.
+    /// [`Self::data_version`], without blocking the thread and without waiting for a connection of the pool. It is never
+    /// cached; simultaneous calls share a query.
     pub fn watched_version(&self) -> impl Future<Output = Option<i64>> + Send + use<> {
         Arc::clone(&self.0).watched_version()
     }

@@ -25,7 +25,7 @@ pub(crate) type Accepted = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 pub(crate) trait Snapshot {
     /// The connection.
     fn db(&mut self) -> &mut Db;
-    /// Starts the time limit of reads anew.
+    /// Restarts the time limit of reads.
     fn renew(&mut self);
 }
 

@@ -86,8 +86,7 @@ pub(crate) fn read_open<T, F: FnOnce(&mut Db) -> T>(store: &Arc<SharedCaches>, r
     Ok(read(&mut reading.db))
 }
 
-/// A function that reads from a session, until this is dropped. What it has found out about the snapshot stays with the
-/// session.
+/// A function that reads from a session, until this is dropped. Its change counters stay with the session.
 struct Reading {
     id: u64,
     db: Db,
@@ -332,7 +331,7 @@ mod tests {
                 let version = store.data_version();
                 std::thread::scope(|threads| threads.spawn(|| set(store, "other")).join().unwrap());
                 assert_eq!(store.data_version(), version);
-                // MariaDB reports none for a moment after a write.
+                // MariaDB reports none shortly after a write.
                 let is_sqlite = store.read(|db| Ok(db.dialect() == Dialect::Sqlite)).unwrap();
                 assert!(version.is_some() || !is_sqlite);
             });
