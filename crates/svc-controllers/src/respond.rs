@@ -83,7 +83,7 @@ pub(crate) async fn finish(
 pub(crate) fn with_links(mut item: Map, links: Option<Links>, req: &Request) -> Value {
     if let Some(links) = links
         && let Some(server) = req.server()
-        && let Some(links) = links.to_value(&server.site().curies())
+        && let Some(links) = links.to_value(server.curies())
     {
         item.insert("_links".to_owned(), Value::Object(links));
     }

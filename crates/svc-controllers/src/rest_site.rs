@@ -6,7 +6,7 @@ use svc_render::SiteRenderer;
 
 use crate::registries::{abilities::Abilities, font_collections::FontCollection, settings::RegisteredSetting};
 
-/// A site as its REST API serves it. It dereferences to its [`SiteRenderer`], and that to its [`Site`], so that
+/// A site as its REST API serves it. It dereferences to its [`SiteRenderer`], and that to its [`Site`](svc_site::Site), so that
 /// functions take the lowest layer that they need.
 pub struct RestSite {
     /// Renders the site.

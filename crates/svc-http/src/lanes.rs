@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::request::Parts;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::runner::{Overloaded, Runner, Work};
@@ -24,6 +24,9 @@ const MAX_WAIT: Duration = Duration::from_secs(5);
 /// of its own.
 const BLOCKING_PER_CORE: usize = 5;
 
+/// Maximum time that cancelled requests get to end.
+const MAX_SHUTDOWN: Duration = Duration::from_secs(5);
+
 /// Decides whether a request is expensive.
 type IsExpensive = dyn Fn(&Parts) -> bool + Send + Sync;
 
@@ -32,6 +35,9 @@ type Prepare = dyn Fn(&Parts, Work) -> Work + Send + Sync;
 
 /// A [`Runner`] with a fixed number of threads: one per processor core for most requests, and half as many for expensive
 /// ones. Waiting requests are served in the order of their arrival, occupy no thread, and are refused beyond a limit.
+///
+/// Dropping it cancels the requests in progress and waits until they have ended, for at most five seconds. Within a tokio
+/// runtime it does not wait.
 pub struct Lanes {
     light: Lane,
     heavy: Lane,
@@ -156,9 +162,11 @@ impl Drop for AbortOnDrop {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // Requests have ended before. Waiting for threads is not allowed on a thread of another runtime.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
+        let Some(runtime) = self.runtime.take() else { return };
+        // Tasks of a runtime must not wait for threads.
+        match Handle::try_current() {
+            Ok(_) => runtime.shutdown_background(),
+            Err(_) => runtime.shutdown_timeout(MAX_SHUTDOWN),
         }
     }
 }
@@ -238,6 +246,28 @@ mod tests {
         assert!(tokio::time::timeout(Duration::from_millis(50), runner::run(&lanes, &request, work)).await.is_err());
         // The sender is dropped with the work.
         assert!((&mut waits).await.is_err());
+    }
+
+    #[test]
+    fn dropping_lanes_waits_for_requests() {
+        let lanes = Arc::new(lanes());
+        let (started, has_started) = std::sync::mpsc::channel();
+        let ended = Arc::new(AtomicUsize::new(0));
+        let (own_lanes, own_ended) = (Arc::clone(&lanes), Arc::clone(&ended));
+        let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        runtime.spawn(async move {
+            let work = async move {
+                started.send(()).unwrap();
+                std::thread::sleep(Duration::from_millis(100));
+                own_ended.fetch_add(1, Ordering::Relaxed);
+            };
+            runner::run(&*own_lanes, &head("/"), work).await
+        });
+        has_started.recv().unwrap();
+        // The request is cancelled with its connection.
+        runtime.shutdown_timeout(Duration::from_secs(5));
+        drop(lanes);
+        assert_eq!(ended.load(Ordering::Relaxed), 1);
     }
 
     #[tokio::test]

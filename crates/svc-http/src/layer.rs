@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
+use svc_routing::Map;
 use tower::{Layer, Service};
 
 use crate::route_url::RouteUrls;
@@ -59,7 +60,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let query = svc_php::query::parse(request.uri().query().unwrap_or_default().as_bytes());
+        let query = route_query(request.uri().query().unwrap_or_default());
         match RouteUrls::of(&self.service.server()).route(request.uri().path(), &query) {
             Some(route) => {
                 let service = self.service.clone();
@@ -72,6 +73,31 @@ where
                 let inner = self.inner.call(request);
                 Box::pin(async move { Ok(inner.await?.map(BodyExt::boxed_unsync)) })
             }
+        }
+    }
+}
+
+/// The parameters of a query that may name a route; none for most requests, which have their route in the path.
+fn route_query(query: &str) -> Map {
+    // `rest.route` and `rest+route` are the same name, as in PHP, and letters may be encoded.
+    if query.contains("route") || query.contains('%') { svc_php::query::parse(query.as_bytes()) } else { Map::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routes_in_queries_are_found() {
+        for (query, route) in [
+            ("", None),
+            ("per_page=5", None),
+            ("rest_route=/a", Some("/a")),
+            ("a=1&rest.route=/a", Some("/a")),
+            ("rest+route=/a", Some("/a")),
+            ("%72est_r%6fute=/a", Some("/a")),
+        ] {
+            assert_eq!(route_query(query).get("rest_route").and_then(|v| v.as_str()), route, "{query}");
         }
     }
 }

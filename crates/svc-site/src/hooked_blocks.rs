@@ -21,7 +21,7 @@ pub fn applies_to(post_type: &str) -> bool {
     EDITED.contains(&post_type)
 }
 
-/// The content to store, and the hooked blocks that the post already contains ([`remember`]).
+/// The content to store, and the hooked blocks that the post already contains ([`store_ignored_hooks`]).
 pub fn content_to_store(site: &Site, settings: &Settings, post_type: &str, content: &str) -> StoredContent {
     site.block_types(settings).hooks().content_to_store(content, Some(&ContentRoot::of(post_type, "")))
 }

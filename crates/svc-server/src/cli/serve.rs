@@ -9,7 +9,7 @@ use super::output::{say, show};
 use crate::{
     config::{Config, SiteUrl},
     logs,
-    site::SiteBuilder,
+    site::{OpenSite, SiteBuilder},
 };
 
 /// How long the process waits for blocking tasks after the last request.
@@ -31,13 +31,15 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result<()> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let done = runtime.block_on(run(builder, config));
+    let served = runtime.block_on(run(builder, config));
     // A blocking task (a large image, a file system that does not respond) must not keep the process alive.
     runtime.shutdown_timeout(LAST_WORK);
-    done
+    // Dropped here, the site waits for cancelled requests, so that the database is closed properly.
+    served.map(drop)
 }
 
-async fn run(builder: &SiteBuilder, config: &Config) -> Result<()> {
+/// Serves until a signal stops the process. Returns the site.
+async fn run(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
     // Bind first: the URL of a new site contains the port.
     let listener = svc_listen::bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
@@ -63,7 +65,7 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result<()> {
     schedule.stop().await;
     requests.end().await;
     tracing::info!("stopped");
-    Ok(())
+    Ok(site)
 }
 
 /// The URL at which this machine reaches the socket.
