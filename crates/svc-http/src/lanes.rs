@@ -1,12 +1,12 @@
 //! Two bounded sets of threads: one for most requests, and one for expensive ones, which cannot delay the others.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::request::Parts;
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::runner::{Overloaded, Runner, Work};
@@ -35,9 +35,6 @@ type Prepare = dyn Fn(&Parts, Work) -> Work + Send + Sync;
 
 /// A [`Runner`] with a fixed number of threads: one per processor core for most requests, and half as many for expensive
 /// ones. Waiting requests are served in the order of their arrival, occupy no thread, and are refused beyond a limit.
-///
-/// Dropping it cancels the requests in progress and waits until they have ended, for at most five seconds. Within a tokio
-/// runtime it does not wait.
 pub struct Lanes {
     light: Lane,
     heavy: Lane,
@@ -56,12 +53,25 @@ impl Lanes {
         prepare: impl Fn(&Parts, Work) -> Work + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let n_blocking = n_cores.max(2) * BLOCKING_PER_CORE;
         Ok(Lanes {
-            light: Lane::start("svc-light", n_cores, n_cores * BLOCKING_PER_CORE, on_thread_start.clone())?,
+            light: Lane::start("svc-light", n_cores, n_blocking, on_thread_start.clone())?,
             heavy: Lane::start("svc-heavy", n_cores.div_ceil(2), n_cores, on_thread_start)?,
             is_expensive: Box::new(is_expensive),
             prepare: Box::new(prepare),
         })
+    }
+}
+
+impl Lanes {
+    /// Cancels the requests in progress and waits until they have ended, for at most five seconds. Later requests are
+    /// refused. Call this outside of tokio runtimes: their tasks must not wait for threads.
+    pub fn stop(&self) {
+        for lane in [&self.light, &self.heavy] {
+            if let Some(runtime) = lane.take_runtime() {
+                runtime.shutdown_timeout(MAX_SHUTDOWN);
+            }
+        }
     }
 }
 
@@ -74,8 +84,8 @@ impl Runner for Lanes {
 
 /// A set of threads, and the requests that wait for them.
 struct Lane {
-    /// Present until it is dropped.
-    runtime: Option<Runtime>,
+    /// Present until the lane is stopped.
+    runtime: Mutex<Option<Runtime>>,
     slots: Arc<Semaphore>,
     n_waiting: Arc<AtomicUsize>,
 }
@@ -95,12 +105,21 @@ impl Lane {
             .enable_all()
             .build()?;
         let slots = Arc::new(Semaphore::new(n_threads * IN_PROGRESS_PER_THREAD));
-        Ok(Lane { runtime: Some(runtime), slots, n_waiting: Arc::default() })
+        Ok(Lane { runtime: Mutex::new(Some(runtime)), slots, n_waiting: Arc::default() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Runtime>> {
+        self.runtime.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_runtime(&self) -> Option<Runtime> {
+        self.lock().take()
     }
 
     fn run(&self, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>> {
         let (slots, n_waiting) = (Arc::clone(&self.slots), Arc::clone(&self.n_waiting));
-        let Some(runtime) = self.runtime.as_ref().map(|runtime| runtime.handle().clone()) else {
+        let runtime = self.lock().as_ref().map(|runtime| runtime.handle().clone());
+        let Some(runtime) = runtime else {
             return Box::pin(std::future::ready(Err(Overloaded)));
         };
         Box::pin(async move {
@@ -162,18 +181,15 @@ impl Drop for AbortOnDrop {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        let Some(runtime) = self.runtime.take() else { return };
-        // Tasks of a runtime must not wait for threads.
-        match Handle::try_current() {
-            Ok(_) => runtime.shutdown_background(),
-            Err(_) => runtime.shutdown_timeout(MAX_SHUTDOWN),
+        // Without waiting, since the last owner may be a task.
+        if let Some(runtime) = self.take_runtime() {
+            runtime.shutdown_background();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
     use std::thread::ThreadId;
 
     use super::*;
@@ -249,14 +265,17 @@ mod tests {
     }
 
     #[test]
-    fn dropping_lanes_waits_for_requests() {
+    fn stopping_waits_for_requests() {
         let lanes = Arc::new(lanes());
         let (started, has_started) = std::sync::mpsc::channel();
         let ended = Arc::new(AtomicUsize::new(0));
         let (own_lanes, own_ended) = (Arc::clone(&lanes), Arc::clone(&ended));
         let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
         runtime.spawn(async move {
+            // Requests own their lanes, too.
+            let owner = Arc::clone(&own_lanes);
             let work = async move {
+                let _owner = owner;
                 started.send(()).unwrap();
                 std::thread::sleep(Duration::from_millis(100));
                 own_ended.fetch_add(1, Ordering::Relaxed);
@@ -266,8 +285,10 @@ mod tests {
         has_started.recv().unwrap();
         // The request is cancelled with its connection.
         runtime.shutdown_timeout(Duration::from_secs(5));
-        drop(lanes);
+        lanes.stop();
         assert_eq!(ended.load(Ordering::Relaxed), 1);
+        let after = Builder::new_current_thread().build().unwrap();
+        assert_eq!(after.block_on(runner::run(&*lanes, &head("/"), async { 1 })), Err(Overloaded));
     }
 
     #[tokio::test]

@@ -69,7 +69,8 @@ pub struct StoreConfig {
     pub url: DatabaseUrl,
     /// Prefix of table names: letters, digits and underscores.
     pub table_prefix: String,
-    /// Number of read connections. 0 uses the number of processors (MySQL: at least eight).
+    /// Number of read connections. 0 chooses by the number of processors (SQLite: 3/2 and one more; MySQL: four
+    /// per processor, 8 to 64).
     pub readers: usize,
     /// Time limit for a statement within [`crate::Store::read`]; `None` is unlimited.
     pub read_timeout: Option<Duration>,
@@ -82,7 +83,7 @@ pub struct StoreConfig {
 }
 
 impl StoreConfig {
-    /// The defaults: prefix `wp_`, one reader per processor, 10 seconds per read, 5 seconds of waiting, durable.
+    /// The defaults: prefix `wp_`, readers by the number of processors, 10 seconds per read, 5 seconds of waiting, durable.
     pub fn new(url: DatabaseUrl) -> Self {
         StoreConfig {
             url,

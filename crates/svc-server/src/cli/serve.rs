@@ -34,8 +34,8 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result<()> {
     let served = runtime.block_on(run(builder, config));
     // A blocking task (a large image, a file system that does not respond) must not keep the process alive.
     runtime.shutdown_timeout(LAST_WORK);
-    // Dropped here, the site waits for cancelled requests, so that the database is closed properly.
-    served.map(drop)
+    // Cancelled requests must end first, so that the database is closed properly.
+    served.map(|site| site.stop_requests())
 }
 
 /// Serves until a signal stops the process. Returns the site.

@@ -1,6 +1,9 @@
 //! Threads for requests that read or write data: expensive requests have lanes of their own, so that they cannot delay others.
 
-use std::sync::Arc;
+use std::{
+    panic::{AssertUnwindSafe, resume_unwind},
+    sync::Arc,
+};
 
 use axum::{
     body::Body,
@@ -8,7 +11,9 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use http::{StatusCode, request::Parts};
+use futures_util::FutureExt as _;
+use http::{Method, StatusCode, request::Parts};
+use serde_json::Value;
 use svc_http::{Lanes, Overloaded, Runner, Uncached};
 use svc_render::feeds::within_own_fetch;
 use svc_store::request_cache;
@@ -45,22 +50,35 @@ pub(super) async fn in_lane(State(lanes): State<Arc<dyn Runner>>, request: Reque
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
     let request = Request::from_parts(head.clone(), Body::from(form));
-    let response = svc_http::run(&*lanes, &head, next.run(request)).await;
-    response.unwrap_or_else(|Overloaded| StatusCode::SERVICE_UNAVAILABLE.into_response())
+    let work = AssertUnwindSafe(next.run(request)).catch_unwind();
+    match svc_http::run(&*lanes, &head, work).await {
+        Ok(Ok(response)) => response,
+        // For the middleware that responds to panics.
+        Ok(Err(panic)) => resume_unwind(panic),
+        Err(Overloaded) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
 }
 
-/// Whether a request searches texts or reads a page far into a list.
+/// Whether a request may search texts or read a page far into a list. Queries are read as PHP reads them.
 fn is_expensive(request: &Parts) -> bool {
-    let pairs = || request.uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
-    let number = |name: &str| pairs().filter(|(key, _)| *key == name).find_map(|(_, value)| value.parse::<u64>().ok());
-    let is_search = pairs().any(|(key, value)| match key {
-        "search" | "s" => !value.is_empty(),
-        "orderby" => value == "relevance",
-        _ => false,
-    });
-    let first =
-        number("page").or_else(|| number("paged")).unwrap_or(1).saturating_mul(number("per_page").unwrap_or(10));
-    is_search || first > DEEP || number("offset").is_some_and(|offset| offset > DEEP)
+    let query = svc_php::query::parse(request.uri.query().unwrap_or_default().as_bytes());
+    let text = |name: &str| query.get(name).and_then(Value::as_str);
+    let number = |name: &str| text(name).and_then(|value| value.trim().parse::<u64>().ok());
+    let mut segments = request.uri.path().split('/').skip_while(|segment| !matches!(*segment, "search" | "page"));
+    let (is_search_page, page_of_path) = match (segments.next(), segments.next()) {
+        (Some("search"), Some(_)) => (true, None),
+        (Some(_), Some(page)) => (false, page.parse().ok()),
+        _ => (false, None),
+    };
+    let is_search = is_search_page
+        || ["search", "s"].iter().any(|name| query.get(*name).is_some_and(|value| value != ""))
+        || text("orderby") == Some("relevance");
+    let page = number("page").or_else(|| number("paged")).or(page_of_path).unwrap_or(1);
+    let is_deep = page.saturating_mul(number("per_page").unwrap_or(10)) > DEEP
+        || number("offset").is_some_and(|offset| offset > DEEP);
+    // Parameters of a list in a body.
+    let is_overridden = query.contains_key("_method") || request.headers.contains_key("x-http-method-override");
+    is_search || is_deep || request.method == Method::POST && is_overridden
 }
 
 #[cfg(test)]
@@ -80,9 +98,25 @@ mod tests {
             ("/?s=a", true),
             ("/svc-json/svc/v2/posts?orderby=relevance", true),
             ("/?paged=501", true),
+            ("/page/501/", true),
+            ("/page/2/", false),
+            ("/search/a/", true),
+            ("/blog/search/a/feed/", true),
+            ("/svc-json/svc/v2/search", false),
+            ("/?%73=a", true),
+            ("/svc-json/svc/v2/posts?searc%68=a", true),
+            ("/svc-json/svc/v2/posts?search[]=a", true),
+            ("/svc-json/svc/v2/posts?per_page=100&page=1&page=55", true),
+            ("/svc-json/svc/v2/posts/search", false),
         ] {
             let (head, ()) = http::Request::get(url).body(()).unwrap().into_parts();
             assert_eq!(is_expensive(&head), expected, "{url}");
         }
+    }
+    #[test]
+    fn lists_by_post_are_expensive() {
+        let request = |name: &str| http::Request::post("/svc-json/svc/v2/posts").header(name, "GET").body(()).unwrap();
+        assert!(is_expensive(&request("x-http-method-override").into_parts().0));
+        assert!(!is_expensive(&request("x-other").into_parts().0));
     }
 }

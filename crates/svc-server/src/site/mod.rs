@@ -18,7 +18,7 @@ use chrono::Utc;
 use rest::Rest;
 use svc_auth::Scheme;
 use svc_controllers::{RestSite, SiteSetup};
-use svc_http::{RestLayer, Runner, Uncached};
+use svc_http::{Lanes, RestLayer, Runner, Uncached};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_pages::{SiteTexts, Texts, uploads};
 use svc_render::feeds::FETCH_HEADER;
@@ -262,7 +262,7 @@ pub struct OpenSite {
     rest: Rest,
     login: Arc<SiteAuthenticator>,
     login_pages: Arc<LoginPages>,
-    lanes: Arc<dyn Runner>,
+    lanes: Arc<Lanes>,
     texts: Arc<dyn Texts>,
     home: SiteUrl,
     /// Path of WordPress's URL, below which the log-in page is: empty, or `/folder`.
@@ -301,6 +301,16 @@ impl OpenSite {
         Schedule::start(Arc::clone(&self.site))
     }
 
+    /// Cancels the requests in progress and waits until they have ended, for at most five seconds. Call this outside of tokio
+    /// runtimes.
+    pub fn stop_requests(&self) {
+        self.lanes.stop();
+    }
+
+    fn runner(&self) -> Arc<dyn Runner> {
+        Arc::clone(&self.lanes) as Arc<dyn Runner>
+    }
+
     /// The router of the whole site: REST API, uploads, log-in pages, pages, and the middleware.
     pub fn router(&self) -> Router {
         let limits = svc_http::RequestLimits {
@@ -308,7 +318,7 @@ impl OpenSite {
             values: self.config.json_values,
             ..svc_http::RequestLimits::default()
         };
-        let service = self.rest.service(limits, self.login.clone(), Arc::clone(&self.lanes));
+        let service = self.rest.service(limits, self.login.clone(), self.runner());
         let pages = svc_pages::router(
             Arc::clone(&self.site),
             Arc::clone(&self.texts),
@@ -319,7 +329,7 @@ impl OpenSite {
         let in_lanes = Router::new()
             .merge(accounts)
             .fallback_service(pages)
-            .layer(from_fn_with_state(Arc::clone(&self.lanes), lanes::in_lane));
+            .layer(from_fn_with_state(self.runner(), lanes::in_lane));
         let inner = Router::new().merge(files).fallback_service(in_lanes);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
         let whole =

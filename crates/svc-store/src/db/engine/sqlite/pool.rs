@@ -74,7 +74,9 @@ impl SqlitePool {
         let mut writer = Tx(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
         rebuild_text_indexes(&mut writer)?;
         let processors = std::thread::available_parallelism().map_or(2, usize::from);
-        let n_readers = if config.readers == 0 { processors } else { config.readers };
+        // Servers handle requests on a thread per processor, and expensive ones on half as many; one is for the rest.
+        let n_threads = processors + processors.div_ceil(2) + 1;
+        let n_readers = if config.readers == 0 { n_threads } else { config.readers };
         let mut idle = Vec::with_capacity(n_readers);
         for _ in 0..n_readers {
             let conn = open_when_free(path, Mode::Read, config.wait_timeout)?;
