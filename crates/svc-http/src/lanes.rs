@@ -61,9 +61,7 @@ impl Lanes {
             prepare: Box::new(prepare),
         })
     }
-}
 
-impl Lanes {
     /// Cancels the requests in progress and waits until they have ended, for at most five seconds. Later requests are
     /// refused. Call this outside of tokio runtimes: their tasks must not wait for threads.
     pub fn stop(&self) {
