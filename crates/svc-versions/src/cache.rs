@@ -1,0 +1,227 @@
+//! A cache whose entries are valid until something that they depend on changes.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::Hash;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use quick_cache::{Weighter, sync::Cache};
+
+use crate::{Dependencies, Stamp, Versions, record};
+
+/// Memory of an entry besides its value, in bytes, and of a dependency.
+const ENTRY: usize = 128;
+const DEPENDENCY: usize = 4;
+
+/// A cache of limited size. A value is returned as long as nothing that it depends on has changed.
+pub struct VersionedCache<K: Eq + Hash, V> {
+    entries: Cache<K, Arc<Entry<V>>, Weight>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+struct Entry<V> {
+    value: V,
+    size: usize,
+    dependencies: Dependencies,
+    /// The time before the value was computed.
+    stamp: Stamp,
+    /// The activity of the versions at which the value was last found valid.
+    checked: AtomicU64,
+}
+
+#[derive(Clone)]
+struct Weight;
+
+impl<K, V> Weighter<K, Arc<Entry<V>>> for Weight {
+    fn weight(&self, _: &K, entry: &Arc<Entry<V>>) -> u64 {
+        (entry.size + ENTRY + entry.dependencies.len() * DEPENDENCY) as u64
+    }
+}
+
+impl<K: Eq + Hash, V> fmt::Debug for VersionedCache<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VersionedCache").field("n_entries", &self.entries.len()).finish_non_exhaustive()
+    }
+}
+
+/// What a cache holds, and how often it was of use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Number of entries.
+    pub entries: usize,
+    /// Estimated memory of the entries, in bytes.
+    pub bytes: u64,
+    /// Look-ups that found a valid value.
+    pub hits: u64,
+    /// Look-ups that did not.
+    pub misses: u64,
+}
+
+impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
+    /// A cache of at most this many bytes.
+    pub fn new(capacity: u64) -> Self {
+        // The table grows with the number of entries.
+        let entries = Cache::with_weighter(1_024, capacity, Weight);
+        VersionedCache { entries, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
+    }
+
+    /// The value of a key if it is valid for a reader whose data is as old as `stamp`. The current recording then depends
+    /// on the same as the value.
+    pub fn get<Q>(&self, versions: &Versions, key: &Q, stamp: Stamp) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let found = self.entries.get(key).filter(|entry| entry.is_valid(versions, stamp));
+        let counter = if found.is_some() { &self.hits } else { &self.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+        let entry = found?;
+        record(&entry.dependencies);
+        Some(entry.value.clone())
+    }
+
+    /// Stores a value of `size` bytes that was computed from data that is at least as new as `stamp`. Values that must not
+    /// be cached are ignored.
+    pub fn insert(&self, key: K, value: V, size: usize, dependencies: Dependencies, stamp: Stamp) {
+        if dependencies.is_cacheable() {
+            let checked = AtomicU64::new(u64::MAX);
+            self.entries.insert(key, Arc::new(Entry { value, size, dependencies, stamp, checked }));
+        }
+    }
+
+    /// What the cache holds, and how often it was of use.
+    pub fn usage(&self) -> Usage {
+        Usage {
+            entries: self.entries.len(),
+            bytes: self.entries.weight(),
+            hits: self.hits.load(Ordering::Relaxed),
+            misses: self.misses.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl<V> Entry<V> {
+    fn is_valid(&self, versions: &Versions, stamp: Stamp) -> bool {
+        if self.dependencies.has_expired() {
+            return false;
+        }
+        // A reader with older data must not see what has changed since.
+        if stamp < self.stamp {
+            return versions.is_current(&self.dependencies, stamp);
+        }
+        let activity = versions.activity();
+        if self.checked.load(Ordering::Relaxed) == activity {
+            return true;
+        }
+        let is_valid = versions.is_current(&self.dependencies, self.stamp);
+        if is_valid {
+            self.checked.store(activity, Ordering::Relaxed);
+        }
+        is_valid
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Key, capture, depends_on};
+
+    #[test]
+    fn older_readers_do_not_see_newer_values() {
+        let versions = Versions::default();
+        let cache = VersionedCache::<u32, &str>::new(1 << 20);
+        let key = Key::of(&1);
+        let old = versions.stamp();
+        versions.change([key]).end();
+        let new = versions.stamp();
+        let ((), dependencies) = capture(|| depends_on(key));
+        cache.insert(1, "new", 3, dependencies, new);
+        assert_eq!(cache.get(&versions, &1, old), None);
+        assert_eq!(cache.get(&versions, &1, new), Some("new"));
+        assert_eq!(cache.get(&versions, &1, new), Some("new"), "found again without checking the dependencies");
+        versions.change([Key::of(&2)]).end();
+        assert_eq!(cache.get(&versions, &1, new), Some("new"));
+        let (found, dependencies) = capture(|| cache.get(&versions, &1, versions.stamp()));
+        assert_eq!((found, dependencies.len()), (Some("new"), 1), "the dependencies are passed on");
+        let change = versions.change([key]);
+        assert_eq!(cache.get(&versions, &1, new), None, "a change is in progress");
+        change.end();
+        assert_eq!(cache.get(&versions, &1, versions.stamp()), None);
+        let usage = cache.usage();
+        assert_eq!((usage.entries, usage.hits, usage.misses), (1, 4, 3));
+    }
+
+    #[test]
+    fn values_that_must_not_be_cached_are_ignored() {
+        let (versions, cache) = (Versions::default(), VersionedCache::<u32, u32>::new(1 << 20));
+        let ((), dependencies) = capture(crate::never);
+        cache.insert(1, 1, 4, dependencies, versions.stamp());
+        assert_eq!(cache.get(&versions, &1, versions.stamp()), None);
+        let ((), dependencies) = capture(|| crate::expires_in(std::time::Duration::ZERO));
+        cache.insert(1, 1, 4, dependencies, versions.stamp());
+        assert_eq!(cache.get(&versions, &1, versions.stamp()), None);
+    }
+}
+
+#[cfg(test)]
+mod properties {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Key, capture, depends_on};
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Read(usize, usize),
+        Write(usize),
+        WriteAll,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            (0..4_usize, 0..4_usize).prop_map(|(from, to)| Step::Read(from, to)),
+            (0..4_usize).prop_map(Step::Write),
+            Just(Step::WriteAll),
+        ]
+    }
+
+    proptest! {
+        /// A cache of sums over rows always returns what summing again would.
+        #[test]
+        fn cached_values_equal_computed_ones(steps in prop::collection::vec(step(), 0..60)) {
+            let versions = Versions::default();
+            let cache = VersionedCache::<(usize, usize), u64>::new(1 << 20);
+            let mut rows = [1_u64, 10, 100, 1_000];
+            let mut served = HashMap::new();
+            for step in steps {
+                match step {
+                    Step::Read(from, to) => {
+                        let sum = rows.iter().take(to).skip(from).sum::<u64>();
+                        let stamp = versions.stamp();
+                        let found = cache.get(&versions, &(from, to), stamp);
+                        if let Some(found) = found {
+                            prop_assert_eq!(found, sum);
+                            *served.entry((from, to)).or_insert(0) += 1;
+                        } else {
+                            let ((), dependencies) = capture(|| (from..to).for_each(|row| depends_on(Key::of(&("row", row)))));
+                            cache.insert((from, to), sum, 8, dependencies, stamp);
+                        }
+                    }
+                    Step::Write(row) => {
+                        let change = versions.change([Key::of(&("row", row))]);
+                        rows[row] += 1;
+                        change.end();
+                    }
+                    Step::WriteAll => {
+                        rows.iter_mut().for_each(|row| *row += 1);
+                        versions.change_all();
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What a value depends on.
+
+use std::time::Instant;
+
+use crate::Key;
+
+/// What a value depends on: keys, and possibly the time.
+#[derive(Clone, Debug, Default)]
+pub struct Dependencies {
+    keys: Vec<Key>,
+    /// When the value expires, at the latest.
+    expires: Option<Instant>,
+    /// Whether the value depends on something that cannot be observed.
+    never: bool,
+}
+
+impl Dependencies {
+    /// The keys, sorted, each once.
+    pub(crate) fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// Whether a value with these dependencies may be cached.
+    pub fn is_cacheable(&self) -> bool {
+        !self.never
+    }
+
+    /// Whether the value has expired.
+    pub fn has_expired(&self) -> bool {
+        self.expires.is_some_and(|at| at <= Instant::now())
+    }
+
+    /// Number of keys.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether the value depends on no key.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    pub(crate) fn add(&mut self, key: Key) {
+        self.keys.push(key);
+    }
+
+    pub(crate) fn expire(&mut self, at: Instant) {
+        self.expires = Some(self.expires.map_or(at, |before| before.min(at)));
+    }
+
+    pub(crate) fn never(&mut self) {
+        self.never = true;
+    }
+
+    /// Adds other dependencies.
+    pub fn extend(&mut self, other: &Self) {
+        self.keys.extend_from_slice(&other.keys);
+        other.expires.into_iter().for_each(|at| self.expire(at));
+        self.never |= other.never;
+        if self.keys.len() > 4_096 {
+            self.finish();
+        }
+    }
+
+    /// Sorts the keys and removes duplicates.
+    pub(crate) fn finish(&mut self) {
+        self.keys.sort_unstable();
+        self.keys.dedup();
+    }
+}

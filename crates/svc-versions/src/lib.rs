@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+mod cache;
+mod dependencies;
+mod recording;
+mod versions;
+
+pub use cache::{Usage, VersionedCache};
+pub use dependencies::Dependencies;
+pub use recording::{
+    Scope, capture, current_stamp, depends_on, expires_in, never, record, renew_stamp, scope, unrecorded,
+};
+pub use versions::{Change, Key, Stamp, Versions};

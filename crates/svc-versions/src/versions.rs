@@ -1,0 +1,175 @@
+//! When data last changed.
+
+use std::fmt;
+use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::Dependencies;
+
+/// Number of slots, a power of two. Keys that share a slot are invalidated together, which only costs time.
+const SLOTS: usize = 1 << 17;
+
+/// A change in progress is counted in the upper bits of a slot; the lower bits are the time of the last change.
+const IN_PROGRESS: u64 = 1 << 48;
+
+/// Something that data can be read from or written to, such as a row or a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key(u32);
+
+impl Key {
+    /// The key of a value. Equal values have equal keys. Different values may share a key, so that a change of one
+    /// also invalidates what depends on the other.
+    pub fn of(value: &impl Hash) -> Self {
+        // Random, so that clients cannot construct colliding values.
+        static HASHER: OnceLock<RandomState> = OnceLock::new();
+        let hash = HASHER.get_or_init(RandomState::new).hash_one(value);
+        Key(u32::try_from(hash % SLOTS as u64).unwrap_or_default())
+    }
+
+    fn slot(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A time on the clock of [`Versions`], which advances with each change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stamp(u64);
+
+/// The time of the last change of each key. Shared by everything that reads and writes the same data.
+pub struct Versions {
+    /// The time of the last change.
+    clock: AtomicU64,
+    /// Number of changes that were begun or ended. Nothing has changed while it is the same.
+    activity: AtomicU64,
+    /// The last change of everything.
+    all: AtomicU64,
+    slots: Box<[AtomicU64]>,
+}
+
+impl Default for Versions {
+    fn default() -> Self {
+        Versions {
+            clock: AtomicU64::new(0),
+            activity: AtomicU64::new(0),
+            all: AtomicU64::new(0),
+            slots: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+}
+
+impl fmt::Debug for Versions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Versions").field("clock", &self.clock).finish_non_exhaustive()
+    }
+}
+
+impl Versions {
+    /// The current time. Take it before reading the data of a value that is to be cached.
+    pub fn stamp(&self) -> Stamp {
+        Stamp(self.clock.load(Ordering::SeqCst))
+    }
+
+    /// Begins a change of these keys. Values that depend on them are not valid until the change has
+    /// [ended](Change::end), so begin it before the new data can be read.
+    pub fn change(&self, keys: impl IntoIterator<Item = Key>) -> Change<'_> {
+        let mut keys: Vec<Key> = keys.into_iter().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        for key in &keys {
+            self.slots[key.slot()].fetch_add(IN_PROGRESS, Ordering::SeqCst);
+        }
+        self.activity.fetch_add(1, Ordering::SeqCst);
+        Change { versions: self, keys }
+    }
+
+    /// Invalidates all values, after changes of which nothing is known.
+    pub fn change_all(&self) {
+        let now = self.clock.fetch_add(1, Ordering::SeqCst) + 1;
+        self.all.fetch_max(now, Ordering::SeqCst);
+        self.activity.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Number of changes that were begun or ended; see [`is_current`](Self::is_current).
+    pub(crate) fn activity(&self) -> u64 {
+        self.activity.load(Ordering::SeqCst)
+    }
+
+    /// Whether nothing that these dependencies name has changed since `stamp`, or is being changed. Dependencies on
+    /// time are not considered.
+    pub fn is_current(&self, dependencies: &Dependencies, stamp: Stamp) -> bool {
+        let unchanged = |slot: &AtomicU64| slot.load(Ordering::SeqCst) <= stamp.0;
+        unchanged(&self.all) && dependencies.keys().iter().all(|key| unchanged(&self.slots[key.slot()]))
+    }
+}
+
+/// A change in progress. It ends when this is dropped, whether the data has changed or not.
+#[derive(Debug)]
+#[must_use]
+pub struct Change<'v> {
+    versions: &'v Versions,
+    keys: Vec<Key>,
+}
+
+impl Change<'_> {
+    /// Ends the change: from now on, values that are computed from the new data are valid.
+    pub fn end(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Change<'_> {
+    fn drop(&mut self) {
+        let now = self.versions.clock.fetch_add(1, Ordering::SeqCst) + 1;
+        for key in &self.keys {
+            let slot = &self.versions.slots[key.slot()];
+            let ended = |slot: u64| {
+                let pending = slot - IN_PROGRESS;
+                Some(pending & !(IN_PROGRESS - 1) | now.max(pending & (IN_PROGRESS - 1)))
+            };
+            // The closure never refuses.
+            let _ = slot.fetch_update(Ordering::SeqCst, Ordering::SeqCst, ended);
+        }
+        self.versions.activity.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{capture, depends_on};
+
+    fn on(key: Key) -> Dependencies {
+        capture(|| depends_on(key)).1
+    }
+
+    #[test]
+    fn values_are_current_until_their_key_changes() {
+        let versions = Versions::default();
+        let (one, two) = (Key(1), Key(2));
+        let before = versions.stamp();
+        assert!(versions.is_current(&on(one), before));
+        let change = versions.change([two, two]);
+        assert!(versions.is_current(&on(one), before));
+        assert!(!versions.is_current(&on(two), before), "in progress");
+        assert!(!versions.is_current(&on(two), versions.stamp()), "in progress");
+        change.end();
+        assert!(!versions.is_current(&on(two), before));
+        assert!(versions.is_current(&on(two), versions.stamp()));
+        assert!(versions.is_current(&on(one), before));
+        versions.change_all();
+        assert!(!versions.is_current(&on(one), before));
+        assert!(!versions.is_current(&Dependencies::default(), before));
+        assert!(versions.is_current(&on(one), versions.stamp()));
+    }
+
+    #[test]
+    fn overlapping_changes_end_separately() {
+        let versions = Versions::default();
+        let (one, two) = (versions.change([Key(7)]), versions.change([Key(7), Key(8)]));
+        one.end();
+        assert!(!versions.is_current(&on(Key(7)), versions.stamp()), "the second is in progress");
+        two.end();
+        assert!(versions.is_current(&on(Key(7)), versions.stamp()));
+    }
+}
