@@ -1,4 +1,4 @@
-//! Caches responses by URL. An entry is valid while the data version is unchanged.
+//! Caches responses by URL. An entry is valid while nothing that it depends on has changed.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,14 +6,13 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
 use http_body_util::Full;
-use quick_cache::{Weighter, sync::Cache};
+use svc_versions::{Dependencies, Stamp, VersionedCache, Versions};
 use tokio::sync::watch;
 
 use crate::response;
@@ -22,8 +21,6 @@ use crate::response;
 const REQUEST_ID_HEADERS: [&str; 3] = ["x-request-id", "traceparent", "tracestate"];
 /// Maximum size of the cache, in bytes.
 const CAPACITY: u64 = 64 << 20;
-/// Expected number of entries; the initial size of the table.
-const EXPECTED: usize = 1_000;
 /// Longest cached route and query, in bytes.
 const MAX_PATH: usize = 2_048;
 /// Largest cached body, in bytes.
@@ -33,16 +30,16 @@ const MAX_BODY: usize = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 pub struct Uncached;
 
-/// Returns the data version; `None` if it is unknown.
-pub(crate) type DataVersion = dyn Fn() -> Pin<Box<dyn Future<Output = Option<i64>> + Send>> + Send + Sync;
+/// Returns the current stamp; `None` if nothing may be cached.
+pub(crate) type CurrentStamp = dyn Fn() -> Pin<Box<dyn Future<Output = Option<Stamp>> + Send>> + Send + Sync;
 
 /// Responses by URL; for requests with credentials, by URL and all headers.
 pub(crate) struct ResponseCache {
-    data_version: Box<DataVersion>,
-    lifetime: Duration,
-    responses: Cache<Arc<str>, Arc<CachedResponse>, EntryWeight>,
+    versions: Arc<Versions>,
+    current_stamp: Box<CurrentStamp>,
+    responses: VersionedCache<Arc<str>, Arc<CachedResponse>>,
     /// Responses that are being generated. Requests for the same response wait for it.
-    flights: Mutex<HashMap<FlightId, watch::Sender<()>>>,
+    flights: Mutex<HashMap<Arc<str>, watch::Sender<Outcome>>>,
     /// Name of the nonce header.
     nonce_header: String,
     /// Random keys, so that clients cannot construct colliding fingerprints.
@@ -50,22 +47,9 @@ pub(crate) struct ResponseCache {
 }
 
 struct CachedResponse {
-    /// The data version before the response was generated.
-    data_version: i64,
-    created: Instant,
     logged_in: bool,
     headers: HeaderMap,
     body: Bytes,
-}
-
-#[derive(Clone)]
-struct EntryWeight;
-
-impl Weighter<Arc<str>, Arc<CachedResponse>> for EntryWeight {
-    fn weight(&self, path: &Arc<str>, cached: &Arc<CachedResponse>) -> u64 {
-        // Headers are few and short.
-        (path.len() + cached.body.len() + 2_048) as u64
-    }
 }
 
 /// Identifies a cacheable response.
@@ -73,45 +57,85 @@ pub(crate) struct CacheKey {
     /// Root selected by the host, route and query, followed by a fingerprint of the headers if they contain credentials.
     path: Arc<str>,
     is_anonymous: bool,
-    data_version: i64,
+    /// The time before the response is generated.
+    pub(crate) stamp: Stamp,
 }
 
-/// The path of a key, and its data version.
-type FlightId = (Arc<str>, i64);
+/// A response to be cached.
+pub(crate) struct Cacheable {
+    pub(crate) key: CacheKey,
+    pub(crate) logged_in: bool,
+    /// Without headers that depend on uncached request headers.
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// How generating a response ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// Not at all, yet or because the request was cancelled.
+    Unknown,
+    /// The response is cached.
+    Cached,
+    /// The response must not be cached.
+    NotCacheable,
+}
 
 /// The part of a request in generating a response.
 pub(crate) enum Flight<'a> {
     /// It generates the response; others wait until the leader is dropped.
     Lead(Leader<'a>),
-    /// Another request generates it. The receiver is closed when that request has ended, with or without a response in
-    /// the cache.
-    Follow(watch::Receiver<()>),
+    /// Another request generates it.
+    Follow(Follower),
 }
 
 /// The request that generates a response.
 pub(crate) struct Leader<'a> {
     cache: &'a ResponseCache,
-    id: FlightId,
+    path: Arc<str>,
+}
+
+/// A request that waits for a leader.
+pub(crate) struct Follower(watch::Receiver<Outcome>);
+
+impl Leader<'_> {
+    /// Records that the response has been generated.
+    pub(crate) fn finish(self, is_cached: bool) {
+        let outcome = if is_cached { Outcome::Cached } else { Outcome::NotCacheable };
+        let flights = self.cache.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(flight) = flights.get(&self.path) {
+            flight.send_replace(outcome);
+        }
+    }
+}
+
+impl Follower {
+    /// Waits for the leader. Returns whether the cache is worth another look, or another leader is needed.
+    pub(crate) async fn wait(mut self) -> bool {
+        // An error means that the leader is gone.
+        drop(self.0.wait_for(|outcome| *outcome != Outcome::Unknown).await);
+        *self.0.borrow() != Outcome::NotCacheable
+    }
 }
 
 impl Drop for Leader<'_> {
     fn drop(&mut self) {
-        self.cache.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+        self.cache.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.path);
     }
 }
 
 impl fmt::Debug for ResponseCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResponseCache").field("n_responses", &self.responses.len()).finish()
+        f.debug_struct("ResponseCache").field("responses", &self.responses).finish_non_exhaustive()
     }
 }
 
 impl ResponseCache {
-    pub(crate) fn new(data_version: Box<DataVersion>, lifetime: Duration, nonce_header: String) -> Self {
-        let responses = Cache::with_weighter(EXPECTED, CAPACITY, EntryWeight);
+    pub(crate) fn new(versions: Arc<Versions>, current_stamp: Box<CurrentStamp>, nonce_header: String) -> Self {
+        let responses = VersionedCache::new(CAPACITY);
         ResponseCache {
-            data_version,
-            lifetime,
+            versions,
+            current_stamp,
             responses,
             flights: Mutex::default(),
             nonce_header,
@@ -120,7 +144,7 @@ impl ResponseCache {
     }
 
     /// The cache key of a request without a body; `None` if its response cannot be cached. `root` is the root URL that the
-    /// request's host selects. This reads the data version,
+    /// request's host selects. This reads the current stamp,
     /// so call it before the response is generated. A `_method` parameter is not checked here: the server reports such
     /// responses as not cacheable.
     pub(crate) async fn key(&self, parts: &Parts, root: Option<&str>, route: &str) -> Option<CacheKey> {
@@ -133,7 +157,7 @@ impl ResponseCache {
         if !is_plain {
             return None;
         }
-        let data_version = (self.data_version)().await?;
+        let stamp = (self.current_stamp)().await?;
         let credential_headers = [AUTHORIZATION.as_str(), COOKIE.as_str(), &self.nonce_header];
         let is_anonymous = !credential_headers.iter().any(|name| headers.contains_key(*name));
         let root = root.unwrap_or_default();
@@ -141,7 +165,7 @@ impl ResponseCache {
             true => format!("{root} {route}?{query}"),
             false => format!("{root} {route}?{query} {:032x}", self.fingerprint(headers)),
         };
-        Some(CacheKey { path: path.into(), is_anonymous, data_version })
+        Some(CacheKey { path: path.into(), is_anonymous, stamp })
     }
 
     /// Fingerprint of the headers except [`REQUEST_ID_HEADERS`]; the order matters. Secrets cannot be recovered from
@@ -160,34 +184,34 @@ impl ResponseCache {
 
     /// The cached response, if it is still valid, and whether the caller is logged in.
     pub(crate) fn find(&self, key: &CacheKey) -> Option<(Response<Full<Bytes>>, bool)> {
-        let cached = self.responses.get(&key.path)?;
-        let is_valid = cached.data_version == key.data_version && cached.created.elapsed() < self.lifetime;
-        is_valid
-            .then(|| (response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone()), cached.logged_in))
+        let cached = self.responses.get(&self.versions, &key.path, key.stamp)?;
+        Some((response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone()), cached.logged_in))
     }
 
     /// Whether the response of this key is being generated for another request.
     pub(crate) fn join(&self, key: &CacheKey) -> Flight<'_> {
-        let id = (Arc::clone(&key.path), key.data_version);
         let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
-        match flights.entry(id.clone()) {
-            Entry::Occupied(other) => Flight::Follow(other.get().subscribe()),
+        match flights.entry(Arc::clone(&key.path)) {
+            Entry::Occupied(other) => Flight::Follow(Follower(other.get().subscribe())),
             Entry::Vacant(free) => {
-                free.insert(watch::Sender::new(()));
-                Flight::Lead(Leader { cache: self, id })
+                free.insert(watch::Sender::new(Outcome::Unknown));
+                Flight::Lead(Leader { cache: self, path: Arc::clone(&key.path) })
             }
         }
     }
 
-    /// Stores a response with status 200, before headers are added that depend on uncached request headers.
-    pub(crate) fn insert(&self, key: CacheKey, logged_in: bool, headers: &HeaderMap, body: &Bytes) {
+    /// Stores a response with status 200, and returns whether it may be served to others.
+    pub(crate) fn insert(&self, response: Cacheable, dependencies: Dependencies) -> bool {
+        let Cacheable { key, logged_in, headers, body } = response;
         // Do not cache a response for a user who was authenticated by something other than the headers in the cache
         // key.
-        if body.len() <= MAX_BODY && !(logged_in && key.is_anonymous) {
-            let (headers, body) = (headers.clone(), body.clone());
-            let cached =
-                CachedResponse { data_version: key.data_version, created: Instant::now(), logged_in, headers, body };
-            self.responses.insert(key.path, Arc::new(cached));
+        if body.len() > MAX_BODY || logged_in && key.is_anonymous || !dependencies.is_cacheable() {
+            return false;
         }
+        // Headers are few and short.
+        let size = key.path.len() + body.len() + 2_048;
+        let cached = Arc::new(CachedResponse { logged_in, headers, body });
+        self.responses.insert(key.path, cached, size, dependencies, key.stamp);
+        true
     }
 }

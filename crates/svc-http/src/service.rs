@@ -13,6 +13,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
 use svc_routing::{Error, Request, RootUrl, Server};
+use svc_versions::{Stamp, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::cors;
@@ -20,10 +21,13 @@ use crate::large::{LargeBodies, busy};
 use crate::limits::RequestLimits;
 use crate::request::{self, Jsonp};
 use crate::response::{self, JsonFormat};
-use crate::response_cache::{CacheKey, DataVersion, Flight, ResponseCache};
+use crate::response_cache::{CacheKey, Cacheable, CurrentStamp, Flight, ResponseCache};
 use crate::root::{Root, mount_path};
 use crate::route_url::normalize;
 use crate::runner::{self, Inline, Overloaded, Runner};
+
+/// How often a request waits for another one that generates the same response, before it generates its own.
+const MAX_FLIGHTS: usize = 4;
 
 /// The body type of responses.
 pub type ResponseBody = Full<Bytes>;
@@ -49,7 +53,16 @@ struct ServiceInner {
     limits: RequestLimits,
     large: LargeBodies,
     response_cache: Option<ResponseCache>,
+    /// The longest time for which a response is cached.
+    cache_lifetime: Duration,
     root: Root,
+}
+
+/// The settings of the response cache.
+struct CacheSettings {
+    lifetime: Duration,
+    versions: Arc<Versions>,
+    current_stamp: Box<CurrentStamp>,
 }
 
 /// Where a service gets its server from. A server may be replaced while requests are in progress.
@@ -85,7 +98,7 @@ impl<F: Fn() -> Server + Send + Sync + 'static> ServerSource for F {
 pub struct RestServiceBuilder {
     authenticator: Arc<dyn Authenticator>,
     limits: RequestLimits,
-    response_cache: Option<(Duration, Box<DataVersion>)>,
+    response_cache: Option<CacheSettings>,
     root: Root,
     runner: Arc<dyn Runner>,
 }
@@ -115,19 +128,27 @@ impl RestServiceBuilder {
         self
     }
 
-    /// Caches [cacheable](svc_routing::Served::cacheable) responses for at most `lifetime`, as long as
-    /// `data_version` returns the same number. It is called for each request that may be cached, so it must be
-    /// quick. The number must change with all data that handlers and the authenticator
-    /// read; `None` means that it is unknown.
+    /// Caches [cacheable](svc_routing::Served::cacheable) responses until something changes that they depend on.
+    /// Handlers and the authenticator [record](svc_versions) what they read in `versions`; a value whose changes are not
+    /// recorded is at most `lifetime` old.
+    ///
+    /// `current_stamp` is called for each request that may be cached, so it must be quick. It returns the stamp of
+    /// `versions`, after changes that others have made were recorded there; `None` means that nothing may be cached.
     ///
     /// Requests with credentials (`Authorization`, a cookie or a nonce) share a cached response only if all their
     /// headers are equal, apart from request ids. Use this only with authenticators that depend on nothing but headers,
-    /// data and the clock.
-    pub fn response_cache<F>(mut self, lifetime: Duration, data_version: impl Fn() -> F + Send + Sync + 'static) -> Self
+    /// recorded data and the clock.
+    pub fn response_cache<F>(
+        mut self,
+        lifetime: Duration,
+        versions: Arc<Versions>,
+        current_stamp: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
     where
-        F: Future<Output = Option<i64>> + Send + 'static,
+        F: Future<Output = Option<Stamp>> + Send + 'static,
     {
-        self.response_cache = Some((lifetime, Box::new(move || Box::pin(data_version()))));
+        let current_stamp = Box::new(move || -> Pin<Box<dyn Future<Output = _> + Send>> { Box::pin(current_stamp()) });
+        self.response_cache = Some(CacheSettings { lifetime, versions, current_stamp });
         self
     }
 
@@ -171,8 +192,9 @@ impl RestServiceBuilder {
     /// The service that calls `source` for the server of each request.
     pub fn build_from(self, source: impl ServerSource) -> RestService {
         let Self { authenticator, limits, response_cache, root, runner } = self;
-        let response_cache = response_cache.map(|(lifetime, data_version)| {
-            ResponseCache::new(data_version, lifetime, source.current().site().brand.header("Nonce"))
+        let cache_lifetime = response_cache.as_ref().map_or(Duration::ZERO, |settings| settings.lifetime);
+        let response_cache = response_cache.map(|CacheSettings { versions, current_stamp, .. }| {
+            ResponseCache::new(versions, current_stamp, source.current().site().brand.header("Nonce"))
         });
         let large = LargeBodies::new(limits.memory);
         RestService(Arc::new(ServiceInner {
@@ -182,6 +204,7 @@ impl RestServiceBuilder {
             limits,
             large,
             response_cache,
+            cache_lifetime,
             root,
         }))
     }
@@ -219,29 +242,33 @@ impl RestService {
         };
         let mut leader = None;
         if let (Some(response_cache), Some(key)) = (&self.0.response_cache, &key) {
-            let mut cached = response_cache.find(key);
-            if cached.is_none() {
+            for _ in 0..MAX_FLIGHTS {
+                if let Some((mut res, logged_in)) = response_cache.find(key) {
+                    cors::add(res.headers_mut(), &parts.headers, &parts.method, logged_in);
+                    return res;
+                }
                 match response_cache.join(key) {
-                    Flight::Lead(own) => leader = Some(own),
-                    Flight::Follow(mut other) => {
-                        // An error means that the other request has ended.
-                        drop(other.changed().await);
-                        cached = response_cache.find(key);
+                    Flight::Lead(own) => {
+                        leader = Some(own);
+                        break;
+                    }
+                    Flight::Follow(other) => {
+                        if !other.wait().await {
+                            break;
+                        }
                     }
                 }
             }
-            if let Some((mut res, logged_in)) = cached {
-                cors::add(res.headers_mut(), &parts.headers, &parts.method, logged_in);
-                return res;
-            }
         }
         let process = AssertUnwindSafe(self.process(route, root, parts, body, key)).catch_unwind();
-        let response = process.await.unwrap_or_else(|_| panicked(&self.server()));
-        drop(leader);
+        let (response, is_cached) = process.await.unwrap_or_else(|_| (panicked(&self.server()), false));
+        if let Some(leader) = leader {
+            leader.finish(is_cached);
+        }
         response
     }
 
-    /// Reads the body, and responds with the runner's threads.
+    /// Reads the body, and responds with the runner's threads. Also returns whether the response is cached.
     async fn process<B>(
         &self,
         route: String,
@@ -249,7 +276,7 @@ impl RestService {
         parts: Parts,
         body: B,
         key: Option<CacheKey>,
-    ) -> HttpResponse<ResponseBody>
+    ) -> (HttpResponse<ResponseBody>, bool)
     where
         B: http_body::Body + Send + 'static,
         B::Data: Send,
@@ -261,12 +288,12 @@ impl RestService {
             Jsonp::No => None,
             _ if !server.site().jsonp => {
                 let error = Error::new("rest_callback_disabled", "JSONP is disabled on this site.");
-                return plain_error(&server, true, &error.with_status(400));
+                return (plain_error(&server, true, &error.with_status(400)), false);
             }
             Jsonp::Callback(name) => Some(name),
             Jsonp::Invalid => {
                 let error = Error::new("rest_callback_invalid", "Invalid JSONP callback function.");
-                return plain_error(&server, true, &error.with_status(400));
+                return (plain_error(&server, true, &error.with_status(400)), false);
             }
         };
         let read = request::body(req.clone(), body, &self.0.limits, &self.0.large).await;
@@ -280,16 +307,30 @@ impl RestService {
         let service = self.clone();
         let work = async move {
             let _reserved = reserved;
-            let dispatch = AssertUnwindSafe(service.dispatch(received)).catch_unwind();
-            dispatch.await.unwrap_or_else(|_| panicked(&service.server()))
+            let dispatch = AssertUnwindSafe(service.dispatch_and_cache(received)).catch_unwind();
+            dispatch.await.unwrap_or_else(|_| (panicked(&service.server()), false))
         };
         runner::run(&*self.0.runner, &parts, work)
             .await
-            .unwrap_or_else(|Overloaded| plain_error(&server, false, &busy()))
+            .unwrap_or_else(|Overloaded| (plain_error(&server, false, &busy()), false))
     }
 
-    /// Authenticates and dispatches a request.
-    async fn dispatch(&self, received: Received) -> HttpResponse<ResponseBody> {
+    /// Responds to a request, and caches the response if that is possible. Returns whether it is cached.
+    async fn dispatch_and_cache(&self, received: Received) -> (HttpResponse<ResponseBody>, bool) {
+        let stamp = received.key.as_ref().map(|key| key.stamp);
+        let ((response, cacheable), mut dependencies) = svc_versions::scope(stamp, self.dispatch(received)).await;
+        let is_cached = match (&self.0.response_cache, cacheable) {
+            (Some(cache), Some(cacheable)) => {
+                dependencies.expires_in(self.0.cache_lifetime);
+                cache.insert(cacheable, dependencies)
+            }
+            _ => false,
+        };
+        (response, is_cached)
+    }
+
+    /// Authenticates and dispatches a request. Also returns what can be cached of the response.
+    async fn dispatch(&self, received: Received) -> (HttpResponse<ResponseBody>, Option<Cacheable>) {
         let Received { req, body_error, jsonp, root, method, headers: wire_headers, key } = received;
         let mut server = self.0.root.apply(self.0.source.updated());
         if let Some(root) = root {
@@ -326,11 +367,10 @@ impl RestService {
         if is_personal {
             response::forbid_caching(&mut headers);
         }
-        if let (Some(response_cache), Some(key)) = (&self.0.response_cache, key.filter(|_| status == StatusCode::OK)) {
-            response_cache.insert(key, logged_in, &headers, &body);
-        }
+        let key = key.filter(|_| status == StatusCode::OK);
+        let cacheable = key.map(|key| Cacheable { key, logged_in, headers: headers.clone(), body: body.clone() });
         cors::add(&mut headers, &wire_headers, &method, logged_in);
-        response::finish(status, headers, body)
+        (response::finish(status, headers, body), cacheable)
     }
 }
 

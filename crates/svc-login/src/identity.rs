@@ -7,7 +7,6 @@ use std::{
 
 use arc_swap::ArcSwapOption;
 use http::{HeaderMap, header};
-use quick_cache::sync::Cache;
 use svc_auth::{
     Caller, Keys, Scheme,
     application_password::IN_USE_OPTION,
@@ -19,13 +18,16 @@ use svc_auth::{
 use svc_controllers::RestSite;
 use svc_model::{User, UserId};
 use svc_site::{Settings, SiteResult};
-use svc_store::{Db, Meta, MetaKind, StoreError, StoredText, TableGroup, meta, options, users};
+use svc_store::{Db, Meta, MetaKind, StoreError, StoredText, meta, options, users};
+use svc_versions::VersionedCache;
 
 /// Key of the user meta with the sessions.
 pub const SESSIONS: &str = "session_tokens";
 
-/// Maximum number of cached users.
-const MAX_SUBJECTS: usize = 1_000;
+/// Capacity of the cache of users, in bytes.
+const SUBJECTS_CAPACITY: u64 = 4 << 20;
+/// Estimated memory of a cached user with their meta, in bytes.
+const SUBJECT_SIZE: usize = 4_096;
 
 /// Maximum number of cached capability sets. Most users have the set of a role.
 const MAX_CAPABILITY_SETS: usize = 64;
@@ -38,8 +40,8 @@ pub struct Identities {
     pub keys: Keys,
     /// Derived from the latest options.
     current: ArcSwapOption<LoginSettings>,
-    /// Cached users with the data version ([`TableGroup::Users`]) of the lookup.
-    subjects: Cache<(LookupBy, String), (i64, Arc<Subject>)>,
+    /// Cached users.
+    subjects: VersionedCache<(LookupBy, String), Arc<Subject>>,
 }
 
 /// The kind of a lookup.
@@ -111,7 +113,7 @@ impl LoginSettings {
 impl Identities {
     /// The users of this site, with the keys that sign its cookies and nonces.
     pub fn new(site: Arc<RestSite>, keys: Keys) -> Self {
-        Identities { site, keys, current: ArcSwapOption::empty(), subjects: Cache::new(MAX_SUBJECTS) }
+        Identities { site, keys, current: ArcSwapOption::empty(), subjects: VersionedCache::new(SUBJECTS_CAPACITY) }
     }
 
     /// The site's time, in seconds since the epoch.
@@ -186,16 +188,15 @@ impl Identities {
         (by, name): (LookupBy, &str),
         look_up: impl FnOnce(&mut Db) -> Result<Option<Subject>, StoreError>,
     ) -> Result<Option<Arc<Subject>>, StoreError> {
-        let version = db.version(TableGroup::Users);
-        let key = (by, name.to_owned());
-        if let (Some(version), Some((of, subject))) = (version, self.subjects.get(&key))
-            && of == version
-        {
+        let (key, store) = ((by, name.to_owned()), &self.site.store);
+        let stamp = store.stamp();
+        if let Some(subject) = stamp.and_then(|stamp| self.subjects.get(store.versions(), &key, stamp)) {
             return Ok(Some(subject));
         }
-        let found = look_up(db)?.map(Arc::new);
-        if let (Some(version), Some(subject)) = (version, &found) {
-            self.subjects.insert(key, (version, Arc::clone(subject)));
+        let (found, dependencies) = svc_versions::capture(|| look_up(db));
+        let found = found?.map(Arc::new);
+        if let (Some(stamp), Some(subject)) = (stamp, &found) {
+            self.subjects.insert(key, Arc::clone(subject), SUBJECT_SIZE, dependencies, stamp);
         }
         Ok(found)
     }

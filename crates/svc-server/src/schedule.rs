@@ -1,4 +1,4 @@
-//! The background task that publishes scheduled posts: when they are due, and at a regular interval, since other programs may
+//! Background tasks. One publishes scheduled posts: when they are due, and at a regular interval, since other programs may
 //! schedule posts in the same database. On start it removes the files of interrupted uploads.
 
 use std::{sync::Arc, time::Duration};
@@ -11,18 +11,22 @@ use tokio::task::JoinHandle;
 /// Maximum time between two runs.
 const INTERVAL: Duration = Duration::from_secs(60);
 
+/// Time between two checks of the theme's files.
+const WATCH_INTERVAL: Duration = Duration::from_secs(1);
+
 /// Minimum time between two runs, in case a post cannot be published.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The task. It stops when this is dropped.
+/// The tasks. They stop when this is dropped.
 #[derive(Debug)]
-#[must_use = "the task stops when this is dropped"]
-pub struct Schedule(JoinHandle<()>);
+#[must_use = "the tasks stop when this is dropped"]
+pub struct Schedule(JoinHandle<()>, JoinHandle<()>);
 
 impl Schedule {
     /// Starts the task.
     pub(crate) fn start(site: Arc<RestSite>) -> Self {
-        Schedule(tokio::spawn(async move {
+        let watch = tokio::spawn(watch_theme(Arc::clone(&site)));
+        let publish = tokio::spawn(async move {
             svc_site::media::delete::remove_interrupted_uploads(&site).await;
             loop {
                 let now = site.now();
@@ -40,7 +44,8 @@ impl Schedule {
                 let woken = site.scheduled.notified();
                 drop(tokio::time::timeout(pause(site.now(), next), woken).await);
             }
-        }))
+        });
+        Schedule(publish, watch)
     }
 }
 
@@ -48,14 +53,28 @@ impl Schedule {
     /// Stops the task and waits for its end.
     pub async fn stop(mut self) {
         self.0.abort();
-        // The result is always a cancellation.
+        self.1.abort();
+        // The results are always cancellations.
         drop((&mut self.0).await);
+        drop((&mut self.1).await);
     }
 }
 
 impl Drop for Schedule {
     fn drop(&mut self) {
         self.0.abort();
+        self.1.abort();
+    }
+}
+
+/// Checks the files of the theme regularly, so that responses that depend on them are cached until they change.
+async fn watch_theme(site: Arc<RestSite>) {
+    loop {
+        let site = Arc::clone(&site);
+        let watched = tokio::task::spawn_blocking(move || site.watch_theme());
+        // Without settings, responses depend on the theme for a second only.
+        drop(watched.await);
+        tokio::time::sleep(WATCH_INTERVAL).await;
     }
 }
 

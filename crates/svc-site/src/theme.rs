@@ -9,6 +9,7 @@ use std::{
 use serde_json::Value;
 use svc_content::block_render::{self, Duotone};
 use svc_packages::theme::{Origin, Theme, ThemeJson};
+use svc_versions::{Key, Versions, depends_on, expires_in};
 
 /// How long a cached theme is used before its files are checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -79,9 +80,16 @@ fn position_values(settings: &Value) -> Vec<String> {
     of.filter(|(_, is_on)| **is_on == Value::Bool(true)).map(|(name, _)| name.clone()).collect()
 }
 
+/// How long values may depend on a theme's files without a time limit after [`ThemeCache::watch`].
+const WATCHED: Duration = Duration::from_secs(5);
+
 /// The theme that was read last.
 #[derive(Debug, Default)]
-pub(crate) struct ThemeCache(Mutex<Option<CachedTheme>>);
+pub(crate) struct ThemeCache {
+    last: Mutex<Option<CachedTheme>>,
+    /// Until when the files are watched.
+    watched_until: Mutex<Option<Instant>>,
+}
 
 #[derive(Debug)]
 struct CachedTheme {
@@ -93,9 +101,23 @@ struct CachedTheme {
 }
 
 impl ThemeCache {
-    /// The theme with this name under `themes`, with the current state of its files (at most one second old).
-    pub(crate) fn get(&self, themes: &Path, name: &str, url: &str) -> Arc<ActiveTheme> {
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Declares that [`get`](Self::get) is called again within a few seconds.
+    pub(crate) fn watch(&self) {
+        *self.watched_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + WATCHED);
+    }
+
+    /// The theme with this name under `themes`, with the current state of its files (at most one second old). When they
+    /// have changed, what depends on them is invalidated.
+    pub(crate) fn get(&self, themes: &Path, name: &str, url: &str, versions: &Versions) -> Arc<ActiveTheme> {
+        let files = Key::of(&("files of the theme", name));
+        let is_watched =
+            self.watched_until.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|at| Instant::now() < at);
+        if is_watched {
+            depends_on(files)
+        } else {
+            expires_in(CHECK_INTERVAL)
+        }
+        let mut slot = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = slot.as_mut().filter(|known| known.theme.name == name && known.url == url) {
             if known.looked.elapsed() < CHECK_INTERVAL {
                 return Arc::clone(&known.theme);
@@ -110,6 +132,7 @@ impl ThemeCache {
         let changed = theme.theme.as_ref().and_then(Theme::changed);
         let known = CachedTheme { theme: Arc::clone(&theme), url: url.to_owned(), changed, looked: Instant::now() };
         *slot = Some(known);
+        versions.change([files]).end();
         theme
     }
 }

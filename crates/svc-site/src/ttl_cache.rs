@@ -12,6 +12,9 @@ use std::{
 use quick_cache::sync::Cache;
 use tokio::sync::OnceCell;
 
+/// How long a response without a value that is not cached may be cached itself.
+const MISSING: Duration = Duration::from_secs(1);
+
 /// A bounded cache in memory whose values expire. Each value has its own lifetime.
 pub struct TtlCache<K, V> {
     entries: Cache<K, Entry<V>>,
@@ -35,14 +38,17 @@ impl<K: Clone + Eq + Hash, V: Clone> TtlCache<K, V> {
         TtlCache { entries: Cache::new(capacity), loads: Mutex::default() }
     }
 
-    /// The value of a key, if it is cached and has not expired.
+    /// The value of a key, if it is cached and has not expired. What depends on it expires with it.
     pub fn get<Q>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        let entry = self.entries.get(key)?;
-        (Instant::now() < entry.expires).then_some(entry.value)
+        let now = Instant::now();
+        let entry = self.entries.get(key).filter(|entry| now < entry.expires);
+        // A missing value may be loaded at any time.
+        svc_versions::expires_in(entry.as_ref().map_or(MISSING, |entry| entry.expires - now));
+        entry.map(|entry| entry.value)
     }
 
     /// Caches a value for `ttl`.

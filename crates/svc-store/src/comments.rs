@@ -8,6 +8,7 @@ use svc_model::{Comment, CommentId, PostId, UserId};
 
 use crate::columns::{self, columns};
 use crate::db::{Db, Tx};
+use crate::dependencies::Rows;
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::query::{in_order, list_query};
@@ -48,7 +49,7 @@ pub fn get_many(db: &mut Db, ids: &[CommentId]) -> Result<Vec<Comment>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
     let build = |db: &Db, ids| select(db).and_where(Expr::col("comment_ID").is_in(ids)).take();
-    db.cached_list("comments.get", &numbers, build, |row| {
+    db.cached_list("comments.get", &[Rows::Comments], &numbers, build, |row| {
         found.push(read(row)?);
         Ok(())
     })?;
@@ -256,7 +257,7 @@ pub fn insert(tx: &mut Tx, comment: &Comment) -> Result<CommentId> {
     let mut insert = Query::insert();
     insert.into_table(tx.table("comments")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
-    let id = tx.execute(&insert)?.last_id;
+    let id = tx.insert_row(&insert, Rows::Comments)?;
     recount(tx, &[comment.post])?;
     Ok(CommentId(id))
 }
@@ -267,7 +268,7 @@ pub fn update(tx: &mut Tx, comment: &Comment) -> Result<bool> {
     let mut update = Query::update();
     update.table(tx.table("comments")).values(columns::updated(&COLUMNS, comment, tx.charset()));
     update.and_where(Expr::col("comment_ID").eq(comment.id.0));
-    tx.execute(&update)?;
+    tx.change_rows(&update, Rows::Comments, &[comment.id.0])?;
     recount(tx, &[before.post, comment.post])?;
     Ok(true)
 }
@@ -282,7 +283,7 @@ pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
     meta::delete_all(tx, MetaKind::Comment, &[id.0])?;
     let mut delete = Query::delete();
     delete.from_table(tx.table("comments")).and_where(Expr::col("comment_ID").eq(id.0));
-    tx.execute(&delete)?;
+    tx.change_rows(&delete, Rows::Comments, &[id.0])?;
     recount(tx, &[comment.post])?;
     Ok(Some(comment))
 }
@@ -317,8 +318,9 @@ fn recount(tx: &mut Tx, posts: &[PostId]) -> Result<()> {
     let mut update = Query::update();
     update.table(tx.table("posts"));
     update.value("comment_count", Expr::SubQuery(None, Box::new(count.into())));
-    update.and_where(Expr::col("ID").is_in(posts.iter().map(|id| id.0)));
-    tx.execute(&update).map(drop)
+    let ids: Vec<i64> = posts.iter().map(|id| id.0).collect();
+    update.and_where(Expr::col("ID").is_in(ids.iter().copied()));
+    tx.change_rows(&update, Rows::Posts, &ids).map(drop)
 }
 
 #[cfg(test)]

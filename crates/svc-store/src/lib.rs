@@ -3,6 +3,7 @@
 mod columns;
 mod config;
 mod db;
+mod dependencies;
 mod error;
 mod export;
 mod query;
@@ -32,6 +33,7 @@ pub mod users;
 
 pub use config::{DatabaseUrl, StoreConfig};
 pub use db::{Db, Dialect, Row, TableGroup, Tx, may_block};
+pub use dependencies::Rows;
 pub use error::{Result, StoreError};
 pub use export::create_table_statements;
 pub use meta::{Meta, MetaKind};

@@ -6,8 +6,10 @@ use indexmap::IndexMap;
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 /// The object types that meta belongs to.
 pub use svc_model::MetaKind;
+use svc_versions::unrecorded;
 
 use crate::db::{Db, Tx};
+use crate::dependencies::Rows;
 use crate::error::{Result, StoreError};
 use crate::stored_text::StoredText;
 
@@ -21,15 +23,16 @@ struct MetaTable {
     object_id: &'static str,
     /// Name of the cached statement that loads meta.
     load: &'static str,
+    rows: Rows,
 }
 
 #[rustfmt::skip]
 fn table_of(kind: MetaKind) -> MetaTable {
     match kind {
-        MetaKind::Post => MetaTable { name: "postmeta", id: "meta_id", object_id: "post_id", load: "meta.post" },
-        MetaKind::Term => MetaTable { name: "termmeta", id: "meta_id", object_id: "term_id", load: "meta.term" },
-        MetaKind::User => MetaTable { name: "usermeta", id: "umeta_id", object_id: "user_id", load: "meta.user" },
-        MetaKind::Comment => MetaTable { name: "commentmeta", id: "meta_id", object_id: "comment_id", load: "meta.comment" },
+        MetaKind::Post => MetaTable { name: "postmeta", id: "meta_id", object_id: "post_id", load: "meta.post", rows: Rows::PostMeta },
+        MetaKind::Term => MetaTable { name: "termmeta", id: "meta_id", object_id: "term_id", load: "meta.term", rows: Rows::TermMeta },
+        MetaKind::User => MetaTable { name: "usermeta", id: "umeta_id", object_id: "user_id", load: "meta.user", rows: Rows::UserMeta },
+        MetaKind::Comment => MetaTable { name: "commentmeta", id: "meta_id", object_id: "comment_id", load: "meta.comment", rows: Rows::CommentMeta },
     }
 }
 
@@ -81,7 +84,7 @@ pub fn load(db: &mut Db, kind: MetaKind, ids: &[i64]) -> Result<HashMap<i64, Met
         s.and_where(Expr::col(table.object_id).is_in(ids)).order_by(table.id, sea_query::Order::Asc);
         s
     };
-    db.cached_list(table.load, ids, build, |row| {
+    db.cached_list(table.load, &[table.rows], ids, build, |row| {
         let meta = found.entry(row.int(0)?).or_default();
         meta.0.entry(row.text(1)?).or_default().push(StoredText::from_row(row.text(2)?));
         Ok(())
@@ -97,7 +100,8 @@ pub fn load_one(db: &mut Db, kind: MetaKind, id: i64) -> Result<Meta> {
 /// The first value of a key of one object.
 pub fn get(db: &mut Db, kind: MetaKind, id: i64, name: &str) -> Result<Option<StoredText>> {
     let table = table_of(kind);
-    let mut s = select(db, &table);
+    table.rows.depend_on([id]);
+    let mut s = unrecorded(|| select(db, &table));
     s.and_where(Expr::col(table.object_id).eq(id)).and_where(Expr::col("meta_key").eq(name));
     s.order_by(table.id, sea_query::Order::Asc).limit(1);
     db.first(&s, |row| Ok(StoredText::from_row(row.text(2)?)))
@@ -131,7 +135,7 @@ pub fn add_many(tx: &mut Tx, kind: MetaKind, id: i64, rows: &[(&str, &StoredText
             .values([id.into(), (*name).into(), value.as_stored().into()])
             .map_err(|e| StoreError::Other(e.to_string()))?;
     }
-    tx.execute(&insert).map(drop)
+    tx.change_rows(&insert, table.rows, &[id]).map(drop)
 }
 
 /// Sets all values of a key to this one, or adds it if there is none.
@@ -150,7 +154,7 @@ pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &StoredTe
             let mut update = Query::update();
             update.table(tx.table(table.name)).value("meta_value", value.as_stored());
             update.and_where(Expr::col(table.object_id).eq(id)).and_where(Expr::col("meta_key").eq(name));
-            tx.execute(&update)?;
+            tx.change_rows(&update, table.rows, &[id])?;
             Ok(true)
         }
     }
@@ -165,7 +169,7 @@ pub fn delete(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: Option<&S
     if let Some(value) = value {
         delete.and_where(Expr::col("meta_value").eq(value.as_stored()));
     }
-    Ok(tx.execute(&delete)?.rows)
+    Ok(tx.change_rows(&delete, table.rows, &[id])?.rows)
 }
 
 /// Deletes all meta of these objects.
@@ -176,7 +180,7 @@ pub fn delete_all(tx: &mut Tx, kind: MetaKind, ids: &[i64]) -> Result<u64> {
     }
     let mut delete = Query::delete();
     delete.from_table(tx.table(table.name)).and_where(Expr::col(table.object_id).is_in(ids.iter().copied()));
-    Ok(tx.execute(&delete)?.rows)
+    Ok(tx.change_rows(&delete, table.rows, ids)?.rows)
 }
 
 /// Deletes the values of a key from all objects of this type, or only those equal to `value`, and returns their number.

@@ -6,6 +6,7 @@ use sea_query::{Expr, ExprTrait as _, OnConflict, Query, SelectStatement};
 
 use crate::TableGroup;
 use crate::db::{Db, Tx};
+use crate::dependencies::Rows;
 use crate::error::{Result, StoreError};
 use crate::stored_text::StoredText;
 
@@ -41,6 +42,7 @@ pub fn get(db: &mut Db, name: &str) -> Result<Option<StoredText>> {
     {
         return Ok(Some(value.clone()));
     }
+    Rows::Options.depend_on_all();
     let mut found = None;
     let build = |db: &Db| select(db).and_where(Expr::col("option_name").eq("")).take();
     db.cached(("options.get", 0), &[name.into()], build, |row| {

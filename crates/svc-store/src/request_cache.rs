@@ -8,13 +8,15 @@ use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use svc_versions::Dependencies;
+
 use crate::db::session;
 
 /// Cache key: address of the owner, which outlives the request, the type of the value, and its id.
 type Key = (usize, TypeId, i64);
 
-/// A cached value.
-type CacheEntry = (Key, Arc<dyn Any + Send + Sync>);
+/// A cached value, and what it depends on.
+type CacheEntry = (Key, Arc<dyn Any + Send + Sync>, Dependencies);
 
 tokio::task_local! {
     static ENTRIES: RefCell<Vec<CacheEntry>>;
@@ -26,7 +28,8 @@ tokio::task_local! {
 ///
 /// Reads of the store share one connection and one snapshot until the request writes or waits for something.
 pub async fn scope<F: Future>(request: F) -> F::Output {
-    HAS_WRITTEN.scope(Cell::new(false), ENTRIES.scope(RefCell::default(), session::scope(request))).await
+    let recorded = svc_versions::scope(None, session::scope(request));
+    HAS_WRITTEN.scope(Cell::new(false), ENTRIES.scope(RefCell::default(), recorded)).await.0
 }
 
 /// Returns the owner's value of this type, loading it unless this request did so before. Outside of [`scope`] it is
@@ -54,23 +57,20 @@ pub fn get_or_load_by_id<O, T: Any + Send + Sync, E>(
     if let Some(value) = find(key) {
         return Ok(value);
     }
-    let value = read()?;
+    let (value, dependencies) = svc_versions::capture(read);
+    let value = value?;
     let entry: Arc<dyn Any + Send + Sync> = value.clone();
     // Outside of a request nothing is cached.
-    let _ = ENTRIES.try_with(|entries| entries.borrow_mut().push((key, entry)));
+    let _ = ENTRIES.try_with(|entries| entries.borrow_mut().push((key, entry, dependencies)));
     Ok(value)
-}
-
-/// The owner's value of this type, if this request has loaded it.
-pub(crate) fn get<O, T: Any + Send + Sync>(owner: &O) -> Option<Arc<T>> {
-    find((std::ptr::from_ref(owner).addr(), TypeId::of::<T>(), 0))
 }
 
 fn find<T: Any + Send + Sync>(key: Key) -> Option<Arc<T>> {
     let find = |entries: &RefCell<Vec<CacheEntry>>| {
         let entries = entries.borrow();
-        let found = entries.iter().find(|(of, _)| *of == key);
-        found.and_then(|(_, value)| Arc::clone(value).downcast::<T>().ok())
+        let (_, value, dependencies) = entries.iter().find(|(of, ..)| *of == key)?;
+        svc_versions::record(dependencies);
+        Arc::clone(value).downcast::<T>().ok()
     };
     ENTRIES.try_with(find).ok().flatten()
 }
@@ -86,6 +86,8 @@ pub(crate) fn invalidate(committed: bool) {
         let _ = HAS_WRITTEN.try_with(|has_written| has_written.set(true));
     }
     let _ = ENTRIES.try_with(|entries| entries.borrow_mut().clear());
+    // The next read begins a newer snapshot.
+    svc_versions::renew_stamp(None);
 }
 
 #[cfg(test)]

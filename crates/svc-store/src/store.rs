@@ -1,9 +1,9 @@
 //! The store: a handle that provides snapshots for reads and runs transactions.
 
-use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
+use svc_versions::{Stamp, Versions};
 use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::config::StoreConfig;
@@ -67,8 +67,8 @@ impl Store {
             };
             let is_held = session::is_in_scope() && !unlimited;
             if is_held {
-                // The version first: the snapshot is then at least as new.
-                self.data_version();
+                // The stamp first: the snapshot is then at least as new.
+                self.stamp();
             }
             let mut snapshot = Arc::clone(&self.0).snapshot(unlimited)?;
             if is_held {
@@ -136,24 +136,34 @@ impl Store {
         outcome.unwrap_or_else(|| Err(StoreError::Busy.into()))
     }
 
-    /// A version number that changes with every commit to the database by any process. Data read after calling this is
-    /// valid until the number changes. It is fast enough to call for every request (SQLite: a look at shared memory;
-    /// MariaDB: one query that accesses no table). `None` if it is unknown: on other servers, for a moment after each
-    /// write on MariaDB, and within a read, whose snapshot may be older. Within a request ([`request_cache`]) it is
-    /// read once.
-    pub fn data_version(&self) -> Option<i64> {
-        let shared = self.0.shared();
-        if session::is_open(shared) {
-            return request_cache::get::<_, Option<i64>>(&**shared).and_then(|state| *state);
-        }
-        let state = request_cache::get_or_load(&**shared, || Ok::<_, Infallible>(Arc::new(self.0.data_version())));
-        state.map_or(None, |state| *state)
+    /// When data last changed. Reads record what they depend on, writes mark what they change, and what other programs
+    /// change is noticed by [`Self::stamp`].
+    pub fn versions(&self) -> &Arc<Versions> {
+        &self.0.shared().versions
     }
 
-    /// [`Self::data_version`], without blocking the thread and without waiting for a connection of the pool. It is never
-    /// cached; simultaneous calls share a query.
-    pub fn watched_version(&self) -> impl Future<Output = Option<i64>> + Send + use<> {
-        Arc::clone(&self.0).watched_version()
+    /// The time for values that are computed from data read after this call. Within a request ([`request_cache`]), this is
+    /// the time of its first read, until it writes.
+    ///
+    /// It is fast enough to call for every request (SQLite: a look at shared memory; MariaDB: one query that accesses no
+    /// table). `None` if nothing may be cached: on other servers, shortly after another program has written on MariaDB, and
+    /// within a read whose snapshot may be older.
+    pub fn stamp(&self) -> Option<Stamp> {
+        if let Some(stamp) = svc_versions::current_stamp() {
+            return Some(stamp);
+        }
+        if session::is_open(self.0.shared()) {
+            return None;
+        }
+        let stamp = self.0.stamp();
+        svc_versions::renew_stamp(stamp);
+        stamp
+    }
+
+    /// The current time, without blocking the thread and without waiting for a connection of the pool. Simultaneous calls
+    /// share a query.
+    pub fn watched_stamp(&self) -> impl Future<Output = Option<Stamp>> + Send + use<> {
+        Arc::clone(&self.0).watched_stamp()
     }
 
     /// Copies a snapshot of the database to a new file while others read and write (SQLite).

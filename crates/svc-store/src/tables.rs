@@ -152,7 +152,7 @@ pub(crate) const TABLES: &[Table] = &[
         primary: &["link_id"],
         indexes: &[index("link_visible", &[("link_visible", 0)])],
         sqlite_indexes: &[],
-        epoch: "",
+        epoch: "links",
     },
     Table {
         name: "options",
@@ -279,7 +279,10 @@ pub(crate) const TABLES: &[Table] = &[
 /// The change counters that caches depend on. SQLite stores them in a table maintained by triggers, so that changes by
 /// any process are visible in the same snapshot as the changed rows.
 pub(crate) const EPOCHS: &[&str] =
-    &["commentmeta", "comments", "options", "postmeta", "posts", "termmeta", "terms", "users"];
+    &["commentmeta", "comments", "links", "options", "postmeta", "posts", REVISIONS, "termmeta", "terms", "users"];
+
+/// The counter of revisions, which are stored as posts. They are written with every save and are in no cached total.
+pub(crate) const REVISIONS: &str = "revisions";
 
 impl Table {
     /// The auto-increment column, if there is one.

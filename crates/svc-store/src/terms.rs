@@ -7,6 +7,7 @@ use svc_model::{PostId, Term, TermId, TermTaxonomyId};
 
 use crate::columns::{self, Column, columns};
 use crate::db::{Db, Tx};
+use crate::dependencies::Rows;
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::options;
@@ -61,8 +62,9 @@ fn by_id(db: &Db, ids: Vec<i64>) -> SelectStatement {
 /// Reads a term by id in this taxonomy, or in the first one that contains it.
 pub fn get(db: &mut Db, id: TermId, taxonomy: Option<&str>) -> Result<Option<Term>> {
     let mut found: Option<Term> = None;
-    db.cached_list("terms.get", &[id.0], by_id, |row| {
+    db.cached_list("terms.get", &[Rows::Terms], &[id.0], by_id, |row| {
         let term = read(row)?;
+        Rows::TermCounts.depend_on([term.taxonomy_id.0]);
         if found.is_none() && taxonomy.is_none_or(|t| t == term.taxonomy) {
             found = Some(term);
         }
@@ -76,16 +78,19 @@ pub fn get(db: &mut Db, id: TermId, taxonomy: Option<&str>) -> Result<Option<Ter
 pub fn get_many(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
-    db.cached_list("terms.get", &numbers, by_id, |row| {
+    db.cached_list("terms.get", &[Rows::Terms], &numbers, by_id, |row| {
         found.push(read(row)?);
         Ok(())
     })?;
+    Rows::TermCounts.depend_on(found.iter().map(|term| term.taxonomy_id.0));
     in_order(&mut found, ids, |t| t.id);
     Ok(found)
 }
 
 /// Reads a term of a taxonomy by slug.
 pub fn by_slug(db: &mut Db, slug: &str, taxonomy: &str) -> Result<Option<Term>> {
+    Rows::Terms.depend_on_all();
+    Rows::TermCounts.depend_on_all();
     let mut found: Option<Term> = None;
     let build = |db: &Db| {
         select(db)
@@ -112,6 +117,8 @@ pub fn by_name(db: &mut Db, name: &str, taxonomy: &str) -> Result<Vec<Term>> {
 }
 
 /// All terms of several posts in all taxonomies, in one query, sorted by name. Posts without terms are omitted.
+///
+/// Cached values that depend on the result are not invalidated when only the number of posts of a term changes.
 pub fn of_objects(db: &mut Db, posts: &[PostId]) -> Result<HashMap<PostId, Vec<Term>>> {
     let numbers: Vec<i64> = posts.iter().map(|id| id.0).collect();
     let mut found: HashMap<PostId, Vec<Term>> = HashMap::new();
@@ -128,10 +135,11 @@ pub fn of_objects(db: &mut Db, posts: &[PostId]) -> Result<HashMap<PostId, Vec<T
         s.order_by(("t", "name"), sea_query::Order::Asc).order_by(("t", "term_id"), sea_query::Order::Asc);
         s
     };
-    db.cached_list("terms.of_objects", &numbers, build, |row| {
+    db.cached_list("terms.of_objects", &[Rows::PostTerms], &numbers, build, |row| {
         found.entry(PostId(row.int(COLUMNS.len())?)).or_default().push(read(row)?);
         Ok(())
     })?;
+    Rows::Terms.depend_on(found.values().flatten().map(|term| term.id.0));
     Ok(found)
 }
 
@@ -286,14 +294,14 @@ pub fn insert(tx: &mut Tx, term: &Term) -> Result<Term> {
     let mut row = Query::insert();
     row.into_table(tx.table("terms")).columns(columns.into_iter().map(|(_, name)| name));
     row.values(values).map_err(|e| StoreError::Other(e.to_string()))?;
-    let id = tx.execute(&row)?.last_id;
+    let id = tx.insert_row(&row, Rows::Terms)?;
     let term = Term { id: TermId(id), count: 0, ..term.clone() };
     let (columns, values) = columns::inserted(columns_of("tt"), &term, tx.charset());
     let mut row = Query::insert();
     row.into_table(tx.table("term_taxonomy"));
     row.columns(["term_id"].into_iter().chain(columns.into_iter().map(|(_, name)| name)));
     row.values([id.into()].into_iter().chain(values)).map_err(|e| StoreError::Other(e.to_string()))?;
-    let taxonomy_id = tx.execute(&row)?.last_id;
+    let taxonomy_id = tx.change_rows(&row, Rows::Terms, &[id])?.last_id;
     if term.parent != TermId::default() {
         delete_cached_tree(tx, &term.taxonomy)?;
     }
@@ -309,8 +317,8 @@ pub fn update(tx: &mut Tx, term: &Term) -> Result<bool> {
     let mut taxonomy_row = Query::update();
     taxonomy_row.table(tx.table("term_taxonomy")).values(values("tt").map(|((_, name), value)| (name, value)));
     taxonomy_row.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
-    tx.execute(&row)?;
-    let changed = tx.execute(&taxonomy_row)?.rows > 0;
+    tx.change_rows(&row, Rows::Terms, &[term.id.0])?;
+    let changed = tx.change_rows(&taxonomy_row, Rows::Terms, &[term.id.0])?.rows > 0;
     delete_cached_tree(tx, &term.taxonomy)?;
     Ok(changed)
 }
@@ -374,7 +382,8 @@ fn add_relationships(tx: &mut Tx, posts: &[PostId], terms: &[TermTaxonomyId]) ->
         for (post, term) in piece {
             insert.values([post.0.into(), term.0.into(), 0.into()]).map_err(|e| StoreError::Other(e.to_string()))?;
         }
-        tx.execute(&insert)?;
+        let of_posts: Vec<i64> = piece.iter().map(|(post, _)| post.0).collect();
+        tx.change_rows(&insert, Rows::PostTerms, &of_posts)?;
     }
     Ok(())
 }
@@ -402,7 +411,7 @@ pub fn set_object_terms(tx: &mut Tx, post: PostId, taxonomy: &str, terms: &[Term
         let mut relationships = Query::delete();
         relationships.from_table(tx.table("term_relationships")).and_where(Expr::col("object_id").eq(post.0));
         relationships.and_where(Expr::col("term_taxonomy_id").is_in(lost.iter().map(|t| t.0)));
-        tx.execute(&relationships)?;
+        tx.change_rows(&relationships, Rows::PostTerms, &[post.0])?;
     }
     add_relationships(tx, &[post], &gained)?;
     let changed: Vec<TermTaxonomyId> = gained.into_iter().chain(lost).collect();
@@ -449,9 +458,10 @@ pub(crate) fn recount(tx: &mut Tx, terms: &[TermTaxonomyId]) -> Result<()> {
         let mut update = Query::update();
         update.table(tx.table("term_taxonomy"));
         update.value("count", Expr::SubQuery(None, Box::new(count.clone().into())));
-        update.and_where(Expr::col("term_taxonomy_id").is_in(piece.iter().map(|t| t.0)));
+        let ids: Vec<i64> = piece.iter().map(|term| term.0).collect();
+        update.and_where(Expr::col("term_taxonomy_id").is_in(ids.iter().copied()));
         update.and_where(Expr::col("taxonomy").ne("link_category"));
-        tx.execute(&update)?;
+        tx.change_rows(&update, Rows::TermCounts, &ids)?;
     }
     Ok(())
 }

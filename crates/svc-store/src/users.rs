@@ -5,6 +5,7 @@ use svc_model::{PostId, User, UserId};
 
 use crate::columns::{self, columns};
 use crate::db::{Db, Tx};
+use crate::dependencies::Rows;
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::query::{in_order, list_query};
@@ -40,7 +41,7 @@ pub fn get_many(db: &mut Db, ids: &[UserId]) -> Result<Vec<User>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
     let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
-    db.cached_list("users.get", &numbers, build, |row| {
+    db.cached_list("users.get", &[Rows::Users], &numbers, build, |row| {
         found.push(read(row)?);
         Ok(())
     })?;
@@ -49,6 +50,7 @@ pub fn get_many(db: &mut Db, ids: &[UserId]) -> Result<Vec<User>> {
 }
 
 fn by(db: &mut Db, name: &'static str, column: &'static str, value: &str) -> Result<Option<User>> {
+    Rows::Users.depend_on_all();
     let mut found = None;
     let build = |db: &Db| select(db).and_where(Expr::col(column).eq("")).order_by("ID", sea_query::Order::Asc).take();
     db.cached((name, 0), &[value.into()], build, |row| {
@@ -257,7 +259,7 @@ pub fn insert(tx: &mut Tx, user: &User) -> Result<UserId> {
     let mut insert = Query::insert();
     insert.into_table(tx.table("users")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
-    Ok(UserId(tx.execute(&insert)?.last_id))
+    Ok(UserId(tx.insert_row(&insert, Rows::Users)?))
 }
 
 /// Updates all columns of a user and returns whether the row exists.
@@ -267,7 +269,7 @@ pub fn update(tx: &mut Tx, user: &User) -> Result<bool> {
         .table(tx.table("users"))
         .values(columns::updated(&COLUMNS, user, tx.charset()))
         .and_where(Expr::col("ID").eq(user.id.0));
-    Ok(tx.execute(&update)?.rows > 0)
+    Ok(tx.change_rows(&update, Rows::Users, &[user.id.0])?.rows > 0)
 }
 
 /// Deletes a user with their meta. Their content is reassigned to `new_owner` (0 is no user), or retains the deleted user's
@@ -286,7 +288,7 @@ pub fn delete(tx: &mut Tx, id: UserId, new_owner: Option<UserId>) -> Result<bool
     meta::delete_all(tx, MetaKind::User, &[id.0])?;
     let mut delete = Query::delete();
     delete.from_table(tx.table("users")).and_where(Expr::col("ID").eq(id.0));
-    Ok(tx.execute(&delete)?.rows > 0)
+    Ok(tx.change_rows(&delete, Rows::Users, &[id.0])?.rows > 0)
 }
 
 /// The ids of a user's posts of these types, in ascending order.

@@ -1,6 +1,6 @@
 //! What a value depends on.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::Key;
 
@@ -28,6 +28,11 @@ impl Dependencies {
     /// Whether the value has expired.
     pub fn has_expired(&self) -> bool {
         self.expires.is_some_and(|at| at <= Instant::now())
+    }
+
+    /// Limits how long a value is valid.
+    pub fn expires_in(&mut self, time: Duration) {
+        self.expire(Instant::now() + time);
     }
 
     /// Number of keys.

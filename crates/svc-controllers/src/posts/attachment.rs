@@ -68,6 +68,8 @@ pub(crate) async fn measure(
             && attached.file_size().is_none()
             && !attached.file.is_empty()
         {
+            // Files may be replaced at any time.
+            svc_versions::expires_in(std::time::Duration::from_secs(1));
             attached.measured = site.uploads.size(&attached.file).await.map_err(|e| errors::storage(&e))?;
         }
     }

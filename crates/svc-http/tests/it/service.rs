@@ -2,7 +2,7 @@
 
 use std::future::ready;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,6 +15,7 @@ use svc_routing::{
     BoxFuture, Error, ExtraField, FileData, Link, ParamOrder, Registry, Request, Response as ApiResponse, Result,
     Route, get as reads, on, public, without_permission,
 };
+use svc_versions::{Key, Versions};
 use tower::{Layer, ServiceExt};
 
 use crate::demo;
@@ -346,7 +347,7 @@ fn mounted_app(builder: svc_http::RestServiceBuilder) -> axum::Router {
 #[tokio::test]
 async fn links_have_the_root_of_the_mounted_service() {
     let hosts = ["https://a.example", "http://b.example:8080/"];
-    let cached = || RestService::builder().response_cache(LONG, || ready(Some(1)));
+    let cached = || RestService::builder().with_cache(LONG);
     // Rows: the service; the host of the request; the root of all URLs.
     for (service, host, root) in [
         (RestService::builder(), "c.example", "/svc-json/"),
@@ -389,7 +390,7 @@ async fn cached_responses_are_per_host() {
     let mut registry = Registry::new();
     let handler = |req: Request| async move { Result::Ok(ApiResponse::new(req.server().unwrap().rest_url("/"))) };
     registry.route("acme/v1", Route::new("/root").endpoint(reads(handler, public).cacheable())).unwrap();
-    let builder = RestService::builder().response_cache(LONG, || ready(Some(1)));
+    let builder = RestService::builder().with_cache(LONG);
     let service = builder.root_from_host("/api", ["https://a.example", "https://b.example"]).build(registry.build());
     for (host, root) in [
         ("a.example", "https://a.example/api/"),
@@ -514,15 +515,37 @@ proptest! {
 /// Longer than any test runs.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// A site whose routes return a request counter, and its data version: a negative one means unknown.
-fn counting_service(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (RestService, Arc<AtomicI64>) {
-    let state = Arc::new(AtomicI64::new(1));
+/// A response cache with versions of its own.
+trait WithCache {
+    fn with_cache(self, lifetime: Duration) -> Self;
+}
+
+impl WithCache for svc_http::RestServiceBuilder {
+    fn with_cache(self, lifetime: Duration) -> Self {
+        let versions = Arc::new(Versions::default());
+        let current = Arc::clone(&versions);
+        self.response_cache(lifetime, versions, move || ready(Some(current.stamp())))
+    }
+}
+
+/// The data that a site's routes depend on.
+#[derive(Default)]
+struct Data {
+    versions: Arc<Versions>,
+    /// Whether nothing is known of changes.
+    is_unknown: AtomicBool,
+}
+
+/// A site whose routes return a request counter, and the data that they depend on: the key "data".
+fn counting_service(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (RestService, Arc<Data>) {
+    let state = Arc::<Data>::default();
     let mut registry = Registry::new();
     for (path, cacheable) in [("/cached", true), ("/uncached", false)] {
         let count = Arc::new(AtomicUsize::new(0));
         let handler = move |req: Request| {
             let n = count.fetch_add(1, Ordering::Relaxed);
             async move {
+                svc_versions::depends_on(Key::of(&"data"));
                 let mut res = ApiResponse::new(json!({ "n": n }));
                 for target in ["cached", "uncached"] {
                     let href = req.server().unwrap().rest_url(&format!("/acme/v1/{target}"));
@@ -536,17 +559,16 @@ fn counting_service(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (
         registry.route("acme/v1", Route::new(path).endpoint(endpoint)).unwrap();
     }
     change(&mut registry);
-    let version = Arc::clone(&state);
-    let builder = RestService::builder().response_cache(lifetime, move || {
-        let state = version.load(Ordering::Relaxed);
-        ready((state >= 0).then_some(state))
+    let (versions, current) = (Arc::clone(&state.versions), Arc::clone(&state));
+    let builder = RestService::builder().response_cache(lifetime, versions, move || {
+        ready((!current.is_unknown.load(Ordering::Relaxed)).then(|| current.versions.stamp()))
     });
     let service = builder.build(registry.build());
     (service, state)
 }
 
 #[tokio::test]
-async fn responses_are_cached_while_the_data_version_is_unchanged() {
+async fn responses_are_cached_until_their_data_changes() {
     let (service, state) = counting_service(LONG, |_| ());
     let n = async |uri: &str, headers: &[(&str, &str)]| data(&get(&service, uri, headers).await)["n"].as_u64().unwrap();
     let first = get(&service, "/acme/v1/cached", &[]).await;
@@ -558,8 +580,10 @@ async fn responses_are_cached_while_the_data_version_is_unchanged() {
     assert_eq!(header(&cross_origin, "access-control-allow-origin"), Some("http://e.com"));
     assert_eq!(data(&cross_origin)["n"], 0, "CORS headers are added to cached responses");
 
-    state.store(2, Ordering::Relaxed);
-    assert_eq!(n("/acme/v1/cached", &[]).await, 2, "the data version has changed");
+    state.versions.change([Key::of(&"other data")]).end();
+    assert_eq!(n("/acme/v1/cached", &[]).await, 0, "other data has changed");
+    state.versions.change([Key::of(&"data")]).end();
+    assert_eq!(n("/acme/v1/cached", &[]).await, 2, "the data has changed");
     assert_eq!(n("/acme/v1/cached", &[]).await, 2);
     let mut at = 3;
     for header in [("authorization", "Basic x"), ("authorization", "Basic y"), ("cookie", "a=b"), ("x-svc-nonce", "x")]
@@ -592,8 +616,8 @@ async fn responses_are_cached_while_the_data_version_is_unchanged() {
         let res = send(&service, request("GET", "/acme/v1/cached?_method=OPTIONS", &[], "")).await;
         assert_eq!(data(&res)["methods"], json!(["GET"]));
     }
-    state.store(-1, Ordering::Relaxed);
-    assert_eq!(n("/acme/v1/cached", &[]).await, at, "the data version is unknown");
+    state.is_unknown.store(true, Ordering::Relaxed);
+    assert_eq!(n("/acme/v1/cached", &[]).await, at, "nothing is known of changes");
     assert_eq!(n("/acme/v1/cached", &[]).await, at + 1);
 }
 
@@ -660,7 +684,7 @@ async fn simultaneous_requests_for_one_response_generate_it_once() {
             let endpoint = if is_cacheable { endpoint.cacheable() } else { endpoint };
             registry.route("acme/v1", Route::new(path).endpoint(endpoint)).unwrap();
         }
-        let service = RestService::builder().response_cache(LONG, || ready(Some(1))).build(registry.build());
+        let service = RestService::builder().with_cache(LONG).build(registry.build());
         let requests: Vec<_> = (0..50)
             .map(|_| {
                 let service = service.clone();
@@ -674,6 +698,40 @@ async fn simultaneous_requests_for_one_response_generate_it_once() {
         }
         assert_eq!(n_calls.load(Ordering::Relaxed), generated, "{path}");
     }
+}
+
+#[tokio::test]
+async fn another_request_takes_over_from_a_cancelled_one() {
+    let n_calls = Arc::new(AtomicI64::new(0));
+    let (release, released) = tokio::sync::watch::channel(false);
+    let mut registry = Registry::new();
+    let calls = Arc::clone(&n_calls);
+    let handler = move |_: Request| {
+        let (n, mut released) = (calls.fetch_add(1, Ordering::Relaxed), released.clone());
+        async move {
+            released.wait_for(|released| *released).await.unwrap();
+            Result::Ok(ApiResponse::new(n))
+        }
+    };
+    registry.route("acme/v1", Route::new("/slow").endpoint(reads(handler, public).cacheable())).unwrap();
+    let service = RestService::builder().with_cache(LONG).build(registry.build());
+    let spawn = || {
+        let service = service.clone();
+        tokio::spawn(async move { get(&service, "/acme/v1/slow", &[]).await.status() })
+    };
+    let first = spawn();
+    tokio::task::yield_now().await;
+    let others: Vec<_> = (0..50).map(|_| spawn()).collect();
+    tokio::task::yield_now().await;
+    assert_eq!(n_calls.load(Ordering::Relaxed), 1);
+    first.abort();
+    assert!(first.await.unwrap_err().is_cancelled());
+    tokio::task::yield_now().await;
+    release.send_replace(true);
+    for other in others {
+        assert_eq!(other.await.unwrap(), 200);
+    }
+    assert_eq!(n_calls.load(Ordering::Relaxed), 2);
 }
 
 #[tokio::test]

@@ -11,8 +11,8 @@ use svc_site::Settings;
 use super::Register;
 use crate::error::Error;
 
-/// Maximum age of a cached response. Limits the age of values that depend on the time or on files of a theme.
-const MAX_AGE: Duration = Duration::from_secs(1);
+/// Maximum age of a cached response, for values whose changes are not recorded, such as files of plugins.
+const MAX_AGE: Duration = Duration::from_mins(1);
 
 /// The REST API of a site. Cheap to clone.
 #[derive(Clone)]
@@ -80,11 +80,12 @@ impl Rest {
         authenticator: Arc<dyn Authenticator>,
         runner: Arc<dyn Runner>,
     ) -> RestService {
-        let site = Arc::clone(&self.0.site);
+        let site = &self.0.site;
+        let store = site.store.clone();
         RestService::builder()
             .limits(limits)
             .authenticator(authenticator)
-            .response_cache(MAX_AGE, move || site.store.watched_version())
+            .response_cache(MAX_AGE, Arc::clone(site.store.versions()), move || store.watched_stamp())
             .runner(runner)
             .build_from(self.clone())
     }

@@ -6,6 +6,7 @@ pub mod extensions;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use arc_swap::ArcSwapOption;
@@ -19,6 +20,7 @@ use svc_media::{RegisteredSize, Storage};
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy, UserId};
 use svc_schema::Error;
 use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
+use svc_versions::VersionedCache;
 use tokio::sync::{Notify, Semaphore};
 
 use self::{block_types::ActiveBlockTypes, extensions::Extension};
@@ -32,6 +34,9 @@ use crate::{
 
 /// Maximum number of images processed at a time; each may take several hundred megabytes of memory.
 const MAX_IMAGES_IN_PROGRESS: usize = 2;
+
+/// Capacity of the cache of settings, which has one entry, in bytes.
+const SETTINGS_CAPACITY: u64 = 1 << 16;
 
 /// Returns the current time in UTC; tests set their own.
 pub type Clock = fn() -> NaiveDateTime;
@@ -92,8 +97,8 @@ pub struct Site {
     clock: Clock,
     /// The options as read, with the settings parsed from them.
     settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
-    /// Settings of the latest data version that was read.
-    last_settings: ArcSwapOption<(i64, Arc<Settings>)>,
+    /// The settings that were read last.
+    last_settings: VersionedCache<(), Arc<Settings>>,
     url: Option<String>,
     theme: ThemeCache,
     fallback_cache: ThemeCache,
@@ -132,7 +137,7 @@ impl Site {
             extensions: Vec::new(),
             clock: || Utc::now().naive_utc(),
             settings: ArcSwapOption::empty(),
-            last_settings: ArcSwapOption::empty(),
+            last_settings: VersionedCache::new(SETTINGS_CAPACITY),
             url: None,
             theme: ThemeCache::default(),
             fallback_cache: ThemeCache::default(),
@@ -196,8 +201,9 @@ impl Site {
         self.sidebars.insert(sidebar.id().to_owned(), sidebar);
     }
 
-    /// Current time in UTC.
+    /// Current time in UTC. What depends on it is cached for a second at most.
     pub fn now(&self) -> NaiveDateTime {
+        svc_versions::expires_in(Duration::from_secs(1));
         (self.clock)()
     }
 
@@ -256,14 +262,13 @@ impl Site {
     }
 
     fn settings_now(&self) -> Result<Arc<Settings>, Error> {
-        let Some(state) = self.store.data_version() else { return self.read(|db| self.settings_in(db)) };
-        if let Some(known) = &*self.last_settings.load()
-            && known.0 == state
-        {
-            return Ok(Arc::clone(&known.1));
+        let Some(stamp) = self.store.stamp() else { return self.read(|db| self.settings_in(db)) };
+        if let Some(settings) = self.last_settings.get(self.store.versions(), &(), stamp) {
+            return Ok(settings);
         }
-        let settings = self.read(|db| self.settings_in(db))?;
-        self.last_settings.store(Some(Arc::new((state, Arc::clone(&settings)))));
+        let (settings, dependencies) = svc_versions::capture(|| self.read(|db| self.settings_in(db)));
+        let settings = settings?;
+        self.last_settings.insert((), Arc::clone(&settings), 0, dependencies, stamp);
         Ok(settings)
     }
 
@@ -284,7 +289,7 @@ impl Site {
 
     /// The active theme. Cached until its files change.
     pub fn theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
-        self.theme.get(&self.themes_dir(), settings.option("stylesheet"), &settings.themes_url())
+        self.theme.get(&self.themes_dir(), settings.option("stylesheet"), &settings.themes_url(), self.store.versions())
     }
 
     /// The theme that renders pages: the active theme, or the fallback if that is not a block theme.
@@ -292,10 +297,24 @@ impl Site {
         let active = self.theme(settings);
         match &self.fallback_theme {
             Some((themes, name)) if !active.is_block_theme() => {
-                self.fallback_cache.get(themes, name, &settings.themes_url())
+                self.fallback_cache.get(themes, name, &settings.themes_url(), self.store.versions())
             }
             _ => active,
         }
+    }
+
+    /// Checks whether the files of the theme have changed, and invalidates what depends on them. While this is called at
+    /// least every few seconds, values that depend on the theme are cached until it changes. It reads the metadata of some
+    /// files.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn watch_theme(&self) -> Result<(), Error> {
+        let settings = self.settings()?;
+        self.theme.watch();
+        self.fallback_cache.watch();
+        self.page_theme(&settings);
+        Ok(())
     }
 
     /// The themes folder.

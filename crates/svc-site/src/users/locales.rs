@@ -19,6 +19,7 @@ pub fn site_locale(settings: &Settings) -> &str {
 /// Locales that a user may choose: the site's (empty text), the built-in one, and those with a translation in the
 /// folder `languages` of the content folder.
 pub fn available(site: &Site) -> Vec<String> {
+    svc_versions::expires_in(std::time::Duration::from_secs(1));
     let mut found: Vec<String> = std::fs::read_dir(site.content_dir.join("languages"))
         .into_iter()
         .flatten()

@@ -6,13 +6,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use svc_versions::Stamp;
+
 use super::handle::{Db, Tx};
 use super::shared_caches::SharedCaches;
 use super::write_job::Job;
 use crate::error::Result;
 
-/// Maximum number of threads that wait for a connection; further reads fail with `Busy` immediately. A waiting thread
-/// is not available to the async runtime, which has at most 512 replacement threads.
+/// Maximum number of threads that wait for a connection; further reads fail with `Busy` immediately.
 pub(crate) const MAX_WAITING: usize = 256;
 
 /// How long a request that has committed a write waits for a connection, because it must not respond with "try again".
@@ -58,11 +59,11 @@ pub(crate) trait Backend: Send + Sync {
     /// If the transaction could not begin, and `f` was not called, or could not be committed.
     fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()>;
 
-    /// A number that changes with every commit by any process; `None` if it is unknown.
-    fn data_version(&self) -> Option<i64>;
+    /// The current time of the versions, after invalidating what other programs have changed. `None` if that is unknown.
+    fn stamp(&self) -> Option<Stamp>;
 
-    /// [`Self::data_version`] without blocking, on a connection of its own. Simultaneous calls share a query.
-    fn watched_version(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<i64>> + Send>>;
+    /// [`Self::stamp`] without blocking, on a connection of its own. Simultaneous calls share a query.
+    fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<Stamp>> + Send>>;
 
     /// Copies a snapshot to a new file.
     ///

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::handle::Db;
 use super::shared_caches::{Options, TableGroup};
+use crate::dependencies::Rows;
 use crate::error::Result;
 
 /// Maximum age of totals that only influence the choice of a query plan.
@@ -58,6 +59,7 @@ impl Db {
 
     /// The autoloaded options, cached while the options are unchanged.
     pub(crate) fn cached_options(&mut self, load: impl FnOnce(&mut Db) -> Result<Options>) -> Result<Arc<Options>> {
+        Rows::Options.depend_on_all();
         let Some(version) = self.version(TableGroup::Options) else { return load(self).map(Arc::new) };
         let shared = self.shared.clone();
         let cached = shared.options.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
 use std::time::Instant;
 
 use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
+use svc_versions::{Key, unrecorded};
 
 use super::conn::{Conn, Done, Row, SharedConnection};
 use super::dialect::{Build, Dialect, SqlDialect};
 use super::shared_caches::SharedCaches;
+use crate::dependencies::Rows;
 use crate::error::{Result, StoreError};
 
 /// Maximum number of values bound to one statement. SQLite allows 32,766.
@@ -53,6 +55,8 @@ pub struct Db {
     pub(crate) server_start: Option<(Instant, i64)>,
     /// Whether totals may be from another snapshot.
     pub(crate) may_be_stale: bool,
+    /// What the open transaction has changed.
+    pub(crate) changed: Vec<Key>,
 }
 
 impl Db {
@@ -67,6 +71,7 @@ impl Db {
             changes: None,
             server_start: None,
             may_be_stale: false,
+            changed: Vec::new(),
         }
     }
 
@@ -82,6 +87,7 @@ impl Db {
             changes: self.changes.clone(),
             server_start: self.server_start,
             may_be_stale: self.may_be_stale,
+            changed: Vec::new(),
         }
     }
 
@@ -120,8 +126,10 @@ impl Db {
         self.shared.statements.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The full name of a table.
+    /// The full name of a table. A statement with this name depends on the whole table, unless it is
+    /// [cached](Self::cached).
     pub(crate) fn table(&self, name: &str) -> DynIden {
+        Rows::of_table(name).iter().for_each(|rows| rows.depend_on_all());
         Alias::new(format!("{}{name}", self.prefix)).into_iden()
     }
 
@@ -186,7 +194,7 @@ impl Db {
     }
 
     /// Executes a statement whose text is cached. `build` receives the table names and must bind placeholders in the
-    /// order of `values`.
+    /// order of `values`. The caller records what the result depends on.
     pub(crate) fn cached(
         &mut self,
         shape: StatementKey,
@@ -197,7 +205,7 @@ impl Db {
         let texts = self.texts.clone();
         let known = texts.lock().unwrap_or_else(PoisonError::into_inner).get(&shape).cloned();
         let sql = known.unwrap_or_else(|| {
-            let text: Arc<str> = build(self).text(self.sql).0.into();
+            let text: Arc<str> = unrecorded(|| build(self)).text(self.sql).0.into();
             texts.lock().unwrap_or_else(PoisonError::into_inner).insert(shape, text.clone());
             text
         });
@@ -206,10 +214,11 @@ impl Db {
     }
 
     /// Like [`Self::cached`], for a list of ids. The list is padded to a few lengths and split into chunks of about a
-    /// thousand, so that few statements are prepared.
+    /// thousand, so that few statements are prepared. The result depends on `rows` of these ids.
     pub(crate) fn cached_list(
         &mut self,
         name: &'static str,
+        rows: &[Rows],
         ids: &[i64],
         build: impl Fn(&Db, Vec<i64>) -> SelectStatement,
         mut each: impl FnMut(&Row<'_>) -> Result<()>,
@@ -217,6 +226,7 @@ impl Db {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids.dedup();
+        rows.iter().for_each(|rows| rows.depend_on(ids.iter().copied()));
         for piece in ids.chunks(MAX_LIST) {
             let padded = pad(piece);
             let values: Vec<Value> = padded.iter().map(|id| (*id).into()).collect();
@@ -277,14 +287,46 @@ impl DerefMut for Tx {
 }
 
 impl Tx {
-    /// Executes a statement that changes rows.
+    /// Executes a statement that changes unknown rows of a table.
     pub(crate) fn execute(&mut self, statement: &impl Build) -> Result<Done> {
         let (sql, values) = statement.text(self.sql);
-        if values.0.len() > MAX_VALUES {
+        let done = self.execute_text(&sql, &values.0)?;
+        if done.rows > 0 {
+            let name = changed_table(&sql, &self.prefix);
+            self.changed.extend(Rows::of_table(name).iter().flat_map(|rows| rows.all_changed()));
+        }
+        Ok(done)
+    }
+
+    /// Executes a statement that changes nothing but `rows` of these objects.
+    pub(crate) fn change_rows(&mut self, statement: &impl Build, rows: Rows, ids: &[i64]) -> Result<Done> {
+        let (sql, values) = statement.text(self.sql);
+        let done = self.execute_text(&sql, &values.0)?;
+        if done.rows > 0 {
+            self.changed.extend(rows.changed(ids));
+        }
+        Ok(done)
+    }
+
+    /// Executes a statement that inserts one row, and returns its generated id.
+    pub(crate) fn insert_row(&mut self, statement: &impl Build, rows: Rows) -> Result<i64> {
+        let (sql, values) = statement.text(self.sql);
+        let id = self.execute_text(&sql, &values.0)?.last_id;
+        self.changed.extend(rows.changed(&[id]));
+        Ok(id)
+    }
+
+    fn execute_text(&mut self, sql: &str, values: &[Value]) -> Result<Done> {
+        if values.len() > MAX_VALUES {
             return Err(StoreError::TooMany);
         }
-        self.count(&sql);
-        self.conn.execute(&sql, &values.0)
+        self.count(sql);
+        self.conn.execute(sql, values)
+    }
+
+    /// Takes what the transaction has changed so far.
+    pub(crate) fn take_changed(&mut self) -> Vec<Key> {
+        std::mem::take(&mut self.changed)
     }
 
     /// Executes a statement without values.
@@ -293,9 +335,26 @@ impl Tx {
     }
 }
 
+/// The table that a statement changes, without prefix: the first quoted name.
+fn changed_table<'s>(sql: &'s str, prefix: &str) -> &'s str {
+    let name = sql.split(['`', '"']).nth(1).unwrap_or_default();
+    name.strip_prefix(prefix).unwrap_or(name)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::pad;
+    use super::{changed_table, pad};
+
+    #[test]
+    fn statements_name_the_table_that_they_change() {
+        for sql in [
+            "INSERT INTO `wp_posts` (`a`) VALUES (1)",
+            "UPDATE `wp_posts` SET `b` = 1",
+            "DELETE FROM \"wp_posts\" WHERE `c` = 2",
+        ] {
+            assert_eq!(changed_table(sql, "wp_"), "posts", "{sql}");
+        }
+    }
 
     #[test]
     fn lists_are_padded_to_few_lengths() {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use indexmap::IndexMap;
+use svc_versions::Versions;
 
 use crate::stored_text::StoredText;
 
@@ -53,6 +54,8 @@ pub(crate) struct SharedCaches {
     /// Approximate totals and when they were counted.
     pub(super) approximate: quick_cache::sync::Cache<String, (Instant, u64)>,
     pub(super) options: Mutex<Option<(i64, Arc<Options>)>>,
+    /// When data last changed.
+    pub(crate) versions: Arc<Versions>,
     pub(crate) statements: AtomicU64,
     /// Whether the columns of `posts` cannot store characters outside the Basic Multilingual Plane (`utf8mb3`).
     pub(crate) is_utf8mb3: AtomicBool,
@@ -64,6 +67,7 @@ impl SharedCaches {
             totals: quick_cache::sync::Cache::new(4_096),
             approximate: quick_cache::sync::Cache::new(64),
             options: Mutex::new(None),
+            versions: Arc::default(),
             statements: AtomicU64::new(0),
             is_utf8mb3: AtomicBool::new(false),
         }

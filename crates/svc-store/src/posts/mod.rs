@@ -2,6 +2,7 @@
 
 mod batch;
 mod days;
+mod dependencies;
 mod files;
 mod plan;
 mod post_query;
@@ -14,9 +15,11 @@ mod write;
 
 use sea_query::{Expr, ExprTrait as _, Func, Query, SelectStatement};
 use svc_model::{Post, PostId};
+use svc_versions::depends_on;
 
 use crate::columns::{self, columns};
 use crate::db::Db;
+use crate::dependencies::{Rows, post_lists};
 use crate::error::Result;
 use crate::query::in_order;
 
@@ -73,7 +76,7 @@ pub fn get_many(db: &mut Db, ids: &[PostId]) -> Result<Vec<Post>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
     let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
-    db.cached_list("posts.get", &numbers, build, |row| {
+    db.cached_list("posts.get", &[Rows::Posts], &numbers, build, |row| {
         found.push(read(row)?);
         Ok(())
     })?;
@@ -84,6 +87,7 @@ pub fn get_many(db: &mut Db, ids: &[PostId]) -> Result<Vec<Post>> {
 /// Posts with this slug and one of these types, in ascending order of id. Slugs are compared as stored
 /// (percent-encoded).
 pub fn by_slug(db: &mut Db, slug: &str, post_types: &[&str]) -> Result<Vec<Post>> {
+    post_types.iter().for_each(|name| depends_on(post_lists(name)));
     let mut found = Vec::new();
     let build =
         |db: &Db| select(db).and_where(Expr::col("post_name").eq("")).order_by("ID", sea_query::Order::Asc).take();
@@ -92,6 +96,7 @@ pub fn by_slug(db: &mut Db, slug: &str, post_types: &[&str]) -> Result<Vec<Post>
         Ok(())
     })?;
     found.retain(|p: &Post| post_types.contains(&p.post_type.as_str()));
+    Rows::Posts.depend_on(found.iter().map(|p| p.id.0));
     Ok(found)
 }
 

@@ -6,7 +6,9 @@
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{PostId, UserId};
+use svc_versions::unrecorded;
 
+use super::dependencies::depend_on_list;
 use super::plan;
 use super::post_query::{Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation};
 use super::search::{SearchColumn, SearchTerms};
@@ -23,6 +25,11 @@ const DEEP_OFFSET: u64 = if cfg!(test) { 3 } else { 1_000 };
 /// # Errors
 /// [`crate::StoreError::TooMany`] if the query contains more values than a statement can bind.
 pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
+    depend_on_list(q);
+    unrecorded(|| list(db, q))
+}
+
+fn list(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
     let filtered = filtered(db, q)?;
     let count_table = db.sql().post_count_table();
     let count_table = count_table.filter(|_| is_plain(q) && db.version(TableGroup::Posts).is_some());

@@ -5,6 +5,7 @@ use svc_model::{Post, PostId, UserId};
 
 use super::{read, select};
 use crate::db::{Db, Tx};
+use crate::dependencies::{Rows, post_lists};
 use crate::error::Result;
 use crate::meta::{self, MetaKind};
 
@@ -66,7 +67,8 @@ pub fn trim_revisions(tx: &mut Tx, id: PostId, limit: u64) -> Result<()> {
         meta::delete_all(tx, MetaKind::Post, piece)?;
         let mut rows = Query::delete();
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
-        tx.execute(&rows)?;
+        tx.change_rows(&rows, Rows::Posts, piece)?;
+        tx.changed.push(post_lists("revision"));
     }
     Ok(())
 }

@@ -6,7 +6,9 @@ use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{Post, PostId, TermTaxonomyId};
 
 use super::COLUMNS;
+use super::dependencies::Listing;
 use crate::db::{Db, Tx};
+use crate::dependencies::{Rows, post_lists};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::slugs::FreeSlug;
@@ -45,25 +47,37 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
     let mut insert = Query::insert();
     insert.into_table(tx.table("posts")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
-    let done = tx.execute(&insert)?;
-    Ok(id.unwrap_or(PostId(done.last_id)))
+    let id = match id {
+        Some(id) => {
+            tx.change_rows(&insert, Rows::Posts, &[id.0])?;
+            id
+        }
+        None => PostId(tx.insert_row(&insert, Rows::Posts)?),
+    };
+    tx.changed.push(post_lists(&post.post_type));
+    Ok(id)
 }
 
 /// Updates all columns of a post and returns whether the row exists.
 pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
+    let before = Listing::of(tx, post.id)?;
     let mut update = Query::update();
     update
         .table(tx.table("posts"))
         .values(columns::updated(&COLUMNS, post, tx.charset()))
         .and_where(Expr::col("ID").eq(post.id.0));
-    Ok(tx.execute(&update)?.rows > 0)
+    let exists = tx.change_rows(&update, Rows::Posts, &[post.id.0])?.rows > 0;
+    if let Some(before) = before {
+        tx.changed.extend(before.changed_lists(&post.into()));
+    }
+    Ok(exists)
 }
 
 /// Sets a post's GUID, which contains the new id.
 pub fn set_guid(tx: &mut Tx, id: PostId, guid: &str) -> Result<()> {
     let mut update = Query::update();
     update.table(tx.table("posts")).value("guid", guid).and_where(Expr::col("ID").eq(id.0));
-    tx.execute(&update).map(drop)
+    tx.change_rows(&update, Rows::Posts, &[id.0]).map(drop)
 }
 
 /// The posts among which a slug must be unique.
@@ -190,10 +204,11 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         let mut relationships = Query::delete();
         relationships.from_table(tx.table("term_relationships"));
         relationships.and_where(Expr::col("object_id").is_in(piece.iter().copied()));
-        tx.execute(&relationships)?;
+        tx.change_rows(&relationships, Rows::PostTerms, piece)?;
         let mut rows = Query::delete();
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
-        tx.execute(&rows)?;
+        tx.change_rows(&rows, Rows::Posts, piece)?;
+        tx.changed.extend([post_lists(&post.post_type), post_lists("revision")]);
         terms::recount(tx, &of_terms)?;
     }
     Ok(Some(post))

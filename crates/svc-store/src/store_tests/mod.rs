@@ -1,5 +1,6 @@
 //! The store as a whole: snapshots, grouped writes, failures, backups.
 
+mod dependencies;
 mod mysql;
 
 use std::sync::Arc;
@@ -333,22 +334,4 @@ fn installing_twice_changes_nothing() {
     );
     assert!(store.write_blocking(|tx| options::delete(tx, "a")).unwrap());
     assert_eq!(store.read(|db| options::get(db, "a")).unwrap(), None);
-}
-
-#[test]
-fn data_version_changes_after_each_write_by_any_process() {
-    let (store, folder) = fixture::store();
-    let other = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
-    let mut seen = store.data_version();
-    assert!(seen.is_some());
-    for n in 0..50 {
-        assert_eq!(store.data_version(), seen, "nothing was written");
-        store.read(|db| options::get(db, "blogname")).unwrap();
-        assert_eq!(store.data_version(), seen, "reads must not change the data version");
-        let writer = if n % 2 == 0 { &store } else { &other };
-        writer.write_blocking(move |tx| options::set(tx, "blogname", &StoredText::of(n.to_string()), true)).unwrap();
-        let now = store.data_version();
-        assert_ne!(now, seen, "write {n}");
-        seen = now;
-    }
 }

@@ -368,41 +368,61 @@ fn options_are_cached_until_a_write() {
 }
 
 #[test]
-fn state_changes_with_each_write() {
+fn writes_of_others_are_noticed() {
     let Some((_alone, store, config)) = quiet_site() else { return };
     let mut other = OtherProgram::of(&config);
-    let mut last = None;
+    let ((), nothing) = svc_versions::capture(|| ());
     for _ in 0..20 {
-        let state = std::cell::Cell::new(None);
-        wait_until(|| {
-            state.set(store.data_version());
-            state.get().is_some()
-        });
-        assert_ne!(state.get(), last);
+        wait_until(|| store.stamp().is_some());
+        let before = store.stamp().unwrap();
+        assert!(store.versions().is_current(&nothing, before));
         other.insert();
-        assert_eq!(store.data_version(), None, "the state is not settled yet");
-        last = state.get();
+        assert_eq!(store.stamp(), None, "the state is not settled yet");
+        assert!(!store.versions().is_current(&nothing, before), "everything is invalid");
     }
 }
 
 #[test]
-fn the_version_is_known_while_all_connections_are_in_use() {
+fn own_writes_invalidate_what_they_change() {
+    let Some((_alone, store, _)) = quiet_site() else { return };
+    let id = store.write_blocking(|tx| posts::insert(tx, &svc_model::Post::default())).unwrap();
+    let set = |value: &'static str| {
+        store.write_blocking(move |tx| options::set(tx, "a", &StoredText::of(value), true)).unwrap()
+    };
+    set("0");
+    let ((), of_posts) = svc_versions::capture(|| drop(store.read(|db| posts::get(db, id)).unwrap()));
+    let ((), of_options) = svc_versions::capture(|| drop(store.read(|db| options::get(db, "a")).unwrap()));
+    let mut n_exact = 0;
+    for value in ["1", "2", "3", "4", "5", "6"] {
+        wait_until(|| store.stamp().is_some());
+        let before = store.versions().stamp();
+        set(value);
+        let is_known = store.stamp().is_some();
+        assert!(!store.versions().is_current(&of_options, before));
+        // The server's own transactions, which are rare, look like those of others.
+        n_exact += usize::from(is_known && store.versions().is_current(&of_posts, before));
+    }
+    assert!(n_exact > 2, "{n_exact} of 6 writes were recognized as own");
+}
+
+#[test]
+fn the_stamp_is_known_while_all_connections_are_in_use() {
     let Some((_alone, _, mut config)) = quiet_site() else { return };
     config.readers = 1;
     let store = Store::open(&config).unwrap();
     let mut other = OtherProgram::of(&config);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let watched = || runtime.block_on(store.watched_version());
+    let watched = || runtime.block_on(store.watched_stamp());
     let read = |db: &mut crate::Db| {
         wait_until(|| watched().is_some());
         let (before, n_before) = (watched(), db.statement_count());
-        let many: Vec<_> = (0..200).map(|_| runtime.spawn(store.watched_version())).collect();
-        let versions: Vec<_> = many.into_iter().map(|version| runtime.block_on(version).unwrap()).collect();
-        assert!(versions.iter().all(|version| *version == before), "{versions:?}");
+        let many: Vec<_> = (0..200).map(|_| runtime.spawn(store.watched_stamp())).collect();
+        let stamps: Vec<_> = many.into_iter().map(|stamp| runtime.block_on(stamp).unwrap()).collect();
+        assert!(stamps.iter().all(|stamp| *stamp == before), "{stamps:?}");
         let n_queries = db.statement_count() - n_before;
         assert!(n_queries < 150, "{n_queries} queries for 200 callers");
         other.insert();
-        assert_eq!(watched(), None, "the version is not settled yet");
+        assert_eq!(watched(), None, "the state is not settled yet");
         wait_until(|| watched().is_some());
         assert_ne!(watched(), before);
         Ok(())

@@ -342,6 +342,7 @@ SELECT `post_name`, `ID` FROM `posts` WHERE `post_name` IN (?) AND `post_type` =
 SELECT `post_name`, `ID`, `post_type`, `post_parent` FROM `posts` WHERE `post_name` IN (?)
 SELECT `post_parent`, COUNT(*), MAX(ID) FROM `posts` WHERE `post_parent` IN (?) AND `post_type` = ? AND `post_status` = ? GROUP BY `post_parent`
 SELECT `post_status`, COUNT(*) FROM `posts` WHERE `post_type` = ? GROUP BY `post_status`
+SELECT `post_type`, `post_status`, `post_date`, `post_author`, `post_parent`, `menu_order`, `post_name`, `post_password`, `post_mime_type` FROM `posts` WHERE `ID` = ?
 SELECT `slug` FROM `terms` WHERE `slug` IN (?) AND `term_id` <> ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND (`t`.`name` LIKE ? ESCAPE '\\' AND `t`.`slug` LIKE ? ESCAPE '\\') ORDER BY `t`.`name` ASC, `t`.`term_id` ASC LIMIT ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `t`.`slug` IN (?) ORDER BY `t`.`name` ASC, `t`.`term_id` ASC LIMIT ?

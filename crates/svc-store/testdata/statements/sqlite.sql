@@ -66,6 +66,7 @@ SELECT "comment_ID" FROM "comments" WHERE "comment_post_ID" = ? AND "comment_par
 SELECT "comment_ID", "comment_approved" FROM "comments" WHERE "comment_post_ID" = ? ORDER BY "comment_ID" ASC
 SELECT "comment_ID", "comment_post_ID", "comment_author", "comment_author_email", "comment_author_url", "comment_author_IP", "comment_date", "comment_date_gmt", "comment_content", "comment_karma", "comment_approved", "comment_agent", "comment_type", "comment_parent", "user_id" FROM "comments" WHERE "comment_ID" IN (?)
 SELECT "comment_approved", COUNT(*) FROM "comments" WHERE "comment_type" <> ? AND "comment_post_ID" = ? GROUP BY "comment_approved"
+SELECT "comment_approved", COUNT(*) FROM "comments" WHERE "comment_type" <> ? GROUP BY "comment_approved"
 SELECT "comment_date_gmt" FROM "comments" WHERE "comment_date_gmt" >= ? AND ("comment_author_IP" = ? OR "comment_author_email" = ?) ORDER BY "comment_date_gmt" DESC LIMIT ?
 SELECT "comment_date_gmt" FROM "comments" WHERE "comment_date_gmt" >= ? AND ("user_id" = ? OR "comment_author_email" = ?) ORDER BY "comment_date_gmt" DESC LIMIT ?
 SELECT "comment_id", "meta_key", "meta_value" FROM "commentmeta" WHERE "comment_id" IN (?) ORDER BY "meta_id" ASC
@@ -301,6 +302,7 @@ SELECT "post_name", "ID", "post_type", "post_parent" FROM "posts" WHERE "post_na
 SELECT "post_parent", "ID" FROM "posts" WHERE "post_parent" IN (?) AND "post_type" = ? ORDER BY "ID" ASC
 SELECT "post_parent", COUNT(*), MAX(ID) FROM "posts" WHERE "post_parent" IN (?) AND "post_type" = ? AND "post_status" = ? GROUP BY "post_parent"
 SELECT "post_status", COUNT(*) FROM "posts" WHERE "post_type" = ? GROUP BY "post_status"
+SELECT "post_type", "post_status", "post_date", "post_author", "post_parent", "menu_order", "post_name", "post_password", "post_mime_type" FROM "posts" WHERE "ID" = ?
 SELECT "slug" FROM "terms" WHERE "slug" IN (?) AND "term_id" <> ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."slug" IN (?) ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" IN (?) ORDER BY (CASE WHEN ("t"."term_id" = ?) THEN ? ELSE ? END) ASC, "t"."term_id" ASC LIMIT ?
@@ -311,6 +313,7 @@ SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "tt"."term_taxonomy_id" IN (SELECT "term_taxonomy_id" FROM "term_relationships" WHERE "object_id" IN (?)) ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND ("t"."name" LIKE ? ESCAPE '\' AND "t"."slug" LIKE ? ESCAPE '\') ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
+SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) ORDER BY "t"."name" DESC, "t"."term_id" ASC
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) ORDER BY "t"."term_id" ASC LIMIT ? OFFSET ?
 SELECT "t"."term_id", "tt"."term_taxonomy_id", "tt"."taxonomy", "t"."name", "t"."slug", "t"."term_group", "tt"."description", "tt"."parent", "tt"."count" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "t"."name" = ? AND "tt"."taxonomy" = ? ORDER BY "t"."term_id" ASC
 SELECT "t"."term_id", "tt"."term_taxonomy_id", "tt"."taxonomy", "t"."name", "t"."slug", "t"."term_group", "tt"."description", "tt"."parent", "tt"."count" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "t"."slug" = ? AND "tt"."taxonomy" = ? ORDER BY "t"."term_id" ASC

@@ -17,6 +17,10 @@
 //!
 //! *Other storage engines do not number transactions*, so all tables must use InnoDB. This is checked once per version.
 //!
+//! *Writes of this process* are known: a transaction that raises the highest number by exactly two, its own, was alone.
+//! Such a write invalidates what it has changed and nothing else. While it is in progress, a number that is not yet
+//! explained means that nothing may be cached.
+//!
 //! Not used because they are incomplete: the update times in `information_schema.tables` are those when a transaction
 //! *began* (MariaDB), so that a long transaction can commit unnoticed; the log position (MySQL) is reported late. On
 //! servers that do not report the number (MySQL, TiDB, Vitess), only totals are cached, if [`StoreConfig::staleness`](crate::StoreConfig::staleness) permits it.
@@ -25,6 +29,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use svc_versions::Versions;
 
 use crate::db::{ChangeCounters, Db};
 use crate::error::Result;
@@ -47,7 +53,7 @@ const START_SQL: &str = "SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED
 
 /// State of a server. Equal states have the same rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct ServerState {
+pub(crate) struct ServerState {
     /// The highest transaction number.
     highest: i64,
     /// Start time of the server, in seconds since the epoch.
@@ -88,6 +94,8 @@ struct ObservedState {
     version: i64,
     /// Whether the server numbers the changes of all tables; `None` until checked.
     covers_all_tables: Option<bool>,
+    /// Whether a transaction of this process is in progress.
+    own_in_progress: bool,
 }
 
 /// Change detection for a server.
@@ -100,23 +108,61 @@ pub(crate) struct Changes {
     start: Instant,
     /// Number of writes by this process.
     n_writes: AtomicI64,
+    /// What to invalidate.
+    versions: Arc<Versions>,
 }
 
 impl Changes {
     /// Checks whether the server reports its transaction number.
     pub(crate) fn of(db: &mut Db, staleness: Duration) -> Self {
+        let versions = Arc::clone(&db.shared.versions);
         Changes {
             is_supported: matches!(ServerState::read(db), Ok(Some(_))),
             last_seen: Mutex::new(None),
             staleness,
             start: Instant::now(),
             n_writes: AtomicI64::new(0),
+            versions,
         }
     }
 
     /// Records a write by this process.
     pub(crate) fn record_write(&self) {
         self.n_writes.fetch_add(1, Ordering::Release);
+    }
+
+    /// Begins a transaction of this process, of which there is one at a time. Call it before the transaction begins.
+    pub(crate) fn begin_own(&self, db: &mut Db) -> Option<ServerState> {
+        if !self.is_supported {
+            return None;
+        }
+        let before = ServerState::read(db).ok().flatten();
+        if let Some(last_seen) = self.lock().as_mut() {
+            last_seen.own_in_progress = true;
+        }
+        before
+    }
+
+    /// Ends the transaction of this process that began at `before`. `has_changed` is whether it has committed changes.
+    pub(crate) fn end_own(&self, db: &mut Db, before: Option<ServerState>, has_changed: bool) {
+        let after = before.as_ref().filter(|_| has_changed).and_then(|_| ServerState::read(db).ok().flatten());
+        let mut last_seen = self.lock();
+        let Some(last_seen) = last_seen.as_mut() else { return };
+        last_seen.own_in_progress = false;
+        if let (Some(before), Some(after)) = (before, after)
+            && last_seen.state == before
+            && after == (ServerState { highest: before.highest + 2, ..before })
+        {
+            last_seen.state = after;
+            last_seen.version += 1;
+        }
+    }
+
+    /// Ends the transaction of this process whose outcome is unknown.
+    pub(crate) fn abandon_own(&self) {
+        if let Some(last_seen) = self.lock().as_mut() {
+            last_seen.own_in_progress = false;
+        }
     }
 
     /// The current staleness interval combined with the number of writes by this process, if totals may be stale.
@@ -156,10 +202,15 @@ impl Changes {
             Some(last_seen) if last_seen.state == state => (begun.saturating_duration_since(last_seen.since)
                 >= SETTLE_TIME)
                 .then_some((last_seen.version, last_seen.covers_all_tables)),
+            // It is recorded when the transaction has ended.
+            Some(last_seen) if last_seen.own_in_progress => None,
             last => {
                 // A state that reappears (two transactions alternating) is treated as a new one.
                 let version = last.as_ref().map_or(0, |last| last.version) + 1;
-                *last_seen = Some(ObservedState { state, since: now, version, covers_all_tables: None });
+                let own_in_progress = false;
+                *last_seen =
+                    Some(ObservedState { state, since: now, version, covers_all_tables: None, own_in_progress });
+                self.versions.change_all();
                 None
             }
         }

@@ -11,9 +11,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use svc_versions::Stamp;
 use tokio::sync::OwnedMutexGuard;
 
-use super::changes::Changes;
+use super::changes::{Changes, ServerState};
 use super::connection::{MySql, ServerOptions};
 use super::write_turn::{WriterSlot, WriterSlots, pass_gate};
 use crate::config::StoreConfig;
@@ -31,7 +32,7 @@ const MAX_ATTEMPTS: u32 = 24;
 /// Maximum pause between attempts, as a power of two of milliseconds.
 const MAX_PAUSE_LOG2: u32 = 7;
 
-/// How long the version is unknown after the watching connection has failed.
+/// How long the stamp is unknown after the watching connection has failed.
 const WATCH_PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Default)]
@@ -112,18 +113,19 @@ impl MySqlPool {
         loop {
             tries += 1;
             job.reset();
-            let mut lease = PooledConnection::begin(self, "START TRANSACTION")?;
+            let mut lease = PooledConnection::take(self)?;
+            let before = self.changes.as_ref().zip(lease.db.as_mut()).and_then(|(changes, db)| changes.begin_own(db));
+            let own = OwnWrite(self.changes.as_deref());
+            lease = lease.begin_on("START TRANSACTION")?;
             let Some(db) = lease.db.take() else { return Err(StoreError::Busy) };
             let mut tx = Tx(db);
-            let committed = match pass_gate(&mut tx, self.is_cluster) {
-                // If the connection breaks here, the outcome of the commit is unknown and the write is not
-                // acknowledged.
-                Ok(()) if job.run(&mut tx) => tx.conn.execute("COMMIT", &[]).map(|_| true),
-                Ok(()) => Ok(false),
-                Err(e) => Err(e),
+            let (committed, has_changed) = match pass_gate(&mut tx, self.is_cluster) {
+                Ok(()) => self.run_and_commit(job, &mut tx),
+                Err(e) => (Err(e), false),
             };
             let may_retry = tx.conn.take_may_retry();
             let failed = !matches!(committed, Ok(true));
+            own.end(&mut tx, before, has_changed && !failed);
             lease.db = Some(tx.0);
             if failed {
                 lease.end("ROLLBACK");
@@ -137,6 +139,24 @@ impl MySqlPool {
             }
             std::thread::sleep(self.pause(tries));
         }
+    }
+
+    /// Runs a job and commits it. Returns whether it was committed, and whether it has changed anything. What it has changed
+    /// is invalid from before the new data can be read.
+    fn run_and_commit(&self, job: &mut dyn Job, tx: &mut Tx) -> (Result<bool>, bool) {
+        // The gate changes an option that nothing depends on.
+        tx.take_changed();
+        let commit = job.run(tx);
+        let changed = tx.take_changed();
+        let has_changed = !changed.is_empty();
+        if !commit {
+            return (Ok(false), has_changed);
+        }
+        let change = self.shared.versions.change(changed);
+        // If the connection breaks here, the outcome of the commit is unknown and the write is not acknowledged.
+        let done = tx.conn.execute("COMMIT", &[]).map(|_| true);
+        change.end();
+        (done, has_changed)
     }
 
     /// A pause that grows with the attempts. Half of it is random, so that two conflicting transactions do not conflict
@@ -221,26 +241,28 @@ impl Backend for MySqlPool {
             }
         }
         self.record_write();
+        self.shared.versions.change_all();
         done
     }
 
-    fn data_version(&self) -> Option<i64> {
+    fn stamp(&self) -> Option<Stamp> {
         block_in_place(|| {
             let begun = Instant::now();
             // Do not wait for a connection, because callers can do without.
             let db = self.state.lock().unwrap_or_else(PoisonError::into_inner).idle.pop()?;
             let mut lease = PooledConnection { pool: self, db: Some(db), fresh: false, begun: false };
-            self.changes.as_ref()?.version(lease.db().ok()?, begun).ok()?
+            self.changes.as_ref()?.version(lease.db().ok()?, begun).ok()??;
+            Some(self.shared.versions.stamp())
         })
     }
 
-    fn watched_version(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<i64>> + Send>> {
+    fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<Stamp>> + Send>> {
         Box::pin(async move {
             let changes = self.changes.clone()?;
             let arrived = Instant::now();
             let watch = Arc::clone(&self.watch).lock_owned().await;
             match watch.answer(arrived) {
-                Some(version) => version,
+                Some(stamp) => stamp,
                 None => tokio::task::spawn_blocking(move || watch_again(&self, &changes, watch)).await.ok()?,
             }
         })
@@ -292,16 +314,28 @@ impl<P: Deref<Target = MySqlPool>> PooledConnection<P> {
     where
         P: Clone,
     {
+        Self::take(pool)?.begin_on(begin)
+    }
+
+    /// Opens a transaction on this connection, or on another one if the server has closed it.
+    fn begin_on(mut self, begin: &str) -> Result<Self>
+    where
+        P: Clone,
+    {
         loop {
-            let mut lease = Self::take(pool.clone())?;
-            let fresh = lease.fresh;
-            match lease.db()?.conn.execute(begin, &[]) {
+            let fresh = self.fresh;
+            match self.db()?.conn.execute(begin, &[]) {
                 Ok(_) => {
-                    lease.begun = true;
-                    return Ok(lease);
+                    self.begun = true;
+                    return Ok(self);
                 }
-                Err(e) if fresh || !lease.db()?.conn.broken() => return Err(e),
-                Err(_) => {}
+                Err(e) if fresh || !self.db()?.conn.broken() => return Err(e),
+                Err(_) => {
+                    let pool = self.pool.clone();
+                    // Its place in the pool is free first.
+                    drop(self);
+                    self = Self::take(pool)?;
+                }
             }
         }
     }
@@ -382,23 +416,23 @@ impl Drop for MySqlSnapshot {
 struct Watch {
     conn: Option<Db>,
     /// The time before the last query, and its result.
-    seen: Option<(Instant, Option<i64>)>,
+    seen: Option<(Instant, Option<Stamp>)>,
     /// When a connection last failed.
     failed: Option<Instant>,
 }
 
 impl Watch {
-    /// The version for a caller that arrived at this time, if no query is needed for it.
-    fn answer(&self, arrived: Instant) -> Option<Option<i64>> {
+    /// The stamp for a caller that arrived at this time, if no query is needed for it.
+    fn answer(&self, arrived: Instant) -> Option<Option<Stamp>> {
         if self.failed.is_some_and(|at| at.elapsed() < WATCH_PAUSE) {
             return Some(None);
         }
-        self.seen.filter(|(begun, _)| *begun >= arrived).map(|(_, version)| version)
+        self.seen.filter(|(begun, _)| *begun >= arrived).map(|(_, stamp)| stamp)
     }
 }
 
-/// Reads the version again.
-fn watch_again(pool: &MySqlPool, changes: &Changes, mut watch: OwnedMutexGuard<Watch>) -> Option<i64> {
+/// Looks for changes again.
+fn watch_again(pool: &MySqlPool, changes: &Changes, mut watch: OwnedMutexGuard<Watch>) -> Option<Stamp> {
     let begun = Instant::now();
     let conn = match watch.conn.take() {
         Some(conn) => Ok(conn),
@@ -412,8 +446,28 @@ fn watch_again(pool: &MySqlPool, changes: &Changes, mut watch: OwnedMutexGuard<W
     };
     watch.failed = None;
     watch.conn = Some(conn);
-    watch.seen = Some((begun, version));
-    version
+    let stamp = version.map(|_| pool.shared.versions.stamp());
+    watch.seen = Some((begun, stamp));
+    stamp
+}
+
+/// A write of this process in progress. If it fails on the way, it ends when this is dropped.
+struct OwnWrite<'c>(Option<&'c Changes>);
+
+impl OwnWrite<'_> {
+    fn end(mut self, tx: &mut Tx, before: Option<ServerState>, has_changed: bool) {
+        if let Some(changes) = self.0.take() {
+            changes.end_own(tx, before, has_changed);
+        }
+    }
+}
+
+impl Drop for OwnWrite<'_> {
+    fn drop(&mut self) {
+        if let Some(changes) = self.0 {
+            changes.abandon_own();
+        }
+    }
 }
 
 /// A snapshot on a connection of its own, which is closed at the end.

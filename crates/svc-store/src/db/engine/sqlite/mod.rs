@@ -4,6 +4,7 @@ pub(crate) mod collation;
 pub(crate) mod connection;
 mod dialect;
 mod file_guard;
+mod other_writers;
 mod pool;
 mod schema;
 mod table_manager;

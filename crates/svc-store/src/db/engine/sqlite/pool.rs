@@ -9,10 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use svc_versions::Stamp;
+
 use super::collation;
 use super::connection::{self, Deadline, Mode, Sqlite};
 use super::file_guard::FileGuard;
-use super::schema::EPOCH_TABLE;
+use super::other_writers::OtherWriters;
+use super::schema::{self, EPOCH_TABLE};
 use super::writer::Writer;
 use crate::config::StoreConfig;
 use crate::db::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE};
@@ -39,11 +42,18 @@ struct IdleReaders {
     n_waiting: usize,
 }
 
+/// A connection that only checks whether the database has changed.
+struct Watch {
+    conn: Option<Sqlite>,
+    /// The data version at the last check.
+    seen: Option<i64>,
+}
+
 /// The connections to one SQLite file.
 pub(crate) struct SqlitePool {
     idle: Mutex<IdleReaders>,
-    /// A connection that only checks whether the database has changed.
-    change_watch: Mutex<Option<Sqlite>>,
+    watch: Mutex<Watch>,
+    others: Arc<OtherWriters>,
     freed: Condvar,
     writer: Writer,
     wait: Duration,
@@ -72,7 +82,11 @@ impl SqlitePool {
         // Read the schema now, so that an invalid file is reported at startup rather than by the first request.
         writer.raw.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).map_err(connection::error)?;
         let mut writer = Tx(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
-        rebuild_text_indexes(&mut writer)?;
+        update_private_tables(&mut writer)?;
+        let others = OtherWriters::new(Arc::clone(&shared.versions), &prefix, &mut |sql, each| {
+            writer.conn.query(sql, &[], each)
+        });
+        let others = Arc::new(others);
         let processors = std::thread::available_parallelism().map_or(2, usize::from);
         // Servers handle requests on a thread per processor, and expensive ones on half as many; one is for the rest.
         let n_threads = processors + processors.div_ceil(2) + 1;
@@ -86,9 +100,10 @@ impl SqlitePool {
         }
         Ok(SqlitePool {
             idle: Mutex::new(IdleReaders { readers: idle, n_waiting: 0 }),
-            change_watch: Mutex::new(Some(open_when_free(path, Mode::Read, config.wait_timeout)?)),
+            watch: Mutex::new(Watch { conn: Some(open_when_free(path, Mode::Read, config.wait_timeout)?), seen: None }),
+            others: Arc::clone(&others),
             freed: Condvar::new(),
-            writer: Writer::start(writer, guard),
+            writer: Writer::start(writer, guard, others),
             wait: config.wait_timeout,
             read_limit: config.read_timeout,
             path: path.to_owned(),
@@ -157,6 +172,7 @@ impl Backend for SqlitePool {
         let _session = Session::open(&tx);
         let commit = f(&mut tx);
         let done = if commit { tx.run("COMMIT") } else { Ok(()) };
+        self.shared.versions.change_all();
         if !commit || done.is_err() {
             let _ = tx.run("ROLLBACK");
         } else if tx.conn.query("PRAGMA analysis_limit = 1000", &[], &mut |_| Ok(())).is_ok() {
@@ -167,16 +183,21 @@ impl Backend for SqlitePool {
         done
     }
 
-    fn data_version(&self) -> Option<i64> {
-        // Data versions are only comparable on the same connection.
-        let mut change_watch = self.change_watch.lock().unwrap_or_else(PoisonError::into_inner);
-        let change_watch = change_watch.as_mut()?;
-        data_version(|sql, each| change_watch.query(sql, &[], each)).ok()
+    fn stamp(&self) -> Option<Stamp> {
+        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        let Watch { conn, seen } = &mut *watch;
+        let conn = conn.as_mut()?;
+        // A look at shared memory.
+        let version = data_version(|sql, each| conn.query(sql, &[], each)).ok()?;
+        if *seen != Some(version) {
+            self.others.look(&mut |sql, each| conn.query(sql, &[], each));
+            *seen = Some(version);
+        }
+        Some(self.shared.versions.stamp())
     }
 
-    fn watched_version(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<i64>> + Send>> {
-        // A look at shared memory.
-        Box::pin(std::future::ready(self.data_version()))
+    fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<Stamp>> + Send>> {
+        Box::pin(std::future::ready(self.stamp()))
     }
 
     fn backup(&self, to: &Path) -> Result<()> {
@@ -226,8 +247,9 @@ fn create_private(path: &Path) {
     let _ = options.open(path);
 }
 
-/// Rebuilds text indexes if the database was used by a version of this crate with another collation order.
-fn rebuild_text_indexes(tx: &mut Tx) -> Result<()> {
+/// Adds missing change counters, and rebuilds text indexes if the database was used by a version of this crate with another
+/// collation order.
+fn update_private_tables(tx: &mut Tx) -> Result<()> {
     let name = format!("{}{}", tx.prefix(), EPOCH_TABLE);
     if !tx.table_exists(&name)? {
         return Ok(());
@@ -238,6 +260,11 @@ fn rebuild_text_indexes(tx: &mut Tx) -> Result<()> {
         made_with = row.int(0)?;
         Ok(())
     })?;
+    if schema::lacks_counters(tx, &tx.prefix().to_owned())? {
+        tx.run("BEGIN IMMEDIATE")?;
+        schema::count_changes(tx, &tx.prefix().to_owned())?;
+        tx.run("COMMIT")?;
+    }
     if made_with != collation::VERSION {
         tracing::info!("the collation order has changed: rebuilding indexes");
         tx.run("BEGIN IMMEDIATE")?;
@@ -344,7 +371,7 @@ impl Drop for SqlitePool {
     fn drop(&mut self) {
         // Close the writer last: the last connection checkpoints the log into the file, which a reader cannot do.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).readers.clear();
-        *self.change_watch.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner).conn = None;
         self.writer.stop();
         if let Some(marker) = &mut self.marker {
             marker.close();

@@ -3,7 +3,7 @@
 use super::collation;
 use crate::db::Tx;
 use crate::error::Result;
-use crate::tables::{Column, ColumnType, DefaultValue, EPOCHS, TABLES, Table, quoted, quoted_list};
+use crate::tables::{Column, ColumnType, DefaultValue, EPOCHS, REVISIONS, TABLES, Table, quoted, quoted_list};
 
 /// Name of the private table of change counters, without prefix.
 pub(super) const EPOCH_TABLE: &str = "svc_epoch";
@@ -54,24 +54,34 @@ pub(super) fn create_indexes(table: &Table, full_name: &str) -> Vec<String> {
 
 /// The triggers that count changes.
 fn triggers(table: &Table, prefix: &str) -> Vec<String> {
-    if table.epoch.is_empty() {
-        return Vec::new();
-    }
     let full_name = quoted(&format!("{prefix}{}", table.name));
     let epochs = quoted(&format!("{prefix}{EPOCH_TABLE}"));
     let events = [("insert", "NEW"), ("update", "NEW"), ("delete", "OLD")];
-    events
-        .iter()
-        .map(|(event, row)| {
-            // Revisions are written with every save and are in no cached list.
-            let when = if table.name == "posts" { format!(" WHEN {row}.post_type <> 'revision'") } else { String::new() };
-            let name = quoted(&format!("{prefix}svc_{}_{event}", table.name));
-            format!(
-                "CREATE TRIGGER {name} AFTER {event} ON {full_name}{when} BEGIN UPDATE {epochs} SET n = n + 1 WHERE family = '{}'; END",
-                table.epoch
-            )
-        })
-        .collect()
+    let groups: &[(&str, &str, &str)] = match table.name {
+        "posts" => &[("posts", "posts", "<>"), (REVISIONS, REVISIONS, "=")],
+        name => &[(name, table.epoch, "")],
+    };
+    let trigger = |(name, group, compare): &(&str, &str, &str), (event, row): (&str, &str)| {
+        let when =
+            if compare.is_empty() { String::new() } else { format!(" WHEN {row}.post_type {compare} 'revision'") };
+        let name = quoted(&format!("{prefix}svc_{name}_{event}"));
+        format!(
+            "CREATE TRIGGER {name} AFTER {event} ON {full_name}{when} BEGIN UPDATE {epochs} SET n = n + 1 WHERE family = '{group}'; END",
+        )
+    };
+    groups.iter().flat_map(|group| events.map(|event| trigger(group, event))).collect()
+}
+
+/// Whether the database was created by a version of this crate that counted the changes of fewer tables.
+pub(super) fn lacks_counters(tx: &mut Tx, prefix: &str) -> Result<bool> {
+    let name = format!("{prefix}svc_{REVISIONS}_insert");
+    let mut found = false;
+    let sql = "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = ?";
+    tx.conn.query(sql, &[name.into()], &mut |_| {
+        found = true;
+        Ok(())
+    })?;
+    Ok(!found)
 }
 
 /// Creates the private table of change counters and its triggers, and increments every counter.

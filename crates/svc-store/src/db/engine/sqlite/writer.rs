@@ -5,11 +5,12 @@
 //! success only after the commit. If a failure undoes the whole group (such as a full disk), each transaction is run
 //! again separately.
 
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use super::file_guard::FileGuard;
+use super::other_writers::OtherWriters;
 use crate::db::Tx;
 use crate::db::write_job::Job;
 use crate::error::{Result, StoreError};
@@ -21,16 +22,16 @@ const MAX_QUEUED: usize = 1_024;
 const MAX_GROUP: usize = 64;
 
 /// The writer's queue and thread.
-pub(crate) struct Writer {
+pub(super) struct Writer {
     queue: Mutex<Option<SyncSender<Box<dyn Job>>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Writer {
-    pub(crate) fn start(mut tx: Tx, mut guard: FileGuard) -> Self {
+    pub(super) fn start(tx: Tx, guard: FileGuard, others: Arc<OtherWriters>) -> Self {
         let (queue, jobs) = sync_channel(MAX_QUEUED);
-        let thread =
-            std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || work(&mut tx, &mut guard, &jobs));
+        let mut worker = Worker { tx, guard, others, seen: None };
+        let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || worker.work(&jobs));
         // Without a thread, every write is rejected because the store is closing.
         Writer { queue: Mutex::new(thread.is_ok().then_some(queue)), thread: Mutex::new(thread.ok()) }
     }
@@ -39,7 +40,7 @@ impl Writer {
     ///
     /// # Errors
     /// [`StoreError::Busy`] if the queue is full.
-    pub(crate) fn send(&self, job: Box<dyn Job>) -> Result<()> {
+    pub(super) fn send(&self, job: Box<dyn Job>) -> Result<()> {
         let queue = self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let closing = || StoreError::Unavailable("the store is closing".to_owned());
         match queue.as_ref().ok_or_else(closing)?.try_send(job) {
@@ -50,7 +51,7 @@ impl Writer {
     }
 
     /// Rejects further writes and waits for the queued ones.
-    pub(crate) fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let thread = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some(thread) = thread {
@@ -59,62 +60,104 @@ impl Writer {
     }
 }
 
-fn work(tx: &mut Tx, guard: &mut FileGuard, jobs: &Receiver<Box<dyn Job>>) {
-    while let Ok(first) = jobs.recv() {
-        let mut group = vec![first];
-        let undone = run_group(tx, guard, &mut group, jobs);
-        // Each transaction that was undone with others is run again separately, and gets its own error.
-        if undone && group.len() > 1 {
-            for job in &mut group {
-                run_alone(tx, guard, job);
-            }
-        }
-        group.into_iter().for_each(Job::respond);
-    }
-    // Update the planner's statistics and truncate the log.
-    let _ = tx.run("PRAGMA optimize");
+/// What the writer's thread owns.
+struct Worker {
+    tx: Tx,
+    guard: FileGuard,
+    others: Arc<OtherWriters>,
+    /// The data version at the last transaction. It changes when another connection commits.
+    seen: Option<i64>,
 }
 
-/// Runs the first job and all that are queued by then, and commits. Returns whether everything was undone.
-fn run_group(tx: &mut Tx, guard: &mut FileGuard, group: &mut Vec<Box<dyn Job>>, jobs: &Receiver<Box<dyn Job>>) -> bool {
-    // A deleted file must not be written to. This is checked again after the commit, before anything is acknowledged.
-    if let Err(e) = guard.check().and_then(|()| tx.run("BEGIN IMMEDIATE")) {
-        fail_all(group, e);
-        return false;
+impl Worker {
+    fn work(&mut self, jobs: &Receiver<Box<dyn Job>>) {
+        while let Ok(first) = jobs.recv() {
+            let mut group = vec![first];
+            let undone = self.run_group(&mut group, jobs);
+            // Each transaction that was undone with others is run again separately, and gets its own error.
+            if undone && group.len() > 1 {
+                for job in &mut group {
+                    self.run_alone(job);
+                }
+            }
+            group.into_iter().for_each(Job::respond);
+        }
+        // Update the planner's statistics and truncate the log.
+        let _ = self.tx.run("PRAGMA optimize");
     }
-    let mut next = 0;
-    while let Some(job) = group.get_mut(next) {
-        if let Err(e) = run_one(tx, job) {
-            // The engine rolled back the whole transaction.
-            let _ = tx.run("ROLLBACK");
+
+    /// Runs the first job and all that are queued by then, and commits. Returns whether everything was undone.
+    fn run_group(&mut self, group: &mut Vec<Box<dyn Job>>, jobs: &Receiver<Box<dyn Job>>) -> bool {
+        // A deleted file must not be written to. This is checked again after the commit, before anything is acknowledged.
+        if let Err(e) = self.guard.check().and_then(|()| self.begin()) {
+            fail_all(group, e);
+            return false;
+        }
+        let mut next = 0;
+        while let Some(job) = group.get_mut(next) {
+            if let Err(e) = run_one(&mut self.tx, job) {
+                // The engine rolled back the whole transaction.
+                self.roll_back();
+                fail_all(group, e);
+                return true;
+            }
+            next += 1;
+            if next == group.len()
+                && next < MAX_GROUP
+                && let Ok(job) = jobs.try_recv()
+            {
+                group.push(job);
+            }
+        }
+        if let Err(e) = self.commit() {
+            self.roll_back();
             fail_all(group, e);
             return true;
         }
-        next += 1;
-        if next == group.len()
-            && next < MAX_GROUP
-            && let Ok(job) = jobs.try_recv()
-        {
-            group.push(job);
+        if let Err(e) = self.guard.check() {
+            fail_all(group, e);
+        }
+        false
+    }
+
+    fn run_alone(&mut self, job: &mut Box<dyn Job>) {
+        let outcome = self.begin().and_then(|()| run_one(&mut self.tx, job)).and_then(|()| self.commit());
+        let outcome = outcome.and_then(|()| self.guard.check());
+        if let Err(e) = outcome {
+            self.roll_back();
+            job.fail(e);
         }
     }
-    if let Err(e) = tx.run("COMMIT") {
-        let _ = tx.run("ROLLBACK");
-        fail_all(group, e);
-        return true;
-    }
-    if let Err(e) = guard.check() {
-        fail_all(group, e);
-    }
-    false
-}
 
-fn run_alone(tx: &mut Tx, guard: &mut FileGuard, job: &mut Box<dyn Job>) {
-    let outcome = tx.run("BEGIN IMMEDIATE").and_then(|()| run_one(tx, job)).and_then(|()| tx.run("COMMIT"));
-    let outcome = outcome.and_then(|()| guard.check());
-    if let Err(e) = outcome {
-        let _ = tx.run("ROLLBACK");
-        job.fail(e);
+    /// Begins a transaction. From here on, no other program can write.
+    fn begin(&mut self) -> Result<()> {
+        self.tx.run("BEGIN IMMEDIATE")?;
+        let mut version = None;
+        self.tx.conn.query("PRAGMA data_version", &[], &mut |row| row.int(0).map(|n| version = Some(n)))?;
+        if self.seen != version {
+            let conn = &self.tx.conn;
+            self.others.look(&mut |sql, each| conn.query(sql, &[], each));
+            self.seen = version;
+        }
+        Ok(())
+    }
+
+    /// Commits. What the transaction has changed is invalid from before the new data can be read.
+    fn commit(&mut self) -> Result<()> {
+        let versions = Arc::clone(&self.tx.shared.versions);
+        let change = versions.change(self.tx.take_changed());
+        let conn = &self.tx.conn;
+        self.others.expect(&mut |sql, each| conn.query(sql, &[], each));
+        let done = self.tx.run("COMMIT");
+        self.others.ended(done.is_ok());
+        change.end();
+        done
+    }
+
+    /// A failure needs no handling: the next `BEGIN` would report it.
+    fn roll_back(&mut self) {
+        let _ = self.tx.run("ROLLBACK");
+        self.tx.take_changed();
     }
 }
 

@@ -1,0 +1,112 @@
+//! Which lists of posts a change of a post affects.
+
+use sea_query::{Expr, ExprTrait as _, Query};
+use svc_model::{Post, PostId};
+use svc_versions::{Key, depends_on};
+
+use super::post_query::{PostOrderBy, PostQuery};
+use crate::db::Db;
+use crate::dependencies::{Rows, post_lists};
+use crate::error::Result;
+
+/// The columns that most lists filter and sort by. A list that uses other columns depends on all posts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Listing {
+    post_type: String,
+    status: String,
+    date: svc_model::Stamp,
+    author: i64,
+    parent: i64,
+    menu_order: i64,
+    slug: String,
+    password: String,
+    mime_type: String,
+}
+
+impl From<&Post> for Listing {
+    fn from(post: &Post) -> Self {
+        Listing {
+            post_type: post.post_type.clone(),
+            status: post.status.clone(),
+            date: post.date,
+            author: post.author.0,
+            parent: post.parent.0,
+            menu_order: post.menu_order,
+            slug: post.slug.clone(),
+            password: post.password.clone(),
+            mime_type: post.mime_type.clone(),
+        }
+    }
+}
+
+impl Listing {
+    /// The columns of a stored post.
+    pub(super) fn of(db: &mut Db, id: PostId) -> Result<Option<Self>> {
+        let mut s = Query::select();
+        s.columns(["post_type", "post_status", "post_date", "post_author", "post_parent"]);
+        s.columns(["menu_order", "post_name", "post_password", "post_mime_type"]);
+        s.from(db.table("posts")).and_where(Expr::col("ID").eq(id.0));
+        db.first(&s, |row| {
+            Ok(Listing {
+                post_type: row.text(0)?,
+                status: row.text(1)?,
+                date: row.stamp(2)?,
+                author: row.int(3)?,
+                parent: row.int(4)?,
+                menu_order: row.int(5)?,
+                slug: row.text(6)?,
+                password: row.text(7)?,
+                mime_type: row.text(8)?,
+            })
+        })
+    }
+
+    /// The lists that change when these columns of a post become `after`.
+    pub(super) fn changed_lists(&self, after: &Self) -> Vec<Key> {
+        if self == after { Vec::new() } else { vec![post_lists(&self.post_type), post_lists(&after.post_type)] }
+    }
+}
+
+/// Records what a list depends on, besides the rows of its posts.
+pub(super) fn depend_on_list(q: &PostQuery) {
+    let uses_listing = q.title.is_none()
+        && q.search.is_none()
+        && q.modified_after.is_none()
+        && q.modified_before.is_none()
+        && q.order_by.iter().all(|(by, _)| match by {
+            PostOrderBy::Author
+            | PostOrderBy::Date
+            | PostOrderBy::Id
+            | PostOrderBy::Include
+            | PostOrderBy::IncludeSlugs
+            | PostOrderBy::Parent
+            | PostOrderBy::Slug
+            | PostOrderBy::MenuOrder => true,
+            PostOrderBy::Modified
+            | PostOrderBy::Relevance
+            | PostOrderBy::Title
+            | PostOrderBy::Rand
+            | PostOrderBy::CommentCount
+            | PostOrderBy::Meta(_)
+            | PostOrderBy::MetaNumber(_) => false,
+        });
+    if uses_listing && !q.post_types.is_empty() {
+        // Also on changes of unknown rows.
+        Rows::Posts.depend_on([]);
+        q.post_types.iter().for_each(|name| depends_on(post_lists(name)));
+    } else {
+        Rows::Posts.depend_on_all();
+    }
+    if q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand) {
+        svc_versions::never();
+    }
+    if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
+        // Which terms exist, and which posts have them. Their numbers of posts do not matter.
+        Rows::PostTerms.depend_on_all();
+        Rows::Terms.depend_on_all();
+    }
+    let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
+    if !q.meta.clauses.is_empty() || q.search_file_names || by_meta {
+        Rows::PostMeta.depend_on_all();
+    }
+}
