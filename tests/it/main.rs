@@ -4,6 +4,7 @@
 
 mod browser;
 mod bucket;
+mod cached_responses;
 mod client;
 mod clients;
 mod export;

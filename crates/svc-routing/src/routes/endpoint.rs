@@ -135,9 +135,9 @@ impl<C> Endpoint<C> {
         self
     }
 
-    /// Allows caching of responses (RFC 9111) while the data version of the embedding program is unchanged. Responses
-    /// must depend only on the data, the URL and the caller; not on other headers, on randomness, or on the clock with
-    /// a precision below a second. See [`Served::cacheable`](crate::Served::cacheable).
+    /// Allows caching of responses (RFC 9111) until the data changes that the handler reads. Responses must depend only on
+    /// recorded data, the URL and the caller; not on other headers or on randomness. The store and the clock of a site
+    /// record what is read; a handler that reads something else records it with the crate `svc-versions`. See [`Served::cacheable`](crate::Served::cacheable).
     #[must_use]
     pub fn cacheable(mut self) -> Self {
         self.cacheable = true;
