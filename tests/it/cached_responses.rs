@@ -75,6 +75,7 @@ fn writes() -> Vec<(&'static str, &'static str, Value)> {
         ("POST", "/settings", json!({"title": "Another site", "posts_per_page": 2, "timezone": "Europe/Berlin"})),
         ("POST", "/posts/{id}/autosaves", json!({"title": "Autosaved"})),
         ("POST", "/posts/{id}", json!({"status": "draft"})),
+        ("POST", "/posts/{id}", json!({"sticky": false})),
         ("POST", "/posts/{id}", json!({"status": "publish", "password": "secret"})),
         ("DELETE", "/posts/{id}", json!({})),
         ("DELETE", "/posts/{id}?force=true", json!({})),
