@@ -6,6 +6,7 @@ mod browser;
 mod bucket;
 mod client;
 mod clients;
+mod conditional;
 mod export;
 mod failures;
 mod first_run;

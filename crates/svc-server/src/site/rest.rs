@@ -79,13 +79,18 @@ impl Rest {
         limits: RequestLimits,
         authenticator: Arc<dyn Authenticator>,
         runner: Arc<dyn Runner>,
+        max_age: Option<u32>,
     ) -> RestService {
         let site = Arc::clone(&self.0.site);
+        // A site that requires preconditions must let its clients read the tags.
+        let expose_etag = site.require_preconditions;
         RestService::builder()
             .limits(limits)
             .authenticator(authenticator)
             .response_cache(MAX_AGE, move || site.store.watched_version())
             .runner(runner)
+            .anonymous_max_age(max_age)
+            .expose_etag(expose_etag)
             .build_from(self.clone())
     }
 }
