@@ -71,7 +71,7 @@ async fn unchanged_responses_get_304() {
             assert!(unchanged.all("content-type").is_empty());
             assert_eq!(send(site.address, "GET", path, &[("If-None-Match", "\"other\"")], "").await.status, 200);
         }
-        // What another caller gets is compared with that caller's own response.
+        // Tags are compared with the response that the same caller would get.
         let own = call(&site, &user, "GET", path, &[("If-None-Match", &tag)], Value::Null).await;
         let differs = own.header("etag") != tag;
         assert_eq!(own.status == 304, !differs, "{path}");

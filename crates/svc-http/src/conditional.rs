@@ -4,6 +4,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
 use http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH,
     LAST_MODIFIED, VARY,
@@ -14,7 +15,6 @@ use svc_routing::{EntityTags, Headers, Validators};
 use twox_hash::XxHash3_128;
 
 use crate::response::set;
-use crate::service::ResponseBody;
 
 /// Adds the validators of a successful response to `GET`.
 ///
@@ -63,8 +63,8 @@ pub(crate) fn has_credentials(request: &HeaderMap, nonce_header: &str) -> bool {
 pub(crate) fn respond(
     request: &HeaderMap,
     method: &Method,
-    mut response: Response<ResponseBody>,
-) -> Response<ResponseBody> {
+    mut response: Response<Full<Bytes>>,
+) -> Response<Full<Bytes>> {
     if response.status() == StatusCode::OK && is_unchanged(request, method, response.headers()) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.body_mut() = Full::default();

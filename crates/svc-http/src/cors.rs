@@ -29,7 +29,7 @@ pub(crate) fn add(out: &mut HeaderMap, request_headers: &HeaderMap, wire_method:
 /// Headers of conditional requests, which other origins may send.
 const CONDITIONS: [&str; 4] = ["If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"];
 
-/// The headers of conditional requests that a preflight asks for. Others are not listed, so that the list is WordPress's
+/// The headers of conditional requests that a preflight requests. Others are not listed, so that the list is WordPress's
 /// unless a client uses them.
 pub(crate) fn requested_conditions(request_headers: &HeaderMap) -> impl Iterator<Item = &'static str> {
     let requested = request_headers.get(ACCESS_CONTROL_REQUEST_HEADERS).and_then(|value| value.to_str().ok());

@@ -26,7 +26,7 @@ pub struct ObjectState {
 /// Reads the state of the object that a request names; `None` if there is no such object.
 pub type ReadState = Arc<dyn Fn(&mut Db) -> SiteResult<Option<ObjectState>> + Send + Sync>;
 
-/// What a request requires of the state of its object.
+/// The conditions of a request on the state of its object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preconditions {
     /// The state is one of these.

@@ -1,7 +1,6 @@
 //! Validators of responses (RFC 9110, section 8.8) and the entity tags in conditional headers.
 
-/// What a handler knows about the state of the object in its response. The HTTP service makes `ETag` and
-/// `Last-Modified` of it.
+/// The state of the object that a response represents. The HTTP service derives `ETag` and `Last-Modified` from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validators {
     /// Identifies the stored state of the object, in any representation. Letters and digits only. It is the first part
