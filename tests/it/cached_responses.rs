@@ -61,7 +61,11 @@ const READS: &[&str] = &[
 /// Writes over the REST API: method, path, body. `{id}` is the id that the first one returned.
 fn writes() -> Vec<(&'static str, &'static str, Value)> {
     vec![
-        ("POST", "/posts", json!({"title": "New world", "content": "<!-- wp:latest-posts /-->", "status": "publish", "categories": [1]})),
+        (
+            "POST",
+            "/posts",
+            json!({"title": "New world", "content": "<!-- wp:latest-posts /-->", "status": "publish", "categories": [1]}),
+        ),
         ("POST", "/posts/1", json!({"title": "Another title"})),
         ("POST", "/posts/{id}", json!({"content": "Only the text", "excerpt": "An excerpt"})),
         ("POST", "/posts/{id}", json!({"sticky": true})),
@@ -69,9 +73,17 @@ fn writes() -> Vec<(&'static str, &'static str, Value)> {
         ("POST", "/categories/1", json!({"name": "Renamed", "description": "With a text"})),
         ("POST", "/posts/1", json!({"categories": []})),
         ("POST", "/tags", json!({"name": "A tag"})),
-        ("POST", "/comments", json!({"post": 1, "content": "Hello", "author_name": "Guest", "author_email": "guest@example.org"})),
+        (
+            "POST",
+            "/comments",
+            json!({"post": 1, "content": "Hello", "author_name": "Guest", "author_email": "guest@example.org"}),
+        ),
         ("POST", "/users/1", json!({"name": "Another name", "description": "About"})),
-        ("POST", "/users", json!({"username": "second", "email": "second@example.org", "password": "a long password", "roles": ["author"]})),
+        (
+            "POST",
+            "/users",
+            json!({"username": "second", "email": "second@example.org", "password": "a long password", "roles": ["author"]}),
+        ),
         ("POST", "/settings", json!({"title": "Another site", "posts_per_page": 2, "timezone": "Europe/Berlin"})),
         ("POST", "/posts/{id}/autosaves", json!({"title": "Autosaved"})),
         ("POST", "/posts/{id}", json!({"status": "draft"})),

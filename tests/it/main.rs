@@ -7,6 +7,7 @@ mod bucket;
 mod cached_responses;
 mod client;
 mod clients;
+mod conditional;
 mod export;
 mod failures;
 mod first_run;

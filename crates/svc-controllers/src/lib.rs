@@ -38,6 +38,7 @@ pub mod oembed;
 pub mod patterns;
 pub mod plugins;
 pub mod posts;
+mod preconditions;
 mod registries;
 pub mod registry_family;
 mod request;

@@ -12,7 +12,9 @@ use svc_schema::{Arg, Args, Schema, build::SchemaBuilder};
 use svc_site::{Access, SiteResult};
 use svc_store::{Db, StoredText, options};
 
+use crate::preconditions;
 use crate::{RestSite, caller, errors};
+use svc_site::object_state::Subject;
 
 pub use crate::registries::settings::RegisteredSetting;
 
@@ -221,8 +223,10 @@ impl SiteSettings {
 
 impl Controller for SiteSettings {
     fn routes(&self) -> Vec<Route<Self>> {
+        let options: Vec<String> = self.site.registered_settings.iter().map(|s| s.option.clone()).collect();
         vec![
             Route::new("/settings")
+                .conditional(preconditions::on(&self.site, move |_| Some(Subject::Options(options.clone()))))
                 .schema(Schema::compile(self.item_schema()))
                 .endpoint(get(Self::fetch, Self::can_manage))
                 .endpoint(on(EDITABLE, Self::update, Self::can_manage).args(self.args())),

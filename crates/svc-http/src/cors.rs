@@ -1,7 +1,8 @@
 //! CORS: which origins may read responses (specification, section CORS headers).
 
 use http::header::{
-    ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ORIGIN, VARY,
+    ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_REQUEST_HEADERS, ORIGIN, VARY,
 };
 use http::{HeaderMap, HeaderValue, Method};
 
@@ -23,6 +24,19 @@ pub(crate) fn add(out: &mut HeaderMap, request_headers: &HeaderMap, wire_method:
         }
         None => {}
     }
+}
+
+/// Headers of conditional requests, which other origins may send.
+const CONDITIONS: [&str; 4] = ["If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"];
+
+/// The headers of conditional requests that a preflight requests. Others are not listed, so that the list is WordPress's
+/// unless a client uses them.
+pub(crate) fn requested_conditions(request_headers: &HeaderMap) -> impl Iterator<Item = &'static str> {
+    let requested = request_headers.get(ACCESS_CONTROL_REQUEST_HEADERS).and_then(|value| value.to_str().ok());
+    let is_requested = move |name: &&'static str| {
+        requested.is_some_and(|list| list.split(',').any(|other| other.trim().eq_ignore_ascii_case(name)))
+    };
+    CONDITIONS.into_iter().filter(is_requested)
 }
 
 /// The origin as sent if it is `null`, otherwise sanitized as a URL.
@@ -54,6 +68,19 @@ mod tests {
             assert_eq!(out[ACCESS_CONTROL_ALLOW_ORIGIN], want, "{origin}");
             assert_eq!(out[VARY], "Origin");
         }
+    }
+
+    #[test]
+    fn a_preflight_may_ask_for_conditions() {
+        for (requested, want) in [
+            ("content-type", vec![]),
+            ("content-type, if-match", vec!["If-Match"]),
+            ("IF-NONE-MATCH,if-unmodified-since", vec!["If-None-Match", "If-Unmodified-Since"]),
+        ] {
+            let headers = HeaderMap::from_iter([(ACCESS_CONTROL_REQUEST_HEADERS, HeaderValue::from_static(requested))]);
+            assert_eq!(requested_conditions(&headers).collect::<Vec<_>>(), want);
+        }
+        assert_eq!(requested_conditions(&HeaderMap::new()).count(), 0);
     }
 
     #[test]

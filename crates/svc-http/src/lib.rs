@@ -2,6 +2,7 @@
 
 mod auth;
 mod body_errors;
+mod conditional;
 mod cors;
 mod lanes;
 mod large;

@@ -1,12 +1,14 @@
 //! Converts API responses to HTTP responses.
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, LAST_MODIFIED, LINK};
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, LINK};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode};
 use http_body_util::Full;
 use svc_php::json::Style;
 use svc_routing::{Body, Error, Served, Server, SiteInfo};
 use svc_schema::{Notice, NoticeKind};
+
+use crate::{conditional, cors};
 
 /// Maximum number of notices per response.
 const MAX_NOTICES: usize = 20;
@@ -33,10 +35,15 @@ pub(crate) fn common_headers(server: &Server, is_jsonp: bool) -> HeaderMap {
 }
 
 /// The headers that tell browsers which headers other origins may read and send.
-pub(crate) fn add_cors_lists(out: &mut HeaderMap, site: &SiteInfo) {
+pub(crate) fn add_cors_lists(out: &mut HeaderMap, site: &SiteInfo, expose_etag: bool, request_headers: &HeaderMap) {
     let header = |name| site.brand.header(name);
-    let expose = format!("{}, {}, Link", header("Total"), header("TotalPages"));
-    let allow = format!("Authorization, {}, Content-Disposition, Content-MD5, Content-Type", header("Nonce"));
+    let etag = if expose_etag { ", ETag" } else { "" };
+    let expose = format!("{}, {}, Link{etag}", header("Total"), header("TotalPages"));
+    let mut allow = format!("Authorization, {}, Content-Disposition, Content-MD5, Content-Type", header("Nonce"));
+    for name in cors::requested_conditions(request_headers) {
+        allow.push_str(", ");
+        allow.push_str(name);
+    }
     set(out, "access-control-expose-headers", &expose);
     set(out, "access-control-allow-headers", &allow);
 }
@@ -46,7 +53,6 @@ pub(crate) fn forbid_caching(out: &mut HeaderMap) {
     out.insert(EXPIRES, HeaderValue::from_static("Wed, 11 Jan 1984 05:00:00 GMT"));
     let cache = "no-cache, must-revalidate, max-age=0, no-store, private";
     out.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
-    out.remove(LAST_MODIFIED);
 }
 
 /// Sets a header. Invalid names and values are ignored.
@@ -80,8 +86,14 @@ fn notice_text(notice: &Notice) -> String {
     }
 }
 
-/// Status, headers and body. The handler's headers take precedence over those in `out`.
-pub(crate) fn content(mut out: HeaderMap, served: Served, format: &JsonFormat) -> (StatusCode, HeaderMap, Bytes) {
+/// Status, headers and body. The handler's headers take precedence over those in `out`. A successful response to `method`,
+/// the method after overrides, has validators if that reads.
+pub(crate) fn content(
+    mut out: HeaderMap,
+    served: Served,
+    format: &JsonFormat,
+    method: &Method,
+) -> (StatusCode, HeaderMap, Bytes) {
     let mut status = served.status;
     for (name, value) in served.headers.iter() {
         set(&mut out, name, value);
@@ -102,6 +114,10 @@ pub(crate) fn content(mut out: HeaderMap, served: Served, format: &JsonFormat) -
             }
         },
     };
+    if status == StatusCode::OK && matches!(*method, Method::GET | Method::HEAD) {
+        let whole = (*method == Method::GET).then_some(&*body);
+        conditional::add_validators(&mut out, &served.headers, &served.validators, whole);
+    }
     (status, out, body)
 }
 
@@ -113,7 +129,7 @@ pub(crate) fn finish(status: StatusCode, headers: HeaderMap, body: Bytes) -> Res
     res
 }
 
-fn encode(data: &serde_json::Value, format: &JsonFormat) -> std::io::Result<Vec<u8>> {
+pub(crate) fn encode(data: &serde_json::Value, format: &JsonFormat) -> std::io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(1024);
     if let Some(function) = &format.jsonp {
         // The comment prevents content sniffing from taking the script for another format.

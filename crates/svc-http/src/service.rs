@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use http::header::ORIGIN;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
@@ -16,6 +17,7 @@ use svc_routing::{Error, Request, RootUrl, Server};
 use svc_versions::{Stamp, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
+use crate::conditional;
 use crate::cors;
 use crate::large::{LargeBodies, busy};
 use crate::limits::RequestLimits;
@@ -56,6 +58,8 @@ struct ServiceInner {
     /// The longest time for which a response is cached.
     cache_lifetime: Duration,
     root: Root,
+    max_age: Option<u32>,
+    expose_etag: bool,
 }
 
 /// The settings of the response cache.
@@ -101,6 +105,8 @@ pub struct RestServiceBuilder {
     response_cache: Option<CacheSettings>,
     root: Root,
     runner: Arc<dyn Runner>,
+    max_age: Option<u32>,
+    expose_etag: bool,
 }
 
 impl Default for RestServiceBuilder {
@@ -111,6 +117,8 @@ impl Default for RestServiceBuilder {
             response_cache: None,
             root: Root::Server,
             runner: Arc::new(Inline),
+            max_age: None,
+            expose_etag: false,
         }
     }
 }
@@ -177,6 +185,19 @@ impl RestServiceBuilder {
         self
     }
 
+    /// Lets browsers and proxies use [cacheable](svc_routing::Served::cacheable) responses to requests without
+    /// credentials for this time, in seconds. By default such responses have no `Cache-Control`, as in WordPress.
+    pub fn anonymous_max_age(mut self, seconds: Option<u32>) -> Self {
+        self.max_age = seconds;
+        self
+    }
+
+    /// Sets whether scripts of other origins may read `ETag`. By default they may not, as in WordPress.
+    pub fn expose_etag(mut self, expose: bool) -> Self {
+        self.expose_etag = expose;
+        self
+    }
+
     /// Sets where requests are authenticated and dispatched, after their bodies have been read. The default is the task of
     /// the connection; [`Lanes`](crate::Lanes) separates expensive requests from others.
     pub fn runner(mut self, runner: Arc<dyn Runner>) -> Self {
@@ -191,7 +212,7 @@ impl RestServiceBuilder {
 
     /// The service that calls `source` for the server of each request.
     pub fn build_from(self, source: impl ServerSource) -> RestService {
-        let Self { authenticator, limits, response_cache, root, runner } = self;
+        let Self { authenticator, limits, response_cache, root, runner, max_age, expose_etag } = self;
         let cache_lifetime = response_cache.as_ref().map_or(Duration::ZERO, |settings| settings.lifetime);
         let response_cache = response_cache.map(|CacheSettings { versions, current_stamp, .. }| {
             ResponseCache::new(versions, current_stamp, source.current().site().brand.header("Nonce"))
@@ -206,6 +227,8 @@ impl RestServiceBuilder {
             response_cache,
             cache_lifetime,
             root,
+            max_age,
+            expose_etag,
         }))
     }
 }
@@ -245,7 +268,7 @@ impl RestService {
             for _ in 0..MAX_FLIGHTS {
                 if let Some((mut res, logged_in)) = response_cache.find(key) {
                     cors::add(res.headers_mut(), &parts.headers, &parts.method, logged_in);
-                    return res;
+                    return conditional::respond(&parts.headers, &parts.method, res);
                 }
                 match response_cache.join(key) {
                     Flight::Lead(own) => {
@@ -260,8 +283,12 @@ impl RestService {
                 }
             }
         }
+        let (origin, method) = (parts.headers.get(ORIGIN).cloned(), parts.method.clone());
         let process = AssertUnwindSafe(self.process(route, root, parts, body, key)).catch_unwind();
-        let (response, is_cached) = process.await.unwrap_or_else(|_| (panicked(&self.server()), false));
+        let (response, is_cached) = process.await.unwrap_or_else(|_| {
+            let headers = origin.into_iter().map(|origin| (ORIGIN, origin)).collect();
+            (self.failed(&headers, &method, None, &panicked()), false)
+        });
         if let Some(leader) = leader {
             leader.finish(is_cached);
         }
@@ -303,16 +330,41 @@ impl RestService {
             Err(error) => (req, Some(error), None),
         };
         let (method, headers) = (parts.method.clone(), parts.headers.clone());
-        let received = Received { req, body_error, jsonp, root, method, headers, key };
+        let received = Received { req, body_error, jsonp: jsonp.clone(), root, method, headers, key };
         let service = self.clone();
         let work = async move {
             let _reserved = reserved;
-            let dispatch = AssertUnwindSafe(service.dispatch_and_cache(received)).catch_unwind();
-            dispatch.await.unwrap_or_else(|_| (panicked(&service.server()), false))
+            AssertUnwindSafe(service.dispatch_and_cache(received)).catch_unwind().await
         };
-        runner::run(&*self.0.runner, &parts, work)
-            .await
-            .unwrap_or_else(|Overloaded| (plain_error(&server, false, &busy()), false))
+        let error = match runner::run(&*self.0.runner, &parts, work).await {
+            Ok(Ok(done)) => return done,
+            Ok(Err(_)) => panicked(),
+            Err(Overloaded) => busy(),
+        };
+        (self.failed(&parts.headers, &parts.method, jsonp, &error), false)
+    }
+
+    /// The response to a request whose dispatch failed: the caller is not known, so it has the headers of an anonymous
+    /// one, and other origins can read it.
+    fn failed(
+        &self,
+        request_headers: &HeaderMap,
+        method: &Method,
+        jsonp: Option<String>,
+        error: &Error,
+    ) -> HttpResponse<ResponseBody> {
+        let server = self.server();
+        let mut response = plain_error(&server, jsonp.is_some(), error);
+        if let Some(function) = jsonp {
+            let body = serde_json::json!({ "code": error.code(), "message": error.message() });
+            let format = JsonFormat { jsonp: Some(function), pretty: false };
+            if let Ok(script) = response::encode(&body, &format) {
+                *response.body_mut() = Full::from(script);
+            }
+        }
+        response::add_cors_lists(response.headers_mut(), server.site(), self.0.expose_etag, request_headers);
+        cors::add(response.headers_mut(), request_headers, method, false);
+        response
     }
 
     /// Responds to a request, and caches the response if that is possible. Returns whether it is cached.
@@ -350,6 +402,7 @@ impl RestService {
         // Do not cache rejections: the same URL may succeed with another nonce or password.
         let is_personal = logged_in || auth_error.is_some();
         let is_jsonp = jsonp.is_some();
+        let effective_method = req.method().clone();
         let format = JsonFormat { jsonp, pretty: wants_pretty(&req) };
         let served = match auth_error.or(body_error) {
             Some(error) => server.serve_error(req, error).await,
@@ -357,20 +410,24 @@ impl RestService {
         };
 
         let mut out = response::common_headers(&server, is_jsonp);
-        response::add_cors_lists(&mut out, site);
+        response::add_cors_lists(&mut out, site, self.0.expose_etag, &wire_headers);
         response::notices(&mut out, site, &served.notices);
         for (name, value) in &auth_headers {
             response::set(&mut out, name, value);
         }
-        let key = key.filter(|_| served.cacheable);
-        let (status, mut headers, body) = response::content(out, served, &format);
+        let (key, cacheable) = (key.filter(|_| served.cacheable), served.cacheable);
+        let (status, mut headers, body) = response::content(out, served, &format, &effective_method);
         if is_personal {
             response::forbid_caching(&mut headers);
+        } else if let Some(seconds) = self.0.max_age.filter(|_| cacheable)
+            && !conditional::has_credentials(&wire_headers, &nonce_header)
+        {
+            conditional::allow_caching(&mut headers, seconds, &nonce_header);
         }
         let key = key.filter(|_| status == StatusCode::OK);
-        let cacheable = key.map(|key| Cacheable { key, logged_in, headers: headers.clone(), body: body.clone() });
+        let to_cache = key.map(|key| Cacheable { key, logged_in, headers: headers.clone(), body: body.clone() });
         cors::add(&mut headers, &wire_headers, &method, logged_in);
-        (response::finish(status, headers, body), cacheable)
+        (conditional::respond(&wire_headers, &method, response::finish(status, headers, body)), to_cache)
     }
 }
 
@@ -387,11 +444,10 @@ struct Received {
     key: Option<CacheKey>,
 }
 
-/// The response to a request whose handler panicked. The panic hook has already logged message and location.
-fn panicked(server: &Server) -> HttpResponse<ResponseBody> {
+/// The error of a request whose handler panicked. The panic hook has already logged message and location.
+fn panicked() -> Error {
     tracing::error!("request handler panicked");
-    let error = Error::new("rest_internal_error", "Something went wrong on the server.").with_status(500);
-    plain_error(server, false, &error)
+    Error::new("rest_internal_error", "Something went wrong on the server.").with_status(500)
 }
 
 fn wants_pretty(req: &Request) -> bool {

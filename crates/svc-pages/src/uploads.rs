@@ -223,9 +223,25 @@ fn add_file_headers(path: &str, found: &StoredFile, headers: &mut HeaderMap) {
     headers.insert(header::CONTENT_TYPE, text(&format!("{mime}{charset}")));
     headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     headers.insert(header::LAST_MODIFIED, text(&http_date(found.modified)));
+    if is_resized(path) {
+        headers.insert(header::CACHE_CONTROL, RESIZED);
+    }
     if let Some(tag) = &found.tag {
         headers.insert(header::ETAG, text(&format!("\"{}\"", tag.trim_matches('"'))));
     }
+}
+
+/// How long caches may use a resized image. Its name has its size, and an edited image gets another name. Only deleting an
+/// image and uploading another one of the same name in the same month replaces it, so caches may not use it forever.
+const RESIZED: HeaderValue = HeaderValue::from_static("public, max-age=2592000");
+
+/// Whether the file is a resized image: `photo-300x200.jpg`.
+fn is_resized(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let Some((stem, "jpg" | "jpeg" | "png" | "gif" | "webp" | "avif")) = name.rsplit_once('.') else { return false };
+    let is_length = |text: &str| (1..=5).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    let size = stem.rsplit_once('-').and_then(|(stem, size)| Some((stem, size.split_once('x')?)));
+    size.is_some_and(|(stem, (width, height))| !stem.is_empty() && is_length(width) && is_length(height))
 }
 
 /// A header value; empty if the text is not a valid one.
@@ -445,6 +461,23 @@ mod tests {
         for (headers, status) in rows {
             let (parts, _) = send(dir.path(), &path, headers).await;
             assert_eq!(parts.status, status, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn resized_images_have_a_size_in_their_name() {
+        for (path, resized) in [
+            ("2024/01/photo-300x200.jpg", true),
+            ("a-1x1.webp", true),
+            ("photo.jpg", false),
+            ("photo-300x200.pdf", false),
+            ("photo-300x.jpg", false),
+            ("photo-300x200-1.jpg", false),
+            ("-300x200.jpg", false),
+            ("300x200.jpg", false),
+            ("photo-300x200/other.jpg", false),
+        ] {
+            assert_eq!(is_resized(path), resized, "{path}");
         }
     }
 }

@@ -15,12 +15,15 @@ pub use extra_fields::{ExtraField, ExtraFields, ObjectId};
 pub use handler::{BoxFuture, Dispatch, Handler};
 pub use matching::{Captures, Matcher};
 pub use messages::{
-    ALL, Body, BodyParams, CREATABLE, ContentType, Curie, DELETABLE, EDITABLE, File, FileData, HeaderText, Headers,
-    IntoMethods, Link, Links, ParamOrder, Params, READABLE, RawBody, Request, Response, Served,
+    ALL, Body, BodyParams, CREATABLE, ContentType, Curie, DELETABLE, EDITABLE, EntityTag, EntityTags, File, FileData,
+    HeaderText, Headers, IntoMethods, Link, Links, ParamOrder, Params, READABLE, RawBody, Request, Response, Served,
+    Validators,
 };
 pub use permission::{PermissionResult, allow_if, forbidden, public};
 pub use registry::{Hooks, Registered, Registry};
-pub use routes::{BoundEndpoint, Controller, Endpoint, Route, RouteEntry, get, on, without_permission};
+pub use routes::{
+    BorrowingFuture, BoundEndpoint, Conditional, Controller, Endpoint, Route, RouteEntry, get, on, without_permission,
+};
 pub use server::Server;
 pub use site::SiteInfo;
 pub use urls::{ApiUrls, RootUrl};

@@ -27,6 +27,7 @@ pub mod posts;
 pub mod request_cache;
 pub mod schema;
 pub mod stamp;
+pub mod state;
 pub mod term_tree;
 pub mod terms;
 pub mod users;

@@ -54,6 +54,7 @@ const CASES: &[Case] = &[
     ("log-ins of one user", log_ins),
     ("category deleted while it is used", category_deleted),
     ("one post deleted by all", one_post_deleted),
+    ("one post changed with If-Match", one_post_changed),
     ("term counts", term_counts),
     ("comment counts", comment_counts),
 ];
@@ -378,6 +379,22 @@ fn one_post_deleted(site: &Site, round: usize, tally: &mut Tally) -> Result<()> 
     let won = tally.one_of(&responses, &site.send(&call())?).len();
     if won == 0 {
         tally.wrong("no client deleted the post");
+    }
+    tally.lose(won.saturating_sub(1));
+    Ok(())
+}
+
+fn one_post_changed(site: &Site, round: usize, tally: &mut Tally) -> Result<()> {
+    let id = site.new_published(&format!("Changed by one {round}"))?;
+    let route = format!("posts/{id}");
+    let read = site.send(&Call::api("GET", &route))?;
+    let tag = read.header("etag").context("the post has no ETag")?.to_owned();
+    let change =
+        |client: usize| Call::post(&route, &json!({"title": format!("by {client}")})).header("If-Match", tag.clone());
+    let responses = site.at_once(&each(change))?;
+    let won = tally.one_of(&responses, &site.send(&change(CLIENTS))?).len();
+    if won == 0 {
+        tally.wrong("no client changed the post");
     }
     tally.lose(won.saturating_sub(1));
     Ok(())

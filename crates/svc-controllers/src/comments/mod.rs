@@ -37,7 +37,9 @@ use self::{
     params::CommentList,
     rights::CommentViewer,
 };
+use crate::preconditions;
 use crate::{RestSite, args::context_arg, caller, collection, request::only_reads, respond};
+use svc_site::object_state::Subject;
 
 /// Maximum number of posts in one list request.
 const MAX_POSTS: usize = 1_000;
@@ -102,6 +104,7 @@ impl Controller for Comments {
                 .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
             Route::new(format!(r"/{BASE}/(?P<id>[\d]+)"))
+                .conditional(preconditions::on_id(&self.site, |id| Subject::Comment(CommentId(id))))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg()), ("password", password().into())])))

@@ -20,6 +20,7 @@ use svc_store::{
 };
 
 use super::{errors, files, settings, theme_json_version};
+use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
@@ -314,6 +315,7 @@ impl Controller for FontFaces {
                     .args(Args::new().with("theme_json_version", Arg::new(theme_json_version())).with(settings::FACE, Arg::new(text)))
                     .validate_arg(settings::FACE, move |req, text| check(&site, req, text, &shape))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
+                .conditional(preconditions::on_post(&self.site))
                 .schema(schema)
                 .args(Args::from([family(), id]))
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))

@@ -17,6 +17,7 @@ use svc_site::{Access, Settings, SiteResult, posts::draft::PostDraft};
 use svc_store::{Db, Tx, posts as stored_posts};
 
 use super::{errors, faces, settings, theme_json_version};
+use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
@@ -262,6 +263,7 @@ impl Controller for FontFamilies {
                     .args(Args::new().with("theme_json_version", version()).with(settings::FAMILY, Arg::new(text())))
                     .validate_arg(settings::FAMILY, move |_, text| check(text, &creates))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
+                .conditional(preconditions::on_post(&self.site))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))

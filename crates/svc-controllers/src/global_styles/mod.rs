@@ -25,6 +25,7 @@ use svc_site::{
 };
 use svc_store::posts;
 
+use crate::preconditions;
 use crate::{
     LINK_RELATION, RestSite, caller,
     contexts::{EMBED_VIEW_EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
@@ -262,6 +263,7 @@ impl Controller for GlobalStyles {
                 .disallow_batch()
                 .endpoint(get(Self::fetch_theme, Self::can_read_theme).args(stylesheet())),
             Route::new(format!(r"/{base}/(?P<id>[\/\d+]+)"))
+                .conditional(preconditions::on_post(&self.site))
                 .schema(Schema::compile(self.fields.item_schema()))
                 .disallow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::new().with("id", id)))

@@ -43,6 +43,7 @@ use svc_store::{
 };
 use svc_text::MimeTypes;
 
+use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
@@ -143,6 +144,7 @@ impl Controller for Media {
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 ),
             Route::new(&item)
+                .conditional(preconditions::on_post(&self.site))
                 .schema(schema)
                 .args(id())
                 .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg())])))

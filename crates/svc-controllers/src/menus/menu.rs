@@ -22,6 +22,7 @@ use svc_site::{
 use svc_store::{Tx, posts, terms};
 
 use super::{check_read, errors};
+use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
@@ -32,6 +33,7 @@ use crate::{
         fields::{self as term_fields, TermFields},
     },
 };
+use svc_site::object_state::Subject;
 
 /// The menu fields: those of terms without `count`, `link` and `taxonomy`, plus locations and `auto_add`.
 #[rustfmt::skip]
@@ -162,6 +164,7 @@ impl Controller for Menus {
                 .endpoint(get(Self::list, Self::can_list).args(self.terms.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(fields.args(MethodKind::Creatable))),
             Route::new(r"/menus/(?P<id>[\d]+)")
+                .conditional(preconditions::on_id(&self.site, |id| Subject::Menu(TermId(id))))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .allow_batch()

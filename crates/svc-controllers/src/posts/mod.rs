@@ -37,6 +37,7 @@ use svc_store::{
 };
 
 use self::{fields::PostFields, load::PostLoader, params::PostList};
+use crate::preconditions;
 use crate::{RestSite, args::context_arg, caller, collection, errors, request::only_reads, respond};
 
 pub(crate) use item::LoadedPost;
@@ -121,6 +122,7 @@ impl Controller for Posts {
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 ),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
+                .conditional(preconditions::on_post(&self.site))
                 .schema(schema)
                 .args(id)
                 .allow_batch()

@@ -23,6 +23,7 @@ use svc_site::{Access, Settings};
 use svc_store::posts;
 
 use self::table::RevisionTable;
+use crate::preconditions;
 use crate::{RestSite, args::context_arg, caller, collection, errors, request::only_reads, respond};
 
 pub use autosaves::Autosaves;
@@ -89,6 +90,7 @@ impl Controller for Revisions {
                 .args(Args::from([parent_arg()]))
                 .endpoint(get(Self::list, Self::can_list).args(self.params.query_args())),
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/revisions/(?P<id>[\d]+)"))
+                .conditional(preconditions::on_post(&self.site))
                 .schema(schema)
                 .args(Args::from([parent_arg(), id]))
                 .endpoint(get(Self::fetch, Self::can_list).args(context()))

@@ -26,6 +26,7 @@ use svc_site::{
 use svc_store::{Tx, posts};
 
 use super::{cannot_manage, clean_id, fields, id_pattern};
+use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
@@ -262,6 +263,7 @@ impl Controller for TemplateHistory {
                 .args(named("parent"))
                 .endpoint(get(Self::list, Self::can_list).args(self.params.query_args())),
             Route::new(format!(r"/{base}/(?P<parent>{id})/revisions/(?P<id>[\d]+)"))
+                .conditional(preconditions::on_post(&self.site))
                 .schema(schema())
                 .args(named("parent").with("id", number()))
                 .endpoint(get(Self::fetch, Self::can_list).args(context()))

@@ -27,7 +27,9 @@ use svc_site::{
 use svc_store::posts;
 
 use self::fields::TemplateList;
+use crate::preconditions;
 use crate::{LINK_RELATION, RestSite, args::context_arg, caller, request::can, respond, theme_access};
+use svc_site::object_state::Subject;
 
 pub use history::TemplateHistory;
 pub use svc_site::templates::load::Kind;
@@ -296,6 +298,7 @@ impl Controller for Templates {
         let force = boolean()
             .describe("Whether to delete the template permanently instead of moving it to the trash.")
             .default(false);
+        let kind = self.kind;
         let look_up = Args::from([
             ("slug", string().describe("Slug of the most specific template for the page.").required()),
             ("is_custom", boolean().describe("Whether the template is a custom template that users assign to posts.")),
@@ -308,6 +311,9 @@ impl Controller for Templates {
                 .endpoint(on(CREATABLE, Self::create, Self::can_write).args(self.fields.args(MethodKind::Creatable))),
             Route::new(format!("/{base}/lookup")).endpoint(get(Self::look_up, Self::can_read).args(look_up)),
             Route::new(format!("/{base}/(?P<id>{})", id_pattern()))
+                .conditional(preconditions::on(&self.site, move |req| {
+                    Some(Subject::Template(kind, req.param("id")?.as_str()?.to_owned()))
+                }))
                 .schema(schema)
                 .args(id)
                 .endpoint(get(Self::fetch, Self::can_read).args(Args::from([("context", context_arg())])))

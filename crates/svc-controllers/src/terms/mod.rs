@@ -30,6 +30,7 @@ use self::{
     load::{LoadedTerm, TermLoader},
     params::TermList,
 };
+use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
@@ -39,6 +40,7 @@ use crate::{
     request::can,
     respond,
 };
+use svc_site::object_state::Subject;
 
 pub(crate) use self::links::TermRights;
 
@@ -95,6 +97,7 @@ impl Controller for Terms {
                 .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
+                .conditional(preconditions::on_id(&self.site, |id| Subject::Term(TermId(id))))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .allow_batch()

@@ -31,6 +31,7 @@ use self::{
     params::UserList,
     rights::UserRights,
 };
+use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
@@ -39,6 +40,7 @@ use crate::{
     request::{can, only_reads},
     respond,
 };
+use svc_site::object_state::Subject;
 
 /// Route of the collection.
 pub(crate) fn route(site: &RestSite) -> String {
@@ -123,6 +125,7 @@ impl Controller for Users {
                 .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(self.args(MethodKind::Creatable))),
             Route::new(r"/users/(?P<id>[\d]+)")
+                .conditional(preconditions::on_id(&self.site, |id| Subject::User(UserId(id))))
                 .schema_with(self.schema())
                 .args(id)
                 .allow_batch()
@@ -130,6 +133,9 @@ impl Controller for Users {
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.args(MethodKind::Editable)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(delete_args())),
             Route::new("/users/me")
+                .conditional(preconditions::on(&self.site, |req| {
+                    Some(Subject::User(caller(req).id)).filter(|_| req.is_authenticated())
+                }))
                 .schema_with(self.schema())
                 .endpoint(get(Self::fetch_me, svc_routing::public).cacheable().args(context()))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update_me).args(self.args(MethodKind::Editable)))

@@ -30,7 +30,10 @@ use super::{
     is_public, may_manage,
     types::parse_form,
 };
+use crate::preconditions;
 use crate::{LINK_RELATION, RestSite, args::context_arg, caller, request::block_viewer, respond};
+use svc_site::object_state::Subject;
+use svc_site::widgets::store;
 
 /// The widget routes.
 pub struct WidgetRoutes {
@@ -357,6 +360,7 @@ impl Controller for WidgetRoutes {
                 .endpoint(get(Self::list, Self::can_list).args(list))
                 .endpoint(on(CREATABLE, Self::create, Self::can_write).args(args(MethodKind::Creatable))),
             Route::new(r"/widgets/(?P<id>[\w\-]+)")
+                .conditional(preconditions::on(&self.site, |req| Some(Subject::Options(store::options_of_widget(req.param("id")?.as_str()?)))))
                 .schema(schema)
                 .allow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))

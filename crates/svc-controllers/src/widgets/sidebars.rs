@@ -19,6 +19,7 @@ use svc_site::{
 use svc_store::Tx;
 
 use super::{check_manage, errors, is_public, may_manage};
+use crate::preconditions;
 use crate::{
     LINK_RELATION, RestSite,
     args::{context_arg, context_args},
@@ -26,6 +27,8 @@ use crate::{
     links::with_query,
     registry_family::{Listed, RegistryEntries, RegistryFamily, route_url},
 };
+use svc_site::object_state::Subject;
+use svc_site::widgets::store;
 
 /// A sidebar with its widgets.
 pub struct SidebarItem {
@@ -170,9 +173,12 @@ impl RegistryEntries for SidebarFamily {
         let args = Args::from([("id", string().describe("The sidebar's ID."))]).with("context", context_arg());
         vec![
             family.list_route("/sidebars", context_args()),
-            family.fetch_route(r"/sidebars/(?P<id>[\w-]+)", args).endpoint(
-                on(EDITABLE, Family::update, Family::can_update).args(family.fields().args(MethodKind::Editable)),
-            ),
+            family
+                .fetch_route(r"/sidebars/(?P<id>[\w-]+)", args)
+                .conditional(preconditions::on(&family.site, |_| Some(Subject::Options(store::options_of_sidebars()))))
+                .endpoint(
+                    on(EDITABLE, Family::update, Family::can_update).args(family.fields().args(MethodKind::Editable)),
+                ),
         ]
     }
 }

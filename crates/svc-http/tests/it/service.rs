@@ -74,6 +74,62 @@ async fn jsonp_and_pretty() {
     assert_eq!((res.status().as_u16(), &data(&res)["code"]), (400, &json!("rest_callback_disabled")));
 }
 
+/// Has no place for any request.
+struct Full503;
+
+impl svc_http::Runner for Full503 {
+    fn run(
+        &self,
+        _: &http::request::Parts,
+        _: svc_http::Work,
+    ) -> std::pin::Pin<Box<dyn Future<Output = std::result::Result<(), svc_http::Overloaded>> + Send>> {
+        Box::pin(ready(Err(svc_http::Overloaded)))
+    }
+}
+
+#[tokio::test]
+async fn other_origins_and_scripts_can_read_early_errors() {
+    async fn broken(_: Request) -> Result {
+        panic!("on purpose")
+    }
+    let mut registry = Registry::new();
+    registry.route("acme/v1", Route::new("/broken").endpoint(reads(broken, public))).unwrap();
+    let full = RestService::builder().runner(Arc::new(Full503)).build(registry.build());
+    let origin = [("origin", "http://example.org")];
+    let res = get(&full, "/acme/v1/broken", &origin).await;
+    assert_eq!((res.status().as_u16(), &data(&res)["code"]), (503, &json!("rest_service_unavailable")));
+    assert_eq!(header(&res, "access-control-allow-origin"), Some("http://example.org"));
+    assert!(header(&res, "access-control-expose-headers").is_some());
+    let res = get(&full, "/acme/v1/broken?_jsonp=f", &[]).await;
+    assert_eq!((res.status().as_u16(), header(&res, "vary")), (503, Some("Origin")));
+    assert!(res.body().starts_with(b"/**/f({\"code\":"), "{:?}", res.body());
+}
+
+#[tokio::test]
+async fn cacheable_responses_without_credentials_have_a_max_age() {
+    async fn ping(_: Request) -> Result {
+        Ok(ApiResponse::new("pong"))
+    }
+    let mut registry = Registry::new();
+    let routes = [("/cacheable", reads(ping, public).cacheable()), ("/other", reads(ping, public))];
+    for (path, endpoint) in routes {
+        registry.route("acme/v1", Route::new(path).endpoint(endpoint)).unwrap();
+    }
+    let service = RestService::builder().anonymous_max_age(Some(60)).build(registry.build());
+    for (path, headers, want) in [
+        ("/acme/v1/cacheable", &[][..], Some("public, max-age=60")),
+        ("/acme/v1/cacheable", &[("cookie", "a=b")][..], None),
+        ("/acme/v1/cacheable", &[("authorization", "Basic x")][..], None),
+        ("/acme/v1/other", &[][..], None),
+        ("/acme/v1/missing", &[][..], None),
+    ] {
+        let res = get(&service, path, headers).await;
+        assert_eq!(header(&res, "cache-control"), want, "{path} {headers:?}");
+        let varies = res.headers().get_all("vary").iter().any(|vary| vary == "Authorization, Cookie, X-SVC-Nonce");
+        assert_eq!(varies, want.is_some());
+    }
+}
+
 #[tokio::test]
 async fn effective_method_selects_the_endpoint() {
     let service = demo_service();

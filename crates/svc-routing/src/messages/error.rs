@@ -51,6 +51,11 @@ pub(crate) fn batch_not_allowed() -> Error {
     Error::new("rest_batch_not_allowed", "This route cannot be used in a batch.").with_status(400)
 }
 
+/// A write with a precondition on a route that cannot check it.
+pub(crate) fn precondition_unsupported() -> Error {
+    Error::new("rest_precondition_unsupported", "This route does not support conditional requests.").with_status(400)
+}
+
 /// The index of an unknown namespace.
 pub(crate) fn invalid_namespace() -> Error {
     Error::new("rest_invalid_namespace", "There is no such namespace.").with_status(404)

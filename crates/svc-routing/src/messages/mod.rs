@@ -7,11 +7,13 @@ mod methods;
 mod params;
 mod request;
 mod response;
+mod validators;
 
 pub use links::{Curie, Link, Links};
 pub use methods::{ALL, CREATABLE, DELETABLE, EDITABLE, IntoMethods, READABLE};
 pub use params::{BodyParams, ParamOrder, Params};
 pub use request::{ContentType, File, FileData, Request};
 pub use response::{Body, HeaderText, Headers, RawBody, Response, Served};
+pub use validators::{EntityTag, EntityTags, Validators};
 
 pub(crate) use response::MatchedRoute;

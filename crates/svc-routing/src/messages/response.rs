@@ -8,6 +8,7 @@ use serde_json::Value;
 use svc_schema::{Error, Notice};
 
 use super::links::{Link, Links};
+use super::validators::Validators;
 
 /// The value of a header: text, or a number, which envelopes and batches encode as such.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,6 +144,8 @@ pub struct Response {
     pub data: Value,
     /// A body that replaces the data.
     pub raw: Option<RawBody>,
+    /// The state of the object that the response represents.
+    pub validators: Validators,
     /// The context of the data, if it differs from the request's.
     pub(crate) context: Option<&'static str>,
     pub(crate) error: Option<Box<Error>>,
@@ -265,6 +268,8 @@ pub struct Served {
     pub headers: Headers,
     /// The body.
     pub body: Body,
+    /// The state of the object in the response, if the response represents one.
+    pub validators: Validators,
     /// Developer notices, in debug mode only.
     pub notices: Vec<Notice>,
     /// Whether the response may be cached for the same request and caller while the data is unchanged. It must be a

@@ -56,12 +56,13 @@ impl RouteTable {
         route: Route<C>,
         controller: &Arc<C>,
     ) {
-        let Route { args, schema, endpoints, allow_batch, replace, .. } = route;
+        let Route { args, schema, endpoints, allow_batch, replace, conditional, .. } = route;
         let entry = self.routes.entry(pattern.clone()).or_insert_with(|| RouteEntry::new(&pattern, namespace.clone()));
         if replace {
             *entry = RouteEntry::new(&pattern, namespace.clone());
         }
         entry.namespace = namespace;
+        entry.conditional = conditional.or(entry.conditional.take());
         entry.schema = schema.or(entry.schema.take());
         entry.endpoints.extend(endpoints.into_iter().map(|e: Endpoint<C>| e.bind(controller, &args, allow_batch)));
     }

@@ -1,8 +1,12 @@
 //! Routes and endpoints as they are declared, and their descriptions for the index and `OPTIONS`.
 
+mod conditional;
 mod describe;
 mod endpoint;
 mod route;
 
+pub use conditional::{BorrowingFuture, Conditional};
 pub use endpoint::{BoundEndpoint, Endpoint, get, on, without_permission};
 pub use route::{Controller, Route, RouteEntry};
+
+pub(crate) use conditional::has_precondition;

@@ -6,6 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 use svc_schema::{Args, Schema};
 
+use super::conditional::Conditional;
 use super::describe::method_names;
 use super::endpoint::{BoundEndpoint, Endpoint};
 use crate::Map;
@@ -21,6 +22,7 @@ pub struct Route<C = ()> {
     pub(crate) endpoints: Vec<Endpoint<C>>,
     pub(crate) allow_batch: Option<bool>,
     pub(crate) replace: bool,
+    pub(crate) conditional: Option<Arc<dyn Conditional>>,
 }
 
 impl<C> Route<C> {
@@ -33,6 +35,7 @@ impl<C> Route<C> {
             endpoints: Vec::new(),
             allow_batch: None,
             replace: false,
+            conditional: None,
         }
     }
 
@@ -78,6 +81,13 @@ impl<C> Route<C> {
         self
     }
 
+    /// Sets what checks the preconditions of requests for this route, and describes the state of its object.
+    #[must_use]
+    pub fn conditional(mut self, conditional: Arc<dyn Conditional>) -> Self {
+        self.conditional = Some(conditional);
+        self
+    }
+
     /// Replaces an existing route with this pattern instead of adding to it.
     #[must_use]
     pub fn replace(mut self) -> Self {
@@ -116,11 +126,19 @@ pub struct RouteEntry {
     pub(crate) schema: Option<SchemaSource>,
     pub(crate) endpoints: Vec<BoundEndpoint>,
     pub(crate) methods: Vec<Method>,
+    pub(crate) conditional: Option<Arc<dyn Conditional>>,
 }
 
 impl RouteEntry {
     pub(crate) fn new(pattern: &str, namespace: String) -> Self {
-        Self { pattern: pattern.into(), namespace, schema: None, endpoints: Vec::new(), methods: Vec::new() }
+        Self {
+            pattern: pattern.into(),
+            namespace,
+            schema: None,
+            endpoints: Vec::new(),
+            methods: Vec::new(),
+            conditional: None,
+        }
     }
 
     /// The pattern with its namespace.

@@ -12,7 +12,8 @@ use super::arguments::{for_permission, prepare};
 use super::{MAX_DEPTH, Server};
 use crate::handler::{BoxFuture, Dispatch};
 use crate::messages::MatchedRoute;
-use crate::messages::error::{batch_not_allowed, internal_error, no_route, too_deep};
+use crate::messages::error::{batch_not_allowed, internal_error, no_route, precondition_unsupported, too_deep};
+use crate::routes::has_precondition;
 use crate::{BoundEndpoint, Map, Request, Response, Result, RouteEntry};
 
 /// The server's own dispatcher.
@@ -105,26 +106,41 @@ impl Server {
             req.mark_uncacheable();
         }
         match prepare(matched.attach(req), matched.endpoint()) {
-            Ok(req) => (matched.tag(self.run(matched.endpoint(), &req).await), req),
+            Ok(req) => (matched.tag(self.run(&matched, &req).await), req),
             Err((req, error)) => (matched.tag(error.into()), req),
         }
     }
 
-    /// Calls permission and handler. A panic in either becomes a 500.
-    async fn run(&self, endpoint: &BoundEndpoint, req: &Request) -> Response {
-        let work = async {
+    /// Calls permission and handler, and checks preconditions between them. A panic becomes a 500.
+    async fn run(&self, matched: &RouteMatch<'_>, req: &Request) -> Response {
+        let (endpoint, conditional) = (matched.endpoint(), matched.route.conditional.as_deref());
+        let called = async {
             let authorized = endpoint.invoke.authorize(req.clone()).await?;
+            if !is_read(req.method()) {
+                match conditional {
+                    Some(conditional) => conditional.check(req)?,
+                    None if has_precondition(req) => return Err(precondition_unsupported()),
+                    None => {}
+                }
+            }
             let exact = authorized.exact;
             let mut res: Response = endpoint.invoke.call(req.clone(), authorized).await.into();
             res.exactly_authorized = exact;
             Ok::<_, Error>(res)
         };
-        match AssertUnwindSafe(work).catch_unwind().await {
-            Ok(result) => result.into(),
-            Err(panic) => {
-                tracing::error!(route = req.route(), method = %req.method(), panic = panic_text(&panic), "handler panicked");
-                internal_error().into()
+        let work = async {
+            match AssertUnwindSafe(called).catch_unwind().await {
+                Ok(result) => result.into(),
+                Err(panic) => {
+                    let panic = panic_text(&panic);
+                    tracing::error!(route = req.route(), method = %req.method(), panic, "handler panicked");
+                    internal_error().into()
+                }
             }
+        };
+        match conditional {
+            Some(conditional) => conditional.run(req, Box::pin(work)).await,
+            None => work.await,
         }
     }
 

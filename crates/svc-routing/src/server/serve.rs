@@ -8,7 +8,7 @@ use super::arguments::prepare;
 use super::dispatch::is_read;
 use super::embed::embed;
 use super::{MAX_DEPTH, Server};
-use crate::{Body, Request, Response, Served};
+use crate::{Body, Request, Response, Served, Validators};
 
 impl Server {
     /// Responds to a client's request: dispatch, `_envelope`, links, `_embed`.
@@ -28,6 +28,9 @@ impl Server {
     async fn finish(&self, res: Response, req: &Request) -> Served {
         let query = &req.params().query;
         let wanted = query.get("_embed").map(parse_embed);
+        // Embedded items change without the object.
+        let modified = res.validators.modified.filter(|_| wanted.is_none());
+        let validators = Validators { modified, ..res.validators.clone() };
         let mut served = if req.is_head() {
             let enveloped = query.contains_key("_envelope");
             let (status, mut headers) = if enveloped { Default::default() } else { (res.status, res.headers) };
@@ -55,6 +58,7 @@ impl Server {
             && *req.method() == Method::GET
             && self.frozen().cacheable
             && !req.is_uncacheable();
+        served.validators = validators;
         self.hooks().run_pre_serve(&mut served, req);
         if self.site().debug {
             served.notices = [self.notices().to_vec(), req.notices()].concat();

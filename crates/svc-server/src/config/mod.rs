@@ -110,6 +110,10 @@ pub struct Config {
     pub theme: Option<String>,
     /// Environment; default: see [`Config::environment_for`].
     pub environment: Option<Environment>,
+    /// Whether changes to existing objects over the REST API require a precondition.
+    pub require_preconditions: bool,
+    /// Time in seconds for which responses of the REST API to requests without credentials may be cached outside.
+    pub api_max_age: Option<u32>,
     /// Whether developer notices are sent as response headers.
     pub debug: bool,
     /// Log filter.
@@ -234,6 +238,9 @@ impl Config {
                 false => Err("must be the name of a theme's folder".to_owned()),
             })?,
             environment: read.optional("environment", str::parse)?,
+            require_preconditions: read.required("require_preconditions", values::boolean)?,
+            api_max_age: read
+                .optional("api_max_age", |text| text.parse().map_err(|_| "must be a number of seconds".to_owned()))?,
             debug: read.required("debug", values::boolean)?,
             log: read.required("log", |text| {
                 tracing_subscriber::EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|e| e.to_string())

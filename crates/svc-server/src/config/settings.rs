@@ -79,6 +79,8 @@ pub const SETTINGS: &[Setting] = &[
     row("theme", "NAME", None, "Theme to activate at every start [default: the one stored in the database]"),
     row("environment", "KIND", None, "local or production; local accepts application passwords without TLS [default: local if the site's URL is a loopback address]"),
     row("revisions", "N", Some("all"), "Number of revisions to store per post: all, or a number"),
+    row("require_preconditions", "BOOL", Some("false"), "Reject changes to existing objects over the REST API without If-Match or If-Unmodified-Since (428)"),
+    row("api_max_age", "SECONDS", None, "Time for which browsers and proxies may cache responses of the REST API to requests without credentials [default: no Cache-Control, as in WordPress]"),
     row("debug", "BOOL", Some("false"), "Send developer notices as response headers"),
     row("log", "FILTER", Some("info"), "Log level (error, warn, info, debug, trace), or a filter such as svc_http=debug,warn"),
     row("log_format", "FORMAT", Some("text"), "Log format: text or json"),

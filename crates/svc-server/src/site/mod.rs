@@ -164,6 +164,7 @@ impl SiteBuilder {
             Err(error) => tracing::warn!(%error, "cannot write the fallback theme"),
         }
         site.max_revisions = config.revisions;
+        site.require_preconditions = config.require_preconditions;
         config.registered.on(&mut site);
         site.http_client = HttpClient::new(config.outgoing.guard());
         site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
@@ -318,7 +319,7 @@ impl OpenSite {
             values: self.config.json_values,
             ..svc_http::RequestLimits::default()
         };
-        let service = self.rest.service(limits, self.login.clone(), self.runner());
+        let service = self.rest.service(limits, self.login.clone(), self.runner(), self.config.api_max_age);
         let pages = svc_pages::router(
             Arc::clone(&self.site),
             Arc::clone(&self.texts),

@@ -20,6 +20,7 @@ pub mod media;
 pub mod menus;
 pub mod plugins;
 pub mod posts;
+pub mod preconditions;
 pub mod terms;
 pub mod users;
 pub mod widgets;

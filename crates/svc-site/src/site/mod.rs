@@ -27,6 +27,7 @@ use self::{block_types::ActiveBlockTypes, extensions::Extension};
 use crate::{
     Settings, SiteError, SiteResult, avatars,
     http_client::HttpClient,
+    preconditions,
     registries::{builtin_meta, meta::MetaRegistry, patterns::PatternRegistry, sidebars::Sidebar},
     settings::urls::Urls,
     theme::{ActiveTheme, ThemeCache},
@@ -85,6 +86,8 @@ pub struct Site {
     pub image_work: Arc<Semaphore>,
     /// Maximum number of revisions per post; `None` for no limit, zero for no revisions.
     pub max_revisions: Option<u64>,
+    /// Whether changes to existing objects require a precondition, such as `If-Match`.
+    pub require_preconditions: bool,
     /// Notified when a post is scheduled, so that the scheduler checks for an earlier due time.
     pub scheduled: Notify,
     keys: Option<Keys>,
@@ -130,6 +133,7 @@ impl Site {
             image_sizes: Vec::new(),
             image_work: Arc::new(Semaphore::new(MAX_IMAGES_IN_PROGRESS)),
             max_revisions: None,
+            require_preconditions: false,
             scheduled: Notify::new(),
             keys: None,
             http_client: HttpClient::default(),
@@ -215,15 +219,22 @@ impl Site {
         self.store.read_or(f).map_err(Error::from)
     }
 
-    /// Runs a transaction: either all changes of `f` are durably stored, or none. `f` may run more than once.
+    /// Runs a transaction: either all changes of `f` are durably stored, or none. `f` may run more than once. The first
+    /// transaction of a request begins with checking its [preconditions](crate::preconditions).
     ///
     /// # Errors
-    /// Errors of `f`; errors of the store as 500 or 503 without details.
+    /// Errors of `f`; preconditions that are false or missing; errors of the store as 500 or 503 without details.
     pub async fn write<T: Send + 'static>(
         &self,
         f: impl Fn(&mut Tx) -> SiteResult<T> + Send + 'static,
     ) -> Result<T, Error> {
-        self.store.write_or::<T, SiteError>(f).await.map_err(Error::from)
+        let Some(pending) = preconditions::pending() else {
+            return self.store.write_or::<T, SiteError>(f).await.map_err(Error::from);
+        };
+        let checked = Arc::clone(&pending);
+        let value = self.store.write_or::<T, SiteError>(move |tx| checked.guard(tx, &f)).await?;
+        pending.settle();
+        Ok(value)
     }
 
     /// The site's settings in this snapshot. Parsed once per change of the options.

@@ -27,6 +27,17 @@ pub fn parse_id(id: &str) -> Option<(&str, i64)> {
     if is_number { Some((id_base, number.parse().ok()?)) } else { None }
 }
 
+/// Names of the options that store a widget: its settings and its sidebar.
+pub fn options_of_widget(id: &str) -> Vec<String> {
+    let id_base = parse_id(id).map_or(id, |(id_base, _)| id_base);
+    vec![option(id_base), SIDEBARS.to_owned()]
+}
+
+/// Names of the options that store which widgets sidebars have.
+pub fn options_of_sidebars() -> Vec<String> {
+    vec![SIDEBARS.to_owned()]
+}
+
 /// All widgets of a site and their sidebars.
 #[derive(Clone, Debug, Default)]
 pub struct Widgets {

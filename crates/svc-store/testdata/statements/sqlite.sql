@@ -36,12 +36,14 @@ SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_
 SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "post_modified", "post_modified_gmt", "post_parent", "guid", "menu_order", "post_type", "post_mime_type", "comment_count" FROM "posts" WHERE "post_parent" = ? AND "post_type" = ? AND "post_status" = ? AND "post_name" LIKE ? ORDER BY "post_date" DESC, "ID" ASC LIMIT ?
 SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "post_modified", "post_modified_gmt", "post_parent", "guid", "menu_order", "post_type", "post_mime_type", "comment_count" FROM "posts" WHERE "post_parent" = ? AND "post_type" = ? AND "post_status" = ? AND "post_name" LIKE ? ORDER BY "post_date" DESC, "ID" DESC
 SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "post_modified", "post_modified_gmt", "post_parent", "guid", "menu_order", "post_type", "post_mime_type", "comment_count" FROM "posts" WHERE "post_parent" = ? AND "post_type" = ? AND "post_status" = ? AND "post_name" LIKE ? ORDER BY "post_date" DESC, "ID" DESC LIMIT ?
+SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "to_ping", "pinged", "post_modified", "post_modified_gmt", "post_content_filtered", "post_parent", "guid", "menu_order", "post_type", "post_mime_type" FROM "posts" WHERE "ID" = ? ORDER BY "ID" ASC
 SELECT "ID", "post_name" FROM "posts" WHERE "post_parent" = ? AND "post_type" = ? AND "post_status" = ? ORDER BY "post_date" DESC, "ID" DESC
 SELECT "ID", "post_name", "post_parent" FROM "posts" WHERE "ID" IN (?)
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "ID" IN (?)
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "user_email" = ? ORDER BY "ID" ASC
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "user_login" = ? ORDER BY "ID" ASC
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "user_nicename" = ? ORDER BY "ID" ASC
+SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_status", "display_name" FROM "users" WHERE "ID" = ? ORDER BY "ID" ASC
 SELECT "c"."comment_ID" FROM "comments" AS "c" WHERE "c"."comment_approved" IN (?) AND "c"."comment_type" IN (?) AND "c"."comment_type" NOT IN (?) AND "c"."comment_ID" IN (?) AND "c"."comment_ID" NOT IN (?) ORDER BY (CASE WHEN ("c"."comment_ID" = ?) THEN ? ELSE ? END) ASC, "c"."comment_ID" DESC LIMIT ?
 SELECT "c"."comment_ID" FROM "comments" AS "c" WHERE "c"."comment_approved" IN (?) AND "c"."comment_type" IN (?) AND "c"."comment_type" NOT IN (?) AND "c"."comment_date" > ? ORDER BY "c"."comment_ID" DESC LIMIT ?
 SELECT "c"."comment_ID" FROM "comments" AS "c" WHERE "c"."comment_approved" IN (?) AND "c"."comment_type" IN (?) AND "c"."comment_type" NOT IN (?) AND ("c"."comment_author" LIKE ? ESCAPE '\' AND "c"."comment_author_email" LIKE ? ESCAPE '\' AND "c"."comment_author_url" LIKE ? ESCAPE '\' AND "c"."comment_author_IP" LIKE ? ESCAPE '\' AND "c"."comment_content" LIKE ? ESCAPE '\') ORDER BY "c"."comment_date_gmt" DESC, "c"."comment_ID" DESC LIMIT ?
@@ -64,13 +66,16 @@ SELECT "comment_ID" FROM "comments" WHERE "comment_parent" = ? AND "comment_type
 SELECT "comment_ID" FROM "comments" WHERE "comment_post_ID" = ? AND "comment_parent" = ? AND "comment_approved" <> ? AND "comment_author" = ? AND "comment_content" = ? LIMIT ?
 SELECT "comment_ID" FROM "comments" WHERE "comment_post_ID" = ? AND "comment_parent" = ? AND "comment_approved" <> ? AND ("comment_author" = ? OR "comment_author_email" = ?) AND "comment_content" = ? LIMIT ?
 SELECT "comment_ID", "comment_approved" FROM "comments" WHERE "comment_post_ID" = ? ORDER BY "comment_ID" ASC
+SELECT "comment_ID", "comment_post_ID", "comment_author", "comment_author_email", "comment_author_url", "comment_author_IP", "comment_date", "comment_date_gmt", "comment_content", "comment_karma", "comment_approved", "comment_agent", "comment_type", "comment_parent", "user_id" FROM "comments" WHERE "comment_ID" = ? ORDER BY "comment_ID" ASC
 SELECT "comment_ID", "comment_post_ID", "comment_author", "comment_author_email", "comment_author_url", "comment_author_IP", "comment_date", "comment_date_gmt", "comment_content", "comment_karma", "comment_approved", "comment_agent", "comment_type", "comment_parent", "user_id" FROM "comments" WHERE "comment_ID" IN (?)
 SELECT "comment_approved", COUNT(*) FROM "comments" WHERE "comment_type" <> ? AND "comment_post_ID" = ? GROUP BY "comment_approved"
 SELECT "comment_approved", COUNT(*) FROM "comments" WHERE "comment_type" <> ? GROUP BY "comment_approved"
 SELECT "comment_date_gmt" FROM "comments" WHERE "comment_date_gmt" >= ? AND ("comment_author_IP" = ? OR "comment_author_email" = ?) ORDER BY "comment_date_gmt" DESC LIMIT ?
 SELECT "comment_date_gmt" FROM "comments" WHERE "comment_date_gmt" >= ? AND ("user_id" = ? OR "comment_author_email" = ?) ORDER BY "comment_date_gmt" DESC LIMIT ?
+SELECT "comment_id", "meta_key", "meta_value" FROM "commentmeta" WHERE "comment_id" = ? ORDER BY "meta_id" ASC
 SELECT "comment_id", "meta_key", "meta_value" FROM "commentmeta" WHERE "comment_id" IN (?) ORDER BY "meta_id" ASC
 SELECT "object_id" FROM "term_relationships" WHERE "term_taxonomy_id" = ? ORDER BY "object_id" ASC
+SELECT "object_id", "term_taxonomy_id", "term_order" FROM "term_relationships" WHERE "object_id" = ? ORDER BY "object_id" ASC, "term_taxonomy_id" ASC
 SELECT "option_name", "option_value" FROM "options" WHERE "autoload" IN (?) ORDER BY "option_id" ASC
 SELECT "option_name", "option_value" FROM "options" WHERE "option_name" = ?
 SELECT "option_name", "option_value" FROM "options" WHERE "option_name" IN (?)
@@ -262,6 +267,7 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_stat
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? ORDER BY "p"."post_title" DESC, "p"."ID" DESC LIMIT ? OFFSET ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" IN (?) AND "p"."ID" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" IN (?) AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" IN (?) AND "p"."post_name" = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" IN (?) ORDER BY "p"."post_date" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" IN (?) ORDER BY "p"."post_date" ASC, "p"."ID" ASC LIMIT ? OFFSET ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC
@@ -293,6 +299,7 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_s
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "post_date_gmt" FROM "posts" WHERE "post_type" IN (?) AND "post_status" = ? AND "post_date_gmt" <> ? ORDER BY "post_date_gmt" ASC LIMIT ?
 SELECT "post_id", "meta_key", "meta_value" FROM "postmeta" WHERE "post_id" = ? AND "meta_key" = ? ORDER BY "meta_id" ASC LIMIT ?
+SELECT "post_id", "meta_key", "meta_value" FROM "postmeta" WHERE "post_id" = ? ORDER BY "meta_id" ASC
 SELECT "post_id", "meta_key", "meta_value" FROM "postmeta" WHERE "post_id" IN (?) ORDER BY "meta_id" ASC
 SELECT "post_name" FROM "posts" WHERE "post_name" IN (?) AND "ID" <> ?
 SELECT "post_name" FROM "posts" WHERE "post_name" IN (?) AND "ID" <> ? AND "post_type" = ?
@@ -324,9 +331,12 @@ SELECT "taxonomy", "term_id", "term_taxonomy_id", "parent", "count" FROM "term_t
 SELECT "taxonomy", "term_id", "term_taxonomy_id", "parent", "count" FROM "term_taxonomy" WHERE ("taxonomy" = ? AND "term_id" IN (?))
 SELECT "taxonomy", "term_id", "term_taxonomy_id", "parent", "count" FROM "term_taxonomy" WHERE ("taxonomy" = ? AND ("term_id" IN (?) OR "parent" <> ?)) OR ("taxonomy" = ? AND "term_id" IN (?))
 SELECT "term_id" FROM "term_taxonomy" WHERE "term_id" = ?
+SELECT "term_id", "meta_key", "meta_value" FROM "termmeta" WHERE "term_id" = ? ORDER BY "meta_id" ASC
 SELECT "term_id", "meta_key", "meta_value" FROM "termmeta" WHERE "term_id" IN (?) ORDER BY "meta_id" ASC
+SELECT "term_id", "name", "slug", "term_group" FROM "terms" WHERE "term_id" = ? ORDER BY "term_id" ASC
 SELECT "term_id", "parent" FROM "term_taxonomy" WHERE "taxonomy" = ? AND "parent" > ? ORDER BY "term_id" ASC
 SELECT "term_id", "parent", "count" FROM "term_taxonomy" WHERE "taxonomy" = ? ORDER BY "term_id" ASC
+SELECT "term_taxonomy_id", "term_id", "taxonomy", "description", "parent" FROM "term_taxonomy" WHERE "term_id" = ? ORDER BY "term_taxonomy_id" ASC
 SELECT "u"."ID" FROM "users" AS "u" ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" ORDER BY "u"."user_email" DESC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" ORDER BY "u"."user_nicename" ASC, "u"."ID" ASC LIMIT ?
@@ -342,6 +352,7 @@ SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "posts" AS "p" WH
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "usermeta" AS "m" WHERE "m"."user_id" = "u"."ID" AND "m"."meta_key" = ? AND "m"."meta_value" <> ?) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "usermeta" AS "m" WHERE "m"."user_id" = "u"."ID" AND "m"."meta_key" = ? AND ("m"."meta_value" LIKE ? ESCAPE '\')) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "user_id", "meta_key", "meta_value" FROM "usermeta" WHERE "user_id" = ? AND "meta_key" = ? ORDER BY "umeta_id" ASC LIMIT ?
+SELECT "user_id", "meta_key", "meta_value" FROM "usermeta" WHERE "user_id" = ? ORDER BY "umeta_id" ASC
 SELECT "user_id", "meta_key", "meta_value" FROM "usermeta" WHERE "user_id" IN (?) ORDER BY "umeta_id" ASC
 SELECT "user_nicename" FROM "users" WHERE "ID" <> ? AND "user_nicename" IN (?)
 SELECT COUNT(*) FROM "comments" AS "c" WHERE "c"."comment_approved" IN (?)

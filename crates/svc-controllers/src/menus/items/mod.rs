@@ -27,6 +27,7 @@ use svc_store::posts as stored_posts;
 
 use self::{fields::ItemFields, links::LinkContext};
 use super::check_read;
+use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
@@ -191,6 +192,7 @@ impl Controller for MenuItems {
                 .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()).sanitize_arg("status", validators::statuses(&self.site, &self.post_type)))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
+                .conditional(preconditions::on_post(&self.site))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .allow_batch()

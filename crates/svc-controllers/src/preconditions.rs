@@ -1,0 +1,116 @@
+//! Conditional requests: the object that a route reads and changes, the preconditions of requests for it, and the
+//! validators of its responses. `svc_site` checks the preconditions in the transaction.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta};
+use svc_model::PostId;
+use svc_routing::{BorrowingFuture, Conditional, EntityTags, Method, Request, Response, Result, Validators};
+use svc_site::{
+    object_state::Subject,
+    preconditions::{self, ObjectState, Preconditions, ReadState},
+};
+
+use crate::{respond, rest_site::RestSite};
+
+/// Age from which a modification date identifies a state: dates have a precision of a second, so an object may change again
+/// in the second of its last change.
+const CERTAIN_AFTER: TimeDelta = TimeDelta::seconds(2);
+
+/// The object that a request names.
+type FindSubject = Box<dyn Fn(&Request) -> Option<Subject> + Send + Sync>;
+
+struct ObjectRoute {
+    site: Arc<RestSite>,
+    subject: FindSubject,
+}
+
+/// Makes a route conditional on the object that `subject` finds in its requests.
+pub(crate) fn on(
+    site: &Arc<RestSite>,
+    subject: impl Fn(&Request) -> Option<Subject> + Send + Sync + 'static,
+) -> Arc<dyn Conditional> {
+    Arc::new(ObjectRoute { site: Arc::clone(site), subject: Box::new(subject) })
+}
+
+/// Makes a route conditional on the object whose id is the parameter `id`.
+pub(crate) fn on_id(site: &Arc<RestSite>, subject: fn(i64) -> Subject) -> Arc<dyn Conditional> {
+    on(site, move |req| Some(subject(respond::number(req, "id"))))
+}
+
+/// Makes a route conditional on the post whose id is the parameter `id`.
+pub(crate) fn on_post(site: &Arc<RestSite>) -> Arc<dyn Conditional> {
+    on_id(site, |id| Subject::Post(PostId(id)))
+}
+
+impl ObjectRoute {
+    fn read_state(&self, req: &Request) -> Option<ReadState> {
+        let (site, subject) = (Arc::clone(&self.site), (self.subject)(req)?);
+        Some(Arc::new(move |db| subject.state(&site, db)))
+    }
+
+    fn validators(&self, state: ObjectState) -> Validators {
+        let certain = state.modified.filter(|modified| *modified + CERTAIN_AFTER <= self.site.now());
+        Validators { state: Some(state.tag), modified: certain.map(|modified| modified.and_utc().timestamp()) }
+    }
+}
+
+impl Conditional for ObjectRoute {
+    fn run<'a>(&'a self, req: &'a Request, work: BorrowingFuture<'a, Response>) -> BorrowingFuture<'a, Response> {
+        let Some(read) = self.read_state(req) else { return work };
+        if matches!(*req.method(), Method::GET | Method::HEAD) {
+            return Box::pin(async move {
+                // The state before the response is generated: if the object changes in between, the client gets a tag that
+                // no longer matches, and never the tag of a state that it has not seen.
+                let state = self.site.read(|db| read(db));
+                let mut res = work.await;
+                match state {
+                    Ok(Some(state)) if !res.is_error() => res.validators = self.validators(state),
+                    _ => {}
+                }
+                res
+            });
+        }
+        let preconditions = preconditions_of(req, self.site.require_preconditions);
+        if preconditions.is_empty() { work } else { Box::pin(preconditions::scope(preconditions, read, work)) }
+    }
+
+    /// Checks before the transaction as well, so that nothing is prepared for a write that will be rejected.
+    fn check(&self, _: &Request) -> Result<()> {
+        match preconditions::pending() {
+            Some(pending) => self.site.read(|db| pending.check(db)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The preconditions in the headers of a request. Invalid dates are ignored (RFC 9110).
+fn preconditions_of(req: &Request, required: bool) -> Preconditions {
+    let tags = |name| req.header(name).map(EntityTags::parse);
+    let since = req.header("if-unmodified-since").and_then(http_date);
+    Preconditions {
+        if_match: tags("if-match"),
+        if_none_match: tags("if-none-match"),
+        if_unmodified_since: since,
+        required,
+    }
+}
+
+/// A date in a header, in UTC.
+fn http_date(text: &str) -> Option<NaiveDateTime> {
+    let seconds = httpdate::parse_http_date(text).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs();
+    Some(DateTime::from_timestamp(i64::try_from(seconds).ok()?, 0)?.naive_utc())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_in_headers() {
+        for text in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"] {
+            assert_eq!(http_date(text).map(|date| date.and_utc().timestamp()), Some(784_111_777), "{text}");
+        }
+        assert_eq!(http_date("yesterday"), None);
+    }
+}
