@@ -196,6 +196,29 @@ async fn writes_require_the_state_that_the_client_has_read() {
     let font = json!({"font_family_settings": r#"{"name": "F", "slug": "f", "fontFamily": "F"}"#});
     let fonts = create("font-families", font).await;
     objects.push((fonts, json!({"font_family_settings": r#"{"name": "G"}"#}), Some("?force=true")));
+    let authorization = basic(&user);
+    let file = [
+        ("Authorization", authorization.as_str()),
+        ("Content-Type", "text/plain"),
+        ("Content-Disposition", "attachment; filename=a.txt"),
+    ];
+    let uploaded = send(site.address, "POST", &format!("{base}/media"), &file, "text").await;
+    assert_eq!(uploaded.status, 201, "{}", uploaded.body);
+    objects.push((format!("{base}/media/{}", uploaded.json()["id"]), json!({"caption": "b"}), Some("?force=true")));
+    let theme = call(&site, &user, "GET", &format!("{base}/themes?status=active"), &[], Value::Null).await.json();
+    let links = theme[0]["_links"].as_object().unwrap();
+    let (_, styles) = links.iter().find(|(relation, _)| relation.ends_with("user-global-styles")).unwrap();
+    let id = styles[0]["href"].as_str().unwrap().rsplit('/').next().unwrap();
+    objects.push((format!("{base}/global-styles/{id}"), json!({"title": "b"}), None));
+    let text = json!({"id_base": "text", "sidebar": "wp_inactive_widgets", "instance": {"raw": {"text": "a"}}});
+    let widget = create("widgets", text).await;
+    let sidebar = format!("{base}/sidebars/wp_inactive_widgets");
+    for (sent, status) in [("\"x\"", 412), ("*", 200)] {
+        let body = json!({"widgets": [widget.rsplit('/').next().unwrap()]});
+        let changed = call(&site, &user, "PUT", &sidebar, &[("If-Match", sent)], body).await;
+        assert_eq!(changed.status, status, "{}", changed.body);
+    }
+    objects.push((widget, json!({"instance": {"raw": {"text": "b"}}}), Some("?force=true")));
     for (path, change, delete) in objects {
         let read = || call(&site, &user, "GET", &path, &[], Value::Null);
         let first = read().await;

@@ -401,6 +401,7 @@ UPDATE `comments` SET `comment_parent` = ? WHERE `comment_parent` = ?
 UPDATE `comments` SET `comment_post_ID` = ?, `comment_author` = ?, `comment_author_email` = ?, `comment_author_url` = ?, `comment_author_IP` = ?, `comment_date` = ?, `comment_date_gmt` = ?, `comment_content` = ?, `comment_karma` = ?, `comment_approved` = ?, `comment_agent` = ?, `comment_type` = ?, `comment_parent` = ?, `user_id` = ? WHERE `comment_ID` = ?
 UPDATE `links` SET `link_owner` = ? WHERE `link_owner` = ?
 UPDATE `options` SET `option_value` = UUID() WHERE `option_name` = ?
+UPDATE `postmeta` SET `meta_value` = ? WHERE `post_id` = ? AND `meta_key` = ?
 UPDATE `posts` SET `comment_count` = (SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_post_ID` = `posts`.`ID` AND `c`.`comment_approved` = ? AND `c`.`comment_type` <> ?) WHERE `ID` IN (?)
 UPDATE `posts` SET `guid` = ? WHERE `ID` = ?
 UPDATE `posts` SET `post_author` = ? WHERE `post_author` = ?
