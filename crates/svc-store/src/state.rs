@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use svc_model::{CommentId, PostId, Stamp, TermId, UserId};
 
 use crate::db::{Db, Row};
+use crate::dependencies::Rows;
 use crate::error::Result;
 use crate::tables::{Column, ColumnType, TABLES};
 
@@ -106,6 +107,8 @@ pub fn read(db: &mut Db, object: StoredObject) -> Result<Option<StoredState>> {
     for (n, part) in parts.iter().enumerate() {
         let columns = columns(part);
         let mut n_rows = 0_u64;
+        // Of a term's taxonomy, the number of posts does not count.
+        Rows::of_table(part.table).iter().take(1).for_each(|rows| rows.depend_on([id]));
         db.cached(
             (part.statement, 0),
             &[id.into()],
