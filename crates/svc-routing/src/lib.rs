@@ -20,7 +20,7 @@ pub use messages::{
 };
 pub use permission::{PermissionResult, allow_if, forbidden, public};
 pub use registry::{Hooks, Registered, Registry};
-pub use routes::{BoundEndpoint, Controller, Endpoint, Route, RouteEntry, get, on, without_permission};
+pub use routes::{BoundEndpoint, Controller, Endpoint, Returns, Route, RouteEntry, get, on, without_permission};
 pub use server::Server;
 pub use site::SiteInfo;
 pub use urls::{ApiUrls, RootUrl};

@@ -4,5 +4,5 @@ mod describe;
 mod endpoint;
 mod route;
 
-pub use endpoint::{BoundEndpoint, Endpoint, get, on, without_permission};
+pub use endpoint::{BoundEndpoint, Endpoint, Returns, get, on, without_permission};
 pub use route::{Controller, Route, RouteEntry};

@@ -4,7 +4,10 @@
 //! ([`SiteBuilder::command_line`]) or open the site ([`SiteBuilder::open`]).
 
 mod lanes;
+mod openapi;
 mod rest;
+
+pub(crate) use openapi::about;
 
 use std::sync::Arc;
 
@@ -332,8 +335,9 @@ impl OpenSite {
             .layer(from_fn_with_state(self.runner(), lanes::in_lane));
         let inner = Router::new().merge(files).fallback_service(in_lanes);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
+        let documents = openapi::router(&self.rest, self.runner());
         let whole =
-            Router::new().fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), mark_own_fetch));
+            documents.fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), mark_own_fetch));
         svc_listen::middleware_stack(whole, &self.config.limits)
     }
 }
