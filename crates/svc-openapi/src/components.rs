@@ -125,6 +125,7 @@ fn failure(description: &str) -> Value {
 }
 
 fn error() -> Value {
+    let list = json!({ "type": "array", "items": {} });
     json!({
         "type": "object",
         "description": "An error.",
@@ -132,21 +133,27 @@ fn error() -> Value {
             "code": { "type": ["string", "integer"], "description": "The condition, such as `rest_invalid_param`." },
             "message": { "type": "string", "description": "A sentence for people." },
             "data": {
-                "type": ["object", "array", "string", "null"],
-                "description": "The status, and details.",
-                "properties": {
-                    "status": { "type": "integer", "description": "The HTTP status." },
-                    "params": {
-                        "type": ["object", "array"],
-                        "description": "Messages by invalid parameter, or the names of missing ones.",
-                        "additionalProperties": { "type": "string" },
+                "description": "The status, and details. Errors without a status have other data.",
+                "anyOf": [
+                    {
+                        "type": "object",
+                        "properties": {
+                            "status": { "type": "integer", "description": "The HTTP status." },
+                            "params": {
+                                "description": "Messages by invalid parameter, or the names of missing ones.",
+                                "anyOf": [{ "type": "object", "additionalProperties": { "type": "string" } }, list],
+                            },
+                            "details": {
+                                "description": "Errors by invalid parameter.",
+                                "anyOf": [{ "type": "object", "additionalProperties": {} }, list],
+                            },
+                        },
                     },
-                    "details": { "type": ["object", "array"], "description": "Errors by invalid parameter." },
-                },
+                    list,
+                    { "type": ["string", "null"] },
+                ],
             },
-            "additional_errors": {
-                "type": "array", "description": "Further errors.", "items": schema_ref(ERROR),
-            },
+            "additional_errors": { "type": "array", "description": "Further errors.", "items": { "type": "object" } },
         },
         "required": ["code", "message"],
     })
@@ -154,21 +161,25 @@ fn error() -> Value {
 
 fn links() -> Value {
     json!({
-        "type": ["object", "array"],
-        "maxItems": 0,
         "description": "Links by relation.",
-        "additionalProperties": {
-            "type": "array",
-            "items": {
+        "anyOf": [
+            {
                 "type": "object",
-                "properties": {
-                    "href": { "type": "string", "description": "The URL." },
-                    "embeddable": { "type": "boolean", "description": "Whether `_embed` adds the resource." },
-                    "templated": { "type": "boolean", "description": "Whether the URL is a template (RFC 6570)." },
-                    "targetHints": { "type": "object", "description": "Facts about the resource, such as `allow`." },
+                "additionalProperties": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "href": { "type": "string", "description": "The URL." },
+                            "embeddable": { "type": "boolean", "description": "Whether `_embed` adds the resource." },
+                            "templated": { "type": "boolean", "description": "Whether the URL is a template (RFC 6570)." },
+                            "targetHints": { "type": "object", "description": "Facts about the resource, such as `allow`." },
+                        },
+                    },
                 },
             },
-        },
+            { "type": "array", "items": {}, "maxItems": 0 },
+        ],
     })
 }
 
@@ -176,7 +187,7 @@ fn embedded() -> Value {
     json!({
         "type": "object",
         "description": "Linked resources by relation. Those that cannot be read are errors.",
-        "additionalProperties": { "type": "array" },
+        "additionalProperties": { "type": "array", "items": {} },
     })
 }
 

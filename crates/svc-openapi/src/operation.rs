@@ -279,7 +279,7 @@ fn responses(context: &Context<'_>, endpoint: &BoundEndpoint, action: Action, co
                 (
                     &["200"],
                     "The items by name.",
-                    json!({ "type": ["object", "array"], "maxItems": 0, "additionalProperties": item }),
+                    json!({ "anyOf": [{ "type": "object", "additionalProperties": item }, { "type": "array", "items": {}, "maxItems": 0 }] }),
                 )
             } else {
                 (&["200"], "The items.", json!({ "type": "array", "items": item }))

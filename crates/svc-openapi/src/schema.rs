@@ -30,20 +30,22 @@ fn convert_at(source: &Value, usage: Usage, depth: usize) -> Map<String, Value> 
     let types = types(source);
     put_types(&mut out, &types);
     for name in ["title", "description"] {
-        copy(source, &mut out, name, Value::is_string);
+        copy(source, &mut out, name, |value| value.as_str().is_some_and(|text| !text.is_empty()));
     }
     put_enum(source, &mut out, usage);
     if let Some(format) = source.get("format").and_then(Value::as_str).and_then(|format| self::format(format, usage)) {
         out.insert("format".to_owned(), format.into());
     }
     put_nested(source, &mut out, usage, depth);
+    if types.contains(&"array") && !out.contains_key("items") {
+        // Tools expect a schema of the items.
+        out.insert("items".to_owned(), json!({}));
+    }
     if usage == Usage::Request {
         put_rules(source, &mut out);
         put_default(source, &mut out);
     } else if types.contains(&"object") && !types.contains(&"array") && is_map(&out) {
-        // PHP encodes an empty map as a list.
-        out.insert("type".to_owned(), types.iter().copied().chain(["array"]).collect());
-        out.insert("maxItems".to_owned(), 0.into());
+        out = or_empty_list(out);
     }
     if source.get("readonly").is_some_and(is_true) {
         out.insert("readOnly".to_owned(), true.into());
@@ -179,6 +181,18 @@ fn put_nested(source: &Map<String, Value>, out: &mut Map<String, Value>, usage: 
     }
 }
 
+/// The schema of an object that may be empty: PHP encodes an empty map as a list.
+pub(crate) fn or_empty_list(mut object: Map<String, Value>) -> Map<String, Value> {
+    let mut out = Map::new();
+    for name in ["title", "description"] {
+        if let Some(value) = object.remove(name) {
+            out.insert(name.to_owned(), value);
+        }
+    }
+    out.insert("anyOf".to_owned(), json!([object, { "type": "array", "items": {}, "maxItems": 0 }]));
+    out
+}
+
 /// Whether an object has no properties of fixed names, so that it may be empty.
 fn is_map(converted: &Map<String, Value>) -> bool {
     converted.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty)
@@ -286,7 +300,7 @@ mod tests {
         let rows = [
             (json!({"type": "string", "minLength": 1, "required": true, "default": "x"}), json!({"type": "string"})),
             (json!({"type": "string", "format": "date-time", "context": ["view"]}), json!({"type": "string", "format": "date-time-local", "x-contexts": ["view"]})),
-            (json!({"type": "object", "additionalProperties": {"type": "string"}}), json!({"type": ["object", "array"], "maxItems": 0, "additionalProperties": {"type": "string"}})),
+            (json!({"type": "object", "additionalProperties": {"type": "string"}}), json!({"anyOf": [{"type": "object", "additionalProperties": {"type": "string"}}, {"type": "array", "items": {}, "maxItems": 0}]})),
             (json!({"type": "object", "properties": {"a": {}}}), json!({"type": "object", "properties": {"a": {}}})),
             (json!({"type": "string", "enum": ["a"]}), json!({"type": "string", "examples": ["a"]})),
             (json!({"oneOf": [{"type": "string"}, {"type": "number"}]}), json!({"anyOf": [{"type": "string"}, {"type": "number"}]})),

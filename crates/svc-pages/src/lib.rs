@@ -3,6 +3,7 @@
 mod build;
 mod disk_lane;
 mod embed;
+pub mod explorer;
 mod format;
 mod resolve;
 mod respond;

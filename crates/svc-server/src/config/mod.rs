@@ -110,6 +110,8 @@ pub struct Config {
     pub theme: Option<String>,
     /// Environment; default: see [`Config::environment_for`].
     pub environment: Option<Environment>,
+    /// Whether the API explorer is served; default: in the local environment only.
+    pub explorer: Option<bool>,
     /// Whether developer notices are sent as response headers.
     pub debug: bool,
     /// Log filter.
@@ -234,6 +236,7 @@ impl Config {
                 false => Err("must be the name of a theme's folder".to_owned()),
             })?,
             environment: read.optional("environment", str::parse)?,
+            explorer: read.optional("explorer", values::boolean)?,
             debug: read.required("debug", values::boolean)?,
             log: read.required("log", |text| {
                 tracing_subscriber::EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|e| e.to_string())

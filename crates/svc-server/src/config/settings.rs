@@ -79,6 +79,7 @@ pub const SETTINGS: &[Setting] = &[
     row("theme", "NAME", None, "Theme to activate at every start [default: the one stored in the database]"),
     row("environment", "KIND", None, "local or production; local accepts application passwords without TLS [default: local if the site's URL is a loopback address]"),
     row("revisions", "N", Some("all"), "Number of revisions to store per post: all, or a number"),
+    row("explorer", "BOOL", None, "Serve the API explorer at /svc-explorer/ [default: true if the environment is local]"),
     row("debug", "BOOL", Some("false"), "Send developer notices as response headers"),
     row("log", "FILTER", Some("info"), "Log level (error, warn, info, debug, trace), or a filter such as svc_http=debug,warn"),
     row("log_format", "FORMAT", Some("text"), "Log format: text or json"),
