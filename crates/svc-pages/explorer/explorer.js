@@ -4,14 +4,14 @@ const explorer = document.querySelector("openapi-explorer");
 const { document: url, root, nonce, nonceHeader } = explorer.dataset;
 
 const LIGHT = {
-  "primary-color": "#0b57a4", "secondary-color": "#0b57a4", "bg-color": "#fdfdfb", "header-bg-color": "#f2f1ec",
-  "text-color": "#1b1b1d", "header-color": "#1b1b1d", "nav-bg-color": "#f2f1ec", "nav-text-color": "#1b1b1d",
-  "nav-hover-bg-color": "#deded8", "nav-hover-text-color": "#0b4482",
+  "primary-color": "#8a3b12", "secondary-color": "#8a3b12", "bg-color": "#fdfcf9", "header-bg-color": "#f5f2eb",
+  "text-color": "#1d1b18", "header-color": "#1d1b18", "nav-bg-color": "#f5f2eb", "nav-text-color": "#1d1b18",
+  "nav-hover-bg-color": "#d9d4ca", "nav-hover-text-color": "#6d2d0c",
 };
 const DARK = {
-  "primary-color": "#8ec1ff", "secondary-color": "#8ec1ff", "bg-color": "#17181b", "header-bg-color": "#23252a",
-  "text-color": "#e9e9e6", "header-color": "#e9e9e6", "nav-bg-color": "#23252a", "nav-text-color": "#e9e9e6",
-  "nav-hover-bg-color": "#35363c", "nav-hover-text-color": "#8ec1ff",
+  "primary-color": "#f0a37a", "secondary-color": "#f0a37a", "bg-color": "#171614", "header-bg-color": "#23211e",
+  "text-color": "#ebe7df", "header-color": "#ebe7df", "nav-bg-color": "#23211e", "nav-text-color": "#ebe7df",
+  "nav-hover-bg-color": "#3b3832", "nav-hover-text-color": "#f0a37a",
 };
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
