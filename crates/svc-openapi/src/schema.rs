@@ -33,8 +33,13 @@ fn convert_at(source: &Value, usage: Usage, depth: usize) -> Map<String, Value> 
         copy(source, &mut out, name, |value| value.as_str().is_some_and(|text| !text.is_empty()));
     }
     put_enum(source, &mut out, usage);
-    if let Some(format) = source.get("format").and_then(Value::as_str).and_then(|format| self::format(format, usage)) {
+    let format = source.get("format").and_then(Value::as_str).unwrap_or_default();
+    if let Some(format) = self::format(format, usage) {
         out.insert("format".to_owned(), format.into());
+    }
+    if format == "ip" && usage == Usage::Request {
+        // The registry of formats has one for each version of addresses.
+        out.insert("anyOf".to_owned(), json!([{ "format": "ipv4" }, { "format": "ipv6" }]));
     }
     put_nested(source, &mut out, usage, depth);
     if types.contains(&"array") && !out.contains_key("items") {
@@ -288,6 +293,7 @@ mod tests {
             (json!({"type": "string", "pattern": r"^[\w\/\-]+$"}), json!({"type": "string", "pattern": r"^[\w/\-]+$"})),
             (json!({"type": "date", "arg_options": {}, "properties": []}), json!({})),
             (json!({"type": "string", "format": "text-field"}), json!({"type": "string"})),
+            (json!({"type": "string", "format": "ip"}), json!({"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]})),
         ];
         for (source, expected) in rows {
             assert_eq!(convert(&source, Usage::Request), expected, "{source}");

@@ -91,7 +91,7 @@ fn type_of(schema: &Value, is_item: bool, depth: usize) -> String {
         return union(values.iter().map(literal));
     }
     for group in ["anyOf", "oneOf"] {
-        if let Some(all) = schema[group].as_array() {
+        if let Some(all) = schema[group].as_array().filter(|all| all.iter().any(says_type)) {
             return union(all.iter().map(|schema| type_of(schema, is_item, depth)));
         }
     }
@@ -102,6 +102,11 @@ fn type_of(schema: &Value, is_item: bool, depth: usize) -> String {
         }
         _ => "unknown".to_owned(),
     }
+}
+
+/// Whether a schema restricts the type, and not only the format.
+fn says_type(schema: &Value) -> bool {
+    ["type", "$ref", "enum", "anyOf", "oneOf"].iter().any(|keyword| schema.get(*keyword).is_some())
 }
 
 fn named(name: &str, schema: &Value, is_item: bool, depth: usize) -> String {

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use jsonschema::Validator;
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,6 +17,9 @@ use super::{
 
 /// Parameters that change the method or the form of the response.
 const OTHER_FORMS: &[&str] = &["_envelope", "_jsonp", "_method", "rest_route"];
+
+/// The pointer of differences that are paths without an operation.
+const UNDESCRIBED: &str = "undescribed";
 
 /// A difference between responses and the document that is intended.
 #[derive(Deserialize)]
@@ -39,7 +42,7 @@ pub(super) struct Described {
     prefix: String,
     /// Path templates as segments.
     templates: Vec<(Vec<String>, String)>,
-    validators: HashMap<String, Validator>,
+    validators: HashMap<String, Vec<Validator>>,
     differences: Vec<Difference>,
     used: Vec<bool>,
     pub(super) matching: usize,
@@ -92,38 +95,73 @@ impl Described {
             return Ok(Vec::new());
         }
         let Some(template) = self.template(path, &method) else {
-            let is_success = response.status < 300;
-            return Ok(if is_success { vec![format!("no operation {method} {path}")] } else { Vec::new() });
+            let is_listed = response.status >= 300 || self.is_listed(path, UNDESCRIBED, &Value::Null);
+            return Ok(if is_listed { Vec::new() } else { vec![format!("no operation {method} {path}")] });
         };
         let Ok(body) = serde_json::from_slice::<Value>(&response.body) else { return Ok(Vec::new()) };
         let Some(pointer) = self.schema(&template, &method, response.status) else {
             return Ok(vec![format!("{method} {template} does not describe the status {}", response.status)]);
         };
         if !self.validators.contains_key(&pointer) {
-            let mut root = self.document.clone();
-            root["$ref"] = format!("#{pointer}").into();
-            let validator = jsonschema::validator_for(&root).map_err(|e| anyhow::anyhow!("{pointer}: {e}"))?;
-            self.validators.insert(pointer.clone(), validator);
+            let forms = self.forms(&pointer)?;
+            self.validators.insert(pointer.clone(), forms);
         }
-        let Some(validator) = self.validators.get(&pointer) else { bail!("no validator for {pointer}") };
+        let forms = self.validators.get(&pointer).context("the schema was compiled")?;
+        // Of several forms, the one that the response fits best.
+        let errors = |form: &Validator| -> Vec<(String, Value, String)> {
+            let errors = form.iter_errors(&body).map(|e| {
+                (e.instance_path().as_str().to_owned(), e.instance().clone().into_owned(), format!("{e:.200}"))
+            });
+            errors.collect()
+        };
+        let mut all: Vec<_> = forms.iter().map(errors).collect();
+        all.sort_by_cached_key(|errors| {
+            let unlisted = errors.iter().filter(|(at, value, _)| self.listed(&template, at, value).is_none());
+            (unlisted.count(), errors.len())
+        });
+        let best = all.into_iter().next().unwrap_or_default();
+        let matches = best.is_empty();
         let mut out = Vec::new();
-        for error in validator.iter_errors(&body) {
-            let at = error.instance_path().as_str();
-            let known = self.differences.iter().position(|known| known.covers(&template, at, error.instance()));
-            match known.and_then(|index| self.used.get_mut(index)) {
-                Some(used) => *used = true,
-                None => out.push(format!("{method} {template} {}: {at}: {error:.200}", response.status)),
+        for (at, value, text) in best {
+            if !self.is_listed(&template, &at, &value) {
+                out.push(format!("{method} {template} {}: {at}: {text}", response.status));
             }
         }
-        if !out.is_empty() {
-            return Ok(out);
-        }
-        if validator.is_valid(&body) {
-            self.matching += 1
-        } else {
-            self.differing += 1
+        if matches {
+            self.matching += 1;
+        } else if out.is_empty() {
+            self.differing += 1;
         }
         Ok(out)
+    }
+
+    /// Validators of the forms of a schema: of each part of `anyOf`, so that errors name the value, and not all of the response.
+    fn forms(&self, pointer: &str) -> Result<Vec<Validator>> {
+        let schema = self.document.pointer(pointer).cloned().unwrap_or(Value::Bool(true));
+        let forms = schema["anyOf"].as_array().cloned().unwrap_or_else(|| vec![schema]);
+        let compiled = forms.into_iter().map(|mut form| {
+            // References of the schema lead to these parts.
+            if form.is_object() {
+                form["components"] = self.document["components"].clone();
+            }
+            jsonschema::validator_for(&form).map_err(|error| anyhow::anyhow!("{pointer}: {error}"))
+        });
+        compiled.collect()
+    }
+
+    fn listed(&self, template: &str, at: &str, value: &Value) -> Option<usize> {
+        self.differences.iter().position(|known| known.covers(template, at, value))
+    }
+
+    /// Whether a difference is listed. Records that it occurs.
+    fn is_listed(&mut self, template: &str, at: &str, value: &Value) -> bool {
+        match self.listed(template, at, value).and_then(|index| self.used.get_mut(index)) {
+            Some(used) => {
+                *used = true;
+                true
+            }
+            None => false,
+        }
     }
 
     /// The template of a path, of those with this method.
