@@ -202,7 +202,7 @@ fn fields_parameter() -> Value {
 fn embed_parameter() -> Value {
     json!({
         "name": "_embed", "in": "query", "style": "form", "explode": false,
-        "description": "The link relations whose resources are added as `_embedded`. The value `1` stands for all embeddable ones.",
+        "description": "The link relations whose resources are added as `_embedded`. The value `1` selects all embeddable ones.",
         "schema": { "type": "array", "items": { "type": "string" } },
     })
 }

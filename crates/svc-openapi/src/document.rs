@@ -14,7 +14,7 @@ use crate::shape::collections;
 /// The version of the OpenAPI specification.
 const OPENAPI: &str = "3.1.0";
 
-/// What a document says about the site, apart from its routes.
+/// The parts of a document that do not follow from routes.
 #[derive(Clone, Debug, Default)]
 pub struct About {
     /// The title of the API.

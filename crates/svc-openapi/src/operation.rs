@@ -21,7 +21,7 @@ pub(crate) struct Context<'a> {
     pub(crate) total_headers: &'a [String; 2],
 }
 
-/// What an operation does, as far as its method and route show it.
+/// The action of an operation, as far as its method and route show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     List,

@@ -83,7 +83,7 @@ fn forms(piece: &Piece) -> Result<Vec<Template>, String> {
     let mut forms = match &piece.node {
         Node::Char(c) => vec![Template { path: c.to_string(), ..Template::default() }],
         Node::Assertion => return Ok(vec![Template::default()]),
-        // Registered paths, such as `/oembed/1.0`, contain dots that stand for themselves.
+        // Registered paths, such as `/oembed/1.0`, contain dots that match dots only.
         Node::Class { .. } if piece.text.as_deref() == Some(".") => {
             vec![Template { path: ".".to_owned(), ..Template::default() }]
         }

@@ -158,7 +158,7 @@ impl Parser<'_> {
                     if matches!(c, '[' | ']') {
                         text.push('\\');
                     }
-                    // A hyphen at an end stands for itself.
+                    // A hyphen at an end is a literal one.
                     if c == '-' && (is_first || self.rest.starts_with(']')) {
                         text.push('\\');
                     }

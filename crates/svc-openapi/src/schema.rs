@@ -8,7 +8,7 @@ const MAX_DEPTH: usize = 64;
 /// The names of JSON types.
 const TYPES: &[&str] = &["null", "boolean", "object", "array", "number", "string", "integer"];
 
-/// What a schema describes.
+/// The values that a schema describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Usage {
     /// Values that clients send.
@@ -129,7 +129,7 @@ fn put_enum(source: &Map<String, Value>, out: &mut Map<String, Value>, usage: Us
     }
 }
 
-/// The format in the OpenAPI format registry. Dates without a time zone are what the API returns. Empty strings stand for
+/// The format in the OpenAPI format registry. Dates without a time zone are what the API returns. Empty strings replace
 /// absent URLs and e-mail addresses.
 fn format(format: &str, usage: Usage) -> Option<&'static str> {
     match (format, usage) {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::operation_methods;
 
-/// Declarations of a document's schemas, and of an interface `Operations` with the path, the parameters, the body and
+/// Declarations of a document's schemas, and of a type `Operations` with the path, the parameters, the body and
 /// the result of each operation.
 ///
 /// Fields of returned items are optional unless they are in the context `view`, which requests without `context` have.
@@ -20,11 +20,11 @@ pub fn typescript(document: &Value) -> String {
         let text = type_of(schema, is_item, 0);
         put(&mut out, format_args!("export type {name} = {text};\n\n"));
     }
-    out.push_str("/** The operations by id. */\nexport interface Operations {\n");
+    out.push_str("/** The operations by id. */\nexport type Operations = {\n");
     for (path, method, operation) in operation_methods(document) {
         put_operation(&mut out, path, method, operation);
     }
-    out.push_str("}\n");
+    out.push_str("};\n");
     out
 }
 

@@ -41,7 +41,7 @@ struct Sitemap {
     entries: Vec<Entry>,
 }
 
-/// What a list contains.
+/// The kind of pages in a list.
 enum Subject<'a> {
     Posts(&'a PostType),
     Terms(&'a Taxonomy),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Tab, browser, pages::violations_if_installed, save_screenshot};
 use crate::site::Site;
 
-/// How often the page is asked whether the explorer has rendered something.
+/// How often the page is checked for what the explorer renders.
 const ATTEMPTS: usize = 200;
 
 /// Opens the explorer at an operation and waits for its form.

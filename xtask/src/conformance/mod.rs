@@ -129,7 +129,10 @@ fn check(options: &Options) -> Result<()> {
         let Described { matching, differing, .. } = described;
         say(&format!("responses that match the OpenAPI document: {matching}; listed differences: {differing}"))?;
         if options.scenarios.is_empty() && options.database == "sqlite" {
-            total.failures.extend(described.unused());
+            for line in described.unused() {
+                say(&line)?;
+                total.failures.push(line);
+            }
         }
     }
     if total.differing > 0 {

@@ -64,7 +64,7 @@ impl Document {
     }
 }
 
-/// What documents say about the API.
+/// Title and version of documents.
 pub(crate) fn about(session_cookie: Option<String>) -> About {
     About { title: "REST API".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), session_cookie }
 }
