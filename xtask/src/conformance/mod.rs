@@ -131,7 +131,6 @@ fn check(options: &Options) -> Result<()> {
         if options.scenarios.is_empty() && options.database == "sqlite" {
             for line in described.unused() {
                 say(&line)?;
-                total.failures.push(line);
             }
         }
     }
