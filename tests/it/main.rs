@@ -19,6 +19,7 @@ mod logged_in_pages;
 mod login;
 mod loopback;
 mod malformed_requests;
+mod openapi;
 mod outgoing;
 mod pages;
 mod parallel;

@@ -52,11 +52,19 @@ async fn all_kinds_of_pages_are_served() {
         ("/?s=notebook".to_owned(), 200, None, "Writing the first post"),
         ("/?s=nothinghasthis".to_owned(), 200, None, "Nothing was found."),
         ("/feed/".to_owned(), 200, None, "<rss version=\"2.0\""),
-        ("/nosuch/".to_owned(), 404, None, "There is no page at this address."),
-        ("/page/2/".to_owned(), 404, None, "There is no page at this address."),
-        ("/1999/".to_owned(), 404, None, "There is no page at this address."),
+        ("/nosuch/".to_owned(), 404, None, "There is no page at this URL."),
+        ("/page/2/".to_owned(), 404, None, "There is no page at this URL."),
+        ("/1999/".to_owned(), 404, None, "There is no page at this URL."),
         ("/xmlrpc.php?rsd".to_owned(), 200, None, "<api name=\"WP-API\" blogID=\"1\" preferred=\"false\" apiLink="),
-        ("/robots.txt".to_owned(), 200, None, "User-agent: *"),
+        ("/robots.txt".to_owned(), 200, None, "/wp-sitemap.xml"),
+        ("/wp-sitemap.xml".to_owned(), 200, None, "/wp-sitemap-posts-post-1.xml</loc>"),
+        ("/wp-sitemap-posts-post-1.xml".to_owned(), 200, None, "/this-site-is-running/</loc><lastmod>"),
+        ("/wp-sitemap-posts-page-1.xml".to_owned(), 200, None, "/about/</loc>"),
+        ("/wp-sitemap-taxonomies-category-1.xml".to_owned(), 200, None, "/category/how-to/</loc>"),
+        ("/wp-sitemap-taxonomies-post_tag-1.xml".to_owned(), 200, None, "/tag/rest-api/</loc>"),
+        ("/wp-sitemap-users-1.xml".to_owned(), 200, None, "/author/admin/</loc>"),
+        ("/wp-sitemap-users-2.xml".to_owned(), 404, None, "There is no page at this URL."),
+        ("/wp-sitemap-posts-attachment-1.xml".to_owned(), 404, None, "There is no page at this URL."),
     ];
     for (path, status, route, text) in rows {
         let page = site.get(&path).await;
@@ -93,6 +101,17 @@ async fn other_urls_redirect_to_the_canonical_one() {
     {
         assert_eq!(site.get(api).await.status, 200, "{api} is a REST API URL");
     }
+}
+
+/// Sites that discourage search engines name no pages to them.
+#[tokio::test(flavor = "multi_thread")]
+async fn hidden_sites_have_no_sitemap() {
+    let site = Site::start().await;
+    assert_eq!(site.get("/wp-sitemap.xml").await.status, 200);
+    crate::site::execute(&site.folder, "UPDATE wp_options SET option_value = '0' WHERE option_name = 'blog_public'");
+    assert_eq!(site.get("/wp-sitemap.xml").await.status, 404);
+    let robots = site.get("/robots.txt").await;
+    assert_eq!(robots.body, "User-agent: *\nDisallow: /\n");
 }
 
 /// Content that requires authentication is on no page, under any URL.

@@ -13,6 +13,7 @@ mod live;
 mod live_editor;
 mod live_sign_in;
 mod markdown;
+mod openapi;
 mod rust_source;
 mod server;
 mod snippets;
@@ -48,6 +49,8 @@ Compatibility:
                      run the recorded HTTP scenarios of tests/conformance, and of DIR (default: ../shared) if it exists
   conformance --record URL SCENARIO…
                      record scenarios of tests/conformance from a running WordPress with the recorded site
+  openapi [--attack SECONDS]
+                     check the OpenAPI document with other projects' tools, and send generated requests for a time
   live [--site DIR] [--credentials USER:PASSWORD]
                      serve the database of a running WordPress site and compare responses
   live-sign-in [--site DIR] [--user LOGIN:PASSWORD]
@@ -87,6 +90,7 @@ fn task() -> Result<()> {
         "dist" => dist::run(&rest),
         "tidy" => tidy::run(&rest),
         "stress" => stress::run(&rest),
+        "openapi" => openapi::run(&rest),
         "live-editor" => live_editor::run(&rest),
         "live-sign-in" => live_sign_in::run(&rest),
         "test-all" => checks::run_all(),

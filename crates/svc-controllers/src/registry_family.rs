@@ -7,7 +7,9 @@ use std::{future::Future, sync::Arc};
 
 use serde_json::Value;
 use svc_resource::{Fields, Plan, View};
-use svc_routing::{Controller, Endpoint, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get};
+use svc_routing::{
+    Controller, Endpoint, ExtraFields, Link, Links, Map, Request, Response, Result, Returns, Route, get,
+};
 use svc_schema::{Args, Error, Schema};
 
 use crate::{RestSite, respond};
@@ -136,7 +138,8 @@ impl<S: RegistryEntries> RegistryFamily<S> {
 
     /// The endpoint of the list.
     pub fn list_endpoint(&self, args: Args) -> Endpoint<Self> {
-        self.endpoint(get(Self::list, Self::can_list), args)
+        let form = if S::LIST_KEY.is_some() { Returns::Map } else { Returns::List };
+        self.endpoint(get(Self::list, Self::can_list).returns(form), args)
     }
 
     /// A route with the item schema and this endpoint.

@@ -50,6 +50,8 @@ pub struct LoginPages {
     pub passwords_available: bool,
     /// Whether the site runs on a developer's machine. Applications may then use URLs without TLS.
     pub local: bool,
+    /// The path of the API explorer, if there is one. The account page links to it.
+    pub explorer: Option<String>,
 }
 
 /// A router for the pages. `path` is the path of WordPress's URL: empty, or `/folder`.

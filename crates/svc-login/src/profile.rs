@@ -68,6 +68,7 @@ struct ProfilePage {
     sessions: Vec<SessionRow>,
     action: String,
     authorize: String,
+    explorer: Option<String>,
     nonce_field: String,
     nonce: String,
 }
@@ -126,6 +127,7 @@ impl LoginPages {
             passwords,
             sessions: self.sessions(session)?,
             action: self.admin_url(&session.settings, "profile.php"),
+            explorer: self.explorer.clone(),
             authorize: self.admin_url(&session.settings, "authorize-application.php"),
             nonce_field: self.nonce_field(),
             nonce: self.identities.nonce(ACTION, session.nonce_subject()),

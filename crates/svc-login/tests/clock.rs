@@ -60,6 +60,7 @@ fn pages() -> Router {
         server: Box::new(move || server.clone()),
         passwords_available: false,
         local: true,
+        explorer: None,
     };
     svc_login::router(Arc::new(pages), "")
 }

@@ -449,7 +449,7 @@ impl PageBuilder<'_> {
         let template = PlainPage {
             page,
             heading: "Not found",
-            text: "There is no page at this address. It may have moved, or never have been here.",
+            text: "There is no page at this URL. It may have moved, or the URL may be misspelled.",
         };
         Ok(Page::html(StatusCode::NOT_FOUND, &template, links))
     }

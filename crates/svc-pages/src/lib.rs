@@ -3,9 +3,11 @@
 mod build;
 mod disk_lane;
 mod embed;
+pub mod explorer;
 mod format;
 mod resolve;
 mod respond;
+mod sitemap;
 mod theme;
 pub mod uploads;
 mod urls;
@@ -32,6 +34,7 @@ pub use format::{SiteTexts, Texts};
 
 use resolve::{PageResolver, PageTarget};
 use respond::Page;
+use sitemap::Sitemaps;
 
 /// Maximum number of query parameters; further ones are ignored.
 const MAX_PAIRS: usize = 100;
@@ -108,6 +111,12 @@ impl Pages {
             let lookups = settings.urls.site.lookups(&parts.path, &parts.query);
             if let Some(page) = fixed_path(&settings, &lookups) {
                 return Ok(page);
+            }
+            if let Some(LookupTarget::Sitemap(file)) = lookups.first().map(|lookup| &lookup.target) {
+                let mut sitemaps = Sitemaps { site: &self.site, settings: &settings, db: &mut *db };
+                if let Some(page) = sitemaps.page(file)? {
+                    return Ok(page);
+                }
             }
             let viewer = visitor::Viewer::of(&self.identities, db, &parts.headers)?;
             let has_preview_nonce = match self.preview_of(parts, &viewer) {
@@ -233,7 +242,10 @@ fn origin(url: &str) -> &str {
 /// Responses of fixed paths: `robots.txt` and the favicon.
 fn fixed_path(settings: &Settings, lookups: &[Lookup]) -> Option<Page> {
     match lookups.first().map(|l| &l.target) {
-        Some(LookupTarget::Robots) => Some(Page::robots(settings.option("blog_public") != "0")),
+        Some(LookupTarget::Robots) => {
+            let sitemap = settings.urls.site.home_url(&format!("/{}", sitemap::INDEX));
+            Some(Page::robots(Some(&*sitemap).filter(|_| settings.option("blog_public") != "0")))
+        }
         Some(LookupTarget::Favicon) => Some(Page::empty()),
         _ => None,
     }

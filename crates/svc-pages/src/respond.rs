@@ -60,6 +60,11 @@ impl Page {
         Self::template(StatusCode::OK, "application/rss+xml; charset=UTF-8", template, links)
     }
 
+    /// Renders an XML document.
+    pub(crate) fn xml(template: &impl Template) -> Self {
+        Self::template(StatusCode::OK, "application/xml; charset=UTF-8", template, Vec::new())
+    }
+
     fn template(status: StatusCode, content_type: &'static str, template: &impl Template, links: Vec<String>) -> Self {
         match template.render() {
             Ok(body) => {
@@ -94,9 +99,13 @@ impl Page {
         Self::new(StatusCode::NO_CONTENT, HTML, String::new())
     }
 
-    pub(crate) fn robots(public: bool) -> Self {
-        let rule = if public { "Disallow: /wp-admin/" } else { "Disallow: /" };
-        Self::new(StatusCode::OK, "text/plain; charset=UTF-8", format!("User-agent: *\n{rule}\n"))
+    /// `robots.txt`. Sites that discourage search engines have no sitemap.
+    pub(crate) fn robots(sitemap: Option<&str>) -> Self {
+        let rules = match sitemap {
+            Some(url) => format!("User-agent: *\nDisallow: /wp-admin/\n\nSitemap: {url}\n"),
+            None => "User-agent: *\nDisallow: /\n".to_owned(),
+        };
+        Self::new(StatusCode::OK, "text/plain; charset=UTF-8", rules)
     }
 
     /// The discovery document (RSD). XML-RPC itself is not supported.
@@ -195,7 +204,7 @@ mod tests {
     #[test]
     fn sets_security_headers_and_never_caches_private_pages() {
         let page = || Page::new(StatusCode::OK, HTML, "text".to_owned());
-        let robots = Page::robots(true);
+        let robots = Page::robots(None);
         for (page, is_private) in [(page(), false), (page().private(), true), (robots, false)] {
             let response = page.into_response(&HeaderMap::new());
             let header = |name: &str| response.headers().get(name).and_then(|v| v.to_str().ok()).unwrap_or_default();

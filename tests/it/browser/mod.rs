@@ -5,6 +5,7 @@
 
 mod accounts;
 mod chromium;
+mod explorer;
 mod pages;
 mod scripts;
 

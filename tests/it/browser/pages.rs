@@ -48,6 +48,11 @@ fn violations(tab: &mut Tab, axe: &str) -> Vec<String> {
     found.as_array().unwrap().iter().map(line).collect()
 }
 
+/// The violations on the page; none if axe-core cannot be installed.
+pub(super) fn violations_if_installed(tab: &mut Tab) -> Vec<String> {
+    axe().map(|axe| violations(tab, axe)).unwrap_or_default()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_are_accessible() {
     let Some(mut browser) = browser() else { return };

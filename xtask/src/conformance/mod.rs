@@ -14,6 +14,7 @@ mod differences;
 mod form;
 mod ids;
 mod normalize;
+mod openapi;
 mod pointer;
 mod prose;
 mod record;
@@ -32,6 +33,7 @@ use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use crate::{root, say, server};
 use accounts::SiteKeys;
 use differences::{Differences, Outcome};
+use openapi::Described;
 use runner::Runner;
 use scenario::Scenario;
 use site::Site;
@@ -105,6 +107,7 @@ fn check(options: &Options) -> Result<()> {
     let mut site = Site::import(program, work.path(), &options.brand, mysql)?;
     let assets = asset_folders(&folders);
     let (mut total, mut dirty) = (Outcome::default(), true);
+    let mut described = None;
     for scenario in &scenarios {
         if dirty || scenario.writes {
             site.reset()?;
@@ -112,13 +115,25 @@ fn check(options: &Options) -> Result<()> {
         dirty = scenario.writes;
         let keys = SiteKeys::read(&site::config()?)?;
         let mut runner = Runner::new(site.url()?, &options.brand, keys, assets.clone())?;
-        let outcome = differences.judge(runner.check(scenario)?);
+        runner.describe(described.take())?;
+        let mut outcome = differences.judge(runner.check(scenario)?);
+        outcome.failures.extend(runner.take_violations());
+        described = runner.into_described();
         print(scenario, &outcome, if options.all { usize::MAX } else { PRINTED })?;
         total.passed += outcome.passed;
         total.differing += outcome.differing;
         total.failures.extend(outcome.failures);
     }
     site.stop();
+    if let Some(described) = described {
+        let Described { matching, differing, .. } = described;
+        say(&format!("responses that match the OpenAPI document: {matching}; listed differences: {differing}"))?;
+        if options.scenarios.is_empty() && options.database == "sqlite" {
+            for line in described.unused() {
+                say(&line)?;
+            }
+        }
+    }
     if total.differing > 0 {
         say(&format!("differ on purpose: {}", total.differing))?;
     }

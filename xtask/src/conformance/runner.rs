@@ -13,6 +13,7 @@ use super::{
     compare::Comparison,
     differences::{Failure, Report},
     normalize::Normalizer,
+    openapi::Described,
     request::Requests,
     response,
     scenario::{Scenario, Step, StepResponse},
@@ -29,6 +30,8 @@ pub(super) struct Runner {
     base: String,
     /// The site's offset from UTC in hours.
     zone: f64,
+    described: Option<Described>,
+    violations: Vec<String>,
 }
 
 /// A scenario being run.
@@ -37,6 +40,8 @@ struct Run<'a> {
     requests: &'a Requests,
     normalizer: &'a Normalizer,
     variables: Variables,
+    described: Option<&'a mut Described>,
+    violations: Vec<String>,
 }
 
 impl Runner {
@@ -63,7 +68,27 @@ impl Runner {
         };
         let zone = zone.with_context(|| format!("the index has no offset from UTC: {}", index.gmt_offset))?;
         let requests = Requests { keys, brand: BrandRules::new(brand)?, site_url: index.url, assets };
-        Ok(Runner { client, requests, base, zone })
+        Ok(Runner { client, requests, base, zone, described: None, violations: Vec::new() })
+    }
+
+    /// Compares responses with the server's OpenAPI document, which is fetched unless it is given.
+    pub(super) fn describe(&mut self, known: Option<Described>) -> Result<()> {
+        let prefix = self.requests.brand.text("/wp-json");
+        self.described = Some(match known {
+            Some(known) => known,
+            None => Described::fetch(&mut self.client, &prefix)?,
+        });
+        Ok(())
+    }
+
+    /// The OpenAPI document, and the results of comparisons.
+    pub(super) fn into_described(self) -> Option<Described> {
+        self.described
+    }
+
+    /// The violations of the OpenAPI document since the last call.
+    pub(super) fn take_violations(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.violations)
     }
 
     fn normalizer(&self) -> Result<Normalizer> {
@@ -77,6 +102,7 @@ impl Runner {
             scenario.recording()?.into_iter().map(|recorded| (recorded.name.clone(), recorded)).collect();
         let mut comparison = Comparison::new(&self.requests.brand, &normalizer);
         let mut run = Run::new(&mut self.client, &self.requests, &normalizer)?;
+        run.described = self.described.as_mut();
         let mut report = Report { scenario: scenario.name.clone(), passed: 0, failures: Vec::new() };
         for step in &scenario.steps {
             let received = run.send(step)?;
@@ -90,6 +116,7 @@ impl Runner {
                 Some(difference) => report.failures.push(Failure { step: step.name.clone(), difference }),
             }
         }
+        self.violations.append(&mut run.violations);
         Ok(report)
     }
 
@@ -112,7 +139,7 @@ impl Runner {
 impl<'a> Run<'a> {
     fn new(client: &'a mut Client, requests: &'a Requests, normalizer: &'a Normalizer) -> Result<Self> {
         let variables = Variables::new(&requests.site_url)?;
-        Ok(Run { client, requests, normalizer, variables })
+        Ok(Run { client, requests, normalizer, variables, described: None, violations: Vec::new() })
     }
 
     /// Sends a step. The outer error is a mistake in the scenario, the inner one is the server's.
@@ -122,6 +149,10 @@ impl<'a> Run<'a> {
             Ok(response) => response,
             Err(error) => return Ok(Err(error)),
         };
+        if let Some(described) = &mut self.described {
+            let violations = described.violations(&request, &response)?;
+            self.violations.extend(violations.into_iter().map(|text| format!("{}: {text}", step.name)));
+        }
         let headers: Map<String, Value> = response::headers(step, &response, &self.requests.brand, self.normalizer);
         let body = response::body(step, &response)?;
         response::capture(step, &response, &body, &mut self.variables);

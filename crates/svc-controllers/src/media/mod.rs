@@ -139,6 +139,7 @@ impl Controller for Media {
                 )
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
+                        .accepts_file()
                         .args(self.upload_args())
                         .validate_arg("status", validators::status(&self.site, &self.post_type))
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),

@@ -29,6 +29,17 @@ pub(crate) struct ArgSteps {
     pub(crate) sanitizers: IndexMap<String, ArgSanitizer>,
 }
 
+/// The form of successful responses, for documents that describe the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// An object as the route's item schema describes it.
+    Item,
+    /// An array of such objects.
+    List,
+    /// An object with such objects as values.
+    Map,
+}
+
 /// An endpoint: methods, callback, permission, arguments. `C` is the controller that its methods belong to.
 pub struct Endpoint<C = ()> {
     pub(crate) methods: Vec<Method>,
@@ -40,6 +51,8 @@ pub struct Endpoint<C = ()> {
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: Option<bool>,
     pub(crate) cacheable: bool,
+    pub(crate) returns: Option<Returns>,
+    pub(crate) accepts_file: bool,
 }
 
 /// An endpoint for these methods. `permission` decides who may call it; its result is passed to the callback.
@@ -64,6 +77,8 @@ where
         show_in_index: true,
         allow_batch: None,
         cacheable: false,
+        returns: None,
+        accepts_file: false,
     }
 }
 
@@ -144,6 +159,21 @@ impl<C> Endpoint<C> {
         self
     }
 
+    /// Declares the form of successful responses for documents that describe the API. By default, such documents derive
+    /// it from the arguments and the other routes.
+    #[must_use]
+    pub fn returns(mut self, form: Returns) -> Self {
+        self.returns = Some(form);
+        self
+    }
+
+    /// Declares that a request may have a file as its body, or as `file` in a form, for documents that describe the API.
+    #[must_use]
+    pub fn accepts_file(mut self) -> Self {
+        self.accepts_file = true;
+        self
+    }
+
     /// Sets whether batches may contain requests for this endpoint. The default is the route's setting.
     #[must_use]
     pub fn allow_batch(mut self, allow: bool) -> Self {
@@ -165,6 +195,8 @@ pub struct BoundEndpoint {
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: bool,
     pub(crate) cacheable: bool,
+    pub(crate) returns: Option<Returns>,
+    pub(crate) accepts_file: bool,
     /// The description for the index, computed once.
     pub(crate) description: Value,
 }
@@ -184,6 +216,26 @@ impl BoundEndpoint {
     /// The arguments, including those of the route.
     pub fn args(&self) -> &Args {
         &self.args
+    }
+
+    /// Whether the endpoint is left out of descriptions.
+    pub fn is_hidden(&self) -> bool {
+        !self.show_in_index
+    }
+
+    /// Whether batches may contain requests for this endpoint.
+    pub fn allows_batch(&self) -> bool {
+        self.allow_batch
+    }
+
+    /// The form of successful responses, if it is declared.
+    pub fn returned_form(&self) -> Option<Returns> {
+        self.returns
+    }
+
+    /// Whether a request may have a file as its body.
+    pub fn takes_file(&self) -> bool {
+        self.accepts_file
     }
 
     /// Whether the argument is validated in the first step, before any argument is sanitized.
@@ -245,6 +297,8 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
             show_in_index: self.show_in_index,
             allow_batch: allow_batch.unwrap_or(false),
             cacheable: self.cacheable,
+            returns: self.returns,
+            accepts_file: self.accepts_file,
         }
     }
 }

@@ -6,7 +6,7 @@ mod endpoint;
 mod route;
 
 pub use conditional::{BorrowingFuture, Conditional};
-pub use endpoint::{BoundEndpoint, Endpoint, get, on, without_permission};
+pub use endpoint::{BoundEndpoint, Endpoint, Returns, get, on, without_permission};
 pub use route::{Controller, Route, RouteEntry};
 
 pub(crate) use conditional::has_precondition;

@@ -34,6 +34,8 @@ fn command() -> Command {
         .subcommand(Command::new("serve").about("Serve the site (default)"))
         .subcommand(show::config_command())
         .subcommand(show::routes_command())
+        .subcommand(show::openapi_command())
+        .subcommand(show::types_command())
         .subcommand(doctor::doctor_command())
         .subcommand(data::import_command())
         .subcommand(data::export_command())
@@ -87,6 +89,8 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
             Ok(())
         }
         Some(("routes", args)) => show::routes(builder, &config, args),
+        Some(("openapi", args)) => show::openapi(builder, &config, args),
+        Some(("types", _)) => show::types(builder, &config),
         Some(("doctor", _)) => doctor::doctor(builder, &config),
         Some(("import", args)) => data::import(&config, args),
         Some(("export", args)) => data::export(&config, args),

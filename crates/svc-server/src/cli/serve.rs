@@ -59,6 +59,9 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
     let home = site.home().as_str();
     say(&format!("Site:     {home}/"));
     say(&format!("REST API: {}", site.server().rest_url("/")));
+    if let Some(url) = site.explorer_url() {
+        say(&format!("Explorer: {url}"));
+    }
     tracing::info!(%here, home, "serving");
     let schedule = site.start_schedule();
     svc_listen::serve(listener, router, config.limits.clone(), svc_listen::shutdown_signal()).await;

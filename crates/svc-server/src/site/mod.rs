@@ -4,7 +4,10 @@
 //! ([`SiteBuilder::command_line`]) or open the site ([`SiteBuilder::open`]).
 
 mod lanes;
+mod openapi;
 mod rest;
+
+pub(crate) use openapi::about;
 
 use std::sync::Arc;
 
@@ -20,7 +23,7 @@ use svc_auth::Scheme;
 use svc_controllers::{RestSite, SiteSetup};
 use svc_http::{Lanes, RestLayer, Runner, Uncached};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
-use svc_pages::{SiteTexts, Texts, uploads};
+use svc_pages::{SiteTexts, Texts, explorer::ExplorerPaths, uploads};
 use svc_render::feeds::FETCH_HEADER;
 use svc_routing::{Registry, Server};
 use svc_site::{Clock, Extension, HttpClient};
@@ -177,6 +180,8 @@ impl SiteBuilder {
         let passwords = home.is_tls() || local;
         let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
         let attempts = Arc::new(Attempts::default());
+        let explorer = config.explorer.unwrap_or(local);
+        let explorer = explorer.then(|| format!("{}/{}-explorer/", home.path(), site.brand.word()));
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
         let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site))));
         let lanes = Arc::new(lanes::start()?);
@@ -188,6 +193,7 @@ impl SiteBuilder {
             server: Box::new(move || dispatch.server()),
             passwords_available: passwords,
             local,
+            explorer: explorer.clone(),
         };
         Ok(OpenSite {
             site,
@@ -198,6 +204,7 @@ impl SiteBuilder {
             texts,
             home,
             installed_at,
+            explorer,
             created,
             config: config.clone(),
         })
@@ -268,6 +275,8 @@ pub struct OpenSite {
     home: SiteUrl,
     /// Path of WordPress's URL, below which the log-in page is: empty, or `/folder`.
     installed_at: String,
+    /// The path of the API explorer, if it is served.
+    explorer: Option<String>,
     created: Option<Created>,
     config: Config,
 }
@@ -288,6 +297,13 @@ impl OpenSite {
         &self.home
     }
 
+    /// The URL of the API explorer, if it is served.
+    pub fn explorer_url(&self) -> Option<String> {
+        let home = self.home.as_str();
+        let origin = home.strip_suffix(self.home.path()).unwrap_or(home);
+        self.explorer.as_ref().map(|path| format!("{origin}{path}"))
+    }
+
     /// The administrator's name and password, if they have not been shown yet. Returned once; call [`Created::shown`] after showing
     /// them, or the next start returns them again.
     pub fn take_created(&mut self) -> Option<Created> {
@@ -306,6 +322,19 @@ impl OpenSite {
     /// runtimes.
     pub fn stop_requests(&self) {
         self.lanes.stop();
+    }
+
+    fn explorer_router(&self) -> Router {
+        let Some(path) = &self.explorer else { return Router::new() };
+        let server = self.rest.server();
+        let root = format!("{}/{}", server.site_path(), server.url_prefix());
+        let paths = ExplorerPaths {
+            explorer: path.clone(),
+            document: format!("{root}/{}", openapi::FILE),
+            login: format!("{}/{}", self.installed_at, self.site.brand.login_path()),
+            root,
+        };
+        svc_pages::explorer::router(Arc::clone(&self.site), Arc::clone(&self.login_pages.identities), paths)
     }
 
     fn runner(&self) -> Arc<dyn Runner> {
@@ -329,12 +358,14 @@ impl OpenSite {
         let accounts = svc_login::router(Arc::clone(&self.login_pages), &self.installed_at);
         let in_lanes = Router::new()
             .merge(accounts)
+            .merge(self.explorer_router())
             .fallback_service(pages)
             .layer(from_fn_with_state(self.runner(), lanes::in_lane));
         let inner = Router::new().merge(files).fallback_service(in_lanes);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
+        let documents = openapi::router(&self.rest, self.runner());
         let whole =
-            Router::new().fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), mark_own_fetch));
+            documents.fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), mark_own_fetch));
         svc_listen::middleware_stack(whole, &self.config.limits)
     }
 }

@@ -3,12 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwapOption;
+use svc_auth::cookie::site_hash;
 use svc_controllers::RestSite;
 use svc_http::{Authenticator, RequestLimits, RestService, Runner, ServerSource};
 use svc_routing::{Registry, Server};
 use svc_site::Settings;
 
-use super::Register;
+use super::{Register, openapi::Documents};
 use crate::error::Error;
 
 /// Maximum age of a cached response, for values whose changes are not recorded, such as files of plugins.
@@ -36,6 +37,7 @@ struct Built {
     root: String,
     /// Active extensions.
     extensions: Vec<String>,
+    documents: Documents,
 }
 
 impl Rest {
@@ -71,6 +73,14 @@ impl Rest {
             }
             Err(_) => current.server.clone(),
         }
+    }
+
+    /// Calls `read` with the documents of the current server.
+    pub(super) fn with_documents<T>(&self, read: impl FnOnce(&Documents, &Server) -> T) -> T {
+        // Rebuilds the server if its settings have changed.
+        self.server();
+        let current = self.0.current.load_full().expect("`build` stores the first server");
+        read(&current.documents, &current.server)
     }
 
     /// The HTTP service of the REST API.
@@ -126,5 +136,8 @@ fn build_server(inner: &Inner) -> Result<Built, svc_schema::Error> {
         f(&mut registry, site);
     }
     site.site.register_extensions(&extensions, &mut registry);
-    Ok(Built { server: registry.build(), settings, root, extensions })
+    let server = registry.build();
+    let cookie = site.brand.cookie("logged_in") + &site_hash(settings.option("siteurl"));
+    let documents = Documents::new(&server, cookie);
+    Ok(Built { server, settings, root, extensions, documents })
 }
