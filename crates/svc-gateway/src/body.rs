@@ -29,6 +29,15 @@ pub fn empty() -> Body {
     Empty::new().map_err(|never| match never {}).boxed_unsync()
 }
 
+/// A body of any type, to be forwarded.
+pub fn boxed<B>(body: B) -> Body
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    body.map_err(Into::into).boxed_unsync()
+}
+
 /// Why the client's body ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
@@ -83,22 +92,18 @@ impl Progress {
 }
 
 /// The body of a request on its way to the upstream. It records its progress.
-pub(crate) struct Upload<B> {
-    inner: Pin<Box<B>>,
+pub(crate) struct Upload {
+    inner: Body,
     progress: Arc<Progress>,
 }
 
-impl<B> Upload<B> {
-    pub(crate) fn new(inner: B, progress: Arc<Progress>) -> Self {
-        Upload { inner: Box::pin(inner), progress }
+impl Upload {
+    pub(crate) fn new(inner: Body, progress: Arc<Progress>) -> Self {
+        Upload { inner, progress }
     }
 }
 
-impl<B> http_body::Body for Upload<B>
-where
-    B: http_body::Body<Data = Bytes>,
-    B::Error: Into<BoxError>,
-{
+impl http_body::Body for Upload {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -106,19 +111,11 @@ where
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        let polled = self.inner.as_mut().poll_frame(context);
+        let polled = Pin::new(&mut self.inner).poll_frame(context);
         if polled.is_ready() {
             self.progress.advance();
         }
-        polled.map(|frame| {
-            frame.map(|frame| {
-                frame.map_err(|error| {
-                    let error = error.into();
-                    self.progress.fail(&*error);
-                    error
-                })
-            })
-        })
+        polled.map(|frame| frame.map(|frame| frame.inspect_err(|error| self.progress.fail(&**error))))
     }
 
     fn is_end_stream(&self) -> bool {

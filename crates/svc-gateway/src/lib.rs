@@ -6,7 +6,7 @@ mod failure;
 mod headers;
 mod proxy;
 
-pub use body::{Body, BoxError, empty};
+pub use body::{Body, BoxError, boxed, empty};
 pub use failure::{ErrorFormat, Failure};
 pub use headers::Origin;
 pub use proxy::{InvalidUpstream, Limits, Proxy, Upstream};

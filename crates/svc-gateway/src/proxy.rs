@@ -2,9 +2,9 @@
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use http::{Method, Request, Response, Uri, Version, request::Parts, uri::Authority};
 use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use hyper_util::{
     client::legacy::{Client, Error, connect::HttpConnector},
     rt::{TokioExecutor, TokioTimer},
@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use crate::{
-    body::{Body, BoxError, Broken, Download, Progress, Upload, empty},
+    body::{Body, Broken, Download, Progress, Upload, empty},
     failure::Failure,
     headers::{Origin, add_via, has_passed, prepare, remove_hop_by_hop},
 };
@@ -136,11 +136,7 @@ impl Proxy {
     ///
     /// # Errors
     /// If the request must not be forwarded, or the upstream did not respond.
-    pub async fn forward<B>(&self, request: Request<B>, origin: Origin) -> Result<Response<Body>, Failure>
-    where
-        B: http_body::Body<Data = Bytes> + Send + 'static,
-        B::Error: Into<BoxError>,
-    {
+    pub async fn forward(&self, request: Request<Body>, origin: Origin) -> Result<Response<Body>, Failure> {
         let Inner { name, limits, .. } = &*self.0;
         if matches!(*request.method(), Method::CONNECT | Method::TRACE) {
             return Err(Failure::Method);
@@ -156,7 +152,7 @@ impl Proxy {
         parts.version = Version::HTTP_11;
         parts.extensions.clear();
         // Without a body, a safe request may be sent twice.
-        let again = (parts.method.is_safe() && body.is_end_stream()).then(|| parts.clone());
+        let again = (parts.method.is_safe() && http_body::Body::is_end_stream(&body)).then(|| parts.clone());
         let progress = Progress::new();
         let upload = Upload::new(body, Arc::clone(&progress)).boxed_unsync();
         let mut sent = self.send(parts, upload, &progress).await;
@@ -199,13 +195,7 @@ impl Proxy {
         Uri::from_parts(parts).unwrap_or_default()
     }
 
-    async fn send(
-        &self,
-        parts: Parts,
-        body: Body,
-        progress: &Progress,
-    ) -> Result<Response<impl http_body::Body<Data = Bytes, Error: Into<BoxError>> + Unpin + Send + 'static>, Failed>
-    {
+    async fn send(&self, parts: Parts, body: Body, progress: &Progress) -> Result<Response<Incoming>, Failed> {
         let sent = self.0.client.request(Request::from_parts(parts, body));
         let mut sent = std::pin::pin!(sent);
         loop {

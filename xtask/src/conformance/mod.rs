@@ -17,6 +17,7 @@ mod normalize;
 mod pointer;
 mod prose;
 mod record;
+mod remote;
 mod request;
 mod response;
 mod runner;
@@ -50,6 +51,9 @@ struct Options {
     release: bool,
     /// The URL of a WordPress to record from.
     record: Option<String>,
+    /// A running server to check, and the command that restores its site.
+    url: Option<String>,
+    reset: Option<String>,
     scenarios: Vec<String>,
 }
 
@@ -61,6 +65,8 @@ fn options(args: &[String]) -> Result<Options> {
         all: false,
         release: false,
         record: None,
+        url: None,
+        reset: None,
         scenarios: Vec::new(),
     };
     let mut args = args.iter();
@@ -72,6 +78,8 @@ fn options(args: &[String]) -> Result<Options> {
             "--all" => options.all = true,
             "--release" => options.release = true,
             "--record" => options.record = Some(args.next().context("--record needs a URL")?.clone()),
+            "--url" => options.url = Some(args.next().context("--url needs a URL")?.clone()),
+            "--reset" => options.reset = Some(args.next().context("--reset needs a command")?.clone()),
             flag if flag.starts_with('-') => bail!("unknown argument `{flag}`"),
             name => options.scenarios.push(name.to_owned()),
         }
@@ -81,9 +89,10 @@ fn options(args: &[String]) -> Result<Options> {
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
-    match &options.record {
-        Some(base) => record::run(base, &options),
-        None => check(&options),
+    match (&options.record, &options.url) {
+        (Some(base), _) => record::run(base, &options),
+        (None, Some(url)) => remote::check(url, &options),
+        (None, None) => check(&options),
     }
 }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::Request;
 use http_body_util::{BodyExt as _, Full, StreamBody};
-use svc_gateway::{BoxError, Failure, Limits, Origin, empty};
+use svc_gateway::{BoxError, Failure, Limits, Origin, boxed, empty};
 
 use crate::upstream::{proxy, start};
 
@@ -36,7 +36,7 @@ async fn requests_are_forwarded_unchanged() {
         .header("host", "example.org")
         .header("cookie", "c=1")
         .header("content-length", "5")
-        .body(Full::new(Bytes::from("hello")))
+        .body(boxed(Full::new(Bytes::from("hello"))))
         .unwrap();
     let response = proxy(address, Limits::default()).forward(request, ORIGIN).await.unwrap();
     assert!(response.headers().get("x-hop").is_none() && response.headers().get("connection").is_none());
@@ -62,7 +62,7 @@ async fn bodies_are_streamed_in_both_directions() {
         let part = received.recv().await?;
         Some((Ok::<_, BoxError>(http_body::Frame::data(part)), received))
     });
-    let request = Request::post("/").header("host", "h").body(StreamBody::new(body.boxed())).unwrap();
+    let request = Request::post("/").header("host", "h").body(boxed(StreamBody::new(body.boxed()))).unwrap();
     let proxy = proxy(address, Limits::default());
     parts.send(Bytes::from("abc")).await.unwrap();
     let mut body = proxy.forward(request, ORIGIN).await.unwrap().into_body();
@@ -124,7 +124,7 @@ async fn a_slow_upload_is_not_late_while_it_makes_progress() {
         tokio::time::sleep(Duration::from_millis(120)).await;
         (i < 5).then(|| (Ok::<_, BoxError>(http_body::Frame::data(Bytes::from("a"))), i + 1))
     });
-    let request = Request::post("/").header("host", "h").body(StreamBody::new(parts.boxed())).unwrap();
+    let request = Request::post("/").header("host", "h").body(boxed(StreamBody::new(parts.boxed()))).unwrap();
     assert_eq!(proxy(address, limits).forward(request, ORIGIN).await.unwrap().status(), 200);
 }
 
@@ -161,9 +161,9 @@ async fn a_broken_request_body_is_the_fault_of_the_client() {
     let parts = || {
         stream::iter([Ok(http_body::Frame::data(Bytes::from("abc"))), Err::<_, BoxError>("the client is gone".into())])
     };
-    let request = Request::post("/").header("host", "h").body(StreamBody::new(parts())).unwrap();
+    let request = Request::post("/").header("host", "h").body(boxed(StreamBody::new(parts()))).unwrap();
     assert_eq!(proxy.forward(request, ORIGIN).await.err(), Some(Failure::Unreadable));
     let limited = http_body_util::Limited::new(Full::new(Bytes::from("12345")), 3);
-    let request = Request::post("/").header("host", "h").body(limited).unwrap();
+    let request = Request::post("/").header("host", "h").body(boxed(limited)).unwrap();
     assert_eq!(proxy.forward(request, ORIGIN).await.err(), Some(Failure::TooLarge));
 }

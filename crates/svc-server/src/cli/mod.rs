@@ -8,6 +8,7 @@ mod serve;
 mod show;
 mod themes;
 mod users;
+mod wordpress;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,7 @@ fn command() -> Command {
         .subcommand(show::config_command())
         .subcommand(show::routes_command())
         .subcommand(doctor::doctor_command())
+        .subcommand(wordpress::compare_command())
         .subcommand(data::import_command())
         .subcommand(data::export_command())
         .subcommand(data::backup_command())
@@ -88,6 +90,7 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         }
         Some(("routes", args)) => show::routes(builder, &config, args),
         Some(("doctor", _)) => doctor::doctor(builder, &config),
+        Some(("compare", args)) => wordpress::compare(builder, &config, args, now),
         Some(("import", args)) => data::import(&config, args),
         Some(("export", args)) => data::export(&config, args),
         Some(("backup", args)) => data::backup(&config, args),

@@ -22,11 +22,18 @@ pub(super) fn config(config: &Config) {
 
 pub(super) fn routes_command() -> Command {
     let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print a JSON array of objects");
-    Command::new("routes").about("Show the registered routes").arg(json)
+    let ownership = Arg::new("ownership")
+        .long("ownership")
+        .action(ArgAction::SetTrue)
+        .help("Compare the routes with the WordPress behind this server, and show who answers them and why");
+    Command::new("routes").about("Show the registered routes").arg(json).arg(ownership)
 }
 
-/// Prints the routes. They are read from an empty temporary site with the same registrations, so the site's data is not used.
+/// Prints the routes. Without `--ownership`, they are read from an empty temporary site with the same registrations, so the site's data is not used.
 pub(super) fn routes(builder: &SiteBuilder, config: &Config, args: &ArgMatches) -> Result<()> {
+    if args.get_flag("ownership") {
+        return super::wordpress::print_ownership(builder, config, args.get_flag("json"));
+    }
     let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
     let folder = scratch()?;
     let mut config = config.clone();
@@ -34,6 +41,7 @@ pub(super) fn routes(builder: &SiteBuilder, config: &Config, args: &ArgMatches) 
     config.content_dir = folder.join("content");
     config.database = svc_auth::Secret::new("sqlite::memory:");
     config.site_url = None;
+    config.wordpress = None;
     let server = builder.open(&config, &unused).map(|site| site.server());
     drop(std::fs::remove_dir_all(&folder));
     let server = server?;
