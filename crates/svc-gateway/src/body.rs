@@ -38,7 +38,7 @@ where
     body.map_err(Into::into).boxed_unsync()
 }
 
-/// Why the client's body ended early.
+/// The reason for which the client's body ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     /// It exceeded the limit of the server.

@@ -12,7 +12,7 @@ use crate::body::Body;
 /// Seconds after which a client may try again.
 const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("5");
 
-/// Why a request was not forwarded, or not answered.
+/// The reason for which a request was not forwarded, or got no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// The upstream refused the connection, closed it, or sent something that is not HTTP.
@@ -101,7 +101,7 @@ impl Failure {
     }
 
     fn page(self) -> String {
-        let (status, hint) = (self.status(), if self.is_temporary() { " Try again in a moment." } else { "" });
+        let (status, hint) = (self.status(), if self.is_temporary() { " Try again in a few seconds." } else { "" });
         format!(
             "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">\
              <meta name=\"viewport\" content=\"width=device-width\"><title>{status}</title></head>\

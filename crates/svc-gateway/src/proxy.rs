@@ -20,7 +20,7 @@ use crate::{
     headers::{Origin, add_via, has_passed, prepare, remove_hop_by_hop},
 };
 
-/// How long an unused connection is kept. Less than the usual limits of web servers, so that a request rarely meets a connection
+/// Time after which an unused connection is closed. Less than the usual limits of web servers, so that a request rarely meets a connection
 /// that is just being closed.
 const POOL_IDLE: Duration = Duration::from_secs(4);
 

@@ -10,13 +10,13 @@ const SHOWN: usize = 60;
 /// One difference between a document of the upstream and the same document of this server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Where: names and positions, separated by dots. Empty for the whole document.
+    /// Names and positions, separated by dots. Empty for the whole document.
     pub path: String,
-    /// What differs.
+    /// The kind of a difference.
     pub kind: Kind,
 }
 
-/// What differs.
+/// The kind of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Only the upstream has the value.

@@ -25,7 +25,7 @@ pub struct RouteDifferences {
 }
 
 /// Compares the routes of two indexes (their field `routes`), by pattern. Routes that only the upstream has are not listed: this
-/// server cannot answer them. Texts for people and the order of sets are ignored.
+/// server cannot handle them. Texts for people and the order of sets are ignored.
 pub fn compare_routes(upstream: &Value, here: &Value) -> BTreeMap<String, RouteDifferences> {
     let none = Map::new();
     let routes = here.as_object().unwrap_or(&none);

@@ -47,7 +47,7 @@ async fn requests_are_forwarded_unchanged() {
 
 #[tokio::test]
 async fn bodies_are_streamed_in_both_directions() {
-    // The upstream answers each part of the body before the next one is sent.
+    // The upstream handles each part of the body before the next one is sent.
     let address = start(|_, exchange| {
         exchange.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
         for _ in 0..3 {

@@ -65,7 +65,7 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
             say(&format!("WordPress: {fact}: {value}"));
         }
         if let Some(wordpress) = &config.wordpress {
-            say(&format!("WordPress answers what this server does not: http://{}", wordpress.upstream.authority()));
+            say(&format!("WordPress handles what this server does not: http://{}", wordpress.upstream.authority()));
         } else {
             say("WordPress: its plugins do not run here, and what they register is unknown; see wordpress.upstream");
         }

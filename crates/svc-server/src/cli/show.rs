@@ -25,7 +25,7 @@ pub(super) fn routes_command() -> Command {
     let ownership = Arg::new("ownership")
         .long("ownership")
         .action(ArgAction::SetTrue)
-        .help("Compare the routes with the WordPress behind this server, and show who answers them and why");
+        .help("Compare the routes with the WordPress behind this server, and show the server that handles each and the reason");
     Command::new("routes").about("Show the registered routes").arg(json).arg(ownership)
 }
 

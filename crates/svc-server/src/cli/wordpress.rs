@@ -1,4 +1,4 @@
-//! `compare` and the reports about the WordPress behind this server: who answers which route, and why.
+//! `compare` and the reports about the WordPress behind this server: which server handles a route, and the reason.
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use chrono::NaiveDateTime;
@@ -89,7 +89,7 @@ pub(super) fn compare(builder: &SiteBuilder, config: &Config, args: &ArgMatches,
         .map(|row| vec![row.method, row.route, row.reason])
         .collect();
     if !described.is_empty() {
-        say("\nNot compared; WordPress answers these:\n");
+        say("\nNot compared; WordPress handles these:\n");
         say(columns(&described).trim_end());
     }
     if n_different > 0 { bail!("{n_different} of {} responses differ", proven.samples.len()) } else { Ok(()) }
@@ -125,7 +125,7 @@ fn print_samples(proven: &Proven) -> usize {
     proven.samples.iter().filter(|sample| sample.difference.is_some()).count()
 }
 
-/// Prints which server answers each route, and why.
+/// Prints which server handles each route, and why.
 pub(super) fn print_ownership(builder: &SiteBuilder, config: &Config, as_json: bool) -> Result<()> {
     let site = open(builder, config)?;
     let rows = prove(&site)?.ownership.rows();
@@ -185,7 +185,7 @@ pub(super) fn facts(site: &OpenSite) -> Result<Vec<[String; 2]>> {
     Ok(facts)
 }
 
-/// Prints the facts, and how many reads each server answers.
+/// Prints the facts, and how many reads each server handles.
 pub(super) fn report(site: &OpenSite) -> Result<()> {
     let mut rows: Vec<Vec<String>> = facts(site)?.into_iter().map(|row| row.to_vec()).collect();
     if let Some(gateway) = site.gateway() {
@@ -207,6 +207,6 @@ fn shares(ownership: &Ownership) -> Vec<Vec<String>> {
     let rows = ownership.rows();
     let reads: Vec<_> = rows.iter().filter(|row| row.method == "GET").collect();
     let share = |i: usize| format!("{} of {} routes", reads.iter().filter(|row| row.owned[i]).count(), reads.len());
-    let row = |viewer: Viewer, i| vec![format!("reads answered here, {}", viewer.name()), share(i)];
+    let row = |viewer: Viewer, i| vec![format!("reads handled here, {}", viewer.name()), share(i)];
     Viewer::ALL.iter().enumerate().map(|(i, viewer)| row(*viewer, i)).collect()
 }

@@ -13,21 +13,21 @@ use super::{ConfigError, Reader, settings, values};
 pub struct WordPress {
     /// The web server.
     pub upstream: Upstream,
-    /// Who answers reads of the REST API.
+    /// Server that handles reads of the REST API.
     pub reads: Reads,
-    /// Who answers writes to the REST API.
+    /// Server that handles writes to the REST API.
     pub writes: Side,
-    /// Who answers everything else.
+    /// Server that handles everything else.
     pub pages: Side,
-    /// Routes that WordPress always answers. They take precedence over `svc_routes`.
+    /// Routes that WordPress always handles. They take precedence over `svc_routes`.
     pub php_routes: Vec<RouteRule>,
-    /// Routes that this server always answers, if it has them.
+    /// Routes that this server always handles, if it has them.
     pub svc_routes: Vec<RouteRule>,
     /// An administrator and their application password, for comparisons.
     pub site_key: Option<(String, Secret)>,
     /// URLs to compare per route and viewer.
     pub samples: usize,
-    /// How many of a million answered reads are compared with WordPress in the background.
+    /// How many of a million handled reads are compared with WordPress in the background.
     pub shadow: u32,
     /// Time limit for the head of a response, and between two parts of its body.
     pub timeout: Duration,
@@ -35,7 +35,7 @@ pub struct WordPress {
     pub connections: usize,
 }
 
-/// Who answers reads.
+/// Server that handles reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
     /// This server where comparisons found no difference, WordPress otherwise.

@@ -1,7 +1,7 @@
-//! In front of a running WordPress: answers what this server answers as WordPress does, and forwards everything else.
+//! In front of a running WordPress: handles requests whose responses equal those of WordPress, and forwards all others.
 //!
-//! `request.rs` reads what a request asks for, `ownership.rs` is the table of routes with reasons, `proof.rs` fills it by comparing
-//! both servers (`sides.rs`), `watch.rs` renews it when `facts.rs` change, and `shadow.rs` compares answered reads afterwards.
+//! `request.rs` reads route, names and credentials of a request, `ownership.rs` is the table of routes with reasons, `proof.rs` fills it by comparing
+//! both servers (`sides.rs`), `watch.rs` renews it when `facts.rs` change, and `shadow.rs` compares handled reads afterwards.
 
 pub(crate) mod facts;
 pub(crate) mod ownership;
@@ -40,7 +40,7 @@ use crate::config::{Reads, Side, SiteUrl, WordPress};
 
 pub use self::watch::Watch;
 
-/// Maximum size of a body that is read to find out who answers it. WordPress answers requests with larger ones.
+/// Maximum size of a body that is read to find out which server handles it. WordPress handles requests with larger ones.
 const INSPECTED: usize = 1 << 20;
 
 /// The route of batches.
@@ -62,8 +62,8 @@ struct Inner {
     nonce_header: String,
 }
 
-/// Who answers a request.
-enum Answer {
+/// Server that handles a request.
+enum Decision {
     /// This server. The viewer decides what shadow comparisons prove.
     Svc(Viewer),
     /// WordPress, with the reason.
@@ -105,7 +105,7 @@ impl Gateway {
     /// Compares both servers, with this many URLs per route.
     ///
     /// # Errors
-    /// Why WordPress could not be asked.
+    /// The reason for which WordPress could not be read.
     pub(crate) async fn prove(&self, samples: usize, site_key: Option<(&str, &str)>) -> Result<Proven, String> {
         Prover { sides: &self.0.sides, host: &self.0.host, site_key, samples }.run().await
     }
@@ -123,7 +123,7 @@ impl Gateway {
         self.0.ownership.store(ownership);
     }
 
-    /// Lets WordPress answer all routes that need proof.
+    /// Lets WordPress handle all routes that need proof.
     fn suspend(&self, reason: impl Into<Cow<'static, str>>) {
         self.set(Arc::new(Ownership::unknown(reason)));
     }
@@ -132,9 +132,9 @@ impl Gateway {
         self.0.shadow.forget();
     }
 
-    /// Who answers a request, as far as its head tells.
-    fn decide(&self, request: &ApiRequest, parts: &Parts) -> Answer {
-        let php = |reason: &'static str| Answer::Php(Cow::Borrowed(reason));
+    /// Server that handles a request, as far as its head decides.
+    fn decide(&self, request: &ApiRequest, parts: &Parts) -> Decision {
+        let php = |reason: &'static str| Decision::Php(Cow::Borrowed(reason));
         if parts.method == Method::OPTIONS || request.is_index() {
             return php("descriptions");
         }
@@ -146,21 +146,21 @@ impl Gateway {
         };
         let is_read = matches!(parts.method, Method::GET | Method::HEAD);
         if !is_read && request.route == BATCH && self.0.config.writes == Side::Svc {
-            return Answer::Inspect(BodyKind::of(&parts.headers));
+            return Decision::Inspect(BodyKind::of(&parts.headers));
         }
         if let Err(reason) = self.owns(&request.server, &parts.method, &request.route, &request.query, viewer) {
-            return Answer::Php(reason);
+            return Decision::Php(reason);
         }
         match is_read {
-            true => Answer::Svc(viewer),
-            false => Answer::Inspect(BodyKind::of(&parts.headers)),
+            true => Decision::Svc(viewer),
+            false => Decision::Inspect(BodyKind::of(&parts.headers)),
         }
     }
 
-    /// Whether this server answers requests for this route with these parameters in the query.
+    /// Whether this server handles requests for this route with these parameters in the query.
     ///
     /// # Errors
-    /// Why it does not.
+    /// The reason for which it does not.
     fn owns(
         &self,
         server: &Server,
@@ -198,7 +198,7 @@ impl Gateway {
         }
     }
 
-    /// Whether this server answers a write with this body.
+    /// Whether this server handles a write with this body.
     fn owns_body(&self, request: &ApiRequest, parts: &Parts, params: &Map<String, Value>) -> bool {
         let knows = |method: &Method, route: &str, params: &Map<String, Value>| {
             let endpoint = request.server.endpoint_for(method, route);
@@ -226,8 +226,8 @@ impl Gateway {
         }
     }
 
-    /// Answers a read. WordPress answers it if this server does not succeed, or would embed something that it does not own.
-    async fn answer_read(&self, api: ApiRequest, viewer: Viewer, request: Request) -> Response {
+    /// Handles a read. WordPress handles it if this server does not succeed, or would embed something that it does not own.
+    async fn handle_read(&self, api: ApiRequest, viewer: Viewer, request: Request) -> Response {
         let (parts, body) = request.into_parts();
         if !http_body::Body::is_end_stream(&body) {
             return self.forward(Request::from_parts(parts, body), ErrorFormat::Json).await;
@@ -282,8 +282,8 @@ impl Gateway {
         })
     }
 
-    /// Answers a write whose body decides who answers it.
-    async fn answer_write(&self, api: ApiRequest, kind: BodyKind, request: Request) -> Response {
+    /// Handles a write whose body decides which server handles it.
+    async fn handle_write(&self, api: ApiRequest, kind: BodyKind, request: Request) -> Response {
         let (parts, body) = request.into_parts();
         let (read, rest) = match kind {
             BodyKind::File => (Bytes::new(), Some(body)),
@@ -338,12 +338,12 @@ fn prepend(start: Bytes, rest: Body) -> Body {
 pub(super) async fn divide(State(gateway): State<Gateway>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let api = ApiRequest::of(gateway.0.sides.service.server(), &parts);
-    let answer = api.as_ref().map(|api| gateway.decide(api, &parts));
+    let decision = api.as_ref().map(|api| gateway.decide(api, &parts));
     let request = Request::from_parts(parts, body);
-    match (api, answer) {
-        (Some(api), Some(Answer::Svc(viewer))) => gateway.answer_read(api, viewer, request).await,
-        (Some(api), Some(Answer::Inspect(kind))) => gateway.answer_write(api, kind, request).await,
-        (Some(api), Some(Answer::Php(reason))) => {
+    match (api, decision) {
+        (Some(api), Some(Decision::Svc(viewer))) => gateway.handle_read(api, viewer, request).await,
+        (Some(api), Some(Decision::Inspect(kind))) => gateway.handle_write(api, kind, request).await,
+        (Some(api), Some(Decision::Php(reason))) => {
             tracing::debug!(route = api.route, %reason, "forwarded");
             gateway.forward(request, ErrorFormat::Json).await
         }

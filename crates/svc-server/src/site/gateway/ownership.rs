@@ -1,4 +1,4 @@
-//! Which side answers a route, with reasons: the outcome of comparing both REST APIs.
+//! Which side handles a route, with reasons: the outcome of comparing both REST APIs.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::Value;
 use svc_gateway::compare::{Difference, compare_routes};
 
-/// Whose rights a request has, as far as its headers tell.
+/// The rights of a request, as far as its headers show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Viewer {
     /// No credentials.
@@ -37,20 +37,20 @@ pub(crate) enum Proof {
     Different(String),
 }
 
-/// What is known about one method of a route.
+/// The outcome for one method of a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct MethodState {
-    /// Why the descriptions differ; `None` if they are equal.
+    /// The difference of the descriptions; `None` if they are equal.
     description: Option<String>,
     /// Comparisons of responses. Only reads are compared.
     samples: BTreeMap<Viewer, Proof>,
 }
 
-/// The routes of this server, and which of them answer as WordPress does.
+/// The routes of this server, and which of them respond as those of WordPress do.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ownership {
     routes: BTreeMap<String, BTreeMap<String, MethodState>>,
-    /// Why nothing is known: no comparison has finished. `None` after one.
+    /// The reason for which nothing is known: no comparison has finished. `None` after one.
     unknown: Option<Cow<'static, str>>,
 }
 
@@ -58,9 +58,9 @@ pub(crate) struct Ownership {
 pub(crate) struct Row {
     pub(crate) route: String,
     pub(crate) method: String,
-    /// Answered by this server for visitors, and for logged-in users.
+    /// Handled by this server for visitors, and for logged-in users.
     pub(crate) owned: [bool; 2],
-    /// Why WordPress answers; empty if it does not.
+    /// The reason for which WordPress handles it; empty if it does not.
     pub(crate) reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! Proves which routes this server answers as WordPress does: compares the descriptions of all routes, then responses for URLs
+//! Proves which routes this server handles as WordPress does: compares the descriptions of all routes, then responses for URLs
 //! that WordPress's own responses link to.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -64,7 +64,7 @@ impl Prover<'_> {
     /// Runs all comparisons.
     ///
     /// # Errors
-    /// Why WordPress could not be asked for its routes.
+    /// The reason for which the routes of WordPress could not be read.
     pub(super) async fn run(&self) -> Result<Proven, String> {
         let server = self.sides.service.server();
         let help = [("context", "help")];
@@ -280,6 +280,19 @@ fn proofs(samples: &[(Sample, bool)]) -> Proofs {
             (Proof::None(_), None) => continue,
         };
     }
+    // A difference in a list holds for its items, of which only some were compared one by one.
+    let refuted: Vec<(String, String)> = found
+        .iter()
+        .filter_map(|(pattern, proof)| match proof {
+            Proof::Different(reason) => Some((format!("{pattern}/"), reason.clone())),
+            _ => None,
+        })
+        .collect();
+    for (pattern, proof) in &mut found {
+        if let Some((_, reason)) = refuted.iter().find(|(above, _)| pattern.starts_with(above.as_str())) {
+            *proof = Proof::Different(reason.clone());
+        }
+    }
     found
 }
 
@@ -303,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn one_difference_refutes_a_route() {
+    fn one_difference_refutes_a_route_and_those_below_it() {
         let sample = |pattern: &str, difference: Option<&str>, has_content| {
             let difference = difference.map(str::to_owned);
             (
@@ -317,8 +330,12 @@ mod tests {
             sample("b", None, true),
             sample("b", Some("x"), true),
             sample("b", None, true),
+            sample("b/(?P<id>\\d+)", None, true),
+            sample("bc", None, true),
             sample("c", None, false),
         ]);
+        assert_eq!(found["b/(?P<id>\\d+)"], found["b"]);
+        assert_eq!(found["bc"], Proof::Equal(1));
         assert_eq!(found["a"], Proof::Equal(1));
         assert_eq!(found["b"], Proof::Different("x of /t".to_owned()));
         assert!(matches!(found["c"], Proof::None(_)));

@@ -1,4 +1,4 @@
-//! What a request for the REST API asks for: route, parameter names, credentials.
+//! Route, parameter names and credentials of a request for the REST API.
 
 use std::sync::Arc;
 

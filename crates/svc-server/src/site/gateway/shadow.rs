@@ -1,5 +1,5 @@
-//! Compares a share of the answered reads with WordPress afterwards, with the rights of their callers. A route with a difference is
-//! answered by WordPress until the routes are compared again.
+//! Compares a share of the handled reads with WordPress afterwards, with the rights of their callers. A route with a difference is
+//! handled by WordPress until the routes are compared again.
 
 use std::{
     collections::BTreeMap,
@@ -71,7 +71,7 @@ impl Shadow {
         *share > 0 && (n * share) / WHOLE != ((n + 1) * share) / WHOLE
     }
 
-    /// Compares a read that this server has answered, if it is in the share.
+    /// Compares a read that this server has handled, if it is in the share.
     pub(super) fn observe(&self, sides: &Sides, api: &ApiRequest, viewer: Viewer, parts: &Parts) {
         if !self.is_chosen() {
             return;
@@ -103,7 +103,7 @@ impl Shadow {
             pattern,
             viewer = viewer.name(),
             compared,
-            "WordPress answers this route from now on, since a response differs: {difference}"
+            "WordPress handles this route from now on, since a response differs: {difference}"
         );
         refuted.insert(pattern.to_owned(), format!("a response differs: {difference}"));
         self.0.n_refuted.store(refuted.len() as u64, Ordering::Release);

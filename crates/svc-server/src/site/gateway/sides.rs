@@ -63,7 +63,7 @@ impl Sides {
         Compared { status: parts.status, headers: parts.headers, body }
     }
 
-    /// The first difference between the responses to a request, if it is still there when both are asked again: the data may have
+    /// The first difference between the responses to a request, if a second request to both shows one as well: the data may have
     /// changed between the two. `None` if they are equal.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use super::{
     ownership::Ownership,
 };
 
-/// Time between two looks at the facts. Until a change is noticed, this server answers as before.
+/// Time between two looks at the facts. Until a change is noticed, this server handles as before.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Pause after a failed comparison.
@@ -51,7 +51,7 @@ async fn run(gateway: &Gateway, site: &Arc<RestSite>) {
     let mut current: Option<Table> = None;
     let mut is_in_force = false;
     loop {
-        // Without the database, this server answers nothing, and the table does not matter.
+        // Without the database, this server handles nothing, and the table does not matter.
         if let Some(facts) = read_facts(site, &mut files).await {
             match &mut current {
                 Some(table) if table.facts == facts => {
@@ -73,7 +73,7 @@ async fn run(gateway: &Gateway, site: &Arc<RestSite>) {
                     }
                 }
                 _ => {
-                    // What was equal before the change may differ now.
+                    // Routes that were equal before the change may differ now.
                     gateway.suspend("routes are being compared");
                     is_in_force = false;
                     match prove(gateway).await {
