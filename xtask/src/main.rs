@@ -47,6 +47,8 @@ Compatibility:
                      run recorded functions and print passed and failed per function
   conformance [--brand WORD] [--database mysql] [--shared DIR] [--all] [--release] [SCENARIO…]
                      run the recorded HTTP scenarios of tests/conformance, and of DIR (default: ../shared) if it exists
+  conformance --url URL [--reset COMMAND] [SCENARIO…]
+                     run them against a running server with the recorded site, such as a gateway in front of a WordPress
   conformance --record URL SCENARIO…
                      record scenarios of tests/conformance from a running WordPress with the recorded site
   openapi [--attack SECONDS]

@@ -12,7 +12,7 @@ mod shipped_theme;
 mod site;
 
 pub use schedule::Schedule;
-pub use site::{OpenSite, SiteBuilder};
+pub use site::{OpenSite, SiteBuilder, Watch};
 pub use svc_pages::Texts;
 
 // Crates that programs with a `SiteBuilder` use.

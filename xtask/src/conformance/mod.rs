@@ -18,6 +18,7 @@ mod openapi;
 mod pointer;
 mod prose;
 mod record;
+mod remote;
 mod request;
 mod response;
 mod runner;
@@ -52,6 +53,9 @@ struct Options {
     release: bool,
     /// The URL of a WordPress to record from.
     record: Option<String>,
+    /// A running server to check, and the command that restores its site.
+    url: Option<String>,
+    reset: Option<String>,
     scenarios: Vec<String>,
 }
 
@@ -63,6 +67,8 @@ fn options(args: &[String]) -> Result<Options> {
         all: false,
         release: false,
         record: None,
+        url: None,
+        reset: None,
         scenarios: Vec::new(),
     };
     let mut args = args.iter();
@@ -74,6 +80,8 @@ fn options(args: &[String]) -> Result<Options> {
             "--all" => options.all = true,
             "--release" => options.release = true,
             "--record" => options.record = Some(args.next().context("--record needs a URL")?.clone()),
+            "--url" => options.url = Some(args.next().context("--url needs a URL")?.clone()),
+            "--reset" => options.reset = Some(args.next().context("--reset needs a command")?.clone()),
             flag if flag.starts_with('-') => bail!("unknown argument `{flag}`"),
             name => options.scenarios.push(name.to_owned()),
         }
@@ -83,9 +91,10 @@ fn options(args: &[String]) -> Result<Options> {
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
-    match &options.record {
-        Some(base) => record::run(base, &options),
-        None => check(&options),
+    match (&options.record, &options.url) {
+        (Some(base), _) => record::run(base, &options),
+        (None, Some(url)) => remote::check(url, &options),
+        (None, None) => check(&options),
     }
 }
 

@@ -91,6 +91,11 @@ impl Runner {
         std::mem::take(&mut self.violations)
     }
 
+    /// The numbers of responses that the server gave itself, and that it forwarded as a gateway.
+    pub(super) fn shares(&self) -> (usize, usize) {
+        (self.client.received - self.client.forwarded, self.client.forwarded)
+    }
+
     fn normalizer(&self) -> Result<Normalizer> {
         Normalizer::new(&self.base, &self.requests.site_url, self.zone)
     }

@@ -154,6 +154,15 @@ impl Server {
         })
     }
 
+    /// The route and the endpoint that handle requests with this method for this path.
+    pub fn endpoint_for(&self, method: &Method, path: &str) -> Option<(&RouteEntry, &BoundEndpoint)> {
+        let frozen = self.frozen();
+        frozen.matcher.find(path, |route_idx, _| {
+            let route = &frozen.registered.routes[route_idx];
+            route.endpoints.iter().find(|endpoint| endpoint.handles(method)).map(|endpoint| (route, endpoint))
+        })
+    }
+
     /// Responds to `OPTIONS` with the description of the first matching route, or an empty list.
     fn describe(&self, req: Request) -> (Response, Request) {
         let matched = self.frozen().matcher.find(req.route(), |idx, captures| Some((idx, captures.to_map())));

@@ -30,6 +30,9 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     let open = builder.open(config, &unused)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let n_critical = runtime.context("cannot start the runtime")?.block_on(print_results(open.site()))?;
+    if config.wp_config.is_some() {
+        super::wordpress::report(&open)?;
+    }
     if n_critical > 0 { bail!("{n_critical} critical results") } else { Ok(()) }
 }
 

@@ -8,6 +8,7 @@ mod serve;
 mod show;
 mod themes;
 mod users;
+mod wordpress;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,7 @@ fn command() -> Command {
         .subcommand(show::openapi_command())
         .subcommand(show::types_command())
         .subcommand(doctor::doctor_command())
+        .subcommand(wordpress::compare_command())
         .subcommand(data::import_command())
         .subcommand(data::export_command())
         .subcommand(data::backup_command())
@@ -92,6 +94,7 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("openapi", args)) => show::openapi(builder, &config, args),
         Some(("types", _)) => show::types(builder, &config),
         Some(("doctor", _)) => doctor::doctor(builder, &config),
+        Some(("compare", args)) => wordpress::compare(builder, &config, args, now),
         Some(("import", args)) => data::import(&config, args),
         Some(("export", args)) => data::export(&config, args),
         Some(("backup", args)) => data::backup(&config, args),

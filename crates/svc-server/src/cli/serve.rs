@@ -63,9 +63,23 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
         say(&format!("Explorer: {url}"));
     }
     tracing::info!(%here, home, "serving");
+    if config.wp_config.is_some() {
+        for [fact, value] in super::wordpress::facts(&site)? {
+            say(&format!("WordPress: {fact}: {value}"));
+        }
+        if let Some(wordpress) = &config.wordpress {
+            say(&format!("WordPress handles what this server does not: http://{}", wordpress.upstream.authority()));
+        } else {
+            say("WordPress: its plugins do not run here, and what they register is unknown; see wordpress.upstream");
+        }
+    }
     let schedule = site.start_schedule();
+    let watch = site.start_watch();
     svc_listen::serve(listener, router, config.limits.clone(), svc_listen::shutdown_signal()).await;
-    schedule.stop().await;
+    drop(watch);
+    if let Some(schedule) = schedule {
+        schedule.stop().await;
+    }
     requests.end().await;
     tracing::info!("stopped");
     Ok(site)

@@ -23,7 +23,11 @@ pub(super) fn config(config: &Config) {
 
 pub(super) fn routes_command() -> Command {
     let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print a JSON array of objects");
-    Command::new("routes").about("Show the registered routes").arg(json)
+    let ownership = Arg::new("ownership")
+        .long("ownership")
+        .action(ArgAction::SetTrue)
+        .help("Compare the routes with the WordPress behind this server, and show the server that handles each and the reason");
+    Command::new("routes").about("Show the registered routes").arg(json).arg(ownership)
 }
 
 /// A server of an empty temporary site with the same registrations, so the site's data is not used.
@@ -34,6 +38,7 @@ fn registered(builder: &SiteBuilder, config: &Config) -> Result<Server> {
     config.data.clone_from(&folder);
     config.content_dir = folder.join("content");
     config.database = svc_auth::Secret::new("sqlite::memory:");
+    config.wordpress = None;
     let server = builder.open(&config, &unused).map(|site| site.server());
     drop(std::fs::remove_dir_all(&folder));
     Ok(server?)
@@ -73,8 +78,11 @@ pub(super) fn types(builder: &SiteBuilder, config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// Prints the routes.
+/// Prints the routes. Without `--ownership`, they are those of an empty temporary site with the same registrations.
 pub(super) fn routes(builder: &SiteBuilder, config: &Config, args: &ArgMatches) -> Result<()> {
+    if args.get_flag("ownership") {
+        return super::wordpress::print_ownership(builder, config, args.get_flag("json"));
+    }
     let server = registered(builder, config)?;
     let methods = |r: &svc_routing::RouteEntry| r.methods().iter().map(ToString::to_string).collect::<Vec<_>>();
     if args.get_flag("json") {

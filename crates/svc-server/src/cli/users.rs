@@ -249,9 +249,17 @@ fn store_list(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> std::r
 }
 
 fn create_app_password(store: &Store, user: UserId, name: &str, now: NaiveDateTime) -> Result<()> {
+    let (_, plain) = add_app_password(store, user, name, now)?;
+    say(&format!("Password for {name} (not shown again): {}", application_password::chunk(plain.expose())));
+    Ok(())
+}
+
+/// Adds an application password. Returns its UUID and the password.
+fn add_app_password(store: &Store, user: UserId, name: &str, now: NaiveDateTime) -> Result<(String, Secret)> {
     let name = svc_text::sanitize_text_field(name);
     ensure!(!name.is_empty(), "an application password requires a name");
     let (item, plain) = ApplicationPassword::generate(&name, "", now.and_utc().timestamp())?;
+    let uuid = item.uuid.clone();
     let created = store.write_blocking(move |tx| {
         let mut list = load_list(tx, user)?;
         if list.iter().any(|p| p.name.eq_ignore_ascii_case(&item.name)) {
@@ -264,8 +272,38 @@ fn create_app_password(store: &Store, user: UserId, name: &str, now: NaiveDateTi
     });
     let created = created.context("cannot create the application password")?;
     ensure!(created, "the user already has an application password named {name}");
-    say(&format!("Password for {name} (not shown again): {}", application_password::chunk(plain.expose())));
-    Ok(())
+    Ok((uuid, plain))
+}
+
+/// An application password for the time of a command.
+pub(super) struct TemporaryPassword {
+    store: Store,
+    user: UserId,
+    uuid: String,
+    plain: Secret,
+}
+
+impl TemporaryPassword {
+    /// Creates it for the user with this login name. One that an interrupted command has left is replaced.
+    pub(super) fn create(config: &Config, login: &str, name: &str, now: NaiveDateTime) -> Result<Self> {
+        let store = open(config)?;
+        let user = find(&store, login)?;
+        let left = store.read(|db| load_list(db, user)).context("cannot read the application passwords")?;
+        for old in left.iter().filter(|old| old.name == name) {
+            remove_app_password(&store, user, &old.uuid)?;
+        }
+        let (uuid, plain) = add_app_password(&store, user, name, now)?;
+        Ok(TemporaryPassword { store, user, uuid, plain })
+    }
+
+    pub(super) fn plain(&self) -> &str {
+        self.plain.expose()
+    }
+
+    /// Revokes it.
+    pub(super) fn revoke(self) -> Result<()> {
+        remove_app_password(&self.store, self.user, &self.uuid).map(drop)
+    }
 }
 
 fn list_app_passwords(store: &Store, user: UserId) -> Result<()> {
@@ -283,6 +321,14 @@ fn list_app_passwords(store: &Store, user: UserId) -> Result<()> {
 }
 
 fn revoke(store: &Store, user: UserId, uuid: &str) -> Result<()> {
+    let found = remove_app_password(store, user, uuid)?;
+    ensure!(found, "the user has no application password {uuid}");
+    say("Revoked.");
+    Ok(())
+}
+
+/// Removes an application password. Returns whether the user had it.
+fn remove_app_password(store: &Store, user: UserId, uuid: &str) -> Result<bool> {
     let wanted = uuid.to_owned();
     let found = store.write_blocking(move |tx| {
         let mut list = load_list(tx, user)?;
@@ -291,7 +337,5 @@ fn revoke(store: &Store, user: UserId, uuid: &str) -> Result<()> {
         store_list(tx, user, &list)?;
         Ok(list.len() < before)
     });
-    ensure!(found.context("cannot revoke the application password")?, "the user has no application password {uuid}");
-    say("Revoked.");
-    Ok(())
+    found.context("cannot revoke the application password")
 }

@@ -10,6 +10,7 @@ mod origin;
 mod registered;
 mod settings;
 mod values;
+mod wordpress;
 mod wp_config;
 
 use std::{
@@ -28,6 +29,7 @@ pub use origin::Origin;
 pub use registered::Registered;
 pub use settings::{SETTINGS, Setting};
 pub use values::{Environment, LogFormat, SiteUrl};
+pub use wordpress::{Reads, RouteRule, Side, WordPress};
 
 use layers::Layers;
 
@@ -130,6 +132,8 @@ pub struct Config {
     pub directory: Option<SiteUrl>,
     /// Limits on outgoing requests.
     pub outgoing: Outbound,
+    /// The running WordPress behind this server.
+    pub wordpress: Option<WordPress>,
     /// Secrets that sign cookies and nonces. Missing ones are read from [`KEY_FILE`] in the data folder.
     pub keys: SecretKeys,
     /// Maximum number of revisions per post; `None` for no limit.
@@ -222,9 +226,14 @@ impl Config {
         read.show(settings::DATA, data.display().to_string());
         let path = |text: &str| Ok(folder.join(text));
         let trusted: Vec<Network> = read.required("trusted_proxies", values::list)?;
+        let listen = read.required("listen", values::listen)?;
+        let wp_config = read.optional(settings::WP_CONFIG, path)?;
+        let brand: Brand = read.required("brand", |text| Brand::new(text).map_err(|e| e.to_string()))?;
+        let wordpress = wordpress::read(read, &listen, wp_config.is_some(), brand == Brand::original())?;
         Ok(Config {
-            wp_config: read.optional(settings::WP_CONFIG, path)?,
-            listen: read.required("listen", values::listen)?,
+            wp_config,
+            listen,
+            wordpress,
             site_url: read.optional("site_url", str::parse)?,
             database: read
                 .optional("database", database)?
@@ -234,7 +243,7 @@ impl Config {
             readers: read.required("readers", readers)?,
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
             uploads: bucket(read)?,
-            brand: read.required("brand", |text| Brand::new(text).map_err(|e| e.to_string()))?,
+            brand,
             theme: read.optional("theme", |name| match theme::is_folder_name(name) {
                 true => Ok(name.to_owned()),
                 false => Err("must be the name of a theme's folder".to_owned()),

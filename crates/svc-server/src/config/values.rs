@@ -81,10 +81,15 @@ impl SiteUrl {
         self.0[after..].find('/').map_or("", |i| &self.0[after + i..])
     }
 
+    /// Host and port, as in the `Host` header.
+    pub fn authority(&self) -> &str {
+        let after = self.0.find("://").map_or(0, |i| i + 3);
+        self.0[after..].split('/').next().unwrap_or_default()
+    }
+
     /// The host, without port and without the brackets of an IPv6 address.
     pub fn host(&self) -> &str {
-        let after = self.0.find("://").map_or(0, |i| i + 3);
-        let authority = self.0[after..].split('/').next().unwrap_or_default();
+        let authority = self.authority();
         match authority.strip_prefix('[') {
             Some(v6) => v6.split(']').next().unwrap_or_default(),
             None => authority.split(':').next().unwrap_or_default(),

@@ -3,6 +3,7 @@
 //! Programs use [`SiteBuilder`] to register types, routes, fields and hooks, and then either run the command line
 //! ([`SiteBuilder::command_line`]) or open the site ([`SiteBuilder::open`]).
 
+pub(crate) mod gateway;
 mod lanes;
 mod openapi;
 mod rest;
@@ -18,10 +19,12 @@ use axum::{
     response::Response,
 };
 use chrono::Utc;
+use gateway::Gateway;
+pub use gateway::Watch;
 use rest::Rest;
 use svc_auth::Scheme;
 use svc_controllers::{RestSite, SiteSetup};
-use svc_http::{Lanes, RestLayer, Runner, Uncached};
+use svc_http::{Lanes, RestLayer, RestService, Runner, Uncached};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_pages::{SiteTexts, Texts, explorer::ExplorerPaths, uploads};
 use svc_render::feeds::FETCH_HEADER;
@@ -31,7 +34,7 @@ use svc_store::{DatabaseUrl, Store, StoreConfig};
 
 use crate::{
     active_theme,
-    config::{Config, Environment, SiteUrl},
+    config::{Config, Environment, Side, SiteUrl},
     error::{Error, Result},
     first_run::{self, Created},
     schedule::Schedule,
@@ -187,6 +190,17 @@ impl SiteBuilder {
         let lanes = Arc::new(lanes::start()?);
         let login = Arc::new(SiteAuthenticator::new(Arc::clone(&identities), Arc::clone(&attempts), passwords));
         let dispatch = rest.clone();
+        let limits = svc_http::RequestLimits {
+            body: usize::try_from(config.limits.body).unwrap_or(usize::MAX),
+            values: config.json_values,
+            ..svc_http::RequestLimits::default()
+        };
+        let service = rest.service(limits, login, Arc::clone(&lanes) as Arc<dyn Runner>, config.api_max_age);
+        let gateway = config
+            .wordpress
+            .as_ref()
+            .map(|wordpress| Gateway::new(wordpress, service.clone(), &home, config.limits.request));
+        let gateway = gateway.transpose().map_err(|error| Error::Refused(error.to_string()))?;
         let login_pages = LoginPages {
             identities,
             attempts,
@@ -198,7 +212,8 @@ impl SiteBuilder {
         Ok(OpenSite {
             site,
             rest,
-            login,
+            service,
+            gateway,
             login_pages: Arc::new(login_pages),
             lanes,
             texts,
@@ -268,7 +283,8 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
 pub struct OpenSite {
     site: Arc<RestSite>,
     rest: Rest,
-    login: Arc<SiteAuthenticator>,
+    service: RestService,
+    gateway: Option<Gateway>,
     login_pages: Arc<LoginPages>,
     lanes: Arc<Lanes>,
     texts: Arc<dyn Texts>,
@@ -310,12 +326,28 @@ impl OpenSite {
         self.created.take()
     }
 
-    /// Starts the background task that publishes scheduled posts. It stops when the result is dropped.
+    /// Starts the background task that publishes scheduled posts. It stops when the result is dropped. `None` if a WordPress
+    /// behind this server publishes them, so that its plugins run.
     ///
     /// # Panics
     /// Outside of a Tokio runtime.
-    pub fn start_schedule(&self) -> Schedule {
-        Schedule::start(Arc::clone(&self.site))
+    pub fn start_schedule(&self) -> Option<Schedule> {
+        let is_own = self.config.wordpress.as_ref().is_none_or(|wordpress| wordpress.writes == Side::Svc);
+        is_own.then(|| Schedule::start(Arc::clone(&self.site)))
+    }
+
+    /// Starts the background task that compares routes with the WordPress behind this server, if there is one. It stops when the
+    /// result is dropped.
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime.
+    pub fn start_watch(&self) -> Option<Watch> {
+        Some(Watch::start(self.gateway.clone()?, Arc::clone(&self.site)))
+    }
+
+    /// The gateway to the WordPress behind this server.
+    pub(crate) fn gateway(&self) -> Option<&Gateway> {
+        self.gateway.as_ref()
     }
 
     /// Cancels the requests in progress and waits until they have ended, for at most five seconds. Call this outside of tokio
@@ -343,12 +375,6 @@ impl OpenSite {
 
     /// The router of the whole site: REST API, uploads, log-in pages, pages, and the middleware.
     pub fn router(&self) -> Router {
-        let limits = svc_http::RequestLimits {
-            body: usize::try_from(self.config.limits.body).unwrap_or(usize::MAX),
-            values: self.config.json_values,
-            ..svc_http::RequestLimits::default()
-        };
-        let service = self.rest.service(limits, self.login.clone(), self.runner(), self.config.api_max_age);
         let pages = svc_pages::router(
             Arc::clone(&self.site),
             Arc::clone(&self.texts),
@@ -362,10 +388,15 @@ impl OpenSite {
             .fallback_service(pages)
             .layer(from_fn_with_state(self.runner(), lanes::in_lane));
         let inner = Router::new().merge(files).fallback_service(in_lanes);
-        let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
-        let documents = openapi::router(&self.rest, self.runner());
-        let whole =
-            documents.fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), mark_own_fetch));
-        svc_listen::middleware_stack(whole, &self.config.limits)
+        let with_rest = tower::Layer::layer(&RestLayer::new(self.service.clone()), inner);
+        let mut whole = openapi::router(&self.rest, self.runner()).fallback_service(with_rest);
+        let mut limits = self.config.limits.clone();
+        if let Some(gateway) = &self.gateway {
+            whole = whole.layer(from_fn_with_state(gateway.clone(), gateway::divide));
+            // Requests wait for a connection, then for the response. The gateway limits those of this server itself.
+            limits.request = limits.request.max(gateway.config().timeout * 3);
+        }
+        let whole = whole.layer(from_fn_with_state(Arc::clone(&self.site), mark_own_fetch));
+        svc_listen::middleware_stack(whole, &limits)
     }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails fails its test")]
 
 mod config;
+mod gateway;
 mod process;
 mod program;
 mod start;

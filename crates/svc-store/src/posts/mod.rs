@@ -182,5 +182,14 @@ pub fn counts(db: &mut Db, post_type: &str) -> Result<indexmap::IndexMap<String,
     Ok(rows.into_iter().collect())
 }
 
+/// The number of posts per type.
+pub fn counts_by_type(db: &mut Db) -> Result<indexmap::IndexMap<String, u64>> {
+    let mut s = Query::select();
+    s.column("post_type").expr(Expr::cust("COUNT(*)")).from(db.table("posts")).group_by_col("post_type");
+    s.order_by("post_type", sea_query::Order::Asc);
+    let rows = db.all_once(&s, |row| Ok((row.text(0)?, u64::try_from(row.int(1)?).unwrap_or(0))))?;
+    Ok(rows.into_iter().collect())
+}
+
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,205 @@
+//! Headers that a proxy removes and adds.
+
+use std::net::IpAddr;
+
+use http::{
+    HeaderMap, HeaderName, HeaderValue,
+    header::{
+        CONNECTION, COOKIE, EXPECT, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING,
+        UPGRADE, VIA,
+    },
+    request::Parts,
+};
+
+/// Headers of a single connection, besides those that `Connection` names (RFC 9110, section 7.6.1; RFC 9112, appendix C).
+const HOP_BY_HOP: [HeaderName; 9] = [
+    CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// Headers that `Connection` cannot remove, since another party relies on them.
+const NEVER_NAMED: [&str; 7] =
+    ["host", "content-length", "authorization", "cookie", "x-forwarded-for", "x-forwarded-proto", "via"];
+
+/// The client of a request, as the server that received it knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// IP address of the client.
+    pub address: IpAddr,
+    /// Whether the client used TLS.
+    pub tls: bool,
+}
+
+/// Removes the headers of a single connection.
+pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .filter(|name: &HeaderName| !NEVER_NAMED.contains(&name.as_str()))
+        .collect();
+    for name in named.iter().chain(&HOP_BY_HOP) {
+        headers.remove(name);
+    }
+}
+
+/// Adds this proxy to the `Via` headers.
+pub(crate) fn add_via(headers: &mut HeaderMap, name: &str) {
+    if let Ok(value) = HeaderValue::from_str(&format!("1.1 {name}")) {
+        headers.append(VIA, value);
+    }
+}
+
+/// Whether the request has passed the proxy of this name.
+pub(crate) fn has_passed(headers: &HeaderMap, name: &str) -> bool {
+    let hops = headers.get_all(VIA).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    hops.filter_map(|hop| hop.split_whitespace().nth(1)).any(|hop| hop == name)
+}
+
+/// Converts the headers of a received request to those for the upstream.
+pub(crate) fn prepare(parts: &mut Parts, origin: Origin, proxy: &str) {
+    let chunked = parts.headers.contains_key(TRANSFER_ENCODING);
+    remove_hop_by_hop(&mut parts.headers);
+    let headers = &mut parts.headers;
+    if chunked {
+        headers.remove(http::header::CONTENT_LENGTH);
+    }
+    // The server that received the request has already sent, or will send, `100 Continue`.
+    headers.remove(EXPECT);
+    // HTTP/2 has the host in the URL and may split cookies.
+    if !headers.contains_key(HOST)
+        && let Some(host) = parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok())
+    {
+        headers.insert(HOST, host);
+    }
+    join_cookies(headers);
+    let proto = if origin.tls { "https" } else { "http" };
+    headers.insert("x-forwarded-proto", HeaderValue::from_static(proto));
+    let host = headers.get(HOST).cloned();
+    match &host {
+        Some(host) => headers.insert("x-forwarded-host", host.clone()),
+        None => headers.remove("x-forwarded-host"),
+    };
+    if let Ok(address) = HeaderValue::from_str(&origin.address.to_string()) {
+        headers.insert("x-forwarded-for", address);
+    }
+    let node = match origin.address {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("\"[{ip}]\""),
+    };
+    // A host that needs no quotes inside of a quoted string; others are only in X-Forwarded-Host.
+    let host = host.as_ref().and_then(|h| h.to_str().ok()).filter(|h| !h.contains(['"', '\\']));
+    let host = host.map(|host| format!(";host=\"{host}\"")).unwrap_or_default();
+    headers.remove("forwarded");
+    if let Ok(forwarded) = HeaderValue::from_str(&format!("for={node}{host};proto={proto}")) {
+        headers.insert("forwarded", forwarded);
+    }
+    add_via(headers, proxy);
+}
+
+/// Joins several `Cookie` headers, which HTTP/1.1 does not allow.
+fn join_cookies(headers: &mut HeaderMap) {
+    let cookies: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
+    if cookies.len() > 1
+        && let Ok(joined) = HeaderValue::from_bytes(&cookies.join(&b"; "[..]))
+    {
+        headers.insert(COOKIE, joined);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(headers: &[(&'static str, &str)]) -> Parts {
+        let mut request = http::Request::get("http://h2.example/a").body(()).unwrap();
+        for (name, value) in headers {
+            request.headers_mut().append(*name, value.parse().unwrap());
+        }
+        request.into_parts().0
+    }
+
+    #[track_caller]
+    fn check(address: &str, tls: bool, given: &[(&'static str, &str)], expected: &[(&str, &str)]) {
+        let mut parts = parts(given);
+        prepare(&mut parts, Origin { address: address.parse().unwrap(), tls }, "p");
+        let mut found: Vec<(&str, &str)> =
+            parts.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
+        found.sort_unstable();
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn removes_headers_of_the_connection() {
+        check(
+            "192.0.2.1",
+            false,
+            &[
+                ("host", "a.org"),
+                ("connection", "close, X-Mine"),
+                ("connection", "cookie"),
+                ("x-mine", "1"),
+                ("keep-alive", "timeout=5"),
+                ("te", "trailers"),
+                ("upgrade", "websocket"),
+                ("proxy-authorization", "Basic x"),
+                ("expect", "100-continue"),
+                ("cookie", "a=1"),
+                ("range", "bytes=0-1"),
+            ],
+            &[
+                ("host", "a.org"),
+                ("cookie", "a=1"),
+                ("range", "bytes=0-1"),
+                ("x-forwarded-for", "192.0.2.1"),
+                ("x-forwarded-host", "a.org"),
+                ("x-forwarded-proto", "http"),
+                ("forwarded", "for=192.0.2.1;host=\"a.org\";proto=http"),
+                ("via", "1.1 p"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_chunked_body_has_no_length() {
+        check(
+            "2001:db8::1",
+            true,
+            &[
+                ("transfer-encoding", "chunked"),
+                ("content-length", "5"),
+                ("cookie", "a=1"),
+                ("cookie", "b=2"),
+                ("x-forwarded-for", "10.0.0.1"),
+                ("forwarded", "for=forged"),
+            ],
+            &[
+                ("host", "h2.example"),
+                ("cookie", "a=1; b=2"),
+                ("x-forwarded-for", "2001:db8::1"),
+                ("x-forwarded-host", "h2.example"),
+                ("x-forwarded-proto", "https"),
+                ("forwarded", "for=\"[2001:db8::1]\";host=\"h2.example\";proto=https"),
+                ("via", "1.1 p"),
+            ],
+        );
+    }
+
+    #[test]
+    fn own_requests_are_recognized() {
+        assert!(has_passed(&parts(&[("via", "1.0 other, 1.1 p")]).headers, "p"));
+        assert!(has_passed(&parts(&[("via", "1.0 other"), ("via", "2 p (x)")]).headers, "p"));
+        assert!(!has_passed(&parts(&[("via", "1.1 pp")]).headers, "p"));
+    }
+}

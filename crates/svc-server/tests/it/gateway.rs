@@ -1,0 +1,261 @@
+//! A server in front of another one with the same database, which represents WordPress. A proxy between them changes responses.
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use axum::{Router, body::Body, extract::Request};
+use http::StatusCode;
+use svc_gateway::{ErrorFormat, Limits, Origin, Proxy};
+use svc_server::{
+    OpenSite, SiteBuilder,
+    config::{Config, SETTINGS, SiteUrl, Sources},
+    listen::{Running, bind},
+};
+use tokio::net::TcpListener;
+
+const ORIGIN: Origin = Origin { address: IpAddr::V4(Ipv4Addr::LOCALHOST), tls: false };
+
+fn open(folder: &Path, here: &str, settings: &[(&str, &str)]) -> (OpenSite, Config) {
+    let flag = |(key, value): &(&str, &str)| {
+        (SETTINGS.iter().find(|s| s.key == *key).expect("a setting"), (*value).to_owned())
+    };
+    let sources =
+        Sources { folder: folder.to_owned(), flags: settings.iter().map(flag).collect(), ..Sources::default() };
+    let config = Config::load(&sources).unwrap();
+    (SiteBuilder::new().open(&config, &here.parse::<SiteUrl>().unwrap()).unwrap(), config)
+}
+
+fn proxy(address: &str, name: &str) -> Proxy {
+    Proxy::new(format!("http://{address}").parse().unwrap(), name, Limits::default())
+}
+
+/// Responses of a server, with the names of the proxies that they passed.
+struct Client {
+    proxy: Proxy,
+    host: String,
+}
+
+impl Client {
+    /// Status, whether the gateway forwarded the request, body.
+    async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (StatusCode, bool, String) {
+        let mut request = Request::builder().method(method).uri(path).header("host", &self.host);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.header("content-length", body.len()).body(Body::from(body.to_owned())).unwrap();
+        let response = match self.proxy.forward(request.map(svc_gateway::boxed), ORIGIN).await {
+            Ok(response) => response,
+            Err(failure) => failure.response(ErrorFormat::Json),
+        };
+        let via = response.headers().get_all("via").iter().any(|v| v.to_str().unwrap().contains("svc-server-"));
+        let is_error = response.headers().contains_key("retry-after");
+        let status = response.status();
+        let body = axum::body::to_bytes(Body::new(response.into_body()), 10 << 20).await.unwrap();
+        (status, via || is_error, String::from_utf8_lossy(&body).into_owned())
+    }
+
+    async fn is_forwarded(&self, path: &str) -> bool {
+        self.send("GET", path, &[], "").await.1
+    }
+}
+
+/// The servers: one that represents WordPress, a proxy to it that changes names of categories when a switch is on, and the gateway.
+struct Servers {
+    client: Client,
+    gateway: OpenSite,
+    tampers: Arc<AtomicBool>,
+    wordpress: Running,
+    between: tokio::task::JoinHandle<()>,
+    _running: Running,
+    _folder: tempfile::TempDir,
+}
+
+async fn start(settings: &[(&str, &str)]) -> Servers {
+    let folder = tempfile::tempdir().unwrap();
+    let database = format!("sqlite:{}", folder.path().join("svc-data/site.db").display());
+    // The public URL is that of the gateway.
+    let listener = bind("127.0.0.1:0").await.unwrap();
+    let host = listener.local_addr().unwrap().to_string();
+    let (wordpress, config) = open(folder.path(), &format!("http://{host}"), &[("brand", "wp")]);
+    let behind = bind("127.0.0.1:0").await.unwrap();
+    let wordpress_address = behind.local_addr().unwrap().to_string();
+    let wordpress = Running::start(behind, wordpress.router(), config.limits).unwrap();
+
+    let tampers = Arc::new(AtomicBool::new(false));
+    let between = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let upstream = format!("http://{}", between.local_addr().unwrap());
+    let (to_wordpress, switch) = (proxy(&wordpress_address, "between"), Arc::clone(&tampers));
+    let router = Router::new().fallback(move |request: Request| {
+        let (proxy, switch) = (to_wordpress.clone(), Arc::clone(&switch));
+        async move {
+            let tampers = switch.load(SeqCst) && request.uri().to_string().contains("categories");
+            let response = match proxy.forward(request.map(svc_gateway::boxed), ORIGIN).await {
+                Ok(response) => response.map(Body::new),
+                Err(failure) => failure.response(ErrorFormat::Json).map(Body::new),
+            };
+            let (mut parts, body) = response.into_parts();
+            if !tampers {
+                return http::Response::from_parts(parts, body);
+            }
+            let body = axum::body::to_bytes(body, 10 << 20).await.unwrap();
+            let text = String::from_utf8_lossy(&body).replace("\"name\":\"", "\"name\":\"Filtered ");
+            parts.headers.remove("content-length");
+            http::Response::from_parts(parts, Body::from(text))
+        }
+    });
+    let between = tokio::spawn(async move { axum::serve(between, router).await.unwrap() });
+
+    std::fs::write(folder.path().join("wp-config.php"), "<?php $table_prefix = 'wp_';").unwrap();
+    let mut all = vec![
+        ("wp_config", "wp-config.php"),
+        ("database", &*database),
+        ("content_dir", "svc-data/content"),
+        ("brand", "wp"),
+        ("wordpress.upstream", &*upstream),
+    ];
+    all.extend_from_slice(settings);
+    let (gateway, config) = open(folder.path(), "http://localhost", &all);
+    let running = Running::start(listener, gateway.router(), config.limits).unwrap();
+    let client = Client { proxy: proxy(&host, "client"), host };
+    Servers { client, gateway, tampers, wordpress, between, _running: running, _folder: folder }
+}
+
+/// Waits until the gateway handles this path itself, or forwards it.
+async fn wait(client: &Client, path: &str, forwarded: bool) {
+    for _ in 0..600 {
+        if client.is_forwarded(path).await == forwarded {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("{path}: expected forwarded = {forwarded}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn proven_reads_are_answered_and_everything_else_is_forwarded() {
+    let servers = start(&[("wordpress.shadow_percent", "100")]).await;
+    let client = &servers.client;
+    let categories = "/wp-json/wp/v2/categories";
+    assert!(client.is_forwarded(categories).await, "nothing is known yet");
+    let _watch = servers.gateway.start_watch().unwrap();
+    wait(client, categories, false).await;
+
+    for path in [
+        "/",
+        "/wp-login.php",
+        "/wp-json/",
+        "/wp-json/wp/v2",
+        "/wp-json/demo/v1/route",
+        "/wp-json/wp/v2/categories?lang=de",
+        "/wp-json/wp/v2/categories?_envelope",
+        "/wp-json/wp/v2/categories?_method=OPTIONS",
+        "/wp-json/wp/v2/categories?per_page=0",
+        "/wp-json/wp/v2/categories/999999",
+        "/wp-json/wp/v2/users/me",
+    ] {
+        assert!(client.is_forwarded(path).await, "{path}");
+    }
+    for path in [
+        "/wp-json/wp/v2/categories?per_page=1&_fields=id",
+        "/?rest_route=/wp/v2/categories",
+        "/index.php/wp-json/wp/v2/categories/1",
+    ] {
+        assert!(!client.is_forwarded(path).await, "{path}");
+    }
+    let (status, forwarded, _) = client.send("GET", categories, &[("authorization", "Bearer x")], "").await;
+    assert!(status == 200 && forwarded, "credentials that only a plugin knows");
+    let json = ("content-type", "application/json");
+    for (method, path) in [("POST", categories), ("OPTIONS", categories), ("POST", "/wp-json/batch/v1")] {
+        assert!(client.send(method, path, &[json], "{}").await.1, "{method}");
+    }
+
+    // A plugin changes names: the shadow comparison of a read that was handled here finds it.
+    servers.tampers.store(true, SeqCst);
+    wait(client, categories, true).await;
+    servers.tampers.store(false, SeqCst);
+    assert!(client.is_forwarded(categories).await, "not trusted again without a new comparison");
+
+    // Without WordPress, other routes are still handled; what is forwarded fails as an API error or a page.
+    let posts = "/wp-json/wp/v2/posts";
+    assert!(!client.is_forwarded(posts).await);
+    servers.between.abort();
+    servers.wordpress.stop().await;
+    let (status, forwarded, body) = client.send("GET", posts, &[], "").await;
+    assert!(status == 200 && !forwarded, "{body}");
+    let (status, _, body) = client.send("GET", "/wp-json/", &[], "").await;
+    assert!(status == 502 && body.contains("rest_upstream_unavailable"), "{body}");
+    let (status, _, body) = client.send("GET", "/", &[], "").await;
+    assert!(status == 502 && body.starts_with("<!DOCTYPE html>"), "{body}");
+    let (status, _, body) = client.send("GET", "/wp-json/wp/v2/posts/999999", &[], "").await;
+    assert!(status == 404 && body.contains("rest_post_invalid_id"), "the error of this server: {body}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_difference_before_the_start_is_found_by_the_comparison() {
+    let servers = start(&[("wordpress.shadow_percent", "0"), ("wordpress.php_routes", "/wp/v2/tags")]).await;
+    servers.tampers.store(true, SeqCst);
+    let _watch = servers.gateway.start_watch().unwrap();
+    wait(&servers.client, "/wp-json/wp/v2/posts", false).await;
+    assert!(servers.client.is_forwarded("/wp-json/wp/v2/categories").await);
+    assert!(servers.client.is_forwarded("/wp-json/wp/v2/tags").await, "configured");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_go_to_this_server_only_if_it_knows_all_their_parameters() {
+    let servers = start(&[("wordpress.writes", "svc")]).await;
+    let client = &servers.client;
+    let _watch = servers.gateway.start_watch().unwrap();
+    wait(client, "/wp-json/wp/v2/posts", false).await;
+    // Nobody is logged in, so both servers refuse; the gateway does not pass on the errors of its own writes.
+    let json = ("content-type", "application/json");
+    let batch = |path: &str| format!(r#"{{"requests":[{{"path":"{path}","body":{{"title":"x"}}}}]}}"#);
+    for (path, headers, body, forwarded) in [
+        ("/wp-json/wp/v2/posts", &[json][..], r#"{"title":"x"}"#.to_owned(), false),
+        ("/wp-json/wp/v2/posts", &[json], r#"{"title":"x","meta":{"plugin_key":1}}"#.to_owned(), true),
+        ("/wp-json/wp/v2/posts", &[json], r#"{"title":"x","plugin":1}"#.to_owned(), true),
+        ("/wp-json/wp/v2/posts", &[], "title=x&plugin=1".to_owned(), true),
+        ("/wp-json/wp/v2/posts", &[("content-type", "multipart/form-data; boundary=b")], String::new(), true),
+        ("/wp-json/wp/v2/posts?plugin=1", &[json], r#"{"title":"x"}"#.to_owned(), true),
+        ("/wp-json/wp/v2/posts", &[json], format!(r#"{{"title":"{}"}}"#, "x".repeat(1 << 20)), true),
+        ("/wp-json/batch/v1", &[json], batch("/wp/v2/posts"), false),
+        ("/wp-json/batch/v1", &[json], batch("/wp/v2/books"), true),
+    ] {
+        let (status, was_forwarded, text) = client.send("POST", path, headers, &body).await;
+        assert_eq!(was_forwarded, forwarded, "{path} {} {status} {text}", &body[..body.len().min(80)]);
+    }
+}
+
+#[test]
+fn settings_without_effect_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("wp-config.php"), "<?php").unwrap();
+    let load = |settings: &[(&str, &str)]| {
+        let flags = settings
+            .iter()
+            .map(|(key, value)| (SETTINGS.iter().find(|s| s.key == *key).expect("a setting"), (*value).to_owned()));
+        let sources = Sources { folder: folder.path().to_owned(), flags: flags.collect(), ..Sources::default() };
+        Config::load(&sources).map(drop).map_err(|error| error.to_string())
+    };
+    let base = [("wp_config", "wp-config.php"), ("database", "sqlite:x.db"), ("content_dir", "c")];
+    let with = |more: &[(&'static str, &'static str)]| load(&[&base[..], more].concat());
+    let upstream = ("wordpress.upstream", "http://127.0.0.1:1");
+    assert_eq!(with(&[upstream]), Ok(()));
+    for (settings, message) in [
+        (&[("wordpress.reads", "php")][..], "`wordpress.reads` requires `wordpress.upstream`"),
+        (&[upstream, ("wordpress.user", "a")], "`wordpress.user` requires `wordpress.application_password`"),
+        (&[upstream, ("listen", "localhost:1")], "is the address of this server"),
+        (&[upstream, ("brand", "svc")], "requires the brand `wp`"),
+        (&[("wordpress.upstream", "https://php")], "must be a URL like"),
+    ] {
+        let error = with(settings).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
+    assert!(load(&[upstream, ("brand", "wp")]).unwrap_err().contains("requires `wp_config`"));
+}
