@@ -179,6 +179,11 @@ impl ResponseCache {
         }
     }
 
+    /// Sets the maximum size of the cache, in bytes.
+    pub(crate) fn set_capacity(&self, bytes: u64) {
+        self.responses.set_capacity(bytes);
+    }
+
     /// Stores a response with status 200, before headers are added that depend on uncached request headers.
     pub(crate) fn insert(&self, key: CacheKey, logged_in: bool, headers: &HeaderMap, body: &Bytes) {
         // Do not cache a response for a user who was authenticated by something other than the headers in the cache

@@ -174,6 +174,9 @@ impl RestServiceBuilder {
         let response_cache = response_cache.map(|(lifetime, data_version)| {
             ResponseCache::new(data_version, lifetime, source.current().site().brand.header("Nonce"))
         });
+        if let Some(cache) = &response_cache {
+            cache.set_capacity(limits.cached_responses);
+        }
         let large = LargeBodies::new(limits.memory);
         RestService(Arc::new(ServiceInner {
             source: Box::new(source),

@@ -8,23 +8,20 @@ mod rest;
 
 use std::sync::Arc;
 
-use axum::{
-    Router,
-    extract::{Request, State},
-    middleware::{Next, from_fn_with_state},
-    response::Response,
-};
+use axum::{Router, extract::Request, middleware::from_fn_with_state};
 use chrono::Utc;
 use rest::Rest;
 use svc_auth::Scheme;
 use svc_controllers::{RestSite, SiteSetup};
 use svc_http::{Lanes, RestLayer, Runner, Uncached};
+use svc_listen::{App, Compression};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_pages::{SiteTexts, Texts, uploads};
 use svc_render::feeds::FETCH_HEADER;
 use svc_routing::{Registry, Server};
 use svc_site::{Clock, Extension, HttpClient};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
+use tower::ServiceExt as _;
 
 use crate::{
     active_theme,
@@ -171,6 +168,7 @@ impl SiteBuilder {
             prepare(&mut site);
         }
         let site = site.finish();
+        site.render_cache.set_capacity(config.caches.texts);
         let (home, installed_at) = site_urls(&site)?;
         let local = config.environment_for(&home) == Environment::Local;
         let passwords = home.is_tls() || local;
@@ -194,6 +192,7 @@ impl SiteBuilder {
             login,
             login_pages: Arc::new(login_pages),
             lanes,
+            compression: Compression::new(config.caches.compressed),
             texts,
             home,
             installed_at,
@@ -204,11 +203,11 @@ impl SiteBuilder {
 }
 
 /// Marks requests that this server has sent itself: they fetch no feeds, and their responses are not cached.
-async fn mark_own_fetch(State(site): State<Arc<RestSite>>, mut request: Request, next: Next) -> Response {
+fn mark_own_fetch(site: &RestSite, mut request: Request) -> Request {
     if request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes())) {
         request.extensions_mut().insert(Uncached);
     }
-    next.run(request).await
+    request
 }
 
 /// The site's public URL, and the path of its log-in page, from its options.
@@ -253,6 +252,7 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     settings.table_prefix.clone_from(&config.table_prefix);
     settings.staleness = config.staleness;
     settings.readers = config.readers;
+    settings.page_cache = config.caches.pages;
     Store::open(&settings).map_err(opening())
 }
 
@@ -263,6 +263,7 @@ pub struct OpenSite {
     login: Arc<SiteAuthenticator>,
     login_pages: Arc<LoginPages>,
     lanes: Arc<Lanes>,
+    compression: Compression,
     texts: Arc<dyn Texts>,
     home: SiteUrl,
     /// Path of WordPress's URL, below which the log-in page is: empty, or `/folder`.
@@ -307,15 +308,33 @@ impl OpenSite {
         self.lanes.stop();
     }
 
+    /// A function that logs how much the caches hold, and how often they were of use.
+    pub(crate) fn usage_report(&self) -> impl Fn() + Send + 'static {
+        let (site, compression) = (Arc::clone(&self.site), self.compression.clone());
+        move || {
+            let compressed = compression.usage();
+            tracing::info!(
+                rendered_texts = site.render_cache.len(),
+                rendered_bytes = site.render_cache.bytes(),
+                compressed_hits = compressed.hits,
+                compressed_misses = compressed.misses,
+                compressed_bytes = compressed.bytes,
+                "caches"
+            );
+        }
+    }
+
     fn runner(&self) -> Arc<dyn Runner> {
         Arc::clone(&self.lanes) as Arc<dyn Runner>
     }
 
-    /// The router of the whole site: REST API, uploads, log-in pages, pages, and the middleware.
-    pub fn router(&self) -> Router {
+    /// The service of the whole site: REST API, uploads, log-in pages, pages, and the middleware. To add it to a router, use
+    /// it as the fallback.
+    pub fn app(&self) -> impl App {
         let limits = svc_http::RequestLimits {
             body: usize::try_from(self.config.limits.body).unwrap_or(usize::MAX),
             values: self.config.json_values,
+            cached_responses: self.config.caches.responses,
             ..svc_http::RequestLimits::default()
         };
         let service = self.rest.service(limits, self.login.clone(), self.runner());
@@ -332,8 +351,13 @@ impl OpenSite {
             .layer(from_fn_with_state(self.runner(), lanes::in_lane));
         let inner = Router::new().merge(files).fallback_service(in_lanes);
         let with_rest = tower::Layer::layer(&RestLayer::new(service), inner);
-        let whole =
-            Router::new().fallback_service(with_rest).layer(from_fn_with_state(Arc::clone(&self.site), mark_own_fetch));
-        svc_listen::middleware_stack(whole, &self.config.limits)
+        let site = Arc::clone(&self.site);
+        let whole = with_rest.map_request(move |request| mark_own_fetch(&site, request));
+        svc_listen::middleware_stack(
+            whole,
+            &self.config.limits,
+            self.config.access_log.clone(),
+            self.compression.clone(),
+        )
     }
 }
