@@ -110,7 +110,7 @@ impl Site {
         let listener = bind("127.0.0.1:0").await.unwrap();
         let here = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
         let mut site = builder.open(&config, &here).unwrap();
-        let running = Running::start(listener, site.router(), config.limits.clone()).unwrap();
+        let running = Running::start(listener, site.app(), config.limits.clone()).unwrap();
         Site {
             folder,
             address: running.address(),

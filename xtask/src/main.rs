@@ -63,7 +63,11 @@ Compatibility:
 Reliability, speed, release:
   crash [--kills N] [--database-kills N]
                      kill the server and its database during writes and count lost writes
-  bench [NAME…]      run the benchmarks of all crates, or of these
+  bench [--wordpress DIR] [--rounds N] [--round-ms N] [GROUP…]
+                     measure the targets of docs/performance.md, or groups of them, as ratios; DIR is the folder of a
+                     running WordPress site to compare with
+  bench micro [NAME…]
+                     run the benchmarks of all crates, or of these
   dist [--target TRIPLE] [--debug]
                      build the server and pack it with its checksum into target/dist";
 
@@ -89,6 +93,7 @@ fn task() -> Result<()> {
         "crash" => crash::run(&rest),
         "live" => live::run(&rest),
         "bench" => bench::run(&rest),
+        bench::bare::TASK => bench::bare::run(&rest),
         "dist" => dist::run(&rest),
         "tidy" => tidy::run(&rest),
         "stress" => stress::run(&rest),

@@ -51,9 +51,22 @@ impl Server {
 
     /// The peak resident memory in bytes; `None` on systems that do not report it. Linux does.
     pub(crate) fn peak_memory(&self) -> Option<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).ok()?;
-        let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
-        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+        status(self.pid(), "VmHWM").map(|kib| kib << 10)
+    }
+
+    /// The resident memory in bytes; `None` on systems that do not report it.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        status(self.pid(), "VmRSS").map(|kib| kib << 10)
+    }
+
+    /// The CPU time that the process has used; `None` on systems that do not report it.
+    pub(crate) fn cpu_time(&self) -> Option<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).ok()?;
+        // The name of the program, in parentheses, may contain spaces. Two of the fields after it are ticks of a hundredth of a
+        // second in user and system mode.
+        let mut fields = stat.rsplit(')').next()?.split_whitespace().skip(11);
+        let ticks: u64 = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+        Some(Duration::from_millis(ticks * 10))
     }
 
     /// Kills the process without a signal to shut down.
@@ -68,6 +81,13 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// A figure of a process as Linux reports it: memory in KiB, or a number.
+pub(crate) fn status(pid: u32, field: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let value = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
+    value.trim().trim_end_matches("kB").trim().parse().ok()
 }
 
 /// A response.
@@ -154,7 +174,9 @@ pub(crate) fn exchange(
 
 /// Creates an application password of the first user with the command `app-password`, and returns `USER:PASSWORD`.
 pub(crate) fn credentials(mut program: Command) -> Result<String> {
-    let out = program.args(["app-password", "create", "admin", "xtask"]).output()?;
+    // A user's passwords have different names, and the site may have been used before.
+    let since = std::time::UNIX_EPOCH.elapsed().context("the clock is set before 1970")?;
+    let out = program.args(["app-password", "create", "admin", &format!("xtask {}", since.as_nanos())]).output()?;
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
     let password = text.trim().rsplit(": ").next().filter(|_| out.status.success());
     Ok(format!("admin:{}", password.with_context(|| format!("no application password: {out:?}"))?))
@@ -172,6 +194,11 @@ pub(crate) fn serve(mut program: Command, folder: &Path) -> Result<Server> {
     Server::start(program, &folder.join("server.log"))
 }
 
+/// The folder of built programs.
+pub(crate) fn target() -> Result<PathBuf> {
+    Ok(std::env::var_os("CARGO_TARGET_DIR").map_or(crate::root()?.join("target"), PathBuf::from))
+}
+
 /// Builds the server, or an example of its crate, and returns the path of the binary.
 pub(crate) fn build(example: Option<&str>, release: bool) -> Result<PathBuf> {
     let mut command = crate::cargo()?;
@@ -184,7 +211,6 @@ pub(crate) fn build(example: Option<&str>, release: bool) -> Result<PathBuf> {
         command.arg("--release");
     }
     crate::run(&mut command)?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(crate::root()?.join("target"), PathBuf::from);
-    let folder = target.join(if release { "release" } else { "debug" });
+    let folder = target()?.join(if release { "release" } else { "debug" });
     Ok(example.map_or_else(|| folder.join("svc-server"), |name| folder.join("examples").join(name)))
 }

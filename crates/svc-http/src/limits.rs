@@ -17,6 +17,8 @@ pub struct RequestLimits {
     pub values: usize,
     /// Bytes of all JSON and form bodies above 64 KiB in memory at a time. Beyond that, requests are rejected with 503.
     pub memory: usize,
+    /// Bytes of cached responses, if responses are cached.
+    pub cached_responses: u64,
 }
 
 impl Default for RequestLimits {
@@ -29,6 +31,7 @@ impl Default for RequestLimits {
             fields: 1000,
             values: 100_000,
             memory: 128 << 20,
+            cached_responses: 24 << 20,
         }
     }
 }

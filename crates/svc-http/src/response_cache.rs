@@ -12,15 +12,13 @@ use http::header::{AUTHORIZATION, COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
 use http_body_util::Full;
-use svc_versions::{Dependencies, Stamp, VersionedCache, Versions};
+use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions};
 use tokio::sync::watch;
 
 use crate::response;
 
 /// Headers that only identify a request in logs. No response depends on them.
 const REQUEST_ID_HEADERS: [&str; 3] = ["x-request-id", "traceparent", "tracestate"];
-/// Maximum size of the cache, in bytes.
-const CAPACITY: u64 = 64 << 20;
 /// Longest cached route and query, in bytes.
 const MAX_PATH: usize = 2_048;
 /// Largest cached body, in bytes.
@@ -131,8 +129,14 @@ impl fmt::Debug for ResponseCache {
 }
 
 impl ResponseCache {
-    pub(crate) fn new(versions: Arc<Versions>, current_stamp: Box<CurrentStamp>, nonce_header: String) -> Self {
-        let responses = VersionedCache::new(CAPACITY);
+    /// A cache of at most `capacity` bytes.
+    pub(crate) fn new(
+        capacity: u64,
+        versions: Arc<Versions>,
+        current_stamp: Box<CurrentStamp>,
+        nonce_header: String,
+    ) -> Self {
+        let responses = VersionedCache::new(capacity);
         ResponseCache {
             versions,
             current_stamp,
@@ -186,6 +190,11 @@ impl ResponseCache {
     pub(crate) fn find(&self, key: &CacheKey) -> Option<(Response<Full<Bytes>>, bool)> {
         let cached = self.responses.get(&self.versions, &key.path, key.stamp)?;
         Some((response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone()), cached.logged_in))
+    }
+
+    /// What the cache holds, and how often it was of use.
+    pub(crate) fn usage(&self) -> Usage {
+        self.responses.usage()
     }
 
     /// Whether the response of this key is being generated for another request.

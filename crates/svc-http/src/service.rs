@@ -14,7 +14,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
 use svc_routing::{Error, Request, RootUrl, Server};
-use svc_versions::{Stamp, Versions};
+use svc_versions::{Stamp, Usage, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::conditional;
@@ -215,7 +215,12 @@ impl RestServiceBuilder {
         let Self { authenticator, limits, response_cache, root, runner, max_age, expose_etag } = self;
         let cache_lifetime = response_cache.as_ref().map_or(Duration::ZERO, |settings| settings.lifetime);
         let response_cache = response_cache.map(|CacheSettings { versions, current_stamp, .. }| {
-            ResponseCache::new(versions, current_stamp, source.current().site().brand.header("Nonce"))
+            ResponseCache::new(
+                limits.cached_responses,
+                versions,
+                current_stamp,
+                source.current().site().brand.header("Nonce"),
+            )
         });
         let large = LargeBodies::new(limits.memory);
         RestService(Arc::new(ServiceInner {
@@ -242,6 +247,11 @@ impl RestService {
     /// The settings of a new service.
     pub fn builder() -> RestServiceBuilder {
         RestServiceBuilder::default()
+    }
+
+    /// What the response cache holds, and how often it was of use. Empty without a cache.
+    pub fn cache_usage(&self) -> Usage {
+        self.0.response_cache.as_ref().map(ResponseCache::usage).unwrap_or_default()
     }
 
     /// The current server.

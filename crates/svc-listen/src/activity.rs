@@ -378,17 +378,23 @@ impl Drop for RequestBody {
 }
 
 /// A response body that reports whether the client requests it. Its request is in progress until this is dropped.
+///
+/// Only HTTP/2 clients can pause a response without pausing the socket, so nothing is reported with HTTP/1.
 pub(crate) struct ResponseBody {
     inner: axum::body::Body,
     request: InProgress,
+    is_http2: bool,
     /// Bytes produced when more was last requested; `None` while no data is available.
     handed: Option<usize>,
 }
 
 impl ResponseBody {
-    pub(crate) fn new(inner: axum::body::Body, request: InProgress) -> Self {
-        request.0.state().unread.begin(Instant::now());
-        ResponseBody { inner, request, handed: Some(0) }
+    pub(crate) fn new(inner: axum::body::Body, request: InProgress, version: http::Version) -> Self {
+        let is_http2 = version == http::Version::HTTP_2;
+        if is_http2 {
+            request.0.state().unread.begin(Instant::now());
+        }
+        ResponseBody { inner, request, is_http2, handed: is_http2.then_some(0) }
     }
 
     /// Records that the client has taken the data.
@@ -411,7 +417,9 @@ impl Body for ResponseBody {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         self.taken();
         let frame = ready!(Pin::new(&mut self.inner).poll_frame(context));
-        if let Some(Ok(frame)) = &frame {
+        if let Some(Ok(frame)) = &frame
+            && self.is_http2
+        {
             let n_bytes = frame.data_ref().map_or(0, Bytes::len);
             self.request.0.state().unread.begin(Instant::now());
             self.handed = Some(n_bytes);

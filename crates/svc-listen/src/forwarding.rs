@@ -8,11 +8,7 @@ use std::{
     },
 };
 
-use axum::{
-    extract::{ConnectInfo, Request, State},
-    middleware::Next,
-    response::Response,
-};
+use axum::extract::{ConnectInfo, Request};
 use http::{HeaderMap, HeaderValue};
 
 use crate::{
@@ -52,6 +48,27 @@ impl Forwarding {
         true
     }
 
+    /// Adds the [`Client`] to the request's extensions, and replaces forwarding headers by trusted values, so that handlers can
+    /// rely on them.
+    pub(crate) fn identify(&self, request: &mut Request) -> Client {
+        let peer =
+            request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::from([0, 0, 0, 0]), |c| c.0.ip());
+        let client = self.client(peer, request.headers());
+        self.report_ignored(peer, request.headers());
+        let headers = request.headers_mut();
+        for name in FORWARDING {
+            headers.remove(name);
+        }
+        if let Ok(address) = HeaderValue::from_str(&client.address.to_string()) {
+            headers.insert(FORWARDED_FOR, address);
+        }
+        if client.tls {
+            headers.insert(FORWARDED_PROTO, HeaderValue::from_static("https"));
+        }
+        request.extensions_mut().insert(client);
+        client
+    }
+
     fn trusts(&self, ip: IpAddr) -> bool {
         self.trusted.iter().any(|network| network.contains(ip))
     }
@@ -87,26 +104,6 @@ const FORWARDING: [&str; 4] = [FORWARDED_FOR, FORWARDED_PROTO, "x-forwarded-host
 fn address_of(hop: &str) -> Option<IpAddr> {
     let ip = hop.parse::<IpAddr>().or_else(|_| hop.parse::<SocketAddr>().map(|a| a.ip())).ok()?;
     Some(ip.to_canonical())
-}
-
-/// Adds the [`Client`] to the request's extensions, and replaces forwarding headers by trusted values, so that handlers can rely
-/// on them.
-pub(crate) async fn identify(State(forwarding): State<Forwarding>, mut request: Request, next: Next) -> Response {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::from([0, 0, 0, 0]), |c| c.0.ip());
-    let client = forwarding.client(peer, request.headers());
-    forwarding.report_ignored(peer, request.headers());
-    let headers = request.headers_mut();
-    for name in FORWARDING {
-        headers.remove(name);
-    }
-    if let Ok(address) = HeaderValue::from_str(&client.address.to_string()) {
-        headers.insert(FORWARDED_FOR, address);
-    }
-    if client.tls {
-        headers.insert(FORWARDED_PROTO, HeaderValue::from_static("https"));
-    }
-    request.extensions_mut().insert(client);
-    next.run(request).await
 }
 
 #[cfg(test)]

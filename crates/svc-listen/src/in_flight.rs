@@ -3,16 +3,17 @@
 //! A task that still runs when the runtime shuts down panics at its next timer. The server therefore cancels its remaining
 //! requests, and waits for them, before the runtime ends.
 
-use std::{sync::Arc, time::Duration};
-
-use axum::{
-    Router,
-    extract::Request,
-    middleware::{Next, from_fn},
-    response::{IntoResponse as _, Response},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
+
+use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// How long shutdown waits for cancelled requests. No read of the database takes longer.
 const LAST: Duration = Duration::from_secs(20);
@@ -23,16 +24,25 @@ const CONNECTIONS: Duration = Duration::from_millis(500);
 /// The requests of one server. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct InFlight {
-    count: Arc<watch::Sender<usize>>,
+    count: Arc<Count>,
     ended: Arc<watch::Sender<bool>>,
 }
 
-/// A request in progress, until this is dropped.
-struct Counted(Arc<watch::Sender<usize>>);
+#[derive(Debug, Default)]
+struct Count {
+    n: AtomicUsize,
+    /// Notified when no request is in progress.
+    none: Notify,
+}
 
-impl Drop for Counted {
+/// A request in progress, until this is dropped.
+struct Counted<'a>(&'a Count);
+
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.0.send_modify(|n| *n -= 1);
+        if self.0.n.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.none.notify_waiters();
+        }
     }
 }
 
@@ -45,32 +55,29 @@ impl Default for InFlight {
 impl InFlight {
     /// No requests.
     pub fn new() -> Self {
-        InFlight { count: Arc::new(watch::Sender::new(0)), ended: Arc::new(watch::Sender::new(false)) }
+        InFlight { count: Arc::default(), ended: Arc::new(watch::Sender::new(false)) }
     }
 
-    /// Wraps a router to count its requests.
-    pub fn count(&self, router: Router) -> Router {
-        let requests = self.clone();
-        router.layer(from_fn(move |request: Request, next: Next| requests.clone().run(next.run(request))))
-    }
-
-    async fn run(self, response: impl Future<Output = Response>) -> Response {
-        self.count.send_modify(|n| *n += 1);
-        let _counted = Counted(Arc::clone(&self.count));
-        let mut ended = self.ended.subscribe();
+    /// Counts a request until its response is ready.
+    pub(crate) async fn run<E>(&self, response: impl Future<Output = Result<Response, E>>) -> Result<Response, E> {
+        self.count.n.fetch_add(1, Ordering::AcqRel);
+        let _counted = Counted(&self.count);
+        let ended = async {
+            // The sender lives as long as `self`.
+            drop(self.ended.subscribe().wait_for(|ended| *ended).await);
+        };
         tokio::select! {
             biased;
             response = response => response,
-            _ = ended.wait_for(|ended| *ended) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+            () = ended => Ok(StatusCode::SERVICE_UNAVAILABLE.into_response()),
         }
     }
 
     /// Cancels all requests at their next await point, and waits until they have ended and their connections are closed.
     pub async fn end(&self) {
         self.ended.send_replace(true);
-        let mut count = self.count.subscribe();
-        if tokio::time::timeout(LAST, count.wait_for(|n| *n == 0)).await.is_err() {
-            tracing::warn!(requests = *self.count.borrow(), "stopped with requests still in progress");
+        if tokio::time::timeout(LAST, self.none_left()).await.is_err() {
+            tracing::warn!(requests = self.n_requests(), "stopped with requests still in progress");
         }
         let until = tokio::time::Instant::now() + CONNECTIONS;
         let runtime = tokio::runtime::Handle::current();
@@ -78,11 +85,28 @@ impl InFlight {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
+
+    /// Number of requests in progress.
+    pub fn n_requests(&self) -> usize {
+        self.count.n.load(Ordering::Acquire)
+    }
+
+    async fn none_left(&self) {
+        loop {
+            // Registered before the check, so that no notification is missed.
+            let mut none = std::pin::pin!(self.count.none.notified());
+            none.as_mut().enable();
+            if self.n_requests() == 0 {
+                return;
+            }
+            none.await;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use axum::{body::Body, routing::get};
+    use axum::{Router, body::Body, extract::Request, routing::get};
     use tower::ServiceExt as _;
 
     use super::*;
@@ -97,11 +121,11 @@ mod tests {
             // A timer, which panics after the runtime has ended.
             tokio::time::sleep(Duration::from_secs(3600)).await;
         });
-        let app = requests.count(Router::new().route("/", blocks));
-        let response = tokio::spawn(app.oneshot(Request::new(Body::empty())));
+        let (app, counted) = (Router::new().route("/", blocks), requests.clone());
+        let response = tokio::spawn(async move { counted.run(app.oneshot(Request::new(Body::empty()))).await });
         tokio::task::block_in_place(|| wait.recv()).unwrap();
         requests.end().await;
-        assert_eq!(*requests.count.borrow(), 0);
+        assert_eq!(requests.n_requests(), 0);
         assert_eq!(response.await.unwrap().unwrap().status(), 503);
     }
 }

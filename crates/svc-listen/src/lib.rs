@@ -2,6 +2,7 @@
 
 mod activity;
 mod client;
+mod compression;
 mod connections;
 mod descriptors;
 mod error;
@@ -14,11 +15,12 @@ mod network;
 mod serve;
 
 pub use client::{Client, FORWARDED_FOR};
+pub use compression::{Compression, CompressionUsage};
 pub use descriptors::raise_limit;
 pub use error::{Error, Result};
 pub use in_flight::InFlight;
 pub use limits::Limits;
-pub use log::panic_message;
-pub use middleware::middleware_stack;
+pub use log::{AccessLog, panic_message};
+pub use middleware::{Stack, middleware_stack};
 pub use network::{Network, network_of};
-pub use serve::{Running, bind, serve, shutdown_signal};
+pub use serve::{App, Running, bind, serve, shutdown_signal};

@@ -3,44 +3,124 @@
 //! The line contains the path without the query, which may contain nonces, and no headers.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    hash::{BuildHasher, RandomState},
+    num::NonZeroU64,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use axum::{extract::Request, middleware::Next, response::Response};
-use http::{HeaderName, HeaderValue};
-use tracing::Instrument;
+use axum::{extract::Request, response::Response};
+use http::{HeaderName, HeaderValue, Method, Uri};
+use tracing::{Level, Span};
 
 use crate::client::Client;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Maximum length of a logged path, in characters.
+/// Maximum length of a logged path, in bytes.
 const PATH_LIMIT: usize = 200;
 
-/// Assigns a request id, logs the result, and adds the id to the response. Ids from clients are ignored, since they could be
-/// forged.
-pub(crate) async fn record(mut request: Request, next: Next) -> Response {
-    let id = uuid::Uuid::new_v4().simple().to_string();
-    let value = HeaderValue::from_str(&id).expect("hexadecimal digits are a valid header value");
-    request.headers_mut().insert(REQUEST_ID, value.clone());
-    let method = request.method().clone();
-    let path: String = request.uri().path().chars().take(PATH_LIMIT).collect();
-    let client = request.extensions().get::<Client>().map(|c| c.address.to_string()).unwrap_or_default();
-    let span = tracing::info_span!("request", id);
-    let started = Instant::now();
-    let mut response = next.run(request).instrument(span.clone()).await;
-    let (status, ms) = (response.status().as_u16(), started.elapsed().as_secs_f64() * 1000.0);
-    let _within = span.enter();
-    let ms = (ms * 100.0).round() / 100.0;
-    if status >= 500 {
-        tracing::error!(%method, path, status, ms, client, "response");
-    } else {
-        tracing::info!(%method, path, status, ms, client, "response");
+/// The log of requests: one line for each, or a sample of them.
+///
+/// Responses with a status of 400 or more are always logged. Lines have the level info, those of errors of the server (500 and
+/// more) the level error.
+#[derive(Clone, Debug)]
+pub struct AccessLog {
+    /// Log one in this many successful requests.
+    sample: NonZeroU64,
+    ids: Arc<Ids>,
+}
+
+impl Default for AccessLog {
+    fn default() -> Self {
+        Self::sampled(1)
     }
-    drop(_within);
-    response.headers_mut().insert(REQUEST_ID, value);
-    response
+}
+
+impl AccessLog {
+    /// Logs one in `n` successful requests; zero counts as one.
+    pub fn sampled(n: u64) -> Self {
+        AccessLog { sample: NonZeroU64::new(n).unwrap_or(NonZeroU64::MIN), ids: Arc::default() }
+    }
+
+    /// Assigns an id to a request. Ids from clients are replaced, since they could be forged.
+    pub(crate) fn begin(&self, request: &mut Request, client: Client) -> Line {
+        let (n, id) = self.ids.next();
+        request.headers_mut().insert(REQUEST_ID, id.clone());
+        // The request is gone when its line is written.
+        let head = tracing::enabled!(Level::ERROR).then(|| (request.method().clone(), request.uri().clone()));
+        Line { id, head, client, is_sampled: n % self.sample == 0, started: Instant::now(), span: Span::none() }
+    }
+}
+
+/// Ids of requests: random to clients, so that they reveal nothing about other requests.
+#[derive(Debug, Default)]
+struct Ids {
+    n: AtomicU64,
+    keys: [RandomState; 2],
+}
+
+impl Ids {
+    /// The number of a request and its id, 32 hexadecimal digits.
+    fn next(&self) -> (u64, HeaderValue) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let n = self.n.fetch_add(1, Ordering::Relaxed);
+        let mut text = [0; 32];
+        for (half, keys) in text.chunks_exact_mut(16).zip(&self.keys) {
+            let hash = keys.hash_one(n);
+            for (position, digit) in half.iter_mut().enumerate() {
+                *digit = DIGITS[(hash >> (4 * position)) as usize & 15];
+            }
+        }
+        (n, HeaderValue::from_bytes(&text).expect("hexadecimal digits are a valid header value"))
+    }
+}
+
+/// The log line of a request in progress.
+pub(crate) struct Line {
+    id: HeaderValue,
+    /// Method and URL; `None` if the line will not be written.
+    head: Option<(Method, Uri)>,
+    client: Client,
+    is_sampled: bool,
+    started: Instant,
+    span: Span,
+}
+
+impl Line {
+    /// The span of the request, which adds its id to all log lines.
+    pub(crate) fn span(&mut self) -> Span {
+        self.span = tracing::info_span!("request", id = self.id.to_str().unwrap_or_default());
+        self.span.clone()
+    }
+
+    fn is_logged(&self, status: u16) -> bool {
+        self.is_sampled || status >= 400
+    }
+
+    /// Logs the response, and adds the id to it.
+    pub(crate) fn end(self, response: &mut Response) {
+        let status = response.status().as_u16();
+        if let Some((method, uri)) = &self.head
+            && self.is_logged(status)
+        {
+            let _within = self.span.enter();
+            let path = uri.path();
+            // Paths are ASCII.
+            let path = path.get(..PATH_LIMIT).unwrap_or(path);
+            let client = self.client.address;
+            let ms = (self.started.elapsed().as_secs_f64() * 100_000.0).round() / 100.0;
+            if status >= 500 {
+                tracing::error!(%method, path, status, ms, %client, "response");
+            } else {
+                tracing::info!(%method, path, status, ms, %client, "response");
+            }
+        }
+        response.headers_mut().insert(REQUEST_ID, self.id);
+    }
 }
 
 /// The message of a panic.
@@ -78,6 +158,32 @@ impl Seldom {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_differ() {
+        let ids = Ids::default();
+        let all: std::collections::HashSet<HeaderValue> = (0..1_000).map(|_| ids.next().1).collect();
+        assert_eq!(all.len(), 1_000);
+        assert_ne!(Ids::default().next().1, Ids::default().next().1, "servers have different ids");
+    }
+
+    #[test]
+    fn successful_requests_are_sampled() {
+        let client = Client { address: std::net::IpAddr::from([127, 0, 0, 1]), tls: false };
+        let n_logged = |log: AccessLog, status| {
+            let lines = (0..12).map(|_| log.begin(&mut Request::new(axum::body::Body::empty()), client));
+            lines.filter(|line| line.is_logged(status)).count()
+        };
+        for (log, status, expected) in [
+            (AccessLog::default(), 200, 12),
+            (AccessLog::sampled(0), 304, 12),
+            (AccessLog::sampled(4), 200, 3),
+            (AccessLog::sampled(4), 404, 12),
+            (AccessLog::sampled(4), 503, 12),
+        ] {
+            assert_eq!(n_logged(log, status), expected, "{status}");
+        }
+    }
 
     #[test]
     fn reports_once_per_interval_with_a_count() {

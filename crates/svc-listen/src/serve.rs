@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, future::Future, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::{Router, extract::ConnectInfo};
+use axum::{body::Body, extract::ConnectInfo};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper_util::{
@@ -14,18 +14,32 @@ use tokio::{
     sync::{oneshot, watch},
     task::JoinHandle,
 };
-use tower::ServiceExt;
+use tower::{Service, ServiceExt};
 
 use crate::{
     activity::{Activity, Close, RequestBody, ResponseBody, Socket},
     connections::{Admission, Connections, Slot},
     error::{Error, Result},
+    in_flight::InFlight,
     limits::Limits,
     log::Seldom,
 };
 
 /// Maximum size of a request head in bytes.
 const HEAD_LIMIT: usize = 64 << 10;
+
+/// Maximum number of concurrent requests of an HTTP/2 connection.
+const MAX_STREAMS: u32 = 100;
+
+/// Number of bytes that an HTTP/2 client may send of one body before the server has read them. The protocol's default of 64 KiB
+/// limits an upload over a distance of 100 ms to 640 KB per second.
+const STREAM_WINDOW: u32 = 512 << 10;
+
+/// The same for all bodies of a connection; also a limit on its memory.
+const CONNECTION_WINDOW: u32 = 1 << 20;
+
+/// Maximum number of bytes of a response that are buffered for a stream of HTTP/2.
+const SEND_BUFFER: usize = 128 << 10;
 
 /// Length of the system's queue of connections. If a burst overflows it, clients retry after a second.
 const BACKLOG: u32 = 4_096;
@@ -86,15 +100,17 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts to serve this router.
+    /// Starts to serve requests with this service, such as a router.
     ///
     /// # Errors
     /// If the listener's address cannot be read.
-    pub fn start(listener: TcpListener, router: Router, limits: Limits) -> Result<Self> {
+    pub fn start(listener: TcpListener, service: impl App, limits: Limits) -> Result<Self> {
         let address = listener.local_addr().map_err(Error::Address)?;
         let (stop, stopped) = oneshot::channel();
         // Dropping the sender stops the server, too.
-        let task = tokio::spawn(serve(listener, router, limits, async move { drop(stopped.await) }));
+        let task = tokio::spawn(serve(listener, service, limits, InFlight::new(), async move {
+            drop(stopped.await);
+        }));
         Ok(Running { address, stop: Some(stop), task })
     }
 
@@ -112,13 +128,49 @@ impl Running {
     }
 }
 
+/// A service that responds to requests: a router, or the result of [`middleware_stack`](crate::middleware_stack).
+pub trait App:
+    Service<
+        http::Request<Body>,
+        Response = http::Response<Body>,
+        Error = Infallible,
+        Future: Future<Output = std::result::Result<http::Response<Body>, Infallible>> + Send + 'static,
+    > + Clone
+    + Send
+    + 'static
+{
+}
+
+impl<S> App for S where
+    S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible, Future: Send + 'static>
+        + Clone
+        + Send
+        + 'static
+{
+}
+
 /// Accepts and serves connections until `stop` is ready, then lets requests in progress finish for at most
-/// `limits.shutdown`.
-pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: impl Future<Output = ()>) {
+/// `limits.shutdown`. `requests` counts them.
+pub async fn serve(
+    listener: TcpListener,
+    app: impl App,
+    limits: Limits,
+    requests: InFlight,
+    stop: impl Future<Output = ()>,
+) {
     let mut builder = Builder::new(TokioExecutor::new());
     // The sweep below closes slow and idle connections, including those without a request.
     builder.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(HEAD_LIMIT);
-    builder.http2().timer(TokioTimer::new()).max_header_list_size(HEAD_LIMIT as u32).keep_alive_interval(limits.header);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(HEAD_LIMIT as u32)
+        .max_concurrent_streams(MAX_STREAMS)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_send_buf_size(SEND_BUFFER)
+        .keep_alive_interval(limits.header)
+        .keep_alive_timeout(limits.header);
     let grace = limits.shutdown;
     let connections = Connections::new(limits);
     let (stopping, stopped) = watch::channel(());
@@ -136,7 +188,7 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
             next.set(accept(&listener, &connections, &refused));
             set_options(&stream);
             let activity = Arc::clone(&slot.activity);
-            let service = service(router.clone(), peer, Arc::clone(&activity));
+            let service = service(app.clone(), peer, Arc::clone(&activity), requests.clone());
             let io = TokioIo::new(Socket::new(stream, activity));
             let connection = builder.serve_connection_with_upgrades(io, service).into_owned();
             tokio::spawn(serve_connection(connection, slot, peer, stopped.clone()));
@@ -162,9 +214,10 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
 
 /// Adds the peer's address to the requests of a connection, and counts them as in progress until the response is written.
 fn service(
-    router: Router,
+    app: impl App,
     peer: SocketAddr,
     activity: Arc<Activity>,
+    requests: InFlight,
 ) -> impl hyper::service::Service<
     http::Request<Incoming>,
     Response = http::Response<ResponseBody>,
@@ -172,16 +225,17 @@ fn service(
     Future: Send + 'static,
 > + Send {
     hyper::service::service_fn(move |request: http::Request<Incoming>| {
-        let in_progress = activity.begin_request(request.version());
-        let (router, activity) = (router.clone(), Arc::clone(&activity));
+        let version = request.version();
+        let in_progress = activity.begin_request(version);
+        let (app, activity, requests) = (app.clone(), Arc::clone(&activity), requests.clone());
         async move {
             let mut request = request.map(|body| match body.is_end_stream() {
-                true => axum::body::Body::empty(),
-                false => axum::body::Body::new(RequestBody::new(body, activity)),
+                true => Body::empty(),
+                false => Body::new(RequestBody::new(body, activity)),
             });
             request.extensions_mut().insert(ConnectInfo(peer));
-            let response = router.oneshot(request).await?;
-            Ok(response.map(|body| ResponseBody::new(body, in_progress)))
+            let response = requests.run(app.oneshot(request)).await?;
+            Ok(response.map(|body| ResponseBody::new(body, in_progress, version)))
         }
     })
 }
@@ -201,6 +255,7 @@ async fn serve_connection<S>(
     let mut is_stopping = false;
     loop {
         tokio::select! {
+            biased;
             result = connection.as_mut() => {
                 if let Err(error) = result {
                     tracing::debug!("connection with {peer}: {error}");

@@ -78,6 +78,9 @@ pub struct StoreConfig {
     pub wait_timeout: Duration,
     /// Whether each commit waits for the disk, so that acknowledged writes survive a power failure (SQLite).
     pub durable: bool,
+    /// Memory for pages of the database, in bytes, for all connections together (SQLite). Other pages are read through the
+    /// memory of the operating system.
+    pub page_cache: u64,
     /// How long list totals may be cached without validation, on MySQL servers where other processes may write.
     pub staleness: Duration,
 }
@@ -92,6 +95,7 @@ impl StoreConfig {
             read_timeout: Some(Duration::from_secs(10)),
             wait_timeout: Duration::from_secs(5),
             durable: true,
+            page_cache: 16 << 20,
             staleness: Duration::ZERO,
         }
     }

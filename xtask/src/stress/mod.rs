@@ -7,6 +7,7 @@
 mod body;
 mod client;
 mod connections;
+mod memory;
 mod pages;
 mod races;
 
@@ -31,6 +32,7 @@ const SCENARIOS: &[Scenario] = &[
         about: "connections that send nothing, send or read too slowly, or stay idle",
         run: connections::run,
     },
+    Scenario { name: "memory", about: "a burst of clients with all kinds of requests", run: memory::run },
     Scenario {
         name: "pages",
         about: "parallel readers of pages, feeds and the API, with one connection and with the default pool",

@@ -9,10 +9,10 @@ use axum::{
     routing::{any, get},
 };
 use http_body_util::BodyExt;
-use svc_listen::{Limits, middleware_stack};
+use svc_listen::{AccessLog, Compression, Limits, Stack, middleware_stack};
 use tower::ServiceExt;
 
-fn app(limits: &Limits) -> Router {
+fn app(limits: &Limits) -> Stack<Router> {
     let router = Router::new()
         .route("/large", get(|| async { "x".repeat(5000) }))
         .route("/small", get(|| async { "x" }))
@@ -26,10 +26,15 @@ fn app(limits: &Limits) -> Router {
         )
         .route("/slow", get(std::future::pending::<()>))
         .route("/body", any(|body: axum::body::Bytes| async move { body.len().to_string() }));
-    middleware_stack(router, limits)
+    middleware_stack(router, limits, AccessLog::default(), Compression::default())
 }
 
-async fn send(app: Router, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> (http::response::Parts, Vec<u8>) {
+async fn send(
+    app: Stack<Router>,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Vec<u8>,
+) -> (http::response::Parts, Vec<u8>) {
     let mut request = Request::builder().uri(path);
     for (k, v) in headers {
         request = request.header(*k, *v);

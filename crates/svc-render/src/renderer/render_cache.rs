@@ -17,8 +17,8 @@ use svc_site::{ActiveTheme, settings::text_options::TextOptions};
 
 use crate::images::SiteImages;
 
-/// Capacity in bytes of texts and HTML.
-const CAPACITY: u64 = 64 << 20;
+/// Default capacity in bytes of texts and HTML.
+const CAPACITY: u64 = 16 << 20;
 
 /// Expected number of entries, for the initial capacity.
 const EXPECTED: usize = 1_000;
@@ -88,6 +88,28 @@ pub struct RenderCache(Cache<Key, Arc<Entry>, Weight>);
 impl Default for RenderCache {
     fn default() -> Self {
         RenderCache(Cache::with_weighter(EXPECTED, CAPACITY, Weight))
+    }
+}
+
+impl RenderCache {
+    /// Sets the capacity in bytes of texts and HTML.
+    pub fn set_capacity(&self, bytes: u64) {
+        self.0.set_capacity(bytes);
+    }
+
+    /// Number of texts.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no texts.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Size of texts and HTML in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.0.weight()
     }
 }
 

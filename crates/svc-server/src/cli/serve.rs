@@ -53,7 +53,7 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
         say("The password is not shown again.\n");
     }
     let requests = InFlight::new();
-    let router = requests.count(site.router());
+    let app = site.app();
     // The socket's URL comes first: it works even if the public URL does not.
     say(&format!("Listening on {}", reachable(here)?.as_str()));
     let home = site.home().as_str();
@@ -75,14 +75,31 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
     }
     let schedule = site.start_schedule();
     let watch = site.start_watch();
-    svc_listen::serve(listener, router, config.limits.clone(), svc_listen::shutdown_signal()).await;
+    let reports = tokio::spawn(report_on_signal(requests.clone(), site.usage_report()));
+    svc_listen::serve(listener, app, config.limits.clone(), requests.clone(), svc_listen::shutdown_signal()).await;
     drop(watch);
     if let Some(schedule) = schedule {
         schedule.stop().await;
     }
+    reports.abort();
     requests.end().await;
     tracing::info!("stopped");
     Ok(site)
+}
+
+/// Logs the use of the server and of its caches on each SIGUSR1.
+async fn report_on_signal(requests: InFlight, report_caches: impl Fn()) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut signals) = signal(SignalKind::user_defined1()) else { return };
+        while signals.recv().await.is_some() {
+            tracing::info!(requests = requests.n_requests(), "in progress");
+            report_caches();
+        }
+    }
+    #[cfg(not(unix))]
+    drop((requests, report_caches));
 }
 
 /// The URL at which this machine reaches the socket.

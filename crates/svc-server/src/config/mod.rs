@@ -4,6 +4,7 @@
 //!
 //! Options of the site, such as title and permalinks, are stored in its database, as in WordPress.
 
+mod caches;
 mod keys;
 mod layers;
 mod origin;
@@ -21,9 +22,10 @@ use std::{
 use svc_auth::Secret;
 use svc_brand::Brand;
 use svc_fetch::{Allowed, Guard};
-use svc_listen::{Limits, Network};
+use svc_listen::{AccessLog, Limits, Network};
 use svc_packages::theme;
 
+pub use caches::Caches;
 pub use keys::{KEY_FILE, SecretKeys};
 pub use origin::Origin;
 pub use registered::Registered;
@@ -102,6 +104,8 @@ pub struct Config {
     pub staleness: Duration,
     /// Number of database connections for reading; zero for the default of the store.
     pub readers: usize,
+    /// Memory for caches.
+    pub caches: Caches,
     /// Folder of uploads, themes and plugins.
     pub content_dir: PathBuf,
     /// Bucket for uploads, if they are not in the content folder.
@@ -124,6 +128,8 @@ pub struct Config {
     pub log: String,
     /// Log format.
     pub log_format: LogFormat,
+    /// Log lines of requests.
+    pub access_log: AccessLog,
     /// Limits on requests and connections, and the trusted proxies.
     pub limits: Limits,
     /// Maximum number of values in a JSON body, including nested ones.
@@ -230,6 +236,7 @@ impl Config {
         let wp_config = read.optional(settings::WP_CONFIG, path)?;
         let brand: Brand = read.required("brand", |text| Brand::new(text).map_err(|e| e.to_string()))?;
         let wordpress = wordpress::read(read, &listen, wp_config.is_some(), brand == Brand::original())?;
+        let caches = Caches::divide(read.required("cache_size", values::size)?);
         Ok(Config {
             wp_config,
             listen,
@@ -241,6 +248,7 @@ impl Config {
             table_prefix: read.required("table_prefix", values::table_prefix)?,
             staleness: read.required("staleness_seconds", staleness)?,
             readers: read.required("readers", readers)?,
+            caches,
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
             uploads: bucket(read)?,
             brand,
@@ -258,6 +266,7 @@ impl Config {
                 tracing_subscriber::EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|e| e.to_string())
             })?,
             log_format: read.required("log_format", str::parse)?,
+            access_log: AccessLog::sampled(read.required("log_sample", values::count)?),
             limits: Limits {
                 body: read.required("limits.body", values::size)?,
                 connections: read.required("limits.connections", values::count)? as usize,

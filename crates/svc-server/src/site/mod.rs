@@ -10,27 +10,25 @@ mod rest;
 
 pub(crate) use openapi::about;
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
-use axum::{
-    Router,
-    extract::{Request, State},
-    middleware::{Next, from_fn_with_state},
-    response::Response,
-};
+use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state, response::Response};
 use chrono::Utc;
+use futures_util::future::BoxFuture;
 use gateway::Gateway;
 pub use gateway::Watch;
 use rest::Rest;
 use svc_auth::Scheme;
 use svc_controllers::{RestSite, SiteSetup};
 use svc_http::{Lanes, RestLayer, RestService, Runner, Uncached};
+use svc_listen::{App, Compression};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_pages::{SiteTexts, Texts, explorer::ExplorerPaths, uploads};
 use svc_render::feeds::FETCH_HEADER;
 use svc_routing::{Registry, Server};
 use svc_site::{Clock, Extension, HttpClient};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
+use tower::ServiceExt as _;
 
 use crate::{
     active_theme,
@@ -178,6 +176,7 @@ impl SiteBuilder {
             prepare(&mut site);
         }
         let site = site.finish();
+        site.render_cache.set_capacity(config.caches.texts);
         let (home, installed_at) = site_urls(&site)?;
         let local = config.environment_for(&home) == Environment::Local;
         let passwords = home.is_tls() || local;
@@ -193,6 +192,7 @@ impl SiteBuilder {
         let limits = svc_http::RequestLimits {
             body: usize::try_from(config.limits.body).unwrap_or(usize::MAX),
             values: config.json_values,
+            cached_responses: config.caches.responses,
             ..svc_http::RequestLimits::default()
         };
         let service = rest.service(limits, login, Arc::clone(&lanes) as Arc<dyn Runner>, config.api_max_age);
@@ -216,6 +216,7 @@ impl SiteBuilder {
             gateway,
             login_pages: Arc::new(login_pages),
             lanes,
+            compression: Compression::new(config.caches.compressed),
             texts,
             home,
             installed_at,
@@ -227,11 +228,11 @@ impl SiteBuilder {
 }
 
 /// Marks requests that this server has sent itself: they fetch no feeds, and their responses are not cached.
-async fn mark_own_fetch(State(site): State<Arc<RestSite>>, mut request: Request, next: Next) -> Response {
+fn mark_own_fetch(site: &RestSite, mut request: Request) -> Request {
     if request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes())) {
         request.extensions_mut().insert(Uncached);
     }
-    next.run(request).await
+    request
 }
 
 /// The site's public URL, and the path of its log-in page, from its options.
@@ -276,6 +277,7 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     settings.table_prefix.clone_from(&config.table_prefix);
     settings.staleness = config.staleness;
     settings.readers = config.readers;
+    settings.page_cache = config.caches.pages;
     Store::open(&settings).map_err(opening())
 }
 
@@ -287,6 +289,7 @@ pub struct OpenSite {
     gateway: Option<Gateway>,
     login_pages: Arc<LoginPages>,
     lanes: Arc<Lanes>,
+    compression: Compression,
     texts: Arc<dyn Texts>,
     home: SiteUrl,
     /// Path of WordPress's URL, below which the log-in page is: empty, or `/folder`.
@@ -369,12 +372,34 @@ impl OpenSite {
         svc_pages::explorer::router(Arc::clone(&self.site), Arc::clone(&self.login_pages.identities), paths)
     }
 
+    /// A function that logs how much the caches hold, and how often they were of use.
+    pub(crate) fn usage_report(&self) -> impl Fn() + Send + 'static {
+        let (site, compression, service) = (Arc::clone(&self.site), self.compression.clone(), self.service.clone());
+        move || {
+            let compressed = compression.usage();
+            let responses = service.cache_usage();
+            tracing::info!(
+                responses = responses.entries,
+                response_bytes = responses.bytes,
+                response_hits = responses.hits,
+                response_misses = responses.misses,
+                rendered_texts = site.render_cache.len(),
+                rendered_bytes = site.render_cache.bytes(),
+                compressed_hits = compressed.hits,
+                compressed_misses = compressed.misses,
+                compressed_bytes = compressed.bytes,
+                "caches"
+            );
+        }
+    }
+
     fn runner(&self) -> Arc<dyn Runner> {
         Arc::clone(&self.lanes) as Arc<dyn Runner>
     }
 
-    /// The router of the whole site: REST API, uploads, log-in pages, pages, and the middleware.
-    pub fn router(&self) -> Router {
+    /// The service of the whole site: REST API, uploads, log-in pages, pages, and the middleware. To add it to a router, use
+    /// it as the fallback.
+    pub fn app(&self) -> impl App {
         let pages = svc_pages::router(
             Arc::clone(&self.site),
             Arc::clone(&self.texts),
@@ -389,14 +414,26 @@ impl OpenSite {
             .layer(from_fn_with_state(self.runner(), lanes::in_lane));
         let inner = Router::new().merge(files).fallback_service(in_lanes);
         let with_rest = tower::Layer::layer(&RestLayer::new(self.service.clone()), inner);
-        let mut whole = openapi::router(&self.rest, self.runner()).fallback_service(with_rest);
+        let mut routed = openapi::router(&self.rest, self.runner()).fallback_service(with_rest.clone());
         let mut limits = self.config.limits.clone();
         if let Some(gateway) = &self.gateway {
-            whole = whole.layer(from_fn_with_state(gateway.clone(), gateway::divide));
+            routed = routed.layer(from_fn_with_state(gateway.clone(), gateway::divide));
             // Requests wait for a connection, then for the response. The gateway limits those of this server itself.
             limits.request = limits.request.max(gateway.config().timeout * 3);
         }
-        let whole = whole.layer(from_fn_with_state(Arc::clone(&self.site), mark_own_fetch));
-        svc_listen::middleware_stack(whole, &limits)
+        let (site, has_gateway) = (Arc::clone(&self.site), self.gateway.is_some());
+        let whole = tower::service_fn(
+            move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
+                let request = mark_own_fetch(&site, request);
+                // A router costs as much as a small cached response, so that most requests pass it by.
+                if has_gateway || request.uri().path().ends_with(openapi::FILE) {
+                    Box::pin(routed.clone().oneshot(request))
+                } else {
+                    let response = with_rest.clone().oneshot(request);
+                    Box::pin(async move { Ok(response.await?.map(Body::new)) })
+                }
+            },
+        );
+        svc_listen::middleware_stack(whole, &limits, self.config.access_log.clone(), self.compression.clone())
     }
 }

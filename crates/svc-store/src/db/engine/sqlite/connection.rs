@@ -20,6 +20,9 @@ use crate::error::{Result, StoreError};
 /// Maximum number of prepared statements per connection.
 const MAX_CACHED_STATEMENTS: usize = 256;
 
+/// Minimum size of the page cache of a connection, in KiB.
+const MIN_PAGE_CACHE: i64 = 256;
+
 /// Number of virtual machine instructions between checks of the deadline.
 const PROGRESS_INSTRUCTIONS: i32 = 5_000;
 
@@ -86,10 +89,8 @@ impl Sqlite {
                 Err(e) => return Err(e),
             }
             raw.pragma_update(None, "synchronous", if durable { "FULL" } else { "OFF" }).map_err(error)?;
-            raw.pragma_update(None, "cache_size", -32_000).map_err(error)?;
         } else {
             raw.pragma_update(None, "query_only", true).map_err(error)?;
-            raw.pragma_update(None, "cache_size", -16_000).map_err(error)?;
         }
         raw.pragma_update(None, "temp_store", "MEMORY").map_err(error)?;
         raw.set_prepared_statement_cache_capacity(MAX_CACHED_STATEMENTS);
@@ -98,6 +99,14 @@ impl Sqlite {
         let deadline_check = deadline.clone();
         raw.progress_handler(PROGRESS_INSTRUCTIONS, Some(move || deadline_check.passed())).map_err(error)?;
         Ok(Sqlite { raw, deadline })
+    }
+
+    /// Limits the memory for pages of the file, in bytes; the default is 2 MB. Pages that are not in it come from the memory of
+    /// the operating system, at about two microseconds each.
+    pub(crate) fn set_page_cache(&self, bytes: u64) -> Result<()> {
+        // A negative number is an amount of memory, in KiB.
+        let kib = i64::try_from(bytes >> 10).unwrap_or(i64::MAX).max(MIN_PAGE_CACHE);
+        self.raw.pragma_update(None, "cache_size", -kib).map_err(error)
     }
 
     /// Checks the whole file for corruption.

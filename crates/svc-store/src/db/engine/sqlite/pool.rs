@@ -27,6 +27,9 @@ use crate::error::{Result, StoreError};
 use crate::request_cache;
 use crate::tables::quoted;
 
+/// The writer's part of the page cache: one third. The readers share the rest.
+const WRITER_SHARE: u64 = 3;
+
 /// A read connection and its state.
 struct PooledReader {
     db: Db,
@@ -74,6 +77,7 @@ impl SqlitePool {
         let durable = config.durable && !temporary;
         create_private(path);
         let writer = open_when_free(path, Mode::Write { durable }, config.wait_timeout)?;
+        writer.set_page_cache(config.page_cache / WRITER_SHARE)?;
         let guard = FileGuard::new(path);
         if unclean {
             tracing::warn!(database = %path.display(), "unclean shutdown detected: checking the database for corruption");
@@ -91,9 +95,11 @@ impl SqlitePool {
         // Servers handle requests on a thread per processor, and expensive ones on half as many; one is for the rest.
         let n_threads = processors + processors.div_ceil(2) + 1;
         let n_readers = if config.readers == 0 { n_threads } else { config.readers };
+        let page_cache = (config.page_cache - config.page_cache / WRITER_SHARE) / n_readers.max(1) as u64;
         let mut idle = Vec::with_capacity(n_readers);
         for _ in 0..n_readers {
             let conn = open_when_free(path, Mode::Read, config.wait_timeout)?;
+            conn.set_page_cache(page_cache)?;
             let deadline = conn.deadline.clone();
             let db = Db::new(Box::new(conn), prefix.clone(), shared.clone());
             idle.push(PooledReader { db, deadline, data_version: None });

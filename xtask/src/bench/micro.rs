@@ -1,10 +1,10 @@
-//! `cargo xtask bench`: runs the benchmarks of the workspace. Each prints its baseline.
+//! `cargo xtask bench micro`: runs the benchmarks of the workspace. Each prints its baseline.
 
 use anyhow::{Context, Result, bail};
 
 use crate::{cargo, root, say};
 
-pub(crate) fn run(wanted: &[String]) -> Result<()> {
+pub(super) fn run(wanted: &[String]) -> Result<()> {
     let mut benches = Vec::new();
     for entry in std::fs::read_dir(root()?.join("crates")).context("cannot list crates/")? {
         let folder = entry?.path();
