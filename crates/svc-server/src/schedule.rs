@@ -1,11 +1,17 @@
-//! The background task that publishes scheduled posts: when they are due, and at a regular interval, since other programs may
-//! schedule posts in the same database. On start it removes the files of interrupted uploads.
+//! The background tasks of a site.
+//!
+//! One publishes scheduled posts: when they are due, and at a regular interval, since other programs may schedule posts
+//! in the same database. On start it removes the files of interrupted uploads. The other corrects the numbers of posts
+//! per term once a day, and rests much longer than it works.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use chrono::{NaiveDateTime, TimeDelta};
 use svc_controllers::RestSite;
-use svc_site::schedule;
+use svc_site::{schedule, terms::counts::CountCheck};
 use tokio::task::JoinHandle;
 
 /// Maximum time between two runs.
@@ -14,15 +20,31 @@ const INTERVAL: Duration = Duration::from_secs(60);
 /// Minimum time between two runs, in case a post cannot be published.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The task. It stops when this is dropped.
+/// Time from the start to the first check of term counts.
+const FIRST_CHECK: Duration = Duration::from_mins(10);
+
+/// Time between two checks of term counts.
+const CHECK_INTERVAL: Duration = Duration::from_hours(24);
+
+/// Minimum time between two steps of a check.
+const CHECK_PAUSE: Duration = Duration::from_millis(100);
+
+/// How much longer a check rests than it works.
+const REST: u32 = 50;
+
+/// The tasks. They stop when this is dropped.
 #[derive(Debug)]
-#[must_use = "the task stops when this is dropped"]
-pub struct Schedule(JoinHandle<()>);
+#[must_use = "the tasks stop when this is dropped"]
+pub struct Schedule {
+    publish: JoinHandle<()>,
+    check: JoinHandle<()>,
+}
 
 impl Schedule {
-    /// Starts the task.
+    /// Starts the tasks.
     pub(crate) fn start(site: Arc<RestSite>) -> Self {
-        Schedule(tokio::spawn(async move {
+        let check = tokio::spawn(check_counts(Arc::clone(&site)));
+        let publish = tokio::spawn(async move {
             svc_site::media::delete::remove_interrupted_uploads(&site).await;
             loop {
                 let now = site.now();
@@ -40,22 +62,51 @@ impl Schedule {
                 let woken = site.scheduled.notified();
                 drop(tokio::time::timeout(pause(site.now(), next), woken).await);
             }
-        }))
+        });
+        Schedule { publish, check }
     }
 }
 
 impl Schedule {
-    /// Stops the task and waits for its end.
+    /// Stops the tasks and waits for their end.
     pub async fn stop(mut self) {
-        self.0.abort();
-        // The result is always a cancellation.
-        drop((&mut self.0).await);
+        for task in [&mut self.publish, &mut self.check] {
+            task.abort();
+            // The result is always a cancellation.
+            drop(task.await);
+        }
     }
 }
 
 impl Drop for Schedule {
     fn drop(&mut self) {
-        self.0.abort();
+        self.publish.abort();
+        self.check.abort();
+    }
+}
+
+/// Checks the numbers of posts per term, again and again.
+async fn check_counts(site: Arc<RestSite>) {
+    let mut next = FIRST_CHECK;
+    loop {
+        tokio::time::sleep(next).await;
+        next = CHECK_INTERVAL;
+        let mut check = CountCheck::default();
+        loop {
+            let started = Instant::now();
+            match check.step(&site.site).await {
+                Ok(None) => {}
+                Ok(Some(n_corrected)) => {
+                    if n_corrected > 0 {
+                        tracing::info!(n_corrected, "corrected numbers of posts per term");
+                    }
+                    break;
+                }
+                // The cause was logged where it became an API error.
+                Err(_) => break,
+            }
+            tokio::time::sleep((started.elapsed() * REST).max(CHECK_PAUSE)).await;
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod columns;
+mod comment_groups;
 mod config;
 mod db;
 mod error;
@@ -26,6 +27,7 @@ pub mod posts;
 pub mod request_cache;
 pub mod schema;
 pub mod stamp;
+pub mod term_counts;
 pub mod term_tree;
 pub mod terms;
 pub mod users;

@@ -107,6 +107,53 @@ fn key(sql: &str, values: &[Value]) -> String {
     format!("{sql}{values:?}")
 }
 
+/// Sorts the rows of several statements, which have no columns yet, and returns their ids. The statements must not have
+/// common rows. SQLite merges them and stops when a page is full, if each can be read in this order.
+pub(crate) fn merged(
+    branches: Vec<SelectStatement>,
+    id: (&'static str, &'static str),
+    order: Vec<(Expr, sea_query::Order)>,
+) -> SelectStatement {
+    let is_merged = branches.len() > 1;
+    let mut all: Option<SelectStatement> = None;
+    for mut branch in branches {
+        branch.column(id);
+        for (at, (by, _)) in order.iter().enumerate().filter(|_| is_merged) {
+            branch.expr_as(by.clone(), format!("k{at}"));
+        }
+        all = Some(match all {
+            None => branch,
+            Some(mut first) => first.union(sea_query::UnionType::All, branch).take(),
+        });
+    }
+    let mut all = all.unwrap_or_default();
+    for (at, (by, direction)) in order.into_iter().enumerate() {
+        if is_merged {
+            all.order_by(format!("k{at}"), direction);
+        } else {
+            all.order_by_expr(by, direction);
+        }
+    }
+    all
+}
+
+/// The day of the row at an offset, and the number of rows of the days before it. The statement returns days with
+/// their numbers of rows, in the order of the list. `None` behind the end.
+pub(crate) fn day_at(db: &mut Db, days: &SelectStatement, offset: u64) -> Result<Option<(String, u64)>> {
+    let (mut skipped, mut found) = (0, None);
+    db.select(days, |row| {
+        if found.is_none() {
+            let n = u64::try_from(row.int(1)?).unwrap_or(0);
+            if skipped + n > offset {
+                found = Some((row.text(0)?, skipped));
+            }
+            skipped += n;
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 /// Position of a column's value in a list; `None` for an empty list.
 pub(crate) fn list_position<V: Into<Value>>(column: &Expr, values: impl Iterator<Item = V>) -> Option<Expr> {
     let mut case = sea_query::CaseStatement::new();

@@ -28,6 +28,8 @@ pub enum TableGroup {
     CommentMeta,
     /// Users and their meta.
     Users,
+    /// The users who have posts of a type and status.
+    Authors,
     /// Options.
     Options,
 }
@@ -42,6 +44,7 @@ impl TableGroup {
             TableGroup::Comments => "comments",
             TableGroup::CommentMeta => "commentmeta",
             TableGroup::Users => "users",
+            TableGroup::Authors => "authors",
             TableGroup::Options => "options",
         }
     }

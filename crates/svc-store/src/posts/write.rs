@@ -3,14 +3,15 @@
 use std::collections::{BTreeSet, HashMap};
 
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
-use svc_model::{Post, PostId, TermTaxonomyId};
+use svc_model::{Post, PostId};
 
 use super::COLUMNS;
 use crate::db::{Db, Tx};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::slugs::FreeSlug;
-use crate::{columns, comments, terms};
+use crate::term_counts::{self, CountedBy};
+use crate::{columns, comments};
 
 /// Maximum length of a slug, in bytes.
 const MAX_SLUG: usize = 200;
@@ -49,14 +50,17 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
     Ok(id.unwrap_or(PostId(done.last_id)))
 }
 
-/// Updates all columns of a post and returns whether the row exists.
+/// Updates all columns of a post and the counts of its terms, and returns whether the row exists.
 pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
+    let Some(before) = CountedBy::stored(tx, post.id)? else { return Ok(false) };
     let mut update = Query::update();
     update
         .table(tx.table("posts"))
         .values(columns::updated(&COLUMNS, post, tx.charset()))
         .and_where(Expr::col("ID").eq(post.id.0));
-    Ok(tx.execute(&update)?.rows > 0)
+    tx.execute(&update)?;
+    term_counts::post_changed(tx, post.id, &before, &CountedBy::of(post))?;
+    Ok(true)
 }
 
 /// Sets a post's GUID, which contains the new id.
@@ -180,13 +184,11 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
     let mut deleted = tx.all(&s, |row| row.int(0))?;
     deleted.push(id.0);
 
+    // Revisions do not count.
+    term_counts::before_delete(tx, &post)?;
     comments::delete_of_posts(tx, &deleted)?;
     for piece in deleted.chunks(1_000) {
         meta::delete_all(tx, MetaKind::Post, piece)?;
-        let mut s = Query::select();
-        s.distinct().column("term_taxonomy_id").from(tx.table("term_relationships"));
-        s.and_where(Expr::col("object_id").is_in(piece.iter().copied()));
-        let of_terms = tx.all(&s, |row| Ok(TermTaxonomyId(row.int(0)?)))?;
         let mut relationships = Query::delete();
         relationships.from_table(tx.table("term_relationships"));
         relationships.and_where(Expr::col("object_id").is_in(piece.iter().copied()));
@@ -194,7 +196,6 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         let mut rows = Query::delete();
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
         tx.execute(&rows)?;
-        terms::recount(tx, &of_terms)?;
     }
     Ok(Some(post))
 }

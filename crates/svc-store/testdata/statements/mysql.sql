@@ -41,6 +41,7 @@ SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND (`p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)))
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' AND `p`.`post_excerpt` LIKE ? ESCAPE '\\' AND `p`.`post_content` LIKE ? ESCAPE '\\' AND (SELECT `m`.`meta_value` FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? ORDER BY `m`.`meta_id` ASC LIMIT ?) LIKE ? ESCAPE '\\')
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`)
+SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`) AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?))
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`ID` IN (?)
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?))
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`ID` NOT IN (?)
@@ -122,6 +123,7 @@ SELECT `option_id` FROM `options` WHERE `option_name` = ? FOR UPDATE
 SELECT `option_name`, `option_value` FROM `options` WHERE `autoload` IN (?) ORDER BY `option_id` ASC
 SELECT `option_name`, `option_value` FROM `options` WHERE `option_name` = ?
 SELECT `option_name`, `option_value` FROM `options` WHERE `option_name` IN (?)
+SELECT `p`.`ID` FROM `posts` AS `p` LEFT JOIN `posts` AS `above` ON `above`.`ID` = `p`.`post_parent` WHERE `p`.`ID` IN (?) AND ((p.post_status = 'publish' OR p.post_type = 'attachment' AND p.post_status = 'inherit' AND above.post_status = 'publish'))
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND (`p`.`post_status` = ? OR (`p`.`post_author` = ? AND `p`.`post_status` = ?)) AND `p`.`post_date` > ? AND `p`.`post_date` < ? ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND (`p`.`post_status` = ? OR (`p`.`post_author` = ? AND `p`.`post_status` = ?)) AND `p`.`post_date` > ? AND `p`.`post_date` < ? ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND (`p`.`post_status` = ? OR (`p`.`post_author` = ? AND `p`.`post_status` = ?)) AND `p`.`post_date` > ? AND `p`.`post_date` < ? ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
@@ -158,6 +160,10 @@ SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' AND `p`.`post_excerpt` LIKE ? ESCAPE '\\' AND `p`.`post_content` LIKE ? ESCAPE '\\' AND (SELECT `m`.`meta_value` FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? ORDER BY `m`.`meta_id` ASC LIMIT ?) LIKE ? ESCAPE '\\') ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' AND `p`.`post_excerpt` LIKE ? ESCAPE '\\' AND `p`.`post_content` LIKE ? ESCAPE '\\' AND (SELECT `m`.`meta_value` FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? ORDER BY `m`.`meta_id` ASC LIMIT ?) LIKE ? ESCAPE '\\') ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ? OFFSET ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`) AND (NOT EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`)) ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`) AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)) ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`) AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`) AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`) AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ? OFFSET ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`) ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
@@ -342,6 +348,7 @@ SELECT `post_name`, `ID` FROM `posts` WHERE `post_name` IN (?) AND `post_type` =
 SELECT `post_name`, `ID`, `post_type`, `post_parent` FROM `posts` WHERE `post_name` IN (?)
 SELECT `post_parent`, COUNT(*), MAX(ID) FROM `posts` WHERE `post_parent` IN (?) AND `post_type` = ? AND `post_status` = ? GROUP BY `post_parent`
 SELECT `post_status`, COUNT(*) FROM `posts` WHERE `post_type` = ? GROUP BY `post_status`
+SELECT `post_status`, `post_type`, `post_parent` FROM `posts` WHERE `ID` = ?
 SELECT `slug` FROM `terms` WHERE `slug` IN (?) AND `term_id` <> ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND (`t`.`name` LIKE ? ESCAPE '\\' AND `t`.`slug` LIKE ? ESCAPE '\\') ORDER BY `t`.`name` ASC, `t`.`term_id` ASC LIMIT ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `t`.`slug` IN (?) ORDER BY `t`.`name` ASC, `t`.`term_id` ASC LIMIT ?
@@ -364,6 +371,9 @@ SELECT `taxonomy`, `term_id`, `term_taxonomy_id`, `parent`, `count` FROM `term_t
 SELECT `term_id` FROM `term_taxonomy` WHERE `term_id` = ?
 SELECT `term_id`, `meta_key`, `meta_value` FROM `termmeta` WHERE `term_id` IN (?) ORDER BY `meta_id` ASC
 SELECT `term_id`, `parent`, `count` FROM `term_taxonomy` WHERE `taxonomy` = ? ORDER BY `term_id` ASC
+SELECT `term_taxonomy_id` FROM `term_relationships` WHERE `object_id` = ? ORDER BY `term_taxonomy_id` ASC
+SELECT `term_taxonomy_id`, `count`, `taxonomy` FROM `term_taxonomy` WHERE `term_taxonomy_id` > ? ORDER BY `term_taxonomy_id` ASC LIMIT ?
+SELECT `tr`.`term_taxonomy_id`, COUNT(*) FROM `term_relationships` AS `tr` INNER JOIN `posts` AS `p` ON `p`.`ID` = `tr`.`object_id` LEFT JOIN `posts` AS `above` ON `above`.`ID` = `p`.`post_parent` WHERE `tr`.`term_taxonomy_id` IN (?) AND ((p.post_status = 'publish' OR p.post_type = 'attachment' AND p.post_status = 'inherit' AND above.post_status = 'publish')) GROUP BY `tr`.`term_taxonomy_id`
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_email` DESC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_nicename` ASC, `u`.`ID` ASC LIMIT ?
@@ -386,12 +396,15 @@ UPDATE `comments` SET `comment_parent` = ? WHERE `comment_parent` = ?
 UPDATE `comments` SET `comment_post_ID` = ?, `comment_author` = ?, `comment_author_email` = ?, `comment_author_url` = ?, `comment_author_IP` = ?, `comment_date` = ?, `comment_date_gmt` = ?, `comment_content` = ?, `comment_karma` = ?, `comment_approved` = ?, `comment_agent` = ?, `comment_type` = ?, `comment_parent` = ?, `user_id` = ? WHERE `comment_ID` = ?
 UPDATE `links` SET `link_owner` = ? WHERE `link_owner` = ?
 UPDATE `options` SET `option_value` = UUID() WHERE `option_name` = ?
+UPDATE `posts` SET `comment_count` = (CASE WHEN (`comment_count` < ?) THEN (SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_post_ID` = ? AND `c`.`comment_approved` = ? AND `c`.`comment_type` <> ?) ELSE `comment_count` + ? END) WHERE `ID` = ?
 UPDATE `posts` SET `comment_count` = (SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_post_ID` = `posts`.`ID` AND `c`.`comment_approved` = ? AND `c`.`comment_type` <> ?) WHERE `ID` IN (?)
 UPDATE `posts` SET `guid` = ? WHERE `ID` = ?
 UPDATE `posts` SET `post_author` = ? WHERE `post_author` = ?
 UPDATE `posts` SET `post_author` = ?, `post_date` = ?, `post_date_gmt` = ?, `post_content` = ?, `post_title` = ?, `post_excerpt` = ?, `post_status` = ?, `comment_status` = ?, `ping_status` = ?, `post_password` = ?, `post_name` = ?, `post_modified` = ?, `post_modified_gmt` = ?, `post_parent` = ?, `guid` = ?, `menu_order` = ?, `post_type` = ?, `post_mime_type` = ?, `comment_count` = ? WHERE `ID` = ?
 UPDATE `posts` SET `post_parent` = ? WHERE `post_parent` = ? AND `post_type` IN (?)
 UPDATE `posts` SET `post_status` = ? WHERE `ID` = ? AND `post_status` = ? AND `post_date_gmt` <= ?
+UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`count` + ? > ?) THEN `count` + ? ELSE ? END) WHERE `term_taxonomy_id` IN (?) AND `taxonomy` <> ?
+UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`term_taxonomy_id` = ?) THEN ? ELSE `count` END) WHERE (`term_taxonomy_id` = ? AND `count` = ?)
 UPDATE `term_taxonomy` SET `count` = (SELECT COUNT(*) FROM `term_relationships` AS `tr` INNER JOIN `posts` AS `p` ON `p`.`ID` = `tr`.`object_id` LEFT JOIN `posts` AS `above` ON `above`.`ID` = `p`.`post_parent` WHERE `tr`.`term_taxonomy_id` = `term_taxonomy`.`term_taxonomy_id` AND (`p`.`post_status` = ? OR (`p`.`post_type` = ? AND `p`.`post_status` = ? AND `above`.`post_status` = ?))) WHERE `term_taxonomy_id` IN (?) AND `taxonomy` <> ?
 UPDATE `term_taxonomy` SET `description` = ?, `parent` = ? WHERE `term_taxonomy_id` = ?
 UPDATE `term_taxonomy` SET `parent` = ? WHERE `parent` = ? AND `taxonomy` = ?

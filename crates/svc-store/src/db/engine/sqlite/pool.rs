@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::collation;
 use super::connection::{self, Deadline, Mode, Sqlite};
 use super::file_guard::FileGuard;
-use super::schema::EPOCH_TABLE;
+use super::schema::{self, EPOCH_TABLE};
 use super::writer::Writer;
 use crate::config::StoreConfig;
 use crate::db::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE};
@@ -73,6 +73,11 @@ impl SqlitePool {
         writer.raw.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).map_err(connection::error)?;
         let mut writer = Tx(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
         rebuild_text_indexes(&mut writer)?;
+        match schema::upgrade(&mut writer) {
+            // Lists are slower without it.
+            Ok(_) | Err(StoreError::ReadOnly) => {}
+            Err(e) => return Err(e),
+        }
         let processors = std::thread::available_parallelism().map_or(2, usize::from);
         // Servers handle requests on a thread per processor, and expensive ones on half as many; one is for the rest.
         let n_threads = processors + processors.div_ceil(2) + 1;
