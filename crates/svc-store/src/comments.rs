@@ -177,7 +177,7 @@ pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
     };
     order.extend(column.map(|column| (col(column), direction)));
     order.push((col("comment_ID"), tie));
-    let page = crate::query::merged(branches, ("c", "comment_ID"), order);
+    let page = crate::query::merged(branches, ("c", "comment_ID"), order, None);
     let of_posts = !q.post_types.is_empty() || !q.post_statuses.is_empty();
     let tables = if of_posts { &[TableGroup::Comments, TableGroup::Posts][..] } else { &[TableGroup::Comments] };
     if !groups.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sea_query::{Cond, Expr, ExprTrait as _, LikeExpr, SelectStatement, Value};
+use sea_query::{Cond, Expr, ExprTrait as _, LikeExpr, Query, SelectStatement, Value};
 
 use crate::db::{Build as _, Db, MAX_VALUES};
 use crate::error::{Result, StoreError};
@@ -108,18 +108,28 @@ fn key(sql: &str, values: &[Value]) -> String {
 }
 
 /// Sorts the rows of several statements, which have no columns yet, and returns their ids. The statements must not have
-/// common rows. SQLite merges them and stops when a page is full, if each can be read in this order.
+/// common rows. SQLite merges them and stops when a page is full, if each can be read in this order; other engines
+/// need the number of rows to read from each (`limit`).
 pub(crate) fn merged(
     branches: Vec<SelectStatement>,
     id: (&'static str, &'static str),
     order: Vec<(Expr, sea_query::Order)>,
+    limit: Option<u64>,
 ) -> SelectStatement {
     let is_merged = branches.len() > 1;
     let mut all: Option<SelectStatement> = None;
     for mut branch in branches {
         branch.column(id);
-        for (at, (by, _)) in order.iter().enumerate().filter(|_| is_merged) {
+        for (at, (by, direction)) in order.iter().enumerate().filter(|_| is_merged) {
             branch.expr_as(by.clone(), format!("k{at}"));
+            if limit.is_some() {
+                branch.order_by_expr(by.clone(), direction.clone());
+            }
+        }
+        if let Some(limit) = limit.filter(|_| is_merged) {
+            let mut rows = Query::select();
+            rows.column(id.1).columns((0..order.len()).map(|at| format!("k{at}")));
+            branch = rows.from_subquery(branch.limit(limit).take(), "b").take();
         }
         all = Some(match all {
             None => branch,

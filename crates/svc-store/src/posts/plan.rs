@@ -259,6 +259,33 @@ pub(super) fn to_count(plan: &ListPlan) -> ListPlan {
     }
 }
 
+/// The last post up to which groups are merged by engines that read all posts before from each group.
+const MAX_MERGED_POSTS: u64 = 1_000;
+
+/// The types and statuses of a list by date that is best read by merging them, on engines without maintained counts:
+/// the engine reads each of them in the order of an index, but sorts all posts of a list of several.
+pub(super) fn groups_by_date(q: &PostQuery, plan: &ListPlan) -> Option<Vec<Group>> {
+    let by_date = matches!(q.order_by[..], [] | [(PostOrderBy::Date, _)]);
+    let is_near = q.limit.is_some_and(|limit| limit.saturating_add(q.offset) <= MAX_MERGED_POSTS);
+    let is_selective = !q.include.is_empty() || q.sticky.is_some() || !q.author_in.is_empty() || q.search.is_some();
+    if plan.start != Start::Any || !by_date || !is_near || is_selective {
+        return None;
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    let own = q.own_statuses.iter().flat_map(|(user, list)| list.iter().map(|status| (status, Some(*user))));
+    for (status, author) in q.statuses.iter().map(|status| (status, None)).chain(own) {
+        for post_type in &q.post_types {
+            let is_known = |group: &Group| {
+                group.post_type.eq_ignore_ascii_case(post_type) && group.status.eq_ignore_ascii_case(status)
+            };
+            if !groups.iter().any(is_known) {
+                groups.push(Group { post_type: post_type.clone(), status: status.clone(), author, n: 0 });
+            }
+        }
+    }
+    (2..=MAX_MERGED).contains(&groups.len()).then_some(groups)
+}
+
 /// Chooses the plan for a term condition without maintained counts. If `m` of the list's `n` posts have the term,
 /// scanning the list finds a match every `n / m` posts; starting with the term reads and sorts all `m`.
 pub(super) fn choose_by_terms(db: &mut Db, q: &PostQuery, tax: &[Resolved]) -> Result<ListPlan> {

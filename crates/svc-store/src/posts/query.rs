@@ -142,8 +142,17 @@ fn branch_groups(q: &PostQuery, list_plan: &ListPlan) -> Vec<Branch> {
 
 /// Reads a page of an engine whose optimizer decides.
 fn without_counts(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<Page<PostId>> {
-    let list_plan = plan::choose_by_terms(db, q, &terms.tax)?;
+    let mut list_plan = plan::choose_by_terms(db, q, &terms.tax)?;
     let filtered = filtered(db, q, terms, &list_plan, None)?;
+    if let Some(groups) = plan::groups_by_date(q, &list_plan) {
+        list_plan.groups = groups;
+        let branches: Result<Vec<_>> = branch_groups(q, &list_plan)
+            .iter()
+            .map(|branch| self::filtered(db, q, terms, &list_plan, branch.as_ref()))
+            .collect();
+        let page = ordered(db, q, branches?, &list_plan, false);
+        return crate::query::page(db, &self::groups(q), &filtered, page, (q.limit, q.offset, q.total), PostId);
+    }
     let ordered = |backwards| ordered(db, q, vec![filtered.clone()], &list_plan, backwards);
     let is_deep =
         q.offset >= DEEP_OFFSET && !db.may_be_stale && !q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
@@ -195,7 +204,10 @@ fn ordered(
 ) -> SelectStatement {
     let direction = |direction: Order| if backwards { direction.reversed() } else { direction }.into();
     let order = order(db, q, list_plan).into_iter().map(|(by, way)| (by, direction(way))).collect();
-    crate::query::merged(branches, ("p", "ID"), order)
+    // Only SQLite stops reading a statement when the page is full.
+    let reads_on_demand = db.sql().layout().is_some();
+    let limit = q.limit.map(|limit| limit.saturating_add(q.offset)).filter(|_| !reads_on_demand);
+    crate::query::merged(branches, ("p", "ID"), order, limit)
 }
 
 /// The list's statement, for tests of its query plan.
