@@ -97,6 +97,10 @@ fn random_query(r: &mut Random) -> PostQuery {
     if r.one_in(8) {
         q = q.own_statuses(Some((UserId(r.id(4)), texts(&["private", "draft"]))));
     }
+    // Lists without other conditions have plans of their own.
+    if r.one_in(5) {
+        return q.order_by(r.pick(&[vec![], vec![(PostOrderBy::Date, Order::Asc)]]));
+    }
     if r.one_in(4) {
         q = q.author_in(authors(r));
     }

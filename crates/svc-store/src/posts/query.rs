@@ -73,7 +73,7 @@ fn with_counts(db: &mut Db, q: &PostQuery, terms: &Terms, stats: &Stats) -> Resu
     let mut from_day = None;
     let mut total = None;
     let by_date = matches!(q.order_by[..], [] | [(PostOrderBy::Date, _)]);
-    if q.offset >= DEEP_OFFSET && by_date && totals::is_plain(&q) {
+    if q.offset >= DEEP_OFFSET && by_date && q.own_statuses.is_none() && totals::is_plain(&q) {
         let direction = q.order_by.first().map_or(Order::Desc, |(_, direction)| *direction);
         let Some((day, skipped)) = DateColumn::Date.day_at(db, &q, direction, q.offset)? else {
             return Ok(Page { ids: Vec::new(), total: wanted.then(|| stats.n()) });

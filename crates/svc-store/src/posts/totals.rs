@@ -1,6 +1,6 @@
 //! Totals of lists of posts.
 //!
-//! With maintained counts, most totals are sums of a few of them, whatever the number of posts: of types and statuses,
+//! With maintained counts, most totals are sums of a few of them, for any number of posts: of types and statuses,
 //! authors, single terms, and days. Excluded posts are subtracted. Other totals are counted from the most selective
 //! condition, and cached until the tables change.
 
