@@ -19,7 +19,7 @@ const LINKS: &str = "link_category";
 /// Maximum number of terms per step of a check, and the number of posts at which a step ends early.
 const MAX_STEP: (u64, i64) = (100, 10_000);
 
-/// What decides whether a post counts for its terms.
+/// The columns that decide whether a post counts for its terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CountedBy {
     status: String,
