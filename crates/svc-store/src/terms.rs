@@ -285,6 +285,8 @@ fn terms_first(db: &Db) -> SelectStatement {
         "tt",
         Expr::col(("tt", "term_id")).equals(("t", "term_id")),
     );
+    // A cross join has no condition of its own.
+    s.and_where(Expr::col(("tt", "term_id")).equals(("t", "term_id")));
     s
 }
 
