@@ -146,7 +146,6 @@ pub async fn find_or_create(site: &Arc<Site>, stylesheet: &str, by: UserId) -> R
         posts::update(tx, &row)?;
         let theme = find_or_create_term(tx, THEME, &stylesheet)?;
         terms::set_object_terms(tx, row.id, THEME, &[theme])?;
-        terms::recount_for_post(tx, row.id)?;
         Ok(row.id)
     })
     .await

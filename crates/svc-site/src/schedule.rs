@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chrono::NaiveDateTime;
 use svc_model::{PostId, UserId};
 use svc_schema::Error;
-use svc_store::{posts, terms};
+use svc_store::posts;
 
 use crate::{Site, revisions::store_revision};
 
@@ -26,7 +26,7 @@ pub struct PublishRun {
 /// Publishes posts that are due at `now` (UTC), earliest first, and returns when to run again. Other processes may do
 /// the same concurrently: each post is published once.
 ///
-/// Only the status changes. Terms are recounted, and a revision is stored unless the latest one is equal. Source:
+/// Only the status changes. The counts of its terms change, and a revision is stored unless the latest one is equal. Source:
 /// recorded results of `check_and_publish_future_post`.
 ///
 /// # Errors
@@ -50,7 +50,6 @@ async fn publish(site: &Arc<Site>, id: PostId, now: NaiveDateTime) -> Result<boo
         if !posts::publish_due(tx, id, now)? {
             return Ok(false);
         }
-        terms::recount_for_post(tx, id)?;
         if let Some(post) = posts::get(tx, id)?
             && let Some(post_type) = shared.types.get(&post.post_type)
         {

@@ -7,6 +7,7 @@ use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{Comment, CommentId, PostId, UserId};
 
 use crate::columns::{self, columns};
+use crate::comment_groups::{self, CommentGroup};
 use crate::db::{Db, Tx};
 use crate::dependencies::Rows;
 use crate::error::{Result, StoreError};
@@ -136,19 +137,37 @@ list_query! {
 /// # Errors
 /// [`StoreError::TooMany`] if the query contains too many values.
 pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
+    let groups = match comment_groups::read(db, q)? {
+        Some(groups) if groups.is_empty() => return Ok(Page { ids: Vec::new(), total: q.total.then_some(0) }),
+        groups => groups.unwrap_or_default(),
+    };
     let mut filtered = Query::select();
     filtered.from_as(db.table("comments"), "c");
-    conditions(db, q, &mut filtered);
-    let mut page = filtered.clone();
-    page.column(("c", "comment_ID"));
+    conditions(db, q, None, &mut filtered);
+    let mut offset = q.offset;
+    let mut branches = vec![filtered.clone()];
+    if !groups.is_empty() {
+        let from_day = comment_groups::day_at_offset(db, q, &groups)?;
+        branches.clear();
+        for group in &groups {
+            let mut s = Query::select();
+            s.from_as(db.table("comments"), "c");
+            conditions(db, q, Some(group), &mut s);
+            if let Some((day, skipped)) = &from_day {
+                s.and_where(comment_groups::from_day(day, q.order));
+                offset = q.offset - skipped;
+            }
+            branches.push(s);
+        }
+    }
     let direction = sea_query::Order::from(q.order);
+    let col = |name: &'static str| Expr::col(("c", name));
+    let mut order = Vec::new();
     let (column, tie) = match q.order_by {
         CommentOrderBy::Id => (None, direction.clone()),
         CommentOrderBy::Include => {
-            let id = Expr::col(("c", "comment_ID"));
-            if let Some(position) = crate::query::list_position(&id, q.include.iter().map(|id| id.0)) {
-                page.order_by_expr(position, sea_query::Order::Asc);
-            }
+            let position = crate::query::list_position(&col("comment_ID"), q.include.iter().map(|id| id.0));
+            order.extend(position.map(|position| (position, sea_query::Order::Asc)));
             (None, sea_query::Order::Desc)
         }
         CommentOrderBy::Date => (Some("comment_date"), direction.clone()),
@@ -157,16 +176,25 @@ pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
         CommentOrderBy::Parent => (Some("comment_parent"), sea_query::Order::Desc),
         CommentOrderBy::Type => (Some("comment_type"), sea_query::Order::Desc),
     };
-    if let Some(column) = column {
-        page.order_by(("c", column), direction);
-    }
-    page.order_by(("c", "comment_ID"), tie);
+    order.extend(column.map(|column| (col(column), direction)));
+    order.push((col("comment_ID"), tie));
+    let page = crate::query::merged(branches, ("c", "comment_ID"), order, None);
     let of_posts = !q.post_types.is_empty() || !q.post_statuses.is_empty();
-    let groups = if of_posts { &[TableGroup::Comments, TableGroup::Posts][..] } else { &[TableGroup::Comments] };
-    crate::query::page(db, groups, &filtered, page, (q.limit, q.offset, q.total), CommentId)
+    let tables = if of_posts { &[TableGroup::Comments, TableGroup::Posts][..] } else { &[TableGroup::Comments] };
+    if !groups.is_empty() {
+        let mut page = crate::query::page(db, &[], &filtered, page, (q.limit, offset, false), CommentId)?;
+        page.total = match comment_groups::total(q, &groups) {
+            _ if !q.total => None,
+            Some(total) => Some(total),
+            None => Some(crate::query::total(db, tables, &filtered)?),
+        };
+        return Ok(page);
+    }
+    crate::query::page(db, tables, &filtered, page, (q.limit, q.offset, q.total), CommentId)
 }
 
-fn conditions(db: &Db, q: &CommentQuery, s: &mut SelectStatement) {
+/// Adds the conditions of a list, or of the comments of one state and type in it.
+fn conditions(db: &Db, q: &CommentQuery, group: Option<&CommentGroup>, s: &mut SelectStatement) {
     let col = |name: &'static str| Expr::col(("c", name));
     if !q.posts.is_empty() {
         s.and_where(col("comment_post_ID").is_in(q.posts.iter().map(|id| id.0)));
@@ -186,7 +214,11 @@ fn conditions(db: &Db, q: &CommentQuery, s: &mut SelectStatement) {
     if let Some(email) = &q.author_email {
         s.and_where(col("comment_author_email").eq(email.as_str()));
     }
-    if !q.approved.is_empty() {
+    if let Some(group) = group {
+        s.and_where(col("comment_approved").eq(group.approved.as_str()));
+        s.and_where(col("comment_type").eq(group.comment_type.as_str()));
+    }
+    if group.is_none() && !q.approved.is_empty() {
         let states = col("comment_approved").is_in(q.approved.iter().map(String::as_str));
         match q.own_pending {
             None => drop(s.and_where(states)),
@@ -199,11 +231,11 @@ fn conditions(db: &Db, q: &CommentQuery, s: &mut SelectStatement) {
             ),
         }
     }
-    if !q.types.is_empty() {
+    if group.is_none() && !q.types.is_empty() {
         let empty = q.types.iter().any(|t| t == "comment").then_some("");
         s.and_where(col("comment_type").is_in(q.types.iter().map(String::as_str).chain(empty)));
     }
-    if !q.types_exclude.is_empty() {
+    if group.is_none() && !q.types_exclude.is_empty() {
         s.and_where(col("comment_type").is_not_in(q.types_exclude.iter().map(String::as_str)));
     }
     if let Some(text) = &q.search {
@@ -258,7 +290,7 @@ pub fn insert(tx: &mut Tx, comment: &Comment) -> Result<CommentId> {
     insert.into_table(tx.table("comments")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
     let id = tx.insert_row(&insert, Rows::Comments)?;
-    recount(tx, &[comment.post])?;
+    count_changed(tx, comment.post, counted(comment))?;
     Ok(CommentId(id))
 }
 
@@ -269,7 +301,12 @@ pub fn update(tx: &mut Tx, comment: &Comment) -> Result<bool> {
     update.table(tx.table("comments")).values(columns::updated(&COLUMNS, comment, tx.charset()));
     update.and_where(Expr::col("comment_ID").eq(comment.id.0));
     tx.change_rows(&update, Rows::Comments, &[comment.id.0])?;
-    recount(tx, &[before.post, comment.post])?;
+    if before.post == comment.post {
+        count_changed(tx, comment.post, counted(comment) - counted(&before))?;
+    } else {
+        count_changed(tx, before.post, -counted(&before))?;
+        count_changed(tx, comment.post, counted(comment))?;
+    }
     Ok(true)
 }
 
@@ -284,7 +321,7 @@ pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
     let mut delete = Query::delete();
     delete.from_table(tx.table("comments")).and_where(Expr::col("comment_ID").eq(id.0));
     tx.change_rows(&delete, Rows::Comments, &[id.0])?;
-    recount(tx, &[comment.post])?;
+    count_changed(tx, comment.post, -counted(&comment))?;
     Ok(Some(comment))
 }
 
@@ -305,22 +342,27 @@ pub(crate) fn delete_of_posts(tx: &mut Tx, posts: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// Recounts the approved comments of posts, except notes, and stores the counts.
-fn recount(tx: &mut Tx, posts: &[PostId]) -> Result<()> {
-    if posts.is_empty() {
-        return Ok(());
-    }
+/// 1 if a comment counts for its post, otherwise 0: approved comments count, except notes.
+fn counted(comment: &Comment) -> i64 {
+    i64::from(comment.approved == "1" && comment.comment_type != "note")
+}
+
+/// Stored counts above this number are changed by what a write changed, others are counted again, as WordPress does.
+const MAX_COUNTED: i64 = if cfg!(test) { 3 } else { 1_000 };
+
+/// Updates the comment count of a post after `n` more comments count.
+fn count_changed(tx: &mut Tx, post: PostId, n: i64) -> Result<()> {
     let mut count = Query::select();
     count.expr(Expr::cust("COUNT(*)")).from_as(tx.table("comments"), "c");
-    count.and_where(Expr::col(("c", "comment_post_ID")).equals((tx.table("posts"), "ID")));
+    count.and_where(Expr::col(("c", "comment_post_ID")).eq(post.0));
     count.and_where(Expr::col(("c", "comment_approved")).eq("1"));
     count.and_where(Expr::col(("c", "comment_type")).ne("note"));
+    let stored = || Expr::col("comment_count");
+    let is_small = stored().lt(MAX_COUNTED);
+    let count = Expr::case(is_small, Expr::SubQuery(None, Box::new(count.into()))).finally(stored().add(n));
     let mut update = Query::update();
-    update.table(tx.table("posts"));
-    update.value("comment_count", Expr::SubQuery(None, Box::new(count.into())));
-    let ids: Vec<i64> = posts.iter().map(|id| id.0).collect();
-    update.and_where(Expr::col("ID").is_in(ids.iter().copied()));
-    tx.change_rows(&update, Rows::Posts, &ids).map(drop)
+    update.table(tx.table("posts")).value("comment_count", count).and_where(Expr::col("ID").eq(post.0));
+    tx.change_rows(&update, Rows::Posts, &[post.0]).map(drop)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod columns;
+mod comment_groups;
 mod config;
 mod db;
 mod dependencies;
@@ -28,6 +29,7 @@ pub mod request_cache;
 pub mod schema;
 pub mod stamp;
 pub mod state;
+pub mod term_counts;
 pub mod term_tree;
 pub mod terms;
 pub mod users;

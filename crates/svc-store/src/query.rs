@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sea_query::{Cond, Expr, ExprTrait as _, LikeExpr, SelectStatement, Value};
+use sea_query::{Cond, Expr, ExprTrait as _, LikeExpr, Query, SelectStatement, Value};
 
 use crate::db::{Build as _, Db, MAX_VALUES};
 use crate::error::{Result, StoreError};
@@ -105,6 +105,63 @@ fn count_unless_cached(
 /// A unique cache key of a statement with its values.
 fn key(sql: &str, values: &[Value]) -> String {
     format!("{sql}{values:?}")
+}
+
+/// Sorts the rows of several statements, which have no columns yet, and returns their ids. The statements must not have
+/// common rows. SQLite merges them and stops when a page is full, if each can be read in this order; other engines
+/// need the number of rows to read from each (`limit`).
+pub(crate) fn merged(
+    branches: Vec<SelectStatement>,
+    id: (&'static str, &'static str),
+    order: Vec<(Expr, sea_query::Order)>,
+    limit: Option<u64>,
+) -> SelectStatement {
+    let is_merged = branches.len() > 1;
+    let mut all: Option<SelectStatement> = None;
+    for mut branch in branches {
+        branch.column(id);
+        for (at, (by, direction)) in order.iter().enumerate().filter(|_| is_merged) {
+            branch.expr_as(by.clone(), format!("k{at}"));
+            if limit.is_some() {
+                branch.order_by_expr(by.clone(), direction.clone());
+            }
+        }
+        if let Some(limit) = limit.filter(|_| is_merged) {
+            let mut rows = Query::select();
+            rows.column(id.1).columns((0..order.len()).map(|at| format!("k{at}")));
+            branch = rows.from_subquery(branch.limit(limit).take(), "b").take();
+        }
+        all = Some(match all {
+            None => branch,
+            Some(mut first) => first.union(sea_query::UnionType::All, branch).take(),
+        });
+    }
+    let mut all = all.unwrap_or_default();
+    for (at, (by, direction)) in order.into_iter().enumerate() {
+        if is_merged {
+            all.order_by(format!("k{at}"), direction);
+        } else {
+            all.order_by_expr(by, direction);
+        }
+    }
+    all
+}
+
+/// The day of the row at an offset, and the number of rows of the days before it. The statement returns days with
+/// their numbers of rows, in the order of the list. `None` behind the end.
+pub(crate) fn day_at(db: &mut Db, days: &SelectStatement, offset: u64) -> Result<Option<(String, u64)>> {
+    let (mut skipped, mut found) = (0, None);
+    db.select(days, |row| {
+        if found.is_none() {
+            let n = u64::try_from(row.int(1)?).unwrap_or(0);
+            if skipped + n > offset {
+                found = Some((row.text(0)?, skipped));
+            }
+            skipped += n;
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Position of a column's value in a list; `None` for an empty list.

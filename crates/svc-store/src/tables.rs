@@ -129,7 +129,12 @@ pub(crate) const TABLES: &[Table] = &[
             index("comment_parent", &[("comment_parent", 0)]),
             index("comment_author_email", &[("comment_author_email", 10)]),
         ],
-        sqlite_indexes: &[],
+        sqlite_indexes: &[
+            index("approved_type", &[("comment_approved", 0), ("comment_type", 0)]),
+            index("approved_type_post", &[("comment_approved", 0), ("comment_type", 0), ("comment_post_ID", 0)]),
+            index("approved_type_date", &[("comment_approved", 0), ("comment_type", 0), ("comment_date", 0)]),
+            index("approved_type_date_gmt", &[("comment_approved", 0), ("comment_type", 0), ("comment_date_gmt", 0)]),
+        ],
         epoch: "comments",
     },
     Table {
@@ -203,7 +208,19 @@ pub(crate) const TABLES: &[Table] = &[
             index("post_author", &[("post_author", 0)]),
             index("type_status_author", &[("post_type", 0), ("post_status", 0), ("post_author", 0)]),
         ],
-        sqlite_indexes: &[index("type_date", &[("post_type", 0), ("post_date", 0), ("ID", 0), ("post_status", 0)])],
+        // A list of one type and status is in the order of one of these indexes, ties in the order of ids.
+        sqlite_indexes: &[
+            index("type_status", &[("post_type", 0), ("post_status", 0)]),
+            index("type_status_title", &[("post_type", 0), ("post_status", 0), ("post_title", 0)]),
+            index("type_status_name", &[("post_type", 0), ("post_status", 0), ("post_name", 0)]),
+            index("type_status_modified", &[("post_type", 0), ("post_status", 0), ("post_modified", 0)]),
+            index("type_status_parent", &[("post_type", 0), ("post_status", 0), ("post_parent", 0)]),
+            index("type_status_menu_order", &[("post_type", 0), ("post_status", 0), ("menu_order", 0)]),
+            index(
+                "type_status_author_date",
+                &[("post_type", 0), ("post_status", 0), ("post_author", 0), ("post_date", 0)],
+            ),
+        ],
         epoch: "posts",
     },
     Table {
@@ -233,7 +250,7 @@ pub(crate) const TABLES: &[Table] = &[
             unique("term_id_taxonomy", &[("term_id", 0), ("taxonomy", 0)]),
             index("taxonomy", &[("taxonomy", 0)]),
         ],
-        sqlite_indexes: &[],
+        sqlite_indexes: &[index("taxonomy_count", &[("taxonomy", 0), ("count", 0), ("term_id", 0)])],
         epoch: "terms",
     },
     meta_table!("termmeta", "meta_id", "term_id", "termmeta"),
@@ -271,15 +288,29 @@ pub(crate) const TABLES: &[Table] = &[
             index("user_nicename", &[("user_nicename", 0)]),
             index("user_email", &[("user_email", 0)]),
         ],
-        sqlite_indexes: &[],
+        sqlite_indexes: &[
+            index("display_name", &[("display_name", 0)]),
+            index("user_registered", &[("user_registered", 0)]),
+        ],
         epoch: "users",
     },
 ];
 
 /// The change counters that caches depend on. SQLite stores them in a table maintained by triggers, so that changes by
 /// any process are visible in the same snapshot as the changed rows.
-pub(crate) const EPOCHS: &[&str] =
-    &["commentmeta", "comments", "links", "options", "postmeta", "posts", REVISIONS, "termmeta", "terms", "users"];
+pub(crate) const EPOCHS: &[&str] = &[
+    "authors",
+    "commentmeta",
+    "comments",
+    "links",
+    "options",
+    "postmeta",
+    "posts",
+    REVISIONS,
+    "termmeta",
+    "terms",
+    "users",
+];
 
 /// The counter of revisions, which are stored as posts. They are written with every save and are in no cached total.
 pub(crate) const REVISIONS: &str = "revisions";

@@ -187,7 +187,8 @@ pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
         page.order_by(("u", column), direction.clone());
     }
     page.order_by(("u", "ID"), if q.order_by == UserOrderBy::Id { direction } else { sea_query::Order::Asc });
-    let groups = if q.published.is_some() { &[TableGroup::Users, TableGroup::Posts][..] } else { &[TableGroup::Users] };
+    let groups =
+        if q.published.is_some() { &[TableGroup::Users, TableGroup::Authors][..] } else { &[TableGroup::Users] };
     crate::query::page(db, groups, &filtered, page, (q.limit, q.offset, q.total), UserId)
 }
 
@@ -215,7 +216,12 @@ fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) -> Result<()> {
     }
     if let Some(types) = &q.published {
         let mut rows = Query::select();
-        rows.expr(Expr::val(1)).from_as(db.table("posts"), "p");
+        rows.expr(Expr::val(1));
+        if db.has_counts() {
+            rows.from_as(db.table("svc_author_count"), "p").and_where(Expr::col(("p", "n")).gt(0));
+        } else {
+            rows.from_as(db.table("posts"), "p");
+        }
         rows.and_where(Expr::col(("p", "post_author")).equals(("u", "ID")));
         rows.and_where(Expr::col(("p", "post_status")).eq("publish"));
         rows.and_where(Expr::col(("p", "post_type")).is_in(types.iter().map(String::as_str)));

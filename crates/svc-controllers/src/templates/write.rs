@@ -91,7 +91,6 @@ impl Templates {
                 if let Some(suggested) = &change.suggested {
                     meta::update(tx, MetaKind::Post, change.row.id.0, "is_wp_suggestion", &StoredText::of(suggested))?;
                 }
-                terms::recount_for_post(tx, change.row.id)?;
                 Ok(change.row)
             })
             .await?;

@@ -302,8 +302,16 @@ async fn large_uploads_are_written_to_disk() {
 
 #[tokio::test]
 async fn oversized_bodies_are_413_and_malformed_bodies_400() {
-    let limits =
-        RequestLimits { text_body: 50, body: 400, file_in_memory: 10, files: 2, fields: 2, values: 3, memory: 1 << 20 };
+    let limits = RequestLimits {
+        text_body: 50,
+        body: 400,
+        file_in_memory: 10,
+        files: 2,
+        fields: 2,
+        values: 3,
+        memory: 1 << 20,
+        ..RequestLimits::default()
+    };
     let service = files_service(limits);
     let file = |n: usize| vec![("f", Some("f"), String::new()); n];
     let field = |n: usize| vec![("f", None, String::new()); n];

@@ -86,7 +86,7 @@ async fn start(settings: &[(&str, &str)]) -> Servers {
     let (wordpress, config) = open(folder.path(), &format!("http://{host}"), &[("brand", "wp")]);
     let behind = bind("127.0.0.1:0").await.unwrap();
     let wordpress_address = behind.local_addr().unwrap().to_string();
-    let wordpress = Running::start(behind, wordpress.router(), config.limits).unwrap();
+    let wordpress = Running::start(behind, wordpress.app(), config.limits).unwrap();
 
     let tampers = Arc::new(AtomicBool::new(false));
     let between = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -122,7 +122,7 @@ async fn start(settings: &[(&str, &str)]) -> Servers {
     ];
     all.extend_from_slice(settings);
     let (gateway, config) = open(folder.path(), "http://localhost", &all);
-    let running = Running::start(listener, gateway.router(), config.limits).unwrap();
+    let running = Running::start(listener, gateway.app(), config.limits).unwrap();
     let client = Client { proxy: proxy(&host, "client"), host };
     Servers { client, gateway, tampers, wordpress, between, _running: running, _folder: folder }
 }

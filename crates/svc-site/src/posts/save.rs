@@ -135,9 +135,6 @@ impl SavePost {
         if !was_public && row.status == "publish" {
             add_published_page(tx, &self.settings, &row, self.writer.now)?;
         }
-        if existing.is_none() || was_public != (row.status == "publish") || !self.draft.terms.is_empty() {
-            terms::recount_for_post(tx, row.id)?;
-        }
         Ok(row.id)
     }
 

@@ -27,6 +27,12 @@ impl Db {
         self.epochs.as_ref()?.get(group.name()).copied()
     }
 
+    /// Returns whether svc's own indexes and maintained counts can be used: on SQLite, outside of write transactions.
+    pub(crate) fn has_counts(&self) -> bool {
+        let current = self.sql().layout();
+        current.is_some_and(|(name, version)| self.epochs.as_ref().and_then(|e| e.get(name)) == Some(&version))
+    }
+
     /// Returns a total that is cached while the groups are unchanged. `key` identifies the query and its values.
     pub(crate) fn cached_total(
         &mut self,

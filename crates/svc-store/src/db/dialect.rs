@@ -51,9 +51,14 @@ pub(crate) trait SqlDialect: Sync {
     fn create_indexes(&self, _table: &Table, _full_name: &str) -> Vec<String> {
         Vec::new()
     }
-    /// Name of the private table with the number of posts per type and status, without prefix, if the engine has one.
-    fn post_count_table(&self) -> Option<&'static str> {
+    /// The change counter with the version of svc's own indexes and maintained counts, and the current version, if the
+    /// engine has them.
+    fn layout(&self) -> Option<(&'static str, i64)> {
         None
+    }
+    /// A column that the engine does not look up in an index.
+    fn without_index(&self, table: &'static str, column: &'static str) -> Expr {
+        Expr::col((table, column))
     }
 }
 

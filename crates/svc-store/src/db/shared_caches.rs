@@ -29,6 +29,8 @@ pub enum TableGroup {
     CommentMeta,
     /// Users and their meta.
     Users,
+    /// The users who have posts of a type and status.
+    Authors,
     /// Options.
     Options,
 }
@@ -43,6 +45,7 @@ impl TableGroup {
             TableGroup::Comments => "comments",
             TableGroup::CommentMeta => "commentmeta",
             TableGroup::Users => "users",
+            TableGroup::Authors => "authors",
             TableGroup::Options => "options",
         }
     }

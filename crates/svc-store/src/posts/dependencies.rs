@@ -8,6 +8,7 @@ use super::post_query::{PostOrderBy, PostQuery};
 use crate::db::Db;
 use crate::dependencies::{Rows, post_lists};
 use crate::error::Result;
+use crate::term_counts::CountedBy;
 
 /// The columns that most lists filter and sort by. A list that uses other columns depends on all posts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,11 @@ impl Listing {
                 mime_type: row.text(8)?,
             })
         })
+    }
+
+    /// What decides whether the post counts for its terms.
+    pub(super) fn counted_by(&self) -> CountedBy {
+        CountedBy::new(&self.status, &self.post_type, PostId(self.parent))
     }
 
     /// The lists that change when these columns of a post become `after`.

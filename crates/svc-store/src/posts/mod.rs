@@ -10,6 +10,8 @@ mod query;
 mod revisions;
 mod schedule;
 mod search;
+mod stats;
+mod totals;
 mod trash;
 mod write;
 

@@ -9,9 +9,11 @@ use svc_model::{PostId, UserId};
 use svc_versions::unrecorded;
 
 use super::dependencies::depend_on_list;
-use super::plan;
-use super::post_query::{Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation};
+use super::plan::{self, ListPlan, Resolved, Start, TermPlan};
+use super::post_query::{Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxOperator};
 use super::search::{SearchColumn, SearchTerms};
+use super::stats::{DateColumn, Group, Stats};
+use super::totals;
 use crate::db::{Db, SqlDialect};
 use crate::error::Result;
 use crate::query::{any_of, distinct};
@@ -30,24 +32,148 @@ pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
 }
 
 fn list(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
-    let filtered = filtered(db, q)?;
-    let count_table = db.sql().post_count_table();
-    let count_table = count_table.filter(|_| is_plain(q) && db.version(TableGroup::Posts).is_some());
+    let terms = Terms::resolve(db, q)?;
+    match Stats::read(db, q, &terms.clauses())? {
+        Some(stats) => with_counts(db, q, &terms, &stats),
+        None => without_counts(db, q, &terms),
+    }
+}
+
+/// The term conditions of a list after their terms have been looked up.
+#[derive(Clone, Debug)]
+pub(super) struct Terms {
+    pub(super) tax: Vec<Resolved>,
+    extra: Vec<Resolved>,
+}
+
+impl Terms {
+    fn resolve(db: &mut Db, q: &PostQuery) -> Result<Self> {
+        Ok(Terms { tax: plan::resolve(db, &q.tax)?, extra: plan::resolve(db, &q.extra_tax)? })
+    }
+
+    /// All conditions.
+    pub(super) fn clauses(&self) -> Vec<&Resolved> {
+        self.tax.iter().chain(&self.extra).collect()
+    }
+
+    /// The conditions of `excluded` or `all`, which differ from those of this list in an exclusion.
+    pub(super) fn of(&self, other: &PostQuery) -> Self {
+        let mut tax = self.tax.clone();
+        if let Some(at) = tax.iter().position(|clause| clause.operator == TaxOperator::NotIn) {
+            if other.tax.clauses.len() < tax.len() {
+                tax.remove(at);
+            } else {
+                tax[at].operator = other.tax.clauses[at].operator;
+            }
+        }
+        Terms { tax, extra: self.extra.clone() }
+    }
+}
+
+/// Reads a page with SQLite's maintained counts.
+fn with_counts(db: &mut Db, q: &PostQuery, terms: &Terms, stats: &Stats) -> Result<Page<PostId>> {
+    if stats.groups.is_empty() {
+        return Ok(Page { ids: Vec::new(), total: q.total.then_some(0) });
+    }
+    let mut q = q.clone();
+    let (wanted, requested_offset) = (std::mem::take(&mut q.total), q.offset);
+    let mut from_day = None;
+    let mut total = None;
+    let by_date = matches!(q.order_by[..], [] | [(PostOrderBy::Date, _)]);
+    if q.offset >= DEEP_OFFSET && by_date && q.own_statuses.is_none() && totals::is_plain(&q) {
+        let direction = q.order_by.first().map_or(Order::Desc, |(_, direction)| *direction);
+        let Some((day, skipped)) = DateColumn::Date.day_at(db, &q, direction, q.offset)? else {
+            return Ok(Page { ids: Vec::new(), total: wanted.then(|| stats.n()) });
+        };
+        q.offset -= skipped;
+        total = Some(stats.n());
+        from_day = Some((day, direction));
+    }
+    let mut backwards = false;
+    let is_random = q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
+    if q.offset >= DEEP_OFFSET && from_day.is_none() && wanted && !is_random {
+        let n = totals::total(db, &q, terms, stats)?;
+        total = Some(n);
+        let left = n.saturating_sub(q.offset);
+        if left < q.offset {
+            backwards = true;
+            let limit = q.limit.map_or(left, |limit| Ord::min(limit, left));
+            (q.limit, q.offset) = (Some(limit), left - limit);
+        }
+    }
+    let list_plan = plan::choose(db, &q, &terms.tax, stats)?;
+    let mut branches = Vec::new();
+    for group in branch_groups(&q, &list_plan) {
+        let mut s = filtered(db, &q, terms, &list_plan, group.as_ref())?;
+        if let Some((day, direction)) = &from_day {
+            let date = Expr::col(("p", "post_date"));
+            s.and_where(match direction {
+                Order::Asc => date.gte(format!("{day} 00:00:00")),
+                Order::Desc => date.lte(format!("{day} 23:59:59")),
+            });
+        }
+        branches.push(s);
+    }
+    let page = ordered(db, &q, branches, &list_plan, backwards);
+    let bounds = (q.limit, q.offset, false);
+    let mut page = crate::query::page(db, &[], &SelectStatement::new(), page, bounds, PostId)?;
+    if backwards {
+        page.ids.reverse();
+    }
+    let n_ids = page.ids.len() as u64;
+    let is_last = q.limit.is_none_or(|limit| n_ids < limit) && (n_ids > 0 || q.offset == 0);
+    page.total = match total {
+        _ if !wanted => None,
+        Some(total) => Some(total),
+        // A page that is not full is the last one, unless it is empty.
+        None if is_last => Some(requested_offset + n_ids),
+        None => Some(totals::total(db, &q, terms, stats)?),
+    };
+    Ok(page)
+}
+
+/// One type and status, and an author, of a statement that is merged with others. `None` for all of the list.
+type Branch = Option<(Group, Option<UserId>)>;
+
+fn branch_groups(q: &PostQuery, list_plan: &ListPlan) -> Vec<Branch> {
+    let groups = list_plan.groups.iter();
+    match list_plan.start {
+        _ if list_plan.groups.is_empty() => vec![None],
+        Start::AuthorsByDate => {
+            let authors = || crate::query::distinct(&q.author_in);
+            groups.flat_map(|group| authors().map(|author| Some((group.clone(), Some(*author))))).collect()
+        }
+        _ => groups.map(|group| Some((group.clone(), None))).collect(),
+    }
+}
+
+/// Reads a page of an engine whose optimizer decides.
+fn without_counts(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<Page<PostId>> {
+    let mut list_plan = plan::choose_by_terms(db, q, &terms.tax)?;
+    let filtered = filtered(db, q, terms, &list_plan, None)?;
+    if let Some(groups) = plan::groups_by_date(q, &list_plan) {
+        list_plan.groups = groups;
+        let branches: Result<Vec<_>> = branch_groups(q, &list_plan)
+            .iter()
+            .map(|branch| self::filtered(db, q, terms, &list_plan, branch.as_ref()))
+            .collect();
+        let page = ordered(db, q, branches?, &list_plan, false);
+        return crate::query::page(db, &self::groups(q), &filtered, page, (q.limit, q.offset, q.total), PostId);
+    }
+    let ordered = |backwards| ordered(db, q, vec![filtered.clone()], &list_plan, backwards);
     let is_deep =
         q.offset >= DEEP_OFFSET && !db.may_be_stale && !q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
-    if !q.total || !(count_table.is_some() || is_deep) {
-        let page = ordered(db, q, &filtered, false);
+    if !q.total || !is_deep {
+        let page = ordered(false);
         return crate::query::page(db, &groups(q), &filtered, page, (q.limit, q.offset, q.total), PostId);
     }
-    let total = match count_table {
-        Some(table) => maintained_count(db, table, q)?,
-        None => crate::query::total(db, &groups(q), &filtered)?,
-    };
+    let (forwards, reversed) = (ordered(false), ordered(true));
+    let total = crate::query::total(db, &groups(q), &filtered)?;
     let left = total.saturating_sub(q.offset);
-    let backwards = is_deep && left < q.offset;
+    let backwards = left < q.offset;
     let limit = if backwards { Some(q.limit.map_or(left, |limit| Ord::min(limit, left))) } else { q.limit };
     let offset = if backwards { left - limit.unwrap_or(0) } else { q.offset };
-    let page = ordered(db, q, &filtered, backwards);
+    let page = if backwards { reversed } else { forwards };
     let mut page = crate::query::page(db, &[], &filtered, page, (limit, offset, false), PostId)?;
     if backwards {
         page.ids.reverse();
@@ -55,62 +181,59 @@ fn list(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
     Ok(Page { total: Some(total), ..page })
 }
 
-/// Returns whether only types and statuses restrict the list.
-fn is_plain(q: &PostQuery) -> bool {
-    let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
-    let plain = PostQuery {
-        post_types: q.post_types.clone(),
-        statuses: q.statuses.clone(),
-        order_by: q.order_by.clone(),
-        limit: q.limit,
-        offset: q.offset,
-        total: q.total,
-        ..PostQuery::default()
-    };
-    !by_meta && !q.post_types.is_empty() && !q.statuses.is_empty() && plain == *q
-}
-
-/// The total of a plain list, from SQLite's maintained counts.
-fn maintained_count(db: &mut Db, table: &str, q: &PostQuery) -> Result<u64> {
-    let mut s = Query::select();
-    s.expr(Expr::cust("SUM(n)")).from(db.table(table));
-    s.and_where(Expr::col("post_type").is_in(q.post_types.iter().map(String::as_str)));
-    s.and_where(Expr::col("post_status").is_in(q.statuses.iter().map(String::as_str)));
-    let n = db.first(&s, |row| row.int(0))?;
-    Ok(n.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
+/// Counts the matches of a list, unless the number is cached.
+pub(super) fn count_matches(db: &mut Db, q: &PostQuery, terms: &Terms, list_plan: &ListPlan) -> Result<u64> {
+    let filtered = filtered(db, q, terms, list_plan, None)?;
+    crate::query::total(db, &groups(q), &filtered)
 }
 
 /// The filtered rows, without columns, order and limit.
-fn filtered(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
-    let tax = plan::resolve(db, &q.tax)?;
-    let also = plan::resolve(db, &q.extra_tax)?;
-    let query_plan = plan::choose(db, q, &tax)?;
+fn filtered(
+    db: &Db,
+    q: &PostQuery,
+    terms: &Terms,
+    list_plan: &ListPlan,
+    branch: Option<&(Group, Option<UserId>)>,
+) -> Result<SelectStatement> {
     let mut filtered = Query::select();
     filtered.from_as(db.table("posts"), "p");
-    conditions(db, q, &tax, query_plan, &mut filtered)?;
-    plan::tax_condition(db, q.extra_tax.relation, &also, plan::QueryPlan::List, &mut filtered);
+    conditions(db, q, terms, list_plan, branch, &mut filtered)?;
     Ok(filtered)
 }
 
-/// The list without its limit, optionally in reverse order.
-fn ordered(db: &Db, q: &PostQuery, filtered: &SelectStatement, backwards: bool) -> SelectStatement {
-    let mut page = filtered.clone();
-    page.column(("p", "ID"));
-    for (by, direction) in order(db, q) {
-        page.order_by_expr(by, if backwards { direction.reversed() } else { direction }.into());
-    }
-    page
+/// The list without its limit, optionally in reverse order. Several branches are merged.
+fn ordered(
+    db: &Db,
+    q: &PostQuery,
+    branches: Vec<SelectStatement>,
+    list_plan: &ListPlan,
+    backwards: bool,
+) -> SelectStatement {
+    let direction = |direction: Order| if backwards { direction.reversed() } else { direction }.into();
+    let order = order(db, q, list_plan).into_iter().map(|(by, way)| (by, direction(way))).collect();
+    // Only SQLite stops reading a statement when the page is full.
+    let reads_on_demand = db.sql().layout().is_some();
+    let limit = q.limit.map(|limit| limit.saturating_add(q.offset)).filter(|_| !reads_on_demand);
+    crate::query::merged(branches, ("p", "ID"), order, limit)
 }
 
 /// The list's statement, for tests of its query plan.
 #[cfg(test)]
 pub(super) fn page_statement(db: &mut Db, q: &PostQuery) -> Result<SelectStatement> {
-    let filtered = filtered(db, q)?;
-    Ok(ordered(db, q, &filtered, false).limit(10).take())
+    let terms = Terms::resolve(db, q)?;
+    let list_plan = match Stats::read(db, q, &terms.clauses())? {
+        Some(stats) => plan::choose(db, q, &terms.tax, &stats)?,
+        None => plan::choose_by_terms(db, q, &terms.tax)?,
+    };
+    let branches: Result<Vec<_>> = branch_groups(q, &list_plan)
+        .iter()
+        .map(|branch| filtered(db, q, &terms, &list_plan, branch.as_ref()))
+        .collect();
+    Ok(ordered(db, q, branches?, &list_plan, false).limit(10).take())
 }
 
 /// The table groups that a list's total depends on.
-fn groups(q: &PostQuery) -> Vec<TableGroup> {
+pub(super) fn groups(q: &PostQuery) -> Vec<TableGroup> {
     let mut groups = vec![TableGroup::Posts];
     if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
         groups.push(TableGroup::Terms);
@@ -130,10 +253,6 @@ fn user_ids(list: &[UserId]) -> Vec<i64> {
     list.iter().map(|id| id.0).collect()
 }
 
-fn col(name: &'static str) -> Expr {
-    Expr::col(("p", name))
-}
-
 fn one_of(column: Expr, values: &[String]) -> Expr {
     match values {
         [only] => column.eq(only.as_str()),
@@ -145,17 +264,26 @@ fn one_of(column: Expr, values: &[String]) -> Expr {
 fn conditions(
     db: &Db,
     q: &PostQuery,
-    tax: &[plan::Resolved],
-    query_plan: plan::QueryPlan,
+    terms: &Terms,
+    list_plan: &ListPlan,
+    branch: Option<&(Group, Option<UserId>)>,
     s: &mut SelectStatement,
 ) -> Result<()> {
-    if !q.post_types.is_empty() {
-        s.and_where(one_of(col("post_type"), &q.post_types));
+    let order_column = plan::order_column(q);
+    let col = |name: &'static str| list_plan.column(db.sql(), order_column, name);
+    match branch {
+        None => types_and_statuses(q, col, s),
+        Some((group, author)) => {
+            s.and_where(col("post_type").eq(group.post_type.as_str()));
+            s.and_where(col("post_status").eq(group.status.as_str()));
+            for author in [group.author, *author].into_iter().flatten() {
+                s.and_where(col("post_author").eq(author.0));
+            }
+        }
     }
-    statuses(q, s);
     if !q.author_not_in.is_empty() {
         s.and_where(col("post_author").is_not_in(user_ids(&q.author_not_in)));
-    } else if !q.author_in.is_empty() {
+    } else if !q.author_in.is_empty() && branch.is_none_or(|(_, author)| author.is_none()) {
         s.and_where(col("post_author").is_in(user_ids(&q.author_in)));
     }
     if !q.include.is_empty() {
@@ -193,18 +321,24 @@ fn conditions(
         let file_name = q.search_file_names.then(|| meta_value(db, "_wp_attached_file"));
         s.cond_where(SearchTerms::parse(text).condition(&columns, file_name.as_ref(), q.search_exact));
     }
-    dates(q, s);
-    plan::tax_condition(db, q.tax.relation, tax, query_plan, s);
+    bounds(q, DateColumn::Date, col, s);
+    bounds(q, DateColumn::Modified, col, s);
+    plan::tax_condition(db, q.tax.relation, &terms.tax, |at| list_plan.of_clause(at), s);
     meta_condition(db, &q.meta, s);
     for (by, _) in &q.order_by {
         if let PostOrderBy::Meta(key) | PostOrderBy::MetaNumber(key) = by {
             s.and_where(Expr::exists(meta_rows(db, key)));
         }
     }
+    plan::tax_condition(db, q.extra_tax.relation, &terms.extra, |_| TermPlan::Check, s);
     Ok(())
 }
 
-fn statuses(q: &PostQuery, s: &mut SelectStatement) {
+/// Restricts a statement to the types and statuses of the list.
+pub(super) fn types_and_statuses(q: &PostQuery, col: impl Fn(&'static str) -> Expr, s: &mut SelectStatement) {
+    if !q.post_types.is_empty() {
+        s.and_where(one_of(col("post_type"), &q.post_types));
+    }
     let own = q.own_statuses.as_ref().filter(|(_, list)| !list.is_empty());
     match (q.statuses.is_empty(), own) {
         (true, None) => {}
@@ -224,11 +358,8 @@ fn statuses(q: &PostQuery, s: &mut SelectStatement) {
 
 fn mime_types(types: &[String], s: &mut SelectStatement) -> Result<()> {
     let is_of_type = |t: &String| {
-        if t.contains('/') {
-            col("post_mime_type").eq(t.as_str())
-        } else {
-            col("post_mime_type").like(crate::query::starts_with(&format!("{t}/")))
-        }
+        let column = Expr::col(("p", "post_mime_type"));
+        if t.contains('/') { column.eq(t.as_str()) } else { column.like(crate::query::starts_with(&format!("{t}/"))) }
     };
     if !types.is_empty() {
         s.cond_where(any_of(distinct(types).map(is_of_type))?);
@@ -236,17 +367,17 @@ fn mime_types(types: &[String], s: &mut SelectStatement) -> Result<()> {
     Ok(())
 }
 
-fn dates(q: &PostQuery, s: &mut SelectStatement) {
-    let bounds = [("post_date", q.after, q.before), ("post_modified", q.modified_after, q.modified_before)];
-    for (column, after, before) in bounds {
-        if let Some(t) = after {
-            let t = stamp::format(Some(t));
-            s.and_where(if q.dates_inclusive { col(column).gte(t) } else { col(column).gt(t) });
-        }
-        if let Some(t) = before {
-            let t = stamp::format(Some(t));
-            s.and_where(if q.dates_inclusive { col(column).lte(t) } else { col(column).lt(t) });
-        }
+/// Restricts a statement to the bounds of one of the dates.
+pub(super) fn bounds(q: &PostQuery, column: DateColumn, col: impl Fn(&'static str) -> Expr, s: &mut SelectStatement) {
+    let (after, before) = column.bounds(q);
+    let date = || col(column.name());
+    if let Some(t) = after {
+        let t = stamp::format(Some(t));
+        s.and_where(if q.dates_inclusive { date().gte(t) } else { date().gt(t) });
+    }
+    if let Some(t) = before {
+        let t = stamp::format(Some(t));
+        s.and_where(if q.dates_inclusive { date().lte(t) } else { date().lt(t) });
     }
 }
 
@@ -313,7 +444,8 @@ fn meta_compare(sql: &dyn SqlDialect, clause: &MetaClause, mut rows: SelectState
 }
 
 /// The sort expressions, most significant first. They define a total order, unless it is random.
-fn order(db: &Db, q: &PostQuery) -> Vec<(Expr, Order)> {
+fn order(db: &Db, q: &PostQuery, list_plan: &ListPlan) -> Vec<(Expr, Order)> {
+    let col = |name: &'static str| list_plan.order_column(db.sql(), name);
     let default = [(PostOrderBy::Date, Order::Desc)];
     let orders = if q.order_by.is_empty() { &default[..] } else { &q.order_by };
     let mut all = Vec::with_capacity(orders.len() + 1);

@@ -7,6 +7,7 @@ use svc_model::PostId;
 use crate::db::{Db, Tx};
 use crate::error::Result;
 use crate::stamp;
+use crate::term_counts::{self, CountedBy};
 
 /// Status of scheduled posts.
 const FUTURE: &str = "future";
@@ -33,11 +34,16 @@ pub fn next_due(db: &mut Db, post_types: &[&str]) -> Result<Option<NaiveDateTime
     Ok(db.first(&s, |row| row.stamp(0))?.flatten())
 }
 
-/// Publishes a post if it is due and still scheduled, and returns whether it was.
+/// Publishes a post if it is due and still scheduled, with the counts of its terms, and returns whether it was.
 pub fn publish_due(tx: &mut Tx, id: PostId, now: NaiveDateTime) -> Result<bool> {
     let mut update = Query::update();
     update.table(tx.table("posts")).value("post_status", "publish").and_where(Expr::col("ID").eq(id.0));
     update.and_where(Expr::col("post_status").eq(FUTURE));
     update.and_where(Expr::col("post_date_gmt").lte(stamp::format(Some(now))));
-    Ok(tx.execute(&update)?.rows > 0)
+    let Some(before) = CountedBy::stored(tx, id)? else { return Ok(false) };
+    let published = tx.execute(&update)?.rows > 0;
+    if published && let Some(after) = CountedBy::stored(tx, id)? {
+        term_counts::post_changed(tx, id, &before, &after)?;
+    }
+    Ok(published)
 }

@@ -55,7 +55,6 @@ pub fn trash(tx: &mut Tx, id: PostId, now: (NaiveDateTime, NaiveDateTime)) -> Re
     }
     "trash".clone_into(&mut post.status);
     super::update(tx, &post)?;
-    crate::terms::recount_for_post(tx, id)?;
     Ok(Some(post))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
-use svc_model::{Post, PostId, TermTaxonomyId};
+use svc_model::{Post, PostId};
 
 use super::COLUMNS;
 use super::dependencies::Listing;
@@ -12,7 +12,8 @@ use crate::dependencies::{Rows, post_lists};
 use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
 use crate::slugs::FreeSlug;
-use crate::{columns, comments, terms};
+use crate::term_counts;
+use crate::{columns, comments};
 
 /// Maximum length of a slug, in bytes.
 const MAX_SLUG: usize = 200;
@@ -58,19 +59,19 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
     Ok(id)
 }
 
-/// Updates all columns of a post and returns whether the row exists.
+/// Updates all columns of a post and the counts of its terms, and returns whether the row exists.
 pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
-    let before = Listing::of(tx, post.id)?;
+    let Some(before) = Listing::of(tx, post.id)? else { return Ok(false) };
     let mut update = Query::update();
     update
         .table(tx.table("posts"))
         .values(columns::updated(&COLUMNS, post, tx.charset()))
         .and_where(Expr::col("ID").eq(post.id.0));
-    let exists = tx.change_rows(&update, Rows::Posts, &[post.id.0])?.rows > 0;
-    if let Some(before) = before {
-        tx.changed.extend(before.changed_lists(&post.into()));
-    }
-    Ok(exists)
+    tx.change_rows(&update, Rows::Posts, &[post.id.0])?;
+    let after = Listing::from(post);
+    tx.changed.extend(before.changed_lists(&after));
+    term_counts::post_changed(tx, post.id, &before.counted_by(), &after.counted_by())?;
+    Ok(true)
 }
 
 /// Sets a post's GUID, which contains the new id.
@@ -194,13 +195,11 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
     let mut deleted = tx.all(&s, |row| row.int(0))?;
     deleted.push(id.0);
 
+    // Revisions do not count.
+    term_counts::before_delete(tx, &post)?;
     comments::delete_of_posts(tx, &deleted)?;
     for piece in deleted.chunks(1_000) {
         meta::delete_all(tx, MetaKind::Post, piece)?;
-        let mut s = Query::select();
-        s.distinct().column("term_taxonomy_id").from(tx.table("term_relationships"));
-        s.and_where(Expr::col("object_id").is_in(piece.iter().copied()));
-        let of_terms = tx.all(&s, |row| Ok(TermTaxonomyId(row.int(0)?)))?;
         let mut relationships = Query::delete();
         relationships.from_table(tx.table("term_relationships"));
         relationships.and_where(Expr::col("object_id").is_in(piece.iter().copied()));
@@ -209,7 +208,6 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
         tx.change_rows(&rows, Rows::Posts, piece)?;
         tx.changed.extend([post_lists(&post.post_type), post_lists("revision")]);
-        terms::recount(tx, &of_terms)?;
     }
     Ok(Some(post))
 }

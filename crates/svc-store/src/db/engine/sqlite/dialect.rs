@@ -73,7 +73,12 @@ impl SqlDialect for SqliteDialect {
         schema::create_indexes(table, full_name)
     }
 
-    fn post_count_table(&self) -> Option<&'static str> {
-        Some(schema::COUNT_TABLE)
+    fn layout(&self) -> Option<(&'static str, i64)> {
+        Some((schema::LAYOUT, schema::LAYOUT_VERSION))
+    }
+
+    fn without_index(&self, table: &'static str, column: &'static str) -> Expr {
+        // Comparisons still use the collation of the column.
+        Expr::cust(format!("+\"{table}\".\"{column}\""))
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod collation;
 pub(crate) mod connection;
+mod counts;
 mod dialect;
 mod file_guard;
 mod other_writers;

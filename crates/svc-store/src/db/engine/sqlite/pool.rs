@@ -86,7 +86,12 @@ impl SqlitePool {
         // Read the schema now, so that an invalid file is reported at startup rather than by the first request.
         writer.raw.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).map_err(connection::error)?;
         let mut writer = Tx(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
-        update_private_tables(&mut writer)?;
+        rebuild_text_indexes(&mut writer)?;
+        match schema::upgrade(&mut writer) {
+            // Lists are slower without it.
+            Ok(_) | Err(StoreError::ReadOnly) => {}
+            Err(e) => return Err(e),
+        }
         let others = OtherWriters::new(Arc::clone(&shared.versions), &prefix, &mut |sql, each| {
             writer.conn.query(sql, &[], each)
         });
@@ -253,9 +258,8 @@ fn create_private(path: &Path) {
     let _ = options.open(path);
 }
 
-/// Adds missing change counters, and rebuilds text indexes if the database was used by a version of this crate with another
-/// collation order.
-fn update_private_tables(tx: &mut Tx) -> Result<()> {
+/// Rebuilds text indexes if the database was used by a version of this crate with another collation order.
+fn rebuild_text_indexes(tx: &mut Tx) -> Result<()> {
     let name = format!("{}{}", tx.prefix(), EPOCH_TABLE);
     if !tx.table_exists(&name)? {
         return Ok(());
@@ -266,11 +270,6 @@ fn update_private_tables(tx: &mut Tx) -> Result<()> {
         made_with = row.int(0)?;
         Ok(())
     })?;
-    if schema::lacks_counters(tx, &tx.prefix().to_owned())? {
-        tx.run("BEGIN IMMEDIATE")?;
-        schema::count_changes(tx, &tx.prefix().to_owned())?;
-        tx.run("COMMIT")?;
-    }
     if made_with != collation::VERSION {
         tracing::info!("the collation order has changed: rebuilding indexes");
         tx.run("BEGIN IMMEDIATE")?;

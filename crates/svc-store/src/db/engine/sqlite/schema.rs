@@ -1,6 +1,6 @@
-//! SQLite's `CREATE` statements, and the private tables that count changes and posts.
+//! SQLite's `CREATE` statements, and the private table that counts changes.
 
-use super::collation;
+use super::{collation, counts};
 use crate::db::Tx;
 use crate::error::Result;
 use crate::tables::{Column, ColumnType, DefaultValue, EPOCHS, REVISIONS, TABLES, Table, quoted, quoted_list};
@@ -8,9 +8,11 @@ use crate::tables::{Column, ColumnType, DefaultValue, EPOCHS, REVISIONS, TABLES,
 /// Name of the private table of change counters, without prefix.
 pub(super) const EPOCH_TABLE: &str = "svc_epoch";
 
-/// Name of the private table with the number of posts per type and status, without prefix. Triggers maintain it, so that
-/// totals of plain lists are fast on sites of any size.
-pub(super) const COUNT_TABLE: &str = "svc_post_count";
+/// The row of the table of change counters that contains the version of the indexes and private tables.
+pub(crate) const LAYOUT: &str = "layout";
+
+/// The current version of the indexes and private tables. Increase it when they change.
+pub(crate) const LAYOUT_VERSION: i64 = 2;
 
 /// The statement that creates a table with this full name, without secondary indexes.
 pub(super) fn create_table(table: &Table, full_name: &str) -> String {
@@ -40,14 +42,14 @@ fn definition(column: &Column) -> String {
     }
 }
 
-/// The statements that create secondary indexes. Index names are global.
+/// The statements that create missing secondary indexes. Index names are global.
 pub(super) fn create_indexes(table: &Table, full_name: &str) -> Vec<String> {
     let all = table.indexes.iter().chain(table.sqlite_indexes);
     all.map(|i| {
         let columns: Vec<String> = i.columns.iter().map(|(c, _)| quoted(c)).collect();
         let unique = if i.unique { "UNIQUE " } else { "" };
         let name = quoted(&format!("{full_name}_{}", i.name));
-        format!("CREATE {unique}INDEX {name} ON {} ({})", quoted(full_name), columns.join(", "))
+        format!("CREATE {unique}INDEX IF NOT EXISTS {name} ON {} ({})", quoted(full_name), columns.join(", "))
     })
     .collect()
 }
@@ -72,19 +74,7 @@ fn triggers(table: &Table, prefix: &str) -> Vec<String> {
     groups.iter().flat_map(|group| events.map(|event| trigger(group, event))).collect()
 }
 
-/// Whether the database was created by a version of this crate that counted the changes of fewer tables.
-pub(super) fn lacks_counters(tx: &mut Tx, prefix: &str) -> Result<bool> {
-    let name = format!("{prefix}svc_{REVISIONS}_insert");
-    let mut found = false;
-    let sql = "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = ?";
-    tx.conn.query(sql, &[name.into()], &mut |_| {
-        found = true;
-        Ok(())
-    })?;
-    Ok(!found)
-}
-
-/// Creates the private table of change counters and its triggers, and increments every counter.
+/// Creates the private tables and their triggers, and increments every change counter.
 pub(super) fn count_changes(tx: &mut Tx, prefix: &str) -> Result<()> {
     let epochs = quoted(&format!("{prefix}{EPOCH_TABLE}"));
     tx.run(&format!(
@@ -102,30 +92,52 @@ pub(super) fn count_changes(tx: &mut Tx, prefix: &str) -> Result<()> {
             tx.run(&statement.replacen("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))?;
         }
     }
-    count_posts(tx, prefix)
+    counts::create(tx, prefix)?;
+    tx.run(&format!("INSERT OR REPLACE INTO {epochs} (family, n) VALUES ('{LAYOUT}', {LAYOUT_VERSION})"))
 }
 
-/// Counts the posts per type and status, and creates the triggers that maintain the counts.
-fn count_posts(tx: &mut Tx, prefix: &str) -> Result<()> {
-    let posts = quoted(&format!("{prefix}posts"));
-    let counts = quoted(&format!("{prefix}{COUNT_TABLE}"));
-    tx.run(&format!("DROP TABLE IF EXISTS {counts}"))?;
-    tx.run(&format!(
-        "CREATE TABLE {counts} (post_type TEXT COLLATE NOCASE NOT NULL, post_status TEXT COLLATE NOCASE NOT NULL, \
-         n INTEGER NOT NULL, PRIMARY KEY (post_type, post_status)) WITHOUT ROWID"
-    ))?;
-    tx.run(&format!("INSERT INTO {counts} SELECT post_type, post_status, COUNT(*) FROM {posts} GROUP BY 1, 2"))?;
-    let more = format!(
-        "INSERT INTO {counts} VALUES (NEW.post_type, NEW.post_status, 1) \
-         ON CONFLICT (post_type, post_status) DO UPDATE SET n = n + 1;"
-    );
-    let less =
-        format!("UPDATE {counts} SET n = n - 1 WHERE post_type = OLD.post_type AND post_status = OLD.post_status;");
-    let moved = "WHEN NEW.post_type <> OLD.post_type OR NEW.post_status <> OLD.post_status";
-    let events = [("insert", "", more.clone()), ("delete", "", less.clone()), ("update", moved, less + &more)];
-    for (event, when, what) in events {
-        let name = quoted(&format!("{prefix}svc_count_{event}"));
-        tx.run(&format!("CREATE TRIGGER IF NOT EXISTS {name} AFTER {event} ON {posts} {when} BEGIN {what} END"))?;
+/// Indexes and triggers of earlier layouts.
+const OBSOLETE: [&str; 4] = [
+    "INDEX {prefix}posts_type_date",
+    "TRIGGER {prefix}svc_count_insert",
+    "TRIGGER {prefix}svc_count_delete",
+    "TRIGGER {prefix}svc_count_update",
+];
+
+/// Brings the indexes and private tables of a site with an earlier layout up to date. Returns whether it had one.
+///
+/// This reads all posts and comments: about ten seconds for a million of each.
+pub(super) fn upgrade(tx: &mut Tx) -> Result<bool> {
+    let prefix = tx.prefix().to_owned();
+    let name = format!("{prefix}{EPOCH_TABLE}");
+    if !tx.table_exists(&name)? {
+        return Ok(false);
     }
-    Ok(())
+    let mut version = 0;
+    let sql = format!("SELECT n FROM {} WHERE family = '{LAYOUT}'", quoted(&name));
+    tx.conn.query(&sql, &[], &mut |row| row.int(0).map(|n| version = n))?;
+    if version >= LAYOUT_VERSION {
+        return Ok(false);
+    }
+    tracing::info!("creating the indexes of this version");
+    tx.run("BEGIN IMMEDIATE")?;
+    let done = replace_layout(tx, &prefix);
+    tx.run(if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    done.map(|()| true)
+}
+
+fn replace_layout(tx: &mut Tx, prefix: &str) -> Result<()> {
+    for what in OBSOLETE {
+        let (kind, name) = what.split_once(' ').unwrap_or_default();
+        tx.run(&format!("DROP {kind} IF EXISTS {}", quoted(&name.replace("{prefix}", prefix))))?;
+    }
+    for table in TABLES {
+        let name = format!("{prefix}{}", table.name);
+        if tx.table_exists(&name)? {
+            for statement in create_indexes(table, &name) {
+                tx.run(&statement)?;
+            }
+        }
+    }
+    count_changes(tx, prefix)
 }

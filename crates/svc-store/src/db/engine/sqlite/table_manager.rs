@@ -13,7 +13,7 @@ pub(crate) struct SqliteTables;
 
 impl TableManager for SqliteTables {
     fn lacks_private_tables(&self, tx: &mut Tx) -> Result<bool> {
-        let name = format!("{}{}", tx.prefix(), schema::COUNT_TABLE);
+        let name = format!("{}{}", tx.prefix(), schema::EPOCH_TABLE);
         Ok(!tx.table_exists(&name)?)
     }
 
