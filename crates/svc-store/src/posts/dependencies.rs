@@ -61,6 +61,11 @@ impl Listing {
         })
     }
 
+    /// What a change of a revision changes besides: the post that it belongs to.
+    pub(super) fn revised_post(&self) -> Vec<Key> {
+        if self.post_type == "revision" { Rows::Posts.changed(&[self.parent]).collect() } else { Vec::new() }
+    }
+
     /// The lists that change when these columns of a post become `after`.
     pub(super) fn changed_lists(&self, after: &Self) -> Vec<Key> {
         if self == after { Vec::new() } else { vec![post_lists(&self.post_type), post_lists(&after.post_type)] }

@@ -55,6 +55,7 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
         None => PostId(tx.insert_row(&insert, Rows::Posts)?),
     };
     tx.changed.push(post_lists(&post.post_type));
+    tx.changed.extend(Listing::from(post).revised_post());
     Ok(id)
 }
 
@@ -68,7 +69,9 @@ pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
         .and_where(Expr::col("ID").eq(post.id.0));
     let exists = tx.change_rows(&update, Rows::Posts, &[post.id.0])?.rows > 0;
     if let Some(before) = before {
-        tx.changed.extend(before.changed_lists(&post.into()));
+        let after = post.into();
+        tx.changed.extend([&before, &after].into_iter().flat_map(Listing::revised_post));
+        tx.changed.extend(before.changed_lists(&after));
     }
     Ok(exists)
 }
@@ -209,6 +212,7 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
         tx.change_rows(&rows, Rows::Posts, piece)?;
         tx.changed.extend([post_lists(&post.post_type), post_lists("revision")]);
+        tx.changed.extend(Listing::from(&post).revised_post());
         terms::recount(tx, &of_terms)?;
     }
     Ok(Some(post))
