@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod depends_on;
 mod extra_fields;
 mod handler;
 mod matching;
@@ -11,15 +12,16 @@ mod server;
 mod site;
 mod urls;
 
+pub use depends_on::DependsOn;
 pub use extra_fields::{ExtraField, ExtraFields, ObjectId};
 pub use handler::{BoxFuture, Dispatch, Handler};
 pub use matching::{Captures, Matcher};
 pub use messages::{
-    ALL, Body, BodyParams, CREATABLE, ContentType, Curie, DELETABLE, EDITABLE, File, FileData, HeaderText, Headers,
-    IntoMethods, Link, Links, ParamOrder, Params, READABLE, RawBody, Request, Response, Served,
+    ALL, Body, BodyParams, CREATABLE, ContentType, Curie, DELETABLE, EDITABLE, Encoded, EncodedItem, File, FileData,
+    HeaderText, Headers, IntoMethods, Link, Links, ParamOrder, Params, READABLE, RawBody, Request, Response, Served,
 };
 pub use permission::{PermissionResult, allow_if, forbidden, public};
-pub use registry::{Hooks, Registered, Registry};
+pub use registry::{Hooks, Registered, RegisteredHook, Registry};
 pub use routes::{BoundEndpoint, Controller, Endpoint, Route, RouteEntry, get, on, without_permission};
 pub use server::Server;
 pub use site::SiteInfo;
