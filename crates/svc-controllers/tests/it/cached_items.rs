@@ -48,10 +48,12 @@ async fn changes_are_visible_in_cached_lists() {
     assert_eq!(n_revisions().await.as_u64(), Some(count + 1));
 
     assert_eq!(h.json(ADMIN, Method::PUT, &changed, json!({"status": "private"})).await.status, 200);
+    let all = "status=publish,private";
     assert_eq!(list(&h, NOBODY, "").await, before[1..]);
-    assert_eq!(list(&h, ADMIN, "").await.len(), before.len(), "callers have items of their own");
+    let is_listed = async || list(&h, ADMIN, all).await.iter().any(|item| item["id"] == before[0]["id"]);
+    assert!(is_listed().await, "callers have items of their own");
     assert_eq!(h.json(ADMIN, Method::DELETE, &changed, json!({})).await.status, 200);
-    assert_eq!(list(&h, ADMIN, "").await.len(), before.len() - 1);
+    assert!(!is_listed().await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
