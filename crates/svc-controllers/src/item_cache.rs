@@ -1,7 +1,7 @@
 //! Caches of lists: the encoded items, and the ids on a page.
 //!
 //! An item is encoded once for each view and each set of capabilities, and again when something has changed that it
-//! depends on. A list of items then costs a look-up for each, whatever its parameters are; a write to one object costs the
+//! depends on. A list of items then costs a look-up for each, regardless of its parameters; a write to one object costs the
 //! encoding of one item.
 
 use std::{

@@ -1,6 +1,6 @@
-//! What the functions of extensions depend on.
+//! The inputs of the functions of extensions.
 
-/// What the result of a hook or of an additional field's function depends on. It decides whether responses are cached.
+/// The inputs of a hook or of an additional field's function, which decide whether responses are cached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DependsOn {

@@ -61,7 +61,7 @@ impl Listing {
         })
     }
 
-    /// What a change of a revision changes besides: the post that it belongs to.
+    /// The post that a revision belongs to, which counts as changed with it.
     pub(super) fn revised_post(&self) -> Vec<Key> {
         if self.post_type == "revision" { Rows::Posts.changed(&[self.parent]).collect() } else { Vec::new() }
     }
