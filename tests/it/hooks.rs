@@ -53,20 +53,20 @@ fn on_registry(name: &str, registry: &mut Registry) {
         "init" => hooks.init(10, |registry| {
             registry.route("acme/v1", Route::new("/ping").endpoint(get(ping, public))).unwrap();
         }),
-        "server" => hooks.server(10, |inner| Arc::new(Marked(inner))),
-        "pre_dispatch" => hooks.pre_dispatch(10, |req| {
+        "server" => drop(hooks.server(10, |inner| Arc::new(Marked(inner)))),
+        "pre_dispatch" => drop(hooks.pre_dispatch(10, |req| {
             let is_tea = req.route() == "/tea";
             Box::pin(async move { is_tea.then(|| Ok(Response::new("short and stout").status(418))) })
-        }),
-        "post_dispatch" => hooks.post_dispatch(10, |res, _| res.header("X-Acme", "post_dispatch")),
-        "pre_serve" => hooks.pre_serve(10, |served, _| {
+        })),
+        "post_dispatch" => drop(hooks.post_dispatch(10, |res, _| res.header("X-Acme", "post_dispatch"))),
+        "pre_serve" => drop(hooks.pre_serve(10, |served, _| {
             served.headers.set("X-Acme", "pre_serve");
             None
-        }),
-        "index" => hooks.index(10, |mut res, _| async move {
+        })),
+        "index" => drop(hooks.index(10, |mut res, _| async move {
             res.data["acme"] = true.into();
             res
-        }),
+        })),
         "search_handlers" => filter_handlers(registry, 10, |mut all| {
             all.retain(|handler| handler.kind() == "post");
             all

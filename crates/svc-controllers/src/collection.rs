@@ -8,7 +8,12 @@ use crate::RestSite;
 
 /// The response for a page of the collection at this URL. The links repeat the query of the request.
 pub(crate) fn respond(site: &RestSite, items: Vec<Value>, paging: &Paging, url: &str, req: &Request) -> Response {
-    let response = with_totals(site, Response::new(Value::Array(items)), paging.total, paging.pages());
+    with_paging(site, Response::new(Value::Array(items)), paging, url, req)
+}
+
+/// Adds the totals and the links to the previous and next pages of the collection at this URL.
+pub(crate) fn with_paging(site: &RestSite, response: Response, paging: &Paging, url: &str, req: &Request) -> Response {
+    let response = with_totals(site, response, paging.total, paging.pages());
     with_page_links(response, paging.links(url, &req.params().query))
 }
 

@@ -27,6 +27,7 @@ pub mod export;
 pub mod fonts;
 pub mod global_styles;
 pub mod icons;
+mod item_cache;
 mod labels;
 mod links;
 pub mod media;

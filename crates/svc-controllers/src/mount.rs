@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{PostId, PostType, RouteFamily};
-use svc_routing::{ApiUrls, Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
+use svc_routing::{ApiUrls, DependsOn, Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
 use svc_site::{Access, Settings, menus::item::MENU, permalinks};
 use svc_store::{MetaKind, meta, posts};
@@ -55,6 +55,8 @@ pub fn site_info(site: &Arc<RestSite>) -> Result<SiteInfo, Error> {
     // value, regardless of its source.
     info.param_order = ParamOrder::UrlLast;
     let site_of = Arc::clone(site);
+    let (versions, store) = (Arc::clone(site.store.versions()), site.store.clone());
+    let info = info.observed_by(versions, move || store.stamp());
     Ok(info.index_fields(move |_| {
         let index_fields = site_of.settings().map(|settings| index_fields(&site_of, &settings)).unwrap_or_default();
         Box::pin(std::future::ready(index_fields))
@@ -183,10 +185,11 @@ pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool)
     mount_registry::<AbilityCategoryFamily>(registry, &abilities, site);
     mount_registry::<AbilityFamily>(registry, &abilities, site);
     let site = Arc::clone(site);
-    registry.hooks.index(10, move |response, req| {
+    let index = registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site, app_passwords);
         async move { response }
     });
+    index.depends_on(DependsOn::Object);
 }
 
 /// Whether the caller may switch themes or edit posts of any type in the REST API.

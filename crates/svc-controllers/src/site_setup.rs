@@ -18,6 +18,7 @@ use svc_store::Store;
 
 use crate::{
     RestSite, abilities, fonts,
+    item_cache::ItemCache,
     registries::{abilities::Abilities, font_collections::FontCollection, settings::RegisteredSetting},
     site_settings,
 };
@@ -77,6 +78,7 @@ impl SiteSetup {
             abilities: self.abilities,
             font_collections: self.font_collections,
             registered_settings: self.registered_settings,
+            item_cache: ItemCache::default(),
         })
     }
 }

@@ -23,6 +23,13 @@ pub(crate) struct JsonFormat {
     pub(crate) pretty: bool,
 }
 
+impl JsonFormat {
+    /// Whether data is encoded compactly and without a function.
+    fn is_plain(&self) -> bool {
+        self.jsonp.is_none() && !self.pretty
+    }
+}
+
 /// The headers of every response.
 pub(crate) fn common_headers(server: &Server, is_jsonp: bool) -> HeaderMap {
     let mut out = HeaderMap::with_capacity(16);
@@ -104,7 +111,8 @@ pub(crate) fn content(
             set(&mut out, CONTENT_TYPE.as_str(), &raw.content_type);
             raw.bytes
         }
-        Body::Json(data) => match encode(&data, format) {
+        Body::Encoded(json) if format.is_plain() => json,
+        body @ (Body::Json(_) | Body::Encoded(_)) => match encode(&body.into_value(), format) {
             Ok(text) => text.into(),
             Err(error) => {
                 tracing::error!(%error, "response cannot be encoded");

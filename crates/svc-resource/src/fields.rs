@@ -271,6 +271,11 @@ impl<I, D> Fields<I, D> {
         &self.rows
     }
 
+    /// The names of the fields, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|row| row.name.as_str())
+    }
+
     /// Whether the table has a field of this name.
     pub fn has(&self, name: &str) -> bool {
         self.rows.iter().any(|row| row.name == name)

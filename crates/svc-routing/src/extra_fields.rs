@@ -8,7 +8,7 @@ use serde_json::Value;
 use svc_schema::Schema;
 
 use crate::handler::BoxFuture;
-use crate::{Map, Request, Result};
+use crate::{DependsOn, Map, Request, Result};
 
 /// Identifies the object whose field is set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +43,7 @@ pub struct ExtraField {
     schema: Option<Schema>,
     get: Option<Getter>,
     update: Option<Setter>,
+    depends_on: DependsOn,
 }
 
 impl ExtraField {
@@ -63,6 +64,25 @@ impl ExtraField {
         F: Future<Output = Result<Value>> + Send + 'static,
     {
         self.get = Some(Arc::new(move |item, req| Box::pin(f(item, req))));
+        self
+    }
+
+    /// Declares what the function that reads the field depends on. By default this is unknown, so that responses with the
+    /// field are not cached.
+    ///
+    /// ```
+    /// # use svc_routing::{DependsOn, ExtraField, Registry};
+    /// # use serde_json::Value;
+    /// let length = |item: svc_routing::Map, _| {
+    ///     let text = item.get("title").and_then(|title| title["rendered"].as_str()).map_or(0, str::len);
+    ///     async move { Ok(Value::from(text)) }
+    /// };
+    /// let field = ExtraField::without_schema().get(length).depends_on(DependsOn::Object);
+    /// Registry::new().field(&["post"], "title_length", field);
+    /// ```
+    #[must_use]
+    pub fn depends_on(mut self, inputs: DependsOn) -> Self {
+        self.depends_on = inputs;
         self
     }
 
@@ -96,9 +116,14 @@ impl ExtraFields {
         Arc::make_mut(&mut self.0).entry(object.to_owned()).or_default().insert(name.to_owned(), field);
     }
 
-    /// Whether there are no additional fields.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Whether responses with these fields may be cached: what their functions depend on is known.
+    pub(crate) fn are_cacheable(&self) -> bool {
+        self.0.keys().all(|object| self.are_cacheable_for(object))
+    }
+
+    /// As [`Self::are_cacheable`], for the fields of an object type.
+    pub fn are_cacheable_for(&self, object: &str) -> bool {
+        self.of(object).all(|(_, field)| field.get.is_none() || field.depends_on != DependsOn::Unknown)
     }
 
     /// The fields of an object type.

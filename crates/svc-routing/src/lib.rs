@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod depends_on;
 mod extra_fields;
 mod handler;
 mod matching;
@@ -11,16 +12,17 @@ mod server;
 mod site;
 mod urls;
 
+pub use depends_on::DependsOn;
 pub use extra_fields::{ExtraField, ExtraFields, ObjectId};
 pub use handler::{BoxFuture, Dispatch, Handler};
 pub use matching::{Captures, Matcher};
 pub use messages::{
-    ALL, Body, BodyParams, CREATABLE, ContentType, Curie, DELETABLE, EDITABLE, EntityTag, EntityTags, File, FileData,
-    HeaderText, Headers, IntoMethods, Link, Links, ParamOrder, Params, READABLE, RawBody, Request, Response, Served,
-    Validators,
+    ALL, Body, BodyParams, CREATABLE, ContentType, Curie, DELETABLE, EDITABLE, Encoded, EncodedItem, EntityTag,
+    EntityTags, File, FileData, HeaderText, Headers, IntoMethods, Link, Links, ParamOrder, Params, READABLE, RawBody,
+    Request, Response, Served, Validators,
 };
 pub use permission::{PermissionResult, allow_if, forbidden, public};
-pub use registry::{Hooks, Registered, Registry};
+pub use registry::{Hooks, Registered, RegisteredHook, Registry};
 pub use routes::{
     BorrowingFuture, BoundEndpoint, Conditional, Controller, Endpoint, Returns, Route, RouteEntry, get, on,
     without_permission,

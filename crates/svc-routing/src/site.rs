@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use svc_brand::{Brand, LINK_RELATION};
+use svc_versions::{Stamp, Versions};
 
 use crate::handler::BoxFuture;
 use crate::urls::{ApiUrls, RootUrl};
@@ -27,6 +28,15 @@ pub struct SiteInfo {
     /// The URLs of the API.
     pub urls: Arc<dyn ApiUrls>,
     index_fields: IndexFields,
+    pub(crate) data: Option<ObservedData>,
+}
+
+/// Data whose changes are observed.
+#[derive(Clone)]
+pub(crate) struct ObservedData {
+    pub(crate) versions: Arc<Versions>,
+    /// The time for values that are computed from data read after a call of this; `None` if nothing may be cached.
+    pub(crate) stamp: Arc<dyn Fn() -> Option<Stamp> + Send + Sync>,
 }
 
 impl SiteInfo {
@@ -46,7 +56,21 @@ impl SiteInfo {
             param_order: ParamOrder::default(),
             urls: Arc::new(urls),
             index_fields: Arc::new(|_| Box::pin(std::future::ready(Map::new()))),
+            data: None,
         }
+    }
+
+    /// Caches what the server builds from data: the index, descriptions of routes, and the targets of `_embed`. Reads record
+    /// what they depend on, and changes are marked in `versions`. `stamp` returns the time before data is read; `None` if
+    /// nothing may be cached at present.
+    #[must_use]
+    pub fn observed_by(
+        mut self,
+        versions: Arc<Versions>,
+        stamp: impl Fn() -> Option<Stamp> + Send + Sync + 'static,
+    ) -> Self {
+        self.data = Some(ObservedData { versions, stamp: Arc::new(stamp) });
+        self
     }
 
     /// Sets the first fields of the index (`name`, `description`, `url`, `home` …), which are computed for each

@@ -26,7 +26,7 @@ async fn ok(_: Request) -> Result {
 
 async fn body(server: &Server, req: Request) -> Value {
     match server.serve(req).await.body {
-        Body::Json(value) => value,
+        body @ (Body::Json(_) | Body::Encoded(_)) => body.into_value(),
         other => panic!("no JSON: {other:?}"),
     }
 }

@@ -1,6 +1,6 @@
 //! The arguments of an endpoint, and the two steps that validate and sanitize all parameters of a request.
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -291,72 +291,77 @@ impl Args {
     ///
     /// # Errors
     /// `rest_invalid_param` (400), as above. Invalid parameters keep their value.
-    pub fn sanitize<'m, P: Parameters + ?Sized + 'm>(
-        &self,
-        sources: impl IntoIterator<Item = &'m mut P>,
-    ) -> Result<(), Error> {
-        self.sanitize_by(sources, |_| None)
+    pub fn sanitize<'m>(&self, sources: impl IntoIterator<Item = &'m mut Map<String, Value>>) -> Result<(), Error> {
+        let mut sources: Vec<&mut Map<String, Value>> = sources.into_iter().collect();
+        let params = sources.iter().enumerate().flat_map(|(idx, source)| {
+            source.iter().map(move |(name, value)| (idx, Cow::Borrowed(name.as_str()), value))
+        });
+        let (changed, result) = self.sanitized(params, |_, _| None);
+        for Sanitized { source, name, value } in changed {
+            sources[source].insert(name, value);
+        }
+        result
     }
 
-    /// [`Self::sanitize`] with precomputed results: `cleaned` is called for each parameter in the order of the sources.
-    /// If it returns `None`, the argument's own sanitizer runs.
+    /// The parameters that [`Self::sanitize`] would change, with their new values. `params` are the sources, names and
+    /// values of all parameters. `clean` is called for each that is an argument; if it returns `None`, the argument's own
+    /// sanitizer runs.
     ///
     /// # Errors
-    /// As [`Self::sanitize`].
-    pub fn sanitize_by<'m, P: Parameters + ?Sized + 'm>(
+    /// As [`Self::sanitize`], next to the valid parameters.
+    pub fn sanitized<'v, S>(
         &self,
-        sources: impl IntoIterator<Item = &'m mut P>,
-        mut cleaned: impl FnMut(&str) -> Option<Result<Value, Error>>,
-    ) -> Result<(), Error> {
-        let mut invalid = InvalidParams::default();
-        for source in sources {
-            source.replace(&mut |name, value| {
-                let arg = self.get(name)?;
-                let clean = match cleaned(name) {
-                    Some(clean) => clean,
-                    // Nearly all values are already sanitized. This avoids copying long ones.
-                    None if matches!(arg.sanitize, Sanitizer::None) || arg.leaves_unchanged(value, name) => {
-                        return None;
-                    }
-                    None => arg.clean(value.clone(), name),
-                };
-                clean.map_err(|error| invalid.add(name, Some(&error))).ok()
-            });
-        }
-        invalid.into_result()
-    }
-}
-
-/// The parameters of one source of a request, with replaceable values.
-pub trait Parameters {
-    /// Calls `change` for each parameter and replaces the value if it returns one.
-    fn replace(&mut self, change: &mut dyn FnMut(&str, &Value) -> Option<Value>);
-}
-
-impl Parameters for Map<String, Value> {
-    fn replace(&mut self, change: &mut dyn FnMut(&str, &Value) -> Option<Value>) {
-        for (name, value) in self.iter_mut() {
-            if let Some(new) = change(name, value) {
-                *value = new;
+        params: impl IntoIterator<Item = (S, Cow<'v, str>, &'v Value)>,
+        mut clean: impl FnMut(&str, &Value) -> Option<Result<Value, Error>>,
+    ) -> (Vec<Sanitized<S>>, Result<(), Error>) {
+        let (mut changed, mut invalid) = (Vec::new(), InvalidParams::default());
+        for (source, name, value) in params {
+            let Some(arg) = self.get(&name) else { continue };
+            let cleaned = match clean(&name, value) {
+                Some(cleaned) => cleaned,
+                // Nearly all values are already sanitized. This avoids copying long ones.
+                None if matches!(arg.sanitize, Sanitizer::None) || arg.leaves_unchanged(value, &name) => continue,
+                None => arg.clean(value.clone(), &name),
+            };
+            match cleaned {
+                Ok(value) => changed.push(Sanitized { source, name: name.into_owned(), value }),
+                Err(error) => invalid.add(&name, Some(&error)),
             }
         }
+        (changed, invalid.into_result())
+    }
+
+    /// The parameters that are valid and that sanitizing changes, with their new values. `params` are the sources, names
+    /// and values of all parameters.
+    pub fn sanitized_if_valid<'v, S>(
+        &self,
+        params: impl IntoIterator<Item = (S, Cow<'v, str>, &'v Value)>,
+    ) -> Vec<Sanitized<S>> {
+        let mut changed = Vec::new();
+        for (source, name, value) in params {
+            let Some(arg) = self.get(&name) else { continue };
+            let cleaned = match (&arg.sanitize, &arg.schema) {
+                (Sanitizer::None, _) => None,
+                (Sanitizer::BySchema | Sanitizer::Parse, Some(schema)) => schema.parse(value.clone(), &name).ok(),
+                _ => arg.clean(value.clone(), &name).ok(),
+            };
+            if let Some(value) = cleaned.filter(|cleaned| cleaned != value) {
+                changed.push(Sanitized { source, name: name.into_owned(), value });
+            }
+        }
+        changed
     }
 }
 
-impl Args {
-    /// Sanitizes every parameter that is valid, in place. Invalid parameters keep the value that was sent.
-    pub fn sanitize_fitting<'m, P: Parameters + ?Sized + 'm>(&self, sources: impl IntoIterator<Item = &'m mut P>) {
-        for source in sources {
-            source.replace(&mut |name, value| {
-                let arg = self.get(name)?;
-                match (&arg.sanitize, &arg.schema) {
-                    (Sanitizer::None, _) => None,
-                    (Sanitizer::BySchema | Sanitizer::Parse, Some(schema)) => schema.parse(value.clone(), name).ok(),
-                    _ => arg.clean(value.clone(), name).ok(),
-                }
-            });
-        }
-    }
+/// A parameter that sanitizing changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sanitized<S> {
+    /// The source of the parameter.
+    pub source: S,
+    /// Its name.
+    pub name: String,
+    /// Its new value.
+    pub value: Value,
 }
 
 impl<N: Into<String>, A: Into<Arg>> FromIterator<(N, A)> for Args {
@@ -455,9 +460,9 @@ mod tests {
     #[test]
     fn invalid_parameters_keep_their_value() {
         let args = Args::from([("n", integer()), ("m", integer())]);
-        let mut params = map(json!({"n": "5", "m": "x"}));
-        args.sanitize_fitting([&mut params]);
-        assert_eq!(Value::Object(params), json!({"n": 5, "m": "x"}));
+        let (n, m) = (json!("5"), json!("x"));
+        let changed = args.sanitized_if_valid([((), "n".into(), &n), ((), "m".into(), &m)]);
+        assert_eq!(changed, [Sanitized { source: (), name: "n".to_owned(), value: json!(5) }]);
     }
 
     #[test]

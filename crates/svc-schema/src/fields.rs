@@ -76,6 +76,13 @@ impl FieldSet {
     }
 }
 
+impl FieldSet {
+    /// As [`Self::trim`] for one item of a list.
+    pub fn trim_item(&self, item: Value) -> Value {
+        if self.is_everything() { item } else { intersect_map(item, &self.tree) }
+    }
+}
+
 fn has_integer_keys_only(map: &Map<String, Value>) -> bool {
     !map.is_empty() && map.keys().all(|k| integer_key(k).is_some())
 }

@@ -23,7 +23,7 @@ mod unique;
 mod validate;
 pub mod values;
 
-pub use args::{Arg, Args, Parameters, SanitizeFn, Sanitizer, ValidateFn, Validator};
+pub use args::{Arg, Args, SanitizeFn, Sanitized, Sanitizer, ValidateFn, Validator};
 pub use build::SchemaBuilder;
 pub use embed::{Embed, parse_embed};
 pub use endpoint::{KEYWORDS, MethodKind, default_additional_properties_to_false, endpoint_args};

@@ -14,7 +14,7 @@ use svc_server::{
     Extension, Plugin, Site, SiteBuilder,
     controllers::{RestSite, SiteSetup},
     model::PostType,
-    routing::{ExtraField, Method, Registry, Request, Response, Result, Route, get, public},
+    routing::{DependsOn, ExtraField, Method, Registry, Request, Response, Result, Route, get, public},
     schema::{
         Error,
         build::{integer, object, string},
@@ -80,9 +80,10 @@ impl Extension for CookbookHeader {
 
     fn register(&self, registry: &mut Registry, site: &Arc<Site>) {
         let collection = format!("/{}/recipes", site.brand.namespace());
-        registry.hooks.post_dispatch(10, move |res, req| {
+        let header = registry.hooks.post_dispatch(10, move |res, req| {
             if req.route().starts_with(&collection) { res.header("X-Cookbook", "1") } else { res }
         });
+        header.depends_on(DependsOn::Nothing);
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use svc_model::PostType;
-use svc_resource::{Field, Fields};
+use svc_resource::{Field, Fields, Plan};
 use svc_schema::{
     Error,
     build::{array, boolean, integer, object, string, types},
@@ -20,6 +20,8 @@ use crate::{
 /// The fields of posts.
 pub(crate) type PostFields = Fields<PostItem, PostDraft>;
 type PostField = Field<PostItem, PostDraft>;
+/// The fields of a response.
+pub(crate) type PostPlan<'f> = Plan<'f, PostItem, PostDraft>;
 
 /// Properties of an object that are added as subfields.
 pub(crate) const NOTHING: [(&str, Value); 0] = [];

@@ -15,7 +15,7 @@ use svc_render::{
     images::SiteImages,
 };
 use svc_site::{Settings, hooked_blocks::IGNORED_HOOKS, media::attached::AttachmentFiles, permalinks::PermalinkParts};
-use svc_store::Meta;
+use svc_store::{Meta, Rows};
 
 use crate::RestSite;
 
@@ -64,6 +64,20 @@ pub(crate) struct LoadedPost {
 }
 
 impl PostItem {
+    /// Records that the current computation depends on the post's own data: its meta and its terms.
+    pub(crate) fn record_dependencies(&self) {
+        let id = self.post.id.0;
+        for rows in [Rows::PostMeta, Rows::PostTerms] {
+            rows.depend_on([id]);
+        }
+        Rows::Terms.depend_on(self.terms.iter().map(|term| term.id.0));
+    }
+
+    /// Whether its texts may contain shortcodes.
+    pub(crate) fn has_shortcodes(&self) -> bool {
+        self.post.content.contains('[') || self.post.excerpt.contains('[')
+    }
+
     /// The JSON value of a stored timestamp.
     fn timestamp(&self, stamp: Stamp) -> Value {
         stamp.map_or(Value::Null, |s| self.settings.zone.format_local(s).into())

@@ -26,6 +26,7 @@ use svc_store::{
     meta::{self, MetaKind},
     posts, terms, users,
 };
+use svc_versions::unrecorded;
 
 use super::{
     item::{LoadedPost, PostItem},
@@ -48,6 +49,9 @@ pub(crate) struct PostLoader<'a> {
     pub req: Option<&'a Request>,
     /// Collects feeds of other sites that are not cached yet.
     pub missing: MissingFeeds,
+    /// Whether loading records what the items depend on. Otherwise the caller calls
+    /// [`record_dependencies`](PostItem::record_dependencies) for each.
+    pub records_items: bool,
 }
 
 impl PostLoader<'_> {
@@ -74,7 +78,8 @@ impl PostLoader<'_> {
             || is_attachment
             || has_hooks && plan.wants("content.raw")
             || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
-        let mut meta = if wants_meta { meta::load(db, MetaKind::Post, &raw_ids)? } else { HashMap::new() };
+        let mut meta =
+            if wants_meta { unrecorded(|| meta::load(db, MetaKind::Post, &raw_ids))? } else { HashMap::new() };
         let wants_permalinks = plan.wants_any(&["link", "permalink_template"]);
         let mut attached = match is_attachment {
             true => attachment::attached(db, self.site, self.settings, &rows, &meta)?,
@@ -87,7 +92,7 @@ impl PostLoader<'_> {
         let wants_terms = plan.wants_any(&["format", "class_list"])
             || (wants_permalinks && self.settings.urls.uses_category())
             || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
-        let mut terms = if wants_terms { terms::of_objects(db, &ids)? } else { HashMap::new() };
+        let mut terms = if wants_terms { unrecorded(|| terms::of_objects(db, &ids))? } else { HashMap::new() };
         let mut permalink_parts =
             if wants_permalinks { self.permalink_parts(db, &rows, &terms)? } else { HashMap::new() };
         let revisions = if wants_links && self.post_type.supports("revisions") {
@@ -153,6 +158,9 @@ impl PostLoader<'_> {
                 let links = rights
                     .filter(|_| wants_links)
                     .map(|r| links::links(&item, &r, Revisions { count: count.0, latest: count.1 }, edit));
+                if self.records_items {
+                    item.record_dependencies();
+                }
                 LoadedPost { item, links }
             })
             .collect())

@@ -6,6 +6,7 @@
 
 pub(crate) mod attachment;
 mod autosave;
+mod cached;
 pub(crate) mod fields;
 pub(crate) mod item;
 mod links;
@@ -37,8 +38,10 @@ use svc_store::{
 };
 
 use self::{fields::PostFields, load::PostLoader, params::PostList};
-use crate::preconditions;
-use crate::{RestSite, args::context_arg, caller, collection, errors, request::only_reads, respond};
+use crate::{
+    RestSite, args::context_arg, caller, collection, errors, item_cache::FamilyId, preconditions, request::only_reads,
+    respond,
+};
 
 pub(crate) use item::LoadedPost;
 pub(crate) use rights::PostRights;
@@ -55,6 +58,7 @@ pub struct Posts {
     fields: PostFields,
     params: Params<PostList>,
     extra: ExtraFields,
+    family: FamilyId,
 }
 
 impl Posts {
@@ -66,6 +70,7 @@ impl Posts {
             params: params::params(site, post_type),
             post_type: Arc::new(post_type.clone()),
             extra: extra.clone(),
+            family: site.item_cache.new_family(),
         }
     }
 
@@ -207,6 +212,7 @@ impl Posts {
             excerpt_length: EXCERPT_WORDS,
             req: None,
             missing: MissingFeeds::default(),
+            records_items: true,
         }
     }
 
@@ -271,6 +277,9 @@ impl Posts {
     }
 
     pub(crate) async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        if let Some(cache) = self.cache_for(&req) {
+            return self.cached_list(&req, cache).await;
+        }
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
@@ -301,38 +310,61 @@ impl Posts {
         load: impl FnOnce(&mut Db, &Arc<Settings>, &Access<'_>, Vec<Post>) -> SiteResult<Vec<T>>,
     ) -> Result<ListPage<T>> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let (page, per_page, prepends_sticky) = (list.page, list.per_page, list.prepends_sticky());
-        let has_offset = list.has_offset();
         let caller = caller(req);
-        // Context `edit` requires permission to edit each post.
-        let edits = req.context() == "edit";
-        let (mut found, settings, items) = self.site.read(|db| {
+        let (paging, settings, items) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
-            let query = list.into_query(db, &self.site, &settings, &self.post_type, &caller)?;
-            let mut found = posts::query(db, &query)?;
-            if prepends_sticky {
-                prepend_sticky(db, &query, &settings.sticky_list, &mut found.ids)?;
-            }
+            let (ids, paging) = self.find_page(db, list, &settings, &caller)?;
             if req.is_head() {
-                return Ok((found, settings, Vec::new()));
+                return Ok((paging, settings, Vec::new()));
             }
-            let rows = posts::get_many(db, &found.ids)?;
-            let access = Access::of_posts(&self.site, &settings, db, &rows)?;
-            let is_visible = |post: &Post| {
-                if edits { caller.can_post(PostCap::Edit, post, &access) } else { access.can_read(&caller, post) }
-            };
-            let rows = rows.into_iter().filter(is_visible).collect();
+            let rows = posts::get_many(db, &ids)?;
+            let (access, rows) = self.visible(db, &settings, req, &caller, rows)?;
             let items = load(db, &settings, &access, rows)?;
             drop(access);
-            Ok((found, settings, items))
+            Ok((paging, settings, items))
         })?;
+        paging.check("rest_post_invalid_page_number")?;
+        Ok(ListPage { items, paging, settings })
+    }
+
+    /// The ids on the requested page, and the size of the list.
+    fn find_page(
+        &self,
+        db: &mut Db,
+        list: PostList,
+        settings: &Settings,
+        caller: &Caller,
+    ) -> SiteResult<(Vec<PostId>, Paging)> {
+        let (page, per_page, prepends_sticky) = (list.page, list.per_page, list.prepends_sticky());
+        let has_offset = list.has_offset();
+        let query = list.into_query(db, &self.site, settings, &self.post_type, caller)?;
+        let mut found = posts::query(db, &query)?;
+        if prepends_sticky {
+            prepend_sticky(db, &query, &settings.sticky_list, &mut found.ids)?;
+        }
         // An empty page is an error only beyond the last page. On page 1, and with `offset`, its total is 0.
         if found.ids.is_empty() && (page == 1 || has_offset) {
             found.total = Some(0);
         }
-        let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
-        paging.check("rest_post_invalid_page_number")?;
-        Ok(ListPage { items, paging, settings })
+        Ok((found.ids, Paging { total: found.total.unwrap_or_default(), per_page, page }))
+    }
+
+    /// The posts of a list that the caller may read, or edit in context `edit`.
+    fn visible<'a>(
+        &'a self,
+        db: &mut Db,
+        settings: &'a Settings,
+        req: &Request,
+        caller: &Caller,
+        rows: Vec<Post>,
+    ) -> SiteResult<(Access<'a>, Vec<Post>)> {
+        let access = Access::of_posts(&self.site, settings, db, &rows)?;
+        let edits = req.context() == "edit";
+        let is_visible = |post: &Post| {
+            if edits { caller.can_post(PostCap::Edit, post, &access) } else { access.can_read(caller, post) }
+        };
+        let rows = rows.into_iter().filter(is_visible).collect();
+        Ok((access, rows))
     }
 
     /// The response for a page of the list at this route: items, totals, and links to the previous and next page.
@@ -358,8 +390,15 @@ impl Posts {
     pub(crate) async fn fetch(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let alternate = authorized.post.clone();
         let view = respond::view(&req);
-        let response =
-            if req.is_head() { Response::new(Value::Null) } else { self.show(&req, authorized.post, view).await? };
+        let cached = match self.cache_for(&req) {
+            Some(cache) => self.cached_post(&req, &view, cache, authorized.post.id).await?,
+            None => None,
+        };
+        let response = match cached {
+            Some(response) => response,
+            None if req.is_head() => Response::new(Value::Null),
+            None => self.show(&req, authorized.post, view).await?,
+        };
         if self.post_type.is_viewable() {
             let href = self.permalink(&authorized.settings, alternate)?;
             return Ok(response.link_header("alternate", &href, &[("type", "text/html")]));

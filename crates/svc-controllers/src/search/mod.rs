@@ -132,7 +132,7 @@ impl Search {
         let params = self.params.read(|name| req.param(name).cloned())?;
         let handler = self.handlers.iter().find(|h| h.kind() == params.object_type).ok_or_else(unknown_type)?;
         let subtypes = supported_subtypes(params.subtypes, &handler.subtypes());
-        let mut query = req.params().query.clone();
+        let mut query = svc_routing::Map::clone(&req.params().query);
         if query.contains_key("subtype") {
             query.insert("subtype".to_owned(), json!(subtypes));
         }

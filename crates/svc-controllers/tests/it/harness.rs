@@ -7,7 +7,7 @@ use svc_auth::Caller;
 use svc_brand::Brand;
 use svc_controllers::{RestSite, SiteSetup, mount, site_info};
 use svc_model::{PostType, Taxonomy, UserId};
-use svc_routing::{Body, Method, Registry, Request, Server};
+use svc_routing::{Method, Registry, Request, Server};
 use svc_site::{MetaField, Settings};
 use svc_store::{MetaKind, Store, meta};
 use svc_testkit::fixture;
@@ -105,10 +105,7 @@ impl Harness {
         TestResponse {
             status: served.status.as_u16(),
             headers: served.headers.iter().map(|(n, v)| (n.to_owned(), v.to_owned())).collect(),
-            body: match served.body {
-                Body::Json(value) => value,
-                _ => Value::Null,
-            },
+            body: served.body.into_value(),
         }
     }
 

@@ -9,7 +9,7 @@ use svc_controllers::{
     search::{SearchHandler, SearchPage, filter_handlers},
     site_info,
 };
-use svc_routing::{Body, BoxFuture, Links, Method, Registry, Request, Result};
+use svc_routing::{BoxFuture, Links, Method, Registry, Request, Result};
 use svc_schema::Schema;
 
 const SEARCH: &str = "/svc/v2/search";
@@ -128,6 +128,6 @@ async fn extensions_can_add_search_types() {
     });
     let server = registry.build();
     let served = server.serve(Request::get(SEARCH).with_query_string("type=weather&subtype=rain&_fields=id")).await;
-    let Body::Json(body) = served.body else { panic!("no JSON") };
+    let body = served.body.into_value();
     assert_eq!(body, json!([{"id": "today"}]));
 }

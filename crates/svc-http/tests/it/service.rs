@@ -708,9 +708,12 @@ async fn uncacheable_responses_are_regenerated() {
         assert_eq!(get(&service, "/acme/v1/nothing", &[]).await.status(), 404);
     }
     let filters: [fn(&mut Registry); 3] = [
-        |registry| registry.hooks.post_dispatch(10, |res, _| res),
-        |registry| registry.hooks.pre_serve(10, |_, _| None),
-        |registry| registry.field(&["thing"], "extra", ExtraField::without_schema()),
+        |registry| drop(registry.hooks.post_dispatch(10, |res, _| res)),
+        |registry| drop(registry.hooks.pre_serve(10, |_, _| None)),
+        |registry| {
+            let field = ExtraField::without_schema().get(|_, _| async { Ok(Value::Null) });
+            registry.field(&["thing"], "extra", field);
+        },
     ];
     for filter in filters {
         let (service, _) = counting_service(LONG, filter);

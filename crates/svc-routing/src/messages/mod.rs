@@ -1,5 +1,6 @@
 //! Requests and responses. They know neither routes nor the server: a request carries its server as an opaque value.
 
+mod encoded;
 pub(crate) mod error;
 mod json;
 mod links;
@@ -9,6 +10,7 @@ mod request;
 mod response;
 mod validators;
 
+pub use encoded::{Encoded, EncodedItem};
 pub use links::{Curie, Link, Links};
 pub use methods::{ALL, CREATABLE, DELETABLE, EDITABLE, IntoMethods, READABLE};
 pub use params::{BodyParams, ParamOrder, Params};
@@ -16,4 +18,6 @@ pub use request::{ContentType, File, FileData, Request};
 pub use response::{Body, HeaderText, Headers, RawBody, Response, Served};
 pub use validators::{EntityTag, EntityTags, Validators};
 
+pub(crate) use encoded::embeddable_url;
+pub(crate) use params::ParamSource;
 pub(crate) use response::MatchedRoute;

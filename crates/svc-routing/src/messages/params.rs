@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use svc_schema::Parameters;
 
 use crate::Map;
 
@@ -124,14 +123,6 @@ impl Serialize for BodyParams {
     }
 }
 
-impl Parameters for BodyParams {
-    fn replace(&mut self, change: &mut dyn FnMut(&str, &Value) -> Option<Value>) {
-        let replaced = |(name, value): (Cow<'_, str>, &Value)| Some((name.to_string(), change(&name, value)?));
-        let replaced: Vec<(String, Value)> = self.iter().filter_map(replaced).collect();
-        self.changed.extend(replaced);
-    }
-}
-
 /// Parses an index in the only form that PHP accepts as an array index.
 fn index(name: &str) -> Option<usize> {
     let is_number =
@@ -139,22 +130,22 @@ fn index(name: &str) -> Option<usize> {
     if is_number { name.parse().ok() } else { None }
 }
 
-/// The parameters of a request by source.
+/// The parameters of a request by source. Cheap to clone: a source is copied when one of its parameters changes.
 #[derive(Clone, Debug, Default)]
 pub struct Params {
     pub(crate) order: ParamOrder,
     /// Whether form fields are parameters for the request's method.
     pub(crate) body_in_use: bool,
     /// Named groups of the pattern.
-    pub url: Map,
+    pub url: Arc<Map>,
     /// The JSON body.
     pub json: BodyParams,
     /// Fields of the form.
     pub body: BodyParams,
     /// The query string.
-    pub query: Map,
+    pub query: Arc<Map>,
     /// Defaults of the arguments.
-    pub defaults: Map,
+    pub defaults: Arc<Map>,
 }
 
 impl Params {
@@ -171,15 +162,15 @@ impl Params {
 
     pub(crate) fn insert(&mut self, source: ParamSource, name: String, value: Value) {
         match source {
-            ParamSource::Url => _ = self.url.insert(name, value),
+            ParamSource::Url => _ = Arc::make_mut(&mut self.url).insert(name, value),
             ParamSource::Json => self.json.insert(name, value),
             ParamSource::Body => self.body.insert(name, value),
-            ParamSource::Query => _ = self.query.insert(name, value),
-            ParamSource::Defaults => _ = self.defaults.insert(name, value),
+            ParamSource::Query => _ = Arc::make_mut(&mut self.query).insert(name, value),
+            ParamSource::Defaults => _ = Arc::make_mut(&mut self.defaults).insert(name, value),
         }
     }
 
-    /// All parameters of one source, in the order in which [`Parameters::replace`] visits them.
+    /// All parameters of one source.
     pub(crate) fn all_from(&self, source: ParamSource) -> Box<dyn Iterator<Item = (Cow<'_, str>, &Value)> + '_> {
         let plain = |(name, value)| -> (Cow<'_, str>, &Value) { (Cow::Borrowed(String::as_str(name)), value) };
         match source {
@@ -196,19 +187,17 @@ impl Params {
         self.order.sources(self.body_in_use)
     }
 
-    /// The sources that are in use, for sanitizing, highest precedence first.
-    pub(crate) fn sources_mut(&mut self) -> Vec<&mut dyn Parameters> {
-        let Self { order, body_in_use, url, json, body, query, defaults } = self;
-        let (url, query, defaults): (&mut dyn Parameters, &mut dyn Parameters, &mut dyn Parameters) =
-            (url, query, defaults);
-        let (json, body): (&mut dyn Parameters, &mut dyn Parameters) = (json, body);
-        match order {
-            ParamOrder::UrlFirst => [Some(url), Some(json), body_in_use.then_some(body), Some(query), Some(defaults)],
-            ParamOrder::UrlLast => [Some(json), body_in_use.then_some(body), Some(query), Some(url), Some(defaults)],
-        }
-        .into_iter()
-        .flatten()
-        .collect()
+    /// The parameters that the request contains, in all sources but the defaults, highest precedence first.
+    pub(crate) fn sent(&self) -> impl Iterator<Item = (ParamSource, Cow<'_, str>, &Value)> {
+        let sources = self.sources().iter().copied().filter(|source| *source != ParamSource::Defaults);
+        sources.flat_map(|source| self.all_from(source).map(move |(name, value)| (source, name, value)))
+    }
+
+    /// The value of a parameter that the request contains; `None` if it is absent or `null` in all sources but the
+    /// defaults.
+    pub(crate) fn get_sent(&self, name: &str) -> Option<&Value> {
+        let sources = self.sources().iter().filter(|source| **source != ParamSource::Defaults);
+        sources.filter_map(|source| self.get_from(*source, name)).find(|value| !value.is_null())
     }
 
     /// The value of a parameter; `None` if it is absent or `null` in all sources. A `null` counts as absent, so a
@@ -263,7 +252,7 @@ mod tests {
     fn changed_values_replace_sent_ones() {
         let mut sent = BodyParams::new(json!({"a": " 1", "b": 2}));
         let copy = sent.clone();
-        sent.replace(&mut |name, value| (name == "a").then(|| json!(value.as_str().map(str::trim))));
+        sent.insert("a".to_owned(), json!("1"));
         sent.insert("c".to_owned(), json!(3));
         assert_eq!(serde_json::to_string(&sent).unwrap(), r#"{"a":"1","b":2,"c":3}"#);
         assert_eq!((sent.get("a"), copy.get("a")), (Some(&json!("1")), Some(&json!(" 1"))));

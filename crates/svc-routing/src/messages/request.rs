@@ -35,22 +35,24 @@ struct RequestParts {
     wire_method: Method,
     route: Arc<str>,
     params: Params,
-    headers: HeaderMap,
+    headers: Arc<HeaderMap>,
     body: Bytes,
     /// A body that was written to a temporary file.
     body_on_disk: Option<FileData>,
     json: JsonBody,
-    files: Vec<File>,
-    extensions: Extensions,
+    files: Arc<Vec<File>>,
+    extensions: Arc<Extensions>,
     authenticated: bool,
     server: Option<OpaqueServer>,
     /// The arguments of the matched endpoint.
     args: Option<Arc<Args>>,
-    fields: OnceLock<Option<FieldSet>>,
+    fields: OnceLock<Option<Arc<FieldSet>>>,
     depth: u8,
     notices: Option<Arc<Mutex<Notices>>>,
     /// Whether this request, or one made on its behalf, prevents caching of the response.
     is_uncacheable: Arc<AtomicBool>,
+    /// Whether the response may be encoded already.
+    takes_encoded: bool,
 }
 
 /// An uploaded file of a multipart body.
@@ -105,12 +107,12 @@ impl Request {
             wire_method: method.clone(),
             method,
             route: route.into(),
-            headers: HeaderMap::new(),
+            headers: Arc::default(),
             body: Bytes::new(),
             body_on_disk: None,
             json: JsonBody::Absent,
-            files: Vec::new(),
-            extensions: Extensions::new(),
+            files: Arc::default(),
+            extensions: Arc::default(),
             authenticated: false,
             server: None,
             args: None,
@@ -118,6 +120,7 @@ impl Request {
             depth: 0,
             notices: None,
             is_uncacheable: Arc::default(),
+            takes_encoded: false,
         }))
     }
 
@@ -144,7 +147,7 @@ impl Request {
     /// Sets the query parameters.
     #[must_use]
     pub fn with_query(mut self, query: Map) -> Self {
-        self.parts().params.query = query;
+        self.parts().params.query = Arc::new(query);
         self
     }
 
@@ -164,7 +167,7 @@ impl Request {
     /// Sets all headers.
     #[must_use]
     pub fn with_headers(mut self, headers: HeaderMap) -> Self {
-        self.parts().headers = headers;
+        self.parts().headers = Arc::new(headers);
         self
     }
 
@@ -172,7 +175,7 @@ impl Request {
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
-            self.parts().headers.insert(name, value);
+            Arc::make_mut(&mut self.parts().headers).insert(name, value);
         }
         self
     }
@@ -226,14 +229,14 @@ impl Request {
     /// Adds an uploaded file.
     #[must_use]
     pub fn with_file(mut self, file: File) -> Self {
-        self.parts().files.push(file);
+        Arc::make_mut(&mut self.parts().files).push(file);
         self
     }
 
     /// Attaches a value that handlers and hooks can look up by type.
     #[must_use]
     pub fn with_extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.parts().extensions.insert(value);
+        Arc::make_mut(&mut self.parts().extensions).insert(value);
         self
     }
 
@@ -256,13 +259,33 @@ impl Request {
     pub fn sub_request(&self, method: Method, route: impl Into<Arc<str>>) -> Self {
         let mut sub = Self::new(method, route);
         let parts = sub.parts();
-        parts.extensions = self.0.extensions.clone();
+        parts.extensions = Arc::clone(&self.0.extensions);
         parts.authenticated = self.0.authenticated;
         parts.server = self.0.server.clone();
         parts.depth = self.0.depth.saturating_add(1);
         parts.notices = self.0.notices.clone();
         parts.is_uncacheable = Arc::clone(&self.0.is_uncacheable);
         sub
+    }
+
+    /// The same request with a separate mark that its response is uncacheable.
+    pub(crate) fn with_own_mark(mut self) -> Self {
+        self.parts().is_uncacheable = Arc::default();
+        self
+    }
+
+    /// Allows responses that are [encoded](crate::Encoded) already.
+    pub(crate) fn with_encoded(mut self, takes_encoded: bool) -> Self {
+        if self.0.takes_encoded != takes_encoded {
+            self.parts().takes_encoded = takes_encoded;
+        }
+        self
+    }
+
+    /// Whether the response may be encoded already, because nothing needs to look into it. Otherwise the data must be in
+    /// [`Response::data`](crate::Response::data).
+    pub fn takes_encoded(&self) -> bool {
+        self.0.takes_encoded
     }
 
     /// Prevents caching of the response, including that of the request that this one was made for.
@@ -366,6 +389,11 @@ impl Request {
         self.0.params.get(name)
     }
 
+    /// A parameter that the request contains; `None` if it is absent or `null`, even if it has a default.
+    pub fn sent_param(&self, name: &str) -> Option<&Value> {
+        self.0.params.get_sent(name)
+    }
+
     /// Whether any source has the parameter, including defaults and `null`.
     pub fn has_param(&self, name: &str) -> bool {
         self.0.params.has(name)
@@ -398,8 +426,8 @@ impl Request {
 
     /// The fields selected by `_fields`, if present.
     pub fn fields(&self) -> Option<&FieldSet> {
-        let compiled = || self.param("_fields").map(FieldSet::parse).filter(|set| !set.is_everything());
-        self.0.fields.get_or_init(compiled).as_ref()
+        let compiled = || self.param("_fields").map(FieldSet::parse).filter(|set| !set.is_everything()).map(Arc::new);
+        self.0.fields.get_or_init(compiled).as_deref()
     }
 
     /// Whether `_fields` includes this field (dotted for nested ones).
@@ -451,7 +479,7 @@ impl Request {
     }
 
     /// Sets the URL parameters of the matched route, and the arguments and defaults of the matched endpoint.
-    pub(crate) fn with_args(mut self, url: Map, defaults: Map, args: Option<Arc<Args>>) -> Self {
+    pub(crate) fn with_args(mut self, url: Arc<Map>, defaults: Arc<Map>, args: Option<Arc<Args>>) -> Self {
         let parts = self.parts();
         parts.params.url = url;
         parts.params.defaults = defaults;

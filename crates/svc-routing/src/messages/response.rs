@@ -7,6 +7,7 @@ use http::StatusCode;
 use serde_json::Value;
 use svc_schema::{Error, Notice};
 
+use super::encoded::Encoded;
 use super::links::{Link, Links};
 use super::validators::Validators;
 
@@ -146,6 +147,8 @@ pub struct Response {
     pub raw: Option<RawBody>,
     /// The state of the object that the response represents.
     pub validators: Validators,
+    /// The data, if it is encoded already; `data` is then null and there are no other links.
+    pub(crate) encoded: Option<Encoded>,
     /// The context of the data, if it differs from the request's.
     pub(crate) context: Option<&'static str>,
     pub(crate) error: Option<Box<Error>>,
@@ -161,6 +164,12 @@ impl Response {
     /// A response with this data and status 200.
     pub fn new(data: impl Into<Value>) -> Self {
         Self { data: data.into(), ..Self::default() }
+    }
+
+    /// A response whose data is encoded already, including links. Only for requests that [take
+    /// it](crate::Request::takes_encoded).
+    pub fn encoded(encoded: Encoded) -> Self {
+        Self { encoded: Some(encoded), ..Self::default() }
     }
 
     /// A response whose body is not JSON.
@@ -213,6 +222,14 @@ impl Response {
             value.push_str(&format!("; {name}={quote}{text}{quote}"));
         }
         self.add_header("Link", value)
+    }
+
+    /// The response with its data as a value.
+    pub(crate) fn decoded(mut self) -> Self {
+        if let Some(encoded) = self.encoded.take() {
+            self.data = encoded.to_value();
+        }
+        self
     }
 
     /// Whether the status is 400 or above.
@@ -288,8 +305,22 @@ pub enum Body {
     Empty,
     /// Data to be encoded as JSON.
     Json(Value),
+    /// Data that is encoded as JSON in PHP's compact style.
+    Encoded(Bytes),
     /// Bytes of another content type.
     Raw(RawBody),
+}
+
+impl Body {
+    /// The data; null if there is none, or if it is not JSON.
+    pub fn into_value(self) -> Value {
+        match self {
+            Body::Json(data) => data,
+            // The encoder's output can be read.
+            Body::Encoded(json) => serde_json::from_slice(&json).unwrap_or_default(),
+            Body::Empty | Body::Raw(_) => Value::Null,
+        }
+    }
 }
 
 #[cfg(test)]

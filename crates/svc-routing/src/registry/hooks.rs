@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::Registry;
 use crate::handler::{BoxFuture, Dispatch};
-use crate::{Body, Request, Response, Result, Served};
+use crate::{Body, DependsOn, Request, Response, Result, Served};
 
 /// Priority of the framework's own processing.
 const FRAMEWORK_PRIORITY: i32 = 10;
@@ -24,12 +24,29 @@ type PreServe = dyn Fn(&mut Served, &Request) -> Option<Body> + Send + Sync;
 type Index = dyn Fn(Response, Request) -> BoxFuture<Response> + Send + Sync;
 type Wrap = dyn Fn(Arc<dyn Dispatch>) -> Arc<dyn Dispatch> + Send + Sync;
 
-/// Functions by priority. Equal priorities keep their order.
-struct Chain<F: ?Sized>(Vec<(i32, Arc<F>)>);
+/// Functions by priority, with what they depend on. Equal priorities keep their order.
+struct Chain<F: ?Sized>(Vec<(i32, Arc<F>, DependsOn)>);
 
 impl<F: ?Sized> Clone for Chain<F> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
+    }
+}
+
+/// A registered hook. By default, its inputs are unknown, which prevents caching.
+#[derive(Debug)]
+pub struct RegisteredHook<'h>(&'h mut DependsOn);
+
+impl RegisteredHook<'_> {
+    /// Declares what the hook depends on.
+    ///
+    /// ```
+    /// # use svc_routing::{DependsOn, Registry};
+    /// let mut registry = Registry::new();
+    /// registry.hooks.post_dispatch(10, |res, _| res.header("X-Acme", "1")).depends_on(DependsOn::Nothing);
+    /// ```
+    pub fn depends_on(self, inputs: DependsOn) {
+        *self.0 = inputs;
     }
 }
 
@@ -40,18 +57,24 @@ impl<F: ?Sized> Default for Chain<F> {
 }
 
 impl<F: ?Sized> Chain<F> {
-    fn add(&mut self, priority: i32, f: Arc<F>) {
-        let at = self.0.partition_point(|(p, _)| *p <= priority);
-        self.0.insert(at, (priority, f));
+    fn add(&mut self, priority: i32, f: Arc<F>) -> RegisteredHook<'_> {
+        let at = self.0.partition_point(|(p, ..)| *p <= priority);
+        self.0.insert(at, (priority, f, DependsOn::Unknown));
+        RegisteredHook(&mut self.0[at].2)
     }
 
     fn iter(&self) -> impl Iterator<Item = &F> {
-        self.0.iter().map(|(_, f)| f.as_ref())
+        self.0.iter().map(|(_, f, _)| f.as_ref())
+    }
+
+    /// Whether each function depends on one of these.
+    fn depends_only_on(&self, inputs: &[DependsOn]) -> bool {
+        self.0.iter().all(|(.., depends_on)| inputs.contains(depends_on))
     }
 
     /// The functions that run before, or after, the framework's own processing.
     fn relative_to_framework(&self, before: bool) -> impl Iterator<Item = &F> {
-        self.0.iter().filter(move |(p, _)| (*p < FRAMEWORK_PRIORITY) == before).map(|(_, f)| f.as_ref())
+        self.0.iter().filter(move |(p, ..)| (*p < FRAMEWORK_PRIORITY) == before).map(|(_, f, _)| f.as_ref())
     }
 }
 
@@ -113,8 +136,8 @@ impl Hooks {
         &mut self,
         priority: i32,
         f: impl Fn(Arc<dyn Dispatch>) -> Arc<dyn Dispatch> + Send + Sync + 'static,
-    ) {
-        self.frozen.server.add(priority, Arc::new(f));
+    ) -> RegisteredHook<'_> {
+        self.frozen.server.add(priority, Arc::new(f))
     }
 
     /// Filter `rest_pre_serve_request`: inspects the final response, may change its headers, and may replace the body.
@@ -133,8 +156,8 @@ impl Hooks {
         &mut self,
         priority: i32,
         f: impl Fn(&mut Served, &Request) -> Option<Body> + Send + Sync + 'static,
-    ) {
-        self.frozen.pre_serve.add(priority, Arc::new(f));
+    ) -> RegisteredHook<'_> {
+        self.frozen.pre_serve.add(priority, Arc::new(f))
     }
 
     /// Filter `rest_post_dispatch`: changes a response after dispatch, including errors.
@@ -148,8 +171,12 @@ impl Hooks {
     /// assert_eq!((res.status.as_u16(), res.headers.get("X-Acme")), (404, Some("1")));
     /// # });
     /// ```
-    pub fn post_dispatch(&mut self, priority: i32, f: impl Fn(Response, &Request) -> Response + Send + Sync + 'static) {
-        self.frozen.post_dispatch.add(priority, Arc::new(f));
+    pub fn post_dispatch(
+        &mut self,
+        priority: i32,
+        f: impl Fn(Response, &Request) -> Response + Send + Sync + 'static,
+    ) -> RegisteredHook<'_> {
+        self.frozen.post_dispatch.add(priority, Arc::new(f))
     }
 
     /// Filter `rest_pre_dispatch`: may respond to a request before it is matched with a route.
@@ -169,8 +196,8 @@ impl Hooks {
         &mut self,
         priority: i32,
         f: impl Fn(&Request) -> BoxFuture<Option<Result>> + Send + Sync + 'static,
-    ) {
-        self.frozen.pre_dispatch.add(priority, Arc::new(f));
+    ) -> RegisteredHook<'_> {
+        self.frozen.pre_dispatch.add(priority, Arc::new(f))
     }
 
     /// Filter `rest_index`: changes the index. Its data is an object; links may be added.
@@ -186,11 +213,15 @@ impl Hooks {
     /// assert_eq!(registry.build().dispatch(Request::get("/")).await.data["acme"], true);
     /// # });
     /// ```
-    pub fn index<F>(&mut self, priority: i32, f: impl Fn(Response, Request) -> F + Send + Sync + 'static)
+    pub fn index<F>(
+        &mut self,
+        priority: i32,
+        f: impl Fn(Response, Request) -> F + Send + Sync + 'static,
+    ) -> RegisteredHook<'_>
     where
         F: Future<Output = Response> + Send + 'static,
     {
-        self.frozen.index.add(priority, Arc::new(move |res, req| Box::pin(f(res, req))));
+        self.frozen.index.add(priority, Arc::new(move |res, req| Box::pin(f(res, req))))
     }
 
     pub(super) fn take_init(&mut self) -> Vec<Box<Init>> {
@@ -215,12 +246,22 @@ impl FrozenHooks {
         None
     }
 
-    /// Whether any hook can change responses.
-    pub(crate) fn can_change_responses(&self) -> bool {
-        !(self.pre_dispatch.0.is_empty()
-            && self.post_dispatch.0.is_empty()
-            && self.pre_serve.0.is_empty()
-            && self.server.0.is_empty())
+    /// Whether responses may be cached: what the hooks depend on is known.
+    pub(crate) fn are_cacheable(&self) -> bool {
+        let known = &[DependsOn::Nothing, DependsOn::Object];
+        self.pre_dispatch.depends_only_on(known)
+            && self.post_dispatch.depends_only_on(known)
+            && self.pre_serve.depends_only_on(known)
+            && self.index.depends_only_on(known)
+            && self.server.depends_only_on(known)
+    }
+
+    /// Whether a hook may look into the data of responses.
+    pub(crate) fn can_change_data(&self) -> bool {
+        let nothing = &[DependsOn::Nothing];
+        !(self.post_dispatch.depends_only_on(nothing)
+            && self.pre_serve.depends_only_on(nothing)
+            && self.server.depends_only_on(nothing))
     }
 
     pub(crate) fn run_post_dispatch(&self, res: Response, req: &Request, before_framework: bool) -> Response {

@@ -15,7 +15,7 @@ use crate::routes::{Controller, Route, RouteEntry};
 use crate::site::SiteInfo;
 
 pub(crate) use hooks::FrozenHooks;
-pub use hooks::Hooks;
+pub use hooks::{Hooks, RegisteredHook};
 pub(crate) use table::BuiltinRoutes;
 
 /// A registration that is deferred until all additional fields are known.

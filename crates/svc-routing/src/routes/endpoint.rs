@@ -189,7 +189,9 @@ pub struct BoundEndpoint {
     pub(crate) has_permission: bool,
     /// Shared with the requests that matched this endpoint.
     pub(crate) args: Arc<Args>,
-    pub(crate) defaults: Map,
+    /// The names of the required arguments.
+    pub(crate) required: Vec<String>,
+    pub(crate) defaults: Defaults,
     pub(crate) check: Option<RequestValidator>,
     pub(crate) steps: ArgSteps,
     pub(crate) show_in_index: bool,
@@ -199,6 +201,41 @@ pub struct BoundEndpoint {
     pub(crate) accepts_file: bool,
     /// The description for the index, computed once.
     pub(crate) description: Value,
+}
+
+/// The defaults of an endpoint's arguments, validated and sanitized as far as this does not depend on a request.
+pub(crate) struct Defaults {
+    /// The values.
+    pub(crate) values: Arc<Map>,
+    /// The names of those that each request must validate.
+    pub(crate) unvalidated: Vec<String>,
+    /// The names of those that each request must sanitize.
+    pub(crate) unsanitized: Vec<String>,
+}
+
+impl Defaults {
+    fn new(args: &Args, steps: &ArgSteps) -> Self {
+        let mut values = args.defaults();
+        // A null default counts as none.
+        values.retain(|_, value| !value.is_null());
+        let (mut unvalidated, mut unsanitized) = (Vec::new(), Vec::new());
+        for (name, value) in &mut values {
+            let Some(arg) = args.get(name) else { continue };
+            // Functions may depend on more than the value.
+            let validates_by_function =
+                steps.validators.contains_key(name) || matches!(arg.validate, Validator::Custom(_));
+            if validates_by_function || !matches!(arg.check(value, name), Ok(true)) {
+                unvalidated.push(name.clone());
+            }
+            let sanitizes_by_function =
+                steps.sanitizers.contains_key(name) || matches!(arg.sanitize, Sanitizer::Custom(_));
+            match (!sanitizes_by_function).then(|| arg.clean(value.clone(), name)) {
+                Some(Ok(clean)) => *value = clean,
+                _ => unsanitized.push(name.clone()),
+            }
+        }
+        Defaults { values: Arc::new(values), unvalidated, unsanitized }
+    }
 }
 
 impl std::fmt::Debug for BoundEndpoint {
@@ -282,16 +319,15 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
     pub(crate) fn bind(self, controller: &Arc<C>, common: &Args, allow_batch: Option<bool>) -> BoundEndpoint {
         let args = self.args.over(common);
         let allow_batch = self.allow_batch.or(allow_batch);
-        let mut defaults = args.defaults();
-        // A null default counts as none.
-        defaults.retain(|_, value| !value.is_null());
+        let required = args.iter().filter(|(_, arg)| arg.required).map(|(name, _)| name.to_owned()).collect();
         BoundEndpoint {
             description: describe_endpoint(&self.methods, &args, allow_batch),
             methods: self.methods,
             invoke: Box::new(WithController { controller: Arc::clone(controller), pair: self.pair }),
             has_permission: self.has_permission,
+            required,
+            defaults: Defaults::new(&args, &self.steps),
             args: Arc::new(args),
-            defaults,
             check: self.check,
             steps: self.steps,
             show_in_index: self.show_in_index,

@@ -1,11 +1,12 @@
 //! Turns the parameters of a request into the arguments that permission and handler receive.
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
-use svc_schema::{Arg, Error, Notices, Sanitizer};
+use svc_schema::{Arg, Error, Notices, Sanitized, Sanitizer};
 
+use crate::messages::ParamSource;
 use crate::messages::error::invalid_request;
 use crate::{BoundEndpoint, Request};
 
@@ -14,33 +15,35 @@ use crate::{BoundEndpoint, Request};
 /// # Errors
 /// `rest_invalid_json`, `rest_missing_callback_param`, `rest_invalid_param` with all invalid parameters at once,
 /// `rest_invalid_params`, or the error of a callback.
-pub(super) fn prepare(mut req: Request, endpoint: &BoundEndpoint) -> Result<Request, (Request, Error)> {
+pub(super) fn prepare(req: Request, endpoint: &BoundEndpoint) -> Result<Request, (Request, Error)> {
     if req.collects_notices() {
         collect_notices(&req, endpoint);
     }
     if let Err(error) = validate(&req, endpoint) {
         return Err((req, error));
     }
-    let mut sanitized = sanitize_with_request(&req, endpoint);
-    let precomputed =
-        |name: &str| endpoint.steps.sanitizers.contains_key(name).then(|| sanitized.pop_front()).flatten();
-    match endpoint.args.sanitize_by(req.params_mut().sources_mut(), precomputed) {
+    let params = req.params();
+    // Most defaults were sanitized when the endpoint was registered.
+    let defaults = endpoint
+        .defaults
+        .unsanitized
+        .iter()
+        .filter_map(|name| Some((ParamSource::Defaults, Cow::Borrowed(name.as_str()), params.defaults.get(name)?)));
+    let clean = |name: &str, value: &Value| Some(endpoint.steps.sanitizers.get(name)?(&req, value));
+    let (changed, result) = endpoint.args.sanitized(params.sent().chain(defaults), clean);
+    let req = with_changes(req, changed);
+    match result {
         Ok(()) => Ok(req),
         Err(error) => Err((req, error)),
     }
 }
 
-/// Sanitized values of the parameters whose sanitizers need the request, in the order in which
-/// [`svc_schema::Args::sanitize_by`] visits the parameters.
-fn sanitize_with_request(req: &Request, endpoint: &BoundEndpoint) -> VecDeque<Result<Value, Error>> {
-    let sanitizers = &endpoint.steps.sanitizers;
-    if sanitizers.is_empty() {
-        return VecDeque::new();
+fn with_changes(mut req: Request, changed: Vec<Sanitized<ParamSource>>) -> Request {
+    if !changed.is_empty() {
+        let params = req.params_mut();
+        changed.into_iter().for_each(|change| params.insert(change.source, change.name, change.value));
     }
-    let params = req.params();
-    let sent = params.sources().iter().flat_map(|source| params.all_from(*source));
-    let known = sent.filter(|(name, _)| endpoint.args.get(name).is_some());
-    known.filter_map(|(name, value)| Some(sanitizers.get(&*name)?(req, value))).collect()
+    req
 }
 
 /// Records problems of the argument schemas in debug mode. This sanitizes a second time, so that requests outside of
@@ -63,7 +66,18 @@ fn validate(req: &Request, endpoint: &BoundEndpoint) -> Result<(), Error> {
         Some(check) => check(req, value),
         None => arg.check(value, name),
     };
-    endpoint.args.validate_by(|name| req.param(name), check)?;
+    let is_valid = |name: &str| match (endpoint.args.get(name), req.param(name)) {
+        (Some(arg), Some(value)) => matches!(check(name, arg, value), Ok(true)),
+        _ => true,
+    };
+    // Most defaults were validated when the endpoint was registered.
+    let is_valid = endpoint.required.iter().all(|name| req.param(name).is_some())
+        && req.params().sent().all(|(_, name, _)| is_valid(&name))
+        && endpoint.defaults.unvalidated.iter().all(|name| is_valid(name));
+    if !is_valid {
+        // The errors are in the order of the arguments.
+        endpoint.args.validate_by(|name| req.param(name), check)?;
+    }
     match &endpoint.check {
         Some(check) if !check(req)? => Err(invalid_request()),
         _ => Ok(()),
@@ -73,12 +87,9 @@ fn validate(req: &Request, endpoint: &BoundEndpoint) -> Result<(), Error> {
 /// The request for the permission callback of `endpoint`, if another endpoint of the route was called or its parameters
 /// are invalid: sanitized as far as possible.
 pub(super) fn for_permission(req: &Request, endpoint: &BoundEndpoint) -> Request {
-    let url = req.params().url.clone();
-    let mut req = req.clone().with_args(url, endpoint.defaults.clone(), Some(Arc::clone(&endpoint.args)));
-    let mut sanitized = endpoint.args.iter().filter(|(_, arg)| !matches!(arg.sanitize, Sanitizer::None));
-    if sanitized.any(|(name, _)| req.has_param(name)) {
-        // Invalid values are passed to the permission callback as sent.
-        endpoint.args.sanitize_fitting(req.params_mut().sources_mut());
-    }
-    req
+    let url = Arc::clone(&req.params().url);
+    let req = req.clone().with_args(url, Arc::clone(&endpoint.defaults.values), Some(Arc::clone(&endpoint.args)));
+    // Invalid values are passed to the permission callback as sent.
+    let changed = endpoint.args.sanitized_if_valid(req.params().sent());
+    with_changes(req, changed)
 }

@@ -9,12 +9,13 @@ use serde_json::json;
 use svc_schema::Error;
 
 use super::arguments::{for_permission, prepare};
+use super::cached::Kind;
 use super::{MAX_DEPTH, Server};
 use crate::handler::{BoxFuture, Dispatch};
 use crate::messages::MatchedRoute;
 use crate::messages::error::{batch_not_allowed, internal_error, no_route, precondition_unsupported, too_deep};
 use crate::routes::has_precondition;
-use crate::{BoundEndpoint, Map, Request, Response, Result, RouteEntry};
+use crate::{BoundEndpoint, Encoded, EncodedItem, Map, Request, Response, Result, RouteEntry};
 
 /// The server's own dispatcher.
 pub(super) struct OwnDispatcher(pub(super) Server);
@@ -32,7 +33,7 @@ pub(super) struct RouteMatch<'s> {
     pub(super) route: &'s RouteEntry,
     route_idx: usize,
     endpoint_idx: usize,
-    url: Map,
+    url: Arc<Map>,
 }
 
 impl<'s> RouteMatch<'s> {
@@ -43,7 +44,8 @@ impl<'s> RouteMatch<'s> {
     /// The request with its URL parameters, and the arguments and defaults of its endpoint.
     pub(super) fn attach(&self, req: Request) -> Request {
         let endpoint = self.endpoint();
-        req.with_args(self.url.clone(), endpoint.defaults.clone(), Some(Arc::clone(&endpoint.args)))
+        let (url, defaults) = (Arc::clone(&self.url), Arc::clone(&endpoint.defaults.values));
+        req.with_args(url, defaults, Some(Arc::clone(&endpoint.args)))
     }
 
     fn tag(&self, mut res: Response) -> Response {
@@ -75,6 +77,7 @@ impl Server {
 
     async fn dispatch_directly(&self, req: Request) -> Response {
         let (res, req) = self.handle(req).await;
+        let res = if req.takes_encoded() { res } else { res.decoded() };
         self.post_dispatch(res, &req).await
     }
 
@@ -96,7 +99,7 @@ impl Server {
         }
         if *req.method() == Method::OPTIONS {
             req.mark_uncacheable();
-            return self.describe(req);
+            return self.describe(req).await;
         }
         if let Some(result) = hooks.run_pre_dispatch(&req, false).await {
             return (result.into(), req);
@@ -150,7 +153,7 @@ impl Server {
         frozen.matcher.find(req.route(), |route_idx, captures| {
             let route = &frozen.registered.routes[route_idx];
             let endpoint_idx = route.endpoints.iter().position(|e| e.handles(req.method()))?;
-            Some(RouteMatch { route, route_idx, endpoint_idx, url: captures.to_map() })
+            Some(RouteMatch { route, route_idx, endpoint_idx, url: Arc::new(captures.to_map()) })
         })
     }
 
@@ -164,14 +167,24 @@ impl Server {
     }
 
     /// Responds to `OPTIONS` with the description of the first matching route, or an empty list.
-    fn describe(&self, req: Request) -> (Response, Request) {
+    async fn describe(&self, req: Request) -> (Response, Request) {
         let matched = self.frozen().matcher.find(req.route(), |idx, captures| Some((idx, captures.to_map())));
         let Some((idx, url)) = matched else { return (Response::new(json!([])), req) };
         let route = &self.frozen().registered.routes[idx];
-        let data = route.describe(true, |path| self.rest_url(path));
-        let mut res = Response::new(data.unwrap_or_default());
+        let describe = || route.describe(true, |path| self.rest_url(path)).unwrap_or_default();
+        // `_fields` applies to values.
+        let encoded = if req.takes_encoded() && req.fields().is_none() {
+            let describe = async { (Some(EncodedItem::new(&describe())), true) };
+            self.cached(Kind::Description, route.pattern(), describe).await
+        } else {
+            None
+        };
+        let mut res = match encoded.filter(|item| item.json() != &b"null"[..]) {
+            Some(item) => Response::encoded(Encoded::Item(item)),
+            None => Response::new(describe()),
+        };
         res.matched = Some(MatchedRoute { pattern: Arc::clone(&route.pattern), route: idx, endpoint: None });
-        (res, req.with_args(url, Map::new(), None))
+        (res, req.with_args(Arc::new(url), Arc::default(), None))
     }
 
     /// The route that this server matched. A response may come from another server, for example from a hook.
@@ -192,6 +205,7 @@ impl Server {
             }
             res.allowed = Some(allowed);
         }
+        // Encoded data contains the requested fields only.
         if !res.is_error()
             && (res.data.is_array() || res.data.is_object())
             && let Some(fields) = req.fields()

@@ -5,8 +5,9 @@ use svc_schema::build::untyped;
 use svc_schema::{Arg, Args};
 
 use super::Server;
+use super::cached::Kind;
 use crate::messages::error::{invalid_namespace, no_route};
-use crate::{Link, Map, Request, Response, Result, Route, get, public};
+use crate::{Encoded, EncodedItem, Link, Map, Request, Response, Result, Route, get, public};
 
 /// URL of WordPress's REST API handbook.
 const HELP: &str = "https://developer.wordpress.org/rest-api/";
@@ -34,12 +35,31 @@ fn server(req: &Request) -> Result<Server> {
 /// `GET /`: site information, namespaces, routes. The `index` hook fills the field `authentication`.
 async fn root(req: Request) -> Result {
     let server = server(&req)?;
+    let key = format!("{} {}", req.context() == "help", req.has_param("_embed"));
+    cached(&server, &req, &key, site_index(&server, &req)).await
+}
+
+/// The index that `make` builds, cached by this key for anonymous callers who request all fields.
+async fn cached(server: &Server, req: &Request, key: &str, make: impl Future<Output = Response>) -> Result {
+    let is_common = !req.is_authenticated() && req.fields().is_none();
+    if !(is_common && req.takes_encoded() && server.frozen().cacheable) {
+        return Ok(make.await);
+    }
+    let encode = async {
+        let data = server.to_data(make.await, None, req).await;
+        (Some(EncodedItem::new(&data)), true)
+    };
+    let item = server.cached(Kind::Index, key, encode).await;
+    Ok(item.map_or_else(Response::default, |item| Response::encoded(Encoded::Item(item))))
+}
+
+async fn site_index(server: &Server, req: &Request) -> Response {
     let mut data = server.site().compute_index_fields(req.clone()).await;
     data.retain(|name, _| req.wants(name));
     let members: [(&str, &dyn Fn() -> Value); 3] = [
         ("namespaces", &|| server.namespaces().into()),
         ("authentication", &|| json!([])),
-        ("routes", &|| routes(&server, None, req.context() == "help").into()),
+        ("routes", &|| routes(server, None, req.context() == "help").into()),
     ];
     for (name, make) in members {
         if req.wants(name) {
@@ -50,12 +70,12 @@ async fn root(req: Request) -> Result {
     if req.wants("_links") || req.has_param("_embed") {
         res.links.add("help", Link::new(HELP));
     }
-    let mut res = server.hooks().run_index(res, &req).await;
+    let mut res = server.hooks().run_index(res, req).await;
     if res.data.as_object().is_some_and(Map::is_empty) {
         // PHP encodes an empty map as a list.
         res.data = json!([]);
     }
-    Ok(res)
+    res
 }
 
 /// `GET /namespace`: the namespace's routes.
@@ -65,12 +85,16 @@ async fn namespace_index(req: Request) -> Result {
     if !server.namespaces().contains(&namespace) {
         return Err(invalid_namespace());
     }
-    let mut data = Map::new();
-    if req.wants("routes") {
-        data.insert("routes".to_owned(), routes(&server, Some(&namespace), req.context() == "help").into());
-    }
-    data.shift_insert(0, "namespace".to_owned(), namespace.into());
-    Ok(Response::new(data).link("up", Link::new(server.rest_url("/"))))
+    let make = async {
+        let mut data = Map::new();
+        if req.wants("routes") {
+            data.insert("routes".to_owned(), routes(&server, Some(&namespace), req.context() == "help").into());
+        }
+        data.shift_insert(0, "namespace".to_owned(), namespace.as_str().into());
+        Response::new(data).link("up", Link::new(server.rest_url("/")))
+    };
+    let key = format!("{namespace} {}", req.context() == "help");
+    cached(&server, &req, &key, make).await
 }
 
 /// Descriptions of the routes, by pattern.

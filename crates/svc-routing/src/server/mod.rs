@@ -3,6 +3,7 @@
 mod arguments;
 mod batch;
 mod build;
+mod cached;
 mod dispatch;
 mod embed;
 mod index;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use svc_schema::Notice;
 
+use self::cached::EncodedCache;
 use self::dispatch::OwnDispatcher;
 use crate::handler::Dispatch;
 use crate::matching::Matcher;
@@ -38,8 +40,9 @@ struct Frozen {
     registered: Registrations,
     curies: Vec<Curie>,
     matcher: Matcher,
-    /// True if no hook or extra field can change responses, so they may be cached.
+    /// Whether responses may be cached: what hooks and additional fields depend on is known.
     cacheable: bool,
+    encoded: EncodedCache,
 }
 
 /// Construction and registered objects.
@@ -50,7 +53,8 @@ impl Server {
         let frozen = Frozen {
             curies: site.curies(),
             matcher: Matcher::new(registered.routes.iter().map(RouteEntry::pattern)),
-            cacheable: !site.debug && registered.fields.is_empty() && !hooks.can_change_responses(),
+            cacheable: !site.debug && registered.fields.are_cacheable() && hooks.are_cacheable(),
+            encoded: EncodedCache::default(),
             registered,
         };
         let urls = Arc::clone(&frozen.registered.site.urls);

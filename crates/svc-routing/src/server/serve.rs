@@ -13,9 +13,15 @@ use crate::{Body, Request, Response, Served, Validators};
 impl Server {
     /// Responds to a client's request: dispatch, `_envelope`, links, `_embed`.
     pub async fn serve(&self, req: Request) -> Served {
-        let req = self.attach_server(req);
+        let takes_encoded = self.takes_encoded(&req);
+        let req = self.attach_server(req).with_encoded(takes_encoded);
         let res = self.dispatch(req.clone()).await;
         self.finish(res, &req).await
+    }
+
+    /// Whether nothing looks into the data of the response to a client's request.
+    fn takes_encoded(&self, req: &Request) -> bool {
+        !self.hooks().can_change_data() && !req.params().query.contains_key("_envelope")
     }
 
     /// Responds to a request that was rejected before dispatch.
@@ -47,10 +53,13 @@ impl Server {
             Served { status: StatusCode::OK, headers: Default::default(), body, ..Served::default() }
         } else {
             let (status, headers) = (res.status, res.headers.clone());
-            let body = match self.to_data(res, wanted.as_ref(), req).await {
+            let body = match &res.encoded {
                 _ if status == StatusCode::NO_CONTENT => Body::Empty,
-                Value::Null => Body::Empty,
-                data => Body::Json(data),
+                Some(encoded) => Body::Encoded(self.embed_encoded(encoded, wanted.as_ref(), req).await),
+                None => match self.to_data(res, wanted.as_ref(), req).await {
+                    Value::Null => Body::Empty,
+                    data => Body::Json(data),
+                },
             };
             Served { status, headers, body, ..Served::default() }
         };
@@ -67,7 +76,8 @@ impl Server {
     }
 
     /// The data of a response with its links, and with the targets of the `wanted` relations embedded.
-    pub(super) async fn to_data(&self, mut res: Response, wanted: Option<&Embed>, req: &Request) -> Value {
+    pub(super) async fn to_data(&self, res: Response, wanted: Option<&Embed>, req: &Request) -> Value {
+        let mut res = res.decoded();
         self.add_hints(&mut res, req).await;
         let data = self.data_with_links(res);
         match wanted {
@@ -78,6 +88,7 @@ impl Server {
 
     /// The data with `_links`. They are omitted if the data is neither an object nor empty.
     pub(super) fn data_with_links(&self, res: Response) -> Value {
+        let res = res.decoded();
         let Some(links) = res.links.to_value(self.curies()) else { return res.data };
         match res.data {
             Value::Object(mut map) => {

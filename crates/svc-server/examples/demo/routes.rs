@@ -50,7 +50,8 @@ async fn echo(req: Request) -> Result {
         .filter(has)
         .map(|name| (name.to_owned(), php(req.param(name).cloned().unwrap_or_default())))
         .collect();
-    Ok(json!({"method": req.method().as_str(), "route": req.route(), "url": req.params().url, "params": params}).into())
+    Ok(json!({"method": req.method().as_str(), "route": req.route(), "url": *req.params().url, "params": params})
+        .into())
 }
 
 /// A callback that returns a constant.
@@ -180,10 +181,10 @@ async fn sources(req: Request) -> Result {
         .map(|c| json!({"value": c.value, "type": c.kind, "subtype": c.subtype, "parameters": c.parameters}));
     let files: Vec<&str> = req.files().iter().map(|f| f.field.as_str()).collect();
     Ok(json!({
-        "query": params.query,
+        "query": *params.query,
         "body": params.body,
         "json": req.json(),
-        "url": params.url,
+        "url": *params.url,
         "p": req.param("p"),
         "d": req.param("d"),
         "is_json": req.content_type().is_some_and(|c| c.is_json()),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use svc_server::{
     Extension, Plugin, Site,
-    routing::{ExtraField, Method, Registry, Request, Response, Result, Route, get, public},
+    routing::{DependsOn, ExtraField, Method, Registry, Request, Response, Result, Route, get, public},
     schema::{
         Args, Error,
         build::{integer, object, types},
@@ -39,7 +39,9 @@ impl Extension for ReadingTime {
             types(["integer", "null"]).describe("Reading time in minutes; null if the content is not included.");
         let field = ExtraField::new(minutes.context(&["view", "edit"]).readonly().compile());
         // The field reads the content of the prepared post, so lists of posts need no further query.
-        registry.field(&["post"], "reading_time", field.get(|post, _| async move { Ok(of_post(&post)) }));
+        // It reads nothing else, so responses with it are cached.
+        let field = field.get(|post, _| async move { Ok(of_post(&post)) }).depends_on(DependsOn::Object);
+        registry.field(&["post"], "reading_time", field);
         let posts = format!("/{}/posts", site.brand.namespace());
         let schema = object([
             ("id", integer().describe("The post's ID.")),
@@ -51,12 +53,13 @@ impl Extension for ReadingTime {
         let route =
             Route::new(r"/posts/(?P<id>[\d]+)").schema(schema.compile()).endpoint(get(handler, public).args(id));
         registry.route("reading-time/v1", route).expect("a namespace and a pattern");
-        registry.hooks.index(10, |mut index, _| async move {
+        let index = registry.hooks.index(10, |mut index, _| async move {
             if let Value::Object(fields) = &mut index.data {
                 fields.insert("reading_time".to_owned(), json!({"words_per_minute": WORDS_PER_MINUTE}));
             }
             index
         });
+        index.depends_on(DependsOn::Object);
     }
 }
 

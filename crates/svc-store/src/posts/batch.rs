@@ -5,7 +5,10 @@ use std::collections::{HashMap, HashSet};
 use sea_query::{Expr, ExprTrait as _, Query};
 use svc_model::{Post, PostId};
 
+use svc_versions::unrecorded;
+
 use crate::db::Db;
+use crate::dependencies::Rows;
 use crate::error::Result;
 
 /// Maximum depth of ancestors.
@@ -23,9 +26,11 @@ pub fn revision_counts(db: &mut Db, ids: &[PostId]) -> Result<HashMap<PostId, (u
         s.group_by_col("post_parent");
         s
     };
+    // Changes of revisions count as changes of their posts.
+    Rows::Posts.depend_on(numbers.iter().copied());
     // Built without bound values other than ids, because the text is cached.
     for piece in numbers.chunks(1_000) {
-        let statement = build(db, piece.to_vec());
+        let statement = unrecorded(|| build(db, piece.to_vec()));
         db.select(&statement, |row| {
             found.insert(PostId(row.int(0)?), (u64::try_from(row.int(1)?).unwrap_or(0), PostId(row.int(2)?)));
             Ok(())

@@ -67,6 +67,11 @@ impl Listing {
         CountedBy::new(&self.status, &self.post_type, PostId(self.parent))
     }
 
+    /// The post that a revision belongs to, which counts as changed with it.
+    pub(super) fn revised_post(&self) -> Vec<Key> {
+        if self.post_type == "revision" { Rows::Posts.changed(&[self.parent]).collect() } else { Vec::new() }
+    }
+
     /// The lists that change when these columns of a post become `after`.
     pub(super) fn changed_lists(&self, after: &Self) -> Vec<Key> {
         if self == after { Vec::new() } else { vec![post_lists(&self.post_type), post_lists(&after.post_type)] }

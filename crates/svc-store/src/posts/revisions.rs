@@ -69,6 +69,7 @@ pub fn trim_revisions(tx: &mut Tx, id: PostId, limit: u64) -> Result<()> {
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
         tx.change_rows(&rows, Rows::Posts, piece)?;
         tx.changed.push(post_lists("revision"));
+        tx.changed.extend(Rows::Posts.changed(&[id.0]));
     }
     Ok(())
 }

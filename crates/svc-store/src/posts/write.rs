@@ -56,6 +56,7 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
         None => PostId(tx.insert_row(&insert, Rows::Posts)?),
     };
     tx.changed.push(post_lists(&post.post_type));
+    tx.changed.extend(Listing::from(post).revised_post());
     Ok(id)
 }
 
@@ -69,6 +70,7 @@ pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
         .and_where(Expr::col("ID").eq(post.id.0));
     tx.change_rows(&update, Rows::Posts, &[post.id.0])?;
     let after = Listing::from(post);
+    tx.changed.extend([&before, &after].into_iter().flat_map(Listing::revised_post));
     tx.changed.extend(before.changed_lists(&after));
     term_counts::post_changed(tx, post.id, &before.counted_by(), &after.counted_by())?;
     Ok(true)
@@ -208,6 +210,7 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
         tx.change_rows(&rows, Rows::Posts, piece)?;
         tx.changed.extend([post_lists(&post.post_type), post_lists("revision")]);
+        tx.changed.extend(Listing::from(&post).revised_post());
     }
     Ok(Some(post))
 }

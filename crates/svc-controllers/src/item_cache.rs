@@ -1,0 +1,224 @@
+//! Caches of lists: the encoded items, and the ids on a page.
+//!
+//! An item is encoded once for each view and each set of capabilities, and again when something has changed that it
+//! depends on. A list of items then costs a look-up for each, regardless of its parameters; a write to one object costs the
+//! encoding of one item.
+
+use std::{
+    hash::{BuildHasher, Hash, RandomState},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use svc_auth::Caller;
+use svc_resource::{Paging, View};
+use svc_routing::EncodedItem;
+use svc_versions::{Dependencies, Stamp, VersionedCache, Versions, expires_in};
+
+/// Capacities in bytes.
+const ITEMS: u64 = 64 << 20;
+const PAGES: u64 = 16 << 20;
+
+/// Maximum age, for what changes without being recorded, such as files of plugins.
+const MAX_AGE: Duration = Duration::from_mins(1);
+
+/// Maximum length of the parameters of a cached page, in bytes.
+const MAX_PARAMS: usize = 2_048;
+
+/// The caches of a site, shared by its families.
+pub struct ItemCache {
+    /// `None` for objects that the caller does not see.
+    items: VersionedCache<ItemKey, Option<EncodedItem>>,
+    pages: VersionedCache<PageKey, CachedPage>,
+    n_families: AtomicU64,
+}
+
+impl Default for ItemCache {
+    fn default() -> Self {
+        ItemCache {
+            items: VersionedCache::new(ITEMS),
+            pages: VersionedCache::new(PAGES),
+            n_families: AtomicU64::new(0),
+        }
+    }
+}
+
+/// Identifies an item.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ItemKey {
+    view: ViewKey,
+    id: i64,
+}
+
+/// Identifies the representation of the items of a family to a caller.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ViewKey {
+    family: FamilyId,
+    caller: CallerKey,
+    /// The context, the fields, and whether there are links for `_embed`.
+    view: Arc<str>,
+}
+
+/// Identifies a page of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct PageKey {
+    family: FamilyId,
+    caller: CallerKey,
+    params: Box<str>,
+}
+
+/// Identifies a family of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FamilyId(u64);
+
+/// Identifies a caller with their capabilities, with 128 bits of random hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CallerKey([u64; 2]);
+
+/// The ids on a page of a list, and the size of the list.
+#[derive(Clone, Debug)]
+pub(crate) struct CachedPage {
+    pub(crate) ids: Arc<[i64]>,
+    pub(crate) paging: Paging,
+}
+
+impl CallerKey {
+    pub(crate) fn of(caller: &Caller) -> Self {
+        static KEYS: OnceLock<[RandomState; 2]> = OnceLock::new();
+        if !caller.is_logged_in() {
+            return CallerKey([0, 0]);
+        }
+        let caps: Vec<&str> = caller.allcaps.iter().map(|(cap, _)| cap).filter(|cap| caller.allcaps.has(cap)).collect();
+        let identity = (caller.id.0, &caller.roles, caps);
+        CallerKey(KEYS.get_or_init(Default::default).each_ref().map(|key| key.hash_one(&identity)))
+    }
+}
+
+impl ViewKey {
+    pub(crate) fn new(family: FamilyId, caller: CallerKey, view: &View) -> Self {
+        let fields = view.fields.as_ref().map(|fields| fields.names().join(","));
+        let links = (view.links, view.embed);
+        let view = match fields {
+            None => format!("{} {links:?}", view.context),
+            Some(fields) => format!("{} {links:?} {fields}", view.context),
+        };
+        ViewKey { family, caller, view: view.into() }
+    }
+}
+
+/// The cache as a request uses it: it sees the data at one time.
+#[derive(Clone, Copy)]
+pub(crate) struct CacheAccess<'c> {
+    pub(crate) cache: &'c ItemCache,
+    pub(crate) versions: &'c Versions,
+    pub(crate) stamp: Stamp,
+}
+
+impl ItemCache {
+    /// An id for a family.
+    pub(crate) fn new_family(&self) -> FamilyId {
+        FamilyId(self.n_families.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl CacheAccess<'_> {
+    /// The cached item; `Some(None)` for an object that the caller does not see.
+    pub(crate) fn item(&self, view: &ViewKey, id: i64) -> Option<Option<EncodedItem>> {
+        self.cache.items.get(self.versions, &ItemKey { view: view.clone(), id }, self.stamp)
+    }
+
+    pub(crate) fn insert_item(
+        &self,
+        view: &ViewKey,
+        id: i64,
+        item: Option<EncodedItem>,
+        mut dependencies: Dependencies,
+    ) {
+        dependencies.expires_in(MAX_AGE);
+        let size = view.view.len() + item.as_ref().map_or(0, EncodedItem::size);
+        self.cache.items.insert(ItemKey { view: view.clone(), id }, item, size, dependencies, self.stamp);
+    }
+
+    /// The page of a list with these parameters, from the cache or from `load`.
+    pub(crate) fn page<E>(
+        &self,
+        family: FamilyId,
+        caller: CallerKey,
+        params: String,
+        load: impl FnOnce() -> Result<CachedPage, E>,
+    ) -> Result<CachedPage, E> {
+        if params.len() > MAX_PARAMS {
+            return load();
+        }
+        let key = PageKey { family, caller, params: params.into() };
+        if let Some(found) = self.cache.pages.get(self.versions, &key, self.stamp) {
+            return Ok(found);
+        }
+        let (page, dependencies) = svc_versions::capture(|| {
+            expires_in(MAX_AGE);
+            load()
+        });
+        let page = page?;
+        let size = key.params.len() + 8 * page.ids.len();
+        self.cache.pages.insert(key, page.clone(), size, dependencies, self.stamp);
+        Ok(page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use svc_auth::roles::{CapSet, UserCaps};
+    use svc_model::UserId;
+    use svc_versions::{Key, capture, depends_on};
+
+    use super::*;
+
+    fn caller(id: i64, caps: &[&str]) -> Caller {
+        Caller::new(UserId(id), UserCaps { all: CapSet::granting(caps), ..UserCaps::default() })
+    }
+
+    #[test]
+    fn callers_with_other_capabilities_have_other_keys() {
+        let key = |id, caps: &[&str]| CallerKey::of(&caller(id, caps));
+        assert_eq!(key(1, &["read"]), key(1, &["read"]));
+        assert_eq!(key(0, &["read"]), CallerKey::of(&Caller::anonymous()));
+        for other in [key(2, &["read"]), key(1, &[]), key(1, &["read", "edit_posts"]), key(0, &[])] {
+            assert_ne!(key(1, &["read"]), other);
+        }
+    }
+
+    #[test]
+    fn items_and_pages_are_cached_until_they_change() {
+        let (cache, versions) = (ItemCache::default(), Versions::default());
+        let (family, nobody) = (cache.new_family(), CallerKey::of(&Caller::anonymous()));
+        let view = |context| ViewKey::new(family, nobody, &View::all_of(context));
+        let row = Key::of(&"row 5");
+        let at = |stamp| CacheAccess { cache: &cache, versions: &versions, stamp };
+        let now = at(versions.stamp());
+        now.insert_item(&view("view"), 5, None, capture(|| depends_on(row)).1);
+        assert!(now.item(&view("view"), 5).is_some() && now.item(&view("edit"), 5).is_none());
+        let load = |n| {
+            move || {
+                Ok::<_, Infallible>(CachedPage { ids: [n].into(), paging: Paging { total: 1, per_page: 1, page: 1 } })
+            }
+        };
+        let page = |access: CacheAccess<'_>, n| {
+            let load = || {
+                depends_on(row);
+                load(n)()
+            };
+            access.page(family, nobody, "a".to_owned(), load).map(|page| page.ids[0])
+        };
+        assert_eq!((page(now, 1), page(now, 2)), (Ok(1), Ok(1)));
+        versions.change([row]).end();
+        let now = at(versions.stamp());
+        assert!(now.item(&view("view"), 5).is_none());
+        assert_eq!(page(now, 3), Ok(3));
+        assert_ne!(cache.new_family(), family);
+    }
+}

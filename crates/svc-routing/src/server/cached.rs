@@ -1,0 +1,67 @@
+//! Encoded data that the server caches: the index, descriptions of routes, and the targets of `_embed`.
+
+use std::fmt;
+use std::time::Duration;
+
+use svc_versions::{VersionedCache, expires_in, scope};
+
+use super::Server;
+use crate::EncodedItem;
+
+/// Capacity in bytes.
+const CAPACITY: u64 = 32 << 20;
+
+/// Maximum age, for what changes without being recorded, such as files of plugins.
+const MAX_AGE: Duration = Duration::from_mins(1);
+
+/// The kind of a cached value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// The index, or that of a namespace, in a context.
+    Index,
+    /// The description of a route.
+    Description,
+    /// The target of a link, as anonymous callers embed it.
+    Embedded,
+}
+
+/// Cached values, by kind, root URL of the server, and what identifies it: a path with parameters.
+pub(super) struct EncodedCache(VersionedCache<(Kind, Box<str>), EncodedItem>);
+
+impl Default for EncodedCache {
+    fn default() -> Self {
+        Self(VersionedCache::new(CAPACITY))
+    }
+}
+
+impl fmt::Debug for EncodedCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Server {
+    /// The cached value of this kind for `path`, or the one that `make` returns and whether it may be cached. Nothing is
+    /// cached on a site whose changes are not observed.
+    pub(super) async fn cached<F>(&self, kind: Kind, path: &str, make: F) -> Option<EncodedItem>
+    where
+        F: Future<Output = (Option<EncodedItem>, bool)>,
+    {
+        let data = self.site().data.as_ref();
+        let Some((data, stamp)) = data.and_then(|data| Some((data, (data.stamp)()?))) else { return make.await.0 };
+        let (cache, key) = (&self.frozen().encoded.0, (kind, format!("{} {path}", self.root_url()).into_boxed_str()));
+        if let Some(found) = cache.get(&data.versions, &key, stamp) {
+            return Some(found);
+        }
+        let made = async {
+            expires_in(MAX_AGE);
+            make.await
+        };
+        let ((item, is_cacheable), dependencies) = scope(Some(stamp), made).await;
+        if let Some(item) = item.as_ref().filter(|_| is_cacheable) {
+            let size = key.1.len() + item.size();
+            cache.insert(key, item.clone(), size, dependencies, stamp);
+        }
+        item
+    }
+}
