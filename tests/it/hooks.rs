@@ -14,7 +14,9 @@ use crate::{client::send, site::Site};
 /// The names of the hooks on requests and responses, from the source of their methods.
 fn request_hooks() -> Vec<&'static str> {
     let source = include_str!("../../crates/svc-routing/src/registry/hooks.rs");
-    source.lines().filter_map(|line| line.strip_prefix("    pub fn ")?.split(['(', '<']).next()).collect()
+    let functions = source.lines().filter_map(|line| line.strip_prefix("    pub fn ")?.split(['(', '<']).next());
+    // Declares what a hook depends on.
+    functions.filter(|name| *name != "depends_on").collect()
 }
 
 /// The names of the hooks on URLs.

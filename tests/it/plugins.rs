@@ -88,7 +88,8 @@ async fn an_extension_is_activated_and_deactivated_without_a_restart() {
     let builder = SiteBuilder::new().extension(ReadingTime);
     let site = Site::start_in(site.stop().await, &builder, &[]).await;
     assert_eq!(site.get(&route).await.status, 200);
-    site.post(&format!("{PLUGINS}/reading-time"), &admin, &json!({"status": "inactive"})).await;
+    let off = site.post(&format!("{PLUGINS}/reading-time"), &admin, &json!({"status": "inactive"})).await;
+    assert_eq!((off.status, &off.json()["status"]), (200, &json!("inactive")), "{}", off.body);
     let basic = crate::site::basic(&admin);
     let path = format!("{PLUGINS}/reading-time");
     let deleted = send(site.address, "DELETE", &path, &[("Authorization", &basic)], "").await;

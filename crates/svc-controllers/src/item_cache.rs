@@ -16,11 +16,13 @@ use std::{
 use svc_auth::Caller;
 use svc_resource::{Paging, View};
 use svc_routing::EncodedItem;
-use svc_versions::{Dependencies, Stamp, VersionedCache, Versions, expires_in};
+use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions, expires_in};
 
-/// Capacities in bytes.
-const ITEMS: u64 = 64 << 20;
-const PAGES: u64 = 16 << 20;
+/// Default capacity in bytes.
+const CAPACITY: u64 = 16 << 20;
+
+/// The part of the capacity for pages of lists: one in this number.
+const PAGES: u64 = 5;
 
 /// Maximum age, for what changes without being recorded, such as files of plugins.
 const MAX_AGE: Duration = Duration::from_mins(1);
@@ -39,8 +41,8 @@ pub struct ItemCache {
 impl Default for ItemCache {
     fn default() -> Self {
         ItemCache {
-            items: VersionedCache::new(ITEMS),
-            pages: VersionedCache::new(PAGES),
+            items: VersionedCache::new(CAPACITY - CAPACITY / PAGES),
+            pages: VersionedCache::new(CAPACITY / PAGES),
             n_families: AtomicU64::new(0),
         }
     }
@@ -118,6 +120,17 @@ pub(crate) struct CacheAccess<'c> {
 }
 
 impl ItemCache {
+    /// Sets the maximum size in bytes.
+    pub fn set_capacity(&self, bytes: u64) {
+        self.items.set_capacity(bytes - bytes / PAGES);
+        self.pages.set_capacity(bytes / PAGES);
+    }
+
+    /// What the cache of items holds, and how often it was of use.
+    pub fn usage(&self) -> Usage {
+        self.items.usage()
+    }
+
     /// An id for a family.
     pub(crate) fn new_family(&self) -> FamilyId {
         FamilyId(self.n_families.fetch_add(1, Ordering::Relaxed))

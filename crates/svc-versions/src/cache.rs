@@ -91,6 +91,11 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         }
     }
 
+    /// Sets the maximum size in bytes, and removes what exceeds it.
+    pub fn set_capacity(&self, bytes: u64) {
+        self.entries.set_capacity(bytes);
+    }
+
     /// What the cache holds, and how often it was of use.
     pub fn usage(&self) -> Usage {
         Usage {

@@ -12,6 +12,8 @@ thread_local! {
     static RECORDINGS: RefCell<Vec<Dependencies>> = const { RefCell::new(Vec::new()) };
     /// The stamp of the request that this thread handles.
     static STAMP: Cell<Option<Stamp>> = const { Cell::new(None) };
+    /// Whether this thread polls a future within [`scope`].
+    static IN_SCOPE: Cell<bool> = const { Cell::new(false) };
 }
 
 fn recording(change: impl FnOnce(&mut Dependencies)) {
@@ -82,7 +84,7 @@ impl<F: Future> Future for Scope<'_, F> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let frame = Frame::open(std::mem::take(&mut this.dependencies));
-        let outer = Entered { outer: STAMP.replace(this.stamp) };
+        let outer = Entered { stamp: STAMP.replace(this.stamp), in_scope: IN_SCOPE.replace(true) };
         let polled = this.future.as_mut().poll(context);
         this.stamp = STAMP.get();
         drop(outer);
@@ -105,20 +107,22 @@ pub fn current_stamp() -> Option<Stamp> {
 /// Replaces the stamp of the request that this thread handles: what it reads from now on is at least as new as `stamp`.
 /// Without a request, this does nothing.
 pub fn renew_stamp(stamp: Option<Stamp>) {
-    let is_in_scope = RECORDINGS.with_borrow(|recordings| !recordings.is_empty());
-    if is_in_scope {
+    // Elsewhere nothing would reset it.
+    if IN_SCOPE.get() {
         STAMP.set(stamp);
     }
 }
 
 /// Restores the stamp of the enclosing scope, also after a panic.
 struct Entered {
-    outer: Option<Stamp>,
+    stamp: Option<Stamp>,
+    in_scope: bool,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        STAMP.set(self.outer);
+        STAMP.set(self.stamp);
+        IN_SCOPE.set(self.in_scope);
     }
 }
 
@@ -205,6 +209,23 @@ mod tests {
         });
         assert_eq!(outer.keys(), sorted(&[2]));
         assert!(RECORDINGS.with_borrow(Vec::is_empty));
+    }
+
+    #[test]
+    fn the_stamp_of_a_request_ends_with_it() {
+        let versions = Versions::default();
+        let renew = || renew_stamp(Some(versions.stamp()));
+        capture(renew);
+        assert_eq!(current_stamp(), None, "a recording outside of a request has no stamp");
+        let mut scoped = pin!(scope(None, async {
+            renew();
+            current_stamp()
+        }));
+        let Poll::Ready((inside, _)) = scoped.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+            panic!("ready")
+        };
+        assert_eq!(inside, Some(versions.stamp()));
+        assert_eq!(current_stamp(), None);
     }
 
     #[test]

@@ -99,7 +99,8 @@ async fn query_count_is_independent_of_the_number_of_items() {
                     assert!(enough, "{route} {query}: {n} items");
                 }
             }
-            assert_eq!(counts[0], counts[1], "{route} {query} context={context} as {user}");
+            // A page that is not full shows the total, so that no query counts it.
+            assert!(counts[1] <= counts[0], "{route} {query} context={context} as {user}: {counts:?}");
         }
     }
 }

@@ -9,7 +9,7 @@ use super::Server;
 use crate::EncodedItem;
 
 /// Capacity in bytes.
-const CAPACITY: u64 = 32 << 20;
+const CAPACITY: u64 = 8 << 20;
 
 /// Maximum age, for what changes without being recorded, such as files of plugins.
 const MAX_AGE: Duration = Duration::from_mins(1);

@@ -5,6 +5,8 @@
 pub struct Caches {
     /// Responses of the REST API.
     pub responses: u64,
+    /// Encoded items and pages of lists.
+    pub items: u64,
     /// Rendered contents and excerpts.
     pub texts: u64,
     /// Pages of an SQLite database.
@@ -17,7 +19,13 @@ impl Caches {
     /// Divides this number of bytes. Responses take the largest part, since a cached one needs nothing else.
     pub(super) fn divide(total: u64) -> Self {
         let percent = |n: u64| total / 100 * n;
-        Caches { responses: percent(40), texts: percent(25), pages: percent(25), compressed: percent(10) }
+        Caches {
+            responses: percent(30),
+            items: percent(25),
+            texts: percent(15),
+            pages: percent(20),
+            compressed: percent(10),
+        }
     }
 }
 
@@ -27,9 +35,9 @@ mod tests {
 
     #[test]
     fn the_parts_are_the_whole() {
-        let Caches { responses, texts, pages, compressed } = Caches::divide(64 << 20);
-        let sum = responses + texts + pages + compressed;
+        let Caches { responses, items, texts, pages, compressed } = Caches::divide(64 << 20);
+        let sum = responses + items + texts + pages + compressed;
         assert!(sum <= 64 << 20 && sum > 63 << 20, "{sum}");
-        assert_eq!(Caches::divide(u64::MAX).responses, u64::MAX / 100 * 40);
+        assert_eq!(Caches::divide(u64::MAX).responses, u64::MAX / 100 * 30);
     }
 }

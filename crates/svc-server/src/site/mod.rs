@@ -177,6 +177,7 @@ impl SiteBuilder {
         }
         let site = site.finish();
         site.render_cache.set_capacity(config.caches.texts);
+        site.item_cache.set_capacity(config.caches.items);
         let (home, installed_at) = site_urls(&site)?;
         let local = config.environment_for(&home) == Environment::Local;
         let passwords = home.is_tls() || local;
@@ -377,12 +378,16 @@ impl OpenSite {
         let (site, compression, service) = (Arc::clone(&self.site), self.compression.clone(), self.service.clone());
         move || {
             let compressed = compression.usage();
-            let responses = service.cache_usage();
+            let (responses, items) = (service.cache_usage(), site.item_cache.usage());
             tracing::info!(
                 responses = responses.entries,
                 response_bytes = responses.bytes,
                 response_hits = responses.hits,
                 response_misses = responses.misses,
+                items = items.entries,
+                item_bytes = items.bytes,
+                item_hits = items.hits,
+                item_misses = items.misses,
                 rendered_texts = site.render_cache.len(),
                 rendered_bytes = site.render_cache.bytes(),
                 compressed_hits = compressed.hits,

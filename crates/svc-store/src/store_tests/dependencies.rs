@@ -191,3 +191,24 @@ fn changes_in_parallel_are_never_missed() {
     });
     assert_eq!(read(), 400);
 }
+
+#[test]
+fn a_reopened_database_is_observed() {
+    let (store, folder) = fixture::store();
+    let set = |store: &Store, value: &'static str| {
+        store.write_blocking(move |tx| options::set(tx, "siteurl", &StoredText::of(value), true)).unwrap();
+    };
+    set(&store, "a");
+    drop(store);
+    let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
+    let read = || store.read(|db| Ok(options::autoloaded(db)?["siteurl"].text().to_owned())).unwrap();
+    assert_eq!(read(), "a");
+    for value in ["b", "c"] {
+        let stamp = store.stamp().unwrap();
+        let (_, recorded) = svc_versions::capture(read);
+        set(&store, value);
+        assert_eq!(read(), value);
+        assert!(!store.versions().is_current(&recorded, stamp), "{value}");
+        assert!(store.stamp().unwrap() > stamp, "{value}");
+    }
+}
