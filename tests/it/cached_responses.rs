@@ -145,7 +145,7 @@ impl Callers {
     }
 }
 
-/// What must be equal: everything but headers that identify the request.
+/// The parts that must be equal: everything but headers that identify the request.
 fn compared(response: &HttpResponse) -> (u16, &str, Vec<(&str, &str)>) {
     // `Last-Modified` appears some seconds after the last change.
     let not_compared = ["date", "x-request-id", "last-modified"];

@@ -126,7 +126,7 @@ impl ItemCache {
         self.pages.set_capacity(bytes / PAGES);
     }
 
-    /// What the cache of items holds, and how often it was of use.
+    /// The size of the cache of items, and how often it was of use.
     pub fn usage(&self) -> Usage {
         self.items.usage()
     }

@@ -192,7 +192,7 @@ impl ResponseCache {
         Some((response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone()), cached.logged_in))
     }
 
-    /// What the cache holds, and how often it was of use.
+    /// The size of the cache, and how often it was of use.
     pub(crate) fn usage(&self) -> Usage {
         self.responses.usage()
     }

@@ -249,7 +249,7 @@ impl RestService {
         RestServiceBuilder::default()
     }
 
-    /// What the response cache holds, and how often it was of use. Empty without a cache.
+    /// The size of the response cache, and how often it was of use. Empty without a cache.
     pub fn cache_usage(&self) -> Usage {
         self.0.response_cache.as_ref().map(ResponseCache::usage).unwrap_or_default()
     }

@@ -125,13 +125,13 @@ fn params(name: &str, alternatives: &[Sequence]) -> Vec<Template> {
 }
 
 fn one_param(name: &str, alternatives: &[Sequence]) -> Template {
-    let text = alternatives.iter().map(|sequence| text(sequence)).collect::<Option<Vec<_>>>();
+    let text = alternatives.iter().map(text).collect::<Option<Vec<_>>>();
     let param = PathParam {
         name: name.to_owned(),
         argument: name.to_owned(),
         part: None,
         pattern: text.map(|all| format!("^(?:{})$", all.join("|"))),
-        is_number: alternatives.iter().all(|sequence| is_number(sequence)),
+        is_number: alternatives.iter().all(is_number),
     };
     Template { path: format!("{{{name}}}"), params: vec![param] }
 }

@@ -157,8 +157,8 @@ fn parse(file: &str) -> Option<(&str, u64)> {
 
 /// Everything that has public URLs, in the order of the index.
 fn subjects(site: &RestSite) -> impl Iterator<Item = Subject<'_>> {
-    let types = site.types.iter().filter(|t| t.is_viewable() && t.name != "attachment").map(|t| Subject::Posts(t));
-    let taxonomies = site.taxonomies.iter().filter(|t| t.public).map(|t| Subject::Terms(t));
+    let types = site.types.iter().filter(|t| t.is_viewable() && t.name != "attachment").map(Subject::Posts);
+    let taxonomies = site.taxonomies.iter().filter(|t| t.public).map(Subject::Terms);
     types.chain(taxonomies).chain([Subject::Users])
 }
 

@@ -38,7 +38,7 @@ impl<K: Clone + Eq + Hash, V: Clone> TtlCache<K, V> {
         TtlCache { entries: Cache::new(capacity), loads: Mutex::default() }
     }
 
-    /// The value of a key, if it is cached and has not expired. What depends on it expires with it.
+    /// The value of a key, if it is cached and has not expired. Values that depend on it expire with it.
     pub fn get<Q>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,

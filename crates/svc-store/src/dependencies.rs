@@ -1,4 +1,4 @@
-//! What a reader of the database depends on, and what a writer changes.
+//! The keys that readers of the database depend on and that writers change.
 //!
 //! Reads and writes of whole tables are recorded for every statement ([`crate::Db`]), so that nothing can be forgotten.
 //! Frequent statements name the rows instead. Both sides use the same keys: a write of known rows changes those rows and
@@ -78,12 +78,12 @@ impl Rows {
         depends_on(self.any());
     }
 
-    /// What a write of the rows of these objects changes.
+    /// The keys that a write of the rows of these objects changes.
     pub(crate) fn changed(self, ids: &[i64]) -> impl Iterator<Item = Key> {
         ids.iter().map(move |id| self.row(*id)).chain([self.any()])
     }
 
-    /// What a write of unknown rows changes.
+    /// The keys that a write of unknown rows changes.
     pub(crate) fn all_changed(self) -> [Key; 2] {
         [self.any(), self.unknown()]
     }

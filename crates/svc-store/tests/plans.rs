@@ -2,6 +2,8 @@
 //! must return the same ids in the same order, and the same total. Rows are changed in between, so that maintained
 //! counts are tested as well. Runs on SQLite, and on a private MariaDB if it is installed.
 
+#![expect(clippy::unwrap_used, reason = "a failing helper fails the test")]
+
 use chrono::{NaiveDateTime, TimeDelta};
 use svc_model::{Comment, Post, PostId, Term, TermId, UserId};
 use svc_store::comments::{self, CommentOrderBy, CommentQuery};

@@ -46,7 +46,7 @@ impl<K: Eq + Hash, V> fmt::Debug for VersionedCache<K, V> {
     }
 }
 
-/// What a cache holds, and how often it was of use.
+/// The size of a cache, and how often it was of use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Number of entries.
@@ -96,7 +96,7 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         self.entries.set_capacity(bytes);
     }
 
-    /// What the cache holds, and how often it was of use.
+    /// The size of the cache, and how often it was of use.
     pub fn usage(&self) -> Usage {
         Usage {
             entries: self.entries.len(),

@@ -1,10 +1,10 @@
-//! What a value depends on.
+//! The dependencies of a value.
 
 use std::time::{Duration, Instant};
 
 use crate::Key;
 
-/// What a value depends on: keys, and possibly the time.
+/// The dependencies of a value: keys, and possibly the time.
 #[derive(Clone, Debug, Default)]
 pub struct Dependencies {
     keys: Vec<Key>,

@@ -156,7 +156,7 @@ impl Drop for Frame {
 
 #[cfg(test)]
 mod tests {
-    use std::future::{poll_fn, ready};
+    use std::future::poll_fn;
     use std::task::Waker;
 
     use super::*;
@@ -241,7 +241,7 @@ mod tests {
         });
         let mut scoped = pin!(scope(Some(versions.stamp()), async {
             future.await;
-            scope(None, ready(depends_on(key(9)))).await
+            scope(None, async { depends_on(key(9)) }).await
         }));
         let mut context = Context::from_waker(Waker::noop());
         assert!(scoped.as_mut().poll(&mut context).is_pending());

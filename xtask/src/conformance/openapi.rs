@@ -205,7 +205,7 @@ impl Difference {
         let found: Vec<&str> = at.split('/').collect();
         template.ends_with(&self.path)
             && is_match(&expected, &found)
-            && self.value.as_ref().is_none_or(|expected| value.to_string() == *expected)
+            && self.value.as_ref().is_none_or(|expected| expected.as_str() == value.to_string().as_str())
     }
 }
 

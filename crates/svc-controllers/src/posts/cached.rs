@@ -143,7 +143,7 @@ impl Posts {
             // Blocks may depend on the URL of the request, and shortcodes on other posts of the response.
             let is_separate = post.as_ref().is_none_or(|LoadedPost { item, .. }| {
                 let is_dynamic = item.rendered.content.is_some() || item.rendered.excerpt.is_some();
-                !is_dynamic && !(wants_texts && item.has_shortcodes())
+                !(is_dynamic || wants_texts && item.has_shortcodes())
             });
             let encode = async {
                 record(&shared);

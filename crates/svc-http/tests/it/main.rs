@@ -6,4 +6,5 @@
 #[expect(unreachable_pub, reason = "shared by the test binaries of two crates")]
 mod demo;
 mod recorded;
+mod response_cache;
 mod service;

@@ -205,7 +205,7 @@ impl Site {
         self.sidebars.insert(sidebar.id().to_owned(), sidebar);
     }
 
-    /// Current time in UTC. What depends on it is cached for a second at most.
+    /// Current time in UTC. Values that depend on it are cached for a second at most.
     pub fn now(&self) -> NaiveDateTime {
         svc_versions::expires_in(Duration::from_secs(1));
         (self.clock)()

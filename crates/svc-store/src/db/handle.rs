@@ -55,7 +55,7 @@ pub struct Db {
     pub(crate) server_start: Option<(Instant, i64)>,
     /// Whether totals may be from another snapshot.
     pub(crate) may_be_stale: bool,
-    /// What the open transaction has changed.
+    /// The keys that the open transaction has changed.
     pub(crate) changed: Vec<Key>,
 }
 

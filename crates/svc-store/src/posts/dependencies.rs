@@ -62,7 +62,7 @@ impl Listing {
         })
     }
 
-    /// What decides whether the post counts for its terms.
+    /// The columns that decide whether the post counts for its terms.
     pub(super) fn counted_by(&self) -> CountedBy {
         CountedBy::new(&self.status, &self.post_type, PostId(self.parent))
     }

@@ -1,4 +1,4 @@
-//! What reads depend on, and what writes of this process and of others invalidate.
+//! The dependencies of reads, and their invalidation by writes of this process and of others.
 
 use svc_model::{Comment, Post, PostId, TermId, UserId};
 

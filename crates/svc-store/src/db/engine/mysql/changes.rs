@@ -108,7 +108,7 @@ pub(crate) struct Changes {
     start: Instant,
     /// Number of writes by this process.
     n_writes: AtomicI64,
-    /// What to invalidate.
+    /// The versions to change.
     versions: Arc<Versions>,
 }
 

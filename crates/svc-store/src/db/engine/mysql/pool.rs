@@ -141,8 +141,8 @@ impl MySqlPool {
         }
     }
 
-    /// Runs a job and commits it. Returns whether it was committed, and whether it has changed anything. What it has changed
-    /// is invalid from before the new data can be read.
+    /// Runs a job and commits it. Returns whether it was committed, and whether it has changed anything. The
+    /// changed keys are invalid from before the new data can be read.
     fn run_and_commit(&self, job: &mut dyn Job, tx: &mut Tx) -> (Result<bool>, bool) {
         // The gate changes an option that nothing depends on.
         tx.take_changed();

@@ -45,7 +45,7 @@ const fn trigger(
 
 const KEY: &str = "TEXT COLLATE NOCASE NOT NULL";
 
-/// The count tables. `TYPE` in definitions of columns stands for the type of names of types and states.
+/// The count tables. `TYPE` in definitions of columns is the type of names of types and states.
 #[rustfmt::skip]
 const TABLES: &[CountTable] = &[
     CountTable {

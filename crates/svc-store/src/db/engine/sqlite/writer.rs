@@ -60,7 +60,7 @@ impl Writer {
     }
 }
 
-/// What the writer's thread owns.
+/// The state of the writer's thread.
 struct Worker {
     tx: Tx,
     guard: FileGuard,
@@ -142,7 +142,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Commits. What the transaction has changed is invalid from before the new data can be read.
+    /// Commits. The changed keys are invalid from before the new data can be read.
     fn commit(&mut self) -> Result<()> {
         let versions = Arc::clone(&self.tx.shared.versions);
         let change = versions.change(self.tx.take_changed());

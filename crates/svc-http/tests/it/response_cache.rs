@@ -1,0 +1,238 @@
+//! The response cache of the service.
+
+use std::future::ready;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use svc_http::RestService;
+use svc_routing::{ExtraField, Link, Registry, Request, Response as ApiResponse, Result, Route, get as reads, public};
+use svc_versions::{Key, Versions};
+
+use crate::service::{data, get, header, request, send};
+
+/// Longer than any test runs.
+pub(crate) const LONG: Duration = Duration::from_secs(3_600);
+
+/// A response cache with versions of its own.
+pub(crate) trait WithCache {
+    fn with_cache(self, lifetime: Duration) -> Self;
+}
+
+impl WithCache for svc_http::RestServiceBuilder {
+    fn with_cache(self, lifetime: Duration) -> Self {
+        let versions = Arc::new(Versions::default());
+        let current = Arc::clone(&versions);
+        self.response_cache(lifetime, versions, move || ready(Some(current.stamp())))
+    }
+}
+
+/// The data that a site's routes depend on.
+#[derive(Default)]
+struct Data {
+    versions: Arc<Versions>,
+    /// Whether nothing is known of changes.
+    is_unknown: AtomicBool,
+}
+
+/// A site whose routes return a request counter, and the data that they depend on: the key "data".
+fn counting_service(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (RestService, Arc<Data>) {
+    let state = Arc::<Data>::default();
+    let mut registry = Registry::new();
+    for (path, cacheable) in [("/cached", true), ("/uncached", false)] {
+        let count = Arc::new(AtomicUsize::new(0));
+        let handler = move |req: Request| {
+            let n = count.fetch_add(1, Ordering::Relaxed);
+            async move {
+                svc_versions::depends_on(Key::of(&"data"));
+                let mut res = ApiResponse::new(json!({ "n": n }));
+                for target in ["cached", "uncached"] {
+                    let href = req.server().unwrap().rest_url(&format!("/acme/v1/{target}"));
+                    res.links.add(target, Link::new(href).embeddable());
+                }
+                Result::Ok(res)
+            }
+        };
+        let endpoint = reads(handler, public);
+        let endpoint = if cacheable { endpoint.cacheable() } else { endpoint };
+        registry.route("acme/v1", Route::new(path).endpoint(endpoint)).unwrap();
+    }
+    change(&mut registry);
+    let (versions, current) = (Arc::clone(&state.versions), Arc::clone(&state));
+    let builder = RestService::builder().response_cache(lifetime, versions, move || {
+        ready((!current.is_unknown.load(Ordering::Relaxed)).then(|| current.versions.stamp()))
+    });
+    let service = builder.build(registry.build());
+    (service, state)
+}
+
+#[tokio::test]
+async fn responses_are_cached_until_their_data_changes() {
+    let (service, state) = counting_service(LONG, |_| ());
+    let n = async |uri: &str, headers: &[(&str, &str)]| data(&get(&service, uri, headers).await)["n"].as_u64().unwrap();
+    let first = get(&service, "/acme/v1/cached", &[]).await;
+    let again = get(&service, "/acme/v1/cached", &[]).await;
+    assert_eq!((first.headers(), first.body()), (again.headers(), again.body()));
+    assert_eq!(n("/acme/v1/cached", &[]).await, 0);
+    assert_eq!(n("/acme/v1/cached?a=1", &[]).await, 1, "another URL");
+    let cross_origin = get(&service, "/acme/v1/cached", &[("origin", "http://e.com")]).await;
+    assert_eq!(header(&cross_origin, "access-control-allow-origin"), Some("http://e.com"));
+    assert_eq!(data(&cross_origin)["n"], 0, "CORS headers are added to cached responses");
+
+    state.versions.change([Key::of(&"other data")]).end();
+    assert_eq!(n("/acme/v1/cached", &[]).await, 0, "other data has changed");
+    state.versions.change([Key::of(&"data")]).end();
+    assert_eq!(n("/acme/v1/cached", &[]).await, 2, "the data has changed");
+    assert_eq!(n("/acme/v1/cached", &[]).await, 2);
+    let mut at = 3;
+    for header in [("authorization", "Basic x"), ("authorization", "Basic y"), ("cookie", "a=b"), ("x-svc-nonce", "x")]
+    {
+        for _ in 0..2 {
+            assert_eq!(n("/acme/v1/cached", &[header]).await, at, "{header:?}");
+        }
+        let with_id = n("/acme/v1/cached", &[header, ("x-request-id", "1")]).await;
+        assert_eq!(with_id, at, "request ids do not matter");
+        assert_eq!(
+            n("/acme/v1/cached", &[header, ("x-any", "1")]).await,
+            at + 1,
+            "with credentials, all other headers matter"
+        );
+        at += 2;
+    }
+    for _ in 0..2 {
+        assert_eq!(n("/acme/v1/cached", &[("x-http-method-override", "GET")]).await, at, "a method override");
+        at += 1;
+    }
+    for _ in 0..2 {
+        let res = send(&service, request("GET", "/acme/v1/cached", &[], "a body")).await;
+        assert_eq!(data(&res)["n"], at, "a request with a body");
+        at += 1;
+    }
+    for _ in 0..2 {
+        let head = send(&service, request("HEAD", "/acme/v1/cached", &[], "")).await;
+        assert!(head.body().is_empty());
+        at += 1;
+        let res = send(&service, request("GET", "/acme/v1/cached?_method=OPTIONS", &[], "")).await;
+        assert_eq!(data(&res)["methods"], json!(["GET"]));
+    }
+    state.is_unknown.store(true, Ordering::Relaxed);
+    assert_eq!(n("/acme/v1/cached", &[]).await, at, "nothing is known of changes");
+    assert_eq!(n("/acme/v1/cached", &[]).await, at + 1);
+}
+
+#[tokio::test]
+async fn uncacheable_responses_are_regenerated() {
+    let n = async |service: &RestService, uri: &str| {
+        let res = get(service, uri, &[]).await;
+        let body = data(&res);
+        (body["n"].as_u64(), body["_embedded"]["uncached"][0]["n"].as_u64())
+    };
+    let (service, _) = counting_service(LONG, |_| ());
+    for expected in 0..2 {
+        assert_eq!(n(&service, "/acme/v1/uncached").await.0, Some(expected));
+    }
+    for expected in 0..2 {
+        assert_eq!(
+            n(&service, "/acme/v1/cached?_embed=uncached").await,
+            (Some(expected), Some(expected + 2)),
+            "embedded"
+        );
+    }
+    for _ in 0..2 {
+        assert_eq!(n(&service, "/acme/v1/cached?_embed=cached").await.0, Some(2));
+        assert_eq!(get(&service, "/acme/v1/nothing", &[]).await.status(), 404);
+    }
+    let filters: [fn(&mut Registry); 3] = [
+        |registry| _ = registry.hooks.post_dispatch(10, |res, _| res),
+        |registry| _ = registry.hooks.pre_serve(10, |_, _| None),
+        |registry| {
+            let field = ExtraField::without_schema().get(|_, _| async { Ok(Value::Null) });
+            registry.field(&["thing"], "extra", field);
+        },
+    ];
+    for filter in filters {
+        let (service, _) = counting_service(LONG, filter);
+        for expected in 0..2 {
+            assert_eq!(n(&service, "/acme/v1/cached").await.0, Some(expected));
+        }
+    }
+}
+
+#[tokio::test]
+async fn cached_responses_expire() {
+    let (service, _) = counting_service(Duration::ZERO, |_| ());
+    for expected in 0..3 {
+        assert_eq!(data(&get(&service, "/acme/v1/cached", &[]).await)["n"], expected);
+    }
+}
+
+#[tokio::test]
+async fn simultaneous_requests_for_one_response_generate_it_once() {
+    // Rows: the path; number of responses that 50 simultaneous requests generate.
+    for (path, generated) in [("/acme/v1/cacheable", 1), ("/acme/v1/other", 50)] {
+        let n_calls = Arc::new(AtomicI64::new(0));
+        let (release, _) = tokio::sync::watch::channel(false);
+        let mut registry = Registry::new();
+        for (path, is_cacheable) in [("/cacheable", true), ("/other", false)] {
+            let (n_calls, released) = (Arc::clone(&n_calls), release.subscribe());
+            let handler = move |_: Request| {
+                let (n, mut released) = (n_calls.fetch_add(1, Ordering::Relaxed), released.clone());
+                async move {
+                    released.wait_for(|released| *released).await.unwrap();
+                    Result::Ok(ApiResponse::new(n))
+                }
+            };
+            let endpoint = reads(handler, public);
+            let endpoint = if is_cacheable { endpoint.cacheable() } else { endpoint };
+            registry.route("acme/v1", Route::new(path).endpoint(endpoint)).unwrap();
+        }
+        let service = RestService::builder().with_cache(LONG).build(registry.build());
+        let requests: Vec<_> = (0..50)
+            .map(|_| {
+                let service = service.clone();
+                tokio::spawn(async move { get(&service, path, &[]).await.status() })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        release.send_replace(true);
+        for request in requests {
+            assert_eq!(request.await.unwrap(), 200, "{path}");
+        }
+        assert_eq!(n_calls.load(Ordering::Relaxed), generated, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn another_request_takes_over_from_a_cancelled_one() {
+    let n_calls = Arc::new(AtomicI64::new(0));
+    let (release, released) = tokio::sync::watch::channel(false);
+    let mut registry = Registry::new();
+    let calls = Arc::clone(&n_calls);
+    let handler = move |_: Request| {
+        let (n, mut released) = (calls.fetch_add(1, Ordering::Relaxed), released.clone());
+        async move {
+            released.wait_for(|released| *released).await.unwrap();
+            Result::Ok(ApiResponse::new(n))
+        }
+    };
+    registry.route("acme/v1", Route::new("/slow").endpoint(reads(handler, public).cacheable())).unwrap();
+    let service = RestService::builder().with_cache(LONG).build(registry.build());
+    let spawn = || {
+        let service = service.clone();
+        tokio::spawn(async move { get(&service, "/acme/v1/slow", &[]).await.status() })
+    };
+    let first = spawn();
+    tokio::task::yield_now().await;
+    let others: Vec<_> = (0..50).map(|_| spawn()).collect();
+    tokio::task::yield_now().await;
+    assert_eq!(n_calls.load(Ordering::Relaxed), 1);
+    first.abort();
+    assert!(first.await.unwrap_err().is_cancelled());
+    tokio::task::yield_now().await;
+    release.send_replace(true);
+    for other in others {
+        assert_eq!(other.await.unwrap(), 200);
+    }
+    assert_eq!(n_calls.load(Ordering::Relaxed), 2);
+}
