@@ -121,7 +121,7 @@ impl ExtraFields {
         self.0.keys().all(|object| self.are_cacheable_for(object))
     }
 
-    /// As [`Self::are_cacheable`], for the fields of an object type.
+    /// As `are_cacheable`, for the fields of an object type.
     pub fn are_cacheable_for(&self, object: &str) -> bool {
         self.of(object).all(|(_, field)| field.get.is_none() || field.depends_on != DependsOn::Unknown)
     }

@@ -220,7 +220,7 @@ impl Site {
     }
 
     /// Runs a transaction: either all changes of `f` are durably stored, or none. `f` may run more than once. The first
-    /// transaction of a request begins with checking its [preconditions](crate::preconditions).
+    /// transaction of a request begins with checking its [preconditions](mod@crate::preconditions).
     ///
     /// # Errors
     /// Errors of `f`; preconditions that are false or missing; errors of the store as 500 or 503 without details.
