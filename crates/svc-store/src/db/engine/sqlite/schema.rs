@@ -106,7 +106,7 @@ const OBSOLETE: [&str; 4] = [
 
 /// Brings the indexes and private tables of a site with an earlier layout up to date. Returns whether it had one.
 ///
-/// This reads all posts and comments: about ten seconds for a million of each.
+/// This reads all posts and comments.
 pub(super) fn upgrade(tx: &mut Tx) -> Result<bool> {
     let prefix = tx.prefix().to_owned();
     let name = format!("{prefix}{EPOCH_TABLE}");
