@@ -17,8 +17,9 @@ use tokio::sync::watch;
 
 use crate::response;
 
-/// Headers that only identify a request in logs. No response depends on them.
-const REQUEST_ID_HEADERS: [&str; 3] = ["x-request-id", "traceparent", "tracestate"];
+/// Headers on which no cached response depends: those that identify a request in logs, and conditions, which are evaluated
+/// when the response is sent.
+const IGNORED_HEADERS: [&str; 5] = ["x-request-id", "traceparent", "tracestate", "if-none-match", "if-modified-since"];
 /// Longest cached route and query, in bytes.
 const MAX_PATH: usize = 2_048;
 /// Largest cached body, in bytes.
@@ -172,12 +173,12 @@ impl ResponseCache {
         Some(CacheKey { path: path.into(), is_anonymous, stamp })
     }
 
-    /// Fingerprint of the headers except [`REQUEST_ID_HEADERS`]; the order matters. Secrets cannot be recovered from
+    /// Fingerprint of the headers except [`IGNORED_HEADERS`]; the order matters. Secrets cannot be recovered from
     /// it.
     fn fingerprint(&self, headers: &HeaderMap) -> u128 {
         let [high, low] = self.keys.each_ref().map(|key| {
             let mut hasher = key.build_hasher();
-            for (name, value) in headers.iter().filter(|(name, _)| !REQUEST_ID_HEADERS.contains(&name.as_str())) {
+            for (name, value) in headers.iter().filter(|(name, _)| !IGNORED_HEADERS.contains(&name.as_str())) {
                 name.as_str().hash(&mut hasher);
                 value.as_bytes().hash(&mut hasher);
             }

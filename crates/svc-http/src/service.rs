@@ -144,7 +144,7 @@ impl RestServiceBuilder {
     /// `versions`, after changes that others have made were recorded there; `None` means that nothing may be cached.
     ///
     /// Requests with credentials (`Authorization`, a cookie or a nonce) share a cached response only if all their
-    /// headers are equal, apart from request ids. Use this only with authenticators that depend on nothing but headers,
+    /// headers are equal, apart from request ids and conditions. Use this only with authenticators that depend on nothing but headers,
     /// recorded data and the clock.
     pub fn response_cache<F>(
         mut self,
@@ -294,7 +294,8 @@ impl RestService {
             }
         }
         let (origin, method) = (parts.headers.get(ORIGIN).cloned(), parts.method.clone());
-        let process = AssertUnwindSafe(self.process(route, root, parts, body, key)).catch_unwind();
+        // Allocated, so that the futures of cached responses are small.
+        let process = AssertUnwindSafe(Box::pin(self.process(route, root, parts, body, key))).catch_unwind();
         let (response, is_cached) = process.await.unwrap_or_else(|_| {
             let headers = origin.into_iter().map(|origin| (ORIGIN, origin)).collect();
             (self.failed(&headers, &method, None, &panicked()), false)

@@ -93,6 +93,8 @@ async fn responses_are_cached_until_their_data_changes() {
         }
         let with_id = n("/acme/v1/cached", &[header, ("x-request-id", "1")]).await;
         assert_eq!(with_id, at, "request ids do not matter");
+        let conditional = n("/acme/v1/cached", &[header, ("if-none-match", "\"other\"")]).await;
+        assert_eq!(conditional, at, "conditions do not matter");
         assert_eq!(
             n("/acme/v1/cached", &[header, ("x-any", "1")]).await,
             at + 1,

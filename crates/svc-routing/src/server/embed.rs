@@ -71,7 +71,7 @@ impl Embedding<'_> {
                     None => None,
                 };
                 has_content |= value.as_ref().is_some_and(|value| value.json() != NOTHING);
-                // A target that cannot be embedded keeps its position.
+                // A target that cannot be embedded has a position, too.
                 values.push(value.map_or_else(|| Value::Array(Vec::new()), |value| Encoded::Item(value).to_value()));
             }
             if has_content {

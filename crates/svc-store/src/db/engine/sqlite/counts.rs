@@ -1,7 +1,7 @@
 //! Private tables of maintained counts, so that totals and the choice of plans do not depend on the size of a site.
 //!
 //! Triggers maintain the counts within the transaction that changes a row, whichever program writes. Revisions are in no
-//! list and only counted per type and status. A count that has become zero keeps its row.
+//! list and only counted per type and status. The row of a count that has become zero is not deleted.
 
 use super::schema::EPOCH_TABLE;
 use crate::db::Tx;

@@ -90,6 +90,7 @@ impl Worker {
     fn run_group(&mut self, group: &mut Vec<Box<dyn Job>>, jobs: &Receiver<Box<dyn Job>>) -> bool {
         // A deleted file must not be written to. This is checked again after the commit, before anything is acknowledged.
         if let Err(e) = self.guard.check().and_then(|()| self.begin()) {
+            self.roll_back();
             fail_all(group, e);
             return false;
         }
