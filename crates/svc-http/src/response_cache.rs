@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, COOKIE};
 use http::request::Parts;
-use http::{HeaderMap, Method, Response, StatusCode};
+use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use http_body_util::Full;
 use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions};
 use tokio::sync::watch;
@@ -20,6 +20,7 @@ use crate::response;
 /// Headers on which no cached response depends: those that identify a request in logs, and conditions, which are evaluated
 /// when the response is sent.
 const IGNORED_HEADERS: [&str; 5] = ["x-request-id", "traceparent", "tracestate", "if-none-match", "if-modified-since"];
+const METHOD_OVERRIDE: HeaderName = HeaderName::from_static("x-http-method-override");
 /// Longest cached route and query, in bytes.
 const MAX_PATH: usize = 2_048;
 /// Largest cached body, in bytes.
@@ -39,8 +40,8 @@ pub(crate) struct ResponseCache {
     responses: VersionedCache<Arc<str>, Arc<CachedResponse>>,
     /// Responses that are being generated. Requests for the same response wait for it.
     flights: Mutex<HashMap<Arc<str>, watch::Sender<Outcome>>>,
-    /// Name of the nonce header.
-    nonce_header: String,
+    /// The headers that identify a caller.
+    credential_headers: Vec<HeaderName>,
     /// Random keys, so that clients cannot construct colliding fingerprints.
     keys: [RandomState; 2],
 }
@@ -135,15 +136,16 @@ impl ResponseCache {
         capacity: u64,
         versions: Arc<Versions>,
         current_stamp: Box<CurrentStamp>,
-        nonce_header: String,
+        nonce_header: &str,
     ) -> Self {
         let responses = VersionedCache::new(capacity);
+        let credential_headers = [AUTHORIZATION, COOKIE].into_iter().chain(nonce_header.parse()).collect();
         ResponseCache {
             versions,
             current_stamp,
             responses,
             flights: Mutex::default(),
-            nonce_header,
+            credential_headers,
             keys: Default::default(),
         }
     }
@@ -156,15 +158,14 @@ impl ResponseCache {
         let headers = &parts.headers;
         let query = parts.uri.query().unwrap_or_default();
         let is_plain = parts.method == Method::GET
-            && !headers.contains_key("x-http-method-override")
+            && !headers.contains_key(METHOD_OVERRIDE)
             && parts.extensions.get::<Uncached>().is_none()
             && route.len() + query.len() < MAX_PATH;
         if !is_plain {
             return None;
         }
         let stamp = (self.current_stamp)().await?;
-        let credential_headers = [AUTHORIZATION.as_str(), COOKIE.as_str(), &self.nonce_header];
-        let is_anonymous = !credential_headers.iter().any(|name| headers.contains_key(*name));
+        let is_anonymous = !self.credential_headers.iter().any(|name| headers.contains_key(name));
         let root = root.unwrap_or_default();
         let path = match is_anonymous {
             true => format!("{root} {route}?{query}"),

@@ -219,7 +219,7 @@ impl RestServiceBuilder {
                 limits.cached_responses,
                 versions,
                 current_stamp,
-                source.current().site().brand.header("Nonce"),
+                &source.current().site().brand.header("Nonce"),
             )
         });
         let large = LargeBodies::new(limits.memory);

@@ -9,7 +9,7 @@ use std::{
 };
 
 use axum::extract::{ConnectInfo, Request};
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::{
     client::{Client, FORWARDED_FOR},
@@ -37,7 +37,7 @@ impl Forwarding {
     /// then have the proxy's address.
     fn report_ignored(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
         let peer = peer.to_canonical();
-        let Some(name) = FORWARDING.iter().find(|name| headers.contains_key(**name)) else { return false };
+        let Some(name) = FORWARDING.into_iter().find(|name| headers.contains_key(name)) else { return false };
         if self.trusts(peer) || self.has_reported.swap(true, Ordering::Relaxed) {
             return false;
         }
@@ -80,8 +80,9 @@ impl Forwarding {
         if !self.trusts(peer) {
             return Client { address: peer, tls: false };
         }
-        let text =
-            |name: &str| headers.get_all(name).iter().filter_map(|v| v.to_str().ok()).collect::<Vec<_>>().join(",");
+        let text = |name: HeaderName| {
+            headers.get_all(name).iter().filter_map(|v| v.to_str().ok()).collect::<Vec<_>>().join(",")
+        };
         let mut address = peer;
         for hop in text(FORWARDED_FOR).rsplit(',').map(str::trim).take(MAX_HOPS) {
             let Some(ip) = address_of(hop) else { break };
@@ -95,10 +96,11 @@ impl Forwarding {
     }
 }
 
-const FORWARDED_PROTO: &str = "x-forwarded-proto";
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// All forwarding headers.
-const FORWARDING: [&str; 4] = [FORWARDED_FOR, FORWARDED_PROTO, "x-forwarded-host", "forwarded"];
+const FORWARDING: [HeaderName; 4] =
+    [FORWARDED_FOR, FORWARDED_PROTO, HeaderName::from_static("x-forwarded-host"), header::FORWARDED];
 
 /// Parses an address of a forwarding header, with an optional port.
 fn address_of(hop: &str) -> Option<IpAddr> {

@@ -9,6 +9,7 @@ mod other_writers;
 mod pool;
 mod schema;
 mod table_manager;
+mod wal_index;
 mod writer;
 
 pub(crate) use dialect::SqliteDialect;

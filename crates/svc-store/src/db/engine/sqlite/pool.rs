@@ -6,7 +6,7 @@ use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use svc_versions::Stamp;
@@ -16,6 +16,7 @@ use super::connection::{self, Deadline, Mode, Sqlite};
 use super::file_guard::FileGuard;
 use super::other_writers::OtherWriters;
 use super::schema::{self, EPOCH_TABLE};
+use super::wal_index::WalIndex;
 use super::writer::Writer;
 use crate::config::StoreConfig;
 use crate::db::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE};
@@ -56,6 +57,8 @@ struct Watch {
 pub(crate) struct SqlitePool {
     idle: Mutex<IdleReaders>,
     watch: Mutex<Watch>,
+    /// Answers most checks of `watch`. It is opened by the first server that watches, because its file is never closed.
+    wal_index: OnceLock<Option<WalIndex>>,
     others: Arc<OtherWriters>,
     freed: Condvar,
     writer: Writer,
@@ -112,6 +115,7 @@ impl SqlitePool {
         Ok(SqlitePool {
             idle: Mutex::new(IdleReaders { readers: idle, n_waiting: 0 }),
             watch: Mutex::new(Watch { conn: Some(open_when_free(path, Mode::Read, config.wait_timeout)?), seen: None }),
+            wal_index: OnceLock::new(),
             others: Arc::clone(&others),
             freed: Condvar::new(),
             writer: Writer::start(writer, guard, others),
@@ -195,6 +199,14 @@ impl Backend for SqlitePool {
     }
 
     fn stamp(&self) -> Option<Stamp> {
+        let index = self.wal_index.get().and_then(Option::as_ref);
+        let mut header = None;
+        if let Some(index) = index {
+            match index.check() {
+                Ok(()) => return Some(self.shared.versions.stamp()),
+                Err(current) => header = current,
+            }
+        }
         let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         let Watch { conn, seen } = &mut *watch;
         let conn = conn.as_mut()?;
@@ -204,10 +216,17 @@ impl Backend for SqlitePool {
             self.others.look(&mut |sql, each| conn.query(sql, &[], each));
             *seen = Some(version);
         }
+        if let Some(index) = index {
+            index.seen(header);
+        }
         Some(self.shared.versions.stamp())
     }
 
     fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<Stamp>> + Send>> {
+        self.wal_index.get_or_init(|| {
+            let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+            WalIndex::open(&self.path, watch.conn.as_ref()?)
+        });
         Box::pin(std::future::ready(self.stamp()))
     }
 
