@@ -32,7 +32,7 @@ use tower::ServiceExt as _;
 
 use crate::{
     active_theme,
-    config::{Config, Environment, Side, SiteUrl},
+    config::{Config, Environment, KEY_FILE, Side, SiteUrl},
     error::{Error, Result},
     first_run::{self, Created},
     schedule::Schedule,
@@ -118,12 +118,23 @@ impl SiteBuilder {
     /// # Errors
     /// If the data folder, the keys or the database cannot be used.
     pub fn open(&self, config: &Config, url: &SiteUrl) -> Result<OpenSite> {
+        self.open_at(config, url, false)
+    }
+
+    /// Opens the site for a server that listens at the URL `listening`. The URL of a site that was created without `site_url`
+    /// follows the listening address, until its URL is changed.
+    pub(crate) fn open_to_serve(&self, config: &Config, listening: &SiteUrl) -> Result<OpenSite> {
+        self.open_at(config, listening, config.site_url.is_none())
+    }
+
+    fn open_at(&self, config: &Config, url: &SiteUrl, follows: bool) -> Result<OpenSite> {
         let url = config.site_url.as_ref().unwrap_or(url);
         let clock = self.clock.unwrap_or(|| Utc::now().naive_utc());
         first_run::folder(&config.data)?;
         let _turn = first_run::turn(&config.data);
         let store = open_store(config)?;
-        let created = match (first_run::has_site(&store)?, &config.wp_config) {
+        let has_site = first_run::has_site(&store)?;
+        let created = match (has_site, &config.wp_config) {
             (true, _) => first_run::not_shown(&config.data, &store)?,
             (false, None) => {
                 // Everything that may fail comes before the site is created.
@@ -131,7 +142,7 @@ impl SiteBuilder {
                 if let Some(name) = &config.theme {
                     active_theme::require(&config.content_dir, name)?;
                 }
-                first_run::create(&config.data, &store, url, clock().and_utc())?
+                first_run::create(&config.data, &store, url, follows, clock().and_utc())?
             }
             // No site is created in the database of a WordPress.
             (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
@@ -139,17 +150,25 @@ impl SiteBuilder {
         let names: Vec<&str> = Scheme::ALL.into_iter().flat_map(Scheme::setting_names).collect();
         let secrets = store.read(|db| svc_store::options::get_many(db, &names));
         let secrets = secrets.map_err(Error::store("cannot read the site's options"))?;
+        let had_keys = config.data.join(KEY_FILE).exists();
         let keys =
             config.keys.complete(&config.data, |name| secrets.get(name).map(|stored| stored.text().to_owned()))?;
+        if has_site && !had_keys && config.data.join(KEY_FILE).exists() {
+            tracing::warn!("created new secrets in {KEY_FILE}: users who were logged in must log in again");
+        }
+        let site_url = match (&config.site_url, follows) {
+            (None, true) if config.wp_config.is_none() => first_run::url_to_follow(&store, url)?,
+            (set, _) => set.clone(),
+        };
         let mut site =
             SiteSetup::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone()).with_clock(clock);
-        if let Some(url) = &config.site_url {
+        if let Some(url) = &site_url {
             site = site.at(url.as_str());
         }
         // Read directly, since the site's settings depend on the types that are registered below.
         let stored = site.store.read(|db| svc_store::options::get(db, "home"));
         let stored = stored.map_err(Error::store("cannot read the site's options"))?;
-        if let Ok(home) = config.site_url.clone().map_or_else(|| stored.unwrap_or_default().text().parse(), Ok) {
+        if let Ok(home) = site_url.map_or_else(|| stored.unwrap_or_default().text().parse(), Ok) {
             site.environment = config.environment_for(&home).name();
         }
         #[cfg(feature = "s3")]
@@ -322,6 +341,13 @@ impl OpenSite {
         let home = self.home.as_str();
         let origin = home.strip_suffix(self.home.path()).unwrap_or(home);
         self.explorer.as_ref().map(|path| format!("{origin}{path}"))
+    }
+
+    /// The URL of the log-in page.
+    pub(crate) fn login_url(&self) -> String {
+        let home = self.home.as_str();
+        let origin = home.strip_suffix(self.home.path()).unwrap_or(home);
+        format!("{origin}{}/{}", self.installed_at, self.site.brand.login_path())
     }
 
     /// The administrator's name and password, if they have not been shown yet. Returned once; call [`Created::shown`] after showing
