@@ -1,5 +1,7 @@
 //! A commented `svc.toml` with every setting, generated from the table of settings.
 
+use std::collections::HashSet;
+
 use super::settings::{CONFIG, SETTINGS, Setting};
 
 /// Width of comment lines.
@@ -11,20 +13,29 @@ pub fn template() -> String {
         "# Settings of svc-server. Remove the # in front of a setting to change it.\n\
          # `svc-server config` prints the settings in effect, and `svc-server config check` validates this file.\n",
     );
-    let mut table = "";
-    for setting in SETTINGS.iter().filter(|s| s.key != CONFIG) {
-        let (own_table, name) = setting.key.split_once('.').unwrap_or(("", setting.key));
-        if own_table != table {
-            text.push_str(&format!("\n[{own_table}]\n"));
-            table = own_table;
+    // Keys without a table come first: below a heading they would belong to its table.
+    let mut tables = vec![""];
+    tables.extend(SETTINGS.iter().map(table_of));
+    let mut seen = HashSet::new();
+    for table in tables.into_iter().filter(|table| seen.insert(*table)) {
+        if !table.is_empty() {
+            text.push_str(&format!("\n[{table}]\n"));
         }
-        text.push('\n');
-        for line in wrapped(setting.help) {
-            text.push_str(&format!("# {line}\n"));
+        for setting in SETTINGS.iter().filter(|s| s.key != CONFIG && table_of(s) == table) {
+            text.push('\n');
+            for line in wrapped(setting.help) {
+                text.push_str(&format!("# {line}\n"));
+            }
+            let name = setting.key.rsplit('.').next().unwrap_or_default();
+            text.push_str(&format!("#{name} = {}\n", value(setting)));
         }
-        text.push_str(&format!("#{name} = {}\n", value(setting)));
     }
     text
+}
+
+/// The table of a setting; empty if it has none.
+fn table_of(setting: &Setting) -> &'static str {
+    setting.key.split_once('.').map_or("", |(table, _)| table)
 }
 
 /// The default as a TOML value, or the placeholder as a string.

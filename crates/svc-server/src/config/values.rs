@@ -195,7 +195,8 @@ pub(super) fn listen(text: &str) -> Result<String, String> {
 /// A log filter: a level, or a list of levels of modules. A single unknown word would otherwise be a module name, which disables
 /// all other lines.
 pub(super) fn log_filter(text: &str) -> Result<String, String> {
-    let is_level = |word: &str| word.parse::<LevelFilter>().is_ok();
+    // The parser takes an empty text for a level.
+    let is_level = |word: &str| !word.is_empty() && word.parse::<LevelFilter>().is_ok();
     let unknown = text.split(',').map(str::trim).find(|part| !part.contains(['=', '[', ':']) && !is_level(part));
     if let Some(part) = unknown {
         let levels = "must be error, warn, info, debug, trace or off, or a filter such as svc_http=debug,warn";

@@ -4,8 +4,10 @@
 //! ([`SiteBuilder::command_line`]) or open the site ([`SiteBuilder::open`]).
 
 pub(crate) mod gateway;
+mod health;
 mod lanes;
 mod openapi;
+mod other_brand;
 mod rest;
 
 pub(crate) use openapi::about;
@@ -17,6 +19,7 @@ use chrono::Utc;
 use futures_util::future::BoxFuture;
 use gateway::Gateway;
 pub use gateway::Watch;
+use other_brand::OtherBrands;
 use rest::Rest;
 use svc_auth::Scheme;
 use svc_controllers::{RestSite, SiteSetup};
@@ -452,12 +455,19 @@ impl OpenSite {
             // Requests wait for a connection, then for the response. The gateway limits those of this server itself.
             limits.request = limits.request.max(gateway.config().timeout * 3);
         }
+        let routed = health::router(Arc::clone(&self.site), self.runner()).fallback_service(routed);
         let (site, has_gateway) = (Arc::clone(&self.site), self.gateway.is_some());
+        // A WordPress behind this server may have such paths.
+        let other_brands = (!has_gateway).then(|| Arc::new(OtherBrands::new(&self.site.brand, self.home.path())));
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
                 let request = mark_own_fetch(&site, request);
+                let path = request.uri().path();
+                if let Some(response) = other_brands.as_ref().and_then(|others| others.response(path)) {
+                    return Box::pin(std::future::ready(Ok(response)));
+                }
                 // A router costs as much as a small cached response, so that most requests pass it by.
-                if has_gateway || request.uri().path().ends_with(openapi::FILE) {
+                if has_gateway || path.ends_with(openapi::FILE) || health::is_check(path) {
                     Box::pin(routed.clone().oneshot(request))
                 } else {
                     let response = with_rest.clone().oneshot(request);
