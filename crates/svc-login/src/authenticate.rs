@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 
 use crate::{
     identity::{ANONYMOUS, Identities, LoginSettings, cookie_value, token_of},
-    rate_limit::Attempts,
+    rate_limit::{Attempts, report_failed},
 };
 
 /// The authenticator of a site's REST API.
@@ -65,8 +65,12 @@ impl SiteAuthenticator {
                     self.attempts.succeeded(&sent);
                     return Ok(outcome);
                 }
-                if let Some(wait) = address.and_then(|a| self.attempts.failed(a)) {
-                    return Ok(too_many(wait));
+                if let Some(address) = address {
+                    if let Some(wait) = self.attempts.failed(address) {
+                        report_failed(address, &sent.login, "too many attempts");
+                        return Ok(too_many(wait));
+                    }
+                    report_failed(address, &sent.login, "not an application password of this user");
                 }
             }
             match cookie_value(&credentials.headers, &config.cookies.logged_in) {

@@ -2,6 +2,7 @@
 
 mod authenticate;
 mod authorize;
+mod browser;
 mod comment;
 mod cookies;
 mod form;
@@ -238,8 +239,16 @@ async fn admin_root(State(pages): State<Arc<LoginPages>>) -> Response {
 }
 
 async fn missing(State(pages): State<Arc<LoginPages>>) -> Response {
-    let text = "This page does not exist in the administration area of this site.";
-    respond(&pages, Ok(view::message(&pages, StatusCode::NOT_FOUND, "Not found", text)))
+    let mut text =
+        "This site has no administration area, only a profile page. Write posts and change settings through the REST \
+                    API, with an editor or app that supports it"
+            .to_owned();
+    text.push_str(if pages.explorer.is_some() {
+        ", or in the API Explorer, to which the profile page links."
+    } else {
+        "."
+    });
+    respond(&pages, Ok(view::message(&pages, StatusCode::NOT_FOUND, "Not found", &text)))
 }
 
 /// `admin-ajax.php`, for its one supported action: a new REST API nonce for the current session.

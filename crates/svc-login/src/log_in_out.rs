@@ -25,6 +25,7 @@ use crate::{
     cookies::{self, NewSession},
     form::{self, Form},
     identity::cookie_value,
+    rate_limit::report_failed,
     redirect, respond,
     response::LoginResponse,
     view::{self, Frame, Hidden, hidden},
@@ -32,6 +33,13 @@ use crate::{
 
 /// Nonce action of the log-out link.
 const LOG_OUT: &str = "log-out";
+
+/// Error message that does not reveal whether the user exists.
+const WRONG: &str = "The user name or password is wrong.";
+
+/// How to get a new password: this server sends no email.
+const LOST_PASSWORD: &str = "This site sends no email. Ask its owner for a new password; on the server, \
+                             `svc-server user set-password NAME` sets one.";
 
 /// Maximum length of the user agent that is stored with a session, in bytes.
 const AGENT_LENGTH: usize = 300;
@@ -52,9 +60,11 @@ struct Credentials {
 struct LogInPage {
     page: Frame,
     /// Error message; may be empty.
-    error: &'static str,
-    /// Success message; may be empty.
+    error: String,
+    /// Other message; may be empty.
     notice: &'static str,
+    /// URL of the page that describes how to get a new password.
+    lost_password: String,
     login: String,
     remember: bool,
     action: String,
@@ -110,7 +120,11 @@ impl LoginPages {
 
     fn show_form(&self, parts: &LoginRequest) -> Page {
         let settings = self.identities.site.settings()?;
-        let notice = if parts.query.has("loggedout") { "You are logged out." } else { "" };
+        let notice = match parts.query.get("action") {
+            "lostpassword" | "retrievepassword" | "rp" | "resetpass" => LOST_PASSWORD,
+            _ if parts.query.has("loggedout") => "You are logged out.",
+            _ => "",
+        };
         Ok(self.form(StatusCode::OK, &settings, parts, &parts.query, "", notice))
     }
 
@@ -120,17 +134,19 @@ impl LoginPages {
         settings: &Settings,
         parts: &LoginRequest,
         form: &Form,
-        error: &'static str,
+        error: impl Into<String>,
         notice: &'static str,
     ) -> LoginResponse {
+        let error = error.into();
         let brand = &self.identities.site.brand;
-        let title = if error.is_empty() { "Log In" } else { "Log In: Error" };
+        let title = if error.is_empty() { "Log In" } else { "Login Failed" };
         let redirect_to = [form.get("redirect_to"), parts.query.get("redirect_to")].into_iter().find(|b| !b.is_empty());
         let redirect_to = redirect_to.map_or_else(|| self.admin_url(settings, ""), str::to_owned);
         let template = LogInPage {
             page: Frame::new(settings, title),
             error,
             notice,
+            lost_password: redirect::with_query(&self.login_url(settings), &[("action", "lostpassword")]),
             login: form.get("log").to_owned(),
             remember: !form.get("rememberme").is_empty(),
             action: self.login_url(settings),
@@ -144,7 +160,7 @@ impl LoginPages {
     }
 
     async fn log_in(&self, parts: &LoginRequest, form: &Form, settings: &Settings) -> Page {
-        let refused = |status, error| Ok(self.form(status, settings, parts, form, error, ""));
+        let refused = |status, error: &str| Ok(self.form(status, settings, parts, form, error, ""));
         let typed = Credentials { login: form.get("log").trim().to_owned(), password: form.get("pwd").to_owned() };
         // Clients other than browsers post the form without a cookie, and without this field.
         if form.has("testcookie") && cookie_value(&parts.headers, &self.identities.site.brand.test_cookie()).is_none() {
@@ -158,22 +174,27 @@ impl LoginPages {
         }
         let name = svc_text::sanitize_user(&typed.login, false);
         if let Err(wait) = self.attempts.at_form(parts.client, &name) {
-            let text = "Too many failed login attempts. Wait a minute and try again.";
-            return refused(StatusCode::TOO_MANY_REQUESTS, text)
+            report_failed(parts.client, &name, "too many attempts");
+            let text = format!("Too many failed login attempts. Try again in {} s.", seconds(wait));
+            return refused(StatusCode::TOO_MANY_REQUESTS, &text)
                 .map(|p: LoginResponse| p.header(header::RETRY_AFTER, seconds(wait)));
         }
         let found = self.identities.site.read(|db| Ok(self.identities.by_name(db, &name)?))?;
         let stored = found.as_ref().map(|s| s.user.pass.clone());
         match hashing::verify(stored, Secret::new(&typed.password)).await {
             Ok(true) => self.attempts.form_succeeded(parts.client, &name),
-            Ok(false) => return refused(StatusCode::OK, "Login failed. The user name or password is wrong."),
+            Ok(false) => {
+                let reason = if found.is_some() { "wrong password" } else { "unknown user" };
+                report_failed(parts.client, &name, reason);
+                return refused(StatusCode::OK, WRONG);
+            }
             Err(HashFailure::Busy | HashFailure::TooLong | HashFailure::Unavailable) => {
                 return refused(StatusCode::SERVICE_UNAVAILABLE, "The site is busy. Try again in a few seconds.")
                     .map(|p: LoginResponse| p.header(header::RETRY_AFTER, "5"));
             }
         }
         let Some(user) = found.map(|s| s.user.clone()) else {
-            return refused(StatusCode::OK, "Login failed. The user name or password is wrong.");
+            return refused(StatusCode::OK, WRONG);
         };
         let remembered = !form.get("rememberme").is_empty();
         let cookies = self.start_session(parts, user, &typed.password, remembered).await?;
@@ -191,8 +212,7 @@ impl LoginPages {
         password_typed: &str,
         remembered: bool,
     ) -> Result<Vec<String>, svc_schema::Error> {
-        let failed =
-            |_| svc_schema::Error::new("log_in_failed", "The session could not be new_session.").with_status(500);
+        let failed = |_| svc_schema::Error::new("log_in_failed", "The session could not be created.").with_status(500);
         let token = new_token().map_err(failed)?;
         let now = self.identities.now();
         let expiration = now + if remembered { REMEMBERED_LIFETIME } else { LIFETIME };

@@ -12,7 +12,7 @@ use http::{Method, StatusCode, header};
 use serde_json::Value;
 
 use crate::{
-    LoginPages, LoginRequest, Page, SESSIONS, UserSession,
+    LoginPages, LoginRequest, Page, SESSIONS, UserSession, browser,
     form::{self, Form},
     log_in_out::change_sessions,
     redirect, respond,
@@ -145,7 +145,7 @@ impl LoginPages {
         let own = svc_auth::session::verifier(&session.token);
         let row = |(verifier, session): (&str, &Session)| SessionRow {
             current: verifier == own,
-            browser: session.ua.as_deref().filter(|ua| !ua.is_empty()).unwrap_or("Unknown browser").to_owned(),
+            browser: browser::name(session.ua.as_deref().unwrap_or_default()),
             address: session.ip.clone().unwrap_or_default(),
             since: session.login.map(day).unwrap_or_default(),
             until: day(session.expiration),

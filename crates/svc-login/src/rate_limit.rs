@@ -5,6 +5,8 @@
 //!
 //! Clients of the REST API send their password with each request, so only wrong passwords count there. A network with too many
 //! of them gets 429, except for passwords that are right: checking them is cheap, and limited as well.
+//!
+//! Failed logins are logged in one form.
 
 use std::{
     collections::HashMap,
@@ -108,6 +110,12 @@ impl Default for Attempts {
             key: RandomState::new(),
         }
     }
+}
+
+/// Logs a failed login, for programs such as fail2ban. The name is quoted and cut, since the client chooses it.
+pub(crate) fn report_failed(client: IpAddr, name: &str, reason: &'static str) {
+    let user = &name[..name.floor_char_boundary(NAME_LENGTH)];
+    tracing::warn!(%client, ?user, reason, "login failed");
 }
 
 /// The key of a network and an account. Letter case is ignored.

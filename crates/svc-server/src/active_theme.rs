@@ -58,7 +58,8 @@ mod tests {
         std::fs::create_dir_all(themes.join("kid")).unwrap();
         std::fs::write(themes.join("kid/style.css"), "/*\nTheme Name: Kid\nTemplate: paper\n*/").unwrap();
         let store = Store::open(&svc_store::StoreConfig::new(svc_store::DatabaseUrl::Temporary)).unwrap();
-        first_run::create(content.path(), &store, &"http://localhost".parse().unwrap(), chrono::Utc::now()).unwrap();
+        first_run::create(content.path(), &store, &"http://localhost".parse().unwrap(), false, chrono::Utc::now())
+            .unwrap();
         for missing in ["nosuch", "../paper"] {
             let refused = activate(content.path(), &store, missing).unwrap_err();
             assert!(refused.to_string().contains(missing), "{refused}");

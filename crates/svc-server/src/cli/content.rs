@@ -19,6 +19,11 @@ pub(super) struct Copied {
     pub(super) skipped: u64,
 }
 
+/// Whether the folder is a content folder.
+pub(super) fn has_folders(folder: &Path) -> bool {
+    FOLDERS.iter().any(|name| folder.join(name).is_dir())
+}
+
 /// Copies uploads, themes and plugins from one content folder into another and replaces files of the same name. Symbolic links
 /// are not followed, since they may point outside of the folder.
 ///

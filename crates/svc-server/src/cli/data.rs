@@ -1,4 +1,4 @@
-//! `import`, `export` and `backup`.
+//! `import` and `export`.
 
 use std::{
     fs::File,
@@ -14,7 +14,7 @@ use svc_store::import::{ImportOptions, Progress};
 use super::{content, output::say};
 use crate::{config::Config, first_run, site::open_store};
 
-fn path(name: &'static str, help: &'static str) -> Arg {
+pub(super) fn path(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).value_parser(value_parser!(PathBuf)).help(help)
 }
 
@@ -117,21 +117,8 @@ pub(super) fn export(config: &Config, args: &ArgMatches) -> Result<()> {
     })
 }
 
-pub(super) fn backup_command() -> Command {
-    Command::new("backup")
-        .about("Copy a consistent snapshot of an SQLite database while it is in use")
-        .arg(path("file", "Output file; must not exist").value_name("FILE.db").required(true))
-}
-
-pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result<()> {
-    let to: &PathBuf = args.get_one("file").expect("clap requires it");
-    existing(config)?.backup(to).with_context(|| format!("cannot back up to {}", to.display()))?;
-    say(&format!("Wrote {}.", to.display()));
-    Ok(())
-}
-
 /// Opens the store of an existing site.
-fn existing(config: &Config) -> Result<svc_store::Store> {
+pub(super) fn existing(config: &Config) -> Result<svc_store::Store> {
     let store = open_store(config)?;
     ensure!(first_run::has_site(&store)?, "the database contains no site");
     Ok(store)

@@ -1,9 +1,14 @@
 //! The command line: its commands, with a flag for each setting.
 
+mod backup;
+mod config;
 mod content;
 mod data;
 mod doctor;
+mod hints;
+mod next_steps;
 mod output;
+mod reload;
 mod serve;
 mod show;
 mod themes;
@@ -33,7 +38,7 @@ fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .args(settings.map(|a| a.global(true).help_heading("Settings")))
         .subcommand(Command::new("serve").about("Serve the site (default)"))
-        .subcommand(show::config_command())
+        .subcommand(config::command())
         .subcommand(show::routes_command())
         .subcommand(show::openapi_command())
         .subcommand(show::types_command())
@@ -41,7 +46,8 @@ fn command() -> Command {
         .subcommand(wordpress::compare_command())
         .subcommand(data::import_command())
         .subcommand(data::export_command())
-        .subcommand(data::backup_command())
+        .subcommand(backup::backup_command())
+        .subcommand(backup::restore_command())
         .subcommand(users::user_command())
         .subcommand(users::app_password_command())
         .subcommand(themes::command())
@@ -54,11 +60,10 @@ fn is_key(setting: &Setting) -> bool {
 
 fn flag(setting: &Setting) -> Arg {
     let default = setting.default.filter(|d| !d.is_empty()).map(|d| format!(" [default: {d}]")).unwrap_or_default();
-    Arg::new(setting.key)
-        .long(setting.flag())
-        .value_name(setting.metavar)
-        .action(ArgAction::Set)
-        .help(format!("{}{default}", setting.help))
+    let flag = Arg::new(setting.key).long(setting.flag());
+    // `--port 8081` is what many other servers accept.
+    let flag = if setting.key == "listen" { flag.visible_alias("port") } else { flag };
+    flag.value_name(setting.metavar).action(ArgAction::Set).help(format!("{}{default}", setting.help))
 }
 
 /// The flags on the command line.
@@ -75,6 +80,9 @@ impl SiteBuilder {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 output::print_error(&format!("{error:#}"));
+                if let Some(hint) = hints::of(&error) {
+                    output::print_hint(&hint);
+                }
                 ExitCode::FAILURE
             }
         }
@@ -83,13 +91,18 @@ impl SiteBuilder {
 
 /// Runs a command. `now` is the current time in UTC.
 fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Result<()> {
+    if matches.subcommand_matches("config").is_some_and(config::is_template) {
+        config::print_template();
+        return Ok(());
+    }
     let config = Config::load(&Sources::of_process(flags(matches)))?;
+    if !matches!(matches.subcommand_name(), None | Some("serve")) {
+        // `serve` logs them.
+        config.warnings().iter().for_each(|warning| output::print_warning(warning));
+    }
     match matches.subcommand() {
-        None | Some(("serve", _)) => serve::serve(builder, &config),
-        Some(("config", _)) => {
-            show::config(&config);
-            Ok(())
-        }
+        None | Some(("serve", _)) => serve::serve(builder, &config, flags(matches)),
+        Some(("config", args)) => config::run(&config, args),
         Some(("routes", args)) => show::routes(builder, &config, args),
         Some(("openapi", args)) => show::openapi(builder, &config, args),
         Some(("types", _)) => show::types(builder, &config),
@@ -97,7 +110,8 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("compare", args)) => wordpress::compare(builder, &config, args, now),
         Some(("import", args)) => data::import(&config, args),
         Some(("export", args)) => data::export(&config, args),
-        Some(("backup", args)) => data::backup(&config, args),
+        Some(("backup", args)) => backup::backup(&config, args),
+        Some(("restore", args)) => backup::restore(&config, args),
         Some(("user", args)) => users::user(&config, args, now),
         Some(("app-password", args)) => users::app_password(&config, args, now),
         Some(("theme", args)) => themes::run(&config, args),

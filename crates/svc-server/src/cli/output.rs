@@ -2,6 +2,13 @@
 
 use std::io::Write;
 
+use clap::{Arg, ArgAction};
+
+/// The flag of commands that can print JSON.
+pub(super) fn json_flag() -> Arg {
+    Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON")
+}
+
 /// Prints a line. A closed standard output is ignored.
 pub(crate) fn say(line: &str) {
     drop(writeln!(std::io::stdout().lock(), "{line}"));
@@ -16,6 +23,16 @@ pub(super) fn show(line: &str) -> bool {
 /// Prints an error.
 pub(super) fn print_error(line: &str) {
     drop(writeln!(std::io::stderr().lock(), "svc-server: {line}"));
+}
+
+/// Prints a warning.
+pub(super) fn print_warning(line: &str) {
+    print_error(&format!("warning: {line}"));
+}
+
+/// Prints an advice that belongs to the error before it.
+pub(super) fn print_hint(line: &str) {
+    drop(writeln!(std::io::stderr().lock(), "  hint: {line}"));
 }
 
 /// Formats rows as columns, each as wide as its widest cell.

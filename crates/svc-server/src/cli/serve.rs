@@ -5,9 +5,14 @@ use std::{net::SocketAddr, time::Duration};
 use anyhow::{Context as _, Result};
 use svc_listen::InFlight;
 
-use super::output::{say, show};
+use super::{
+    next_steps,
+    output::{say, show},
+    reload,
+};
 use crate::{
-    config::{Config, SiteUrl},
+    config::{Config, Setting, SiteUrl},
+    data_lock::DataLock,
     logs,
     site::{OpenSite, SiteBuilder},
 };
@@ -18,10 +23,11 @@ const LAST_WORK: Duration = Duration::from_secs(5);
 /// Threads per processor core that read files and decode large bodies.
 const BLOCKING_PER_CORE: usize = 3;
 
-pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result<()> {
+/// Runs the server. `flags` are those of the command line, for reading the configuration again.
+pub(super) fn serve(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Setting, String)>) -> Result<()> {
     logs::install(config);
-    for name in &config.unknown_variables {
-        tracing::warn!("the environment variable {name} is not a setting");
+    for warning in config.warnings() {
+        tracing::warn!("{warning}");
     }
     svc_listen::raise_limit(config.limits.connections);
     let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -31,7 +37,7 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result<()> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let served = runtime.block_on(run(builder, config));
+    let served = runtime.block_on(run(builder, config, flags));
     // A blocking task (a large image, a file system that does not respond) must not keep the process alive.
     runtime.shutdown_timeout(LAST_WORK);
     // Cancelled requests must end first, so that the database is closed properly.
@@ -39,18 +45,27 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config) -> Result<()> {
 }
 
 /// Serves until a signal stops the process. Returns the site.
-async fn run(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
+async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Setting, String)>) -> Result<OpenSite> {
     // Bind first: the URL of a new site contains the port.
     let listener = svc_listen::bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
-    let mut site = builder.open(config, &reachable(here)?)?;
-    if let Some(created) = site.take_created() {
+    let mut site = builder.open_to_serve(config, &reachable(here)?)?;
+    let created = site.take_created();
+    // First, since the rest may fail.
+    if let Some(created) = &created {
         say("Created a new site. Log in as:\n");
         say(&format!("    user      {}", created.login));
         if show(&format!("    password  {}\n", created.password.expose())) {
             created.shown();
         }
-        say("The password is not shown again.\n");
+        say(&format!(
+            "The password is not shown again. `svc-server user set-password {}` sets a new one.\n",
+            created.login
+        ));
+    }
+    let lock = DataLock::acquire(&config.data);
+    if let Some(conflict) = lock.conflict(&config.data) {
+        tracing::warn!("{conflict}");
     }
     let requests = InFlight::new();
     let app = site.app();
@@ -58,9 +73,17 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
     say(&format!("Listening on {}", reachable(here)?.as_str()));
     let home = site.home().as_str();
     say(&format!("Site:     {home}/"));
+    say(&format!("Log in:   {}", site.login_url()));
     say(&format!("REST API: {}", site.server().rest_url("/")));
     if let Some(url) = site.explorer_url() {
         say(&format!("Explorer: {url}"));
+    }
+    if let Some(created) = &created {
+        say("\nTry the REST API from another terminal:\n");
+        for command in next_steps::commands(config, &site, created.login) {
+            say(&format!("    {command}"));
+        }
+        say("");
     }
     tracing::info!(%here, home, "serving");
     if config.wp_config.is_some() {
@@ -76,12 +99,15 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
     let schedule = site.start_schedule();
     let watch = site.start_watch();
     let reports = tokio::spawn(report_on_signal(requests.clone(), site.usage_report()));
+    let hangups = tokio::spawn(reload::report_on_hangup(config.clone(), flags));
     svc_listen::serve(listener, app, config.limits.clone(), requests.clone(), svc_listen::shutdown_signal()).await;
     drop(watch);
     if let Some(schedule) = schedule {
         schedule.stop().await;
     }
     reports.abort();
+    hangups.abort();
+    drop(lock);
     requests.end().await;
     tracing::info!("stopped");
     Ok(site)

@@ -1,4 +1,4 @@
-//! `config`, `routes`, `openapi` and `types`: the settings in force, and the registered routes.
+//! `routes`, `openapi` and `types`: the registered routes.
 
 use anyhow::{Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -10,16 +10,6 @@ use crate::{
     config::{Config, SiteUrl},
     site::{SiteBuilder, about},
 };
-
-pub(super) fn config_command() -> Command {
-    Command::new("config").about("Show every setting with its value and origin")
-}
-
-pub(super) fn config(config: &Config) {
-    let rows: Vec<Vec<String>> =
-        config.shown().into_iter().map(|s| vec![s.key.to_owned(), s.value, s.origin.to_string()]).collect();
-    say(columns(&rows).trim_end());
-}
 
 pub(super) fn routes_command() -> Command {
     let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print a JSON array of objects");

@@ -1,19 +1,25 @@
 //! `theme`: lists and activates the themes of the content folder.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context as _, Result, ensure};
 use clap::{Arg, ArgMatches, Command};
+use serde_json::json;
 use svc_packages::theme;
 use svc_store::{Store, options};
 
-use super::output::{columns, say};
+use super::output::{columns, json_flag, say};
 use crate::{active_theme, config::Config, first_run, site::open_store};
+
+/// Names of the columns of the list, for JSON.
+const HEADINGS: [&str; 5] = ["folder", "name", "version", "kind", "state"];
 
 pub(super) fn command() -> Command {
     let name = Arg::new("name").value_name("NAME").required(true).help("The theme's folder");
     Command::new("theme")
         .about("List and activate themes")
         .subcommand_required(true)
-        .subcommand(Command::new("list").about("List the themes of the content folder"))
+        .subcommand(Command::new("list").about("List the themes of the content folder").arg(json_flag()))
         .subcommand(Command::new("activate").about("Activate a theme; a running server switches at once").arg(name))
 }
 
@@ -27,11 +33,12 @@ pub(super) fn run(config: &Config, args: &ArgMatches) -> Result<()> {
             say(&format!("Activated {}.", theme.about.name));
             Ok(())
         }
-        _ => list(config, &store),
+        Some((_, args)) => list(config, &store, args.get_flag("json")),
+        None => Ok(()),
     }
 }
 
-fn list(config: &Config, store: &Store) -> Result<()> {
+fn list(config: &Config, store: &Store, as_json: bool) -> Result<()> {
     let active =
         store.read(|db| options::get(db, "stylesheet")).context("cannot read the database")?.unwrap_or_default();
     let rows: Vec<Vec<String>> = theme::folders(&config.content_dir.join(active_theme::FOLDER))
@@ -43,6 +50,11 @@ fn list(config: &Config, store: &Store) -> Result<()> {
             Some(vec![name, theme.about.name, theme.about.version, kind.to_owned(), state.to_owned()])
         })
         .collect();
+    if as_json {
+        let row = |row: &Vec<String>| json!(HEADINGS.into_iter().zip(row).collect::<BTreeMap<_, _>>());
+        say(&serde_json::to_string_pretty(&rows.iter().map(row).collect::<Vec<_>>())?);
+        return Ok(());
+    }
     say(columns(&rows).trim_end());
     Ok(())
 }

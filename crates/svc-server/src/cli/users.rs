@@ -2,8 +2,8 @@
 
 use anyhow::{Context as _, Result, bail, ensure};
 use chrono::{DateTime, NaiveDateTime};
-use clap::{Arg, ArgMatches, Command};
-use serde_json::Value;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::{Value, json};
 use svc_auth::{
     Secret,
     application_password::{self, ApplicationPassword, IN_USE_OPTION, META_KEY},
@@ -13,11 +13,11 @@ use svc_auth::{
 use svc_login::SESSIONS;
 use svc_model::{User, UserId};
 use svc_store::{
-    Db, MetaKind, Order, Store, StoreError, StoredText, Tx, meta, options,
+    Db, MetaKind, Order, Store, StoreError, StoredText, Tx, meta, options, posts,
     users::{self, UserOrderBy, UserQuery},
 };
 
-use super::output::{columns, say};
+use super::output::{columns, json_flag, say};
 use crate::{accounts::default_meta, config::Config, first_run, site::open_store};
 
 /// Length of a generated password.
@@ -50,13 +50,23 @@ pub(super) fn user_command() -> Command {
         .about("Replace the roles of a user by one role")
         .arg(required("login", "Login name"))
         .arg(required("role", "Role, as printed by `list`"));
+    let set_email = Command::new("set-email")
+        .about("Set the email address of a user")
+        .arg(required("login", "Login name"))
+        .arg(required("email", "Email address"));
+    let delete = Command::new("delete")
+        .about("Delete a user, their sessions and application passwords")
+        .arg(required("login", "Login name"))
+        .arg(optional("reassign", "LOGIN", "User who gets the deleted user's content; required if there is any"));
     Command::new("user")
-        .about("Create and list users, set passwords and roles")
+        .about("Create, list and delete users, set passwords, email addresses and roles")
         .subcommand_required(true)
         .subcommand(create)
-        .subcommand(Command::new("list").about("List users with their roles"))
+        .subcommand(Command::new("list").about("List users with their roles").arg(json_flag()))
         .subcommand(set)
         .subcommand(set_role)
+        .subcommand(set_email)
+        .subcommand(delete)
 }
 
 pub(super) fn app_password_command() -> Command {
@@ -64,8 +74,9 @@ pub(super) fn app_password_command() -> Command {
     let create = Command::new("create")
         .about("Create an application password, which is shown once")
         .arg(user())
-        .arg(required("name", "Name of the application"));
-    let list = Command::new("list").about("List a user's application passwords").arg(user());
+        .arg(required("name", "Name of the application"))
+        .arg(Arg::new("porcelain").long("porcelain").action(ArgAction::SetTrue).help("Print only the password"));
+    let list = Command::new("list").about("List a user's application passwords").arg(user()).arg(json_flag());
     let revoke = Command::new("revoke")
         .about("Revoke an application password")
         .arg(user())
@@ -98,7 +109,10 @@ pub(super) fn user(config: &Config, args: &ArgMatches, now: NaiveDateTime) -> Re
         }
         Some(("set-password", args)) => set_password(&store, text(args, "login")),
         Some(("set-role", args)) => set_role(&store, text(args, "login"), text(args, "role")),
-        _ => list_users(&store),
+        Some(("set-email", args)) => set_email(&store, text(args, "login"), text(args, "email")),
+        Some(("delete", args)) => delete(&store, text(args, "login"), args.get_one("reassign")),
+        Some((_, args)) => list_users(&store, args.get_flag("json")),
+        None => Ok(()),
     }
 }
 
@@ -197,6 +211,58 @@ fn set_password(store: &Store, login: &str) -> Result<()> {
     Ok(())
 }
 
+fn set_email(store: &Store, login: &str, email: &str) -> Result<()> {
+    let user = find(store, login)?;
+    ensure!(svc_text::is_email(email), "`{email}` is not a valid email address");
+    let address = email.to_owned();
+    let is_free = store.write_blocking(move |tx| {
+        if users::by_email(tx, &address)?.is_some_and(|other| other.id != user) {
+            return Ok(false);
+        }
+        let Some(mut user) = users::get(tx, user)? else { return Ok(true) };
+        user.email.clone_from(&address);
+        users::update(tx, &user).map(|_| true)
+    });
+    ensure!(is_free.context("cannot set the email address")?, "another user has the email address {email}");
+    say(&format!("Set the email address of {login} to {email}."));
+    Ok(())
+}
+
+/// Why a user is not deleted.
+enum Refusal {
+    LastAdministrator,
+    /// The number of posts that would have no author.
+    HasPosts(usize),
+}
+
+fn delete(store: &Store, login: &str, reassign: Option<&String>) -> Result<()> {
+    let user = find(store, login)?;
+    let new_owner = reassign.map(|login| find(store, login)).transpose()?;
+    ensure!(new_owner != Some(user), "the content of {login} cannot be reassigned to {login}");
+    let deleted = store.write_blocking(move |tx| {
+        let all = user_rows(tx)?;
+        let is_administrator = |row: &UserRow| row.roles.iter().any(|role| role == "administrator");
+        if !all.iter().any(|row| row.id != user && is_administrator(row)) {
+            return Ok(Some(Refusal::LastAdministrator));
+        }
+        if new_owner.is_none() {
+            let types = posts::counts_by_type(tx)?;
+            let types: Vec<&str> = types.keys().map(String::as_str).filter(|t| *t != "revision").collect();
+            let n_posts = users::posts_of(tx, user, &types)?.len();
+            if n_posts > 0 {
+                return Ok(Some(Refusal::HasPosts(n_posts)));
+            }
+        }
+        users::delete(tx, user, new_owner).map(|_| None)
+    });
+    match deleted.context("cannot delete the user")? {
+        Some(Refusal::LastAdministrator) => bail!("{login} is the last administrator: create another one first"),
+        Some(Refusal::HasPosts(n)) => bail!("{login} is the author of {n} posts: reassign them with --reassign LOGIN"),
+        None => say(&format!("Deleted user {login}.")),
+    }
+    Ok(())
+}
+
 fn find(store: &Store, login: &str) -> Result<UserId> {
     let user = store.read(|db| users::by_login(db, login)).context("cannot read the users")?;
     user.map(|u| u.id).with_context(|| format!("there is no user {login}"))
@@ -207,21 +273,38 @@ fn roles(db: &mut Db) -> std::result::Result<Roles, StoreError> {
     Ok(options::get(db, &name)?.map(|stored| Roles::from_value(&stored.json())).unwrap_or_default())
 }
 
-fn list_users(store: &Store) -> Result<()> {
-    let rows = store.read(|db| {
-        let query = UserQuery::default().order_by(UserOrderBy::Id).order(Order::Asc).limit(Some(MAX_LISTED));
-        let ids = users::query(db, &query)?.ids;
-        let key = format!("{}capabilities", db.prefix());
-        let all_roles = roles(db)?;
-        let id_values: Vec<i64> = ids.iter().map(|id| id.0).collect();
-        let stored = meta::load(db, MetaKind::User, &id_values)?;
-        let row = |u: User| {
-            let caps: Value = stored.get(&u.id.0).and_then(|m| m.first(&key)).map(StoredText::json).unwrap_or_default();
-            vec![u.id.to_string(), u.login, u.email, all_roles.caps_of(&caps).roles.join(", ")]
-        };
-        Ok(users::get_many(db, &ids)?.into_iter().map(row).collect::<Vec<_>>())
-    });
-    say(columns(&rows.context("cannot read the users")?).trim_end());
+/// A user in the list.
+struct UserRow {
+    id: UserId,
+    login: String,
+    email: String,
+    roles: Vec<String>,
+}
+
+/// All users with their roles, ordered by id.
+fn user_rows(db: &mut Db) -> std::result::Result<Vec<UserRow>, StoreError> {
+    let query = UserQuery::default().order_by(UserOrderBy::Id).order(Order::Asc).limit(Some(MAX_LISTED));
+    let ids = users::query(db, &query)?.ids;
+    let key = format!("{}capabilities", db.prefix());
+    let all_roles = roles(db)?;
+    let id_values: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let stored = meta::load(db, MetaKind::User, &id_values)?;
+    let row = |u: User| {
+        let caps: Value = stored.get(&u.id.0).and_then(|m| m.first(&key)).map(StoredText::json).unwrap_or_default();
+        UserRow { id: u.id, login: u.login, email: u.email, roles: all_roles.caps_of(&caps).roles }
+    };
+    Ok(users::get_many(db, &ids)?.into_iter().map(row).collect())
+}
+
+fn list_users(store: &Store, as_json: bool) -> Result<()> {
+    let rows = store.read(user_rows).context("cannot read the users")?;
+    if as_json {
+        let row = |u: &UserRow| json!({"id": u.id.0, "login": u.login, "email": u.email, "roles": u.roles});
+        say(&serde_json::to_string_pretty(&rows.iter().map(row).collect::<Vec<_>>())?);
+        return Ok(());
+    }
+    let row = |u: UserRow| vec![u.id.to_string(), u.login, u.email, u.roles.join(", ")];
+    say(columns(&rows.into_iter().map(row).collect::<Vec<_>>()).trim_end());
     Ok(())
 }
 
@@ -230,10 +313,11 @@ pub(super) fn app_password(config: &Config, args: &ArgMatches, now: NaiveDateTim
     let store = open(config)?;
     match args.subcommand() {
         Some(("create", args)) => {
-            create_app_password(&store, find(&store, text(args, "user"))?, text(args, "name"), now)
+            let user = find(&store, text(args, "user"))?;
+            create_app_password(&store, user, text(args, "name"), args.get_flag("porcelain"), now)
         }
         Some(("revoke", args)) => revoke(&store, find(&store, text(args, "user"))?, text(args, "uuid")),
-        Some((_, args)) => list_app_passwords(&store, find(&store, text(args, "user"))?),
+        Some((_, args)) => list_app_passwords(&store, find(&store, text(args, "user"))?, args.get_flag("json")),
         None => Ok(()),
     }
 }
@@ -248,9 +332,15 @@ fn store_list(tx: &mut Tx, user: UserId, list: &[ApplicationPassword]) -> std::r
     meta::update(tx, MetaKind::User, user.0, META_KEY, &value).map(drop)
 }
 
-fn create_app_password(store: &Store, user: UserId, name: &str, now: NaiveDateTime) -> Result<()> {
+/// With `porcelain`, only the password is printed, for scripts.
+fn create_app_password(store: &Store, user: UserId, name: &str, porcelain: bool, now: NaiveDateTime) -> Result<()> {
     let (_, plain) = add_app_password(store, user, name, now)?;
-    say(&format!("Password for {name} (not shown again): {}", application_password::chunk(plain.expose())));
+    let shown = application_password::chunk(plain.expose());
+    if porcelain {
+        say(&shown)
+    } else {
+        say(&format!("Password for {name} (not shown again): {shown}"))
+    }
     Ok(())
 }
 
@@ -306,8 +396,14 @@ impl TemporaryPassword {
     }
 }
 
-fn list_app_passwords(store: &Store, user: UserId) -> Result<()> {
+fn list_app_passwords(store: &Store, user: UserId, as_json: bool) -> Result<()> {
     let list = store.read(|db| load_list(db, user)).context("cannot read the application passwords")?;
+    if as_json {
+        let time = |t: i64| DateTime::from_timestamp(t, 0).map(|d| d.format("%Y-%m-%dT%H:%M:%SZ").to_string());
+        let row = |p: &ApplicationPassword| json!({"uuid": p.uuid, "name": p.name, "created": time(p.created), "last_used": p.last_used.and_then(time)});
+        say(&serde_json::to_string_pretty(&list.iter().map(row).collect::<Vec<_>>())?);
+        return Ok(());
+    }
     let day = |t: i64| DateTime::from_timestamp(t, 0).map(|d| d.format("%Y-%m-%d").to_string()).unwrap_or_default();
     let used = |p: &ApplicationPassword| {
         p.last_used.map_or_else(|| "never used".to_owned(), |t| format!("last used {}", day(t)))

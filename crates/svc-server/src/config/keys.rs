@@ -52,7 +52,7 @@ impl SecretKeys {
             return Ok(keys);
         }
         let path = data.join(KEY_FILE);
-        let origin = Origin::File(path.clone(), 1);
+        let origin = Origin::File(path.clone(), 0);
         if !path.exists() {
             generate(&path).map_err(|e| ConfigError::at(&origin, format!("cannot be created: {e}")))?;
         }

@@ -8,7 +8,8 @@ use super::{
     ConfigError,
     origin::{Given, Origin},
     registered::{Registered, TABLES},
-    settings::{CONFIG, DATA, Setting, VARIABLE_PREFIX, find, find_secret_file},
+    settings::{CONFIG, DATA, SETTINGS, Setting, VARIABLE_PREFIX, find, find_secret_file},
+    suggest::did_you_mean,
 };
 
 /// Maximum size of a file of settings or a secret, in bytes.
@@ -61,9 +62,9 @@ impl Layers {
             if text.is_empty() {
                 continue;
             }
-            if let Some(setting) = super::settings::SETTINGS.iter().find(|s| s.variable() == name) {
+            if let Some(setting) = SETTINGS.iter().find(|s| s.variable() == name) {
                 self.put(setting, text, Origin::Variable(name));
-            } else if let Some(setting) = super::settings::SETTINGS.iter().find(|s| {
+            } else if let Some(setting) = SETTINGS.iter().find(|s| {
                 s.secret && rest.strip_suffix("_FILE").is_some_and(|r| s.variable()[VARIABLE_PREFIX.len()..] == *r)
             }) {
                 let origin = Origin::Variable(name);
@@ -79,7 +80,7 @@ impl Layers {
     /// Adds the settings of a file. `own_data` is true for the file in the data folder.
     pub(super) fn file(&mut self, path: &Path, own_data: bool) -> Result<(), ConfigError> {
         let source = read_limited(path)
-            .map_err(|e| ConfigError::at(&Origin::File(path.to_owned(), 1), format!("cannot be read: {e}")))?;
+            .map_err(|e| ConfigError::at(&Origin::File(path.to_owned(), 0), format!("cannot be read: {e}")))?;
         self.text(&source, path, own_data)
     }
 
@@ -106,7 +107,7 @@ impl Layers {
                 let (setting, from_file) = match (find(&key), find_secret_file(&key)) {
                     (Some(setting), _) => (setting, false),
                     (None, Some(setting)) => (setting, true),
-                    (None, None) => return Err(ConfigError::at(&origin, format!("`{key}` is not a setting"))),
+                    (None, None) => return Err(ConfigError::at(&origin, unknown(&key))),
                 };
                 if setting.key == CONFIG || own_data && setting.key == DATA {
                     return Err(ConfigError::at(&origin, format!("`{key}` cannot be set in this file")));
@@ -129,6 +130,12 @@ impl Layers {
         }
         self.registered.file(source, path)
     }
+}
+
+/// The message about a key that is not a setting.
+fn unknown(key: &str) -> String {
+    let known = SETTINGS.iter().map(|s| s.key).filter(|k| *k != CONFIG).chain(TABLES.iter().copied());
+    format!("`{key}` is not a setting{}", did_you_mean(key, known))
 }
 
 /// A TOML value as text. Lists of strings are joined by commas.
@@ -197,10 +204,17 @@ mod tests {
 
     #[test]
     fn errors_name_file_and_line() {
-        refused("brand = 'wp'\nbrnad = 'x'", "/etc/site/svc.toml:2: `brnad` is not a setting");
-        refused("[limits]\nbodies = 3", "/etc/site/svc.toml:2: `limits.bodies` is not a setting");
+        refused("brand = 'wp'\nbrnad = 'x'", "/etc/site/svc.toml:2: `brnad` is not a setting; did you mean `brand`?");
+        refused(
+            "[limits]\nbodies = 3",
+            "/etc/site/svc.toml:2: `limits.bodies` is not a setting; did you mean `limits.body`?",
+        );
+        refused("colour = 1", "/etc/site/svc.toml:1: `colour` is not a setting");
         refused("config = 'other'", "/etc/site/svc.toml:1: `config` cannot be set in this file");
-        refused("[listen.deep]\nx.y = 3", "/etc/site/svc.toml:1: `listen.deep` is not a setting");
+        refused(
+            "[listen.deep]\nx.y = 3",
+            "/etc/site/svc.toml:1: `listen.deep` is not a setting; did you mean `listen`?",
+        );
         refused(
             "listen = 1979-05-27",
             "/etc/site/svc.toml:1: `listen` must be a string, a number, a boolean or a list of strings",

@@ -10,6 +10,8 @@ mod layers;
 mod origin;
 mod registered;
 mod settings;
+mod suggest;
+mod template;
 mod values;
 mod wordpress;
 mod wp_config;
@@ -30,8 +32,11 @@ pub use keys::{KEY_FILE, SecretKeys};
 pub use origin::Origin;
 pub use registered::Registered;
 pub use settings::{SETTINGS, Setting};
+pub use template::template;
 pub use values::{Environment, LogFormat, SiteUrl};
 pub use wordpress::{Reads, RouteRule, Side, WordPress};
+
+pub(crate) use suggest::did_you_mean;
 
 use layers::Layers;
 
@@ -156,7 +161,7 @@ pub struct Config {
 pub struct Shown {
     /// The setting's key.
     pub key: &'static str,
-    /// The value, or `(secret)`; empty if it is not set.
+    /// The value, or `(secret)`; empty if it is not set. In the URL of the database only the password is hidden.
     pub value: String,
     /// The origin of the value.
     pub origin: Origin,
@@ -218,7 +223,7 @@ impl Config {
         layers.variables(sources.variables.iter().cloned())?;
         layers.flags(&sources.flags);
         if let Some(given) = layers.get(settings::WP_CONFIG) {
-            let path = sources.folder.join(&given.text);
+            let path = wp_config::file(&sources.folder, &given.text);
             layers.wp_config(&path, &sources.variables)?;
         }
         let mut config = Self::parse(&layers, &sources.folder, data)?;
@@ -233,7 +238,7 @@ impl Config {
         let path = |text: &str| Ok(folder.join(text));
         let trusted: Vec<Network> = read.required("trusted_proxies", values::list)?;
         let listen = read.required("listen", values::listen)?;
-        let wp_config = read.optional(settings::WP_CONFIG, path)?;
+        let wp_config = read.optional(settings::WP_CONFIG, |text| Ok(wp_config::file(folder, text)))?;
         let brand: Brand = read.required("brand", |text| Brand::new(text).map_err(|e| e.to_string()))?;
         let wordpress = wordpress::read(read, &listen, wp_config.is_some(), brand == Brand::original())?;
         let caches = Caches::divide(read.required("cache_size", values::size)?);
@@ -262,9 +267,7 @@ impl Config {
                 .optional("api_max_age", |text| text.parse().map_err(|_| "must be a number of seconds".to_owned()))?,
             explorer: read.optional("explorer", values::boolean)?,
             debug: read.required("debug", values::boolean)?,
-            log: read.required("log", |text| {
-                tracing_subscriber::EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|e| e.to_string())
-            })?,
+            log: read.required("log", values::log_filter)?,
             log_format: read.required("log_format", str::parse)?,
             access_log: AccessLog::sampled(read.required("log_sample", values::count)?),
             limits: Limits {
@@ -300,6 +303,15 @@ impl Config {
             self.shown.iter().find(|shown| shown.key == s.key).cloned().unwrap_or_else(none)
         };
         SETTINGS.iter().map(one).collect()
+    }
+
+    /// One message for each environment variable with our prefix that is not a setting.
+    pub fn warnings(&self) -> Vec<String> {
+        let message = |name: &String| {
+            let known = SETTINGS.iter().map(Setting::variable);
+            format!("the environment variable {name} is not a setting{}", did_you_mean(name, known))
+        };
+        self.unknown_variables.iter().map(message).collect()
     }
 
     /// The environment of a site with this URL: the setting, or else local if only this machine can reach the URL.
@@ -367,7 +379,11 @@ impl Reader<'_> {
             (None, None) => return Ok(None),
         };
         let value = parse(text).map_err(|why| ConfigError::at(&origin, format!("`{key}` {why}")))?;
-        let value_shown = if setting.secret { "(secret)".to_owned() } else { text.to_owned() };
+        let value_shown = match setting.secret {
+            true if key == "database" => values::without_password(text),
+            true => "(secret)".to_owned(),
+            false => text.to_owned(),
+        };
         self.shown.push(Shown { key, value: value_shown, origin });
         Ok(Some(value))
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub enum Origin {
     /// The default.
     Default,
-    /// A file, at this line (from 1).
+    /// A file, at this line (from 1), or as a whole (0).
     File(PathBuf, usize),
     /// An environment variable.
     Variable(String),
@@ -19,6 +19,7 @@ impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Origin::Default => f.write_str("default"),
+            Origin::File(file, 0) => write!(f, "{}", file.display()),
             Origin::File(file, line) => write!(f, "{}:{line}", file.display()),
             Origin::Variable(name) => f.write_str(name),
             Origin::Flag(name) => write!(f, "--{name}"),

@@ -2,6 +2,10 @@
 
 use std::{net::IpAddr, str::FromStr};
 
+use tracing_subscriber::{EnvFilter, filter::LevelFilter};
+
+use super::suggest::did_you_mean;
+
 /// Whether the site is one on a developer's machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Environment {
@@ -175,10 +179,40 @@ pub(super) fn table_prefix(text: &str) -> Result<String, String> {
     if fits { Ok(text.to_owned()) } else { Err("must be at most 40 letters, digits and underscores".to_owned()) }
 }
 
-/// A socket address, or a host name with a port.
+/// A socket address, a host name with a port, or a port of the loopback address.
 pub(super) fn listen(text: &str) -> Result<String, String> {
+    if text.parse::<u16>().is_ok() {
+        return Ok(format!("127.0.0.1:{text}"));
+    }
     let named = text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
-    if named { Ok(text.to_owned()) } else { Err("must be like 127.0.0.1:8080, [::1]:8080 or localhost:0".to_owned()) }
+    if named {
+        Ok(text.to_owned())
+    } else {
+        Err("must be like 127.0.0.1:8080, [::1]:8080, localhost:0 or 8080".to_owned())
+    }
+}
+
+/// A log filter: a level, or a list of levels of modules. A single unknown word would otherwise be a module name, which disables
+/// all other lines.
+pub(super) fn log_filter(text: &str) -> Result<String, String> {
+    // The parser takes an empty text for a level.
+    let is_level = |word: &str| !word.is_empty() && word.parse::<LevelFilter>().is_ok();
+    let unknown = text.split(',').map(str::trim).find(|part| !part.contains(['=', '[', ':']) && !is_level(part));
+    if let Some(part) = unknown {
+        let levels = "must be error, warn, info, debug, trace or off, or a filter such as svc_http=debug,warn";
+        let known = ["error", "warn", "info", "debug", "trace", "off"];
+        return Err(format!("{levels}; `{part}` is neither{}", did_you_mean(part, known)));
+    }
+    EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|e| e.to_string())
+}
+
+/// The URL of a database with the password replaced by asterisks.
+pub(super) fn without_password(url: &str) -> String {
+    let Some(start) = url.find("://").map(|i| i + 3) else { return url.to_owned() };
+    // The last `@`, so that a password that should have been encoded is hidden as well.
+    let Some(end) = url.rfind('@').filter(|end| *end > start) else { return url.to_owned() };
+    let user = url[start..end].split(':').next().unwrap_or_default();
+    if user.len() == end - start { url.to_owned() } else { format!("{}{user}:***{}", &url[..start], &url[end..]) }
 }
 
 #[cfg(test)]
@@ -212,6 +246,35 @@ mod tests {
         assert!(count("0").is_err() && count("x").is_err() && count("12") == Ok(12));
         assert!(boolean("yes") == Ok(true) && boolean("0") == Ok(false) && boolean("maybe").is_err());
         assert!(table_prefix("my_1").is_ok() && table_prefix("a;b").is_err() && table_prefix("").is_ok());
-        assert!(listen("[::1]:0").is_ok() && listen("8080").is_err() && listen(":80").is_err());
+        assert!(
+            listen("[::1]:0").is_ok()
+                && listen("8080") == Ok("127.0.0.1:8080".to_owned())
+                && listen("80800").is_err()
+                && listen(":80").is_err()
+        );
+    }
+
+    #[test]
+    fn log_filters() {
+        for text in ["info", "WARN", "off", "svc_http=debug,warn", "svc_http::lanes", "[request{id=1}]=trace"] {
+            assert_eq!(log_filter(text).as_deref(), Ok(text));
+        }
+        for text in ["bogus", "info,bogus", "svc_http=loud", ""] {
+            assert!(log_filter(text).is_err(), "{text}");
+        }
+        assert!(log_filter("warning").unwrap_err().ends_with("`warning` is neither; did you mean `warn`?"));
+    }
+
+    #[test]
+    fn only_the_password_of_a_database_is_hidden() {
+        for (url, shown) in [
+            ("mysql://me:p%40w@db:3306/site?tls=true", "mysql://me:***@db:3306/site?tls=true"),
+            ("mysql://me:p/w@x@db/site", "mysql://me:***@db/site"),
+            ("mysql://me@db/site", "mysql://me@db/site"),
+            ("mysql://db:3306/site", "mysql://db:3306/site"),
+            ("sqlite:/data/site.db", "sqlite:/data/site.db"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
     }
 }

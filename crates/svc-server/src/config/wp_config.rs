@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use svc_brand::Brand;
-use svc_wp_config::{Database, Located, Tls, WpConfig};
+use svc_wp_config::{Database, ErrorKind, Located, Tls, WpConfig};
 
 use super::{
     ConfigError,
@@ -24,7 +24,27 @@ pub(super) type Found = (&'static Setting, Given);
 
 impl From<svc_wp_config::Error> for ConfigError {
     fn from(error: svc_wp_config::Error) -> Self {
-        ConfigError::at(&Origin::File(error.file().to_owned(), error.line()), error.kind().to_string())
+        // A file that cannot be read has no line.
+        let line = if matches!(error.kind(), ErrorKind::Io(_)) { 0 } else { error.line() };
+        ConfigError::at(&Origin::File(error.file().to_owned(), line), error.kind().to_string())
+    }
+}
+
+/// The path of the configuration: the given one, or `wp-config.php` in a folder.
+pub(super) fn file(working: &Path, given: &str) -> PathBuf {
+    let path = working.join(given);
+    if path.is_dir() { path.join("wp-config.php") } else { path }
+}
+
+/// Adds to an error about a value that the setting can be set elsewhere.
+fn or_set(key: &'static str) -> impl FnOnce(svc_wp_config::Error) -> ConfigError {
+    move |error| {
+        let is_value = !matches!(error.kind(), ErrorKind::Io(_));
+        let mut error = ConfigError::from(error);
+        if let Some(setting) = find(key).filter(|_| is_value) {
+            error.what.push_str(&format!("; set `{key}` in svc.toml, or {}", setting.variable()));
+        }
+        error
     }
 }
 
@@ -56,22 +76,22 @@ pub(super) fn read(
         }
     };
     if !is_set("database") {
-        let database = config.database()?;
+        let database = config.database().map_err(or_set("database"))?;
         put("database", given(database_url(&database), database.file, database.line));
     }
     if !is_set("table_prefix")
-        && let Some(prefix) = config.variable("table_prefix")?
+        && let Some(prefix) = config.variable("table_prefix").map_err(or_set("table_prefix"))?
     {
         put("table_prefix", prefix.into());
     }
     for setting in settings::key_settings().filter(|s| !is_set(s.key)) {
         let constant = setting.key.trim_start_matches("keys.").to_ascii_uppercase();
-        if let Some(secret) = config.constant(&constant)? {
+        if let Some(secret) = config.constant(&constant).map_err(or_set(setting.key))? {
             put(setting.key, secret.into());
         }
     }
     if !is_set("content_dir") {
-        put("content_dir", config.content_dir()?.into());
+        put("content_dir", config.content_dir().map_err(or_set("content_dir"))?.into());
     }
     for (constant, key) in OPTIONAL {
         let Ok(Some(mut value)) = config.constant(constant) else { continue };
@@ -156,6 +176,12 @@ mod tests {
     #[test]
     fn errors_name_file_and_line() {
         let error = read(Path::new("/no/such/wp-config.php"), &|_| None, &|_| false).err().unwrap().to_string();
-        assert!(error.starts_with("/no/such/wp-config.php:1: cannot be read"), "{error}");
+        assert!(error.starts_with("/no/such/wp-config.php: cannot be read"), "{error}");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("wp-config.php");
+        std::fs::write(&path, "<?php\ndefine('DB_NAME', f());").unwrap();
+        let error = read(&path, &|_| None, &|_| false).err().unwrap().to_string();
+        assert!(error.contains("wp-config.php:2: ") && error.ends_with("or SVC_DATABASE"), "{error}");
+        assert_eq!(file(dir.path(), ""), path, "a folder is searched for the file");
     }
 }

@@ -26,6 +26,9 @@ pub(crate) use password::not_shown;
 /// Login name of the first user.
 const LOGIN: &str = "admin";
 
+/// Option with the URL of a first start without `site_url`.
+const LISTEN_URL: &str = "svc_listen_url";
+
 /// Length of the generated password: with 62 characters, 119 bits.
 const PASSWORD_LENGTH: usize = 20;
 
@@ -93,14 +96,21 @@ pub(crate) fn has_site(store: &Store) -> Result<bool> {
     }
 }
 
-/// Creates a site in an empty database, in one transaction. `None` if another process has created one in the meantime.
+/// Creates a site in an empty database, in one transaction. `None` if another process has created one in the meantime. If
+/// `follows` is true, the URL is only the one that the server listens on, and changes with it: see [`url_to_follow`].
 ///
 /// # Errors
 /// If the database or the data folder cannot be written, or the system has no random bytes.
-pub(crate) fn create(data: &Path, store: &Store, url: &SiteUrl, now: DateTime<Utc>) -> Result<Option<Created>> {
+pub(crate) fn create(
+    data: &Path,
+    store: &Store,
+    url: &SiteUrl,
+    follows: bool,
+    now: DateTime<Utc>,
+) -> Result<Option<Created>> {
     let password = random_text(PASSWORD_LENGTH).map_err(|e| Error::Refused(e.to_string()))?;
     let hash = svc_auth::password::hash(password.expose().as_bytes()).map_err(|e| Error::Refused(e.to_string()))?;
-    let site = NewSite { url: url.as_str().to_owned(), hash, now: now.naive_utc() };
+    let site = NewSite { url: url.as_str().to_owned(), follows, hash, now: now.naive_utc() };
     let making = || Error::store("cannot create the site");
     let file = password::file(data);
     password::store(&file, &password)?;
@@ -114,9 +124,28 @@ pub(crate) fn create(data: &Path, store: &Store, url: &SiteUrl, now: DateTime<Ut
     Ok(Some(Created { login: LOGIN, password, file }))
 }
 
+/// The URL to use instead of the stored one; `None` if the stored one is used.
+///
+/// A site that was created without `site_url` has the listening address of its first start as its URL, which nobody has chosen.
+/// It follows the listening address until its URL is changed.
+///
+/// # Errors
+/// If the options cannot be read.
+pub(crate) fn url_to_follow(store: &Store, listening: &SiteUrl) -> Result<Option<SiteUrl>> {
+    let names = ["home", "siteurl", LISTEN_URL];
+    let options =
+        store.read(|db| stored::get_many(db, &names)).map_err(Error::store("cannot read the site's options"))?;
+    let [home, siteurl, first] = names.map(|name| options.get(name).map(|value| value.text().to_owned()));
+    let is_unchanged =
+        first.is_some() && home == first && siteurl == first && first.as_deref() != Some(listening.as_str());
+    Ok(is_unchanged.then(|| listening.clone()))
+}
+
 /// The values that a new site depends on.
 struct NewSite {
     url: String,
+    /// Whether the URL follows the listening address.
+    follows: bool,
     hash: String,
     /// In UTC, which is also the time zone of a new site.
     now: NaiveDateTime,
@@ -143,6 +172,9 @@ impl NewSite {
         }
         let roles = StoredText::of(Roles::default().to_value());
         let prefix = tx.prefix().to_owned();
+        if self.follows {
+            stored::set(tx, LISTEN_URL, &StoredText::of(&self.url), false)?;
+        }
         let own = [
             ("siteurl".to_owned(), StoredText::of(&self.url)),
             ("home".to_owned(), StoredText::of(&self.url)),

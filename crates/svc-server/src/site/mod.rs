@@ -4,8 +4,10 @@
 //! ([`SiteBuilder::command_line`]) or open the site ([`SiteBuilder::open`]).
 
 pub(crate) mod gateway;
+mod health;
 mod lanes;
 mod openapi;
+mod other_brand;
 mod rest;
 
 pub(crate) use openapi::about;
@@ -17,6 +19,7 @@ use chrono::Utc;
 use futures_util::future::BoxFuture;
 use gateway::Gateway;
 pub use gateway::Watch;
+use other_brand::OtherBrands;
 use rest::Rest;
 use svc_auth::Scheme;
 use svc_controllers::{RestSite, SiteSetup};
@@ -32,7 +35,7 @@ use tower::ServiceExt as _;
 
 use crate::{
     active_theme,
-    config::{Config, Environment, Side, SiteUrl},
+    config::{Config, Environment, KEY_FILE, Side, SiteUrl},
     error::{Error, Result},
     first_run::{self, Created},
     schedule::Schedule,
@@ -118,12 +121,23 @@ impl SiteBuilder {
     /// # Errors
     /// If the data folder, the keys or the database cannot be used.
     pub fn open(&self, config: &Config, url: &SiteUrl) -> Result<OpenSite> {
+        self.open_at(config, url, false)
+    }
+
+    /// Opens the site for a server that listens at the URL `listening`. The URL of a site that was created without `site_url`
+    /// follows the listening address, until its URL is changed.
+    pub(crate) fn open_to_serve(&self, config: &Config, listening: &SiteUrl) -> Result<OpenSite> {
+        self.open_at(config, listening, config.site_url.is_none())
+    }
+
+    fn open_at(&self, config: &Config, url: &SiteUrl, follows: bool) -> Result<OpenSite> {
         let url = config.site_url.as_ref().unwrap_or(url);
         let clock = self.clock.unwrap_or(|| Utc::now().naive_utc());
         first_run::folder(&config.data)?;
         let _turn = first_run::turn(&config.data);
         let store = open_store(config)?;
-        let created = match (first_run::has_site(&store)?, &config.wp_config) {
+        let has_site = first_run::has_site(&store)?;
+        let created = match (has_site, &config.wp_config) {
             (true, _) => first_run::not_shown(&config.data, &store)?,
             (false, None) => {
                 // Everything that may fail comes before the site is created.
@@ -131,7 +145,7 @@ impl SiteBuilder {
                 if let Some(name) = &config.theme {
                     active_theme::require(&config.content_dir, name)?;
                 }
-                first_run::create(&config.data, &store, url, clock().and_utc())?
+                first_run::create(&config.data, &store, url, follows, clock().and_utc())?
             }
             // No site is created in the database of a WordPress.
             (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
@@ -139,17 +153,25 @@ impl SiteBuilder {
         let names: Vec<&str> = Scheme::ALL.into_iter().flat_map(Scheme::setting_names).collect();
         let secrets = store.read(|db| svc_store::options::get_many(db, &names));
         let secrets = secrets.map_err(Error::store("cannot read the site's options"))?;
+        let had_keys = config.data.join(KEY_FILE).exists();
         let keys =
             config.keys.complete(&config.data, |name| secrets.get(name).map(|stored| stored.text().to_owned()))?;
+        if has_site && !had_keys && config.data.join(KEY_FILE).exists() {
+            tracing::warn!("created new secrets in {KEY_FILE}: users who were logged in must log in again");
+        }
+        let site_url = match (&config.site_url, follows) {
+            (None, true) if config.wp_config.is_none() => first_run::url_to_follow(&store, url)?,
+            (set, _) => set.clone(),
+        };
         let mut site =
             SiteSetup::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone()).with_clock(clock);
-        if let Some(url) = &config.site_url {
+        if let Some(url) = &site_url {
             site = site.at(url.as_str());
         }
         // Read directly, since the site's settings depend on the types that are registered below.
         let stored = site.store.read(|db| svc_store::options::get(db, "home"));
         let stored = stored.map_err(Error::store("cannot read the site's options"))?;
-        if let Ok(home) = config.site_url.clone().map_or_else(|| stored.unwrap_or_default().text().parse(), Ok) {
+        if let Ok(home) = site_url.map_or_else(|| stored.unwrap_or_default().text().parse(), Ok) {
             site.environment = config.environment_for(&home).name();
         }
         #[cfg(feature = "s3")]
@@ -324,6 +346,13 @@ impl OpenSite {
         self.explorer.as_ref().map(|path| format!("{origin}{path}"))
     }
 
+    /// The URL of the log-in page.
+    pub(crate) fn login_url(&self) -> String {
+        let home = self.home.as_str();
+        let origin = home.strip_suffix(self.home.path()).unwrap_or(home);
+        format!("{origin}{}/{}", self.installed_at, self.site.brand.login_path())
+    }
+
     /// The administrator's name and password, if they have not been shown yet. Returned once; call [`Created::shown`] after showing
     /// them, or the next start returns them again.
     pub fn take_created(&mut self) -> Option<Created> {
@@ -426,12 +455,19 @@ impl OpenSite {
             // Requests wait for a connection, then for the response. The gateway limits those of this server itself.
             limits.request = limits.request.max(gateway.config().timeout * 3);
         }
+        let routed = health::router(Arc::clone(&self.site), self.runner()).fallback_service(routed);
         let (site, has_gateway) = (Arc::clone(&self.site), self.gateway.is_some());
+        // A WordPress behind this server may have such paths.
+        let other_brands = (!has_gateway).then(|| Arc::new(OtherBrands::new(&self.site.brand, self.home.path())));
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
                 let request = mark_own_fetch(&site, request);
+                let path = request.uri().path();
+                if let Some(response) = other_brands.as_ref().and_then(|others| others.response(path)) {
+                    return Box::pin(std::future::ready(Ok(response)));
+                }
                 // A router costs as much as a small cached response, so that most requests pass it by.
-                if has_gateway || request.uri().path().ends_with(openapi::FILE) {
+                if has_gateway || path.ends_with(openapi::FILE) || health::is_check(path) {
                     Box::pin(routed.clone().oneshot(request))
                 } else {
                     let response = with_rest.clone().oneshot(request);

@@ -4,6 +4,7 @@
 
 mod config;
 mod gateway;
+mod messages;
 mod process;
 mod program;
 mod start;

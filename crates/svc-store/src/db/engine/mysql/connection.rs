@@ -277,7 +277,10 @@ impl Cells for ::mysql::Row {
 fn error(e: &Error) -> StoreError {
     let Error::MySqlError(server) = e else {
         return match e {
-            Error::IoError(_) | Error::DriverError(_) | Error::CodecError(_) => StoreError::Unavailable(e.to_string()),
+            // The library's own text of these contains the name of the variant.
+            Error::IoError(e) => StoreError::Unavailable(e.to_string()),
+            Error::DriverError(e) => StoreError::Unavailable(e.to_string()),
+            Error::CodecError(e) => StoreError::Unavailable(e.to_string()),
             _ => StoreError::Other(e.to_string()),
         };
     };

@@ -1,0 +1,163 @@
+//! `backup` and `restore`: copies of a site on SQLite.
+//!
+//! A backup is the database file alone, or a folder with the parts of the data folder that a site consists of: the database, the
+//! secret keys, the settings, and the content folder.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use svc_store::{DatabaseUrl, Store, StoreConfig};
+
+use super::{
+    content,
+    data::{existing, path},
+    output::say,
+};
+use crate::{
+    config::{Config, FILE, KEY_FILE},
+    data_lock::DataLock,
+    first_run,
+};
+
+/// Name of the database in a data folder and in a folder of a backup.
+const DATABASE: &str = "site.db";
+
+/// Name of the content folder in a folder of a backup.
+const CONTENT: &str = "content";
+
+pub(super) fn backup_command() -> Command {
+    Command::new("backup")
+        .about("Copy a consistent snapshot of an SQLite database, or of the whole site, while it is in use")
+        .arg(path("to", "Output file, or folder with --all; must not exist").value_name("TO").required(true))
+        .arg(
+            Arg::new("all")
+                .long("all")
+                .action(ArgAction::SetTrue)
+                .help("Write a folder with the database, uploads, themes, plugins, settings and secret keys"),
+        )
+}
+
+pub(super) fn restore_command() -> Command {
+    Command::new("restore")
+        .about("Restore a site on SQLite from a backup; the server must be stopped")
+        .arg(path("from", "A file or folder that `backup` wrote").value_name("FROM").required(true))
+        .arg(Arg::new("overwrite").long("overwrite").action(ArgAction::SetTrue).help("Replace the existing site"))
+}
+
+pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result<()> {
+    let to: &PathBuf = args.get_one("to").expect("clap requires it");
+    let store = existing(config)?;
+    let copy = |to: &Path| store.backup(to).with_context(|| format!("cannot back up to {}", to.display()));
+    if !args.get_flag("all") {
+        copy(to)?;
+        say(&format!("Wrote {}.", to.display()));
+        say(&format!(
+            "It contains the database only, not {} and {}; `backup --all` includes them.",
+            config.content_dir.display(),
+            config.data.join(KEY_FILE).display()
+        ));
+        return Ok(());
+    }
+    private_folder(to).with_context(|| format!("cannot create {}", to.display()))?;
+    copy(&to.join(DATABASE))?;
+    // After the database, so that the files of all media items in it are there.
+    let copied = match content::has_folders(&config.content_dir) {
+        true => content::copy(&config.content_dir, &to.join(CONTENT))?,
+        false => content::Copied::default(),
+    };
+    for name in [KEY_FILE, FILE] {
+        copy_if_present(&config.data.join(name), &to.join(name))?;
+    }
+    say(&format!("Wrote {}: the database and {} files.", to.display(), copied.files));
+    if config.uploads.is_some() {
+        say("It does not contain the uploads, which are in a bucket.");
+    }
+    Ok(())
+}
+
+pub(super) fn restore(config: &Config, args: &ArgMatches) -> Result<()> {
+    let from: &PathBuf = args.get_one("from").expect("clap requires it");
+    let database = config.data.join(DATABASE);
+    let is_own = config.database.expose() == format!("sqlite:{}", database.display());
+    ensure!(
+        is_own,
+        "only the database in the data folder can be restored; use `import` or the tools of the database server"
+    );
+    let source = if from.is_dir() { from.join(DATABASE) } else { from.clone() };
+    ensure!(source.is_file(), "{} does not exist", source.display());
+    first_run::folder(&config.data)?;
+    let lock = DataLock::acquire(&config.data);
+    if let Some(conflict) = lock.conflict(&config.data) {
+        bail!("{conflict}: stop it first");
+    }
+    if database.exists() && !args.get_flag("overwrite") {
+        bail!("{} exists: use --overwrite to replace it", database.display());
+    }
+    // A copy is checked, because opening a database may write to its folder.
+    let work = config.data.join("restoring");
+    drop(fs::remove_dir_all(&work));
+    let checked = private_folder(&work).with_context(|| format!("cannot create {}", work.display())).and_then(|()| {
+        let copy = work.join(DATABASE);
+        fs::copy(&source, &copy).with_context(|| format!("cannot copy {}", source.display()))?;
+        check(&copy, &config.table_prefix).with_context(|| format!("{} is not a usable backup", source.display()))?;
+        replace(&copy, &database).with_context(|| format!("cannot replace {}", database.display()))
+    });
+    drop(fs::remove_dir_all(&work));
+    checked?;
+    say(&format!("Restored {}.", database.display()));
+    if from.is_dir() {
+        for name in [KEY_FILE, FILE] {
+            copy_if_present(&from.join(name), &config.data.join(name))?;
+        }
+        if content::has_folders(&from.join(CONTENT)) {
+            let copied = content::copy(&from.join(CONTENT), &config.content_dir)?;
+            say(&format!("Restored {} files to {}.", copied.files, config.content_dir.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Fails unless the file is an intact SQLite database with a site.
+fn check(file: &Path, prefix: &str) -> Result<()> {
+    let mut settings = StoreConfig::new(DatabaseUrl::Sqlite(file.to_owned()));
+    prefix.clone_into(&mut settings.table_prefix);
+    let store = Store::open(&settings)?;
+    store.check()?;
+    ensure!(first_run::has_site(&store)?, "it contains no site with the table prefix `{prefix}`");
+    Ok(())
+}
+
+/// Moves a database to another path.
+fn replace(new: &Path, database: &Path) -> std::io::Result<()> {
+    fs::File::open(new)?.sync_all()?;
+    // The log of the old database must not be applied to the new one.
+    for suffix in ["-wal", "-shm"] {
+        let mut log = database.as_os_str().to_owned();
+        log.push(suffix);
+        match fs::remove_file(&log) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    fs::rename(new, database)
+}
+
+/// Creates a folder that only its owner can read.
+fn private_folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Copies a file with its permissions, if it exists.
+fn copy_if_present(from: &Path, to: &Path) -> Result<()> {
+    if from.is_file() {
+        fs::copy(from, to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! SIGHUP: reads the configuration again and logs what a restart would change.
+
+use crate::config::{Config, Setting, Sources};
+
+/// Logs on each SIGHUP whether the configuration is still valid, and which settings differ from those of the running server.
+///
+/// Settings are applied at a start only. In a terminal the signal ends the process, as its closing should.
+#[cfg(unix)]
+pub(super) async fn report_on_hangup(running: Config, flags: Vec<(&'static Setting, String)>) {
+    use std::io::IsTerminal as _;
+    use tokio::signal::unix::{SignalKind, signal};
+    if std::io::stderr().is_terminal() {
+        return;
+    }
+    let Ok(mut signals) = signal(SignalKind::hangup()) else { return };
+    while signals.recv().await.is_some() {
+        let flags = flags.clone();
+        let read = tokio::task::spawn_blocking(move || Config::load(&Sources::of_process(flags)));
+        match read.await {
+            Ok(Ok(read)) => {
+                let changed = changed(&running, &read);
+                if changed.is_empty() {
+                    tracing::info!("SIGHUP: the settings are unchanged");
+                } else {
+                    tracing::warn!(
+                        changed = changed.join(", "),
+                        "SIGHUP: restart the server to apply changed settings"
+                    );
+                }
+            }
+            Ok(Err(error)) => tracing::error!("SIGHUP: the configuration is invalid, so a restart would fail: {error}"),
+            Err(_) => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) async fn report_on_hangup(_: Config, _: Vec<(&'static Setting, String)>) {}
+
+/// Keys of settings whose values differ. Secrets are compared by their origins.
+fn changed(running: &Config, read: &Config) -> Vec<&'static str> {
+    let pairs = running.shown().into_iter().zip(read.shown());
+    let differs = pairs.filter(|(a, b)| {
+        let is_hidden = a.value == "(secret)" && b.value == "(secret)";
+        a.value != b.value || is_hidden && a.origin != b.origin
+    });
+    differs.map(|(a, _)| a.key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_changed_settings() {
+        let folder = tempfile::tempdir().unwrap();
+        let load = |text: &str| {
+            std::fs::write(folder.path().join("svc.toml"), text).unwrap();
+            Config::load(&Sources { folder: folder.path().to_owned(), ..Sources::default() }).unwrap()
+        };
+        let running = load("log = 'info'\nbrand = 'wp'");
+        assert_eq!(changed(&running, &load("\nbrand = 'wp'\nlog = 'debug'\nlisten = 81")), ["listen", "log"]);
+        assert!(changed(&running, &load("brand = 'wp'")).is_empty());
+    }
+}

@@ -1,0 +1,75 @@
+//! Detects servers that use the same data folder. They may (SQLite locks its files itself), but it is rarely intended.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{Read as _, Seek as _, Write as _},
+    path::Path,
+};
+
+/// Name of the file in the data folder. A running server holds a lock on it; its content is the process id.
+const FILE: &str = "server.pid";
+
+/// Maximum number of digits that are read from the file.
+const PID_LENGTH: u64 = 20;
+
+/// The state of a data folder.
+#[derive(Debug)]
+pub(crate) enum DataLock {
+    /// No other server used the folder. The lock is released when this is dropped.
+    Acquired {
+        /// The locked file.
+        _file: File,
+    },
+    /// A running server uses the folder; its process id, if it could be read.
+    Held(Option<u32>),
+    /// The system or the file system cannot lock files.
+    Unsupported,
+}
+
+impl DataLock {
+    /// Locks the folder for this process.
+    pub(crate) fn acquire(data: &Path) -> Self {
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(data.join(FILE));
+        let Ok(mut file) = opened else { return DataLock::Unsupported };
+        match file.try_lock() {
+            Ok(()) => {
+                // Without the id, the message of another server is less helpful.
+                drop(
+                    file.set_len(0)
+                        .and_then(|()| file.rewind())
+                        .and_then(|()| writeln!(file, "{}", std::process::id())),
+                );
+                DataLock::Acquired { _file: file }
+            }
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                drop(file.take(PID_LENGTH).read_to_string(&mut text));
+                DataLock::Held(text.trim().parse().ok())
+            }
+            Err(TryLockError::Error(_)) => DataLock::Unsupported,
+        }
+    }
+
+    /// A message if another server uses the folder.
+    pub(crate) fn conflict(&self, data: &Path) -> Option<String> {
+        let DataLock::Held(pid) = self else { return None };
+        let pid = pid.map_or_else(String::new, |pid| format!(" (pid {pid})"));
+        Some(format!("another server{pid} uses the folder {}", data.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_lock_reports_the_process_of_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = DataLock::acquire(folder.path());
+        assert!(matches!(first, DataLock::Acquired { .. }) && first.conflict(folder.path()).is_none());
+        let conflict = DataLock::acquire(folder.path()).conflict(folder.path()).unwrap();
+        assert!(conflict.starts_with(&format!("another server (pid {}) uses", std::process::id())), "{conflict}");
+        drop(first);
+        assert!(matches!(DataLock::acquire(folder.path()), DataLock::Acquired { .. }), "it is released on drop");
+    }
+}
