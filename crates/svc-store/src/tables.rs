@@ -250,7 +250,10 @@ pub(crate) const TABLES: &[Table] = &[
             unique("term_id_taxonomy", &[("term_id", 0), ("taxonomy", 0)]),
             index("taxonomy", &[("taxonomy", 0)]),
         ],
-        sqlite_indexes: &[index("taxonomy_count", &[("taxonomy", 0), ("count", 0), ("term_id", 0)])],
+        sqlite_indexes: &[
+            index("taxonomy_count", &[("taxonomy", 0), ("count", 0), ("term_id", 0)]),
+            index("taxonomy_parent", &[("taxonomy", 0), ("parent", 0)]),
+        ],
         epoch: "terms",
     },
     meta_table!("termmeta", "meta_id", "term_id", "termmeta"),

@@ -32,7 +32,7 @@ pub(super) fn resolve(db: &mut Db, tax: &Clauses<TaxClause>) -> Result<Vec<Resol
         let mut rows = Cond::any().add(Expr::col("term_id").is_in(clause.terms.iter().map(|t| t.0)));
         if clause.include_children {
             // Read the whole hierarchy: it is small compared to the posts, and one query suffices for any depth.
-            rows = rows.add(Expr::col("parent").ne(0));
+            rows = rows.add(Expr::col("parent").gt(0));
         }
         requested = requested.add(Cond::all().add(Expr::col("taxonomy").eq(clause.taxonomy.as_str())).add(rows));
     }
@@ -177,6 +177,9 @@ const MAX_MERGED: usize = 32;
 /// Time to find and sort a post relative to that for the next one in the order of an index.
 const SORT_COST: u64 = 4;
 
+/// Number of posts that are always read and sorted, because conditions may not be independent.
+const SMALL_SET: u64 = 2_500;
+
 /// Assumed number of children of a post, and of posts with a slug or title.
 const FEW: u64 = 50;
 
@@ -234,10 +237,12 @@ pub(super) fn choose(db: &mut Db, q: &PostQuery, tax: &[Resolved], stats: &Stats
         Some(_) => (until_full(n), Start::Order),
         None => (u64::MAX, Start::Any),
     }];
+    let reads_authors_in_order = order_column == Some("post_date");
     if let Some((size, start)) = smallest {
-        plans.push((size.saturating_mul(SORT_COST), start));
+        let is_small = size <= SMALL_SET && !(reads_authors_in_order && start == Start::Column("post_author"));
+        plans.push((if is_small { 0 } else { size.saturating_mul(SORT_COST) }, start));
     }
-    if let Some(n_authors) = stats.authors.filter(|_| order_column == Some("post_date")) {
+    if let Some(n_authors) = stats.authors.filter(|_| reads_authors_in_order) {
         plans.push((until_full(n_authors), Start::AuthorsByDate));
     }
     let start = plans.into_iter().min_by_key(|(cost, _)| *cost).map_or(Start::Any, |(_, start)| start);
