@@ -38,7 +38,7 @@ const LOG_OUT: &str = "log-out";
 const WRONG: &str = "The user name or password is wrong.";
 
 /// How to get a new password: this server sends no email.
-const LOST_PASSWORD: &str = "This site sends no email. Ask its owner for a new password; on the server, \
+const LOST_PASSWORD: &str = "This site sends no email. Request a new password from its owner; on the server, \
                              `svc-server user set-password NAME` sets one.";
 
 /// Maximum length of the user agent that is stored with a session, in bytes.

@@ -384,8 +384,10 @@ SELECT `t`.`term_id`, `tt`.`term_taxonomy_id`, `tt`.`taxonomy`, `t`.`name`, `t`.
 SELECT `t`.`term_id`, `tt`.`term_taxonomy_id`, `tt`.`taxonomy`, `t`.`name`, `t`.`slug`, `t`.`term_group`, `tt`.`description`, `tt`.`parent`, `tt`.`count` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`term_id` IN (?) ORDER BY `tt`.`term_taxonomy_id` ASC
 SELECT `t`.`term_id`, `tt`.`term_taxonomy_id`, `tt`.`taxonomy`, `t`.`name`, `t`.`slug`, `t`.`term_group`, `tt`.`description`, `tt`.`parent`, `tt`.`count`, `tr`.`object_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` INNER JOIN `term_relationships` AS `tr` ON `tr`.`term_taxonomy_id` = `tt`.`term_taxonomy_id` WHERE `tr`.`object_id` IN (?) ORDER BY `t`.`name` ASC, `t`.`term_id` ASC
 SELECT `taxonomy`, `term_id`, `term_taxonomy_id`, `parent`, `count` FROM `term_taxonomy` WHERE (`taxonomy` = ? AND (`term_id` IN (?) OR `parent` <> ?)) OR (`taxonomy` = ? AND `term_id` IN (?))
+SELECT `taxonomy`, `term_id`, `term_taxonomy_id`, `parent`, `count` FROM `term_taxonomy` WHERE (`taxonomy` = ? AND (`term_id` IN (?) OR `parent` > ?)) OR (`taxonomy` = ? AND `term_id` IN (?))
 SELECT `taxonomy`, `term_id`, `term_taxonomy_id`, `parent`, `count` FROM `term_taxonomy` WHERE (`taxonomy` = ? AND `term_id` IN (?))
 SELECT `taxonomy`, `term_id`, `term_taxonomy_id`, `parent`, `count` FROM `term_taxonomy` WHERE `taxonomy` = ? AND (`term_id` IN (?) OR `parent` <> ?)
+SELECT `taxonomy`, `term_id`, `term_taxonomy_id`, `parent`, `count` FROM `term_taxonomy` WHERE `taxonomy` = ? AND (`term_id` IN (?) OR `parent` > ?)
 SELECT `taxonomy`, `term_id`, `term_taxonomy_id`, `parent`, `count` FROM `term_taxonomy` WHERE `taxonomy` = ? AND `term_id` IN (?)
 SELECT `term_id` FROM `term_taxonomy` WHERE `term_id` = ?
 SELECT `term_id`, `meta_key`, `meta_value` FROM `termmeta` WHERE `term_id` = ? ORDER BY `meta_id` ASC

@@ -164,6 +164,11 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_stat
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_modified" > ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_modified" > ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_modified" > ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ? OFFSET ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_modified" > ? ORDER BY +"p"."post_date" ASC, +"p"."ID" ASC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_modified" > ? ORDER BY +"p"."post_date" ASC, +"p"."ID" ASC LIMIT ? OFFSET ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_modified" > ? ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_modified" > ? ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_modified" > ? ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ? OFFSET ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_name" = ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_name" IN (?) ORDER BY "p"."post_date" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_name" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC
@@ -179,6 +184,10 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_stat
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ? OFFSET ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" IN (?) ORDER BY +"p"."ID" ASC
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ? OFFSET ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" NOT IN (?) ORDER BY "p"."post_date" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" NOT IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" NOT IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
@@ -390,6 +399,8 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ? OFFSET ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" ASC, +"p"."ID" ASC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" ASC, +"p"."ID" ASC LIMIT ? OFFSET ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ? OFFSET ?
@@ -397,10 +408,16 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."post_name" IN (?) ORDER BY (CASE WHEN ((+"p"."post_name") = ?) THEN ? ELSE ? END) ASC, +"p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."post_name" IN (?) ORDER BY (CASE WHEN ((+"p"."post_name") = ?) THEN ? ELSE ? END) ASC, +"p"."ID" ASC LIMIT ? OFFSET ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."post_name" IN (?) ORDER BY (CASE WHEN ((+"p"."post_name") = ?) THEN ? ELSE ? END) DESC, +"p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."post_name" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC
+SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."post_name" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."post_name" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ? OFFSET ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND ("p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?))) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC
+SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND ("p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?))) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND ("p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?))) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ? OFFSET ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND (0 = 1) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND (0 = 1) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND (0 = 1) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ? OFFSET ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID") AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" ASC, +"p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID") AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID") AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID") AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ? OFFSET ?
@@ -443,6 +460,7 @@ SELECT "post_type", "post_status", "n" FROM "svc_author_count" WHERE "post_autho
 SELECT "post_type", "post_status", "n" FROM "svc_post_count" WHERE "post_type" IN (?) AND "post_status" IN (?) AND "n" > ?
 SELECT "post_type", "post_status", "post_date", "post_author", "post_parent", "menu_order", "post_name", "post_password", "post_mime_type" FROM "posts" WHERE "ID" = ?
 SELECT "slug" FROM "terms" WHERE "slug" IN (?) AND "term_id" <> ?
+SELECT "t"."term_id" FROM "terms" AS "t" CROSS JOIN "term_taxonomy" AS "tt" WHERE "tt"."term_id" = "t"."term_id" AND "tt"."taxonomy" IN (?) AND ("t"."name" LIKE ? ESCAPE '\' AND "t"."slug" LIKE ? ESCAPE '\') ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."slug" IN (?) ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" IN (?) ORDER BY (CASE WHEN ("t"."term_id" = ?) THEN ? ELSE ? END) ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" IN (?) ORDER BY (CASE WHEN ("t"."term_id" = ?) THEN ? ELSE ? END) DESC, "t"."term_id" ASC LIMIT ?
@@ -461,8 +479,10 @@ SELECT "t"."term_id", "tt"."term_taxonomy_id", "tt"."taxonomy", "t"."name", "t".
 SELECT "t"."term_id", "tt"."term_taxonomy_id", "tt"."taxonomy", "t"."name", "t"."slug", "t"."term_group", "tt"."description", "tt"."parent", "tt"."count", "tr"."object_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" INNER JOIN "term_relationships" AS "tr" ON "tr"."term_taxonomy_id" = "tt"."term_taxonomy_id" WHERE "tr"."object_id" IN (?) ORDER BY "t"."name" ASC, "t"."term_id" ASC
 SELECT "taxonomy", "term_id", "term_taxonomy_id", "parent", "count" FROM "term_taxonomy" WHERE "taxonomy" = ? AND "term_id" IN (?)
 SELECT "taxonomy", "term_id", "term_taxonomy_id", "parent", "count" FROM "term_taxonomy" WHERE "taxonomy" = ? AND ("term_id" IN (?) OR "parent" <> ?)
+SELECT "taxonomy", "term_id", "term_taxonomy_id", "parent", "count" FROM "term_taxonomy" WHERE "taxonomy" = ? AND ("term_id" IN (?) OR "parent" > ?)
 SELECT "taxonomy", "term_id", "term_taxonomy_id", "parent", "count" FROM "term_taxonomy" WHERE ("taxonomy" = ? AND "term_id" IN (?))
 SELECT "taxonomy", "term_id", "term_taxonomy_id", "parent", "count" FROM "term_taxonomy" WHERE ("taxonomy" = ? AND ("term_id" IN (?) OR "parent" <> ?)) OR ("taxonomy" = ? AND "term_id" IN (?))
+SELECT "taxonomy", "term_id", "term_taxonomy_id", "parent", "count" FROM "term_taxonomy" WHERE ("taxonomy" = ? AND ("term_id" IN (?) OR "parent" > ?)) OR ("taxonomy" = ? AND "term_id" IN (?))
 SELECT "term_id" FROM "term_taxonomy" WHERE "term_id" = ?
 SELECT "term_id", "meta_key", "meta_value" FROM "termmeta" WHERE "term_id" = ? ORDER BY "meta_id" ASC
 SELECT "term_id", "meta_key", "meta_value" FROM "termmeta" WHERE "term_id" IN (?) ORDER BY "meta_id" ASC
@@ -544,6 +564,7 @@ SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_s
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ?)
 SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? = ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (?)
+SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?))
 SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."post_name" IN (?)
 SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND ("p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)))
 SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID") AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?))

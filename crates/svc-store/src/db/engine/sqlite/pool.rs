@@ -57,7 +57,7 @@ struct Watch {
 pub(crate) struct SqlitePool {
     idle: Mutex<IdleReaders>,
     watch: Mutex<Watch>,
-    /// Answers most checks of `watch`. It is opened by the first server that watches, because its file is never closed.
+    /// Serves most checks of `watch`. It is opened by the first server that watches, because its file is never closed.
     wal_index: OnceLock<Option<WalIndex>>,
     others: Arc<OtherWriters>,
     freed: Condvar,
