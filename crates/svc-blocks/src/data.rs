@@ -328,7 +328,7 @@ pub struct FeedItem {
 
 /// Access to the data of a site, and to the request.
 ///
-/// Implementations can record which of them a block reads, and so determine how long its HTML is valid, and for whom.
+/// Implementations can record which of them a block reads, and so determine for which requests its HTML is valid.
 pub trait BlockData {
     /// Settings of the site.
     fn site_info(&self) -> &SiteInfo;

@@ -7,20 +7,18 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use svc_resource::View;
-use svc_routing::{Encoded, EncodedItem, ExtraFields, Links, Map, Request, Response, Result};
-use svc_versions::{Dependencies, scope};
+use svc_routing::{CallerKey, Encoded, EncodedItem, ExtraFields, Links, Map, Request, Response, Result};
+use svc_versions::scope;
 
 use crate::{
     RestSite, caller,
-    item_cache::{CacheAccess, CachedPage, CallerKey, FamilyId, ViewKey},
+    item_cache::{CacheAccess, CachedPage, FamilyId, NewItem, ViewKey},
+    request::caller_key,
     respond,
 };
 
 /// An item with its id, and its links if they are requested.
 pub(crate) type PreparedItem = (i64, Map, Option<Links>);
-
-/// An item of a family that was not cached: `None` if the caller does not see it.
-pub(crate) type NewItem = (i64, Option<EncodedItem>, Dependencies);
 
 /// How a request reads the items of a family.
 pub(crate) struct ItemReader<'r> {
@@ -44,7 +42,7 @@ impl<'r> ItemReader<'r> {
     pub(crate) fn new(req: &'r Request, family: FamilyId, cache: Option<CacheAccess<'r>>) -> Self {
         let view = respond::view(req);
         let cache = cache.filter(|_| !req.is_head()).map(|cache| {
-            let caller = CallerKey::of(&caller(req));
+            let caller = req.caller_key().unwrap_or_else(|| caller_key(&caller(req)));
             let key = ViewKey::new(family, caller, &view);
             (cache, caller, key)
         });
@@ -134,15 +132,11 @@ pub(crate) fn encode(item: Map, links: Option<Links>, req: &Request, view: &View
     })
 }
 
-/// The arguments of the endpoint that the request contains, in the order of the endpoint, without those of the view.
+/// The arguments of the endpoint that the request contains, without the context.
 pub(crate) fn sent_args(req: &Request) -> String {
     let mut out = String::new();
-    for name in
-        req.args().into_iter().flat_map(|args| args.iter().map(|(name, _)| name)).filter(|name| *name != "context")
-    {
-        if let Some(value) = req.sent_param(name) {
-            out.push_str(&format!("{name}={value}\n"));
-        }
+    for (name, value) in req.sent_args().into_iter().filter(|(name, _)| name != "context") {
+        out.push_str(&format!("{name}={value}\n"));
     }
     out
 }

@@ -6,20 +6,17 @@
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, Hash, RandomState},
+    hash::Hash,
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use svc_auth::Caller;
 use svc_resource::{Paging, View};
-use svc_routing::{EncodedItem, Result};
+use svc_routing::{CallerKey, EncodedItem, Result};
 use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions, expires_in, scope};
-
-use crate::encoded_items::NewItem;
 
 /// Default capacity in bytes.
 const CAPACITY: u64 = 16 << 20;
@@ -32,6 +29,9 @@ const MAX_AGE: Duration = Duration::from_mins(1);
 
 /// Maximum length of the parameters of a cached page, in bytes.
 const MAX_PARAMS: usize = 2_048;
+
+/// An item that was not cached, with its id and its dependencies: `None` if the caller does not see it.
+pub(crate) type NewItem = (i64, Option<EncodedItem>, Dependencies);
 
 /// The caches of a site, shared by its families.
 pub struct ItemCache {
@@ -79,27 +79,11 @@ struct PageKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FamilyId(u64);
 
-/// Identifies a caller with their capabilities, with 128 bits of random hashes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CallerKey([u64; 2]);
-
 /// The ids on a page of a list, and the size of the list.
 #[derive(Clone, Debug)]
 pub(crate) struct CachedPage {
     pub(crate) ids: Arc<[i64]>,
     pub(crate) paging: Paging,
-}
-
-impl CallerKey {
-    pub(crate) fn of(caller: &Caller) -> Self {
-        static KEYS: OnceLock<[RandomState; 2]> = OnceLock::new();
-        if !caller.is_logged_in() {
-            return CallerKey([0, 0]);
-        }
-        let caps: Vec<&str> = caller.allcaps.iter().map(|(cap, _)| cap).filter(|cap| caller.allcaps.has(cap)).collect();
-        let identity = (caller.id.0, &caller.roles, caps);
-        CallerKey(KEYS.get_or_init(Default::default).each_ref().map(|key| key.hash_one(&identity)))
-    }
 }
 
 impl ViewKey {
@@ -215,30 +199,14 @@ impl CacheAccess<'_> {
 mod tests {
     use std::convert::Infallible;
 
-    use svc_auth::roles::{CapSet, UserCaps};
-    use svc_model::UserId;
     use svc_versions::{Key, capture, depends_on};
 
     use super::*;
 
-    fn caller(id: i64, caps: &[&str]) -> Caller {
-        Caller::new(UserId(id), UserCaps { all: CapSet::granting(caps), ..UserCaps::default() })
-    }
-
-    #[test]
-    fn callers_with_other_capabilities_have_other_keys() {
-        let key = |id, caps: &[&str]| CallerKey::of(&caller(id, caps));
-        assert_eq!(key(1, &["read"]), key(1, &["read"]));
-        assert_eq!(key(0, &["read"]), CallerKey::of(&Caller::anonymous()));
-        for other in [key(2, &["read"]), key(1, &[]), key(1, &["read", "edit_posts"]), key(0, &[])] {
-            assert_ne!(key(1, &["read"]), other);
-        }
-    }
-
     #[tokio::test]
     async fn items_and_pages_are_cached_until_they_change() {
         let (cache, versions) = (ItemCache::default(), Versions::default());
-        let (family, nobody) = (cache.new_family(), CallerKey::of(&Caller::anonymous()));
+        let (family, nobody) = (cache.new_family(), CallerKey::ANONYMOUS);
         let view = |context| ViewKey::new(family, nobody, &View::all_of(context));
         let row = Key::of(&"row 5");
         let at = |stamp| CacheAccess { cache: &cache, versions: &versions, stamp };

@@ -82,7 +82,8 @@ impl Dependencies {
 
     /// Sorts the keys and removes duplicates.
     pub(crate) fn finish(&mut self) {
-        self.keys.sort_unstable();
+        // The stable sort is linear for keys that are sorted in runs: each cached value adds one.
+        self.keys.sort();
         self.keys.dedup();
     }
 }

@@ -6,15 +6,16 @@ use svc_auth::Caller;
 use svc_model::PostId;
 use svc_render::feeds::{MissingFeeds, with_feeds};
 use svc_resource::View;
-use svc_routing::{Encoded, EncodedItem, Request, Response, Result};
+use svc_routing::{CallerKey, Encoded, EncodedItem, Request, Response, Result};
 use svc_store::{Rows, posts};
 use svc_versions::{capture, record, scope, unrecorded};
 
 use super::{LoadedPost, Posts, attachment, query_password};
 use crate::{
     caller, collection,
-    encoded_items::{NewItem, encode, sent_args},
-    item_cache::{CacheAccess, CachedPage, CallerKey, ViewKey},
+    encoded_items::{encode, sent_args},
+    item_cache::{CacheAccess, CachedPage, NewItem, ViewKey},
+    request::caller_key,
     respond,
 };
 
@@ -30,7 +31,7 @@ impl Posts {
     /// The response to a list request, from cached items.
     pub(super) async fn cached_list(&self, req: &Request, cache: CacheAccess<'_>) -> Result<Response> {
         let (caller, view) = (caller(req), respond::view(req));
-        let caller_key = CallerKey::of(&caller);
+        let caller_key = req.caller_key().unwrap_or_else(|| caller_key(&caller));
         let page = cache.page(self.family, caller_key, sent_args(req), async || self.load_page(req, &caller)).await?;
         page.paging.check("rest_post_invalid_page_number")?;
         let items = self.encoded_items(req, &caller, caller_key, &view, cache, &page.ids).await?;
@@ -51,7 +52,8 @@ impl Posts {
             return Ok(None);
         }
         let caller = caller(req);
-        let items = self.encoded_items(req, &caller, CallerKey::of(&caller), view, cache, &[id.0]).await?;
+        let caller_key = req.caller_key().unwrap_or_else(|| caller_key(&caller));
+        let items = self.encoded_items(req, &caller, caller_key, view, cache, &[id.0]).await?;
         Ok(items.into_iter().next().map(|item| Response::encoded(Encoded::Item(item))))
     }
 

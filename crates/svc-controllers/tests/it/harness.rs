@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use serde_json::Value;
 use svc_auth::Caller;
 use svc_brand::Brand;
-use svc_controllers::{RestSite, SiteSetup, mount, site_info};
+use svc_controllers::{RestSite, SiteSetup, caller_key, mount, site_info};
 use svc_model::{PostType, Taxonomy, UserId};
 use svc_routing::{Method, Registry, Request, Server};
 use svc_site::{Clock, MetaField, Settings};
@@ -108,7 +108,10 @@ impl Harness {
     /// Sends a request as this user.
     pub(crate) async fn send(&self, user: i64, req: Request) -> TestResponse {
         let req = match self.caller(user) {
-            Some(caller) => req.with_caller(caller),
+            Some(caller) => {
+                let key = caller_key(&caller);
+                req.with_caller(caller).with_extension(key)
+            }
             None => req,
         };
         let served = self.server.serve(req).await;

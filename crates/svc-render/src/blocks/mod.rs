@@ -237,6 +237,6 @@ pub struct RenderedTexts {
     pub content: Option<String>,
     /// The excerpt as HTML.
     pub excerpt: Option<String>,
-    /// What they depend on.
+    /// Their dependencies.
     pub dependencies: Dependencies,
 }

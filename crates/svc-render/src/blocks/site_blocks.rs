@@ -56,7 +56,7 @@ pub(crate) struct SiteBlocks<'a> {
     viewer: &'a BlockViewer,
     db: RefCell<&'a mut Db>,
     site_info: SiteInfo,
-    /// What the data read so far depends on. Data is cached for all posts of the response.
+    /// The dependencies of the data read so far, which is cached for all posts of the response.
     read: RefCell<Dependencies>,
     reads_left: Cell<u32>,
     failure: RefCell<Option<SiteError>>,
@@ -130,7 +130,7 @@ impl<'a> SiteBlocks<'a> {
         drop(self.views(vec![post]));
     }
 
-    /// What the data read so far depends on.
+    /// The dependencies of the data read so far.
     pub(crate) fn dependencies(&self) -> Dependencies {
         self.read.borrow().clone()
     }
