@@ -89,9 +89,17 @@ async fn unchanged_responses_get_304() {
             assert_eq!(send(site.address, "GET", path, &[("If-None-Match", tag)], "").await.status, 200, "{path}");
         }
     }
-    // Errors have no tags, and HEAD has none because the body is not generated.
+    // Errors have no tags.
     assert!(site.get("/svc-json/svc/v2/posts/999999").await.all("etag").is_empty());
-    assert!(send(site.address, "HEAD", ONE, &[], "").await.all("etag").is_empty());
+    for path in [ONE, POSTS] {
+        let (get, head) = (site.get(path).await, send(site.address, "HEAD", path, &[], "").await);
+        for name in ["etag", "content-type", "link", "allow", "x-wp-total"] {
+            assert_eq!(head.all(name), get.all(name), "{path} {name}");
+        }
+        assert!(head.body.is_empty());
+        let tag = [("If-None-Match", head.header("etag"))];
+        assert_eq!(send(site.address, "HEAD", path, &tag, "").await.status, 304);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,7 +12,7 @@ pub(crate) fn calendar(call: &BlockCall<'_>) -> String {
     if days.is_empty() {
         return String::new();
     }
-    let now = call.data().site_info().now.date();
+    let now = call.data().today();
     let requested = match (call.number("year"), call.number("month")) {
         (Some(year), Some(month)) => {
             NaiveDate::from_ymd_opt(i32::try_from(year).unwrap_or(now.year()), u32::try_from(month).unwrap_or(1), 1)

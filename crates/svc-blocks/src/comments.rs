@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, rc::Rc};
 
+use chrono::Duration;
 use svc_content::display;
 use svc_model::CommentId;
 use svc_text::{esc_attr, esc_html, esc_url, strip_all_tags};
@@ -113,7 +114,10 @@ fn unlocked_post(call: &BlockCall<'_>) -> Option<Rc<PostView>> {
 fn accepts_comments(call: &BlockCall<'_>, post: &PostView) -> bool {
     let site_info = call.data().site_info();
     let is_old = match (site_info.comments_close_after, post.post.date) {
-        (Some(days), Some(date)) => (site_info.now - date).num_days() >= days,
+        (Some(days), Some(date)) => {
+            let closing = Duration::try_days(days).and_then(|days| date.checked_add_signed(days));
+            closing.is_some_and(|closing| call.data().is_past(closing))
+        }
         _ => false,
     };
     post.post.comment_status == "open" && !is_old
@@ -289,7 +293,7 @@ pub(crate) fn reply_link(call: &BlockCall<'_>) -> String {
     };
     let site_info = call.data().site_info();
     let is_shown = site_info.thread_depth.is_some() && accepts_comments(call, &post);
-    if !is_shown || (site_info.comments_need_login && site_info.logout_url.is_none()) {
+    if !is_shown || (site_info.comments_need_login && !call.data().is_logged_in()) {
         return String::new();
     }
     let id = comment.comment.id;
@@ -334,7 +338,7 @@ pub(crate) fn form(call: &BlockCall<'_>) -> String {
     let id = post.post.id;
     let action = format!("{}/wp-comments-post.php", site_info.login_url.rsplit_once('/').map_or("", |(site, _)| site));
     let required_mark = "<span class=\"required\">*</span>";
-    let author_fields = if site_info.logout_url.is_some() {
+    let author_fields = if call.data().is_logged_in() {
         String::new()
     } else {
         format!(
@@ -346,19 +350,19 @@ pub(crate) fn form(call: &BlockCall<'_>) -> String {
             required_mark = required_mark
         )
     };
-    let consent = if site_info.comment_cookies && site_info.logout_url.is_none() {
+    let consent = if site_info.comment_cookies && !call.data().is_logged_in() {
         "<p class=\"comment-form-cookies-consent\"><input id=\"wp-comment-cookies-consent\" name=\"wp-comment-cookies-consent\" type=\"checkbox\" value=\"yes\" /> <label for=\"wp-comment-cookies-consent\">Remember my name, email and website in this browser.</label></p>\n"
     } else {
         ""
     };
-    let notes = if site_info.logout_url.is_some() {
+    let notes = if call.data().is_logged_in() {
         String::new()
     } else {
         format!(
             "<p class=\"comment-notes\"><span id=\"email-notes\">Your email address is not published.</span> <span class=\"required-field-message\">Fields marked {required_mark} are required</span></p>"
         )
     };
-    let fields = if site_info.comments_need_login && site_info.logout_url.is_none() {
+    let fields = if site_info.comments_need_login && !call.data().is_logged_in() {
         format!(
             "<p class=\"must-log-in\"><a href=\"{}\">Log in</a> to post a comment.</p>",
             esc_url(&site_info.login_url)
@@ -383,7 +387,7 @@ pub(crate) fn form(call: &BlockCall<'_>) -> String {
     let cancel = match site_info.thread_depth {
         Some(_) => format!(
             " <small><a rel=\"nofollow\" id=\"cancel-comment-reply-link\" href=\"{}#respond\" style=\"display:none;\">Cancel reply</a></small>",
-            esc_url(crate::urls::path(&site_info.current_url))
+            esc_url(crate::urls::path(call.data().current_url()))
         ),
         None => String::new(),
     };

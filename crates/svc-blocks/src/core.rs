@@ -36,6 +36,8 @@ pub struct CoreBlocks<'d> {
     pub(crate) types: &'d BlockTypes,
     pub(crate) context: RefCell<Vec<Context>>,
     numbers: RefCell<BTreeMap<&'static str, u64>>,
+    /// Whether HTML was rendered that depends on more than its own blocks and their data.
+    is_shared: Cell<bool>,
     /// Posts, patterns and template parts that are being rendered; prevents recursion.
     in_progress: RefCell<HashSet<String>>,
     pub(crate) blocks_left: Cell<u32>,
@@ -51,6 +53,7 @@ impl<'d> CoreBlocks<'d> {
             types,
             context: RefCell::default(),
             numbers: RefCell::default(),
+            is_shared: Cell::new(false),
             in_progress: RefCell::default(),
             blocks_left: Cell::new(MAX_BLOCKS),
             bytes_left: Cell::new(MAX_BYTES),
@@ -67,6 +70,16 @@ impl<'d> CoreBlocks<'d> {
     /// Whether blocks were omitted because the response exceeded the size limit.
     pub fn is_truncated(&self) -> bool {
         self.bytes_left.get() == 0
+    }
+
+    /// Whether the HTML rendered since the last call depends on more than its own blocks and their data: on numbers that
+    /// are shared by the response, on its limits, or on functions that were registered.
+    pub fn take_shared(&self) -> bool {
+        self.is_shared.replace(false) || self.is_truncated() || self.blocks_left.get() == 0
+    }
+
+    pub(crate) fn mark_shared(&self) {
+        self.is_shared.set(true);
     }
 
     /// Runs a renderer and subtracts the size of its HTML from the limit, except for nested blocks and the `given`
@@ -138,6 +151,7 @@ impl<'d> CoreBlocks<'d> {
 
     /// The next number of this kind, for element ids.
     fn number(&self, kind: &'static str) -> u64 {
+        self.mark_shared();
         let mut numbers = self.numbers.borrow_mut();
         let number = numbers.entry(kind).or_default();
         *number += 1;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use chrono::{NaiveDate, NaiveDateTime};
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 
-/// Site settings and request data that do not change while a response is rendered.
+/// Settings of the site.
 #[derive(Clone, Debug, Default)]
 pub struct SiteInfo {
     /// The site's title, as stored.
@@ -19,10 +19,6 @@ pub struct SiteInfo {
     pub home: String,
     /// URL of the login page.
     pub login_url: String,
-    /// URL that logs the current user out, without a redirect target; `None` if no user is logged in.
-    pub logout_url: Option<String>,
-    /// URL of the request.
-    pub current_url: String,
     /// Whether the request is for the front page.
     pub is_front: bool,
     /// Date format, as for PHP's `date`.
@@ -31,8 +27,6 @@ pub struct SiteInfo {
     pub time_format: String,
     /// First day of the week; 0 is Sunday.
     pub start_of_week: u32,
-    /// The current time in the site's time zone.
-    pub now: NaiveDateTime,
     /// Whether avatars are enabled.
     pub show_avatars: bool,
     /// Attachment id of the site logo.
@@ -332,10 +326,35 @@ pub struct FeedItem {
     pub text: String,
 }
 
-/// Access to the data of a site.
+/// Access to the data of a site, and to the request.
+///
+/// Implementations can record which of them a block reads, and so determine for which requests its HTML is valid.
 pub trait BlockData {
-    /// Settings and request data that do not change while a response is rendered.
+    /// Settings of the site.
     fn site_info(&self) -> &SiteInfo;
+    /// URL of the request.
+    fn current_url(&self) -> &str;
+    /// A parameter in the query of the request's URL, as sent. Its name begins with `query-`.
+    fn page_parameter(&self, name: &str) -> Option<&str> {
+        let (_, query) = self.current_url().split_once('?')?;
+        query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+    }
+    /// Whether the request is authenticated.
+    fn is_logged_in(&self) -> bool {
+        self.logout_url().is_some()
+    }
+    /// URL that logs the current user out, without a redirect target; `None` if no user is logged in.
+    fn logout_url(&self) -> Option<String>;
+    /// The current time in the site's time zone.
+    fn now(&self) -> NaiveDateTime;
+    /// The current date in the site's time zone.
+    fn today(&self) -> NaiveDate {
+        self.now().date()
+    }
+    /// Whether a local time is now or in the past.
+    fn is_past(&self, local: NaiveDateTime) -> bool {
+        self.now() >= local
+    }
     /// Offset of the site's time zone from UTC at a local time, in seconds.
     fn offset(&self, local: NaiveDateTime) -> i64;
     /// A post that the current user may see.

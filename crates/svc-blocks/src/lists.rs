@@ -355,7 +355,7 @@ impl PageTree<'_> {
 
     fn item(&self, page: &PostView, level: usize) -> String {
         let has_child = level < MAX_LEVELS && self.tree.contains_key(&page.post.id);
-        let is_current = self.call.data().site_info().current_url == page.link;
+        let is_current = self.call.data().current_url() == page.link;
         let in_menu = self.opening.is_some();
         let opening_class = self.opening.map_or("", SubmenuOpening::class);
         let menu_class = if opening_class.is_empty() { String::new() } else { format!(" {opening_class}") };

@@ -52,7 +52,7 @@ pub(crate) fn iso_date(call: &BlockCall<'_>, local: NaiveDateTime) -> String {
 pub(crate) fn display_date(call: &BlockCall<'_>, local: NaiveDateTime, format: &str) -> String {
     let site_info = call.data().site_info();
     match format {
-        "human-diff" => date::human_time_diff(local, site_info.now),
+        "human-diff" => date::human_time_diff(local, call.data().now()),
         "" => date::format_at(local, call.data().offset(local), &site_info.date_format),
         // The format may contain any text.
         format => esc_html(&date::format_at(local, call.data().offset(local), format)),

@@ -52,9 +52,7 @@ fn page(call: &BlockCall<'_>) -> u64 {
         return main.page;
     }
     let name = page_parameter(call);
-    let query = call.data().site_info().current_url.split_once('?').map_or("", |(_, query)| query);
-    let requested = query.split('&').find_map(|pair| pair.strip_prefix(&name)?.strip_prefix('='));
-    requested.and_then(|n| n.parse().ok()).unwrap_or(1).max(1)
+    call.data().page_parameter(&name).and_then(|n| n.parse().ok()).unwrap_or(1).max(1)
 }
 
 /// The query parameter with the page number of this query.
@@ -258,9 +256,8 @@ fn page_url(call: &BlockCall<'_>, page: u64) -> String {
     if let Some(main) = main_query(call) {
         return (main.page_url)(page);
     }
-    let current = &call.data().site_info().current_url;
-    let path =
-        current.split_once("://").map_or(current.as_str(), |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
+    let current = call.data().current_url();
+    let path = current.split_once("://").map_or(current, |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let name = page_parameter(call);
     let own = format!("{name}=");
@@ -372,7 +369,7 @@ pub(crate) fn title(call: &BlockCall<'_>) -> String {
 
 fn search_text_in_url(call: &BlockCall<'_>) -> Option<String> {
     let site_info = call.data().site_info();
-    let (path, query) = site_info.current_url.split_once('?')?;
+    let (path, query) = call.data().current_url().split_once('?')?;
     let search_term = query.split('&').find_map(|pair| pair.strip_prefix("s="))?;
     let is_home = path.trim_end_matches('/') == site_info.home;
     is_home.then(|| percent_encoding::percent_decode_str(search_term).decode_utf8_lossy().replace('+', " "))

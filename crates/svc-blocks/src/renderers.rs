@@ -106,6 +106,7 @@ impl DynamicBlocks for CoreBlocks<'_> {
         self.blocks_left.set(left);
         let attrs = attributes::complete_attributes(block_type, &block.attrs);
         if let Some(render) = &block_type.render {
+            self.mark_shared();
             return Some(self.count_bytes(content.len(), || render(&attrs, content)));
         }
         let (chosen, child) = (renderer.chosen_classes(), renderer.child_class());

@@ -121,9 +121,10 @@ pub(crate) fn home_link(call: &BlockCall<'_>) -> String {
 
 pub(crate) fn loginout(call: &BlockCall<'_>) -> String {
     let site_info = call.data().site_info();
-    let redirect = if call.is("redirectToCurrent") { site_info.current_url.as_str() } else { "" };
-    let mut classes = vec![if site_info.logout_url.is_some() { "logged-in" } else { "logged-out" }];
-    let inside = match &site_info.logout_url {
+    let logout_url = call.data().logout_url();
+    let redirect = if call.is("redirectToCurrent") { call.data().current_url() } else { "" };
+    let mut classes = vec![if logout_url.is_some() { "logged-in" } else { "logged-out" }];
+    let inside = match &logout_url {
         Some(logout) => {
             let mut url = logout.clone();
             if !redirect.is_empty() {
@@ -134,7 +135,7 @@ pub(crate) fn loginout(call: &BlockCall<'_>) -> String {
         }
         None if call.is("displayLoginAsForm") => {
             classes.push("has-login-form");
-            form(&site_info.login_url, if redirect.is_empty() { &site_info.current_url } else { redirect })
+            form(&site_info.login_url, if redirect.is_empty() { call.data().current_url() } else { redirect })
         }
         None => {
             let url = urls::with(&site_info.login_url, &[("redirect_to", redirect)]);

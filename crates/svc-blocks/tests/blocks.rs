@@ -31,10 +31,8 @@ fn small_site() -> SmallSite {
         name: "Site &amp; Co".to_owned(),
         home: "http://s".to_owned(),
         login_url: "http://s/wp-login.php".to_owned(),
-        current_url: "http://s/?query-3-page=2".to_owned(),
         date_format: "F j, Y".to_owned(),
         start_of_week: 1,
-        now: at(2024, 2, 10),
         posts_per_page: 10,
         show_avatars: true,
         thread_depth: Some(3),
@@ -103,6 +101,15 @@ fn comment(id: i64, parent: i64) -> Rc<CommentView> {
 impl BlockData for SmallSite {
     fn site_info(&self) -> &SiteInfo {
         &self.0
+    }
+    fn current_url(&self) -> &str {
+        if self.0.login_url.is_empty() { "" } else { "http://s/?query-3-page=2" }
+    }
+    fn logout_url(&self) -> Option<String> {
+        None
+    }
+    fn now(&self) -> NaiveDateTime {
+        at(2024, 2, 10)
     }
     fn offset(&self, _: NaiveDateTime) -> i64 {
         -5 * 3600

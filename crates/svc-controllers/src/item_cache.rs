@@ -5,18 +5,18 @@
 //! encoding of one item.
 
 use std::{
-    hash::{BuildHasher, Hash, RandomState},
+    collections::HashMap,
+    hash::Hash,
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use svc_auth::Caller;
 use svc_resource::{Paging, View};
-use svc_routing::EncodedItem;
-use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions, expires_in};
+use svc_routing::{CallerKey, EncodedItem, Result};
+use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions, expires_in, scope};
 
 /// Default capacity in bytes.
 const CAPACITY: u64 = 16 << 20;
@@ -29,6 +29,9 @@ const MAX_AGE: Duration = Duration::from_mins(1);
 
 /// Maximum length of the parameters of a cached page, in bytes.
 const MAX_PARAMS: usize = 2_048;
+
+/// An item that was not cached, with its id and its dependencies: `None` if the caller does not see it.
+pub(crate) type NewItem = (i64, Option<EncodedItem>, Dependencies);
 
 /// The caches of a site, shared by its families.
 pub struct ItemCache {
@@ -76,27 +79,11 @@ struct PageKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FamilyId(u64);
 
-/// Identifies a caller with their capabilities, with 128 bits of random hashes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CallerKey([u64; 2]);
-
 /// The ids on a page of a list, and the size of the list.
 #[derive(Clone, Debug)]
 pub(crate) struct CachedPage {
     pub(crate) ids: Arc<[i64]>,
     pub(crate) paging: Paging,
-}
-
-impl CallerKey {
-    pub(crate) fn of(caller: &Caller) -> Self {
-        static KEYS: OnceLock<[RandomState; 2]> = OnceLock::new();
-        if !caller.is_logged_in() {
-            return CallerKey([0, 0]);
-        }
-        let caps: Vec<&str> = caller.allcaps.iter().map(|(cap, _)| cap).filter(|cap| caller.allcaps.has(cap)).collect();
-        let identity = (caller.id.0, &caller.roles, caps);
-        CallerKey(KEYS.get_or_init(Default::default).each_ref().map(|key| key.hash_one(&identity)))
-    }
 }
 
 impl ViewKey {
@@ -108,6 +95,12 @@ impl ViewKey {
             Some(fields) => format!("{} {links:?} {fields}", view.context),
         };
         ViewKey { family, caller, view: view.into() }
+    }
+
+    /// The data of a whole response to a request for this route; `None` if its parameters are too long.
+    pub(crate) fn of_request(&self, route: &str, params: &str) -> Option<Self> {
+        let view = || format!("{} {route}\n{params}", self.view).into();
+        (route.len() + params.len() <= MAX_PARAMS).then(|| ViewKey { view: view(), ..self.clone() })
     }
 }
 
@@ -139,41 +132,62 @@ impl ItemCache {
 
 impl CacheAccess<'_> {
     /// The cached item; `Some(None)` for an object that the caller does not see.
-    pub(crate) fn item(&self, view: &ViewKey, id: i64) -> Option<Option<EncodedItem>> {
+    fn item(&self, view: &ViewKey, id: i64) -> Option<Option<EncodedItem>> {
         self.cache.items.get(self.versions, &ItemKey { view: view.clone(), id }, self.stamp)
     }
 
-    pub(crate) fn insert_item(
+    /// The items of these ids that the caller sees, from the cache or from `encode`, which is called with the ids that are not
+    /// cached.
+    pub(crate) async fn items(
         &self,
         view: &ViewKey,
-        id: i64,
-        item: Option<EncodedItem>,
-        mut dependencies: Dependencies,
-    ) {
+        ids: &[i64],
+        encode: impl AsyncFnOnce(&[i64]) -> Result<Vec<NewItem>>,
+    ) -> Result<Vec<EncodedItem>> {
+        let cached: Vec<_> = ids.iter().map(|id| self.item(view, *id)).collect();
+        let missing: Vec<i64> = ids.iter().zip(&cached).filter(|(_, item)| item.is_none()).map(|(id, _)| *id).collect();
+        if missing.is_empty() {
+            return Ok(cached.into_iter().flatten().flatten().collect());
+        }
+        let mut encoded = HashMap::with_capacity(missing.len());
+        for (id, item, dependencies) in encode(&missing).await? {
+            self.insert_item(view, id, item.clone(), dependencies);
+            encoded.insert(id, item);
+        }
+        let find = |(id, item): (&i64, Option<_>)| item.unwrap_or_else(|| encoded.get(id).cloned().flatten());
+        Ok(ids.iter().zip(cached).filter_map(find).collect())
+    }
+
+    /// Caches an item, unless it depends on the request.
+    fn insert_item(&self, view: &ViewKey, id: i64, item: Option<EncodedItem>, mut dependencies: Dependencies) {
+        if dependencies.are_of_request() {
+            return;
+        }
         dependencies.expires_in(MAX_AGE);
         let size = view.view.len() + item.as_ref().map_or(0, EncodedItem::size);
         self.cache.items.insert(ItemKey { view: view.clone(), id }, item, size, dependencies, self.stamp);
     }
 
     /// The page of a list with these parameters, from the cache or from `load`.
-    pub(crate) fn page<E>(
+    pub(crate) async fn page<E>(
         &self,
         family: FamilyId,
         caller: CallerKey,
         params: String,
-        load: impl FnOnce() -> Result<CachedPage, E>,
-    ) -> Result<CachedPage, E> {
+        load: impl AsyncFnOnce() -> std::result::Result<CachedPage, E>,
+    ) -> std::result::Result<CachedPage, E> {
         if params.len() > MAX_PARAMS {
-            return load();
+            return load().await;
         }
         let key = PageKey { family, caller, params: params.into() };
         if let Some(found) = self.cache.pages.get(self.versions, &key, self.stamp) {
             return Ok(found);
         }
-        let (page, dependencies) = svc_versions::capture(|| {
+        let load = async {
             expires_in(MAX_AGE);
-            load()
-        });
+            load().await
+        };
+        let (page, dependencies) = scope(Some(self.stamp), load).await;
         let page = page?;
         let size = key.params.len() + 8 * page.ids.len();
         self.cache.pages.insert(key, page.clone(), size, dependencies, self.stamp);
@@ -185,53 +199,34 @@ impl CacheAccess<'_> {
 mod tests {
     use std::convert::Infallible;
 
-    use svc_auth::roles::{CapSet, UserCaps};
-    use svc_model::UserId;
     use svc_versions::{Key, capture, depends_on};
 
     use super::*;
 
-    fn caller(id: i64, caps: &[&str]) -> Caller {
-        Caller::new(UserId(id), UserCaps { all: CapSet::granting(caps), ..UserCaps::default() })
-    }
-
-    #[test]
-    fn callers_with_other_capabilities_have_other_keys() {
-        let key = |id, caps: &[&str]| CallerKey::of(&caller(id, caps));
-        assert_eq!(key(1, &["read"]), key(1, &["read"]));
-        assert_eq!(key(0, &["read"]), CallerKey::of(&Caller::anonymous()));
-        for other in [key(2, &["read"]), key(1, &[]), key(1, &["read", "edit_posts"]), key(0, &[])] {
-            assert_ne!(key(1, &["read"]), other);
-        }
-    }
-
-    #[test]
-    fn items_and_pages_are_cached_until_they_change() {
+    #[tokio::test]
+    async fn items_and_pages_are_cached_until_they_change() {
         let (cache, versions) = (ItemCache::default(), Versions::default());
-        let (family, nobody) = (cache.new_family(), CallerKey::of(&Caller::anonymous()));
+        let (family, nobody) = (cache.new_family(), CallerKey::ANONYMOUS);
         let view = |context| ViewKey::new(family, nobody, &View::all_of(context));
         let row = Key::of(&"row 5");
         let at = |stamp| CacheAccess { cache: &cache, versions: &versions, stamp };
         let now = at(versions.stamp());
         now.insert_item(&view("view"), 5, None, capture(|| depends_on(row)).1);
         assert!(now.item(&view("view"), 5).is_some() && now.item(&view("edit"), 5).is_none());
-        let load = |n| {
-            move || {
-                Ok::<_, Infallible>(CachedPage { ids: [n].into(), paging: Paging { total: 1, per_page: 1, page: 1 } })
-            }
-        };
-        let page = |access: CacheAccess<'_>, n| {
-            let load = || {
+        now.insert_item(&view("view"), 6, None, capture(svc_versions::depends_on_request).1);
+        assert!(now.item(&view("view"), 6).is_none(), "items of one request are not shared");
+        let page = async |access: CacheAccess<'_>, n| {
+            let load = async || {
                 depends_on(row);
-                load(n)()
+                Ok::<_, Infallible>(CachedPage { ids: [n].into(), paging: Paging { total: 1, per_page: 1, page: 1 } })
             };
-            access.page(family, nobody, "a".to_owned(), load).map(|page| page.ids[0])
+            access.page(family, nobody, "a".to_owned(), load).await.map(|page| page.ids[0])
         };
-        assert_eq!((page(now, 1), page(now, 2)), (Ok(1), Ok(1)));
+        assert_eq!((page(now, 1).await, page(now, 2).await), (Ok(1), Ok(1)));
         versions.change([row]).end();
         let now = at(versions.stamp());
         assert!(now.item(&view("view"), 5).is_none());
-        assert_eq!(page(now, 3), Ok(3));
+        assert_eq!(page(now, 3).await, Ok(3));
         assert_ne!(cache.new_family(), family);
     }
 }

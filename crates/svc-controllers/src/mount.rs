@@ -1,13 +1,15 @@
 //! Mounts the route families of a site, and supplies the site's fields and links of the API index.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use chrono::Timelike as _;
 use serde_json::{Value, json};
 use svc_model::{PostId, PostType, RouteFamily};
 use svc_routing::{ApiUrls, DependsOn, Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
 use svc_site::{Access, Settings, menus::item::MENU, permalinks};
 use svc_store::{MetaKind, meta, posts};
+use svc_versions::{expires_in, unrecorded};
 
 use crate::{
     LINK_RELATION, RestSite,
@@ -88,7 +90,12 @@ fn index_fields(site: &RestSite, settings: &Settings) -> Map {
     let text = |name: &str| settings.stored(name).map_or(Value::Bool(false), |stored| stored.text().into());
     let offset = match settings.option("timezone_string") {
         "" | "0" => text("gmt_offset"),
-        _ => svc_php::cast::float_value(settings.zone.offset_hours(site.now())),
+        _ => {
+            let now = unrecorded(|| site.now());
+            // Offsets change at full minutes.
+            expires_in(Duration::from_secs(60 - u64::from(now.second().min(59))));
+            svc_php::cast::float_value(settings.zone.offset_hours(now))
+        }
     };
     let index_fields = json!({
         "name": text("blogname"),

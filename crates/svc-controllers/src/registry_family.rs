@@ -12,7 +12,7 @@ use svc_routing::{
 };
 use svc_schema::{Args, Error, Schema};
 
-use crate::{RestSite, respond};
+use crate::{RestSite, encoded_items::ItemReader, item_cache::FamilyId, respond};
 
 /// The entries of a registry: their fields, who may read them, and how they are returned.
 pub trait RegistryEntries: Send + Sync + Sized + 'static {
@@ -22,7 +22,8 @@ pub trait RegistryEntries: Send + Sync + Sized + 'static {
     /// The object type that additional fields name.
     const OBJECT: &'static str;
 
-    /// Whether responses depend on stored data only.
+    /// Whether the data of an entry never changes, apart from stored data that its links read. Lists then have no headers of
+    /// their own.
     const CACHEABLE: bool = false;
 
     /// Whether the handler of the list returns null for `HEAD`, without loading entries.
@@ -116,6 +117,7 @@ pub struct RegistryFamily<S: RegistryEntries> {
     fields: Fields<S::Entry, ()>,
     schema: Schema,
     extra: ExtraFields,
+    family: FamilyId,
 }
 
 impl<S: RegistryEntries> RegistryFamily<S> {
@@ -123,7 +125,8 @@ impl<S: RegistryEntries> RegistryFamily<S> {
     pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         let fields = S::fields().with_extra(extra, S::OBJECT);
         let schema = Schema::compile(fields.item_schema());
-        RegistryFamily { site: Arc::clone(site), fields, schema, extra: extra.clone() }
+        let family = site.item_cache.new_family();
+        RegistryFamily { site: Arc::clone(site), fields, schema, extra: extra.clone(), family }
     }
 
     /// The field table, with the schemas of additional fields.
@@ -160,10 +163,27 @@ impl<S: RegistryEntries> RegistryFamily<S> {
         if S::SKIPS_LIST_ON_HEAD && req.is_head() {
             return Ok(Response::new(Value::Null));
         }
-        let Listed { entries, mut response } = S::entries(&self.site, &req).await?;
+        // The targets of links in a map of entries are not embedded.
+        if S::CACHEABLE
+            && !req.has_param("_embed")
+            && let Some(response) = self.reader(&req).whole(async || Ok(self.listed(&req).await?.data)).await?
+        {
+            return Ok(response);
+        }
+        self.listed(&req).await
+    }
+
+    /// Reads responses as the request selects them.
+    fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
+        let cache = if S::CACHEABLE { self.site.item_cache(&self.extra, S::OBJECT) } else { None };
+        ItemReader::new(req, self.family, cache)
+    }
+
+    async fn listed(&self, req: &Request) -> Result<Response> {
+        let Listed { entries, mut response } = S::entries(&self.site, req).await?;
         let mut items = Vec::with_capacity(entries.len());
         for entry in entries {
-            match self.prepare(&entry, &req).await {
+            match self.prepare(&entry, req).await {
                 Ok((item, links)) => items.push((entry, item, links)),
                 Err(_) if S::OMITS_FAILED => {}
                 Err(error) => return Err(error),
@@ -171,11 +191,10 @@ impl<S: RegistryEntries> RegistryFamily<S> {
         }
         response.data = match S::LIST_KEY {
             Some(_) if S::EMPTY_LIST_IS_OBJECT && items.is_empty() => Value::Object(Map::new()),
-            Some(key) => respond::keyed(
-                items.into_iter().map(|(entry, item, links)| (key(&entry).to_owned(), item, links)),
-                &req,
-            ),
-            None => items.into_iter().map(|(_, item, links)| respond::with_links(item, links, &req)).collect(),
+            Some(key) => {
+                respond::keyed(items.into_iter().map(|(entry, item, links)| (key(&entry).to_owned(), item, links)), req)
+            }
+            None => items.into_iter().map(|(_, item, links)| respond::with_links(item, links, req)).collect(),
         };
         Ok(response)
     }
@@ -212,7 +231,14 @@ impl<S: RegistryEntries> RegistryFamily<S> {
         if S::SKIPS_FETCH_ON_HEAD && req.is_head() {
             return Ok(Response::new(Value::Null));
         }
-        self.show(&entry, &req).await
+        let make = async || {
+            let (item, links) = self.prepare(&entry, &req).await?;
+            Ok(respond::with_links(item, links, &req))
+        };
+        match self.reader(&req).whole(make).await? {
+            Some(response) => Ok(response),
+            None => self.show(&entry, &req).await,
+        }
     }
 }
 

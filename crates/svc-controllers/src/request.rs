@@ -2,7 +2,7 @@
 
 use svc_auth::Caller;
 use svc_render::{blocks::BlockViewer, feeds::MissingFeeds};
-use svc_routing::{Method, Request, Result};
+use svc_routing::{CallerKey, Method, Request, Result};
 use svc_site::{Access, Settings, UnlockedPosts};
 
 use crate::rest_site::RestSite;
@@ -27,6 +27,15 @@ pub(crate) fn client_address(req: &Request) -> std::net::IpAddr {
 /// The caller of a request; anonymous if it is not authenticated.
 pub fn caller(req: &Request) -> Caller {
     req.caller::<Caller>().cloned().unwrap_or_default()
+}
+
+/// The key under which data for a caller is cached.
+pub fn caller_key(caller: &Caller) -> CallerKey {
+    if !caller.is_logged_in() {
+        return CallerKey::ANONYMOUS;
+    }
+    let caps: Vec<&str> = caller.allcaps.iter().map(|(cap, _)| cap).filter(|cap| caller.allcaps.has(cap)).collect();
+    CallerKey::of(&(caller.id.0, &caller.roles, caps))
 }
 
 /// Whether the caller has a capability that does not depend on an object.
@@ -65,4 +74,24 @@ const LOG_OUT: &str = "log-out";
 pub(crate) fn nonce(site: &RestSite, req: &Request, action: &str) -> String {
     let token = req.extensions().get::<SessionToken>().map_or("", |token| token.0.expose());
     site.nonce(caller(req).id, token, action)
+}
+
+#[cfg(test)]
+mod tests {
+    use svc_auth::roles::{CapSet, UserCaps};
+    use svc_model::UserId;
+
+    use super::*;
+
+    #[test]
+    fn callers_with_other_capabilities_have_other_keys() {
+        let key = |id, caps: &[&str]| {
+            caller_key(&Caller::new(UserId(id), UserCaps { all: CapSet::granting(caps), ..UserCaps::default() }))
+        };
+        assert_eq!(key(1, &["read"]), key(1, &["read"]));
+        assert_eq!(key(0, &["read"]), CallerKey::ANONYMOUS);
+        for other in [key(2, &["read"]), key(1, &[]), key(1, &["read", "edit_posts"]), key(0, &[])] {
+            assert_ne!(key(1, &["read"]), other);
+        }
+    }
 }

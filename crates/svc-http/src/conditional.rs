@@ -20,7 +20,7 @@ use crate::response::set;
 ///
 /// The entity tag is strong: a hash of the body and of the headers that belong to the data (totals, links, allowed methods), after
 /// the state of the object if there is one. A response with this tag is therefore the same in every part that clients
-/// read from it. A response to `HEAD` has no tag, because its body was not generated (RFC 9110, section 9.3.2, allows this).
+/// read from it. Without a body there is no tag: a `HEAD` request has one if its response is that to `GET`.
 pub(crate) fn add_validators(out: &mut HeaderMap, own: &Headers, validators: &Validators, body: Option<&[u8]>) {
     if let Some(date) = validators.modified.and_then(system_time) {
         set(out, LAST_MODIFIED.as_str(), &httpdate::fmt_http_date(date));

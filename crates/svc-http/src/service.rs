@@ -260,13 +260,40 @@ impl RestService {
     }
 
     /// Responds to a request for this route.
+    ///
+    /// A `HEAD` request that the endpoint for `GET` handles has the response to `GET`, from the same cache, without its body
+    /// (RFC 9110, section 9.3.2).
     pub async fn respond<B>(&self, route: String, request: HttpRequest<B>) -> HttpResponse<ResponseBody>
     where
         B: http_body::Body + Send + 'static,
         B::Data: Send,
         B::Error: std::fmt::Display + Send,
     {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        let method = parts.method.clone();
+        if method != Method::HEAD || !self.serves_head_as_get(&route) {
+            return self.respond_to(route, method, parts, body).await;
+        }
+        parts.method = Method::GET;
+        let mut response = self.respond_to(route, method, parts, body).await;
+        *response.body_mut() = ResponseBody::default();
+        response
+    }
+
+    /// Whether no endpoint of a route is for `HEAD` only.
+    fn serves_head_as_get(&self, route: &str) -> bool {
+        let server = self.0.source.current();
+        let endpoint = |method| server.endpoint_for(method, route).map(|(_, endpoint)| std::ptr::from_ref(endpoint));
+        endpoint(&Method::HEAD) == endpoint(&Method::GET)
+    }
+
+    /// Responds to a request with this method on the wire.
+    async fn respond_to<B>(&self, route: String, method: Method, parts: Parts, body: B) -> HttpResponse<ResponseBody>
+    where
+        B: http_body::Body + Send + 'static,
+        B::Data: Send,
+        B::Error: std::fmt::Display + Send,
+    {
         let root = self.0.root.of_request(&parts);
         let cache = self.0.response_cache.as_ref().filter(|_| body.is_end_stream());
         let key = match cache {
@@ -277,8 +304,8 @@ impl RestService {
         if let (Some(response_cache), Some(key)) = (&self.0.response_cache, &key) {
             for _ in 0..MAX_FLIGHTS {
                 if let Some((mut res, logged_in)) = response_cache.find(key) {
-                    cors::add(res.headers_mut(), &parts.headers, &parts.method, logged_in);
-                    return conditional::respond(&parts.headers, &parts.method, res);
+                    cors::add(res.headers_mut(), &parts.headers, &method, logged_in);
+                    return conditional::respond(&parts.headers, &method, res);
                 }
                 match response_cache.join(key) {
                     Flight::Lead(own) => {
@@ -293,9 +320,10 @@ impl RestService {
                 }
             }
         }
-        let (origin, method) = (parts.headers.get(ORIGIN).cloned(), parts.method.clone());
+        let origin = parts.headers.get(ORIGIN).cloned();
         // Allocated, so that the futures of cached responses are small.
-        let process = AssertUnwindSafe(Box::pin(self.process(route, root, parts, body, key))).catch_unwind();
+        let process =
+            AssertUnwindSafe(Box::pin(self.process(route, root, method.clone(), parts, body, key))).catch_unwind();
         let (response, is_cached) = process.await.unwrap_or_else(|_| {
             let headers = origin.into_iter().map(|origin| (ORIGIN, origin)).collect();
             (self.failed(&headers, &method, None, &panicked()), false)
@@ -311,6 +339,7 @@ impl RestService {
         &self,
         route: String,
         root: Option<String>,
+        method: Method,
         parts: Parts,
         body: B,
         key: Option<CacheKey>,
@@ -340,8 +369,8 @@ impl RestService {
             Ok((read, reserved)) => (read, None, Some(reserved)),
             Err(error) => (req, Some(error), None),
         };
-        let (method, headers) = (parts.method.clone(), parts.headers.clone());
-        let received = Received { req, body_error, jsonp: jsonp.clone(), root, method, headers, key };
+        let headers = parts.headers.clone();
+        let received = Received { req, body_error, jsonp: jsonp.clone(), root, method: method.clone(), headers, key };
         let service = self.clone();
         let work = async move {
             let _reserved = reserved;
@@ -352,7 +381,7 @@ impl RestService {
             Ok(Err(_)) => panicked(),
             Err(Overloaded) => busy(),
         };
-        (self.failed(&parts.headers, &parts.method, jsonp, &error), false)
+        (self.failed(&parts.headers, &method, jsonp, &error), false)
     }
 
     /// The response to a request whose dispatch failed: the caller is not known, so it has the headers of an anonymous
@@ -381,7 +410,8 @@ impl RestService {
     /// Responds to a request, and caches the response if that is possible. Returns whether it is cached.
     async fn dispatch_and_cache(&self, received: Received) -> (HttpResponse<ResponseBody>, bool) {
         let stamp = received.key.as_ref().map(|key| key.stamp);
-        let ((response, cacheable), mut dependencies) = svc_versions::scope(stamp, self.dispatch(received)).await;
+        let ((response, cacheable), mut dependencies) =
+            svc_versions::scope(stamp, Box::pin(self.dispatch(received))).await;
         let is_cached = match (&self.0.response_cache, cacheable) {
             (Some(cache), Some(cacheable)) => {
                 dependencies.expires_in(self.0.cache_lifetime);
@@ -416,8 +446,9 @@ impl RestService {
         let effective_method = req.method().clone();
         let format = JsonFormat { jsonp, pretty: wants_pretty(&req) };
         let served = match auth_error.or(body_error) {
-            Some(error) => server.serve_error(req, error).await,
-            None => server.serve(req).await,
+            Some(error) => Box::pin(server.serve_error(req, error)).await,
+            // Allocated, because the futures around this one are moved.
+            None => Box::pin(server.serve(req)).await,
         };
 
         let mut out = response::common_headers(&server, is_jsonp);

@@ -14,7 +14,7 @@ use svc_auth::{
     nonce::{self, NonceSubject},
     nonce_check::{self, CookieStatus, Decision, NonceCheck},
 };
-use svc_controllers::{AppPassword, ClientAddress, SessionToken};
+use svc_controllers::{AppPassword, ClientAddress, SessionToken, caller_key};
 use svc_http::{AuthOutcome, Authenticator, Credentials};
 use svc_listen::FORWARDED_FOR;
 use svc_model::UserId;
@@ -98,7 +98,7 @@ impl SiteAuthenticator {
         let account = subject.as_ref().map(|s| Account { id: s.user.id, passwords: &passwords, allowed: true });
         let outcome = AppPasswordOutcome::authenticate(account, sent.password.expose(), is_email);
         let (AppPasswordOutcome::User(_, uuid), Some(subject)) = (&outcome, &subject) else { return Ok(None) };
-        let outcome = AuthOutcome::caller(config.caller(subject, db.prefix()));
+        let outcome = authenticated(config.caller(subject, db.prefix()));
         Ok(Some(match uuid {
             Some(uuid) => {
                 *recording = self.record_use(subject.user.id, uuid, &passwords, headers);
@@ -175,7 +175,7 @@ impl SiteAuthenticator {
         match (decision, caller) {
             (Decision::Refused(refusal), caller) => AuthOutcome::rejected(api_error(refusal), caller.is_some()),
             (Decision::Verified(fresh), caller) => {
-                let outcome = caller.map_or_else(AuthOutcome::anonymous, AuthOutcome::caller);
+                let outcome = caller.map_or_else(AuthOutcome::anonymous, authenticated);
                 outcome.with_header(self.identities.site.brand.header("Nonce"), fresh.expose())
             }
             (Decision::Unchanged | Decision::Anonymous, _) => AuthOutcome::anonymous(),
@@ -233,4 +233,10 @@ fn api_error(refusal: AuthError) -> Error {
         Some(status) => error.with_status(status),
         None => error,
     }
+}
+
+/// A caller with the key under which data is cached for them.
+fn authenticated(caller: Caller) -> AuthOutcome {
+    let key = caller_key(&caller);
+    AuthOutcome::caller(caller).with_extension(key)
 }

@@ -14,6 +14,7 @@ use svc_content::{
 };
 use svc_model::Post;
 use svc_site::{ActiveTheme, Settings};
+use svc_versions::depends_on_request;
 
 use crate::{
     SiteRenderer,
@@ -84,7 +85,11 @@ fn with_context<T>(
     context.before = options.before.as_deref();
     context.root.clone_from(&options.root);
     with_options(context, settings, |context| {
+        let n_numbers = context.page.n_numbers();
         let out = run(context);
+        if context.page.n_numbers() > n_numbers {
+            depends_on_request();
+        }
         *page = std::mem::take(&mut context.page);
         out
     })

@@ -1,6 +1,9 @@
 //! The inputs of the functions of extensions.
 
 /// The inputs of a hook or of an additional field's function, which decide whether responses are cached.
+///
+/// The value of an additional field is used for all requests of a caller with the same `context`, `_fields` and `_embed`: it must
+/// not depend on other parts of the URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DependsOn {

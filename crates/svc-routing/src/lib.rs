@@ -17,9 +17,9 @@ pub use extra_fields::{ExtraField, ExtraFields, ObjectId};
 pub use handler::{BoxFuture, Dispatch, Handler};
 pub use matching::{Captures, Matcher};
 pub use messages::{
-    ALL, Body, BodyParams, CREATABLE, ContentType, Curie, DELETABLE, EDITABLE, Encoded, EncodedItem, EntityTag,
-    EntityTags, File, FileData, HeaderText, Headers, IntoMethods, Link, Links, ParamOrder, Params, READABLE, RawBody,
-    Request, Response, Served, Validators,
+    ALL, Body, BodyParams, CREATABLE, CallerKey, ContentType, Curie, DELETABLE, EDITABLE, Encoded, EncodedItem,
+    EntityTag, EntityTags, File, FileData, HeaderText, Headers, IntoMethods, Link, Links, ParamOrder, Params, READABLE,
+    RawBody, Request, Response, Served, Validators,
 };
 pub use permission::{PermissionResult, allow_if, forbidden, public};
 pub use registry::{Hooks, Registered, RegisteredHook, Registry};

@@ -12,6 +12,8 @@ pub struct Dependencies {
     expires: Option<Instant>,
     /// Whether the value depends on something that cannot be observed.
     never: bool,
+    /// Whether the value depends on the request that it was computed for.
+    of_request: bool,
 }
 
 impl Dependencies {
@@ -23,6 +25,12 @@ impl Dependencies {
     /// Whether a value with these dependencies may be cached.
     pub fn is_cacheable(&self) -> bool {
         !self.never
+    }
+
+    /// Whether the value depends on the request that it was computed for: on its URL, its session, or the other parts of
+    /// the response.
+    pub fn are_of_request(&self) -> bool {
+        self.of_request
     }
 
     /// Whether the value has expired.
@@ -57,11 +65,16 @@ impl Dependencies {
         self.never = true;
     }
 
+    pub(crate) fn of_request(&mut self) {
+        self.of_request = true;
+    }
+
     /// Adds other dependencies.
     pub fn extend(&mut self, other: &Self) {
         self.keys.extend_from_slice(&other.keys);
         other.expires.into_iter().for_each(|at| self.expire(at));
         self.never |= other.never;
+        self.of_request |= other.of_request;
         if self.keys.len() > 4_096 {
             self.finish();
         }
@@ -69,7 +82,8 @@ impl Dependencies {
 
     /// Sorts the keys and removes duplicates.
     pub(crate) fn finish(&mut self) {
-        self.keys.sort_unstable();
+        // The stable sort is linear for keys that are sorted in runs: each cached value adds one.
+        self.keys.sort();
         self.keys.dedup();
     }
 }

@@ -8,6 +8,7 @@ mod versions;
 pub use cache::{Usage, VersionedCache};
 pub use dependencies::Dependencies;
 pub use recording::{
-    Scope, capture, current_stamp, depends_on, expires_in, never, record, renew_stamp, scope, unrecorded,
+    Scope, capture, current_stamp, depends_on, depends_on_request, expires_in, never, record, renew_stamp, scope,
+    unrecorded,
 };
 pub use versions::{Change, Key, Stamp, Versions};

@@ -40,6 +40,12 @@ pub fn never() {
     recording(Dependencies::never);
 }
 
+/// Records that the result of the current computation depends on the request that it is made for: on its URL, its session,
+/// or the other parts of the response. The response can be cached for equal requests, but its parts cannot be shared.
+pub fn depends_on_request() {
+    recording(Dependencies::of_request);
+}
+
 /// Records that the current computation uses a value with these dependencies.
 pub fn record(dependencies: &Dependencies) {
     recording(|recording| recording.extend(dependencies));
@@ -191,6 +197,8 @@ mod tests {
         assert!(expired.has_expired());
         let ((), never) = capture(never);
         assert!(!never.is_cacheable());
+        let ((), outer) = capture(|| capture(depends_on_request).0);
+        assert!(outer.are_of_request() && outer.is_cacheable());
         let (value, outer) = capture(|| unrecorded(|| capture(|| depends_on(key(1))).1.len()));
         assert_eq!((value, outer.len()), (1, 0));
     }

@@ -71,6 +71,11 @@ impl Page {
         *counter += 1;
         *counter
     }
+
+    /// How many numbers were given.
+    pub fn n_numbers(&self) -> u64 {
+        self.counters.borrow().values().sum()
+    }
 }
 
 type Handler = Arc<dyn Fn(&Call<'_>) -> String + Send + Sync>;

@@ -25,10 +25,10 @@ use svc_schema::{
     build::{boolean, integer, string},
 };
 use svc_site::{
-    Access, Settings, SiteError, avatars,
+    Access, Settings, SiteError, SiteResult, avatars,
     comments::{notes::has_notes, status},
 };
-use svc_store::{StoreError, comments};
+use svc_store::{Db, StoreError, comments};
 
 use self::{
     fields::{CommentFields, OBJECT},
@@ -38,7 +38,15 @@ use self::{
     rights::CommentViewer,
 };
 use crate::preconditions;
-use crate::{RestSite, args::context_arg, caller, collection, request::only_reads, respond};
+use crate::{
+    RestSite,
+    args::context_arg,
+    caller, collection,
+    encoded_items::{ItemReader, PreparedItem},
+    item_cache::{CachedPage, FamilyId},
+    request::only_reads,
+    respond,
+};
 use svc_site::object_state::Subject;
 
 /// Maximum number of posts in one list request.
@@ -52,6 +60,7 @@ pub struct Comments {
     without_avatars: CommentFields,
     params: Params<CommentList>,
     extra: ExtraFields,
+    family: FamilyId,
 }
 
 impl Comments {
@@ -64,6 +73,7 @@ impl Comments {
             without_avatars: table(false),
             params: params::params(),
             extra: extra.clone(),
+            family: site.item_cache.new_family(),
         }
     }
 
@@ -129,6 +139,15 @@ fn password(req: &Request) -> Option<String> {
     Some(svc_php::cast::to_text(password).into_owned())
 }
 
+fn rows(db: &mut Db, ids: &[i64]) -> SiteResult<Vec<Comment>> {
+    let ids: Vec<CommentId> = ids.iter().copied().map(CommentId).collect();
+    Ok(comments::get_many(db, &ids)?)
+}
+
+fn is_visible(viewer: &CommentViewer<'_>, comment: &Comment) -> bool {
+    viewer.can_read(comment)
+}
+
 /// The ids in a parameter, which is a list in read requests and an integer in writes. Invalid text is ignored; it does
 /// not count as id 0.
 fn ids_param(req: &Request, name: &str) -> Vec<i64> {
@@ -171,18 +190,42 @@ impl Comments {
 
     /// A response with one comment, as the caller may read it.
     async fn show(&self, req: &Request, comment: Comment, view: View) -> Result<Response> {
+        let prepared = self.prepare(req, &view, |_, _| true, |_| Ok(vec![comment])).await?.pop();
+        let (_, item, links) = prepared.ok_or_else(errors::not_found)?;
+        Ok(respond::single(item, links))
+    }
+
+    /// Prepares those of the loaded comments that are visible. They are loaded in the same snapshot as their posts.
+    async fn prepare(
+        &self,
+        req: &Request,
+        view: &View,
+        is_visible: impl Fn(&CommentViewer<'_>, &Comment) -> bool,
+        load: impl FnOnce(&mut Db) -> SiteResult<Vec<Comment>>,
+    ) -> Result<Vec<PreparedItem>> {
         let (caller, password) = (caller(req), password(req));
         let settings = self.site.settings()?;
-        let plan = self.fields(&settings).plan(&view);
+        let plan = self.fields(&settings).plan(view);
         let loaded = self.site.read(|db| {
-            let viewer = CommentViewer::new(db, &self.site, &settings, &caller, [comment.post], password.as_deref())?;
-            let loader = CommentLoader { site: &self.site, settings: &settings, view: &view };
-            Ok(loader.load(db, &viewer, vec![comment], &plan)?.pop())
+            let rows = load(db)?;
+            let posts = rows.iter().map(|c| c.post);
+            let viewer = CommentViewer::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
+            let rows = rows.into_iter().filter(|comment| is_visible(&viewer, comment)).collect();
+            CommentLoader { site: &self.site, settings: &settings, view }.load(db, &viewer, rows, &plan)
         })?;
-        let Some(LoadedComment { item, links }) = loaded else { return Err(errors::not_found()) };
-        let mut data = plan.prepare(&item);
-        respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
-        Ok(respond::single(data, links))
+        let mut prepared = Vec::with_capacity(loaded.len());
+        for LoadedComment { item, links } in loaded {
+            let mut data = plan.prepare(&item);
+            respond::add_extra(&self.extra, OBJECT, &mut data, req, view).await?;
+            prepared.push((item.comment.id.0, data, links));
+        }
+        Ok(prepared)
+    }
+
+    /// Reads comments as the request selects them. With a password, more of them are visible.
+    fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
+        let cache = if password(req).is_none() { self.site.item_cache(&self.extra, OBJECT) } else { None };
+        ItemReader::new(req, self.family, cache)
     }
 
     // List
@@ -239,38 +282,27 @@ impl Comments {
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        let list = self.params.read(|name| req.param(name).cloned())?;
-        let (page, per_page, lacks_include) = (list.page, list.per_page, list.lacks_include());
-        let view = respond::view(&req);
-        let (caller, password) = (caller(&req), password(&req));
-        let settings = self.site.settings()?;
-        let plan = self.fields(&settings).plan(&view);
-        let (total, loaded) = self.site.read(|db| {
-            let found = comments::query(db, &list.into_query(&settings))?;
-            let total = found.total.unwrap_or_default();
-            if req.is_head() || lacks_include {
-                return Ok((total, Vec::new()));
-            }
-            let rows = comments::get_many(db, &found.ids)?;
-            let posts = rows.iter().map(|c| c.post);
-            let viewer = CommentViewer::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
-            // As in WordPress, comments that the caller may not read are counted and then omitted.
-            let rows = rows.into_iter().filter(|comment| viewer.can_read(comment)).collect();
-            let loader = CommentLoader { site: &self.site, settings: &settings, view: &view };
-            Ok((total, loader.load(db, &viewer, rows, &plan)?))
-        })?;
-        let mut items = Vec::with_capacity(loaded.len());
-        for LoadedComment { item, links } in loaded {
-            let mut data = plan.prepare(&item);
-            respond::add_extra(&self.extra, OBJECT, &mut data, &req, &view).await?;
-            items.push(respond::with_links(data, links, &req));
-        }
-        // Unlike in lists of posts, a page beyond the last one is empty and no error.
-        let paging = Paging { total, per_page, page };
-        let response = Response::new(Value::Array(items));
-        let response = collection::with_text_totals(&self.site, response, total, paging.pages());
-        let url = settings.urls.rest(&links::route(&self.site));
-        Ok(collection::with_page_links(response, paging.links(&url, &req.params().query)))
+        let items = self.reader(&req);
+        let page = items
+            .page(async || {
+                let list = self.params.read(|name| req.param(name).cloned())?;
+                let (page, per_page, lacks_include) = (list.page, list.per_page, list.lacks_include());
+                let settings = self.site.settings()?;
+                let mut found = self.site.read(|db| Ok(comments::query(db, &list.into_query(&settings))?))?;
+                if lacks_include {
+                    found.ids.clear();
+                }
+                // Unlike in lists of posts, a page beyond the last one is empty and no error.
+                let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
+                Ok(CachedPage { ids: found.ids.iter().map(|id| id.0).collect(), paging })
+            })
+            .await?;
+        // As in WordPress, comments that the caller may not read are counted and then omitted.
+        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), is_visible, |db| rows(db, ids)).await;
+        let response = items.list(&page.ids, prepare).await?;
+        let response = collection::with_text_totals(&self.site, response, page.paging.total, page.paging.pages());
+        let url = self.site.settings()?.urls.rest(&links::route(&self.site));
+        Ok(collection::with_page_links(response, page.paging.links(&url, &req.params().query)))
     }
 
     // Fetch
@@ -294,8 +326,9 @@ impl Comments {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
         }
-        let view = respond::view(&req);
-        self.show(&req, comment, view).await
+        let items = self.reader(&req);
+        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), is_visible, |db| rows(db, ids)).await;
+        items.item(comment.id.0, prepare).await?.ok_or_else(errors::not_found)
     }
 
     // Create

@@ -6,34 +6,33 @@ use svc_auth::Caller;
 use svc_model::PostId;
 use svc_render::feeds::{MissingFeeds, with_feeds};
 use svc_resource::View;
-use svc_routing::{Encoded, EncodedItem, Request, Response, Result};
+use svc_routing::{CallerKey, Encoded, EncodedItem, Request, Response, Result};
 use svc_store::{Rows, posts};
-use svc_versions::{Dependencies, capture, record, scope, unrecorded};
+use svc_versions::{capture, record, scope, unrecorded};
 
-use super::{LoadedPost, Posts, query_password};
+use super::{LoadedPost, Posts, attachment, query_password};
 use crate::{
     caller, collection,
-    item_cache::{CacheAccess, CachedPage, CallerKey, ViewKey},
+    encoded_items::{encode, sent_args},
+    item_cache::{CacheAccess, CachedPage, NewItem, ViewKey},
+    request::caller_key,
     respond,
 };
 
 impl Posts {
     /// The cache, if items of this request can be cached.
     pub(super) fn cache_for(&self, req: &Request) -> Option<CacheAccess<'_>> {
-        // The sizes of attachments' files are not in the database.
-        let is_cacheable = self.post_type.name != "attachment"
-            && self.extra.are_cacheable_for(&self.post_type.name)
-            && query_password(req).is_empty()
-            && !req.is_head();
-        let stamp = if is_cacheable { self.site.store.stamp()? } else { return None };
-        Some(CacheAccess { cache: &self.site.item_cache, versions: self.site.store.versions(), stamp })
+        if !query_password(req).is_empty() || has_block_pages(req) || req.is_head() {
+            return None;
+        }
+        self.site.item_cache(&self.extra, &self.post_type.name)
     }
 
     /// The response to a list request, from cached items.
     pub(super) async fn cached_list(&self, req: &Request, cache: CacheAccess<'_>) -> Result<Response> {
         let (caller, view) = (caller(req), respond::view(req));
-        let caller_key = CallerKey::of(&caller);
-        let page = cache.page(self.family, caller_key, self.list_params(req), || self.load_page(req, &caller))?;
+        let caller_key = req.caller_key().unwrap_or_else(|| caller_key(&caller));
+        let page = cache.page(self.family, caller_key, sent_args(req), async || self.load_page(req, &caller)).await?;
         page.paging.check("rest_post_invalid_page_number")?;
         let items = self.encoded_items(req, &caller, caller_key, &view, cache, &page.ids).await?;
         let url = self.site.settings()?.urls.rest(&self.site.route_of_type(&self.post_type));
@@ -53,7 +52,8 @@ impl Posts {
             return Ok(None);
         }
         let caller = caller(req);
-        let items = self.encoded_items(req, &caller, CallerKey::of(&caller), view, cache, &[id.0]).await?;
+        let caller_key = req.caller_key().unwrap_or_else(|| caller_key(&caller));
+        let items = self.encoded_items(req, &caller, caller_key, view, cache, &[id.0]).await?;
         Ok(items.into_iter().next().map(|item| Response::encoded(Encoded::Item(item))))
     }
 
@@ -64,17 +64,6 @@ impl Posts {
             let (ids, paging) = self.find_page(db, list, &settings, caller)?;
             Ok(CachedPage { ids: ids.into_iter().map(|id| id.0).collect(), paging })
         })
-    }
-
-    /// The parameters that the ids on the page depend on, in the order of the table.
-    fn list_params(&self, req: &Request) -> String {
-        let mut out = String::new();
-        for name in self.params.names().filter(|name| *name != "context") {
-            if let Some(value) = req.sent_param(name) {
-                out.push_str(&format!("{name}={value}\n"));
-            }
-        }
-        out
     }
 
     /// The encoded items of the posts that the caller may see. Those that are not cached are loaded together.
@@ -88,41 +77,25 @@ impl Posts {
         ids: &[i64],
     ) -> Result<Vec<EncodedItem>> {
         let key = ViewKey::new(self.family, caller_key, view);
-        let mut found: HashMap<i64, Option<EncodedItem>> = HashMap::with_capacity(ids.len());
-        let mut missing = Vec::new();
-        for id in ids {
-            match cache.item(&key, *id) {
-                Some(item) => drop(found.insert(*id, item)),
-                None => missing.push(PostId(*id)),
-            }
-        }
-        if !missing.is_empty() {
-            for (id, item, dependencies) in self.encode(req, caller, view, cache, &missing).await? {
-                if let Some(dependencies) = dependencies {
-                    cache.insert_item(&key, id.0, item.clone(), dependencies);
-                }
-                found.insert(id.0, item);
-            }
-        }
-        Ok(ids.iter().filter_map(|id| found.get(id).cloned().flatten()).collect())
+        cache.items(&key, ids, async |missing| self.encode(req, caller, view, cache, missing).await).await
     }
 
-    /// Encodes posts, and determines what each item depends on. `None` for items that depend on more than the post, the view
-    /// and the caller.
+    /// Encodes posts, and determines what each item depends on.
     async fn encode(
         &self,
         req: &Request,
         caller: &Caller,
         view: &View,
         cache: CacheAccess<'_>,
-        ids: &[PostId],
-    ) -> Result<Vec<(PostId, Option<EncodedItem>, Option<Dependencies>)>> {
+        ids: &[i64],
+    ) -> Result<Vec<NewItem>> {
+        let ids: Vec<PostId> = ids.iter().copied().map(PostId).collect();
         let plan = self.fields.plan(view);
         let load = |missing: &MissingFeeds| {
             let (loaded, shared) = capture(|| {
                 self.site.read(|db| {
                     let settings = self.site.settings_in(db)?;
-                    let rows = unrecorded(|| posts::get_many(db, ids))?;
+                    let rows = unrecorded(|| posts::get_many(db, &ids))?;
                     let (access, rows) = self.visible(db, &settings, req, caller, rows)?;
                     let mut loader = self.loader(&settings, caller, view);
                     loader.req = Some(req);
@@ -133,19 +106,16 @@ impl Posts {
             });
             loaded.map(|loaded| (loaded, shared))
         };
-        let (loaded, shared) = with_feeds(&self.site.renderer, load).await?;
+        let (mut loaded, mut shared) = with_feeds(&self.site.renderer, load).await?;
+        let (measured, of_files) = scope(Some(cache.stamp), attachment::measure(&self.site, &mut loaded, &plan)).await;
+        measured?;
+        shared.extend(&of_files);
         let mut loaded: HashMap<PostId, LoadedPost> =
             loaded.into_iter().map(|post| (post.item.post.id, post)).collect();
-        let wants_texts = plan.wants_any(&["content", "excerpt"]);
         let mut items = Vec::with_capacity(ids.len());
-        for id in ids {
+        for id in &ids {
             let post = loaded.remove(id);
-            // Blocks may depend on the URL of the request, and shortcodes on other posts of the response.
-            let is_separate = post.as_ref().is_none_or(|LoadedPost { item, .. }| {
-                let is_dynamic = item.rendered.content.is_some() || item.rendered.excerpt.is_some();
-                !(is_dynamic || wants_texts && item.has_shortcodes())
-            });
-            let encode = async {
+            let encoded = async {
                 record(&shared);
                 Rows::Posts.depend_on([id.0]);
                 match post {
@@ -153,8 +123,8 @@ impl Posts {
                     None => Ok(None),
                 }
             };
-            let (item, dependencies) = scope(Some(cache.stamp), encode).await;
-            items.push((*id, item?, is_separate.then_some(dependencies)));
+            let (item, dependencies) = scope(Some(cache.stamp), encoded).await;
+            items.push((id.0, item?, dependencies));
         }
         Ok(items)
     }
@@ -168,10 +138,11 @@ impl Posts {
     ) -> Result<EncodedItem> {
         item.record_dependencies();
         let data = self.finish(item.post.id, plan.prepare(&item), req, view).await?;
-        let mut data = respond::with_links(data, links, req);
-        if let Some(fields) = &view.fields {
-            data = fields.trim_item(data);
-        }
-        Ok(EncodedItem::new(&data))
+        Ok(encode(data, links, req, view))
     }
+}
+
+/// Whether the URL has page numbers of query blocks. Items are cached for URLs without.
+fn has_block_pages(req: &Request) -> bool {
+    req.params().query.keys().any(|name| name.starts_with("query-"))
 }

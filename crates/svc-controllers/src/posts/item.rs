@@ -64,18 +64,15 @@ pub(crate) struct LoadedPost {
 }
 
 impl PostItem {
-    /// Records that the current computation depends on the post's own data: its meta and its terms.
+    /// Records that the current computation depends on the post's own data: its meta, its terms, and the data in its dynamic
+    /// blocks.
     pub(crate) fn record_dependencies(&self) {
         let id = self.post.id.0;
         for rows in [Rows::PostMeta, Rows::PostTerms] {
             rows.depend_on([id]);
         }
         Rows::Terms.depend_on(self.terms.iter().map(|term| term.id.0));
-    }
-
-    /// Whether its texts may contain shortcodes.
-    pub(crate) fn has_shortcodes(&self) -> bool {
-        self.post.content.contains('[') || self.post.excerpt.contains('[')
+        svc_versions::record(&self.rendered.dependencies);
     }
 
     /// The JSON value of a stored timestamp.

@@ -21,6 +21,10 @@ impl SearchHandler for FormatSearch {
         "post-format"
     }
 
+    fn is_cacheable(&self) -> bool {
+        true
+    }
+
     fn subtypes(&self) -> Vec<String> {
         Vec::new()
     }
@@ -67,12 +71,14 @@ impl FormatSearch {
         let (limit, offset) = limits(req)?;
         let to_usize = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let page = found.iter().skip(to_usize(offset)).take(to_usize(limit));
-        Ok(SearchPage { ids: page.map(|format| Value::from(*format)).collect(), total: found.len() as u64 })
+        let position = |format: &&str| FORMATS.iter().position(|known| known == format).map(Value::from);
+        Ok(SearchPage { ids: page.filter_map(position).collect(), total: found.len() as u64 })
     }
 
     fn show(&self, ids: &[Value], req: &Request) -> Result<Vec<(Value, Links)>> {
         let formats = self.formats()?;
-        let found = ids.iter().filter_map(|id| formats.iter().find(|(format, _)| id == format));
+        let format_of = |id: &Value| FORMATS.get(usize::try_from(id.as_u64()?).ok()?);
+        let found = ids.iter().filter_map(|id| formats.iter().find(|(format, _)| Some(format) == format_of(id)));
         let show = |(format, url): &(&str, String)| {
             let data = result(
                 req,

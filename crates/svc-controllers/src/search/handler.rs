@@ -21,6 +21,11 @@ pub trait SearchHandler: Send + Sync {
     fn kind(&self) -> &str;
     /// The supported values of `subtype`.
     fn subtypes(&self) -> Vec<String>;
+    /// Whether results depend on nothing but stored data, the caller, and the declared parameters of the route. By default
+    /// they are not cached.
+    fn is_cacheable(&self) -> bool {
+        false
+    }
     /// Runs a search.
     fn search(&self, req: Request) -> BoxFuture<Result<SearchPage>>;
     /// Prepares the found objects, in order, with their links.

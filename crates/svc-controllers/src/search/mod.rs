@@ -14,13 +14,24 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_resource::{Fields, Paging, Params};
-use svc_routing::{Controller, ExtraFields, Link, Registered, Request, Response, Result, Route, get, public};
+use svc_routing::{
+    Controller, ExtraFields, Link, Links, Map, Registered, Request, Response, Result, Route, get, public,
+};
 use svc_schema::{
     Error, Schema,
     build::{SchemaBuilder, array, integer, string, types},
 };
 
-use crate::{RestSite, args::one_line, collection, contexts::VIEW_EMBED, respond};
+use crate::{
+    RestSite,
+    args::one_line,
+    collection,
+    contexts::VIEW_EMBED,
+    encoded_items::ItemReader,
+    item_cache::{CachedPage, FamilyId},
+    respond,
+};
+use svc_versions::depends_on_request;
 
 /// The object type of a result, in the item schema and for additional fields.
 const OBJECT: &str = "search-result";
@@ -45,6 +56,8 @@ pub struct Search {
     fields: Fields<(), ()>,
     params: Params<SearchParams>,
     extra: ExtraFields,
+    /// The family of each handler's results.
+    families: Vec<FamilyId>,
 }
 
 /// Parameters of a request that are independent of the handler.
@@ -71,12 +84,14 @@ impl Search {
                 subtypes.push(subtype);
             }
         }
+        let families = handlers.iter().map(|_| site.item_cache.new_family()).collect();
         Search {
             site: Arc::clone(site),
             fields: fields(&type_names, &subtypes).with_extra(extra, OBJECT),
             params: params(&type_names, &subtypes),
             handlers,
             extra: extra.clone(),
+            families,
         }
     }
 }
@@ -112,9 +127,11 @@ fn params(type_names: &[String], subtypes: &[String]) -> Params<SearchParams> {
 
 impl Controller for Search {
     fn routes(&self) -> Vec<Route<Self>> {
+        let list = get(Self::list, public);
+        let is_cacheable = self.handlers.iter().all(|handler| handler.is_cacheable());
         vec![
             Route::new("/search").schema(Schema::compile(self.fields.item_schema())).endpoint(
-                get(Self::list, public)
+                if is_cacheable { list.cacheable() } else { list }
                     .args(self.params.query_args())
                     .sanitize_arg("subtype", sanitize_subtypes(&self.handlers, &self.params)),
             ),
@@ -130,31 +147,82 @@ fn unknown_type() -> Error {
 impl Search {
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let params = self.params.read(|name| req.param(name).cloned())?;
-        let handler = self.handlers.iter().find(|h| h.kind() == params.object_type).ok_or_else(unknown_type)?;
+        let mut handlers = self.handlers.iter().zip(&self.families);
+        let (handler, family) = handlers.find(|(h, _)| h.kind() == params.object_type).ok_or_else(unknown_type)?;
         let subtypes = supported_subtypes(params.subtypes, &handler.subtypes());
         let mut query = svc_routing::Map::clone(&req.params().query);
         if query.contains_key("subtype") {
             query.insert("subtype".to_owned(), json!(subtypes));
         }
         let req = req.with_param("subtype", json!(subtypes));
-        let found = handler.search(req.clone()).await?;
-        let paging = Paging { total: found.total, per_page: params.per_page, page: params.page };
-        paging.check("rest_search_invalid_page_number")?;
         let url = self.site.settings()?.urls.rest(&format!("/{}/search", self.site.brand.namespace()));
-        let mut items = Vec::with_capacity(found.ids.len());
-        if !req.is_head() && !found.ids.is_empty() {
-            let view = respond::view(&req);
-            for (data, mut links) in handler.prepare(found.ids, req.clone()).await? {
-                let Value::Object(mut item) = data else { continue };
-                respond::add_extra(&self.extra, OBJECT, &mut item, &req, &view).await?;
-                links.add("collection", Link::new(&url));
-                items.push(respond::with_links(item, view.wants_links().then_some(links), &req));
+        let paging = |found: &SearchPage| {
+            let paging = Paging { total: found.total, per_page: params.per_page, page: params.page };
+            paging.check("rest_search_invalid_page_number").map(|()| paging)
+        };
+        let (response, paging) = if handler.is_cacheable() {
+            let items = ItemReader::new(&req, *family, self.site.item_cache(&self.extra, OBJECT));
+            let find = async || {
+                let found = handler.search(req.clone()).await?;
+                let ids = found.ids.iter().filter_map(Value::as_i64).collect();
+                Ok(CachedPage { ids, paging: paging(&found)? })
+            };
+            let page = items.page(find).await?;
+            // Whether each result is known to belong to the id at its position: none is invisible to the caller.
+            let mut is_complete = true;
+            let prepare = async |ids: &[i64]| {
+                let prepared = self.prepare(&**handler, values(ids), &req, &url).await?;
+                is_complete = prepared.len() == ids.len();
+                if !is_complete {
+                    depends_on_request();
+                }
+                Ok(ids.iter().zip(prepared).map(|(id, (item, links))| (*id, item, links)).collect())
+            };
+            let response = items.list(&page.ids, prepare).await?;
+            if is_complete {
+                (response, page.paging)
+            } else {
+                (response_of(self.prepare(&**handler, values(&page.ids), &req, &url).await?, &req), page.paging)
             }
-        }
-        let response = Response::new(Value::Array(items));
+        } else {
+            let found = handler.search(req.clone()).await?;
+            let paging = paging(&found)?;
+            let is_empty = req.is_head() || found.ids.is_empty();
+            let items = if is_empty { Vec::new() } else { self.prepare(&**handler, found.ids, &req, &url).await? };
+            (response_of(items, &req), paging)
+        };
         let response = collection::with_totals(&self.site, response, paging.total, paging.pages());
         Ok(collection::with_page_links(response, paging.links_from_page(&url, &query)))
     }
+
+    /// Prepares the found objects that the caller sees, in order, with their links if they are requested.
+    async fn prepare(
+        &self,
+        handler: &dyn SearchHandler,
+        ids: Vec<Value>,
+        req: &Request,
+        url: &str,
+    ) -> Result<Vec<(Map, Option<Links>)>> {
+        let view = respond::view(req);
+        let mut items = Vec::with_capacity(ids.len());
+        for (data, mut links) in handler.prepare(ids, req.clone()).await? {
+            let Value::Object(mut item) = data else { continue };
+            respond::add_extra(&self.extra, OBJECT, &mut item, req, &view).await?;
+            links.add("collection", Link::new(url));
+            items.push((item, view.wants_links().then_some(links)));
+        }
+        Ok(items)
+    }
+}
+
+fn values(ids: &[i64]) -> Vec<Value> {
+    ids.iter().copied().map(Value::from).collect()
+}
+
+/// A response with these results.
+fn response_of(items: Vec<(Map, Option<Links>)>, req: &Request) -> Response {
+    let items = items.into_iter().map(|(item, links)| respond::with_links(item, links, req)).collect();
+    Response::new(Value::Array(items))
 }
 
 /// Returns the sanitizer of `subtype`: it parses slugs by the parameter's schema and drops those that the handler of the

@@ -23,6 +23,10 @@ impl SearchHandler for PostSearch {
         "post"
     }
 
+    fn is_cacheable(&self) -> bool {
+        true
+    }
+
     fn subtypes(&self) -> Vec<String> {
         let public = self.0.types.iter().filter(|t| t.public && t.show_in_rest && t.name != "attachment");
         public.map(|t| t.name.clone()).collect()

@@ -22,6 +22,10 @@ impl SearchHandler for TermSearch {
         "term"
     }
 
+    fn is_cacheable(&self) -> bool {
+        true
+    }
+
     fn subtypes(&self) -> Vec<String> {
         self.0.taxonomies.iter().filter(|t| t.public && t.show_in_rest).map(|t| t.name.clone()).collect()
     }

@@ -35,7 +35,9 @@ use crate::{
     RestSite,
     args::context_arg,
     caller, collection,
+    encoded_items::{ItemReader, PreparedItem},
     errors::{forbidden_context, trash_not_supported},
+    item_cache::{CachedPage, FamilyId},
     links::create_term_cap,
     request::can,
     respond,
@@ -51,6 +53,7 @@ pub struct Terms {
     fields: TermFields,
     params: Params<TermList>,
     extra: ExtraFields,
+    family: FamilyId,
 }
 
 impl Terms {
@@ -62,6 +65,7 @@ impl Terms {
             params: params::params(taxonomy),
             taxonomy: Arc::new(taxonomy.clone()),
             extra: extra.clone(),
+            family: site.item_cache.new_family(),
         }
     }
 
@@ -143,22 +147,38 @@ impl Terms {
 
     /// A response with one term in a view.
     pub(crate) async fn show_in(&self, req: &Request, term: Term, view: View) -> Result<Response> {
+        let prepared = self.prepare(req, &view, |_| Ok(vec![term])).await?.pop();
+        let (_, item, links) = prepared.ok_or_else(errors::not_found)?;
+        Ok(respond::single(item, links))
+    }
+
+    /// Prepares terms that are loaded in the same snapshot.
+    async fn prepare(
+        &self,
+        req: &Request,
+        view: &View,
+        load: impl FnOnce(&mut Db) -> SiteResult<Vec<Term>>,
+    ) -> Result<Vec<PreparedItem>> {
         let caller = caller(req);
-        let plan = self.fields.plan(&view);
+        let plan = self.fields.plan(view);
         let loaded = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
-            let loader = TermLoader {
-                site: &self.site,
-                settings: &settings,
-                taxonomy: &self.taxonomy,
-                caller: &caller,
-                view: &view,
-            };
-            Ok(loader.load(db, vec![term], &plan)?.pop())
+            let rows = load(db)?;
+            let (site, taxonomy) = (&self.site, &self.taxonomy);
+            TermLoader { site, settings: &settings, taxonomy, caller: &caller, view }.load(db, rows, &plan)
         })?;
-        let Some(LoadedTerm { item, links }) = loaded else { return Err(errors::not_found()) };
-        let data = plan.prepare(&item);
-        Ok(respond::single(self.finish(item.term.id, data, req, &view).await?, links))
+        let mut prepared = Vec::with_capacity(loaded.len());
+        for LoadedTerm { item, links } in loaded {
+            let id = item.term.id;
+            prepared.push((id.0, self.finish(id, plan.prepare(&item), req, view).await?, links));
+        }
+        Ok(prepared)
+    }
+
+    /// Reads terms as the request selects them.
+    fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
+        let cache = self.site.item_cache(&self.extra, fields::object_type(&self.taxonomy));
+        ItemReader::new(req, self.family, cache)
     }
 
     // List
@@ -190,42 +210,27 @@ impl Terms {
     }
 
     pub(crate) async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        let list = self.params.read(|name| req.param(name).cloned())?;
-        let (page, per_page) = (list.effective_page(), list.per_page);
-        let view = respond::view(&req);
-        let caller = caller(&req);
-        let plan = self.fields.plan(&view);
-        let (found, settings, loaded) = self.site.read(|db| {
-            let settings = self.site.settings_in(db)?;
-            let found = list.find(db, &self.taxonomy)?;
-            if req.is_head() {
-                return Ok((found, settings, Vec::new()));
-            }
-            let rows = self.rows(db, &found.ids)?;
-            let loader = TermLoader {
-                site: &self.site,
-                settings: &settings,
-                taxonomy: &self.taxonomy,
-                caller: &caller,
-                view: &view,
-            };
-            let loaded = loader.load(db, rows, &plan)?;
-            Ok((found, settings, loaded))
-        })?;
-        let mut items = Vec::with_capacity(loaded.len());
-        for LoadedTerm { item, links } in loaded {
-            let data = self.finish(item.term.id, plan.prepare(&item), &req, &view).await?;
-            items.push(respond::with_links(data, links, &req));
-        }
-        // Unlike in lists of posts, a page beyond the last one is empty and no error.
-        let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
-        let url = settings.urls.rest(&self.site.route_of_taxonomy(&self.taxonomy));
-        Ok(collection::respond(&self.site, items, &paging, &url, &req))
+        let items = self.reader(&req);
+        let page = items
+            .page(async || {
+                let list = self.params.read(|name| req.param(name).cloned())?;
+                let (page, per_page) = (list.effective_page(), list.per_page);
+                let found = self.site.read(|db| list.find(db, &self.taxonomy))?;
+                // Unlike in lists of posts, a page beyond the last one is empty and no error.
+                let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
+                Ok(CachedPage { ids: found.ids.iter().map(|id| id.0).collect(), paging })
+            })
+            .await?;
+        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| self.rows(db, ids)).await;
+        let response = items.list(&page.ids, prepare).await?;
+        let url = self.site.settings()?.urls.rest(&self.site.route_of_taxonomy(&self.taxonomy));
+        Ok(collection::with_paging(&self.site, response, &page.paging, &url, &req))
     }
 
     /// The terms of this taxonomy with these ids, in order. Excludes other taxonomies of a shared term.
-    fn rows(&self, db: &mut Db, ids: &[TermId]) -> SiteResult<Vec<Term>> {
-        Ok(terms::get_many(db, ids)?.into_iter().filter(|t| t.taxonomy == self.taxonomy.name).collect())
+    fn rows(&self, db: &mut Db, ids: &[i64]) -> SiteResult<Vec<Term>> {
+        let ids: Vec<TermId> = ids.iter().copied().map(TermId).collect();
+        Ok(terms::get_many(db, &ids)?.into_iter().filter(|t| t.taxonomy == self.taxonomy.name).collect())
     }
 
     // Fetch
@@ -240,7 +245,9 @@ impl Terms {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
         }
-        self.show(&req, term, req.context()).await
+        let items = self.reader(&req);
+        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| self.rows(db, ids)).await;
+        items.item(term.id.0, prepare).await?.ok_or_else(errors::not_found)
     }
 
     // Create

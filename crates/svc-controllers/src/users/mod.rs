@@ -14,19 +14,17 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{User, UserId};
-use svc_resource::{Paging, Params, Plan, View};
-use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
-};
+use svc_resource::{Paging, Params, View};
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Arg, Args, Error, MethodKind, Sanitizer, Validator,
     build::{boolean, integer},
 };
-use svc_site::{Settings, avatars, users::draft::UserDraft};
-use svc_store::{request_cache, users};
+use svc_site::{Settings, SiteResult, avatars};
+use svc_store::{Db, request_cache, users};
 
 use self::{
-    fields::{OBJECT, UserFields, UserItem},
+    fields::{OBJECT, UserFields},
     load::{LoadedUser, UserLoader},
     params::UserList,
     rights::UserRights,
@@ -36,7 +34,9 @@ use crate::{
     RestSite,
     args::context_arg,
     caller, collection,
+    encoded_items::{ItemReader, PreparedItem},
     errors::{forbidden_context, trash_not_supported},
+    item_cache::{CachedPage, FamilyId},
     request::{can, only_reads},
     respond,
 };
@@ -53,6 +53,7 @@ pub struct Users {
     fields: Arc<Tables>,
     params: Params<UserList>,
     extra: ExtraFields,
+    family: FamilyId,
 }
 
 /// The fields with and without avatar URLs. The option `show_avatars`, which may change at any time, selects one of
@@ -77,6 +78,7 @@ impl Users {
             fields: Arc::new(Tables { with_avatars: table(true), without_avatars: table(false) }),
             params: params::params(site),
             extra: extra.clone(),
+            family: site.item_cache.new_family(),
         }
     }
 
@@ -144,6 +146,11 @@ impl Controller for Users {
     }
 }
 
+fn rows(db: &mut Db, ids: &[i64]) -> SiteResult<Vec<User>> {
+    let ids: Vec<UserId> = ids.iter().copied().map(UserId).collect();
+    Ok(users::get_many(db, &ids)?)
+}
+
 /// A user that passed its permission check.
 pub(crate) struct Authorized {
     user: User,
@@ -169,27 +176,40 @@ impl Users {
         self.find(req, UserId(respond::number(req, "id")))
     }
 
-    /// The prepared fields of a user. Additional fields receive the id even if it is not requested.
-    async fn finish(
-        &self,
-        item: &UserItem,
-        plan: &Plan<'_, UserItem, UserDraft>,
-        req: &Request,
-        view: &View,
-    ) -> Result<Map> {
-        respond::finish(&self.extra, OBJECT, item.user.id.0, plan.prepare(item), req, view).await
-    }
-
     /// A response with one user.
     async fn show(&self, req: &Request, user: User, view: View) -> Result<Response> {
+        let prepared = self.prepare(req, &view, |_| Ok(vec![user])).await?.pop();
+        let (_, item, links) = prepared.ok_or_else(errors::not_found)?;
+        Ok(respond::single(item, links))
+    }
+
+    /// Prepares users that are loaded in the same snapshot. Additional fields receive the id even if it is not requested.
+    async fn prepare(
+        &self,
+        req: &Request,
+        view: &View,
+        load: impl FnOnce(&mut Db) -> SiteResult<Vec<User>>,
+    ) -> Result<Vec<PreparedItem>> {
         let caller = caller(req);
         let settings = self.site.settings()?;
-        let plan = self.fields.current(&settings).plan(&view);
-        let loader = UserLoader { site: &self.site, settings: &settings, caller: &caller, view: &view };
-        let loaded = self.site.read(|db| Ok(loader.load(db, vec![user], &plan)?.pop()))?;
-        let Some(LoadedUser { item, links }) = loaded else { return Err(errors::not_found()) };
-        let data = self.finish(&item, &plan, req, &view).await?;
-        Ok(respond::single(data, links))
+        let plan = self.fields.current(&settings).plan(view);
+        let loader = UserLoader { site: &self.site, settings: &settings, caller: &caller, view };
+        let loaded = self.site.read(|db| {
+            let rows = load(db)?;
+            loader.load(db, rows, &plan)
+        })?;
+        let mut prepared = Vec::with_capacity(loaded.len());
+        for LoadedUser { item, links } in loaded {
+            let id = item.user.id.0;
+            let data = respond::finish(&self.extra, OBJECT, id, plan.prepare(&item), req, view).await?;
+            prepared.push((id, data, links));
+        }
+        Ok(prepared)
+    }
+
+    /// Reads users as the request selects them.
+    fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
+        ItemReader::new(req, self.family, self.site.item_cache(&self.extra, OBJECT))
     }
 
     // List
@@ -199,32 +219,27 @@ impl Users {
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        let list = self.params.read(|name| req.param(name).cloned())?;
-        let (page, per_page) = (list.effective_page(), list.per_page);
-        let view = respond::view(&req);
-        let caller = caller(&req);
+        let items = self.reader(&req);
         let settings = self.site.settings()?;
-        let plan = self.fields.current(&settings).plan(&view);
-        let (found, loaded) = self.site.read(|db| {
-            let query = list.into_query(&self.site, settings.roles(db.prefix()), &caller);
-            let found = users::query(db, &query)?;
-            if req.is_head() {
-                return Ok((found, Vec::new()));
-            }
-            let rows = users::get_many(db, &found.ids)?;
-            let loader = UserLoader { site: &self.site, settings: &settings, caller: &caller, view: &view };
-            let loaded = loader.load(db, rows, &plan)?;
-            Ok((found, loaded))
-        })?;
-        let mut items = Vec::with_capacity(loaded.len());
-        for LoadedUser { item, links } in loaded {
-            let data = self.finish(&item, &plan, &req, &view).await?;
-            items.push(respond::with_links(data, links, &req));
-        }
-        // Unlike in lists of posts, a page beyond the last one is empty and no error.
-        let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
+        let page = items
+            .page(async || {
+                let list = self.params.read(|name| req.param(name).cloned())?;
+                let (page, per_page) = (list.effective_page(), list.per_page);
+                let settings = self.site.settings()?;
+                let caller = caller(&req);
+                let found = self.site.read(|db| {
+                    let query = list.into_query(&self.site, settings.roles(db.prefix()), &caller);
+                    Ok(users::query(db, &query)?)
+                })?;
+                // Unlike in lists of posts, a page beyond the last one is empty and no error.
+                let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
+                Ok(CachedPage { ids: found.ids.iter().map(|id| id.0).collect(), paging })
+            })
+            .await?;
+        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| rows(db, ids)).await;
+        let response = items.list(&page.ids, prepare).await?;
         let url = settings.urls.rest(&route(&self.site));
-        Ok(collection::respond(&self.site, items, &paging, &url, &req))
+        Ok(collection::with_paging(&self.site, response, &page.paging, &url, &req))
     }
 
     // Fetch
@@ -248,7 +263,9 @@ impl Users {
         if req.is_head() {
             return Ok(Response::new(Value::Null));
         }
-        self.show(&req, authorized.user, respond::view(&req)).await
+        let items = self.reader(&req);
+        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| rows(db, ids)).await;
+        items.item(authorized.user.id.0, prepare).await?.ok_or_else(errors::not_found)
     }
 
     async fn fetch_me(self: Arc<Self>, req: Request) -> Result<Response> {

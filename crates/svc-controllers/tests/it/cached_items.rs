@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use svc_routing::{DependsOn, ExtraField, Method};
 
-use crate::harness::{ADMIN, Harness, NOBODY};
+use crate::harness::{ADMIN, EDITOR, Harness, NOBODY};
 
 const BOOKS: &str = "/svc/v2/books";
 
@@ -100,5 +100,91 @@ async fn declared_fields_are_cached() {
             n_calls.push(calls.load(Ordering::Relaxed) / items.len());
         }
         assert_eq!(n_calls, if is_cached { [1, 1] } else { [1, 2] });
+    }
+}
+
+const READS: &[&str] = &[
+    "categories",
+    "categories/1",
+    "categories?per_page=2&orderby=count&_fields=id,count,_links",
+    "categories?post=1",
+    "tags?hide_empty=true",
+    "genres",
+    "users",
+    "users?context=edit&orderby=email",
+    "users/1?context=edit",
+    "users/me",
+    "users/3",
+    "comments",
+    "comments?context=edit&status=all",
+    "comments/1",
+    "comments/1?_embed",
+    "media",
+    "media?context=edit&per_page=3",
+    "search?search=e",
+    "search?search=e&_embed",
+    "search?type=term",
+    "search?type=post-format",
+    "search?_fields=title&per_page=3",
+    "types?context=edit",
+    "types/post",
+    "taxonomies",
+    "taxonomies?type=post",
+    "taxonomies/category?context=edit",
+    "statuses",
+    "statuses/draft",
+    "posts?_embed",
+];
+
+/// Every family has, after each write, the same responses from cached items as without a cache.
+#[tokio::test(flavor = "multi_thread")]
+async fn all_families_are_as_current_as_the_stored_data() {
+    let h = Harness::new();
+    let first = h.get(ADMIN, "/svc/v2/comments", "_fields=id&per_page=1").await;
+    let comment = format!("comments/{}", first.body[0]["id"]);
+    let read_all = async || {
+        let mut all = Vec::new();
+        for path in READS {
+            let path = path.replace("comments/1", &comment);
+            let (path, query) = path.split_once('?').unwrap_or((path, ""));
+            for user in [NOBODY, ADMIN, EDITOR] {
+                let response = h.get(user, &format!("/svc/v2/{path}"), query).await;
+                all.push((path.to_owned(), user, response.status, response.headers, response.body));
+            }
+        }
+        all
+    };
+    let posts = h.get(ADMIN, "/svc/v2/posts", "_fields=id&per_page=1").await;
+    let post = format!("posts/{}", posts.body[0]["id"]);
+    let writes = [
+        ("tags", json!({"name": "Another tag"})),
+        ("categories/1", json!({"name": "Renamed", "slug": "renamed"})),
+        (post.as_str(), json!({"categories": [1], "title": "Renamed here"})),
+        ("users/1", json!({"name": "Another name", "url": "http://example.org/"})),
+        ("users/3", json!({"roles": ["editor"], "email": "other@example.org"})),
+        (comment.as_str(), json!({"content": "Another text"})),
+        (comment.as_str(), json!({"status": "hold"})),
+        (post.as_str(), json!({"status": "private"})),
+        ("settings", json!({"title": "Another site", "timezone": "Asia/Tokyo"})),
+    ];
+    let capacity = 16 << 20;
+    for (path, body) in writes {
+        read_all().await;
+        let hits = h.site.item_cache.usage().hits;
+        read_all().await;
+        assert!(h.site.item_cache.usage().hits >= hits + 60, "items are cached");
+        let written = h.json(ADMIN, Method::POST, &format!("/svc/v2/{path}"), body).await;
+        assert!(written.status < 300, "{path}: {:?}", written.body);
+        let cached = read_all().await;
+        h.site.item_cache.set_capacity(0);
+        for (cached, expected) in cached.iter().zip(read_all().await) {
+            assert_eq!(*cached, expected, "after {path}");
+        }
+        h.site.item_cache.set_capacity(capacity);
+        for user in [NOBODY, ADMIN, EDITOR] {
+            let author = h.get(user, "/svc/v2/users/1", "").await.body["name"].clone();
+            let posts = h.get(user, "/svc/v2/posts", "author=1&per_page=1&_embed").await.body;
+            assert_eq!(posts[0]["_embedded"]["author"][0]["name"], author, "after {path}");
+        }
     }
 }

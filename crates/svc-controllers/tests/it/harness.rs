@@ -5,10 +5,10 @@ use std::{path::Path, sync::Arc};
 use serde_json::Value;
 use svc_auth::Caller;
 use svc_brand::Brand;
-use svc_controllers::{RestSite, SiteSetup, mount, site_info};
+use svc_controllers::{RestSite, SiteSetup, caller_key, mount, site_info};
 use svc_model::{PostType, Taxonomy, UserId};
 use svc_routing::{Method, Registry, Request, Server};
-use svc_site::{MetaField, Settings};
+use svc_site::{Clock, MetaField, Settings};
 use svc_store::{MetaKind, Store, meta};
 use svc_testkit::fixture;
 use tempfile::TempDir;
@@ -62,7 +62,17 @@ impl Harness {
 
     /// A server on a database that already has the fixture. Several servers may share a database.
     pub(crate) fn on(store: Store, change: impl FnOnce(&mut SiteSetup)) -> Self {
-        let mut site = SiteSetup::new(store, Brand::default(), Path::new("no-such-folder"));
+        Self::of(SiteSetup::new(store, Brand::default(), Path::new("no-such-folder")), change)
+    }
+
+    /// [`Self::new`] with this clock.
+    pub(crate) fn at(clock: Clock) -> Self {
+        let (config, folder) = fixture::sqlite().unwrap();
+        let site = SiteSetup::new(Store::open(&config).unwrap(), Brand::default(), Path::new("no-such-folder"));
+        Harness { _folder: Some(folder), ..Self::of(site.with_clock(clock), |_| ()) }
+    }
+
+    fn of(mut site: SiteSetup, change: impl FnOnce(&mut SiteSetup)) -> Self {
         let book = PostType::new("book").labelled("Books", "Book").public().rest("books");
         site.types.register(book.supporting(&["title", "editor", "author", "custom-fields", "revisions", "thumbnail"]));
         site.taxonomies.register(Taxonomy::new("genre", &["book"]).hierarchical().rest("genres"));
@@ -98,7 +108,10 @@ impl Harness {
     /// Sends a request as this user.
     pub(crate) async fn send(&self, user: i64, req: Request) -> TestResponse {
         let req = match self.caller(user) {
-            Some(caller) => req.with_caller(caller),
+            Some(caller) => {
+                let key = caller_key(&caller);
+                req.with_caller(caller).with_extension(key)
+            }
             None => req,
         };
         let served = self.server.serve(req).await;

@@ -4,6 +4,7 @@
 
 mod application_passwords;
 mod block_hooks;
+mod cached_blocks;
 mod cached_items;
 mod comments;
 mod database;

@@ -20,6 +20,8 @@ use svc_store::{
     meta::{self, MetaKind},
 };
 
+use svc_versions::{Dependencies, capture, depends_on_request, unrecorded};
+
 use crate::{
     SiteRenderer,
     blocks::site_blocks::SiteBlocks,
@@ -41,7 +43,7 @@ pub fn with_blocks<T>(
     db: &mut Db,
     run: impl FnOnce(&CoreBlocks<'_>) -> T,
 ) -> SiteResult<T> {
-    with_page(site, settings, viewer, db, (None, None), run)
+    with_data(site, settings, SiteBlocks::new(site, settings, viewer, db), |blocks, _| run(blocks))
 }
 
 /// [`with_blocks`] on a page that shows a list of posts, or a post.
@@ -56,7 +58,6 @@ pub fn with_page<T>(
     (list, post): (Option<ListContext>, Option<Post>),
     run: impl FnOnce(&CoreBlocks<'_>) -> T,
 ) -> SiteResult<T> {
-    let types = site.block_types(settings);
     let data = SiteBlocks::new(site, settings, viewer, db);
     if let Some(list) = list {
         data.set_list(list);
@@ -64,8 +65,18 @@ pub fn with_page<T>(
     if let Some(post) = post {
         data.set_post(post);
     }
+    with_data(site, settings, data, |blocks, _| run(blocks))
+}
+
+fn with_data<'a, T>(
+    site: &SiteRenderer,
+    settings: &Settings,
+    data: SiteBlocks<'a>,
+    run: impl FnOnce(&CoreBlocks<'_>, &SiteBlocks<'a>) -> T,
+) -> SiteResult<T> {
+    let types = site.block_types(settings);
     let blocks = CoreBlocks::new(&types, &data);
-    let output = run(&blocks);
+    let output = run(&blocks, &data);
     if blocks.is_truncated() {
         let limit = svc_blocks::MAX_BYTES;
         tracing::warn!("omitted dynamic blocks because their output exceeds {limit} bytes");
@@ -101,6 +112,8 @@ pub struct RequestedTexts {
 
 /// Renders the texts of posts with dynamic blocks; empty for other posts. Queries are shared by all posts.
 ///
+/// The texts have what they depend on; it is not recorded.
+///
 /// # Errors
 /// Errors of the store.
 pub fn render_dynamic(
@@ -126,7 +139,10 @@ pub fn render_dynamic(
     if has_hooks {
         meta = meta::load(db, MetaKind::Post, &rows.iter().map(|post| post.id.0).collect::<Vec<_>>())?;
     }
-    with_blocks(site, settings, &viewer(), db, |blocks| {
+    // The nonce of the viewer depends on the time.
+    let viewer = unrecorded(viewer);
+    let data = SiteBlocks::new(site, settings, &viewer, db);
+    let render = |blocks: &CoreBlocks<'_>, data: &SiteBlocks<'_>| {
         let texts = |(post, is_dynamic): (&Post, &bool)| {
             if !is_dynamic {
                 return RenderedTexts::default();
@@ -138,13 +154,24 @@ pub fn render_dynamic(
                 root,
                 ..render::RenderOptions::new(with.images, with.page)
             };
-            blocks.within_post(post.id, &post.post_type, || RenderedTexts {
+            let render = || RenderedTexts {
                 content: requested.content.then(|| render::content(site, settings, post, &with)),
                 excerpt: requested.excerpt.then(|| render::excerpt(site, settings, post, &with, requested.words)),
-            })
+                dependencies: Dependencies::default(),
+            };
+            let (texts, mut dependencies) = capture(|| {
+                let texts = blocks.within_post(post.id, &post.post_type, render);
+                if blocks.take_shared() {
+                    depends_on_request();
+                }
+                texts
+            });
+            dependencies.extend(&data.dependencies());
+            RenderedTexts { dependencies, ..texts }
         };
         rows.iter().zip(&is_dynamic).map(texts).collect()
-    })
+    };
+    unrecorded(|| with_data(site, settings, data, render))
 }
 
 /// Items of an external feed. A feed that is not cached is recorded as missing.
@@ -199,6 +226,7 @@ pub fn render_public(
     let texts =
         site.read(|db| render_dynamic(site, settings, viewer, db, std::slice::from_ref(post), requested, &with))?;
     let text = texts.into_iter().next().unwrap_or_default();
+    svc_versions::record(&text.dependencies);
     Ok(or_static(text.content.or(text.excerpt)))
 }
 
@@ -209,4 +237,6 @@ pub struct RenderedTexts {
     pub content: Option<String>,
     /// The excerpt as HTML.
     pub excerpt: Option<String>,
+    /// Their dependencies.
+    pub dependencies: Dependencies,
 }

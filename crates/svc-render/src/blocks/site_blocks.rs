@@ -10,7 +10,7 @@ use std::{
     rc::Rc,
 };
 
-use chrono::{NaiveDate, NaiveDateTime};
+use chrono::{Days, NaiveDate, NaiveDateTime, NaiveTime};
 use svc_blocks::data::{
     AuthorView, BlockData, CommentView, CommentsQuery, FeedItem, ImageRequest, MainQuery, PostView, Posts, PostsOrder,
     PostsQuery, SiteInfo, Sticky, TaxonomyView, TemplatePartView, TermView, TermsOrder, TermsQuery,
@@ -32,6 +32,7 @@ use svc_store::{
     terms::{self, TermOrderBy, TermQuery},
     users,
 };
+use svc_versions::{Dependencies, capture, depends_on_request, expires_in, unrecorded};
 
 use crate::{
     SiteRenderer,
@@ -55,6 +56,8 @@ pub(crate) struct SiteBlocks<'a> {
     viewer: &'a BlockViewer,
     db: RefCell<&'a mut Db>,
     site_info: SiteInfo,
+    /// The dependencies of the data read so far, which is cached for all posts of the response.
+    read: RefCell<Dependencies>,
     reads_left: Cell<u32>,
     failure: RefCell<Option<SiteError>>,
     posts: RefCell<HashMap<PostId, Option<Rc<PostView>>>>,
@@ -69,6 +72,7 @@ pub(crate) struct SiteBlocks<'a> {
     attachments: RefCell<HashMap<PostId, Option<Rc<(Post, Meta)>>>>,
     post_meta: RefCell<HashMap<PostId, Meta>>,
     parts: RefCell<HashMap<String, Option<TemplatePartView>>>,
+    home_page: OnceCell<String>,
     main: OnceCell<Rc<MainQuery>>,
     pages: OnceCell<Rc<Vec<Rc<PostView>>>>,
     days: OnceCell<Rc<Vec<(NaiveDate, u64)>>>,
@@ -82,7 +86,8 @@ impl<'a> SiteBlocks<'a> {
             settings,
             viewer,
             db: RefCell::new(db),
-            site_info: site_info(site, settings, viewer),
+            site_info: site_info(site, settings),
+            read: RefCell::default(),
             reads_left: Cell::new(MAX_READS),
             failure: RefCell::default(),
             posts: RefCell::default(),
@@ -97,6 +102,7 @@ impl<'a> SiteBlocks<'a> {
             attachments: RefCell::default(),
             post_meta: RefCell::default(),
             parts: RefCell::default(),
+            home_page: OnceCell::new(),
             main: OnceCell::new(),
             pages: OnceCell::new(),
             days: OnceCell::new(),
@@ -124,6 +130,11 @@ impl<'a> SiteBlocks<'a> {
         drop(self.views(vec![post]));
     }
 
+    /// The dependencies of the data read so far.
+    pub(crate) fn dependencies(&self) -> Dependencies {
+        self.read.borrow().clone()
+    }
+
     /// The first store error, if any.
     pub(crate) fn failure(self) -> Option<SiteError> {
         self.failure.into_inner()
@@ -131,15 +142,26 @@ impl<'a> SiteBlocks<'a> {
 
     /// Reads from the store. Returns the default value after a failure, which is recorded, or beyond [`MAX_READS`].
     fn read<T: Default>(&self, query: impl FnOnce(&mut Db) -> SiteResult<T>) -> T {
-        let Some(reads_left) = self.reads_left.get().checked_sub(1) else { return T::default() };
+        let Some(reads_left) = self.reads_left.get().checked_sub(1) else {
+            self.read.borrow_mut().extend(&capture(depends_on_request).1);
+            return T::default();
+        };
         if self.failure.borrow().is_some() {
             return T::default();
         }
         self.reads_left.set(reads_left);
-        query(&mut self.db.borrow_mut()).unwrap_or_else(|error| {
+        let (result, dependencies) = capture(|| query(&mut self.db.borrow_mut()));
+        self.read.borrow_mut().extend(&dependencies);
+        result.unwrap_or_else(|error| {
             self.failure.replace(Some(error));
             T::default()
         })
+    }
+
+    /// Records that the HTML changes at a local time.
+    fn expires_at(&self, now: NaiveDateTime, local: NaiveDateTime) {
+        let zone = &self.settings.zone;
+        expires_in((zone.to_utc(local) - zone.to_utc(now)).to_std().unwrap_or_default());
     }
 
     /// Returns a cached value, or computes and caches it.
@@ -371,28 +393,19 @@ fn title(post: &Post) -> String {
     }
 }
 
-fn site_info(site: &SiteRenderer, settings: &Settings, viewer: &BlockViewer) -> SiteInfo {
+fn site_info(site: &SiteRenderer, settings: &Settings) -> SiteInfo {
     let text = |name: &str| settings.option(name).to_owned();
     let on = |name: &str| settings.number(name) != 0;
     let positive = |name: &str| u64::try_from(settings.number(name)).ok().filter(|n| *n > 0);
-    let login_url = settings.urls.site.site_url(site.brand.login_path());
-    let is_logged_in = viewer.caller.is_logged_in();
-    let logout = || format!("{login_url}?action=logout&{}={}", site.brand.nonce_param(), viewer.logout_nonce);
     SiteInfo {
         name: text("blogname"),
         description: text("blogdescription"),
         home: settings.option("home").trim_end_matches('/').to_owned(),
-        logout_url: is_logged_in.then(logout),
-        current_url: match viewer.url.as_str() {
-            "" => format!("{}/", settings.option("home").trim_end_matches('/')),
-            url => url.to_owned(),
-        },
-        login_url,
+        login_url: settings.urls.site.site_url(site.brand.login_path()),
         is_front: false,
         date_format: text("date_format"),
         time_format: text("time_format"),
         start_of_week: u32::try_from(settings.number("start_of_week")).unwrap_or_default() % 7,
-        now: settings.zone.to_local(site.now()),
         show_avatars: avatars::are_enabled(settings),
         logo: PostId(settings.number("site_logo")),
         front_page: PostId(if settings.option("show_on_front") == "page" {
@@ -453,6 +466,52 @@ fn store_query(query: &PostsQuery, post_type: &str) -> PostQuery {
 impl BlockData for SiteBlocks<'_> {
     fn site_info(&self) -> &SiteInfo {
         &self.site_info
+    }
+
+    fn current_url(&self) -> &str {
+        depends_on_request();
+        match self.viewer.url.as_str() {
+            "" => self.home_page.get_or_init(|| format!("{}/", self.site_info.home)),
+            url => url,
+        }
+    }
+
+    /// Items that were rendered for a request without such parameters are not used for one with them.
+    fn page_parameter(&self, name: &str) -> Option<&str> {
+        let (_, query) = self.viewer.url.split_once('?')?;
+        query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('=')).inspect(|_| depends_on_request())
+    }
+
+    fn is_logged_in(&self) -> bool {
+        self.viewer.caller.is_logged_in()
+    }
+
+    fn logout_url(&self) -> Option<String> {
+        if !self.is_logged_in() {
+            return None;
+        }
+        depends_on_request();
+        let (url, name) = (&self.site_info.login_url, self.site.brand.nonce_param());
+        Some(format!("{url}?action=logout&{name}={}", self.viewer.logout_nonce))
+    }
+
+    fn now(&self) -> NaiveDateTime {
+        self.settings.zone.to_local(self.site.now())
+    }
+
+    fn today(&self) -> NaiveDate {
+        let now = unrecorded(|| self.now());
+        let midnight = now.date().checked_add_days(Days::new(1)).map(|day| day.and_time(NaiveTime::MIN));
+        self.expires_at(now, midnight.unwrap_or(now));
+        now.date()
+    }
+
+    fn is_past(&self, local: NaiveDateTime) -> bool {
+        let now = unrecorded(|| self.now());
+        if now < local {
+            self.expires_at(now, local);
+        }
+        now >= local
     }
 
     fn offset(&self, local: NaiveDateTime) -> i64 {

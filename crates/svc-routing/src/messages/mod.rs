@@ -1,5 +1,6 @@
 //! Requests and responses. They know neither routes nor the server: a request carries its server as an opaque value.
 
+mod caller_key;
 mod encoded;
 pub(crate) mod error;
 mod json;
@@ -10,6 +11,7 @@ mod request;
 mod response;
 mod validators;
 
+pub use caller_key::CallerKey;
 pub use encoded::{Encoded, EncodedItem};
 pub use links::{Curie, Link, Links};
 pub use methods::{ALL, CREATABLE, DELETABLE, EDITABLE, IntoMethods, READABLE};

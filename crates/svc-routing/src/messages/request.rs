@@ -1,6 +1,7 @@
 //! The request, as permission callbacks, handlers and hooks receive it.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use svc_schema::{Args, Error, FieldSet, Notice, Notices};
 
+use super::caller_key::CallerKey;
 use super::error::{invalid_param, missing_param};
 use super::json::JsonBody;
 use super::methods::accepts_body;
@@ -240,9 +242,11 @@ impl Request {
         self
     }
 
-    /// Sets the caller: an extension, and the request counts as authenticated (403 instead of 401, no caching).
+    /// Sets the caller: an extension, and the request counts as authenticated (403 instead of 401). Set a [`CallerKey`]
+    /// afterwards if data may be cached for the caller.
     #[must_use]
-    pub fn with_caller<T: Clone + Send + Sync + 'static>(self, caller: T) -> Self {
+    pub fn with_caller<T: Clone + Send + Sync + 'static>(mut self, caller: T) -> Self {
+        Arc::make_mut(&mut self.parts().extensions).remove::<CallerKey>();
         self.with_extension(caller).with_authenticated(true)
     }
 
@@ -394,6 +398,17 @@ impl Request {
         self.0.params.get_sent(name)
     }
 
+    /// The arguments of the endpoint that the request contains, by name, without those that are `null`.
+    pub fn sent_args(&self) -> Vec<(Cow<'_, str>, &Value)> {
+        let Some(args) = &self.0.args else { return Vec::new() };
+        let sent = self.0.params.sent().filter(|(_, name, value)| !value.is_null() && args.get(name).is_some());
+        // The sources are in order of precedence, which the stable sort preserves.
+        let mut sent: Vec<_> = sent.map(|(_, name, value)| (name, value)).collect();
+        sent.sort_by(|(a, _), (b, _)| a.cmp(b));
+        sent.dedup_by(|(a, _), (b, _)| a == b);
+        sent
+    }
+
     /// Whether any source has the parameter, including defaults and `null`.
     pub fn has_param(&self, name: &str) -> bool {
         self.0.params.has(name)
@@ -443,6 +458,11 @@ impl Request {
     /// The caller, if it was set with this type.
     pub fn caller<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.0.extensions.get()
+    }
+
+    /// The key under which data for the caller is cached; `None` if it is unknown.
+    pub fn caller_key(&self) -> Option<CallerKey> {
+        if self.0.authenticated { self.extensions().get().copied() } else { Some(CallerKey::ANONYMOUS) }
     }
 
     /// Whether the caller is logged in.

@@ -26,7 +26,8 @@ impl From<&str> for HeaderText {
 
 impl From<String> for HeaderText {
     fn from(text: String) -> Self {
-        Self::from(text.as_str())
+        let text = if text.chars().any(is_forbidden) { strip_controls(&text) } else { text };
+        Self { text, is_number: false }
     }
 }
 
@@ -106,9 +107,13 @@ impl Headers {
     }
 }
 
+fn is_forbidden(c: char) -> bool {
+    c.is_ascii_control() && c != '\t'
+}
+
 /// Removes the characters that would end the header.
 fn strip_controls(value: &str) -> String {
-    value.chars().filter(|c| !c.is_ascii_control() || *c == '\t').collect()
+    value.chars().filter(|c| !is_forbidden(*c)).collect()
 }
 
 /// A body that is not JSON, such as a file, HTML or XML.

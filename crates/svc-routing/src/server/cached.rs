@@ -6,7 +6,7 @@ use std::time::Duration;
 use svc_versions::{VersionedCache, expires_in, scope};
 
 use super::Server;
-use crate::EncodedItem;
+use crate::{CallerKey, EncodedItem};
 
 /// Capacity in bytes.
 const CAPACITY: u64 = 8 << 20;
@@ -21,12 +21,12 @@ pub(super) enum Kind {
     Index,
     /// The description of a route.
     Description,
-    /// The target of a link, as anonymous callers embed it.
+    /// The target of a link, as it is embedded.
     Embedded,
 }
 
-/// Cached values, by kind, root URL of the server, and what identifies it: a path with parameters.
-pub(super) struct EncodedCache(VersionedCache<(Kind, Box<str>), EncodedItem>);
+/// Cached values, by kind, caller, root URL of the server, and what identifies it: a path with parameters.
+pub(super) struct EncodedCache(VersionedCache<(Kind, CallerKey, Box<str>), EncodedItem>);
 
 impl Default for EncodedCache {
     fn default() -> Self {
@@ -41,15 +41,23 @@ impl fmt::Debug for EncodedCache {
 }
 
 impl Server {
-    /// The cached value of this kind for `path`, or the one that `make` returns and whether it may be cached. Nothing is
-    /// cached on a site whose changes are not observed.
-    pub(super) async fn cached<F>(&self, kind: Kind, path: &str, make: F) -> Option<EncodedItem>
+    /// The cached value of this kind for `path` and a caller, or the one that `make` returns and whether it may be cached. Nothing
+    /// is cached on a site whose changes are not observed, or if the caller is not known.
+    pub(super) async fn cached<F>(
+        &self,
+        kind: Kind,
+        caller: Option<CallerKey>,
+        path: &str,
+        make: F,
+    ) -> Option<EncodedItem>
     where
         F: Future<Output = (Option<EncodedItem>, bool)>,
     {
         let data = self.site().data.as_ref();
-        let Some((data, stamp)) = data.and_then(|data| Some((data, (data.stamp)()?))) else { return make.await.0 };
-        let (cache, key) = (&self.frozen().encoded.0, (kind, format!("{} {path}", self.root_url()).into_boxed_str()));
+        let observed = data.zip(caller).and_then(|(data, caller)| Some((data, caller, (data.stamp)()?)));
+        let Some((data, caller, stamp)) = observed else { return make.await.0 };
+        let key = (kind, caller, format!("{} {path}", self.root_url()).into_boxed_str());
+        let cache = &self.frozen().encoded.0;
         if let Some(found) = cache.get(&data.versions, &key, stamp) {
             return Some(found);
         }
@@ -58,8 +66,10 @@ impl Server {
             make.await
         };
         let ((item, is_cacheable), dependencies) = scope(Some(stamp), made).await;
-        if let Some(item) = item.as_ref().filter(|_| is_cacheable) {
-            let size = key.1.len() + item.size();
+        // Sessions of a caller have their own nonces.
+        let is_shared = caller == CallerKey::ANONYMOUS || !dependencies.are_of_request();
+        if let Some(item) = item.as_ref().filter(|_| is_cacheable && is_shared) {
+            let size = key.2.len() + item.size();
             cache.insert(key, item.clone(), size, dependencies, stamp);
         }
         item

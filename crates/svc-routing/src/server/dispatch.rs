@@ -15,7 +15,7 @@ use crate::handler::{BoxFuture, Dispatch};
 use crate::messages::MatchedRoute;
 use crate::messages::error::{batch_not_allowed, internal_error, no_route, precondition_unsupported, too_deep};
 use crate::routes::has_precondition;
-use crate::{BoundEndpoint, Encoded, EncodedItem, Map, Request, Response, Result, RouteEntry};
+use crate::{BoundEndpoint, CallerKey, Encoded, EncodedItem, Map, Request, Response, Result, RouteEntry};
 
 /// The server's own dispatcher.
 pub(super) struct OwnDispatcher(pub(super) Server);
@@ -175,7 +175,7 @@ impl Server {
         // `_fields` applies to values.
         let encoded = if req.takes_encoded() && req.fields().is_none() {
             let describe = async { (Some(EncodedItem::new(&describe())), true) };
-            self.cached(Kind::Description, route.pattern(), describe).await
+            self.cached(Kind::Description, Some(CallerKey::ANONYMOUS), route.pattern(), describe).await
         } else {
             None
         };

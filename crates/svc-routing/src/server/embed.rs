@@ -115,11 +115,8 @@ impl Embedding<'_> {
         if self.fetched.len() >= MAX_TARGETS || self.req.depth() >= MAX_DEPTH {
             return None;
         }
-        let item = if self.req.is_authenticated() || !self.server.frozen().cacheable {
-            self.server.fetch_target(self.req, url).await.0
-        } else {
-            self.server.cached(Kind::Embedded, url, self.server.fetch_target(self.req, url)).await
-        };
+        let caller = self.req.caller_key().filter(|_| self.server.frozen().cacheable);
+        let item = self.server.cached(Kind::Embedded, caller, url, self.server.fetch_target(self.req, url)).await;
         self.fetched.insert(url.to_owned(), item.clone());
         item
     }

@@ -39,17 +39,16 @@ async fn root(req: Request) -> Result {
     cached(&server, &req, &key, site_index(&server, &req)).await
 }
 
-/// The index that `make` builds, cached by this key for anonymous callers who request all fields.
+/// The index that `make` builds, cached by caller and this key if all fields are requested.
 async fn cached(server: &Server, req: &Request, key: &str, make: impl Future<Output = Response>) -> Result {
-    let is_common = !req.is_authenticated() && req.fields().is_none();
-    if !(is_common && req.takes_encoded() && server.frozen().cacheable) {
+    if !(req.fields().is_none() && req.takes_encoded() && server.frozen().cacheable) {
         return Ok(make.await);
     }
     let encode = async {
         let data = server.to_data(make.await, None, req).await;
         (Some(EncodedItem::new(&data)), true)
     };
-    let item = server.cached(Kind::Index, key, encode).await;
+    let item = server.cached(Kind::Index, req.caller_key(), key, encode).await;
     Ok(item.map_or_else(Response::default, |item| Response::encoded(Encoded::Item(item))))
 }
 

@@ -29,7 +29,6 @@ impl RecordedSite {
                 description: "A tagline".to_owned(),
                 home: HOME.to_owned(),
                 login_url: format!("{HOME}/wp-login.php"),
-                current_url: format!("{HOME}/"),
                 date_format: "F j, Y".to_owned(),
                 start_of_week: 1,
                 posts_per_page: 10,
@@ -55,6 +54,18 @@ fn first_post() -> PostView {
 impl BlockData for RecordedSite {
     fn site_info(&self) -> &SiteInfo {
         &self.site_info
+    }
+
+    fn current_url(&self) -> &str {
+        "http://example.org/"
+    }
+
+    fn logout_url(&self) -> Option<String> {
+        None
+    }
+
+    fn now(&self) -> chrono::NaiveDateTime {
+        chrono::NaiveDateTime::default()
     }
 
     fn offset(&self, _: chrono::NaiveDateTime) -> i64 {
