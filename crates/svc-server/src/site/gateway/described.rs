@@ -45,11 +45,13 @@ impl Gateway {
             Ok((start, Some(rest))) => return Response::from_parts(head, prepend(start, rest)),
             Err(response) => return response,
         };
-        if has_routes && head.status == StatusCode::OK && api.is_index() {
-            if let Some(merged) = self.merged(&api, &parts, &body).await {
-                body = merged;
-                head.headers.remove(CONTENT_LENGTH);
-            }
+        if has_routes
+            && head.status == StatusCode::OK
+            && api.is_index()
+            && let Some(merged) = self.merged(&api, &parts, &body).await
+        {
+            body = merged;
+            head.headers.remove(CONTENT_LENGTH);
         }
         if let Some(key) = key {
             self.0.descriptions.insert(key, &head, &body).await;
