@@ -109,7 +109,7 @@ impl Gateway {
         self.folder.path().join("gateway.log")
     }
 
-    /// What the gateway has logged since its start.
+    /// The log since the start.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.log_file()).unwrap_or_default()
     }

@@ -14,7 +14,7 @@ use crate::{
 /// Maximum number of URLs.
 const MAX_URLS: usize = 300;
 
-/// Parts of routes that are not read: they ask other servers, or describe the machine.
+/// Parts of routes that are not read: they send requests to other servers, or describe the machine.
 const SKIPPED: [&str; 7] =
     ["site-health", "block-directory", "pattern-directory", "url-details", "/export", "/run", "oembed"];
 
@@ -28,7 +28,7 @@ pub(super) struct Crawl<'a> {
     pub(super) samples: usize,
 }
 
-/// What the responses showed.
+/// Numbers of responses, and differences.
 #[derive(Default)]
 pub(super) struct Tally {
     /// Responses of the gateway itself that equal those of WordPress.
@@ -47,19 +47,31 @@ impl Crawl<'_> {
             }
         }
         let mut seen: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        // Of a collection that the gateway forwards, one response is enough.
+        let mut forwarded = BTreeSet::new();
         let mut n_sent = 0;
         while let Some(target) = waiting.pop_front() {
             if n_sent == MAX_URLS {
                 break;
             }
+            let path = target.split('?').next().unwrap_or_default();
+            // Routes below a namespace have nothing in common.
+            let collection =
+                if seen.contains_key(above(path)) && above(path).matches('/').count() > 3 { above(path) } else { path };
+            if forwarded.contains(collection) {
+                continue;
+            }
             n_sent += 1;
+            let n_forwarded = tally.forwarded;
             let body = self.compare(&target, tally)?;
+            if tally.forwarded > n_forwarded {
+                forwarded.insert(collection.to_owned());
+            }
             for path in links(&body, self.theirs) {
                 if SKIPPED.iter().any(|part| path.contains(part)) || path.contains('?') {
                     continue;
                 }
-                let collection = path.rsplit_once('/').map_or(&*path, |(before, _)| before).to_owned();
-                let known = seen.entry(collection).or_default();
+                let known = seen.entry(above(&path).to_owned()).or_default();
                 if known.len() < self.samples && known.insert(path.clone()) {
                     waiting.extend(self.forms(&path, None));
                 }
@@ -105,6 +117,11 @@ impl Crawl<'_> {
         }
         Ok(Value::Null)
     }
+}
+
+/// The path without its last part.
+fn above(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(before, _)| before)
 }
 
 /// The arguments of a route's first endpoint for reads that requires none.

@@ -1,6 +1,6 @@
 //! `cargo xtask live-plugins`: installs public plugins on a running WordPress site, one by one and all together, behind a gateway.
 //!
-//! After each change the gateway must compare the routes again by itself. Then reads are sent to it and to WordPress: no response that
+//! After each change the gateway must compare the routes again automatically. Then reads are sent to it and to WordPress: no response that
 //! the gateway gave itself may differ. Writes that name a value which only a plugin may know must be forwarded. The plugins are
 //! cloned from their public repositories and are deleted at the end.
 

@@ -125,8 +125,8 @@ impl Ownership {
         }
     }
 
-    /// Whether this server may handle a write to a route: the descriptions are equal, and no response of its collection differs. What
-    /// is read differently depends on something that only WordPress knows, which a write depends on as well.
+    /// Whether this server may handle a write to a route: the descriptions are equal, and no response of its collection differs. A
+    /// difference in reads depends on something that only WordPress knows, and writes may depend on it as well.
     ///
     /// # Errors
     /// The reason why not.

@@ -42,7 +42,7 @@ pub(super) enum Outcome {
     Unclear,
 }
 
-/// Routes that a comparison has refuted. A route stands for its collection: a difference in an item refutes the list, and the reverse.
+/// Routes that a comparison has refuted, by collection: a difference in an item refutes the list, and the reverse.
 #[derive(Debug, Default)]
 pub(super) struct Refuted {
     collections: Mutex<BTreeMap<String, State>>,

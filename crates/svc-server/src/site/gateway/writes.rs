@@ -47,7 +47,7 @@ impl Gateway {
             return StatusCode::SERVICE_UNAVAILABLE.into_response();
         };
         match again {
-            // A rejected write has no effect. What this server does not know may be valid in WordPress.
+            // A rejected write has no effect. Values that this server does not know may be valid in WordPress.
             Some((parts, read)) if is_rejected(response.status()) => {
                 let forwarded = self.forward(Request::from_parts(parts, Body::from(read)), ErrorFormat::Json).await;
                 if is_away(forwarded.status()) { response.map(Body::new) } else { forwarded }
@@ -84,7 +84,7 @@ fn is_rejected(status: StatusCode) -> bool {
     status.is_client_error() && !own.contains(&status)
 }
 
-/// Whether a status tells that WordPress did not respond.
+/// Whether WordPress did not respond, according to a status.
 pub(super) fn is_away(status: StatusCode) -> bool {
     matches!(status, StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT | StatusCode::SERVICE_UNAVAILABLE)
 }
