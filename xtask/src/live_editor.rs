@@ -11,6 +11,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 
 use crate::{
+    gateway::Gateway,
     root, say,
     server::{self, Server, send},
 };
@@ -27,14 +28,22 @@ struct Options {
     user: String,
     /// Words in the names of the steps to run; all steps if empty.
     steps: Vec<String>,
+    /// Whether the server is a gateway in front of the site, which receives requests for pages as well.
+    gateway: bool,
 }
 
 fn options(args: &[String]) -> Result<Options> {
     // An account of the recorded site.
-    let mut options = Options { site: server::wordpress_site(), user: "admin:password".to_owned(), steps: Vec::new() };
+    let mut options = Options {
+        site: server::wordpress_site(),
+        user: "admin:password".to_owned(),
+        steps: Vec::new(),
+        gateway: false,
+    };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
+            "--gateway" => options.gateway = true,
             "--site" => options.site = args.next().context("--site needs a folder")?.into(),
             "--user" => options.user = args.next().context("--user needs LOGIN:PASSWORD")?.clone(),
             step if !step.starts_with('-') => options.steps.push(step.to_owned()),
@@ -45,7 +54,7 @@ fn options(args: &[String]) -> Result<Options> {
 }
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let Options { site, user, steps } = options(args)?;
+    let Options { site, user, steps, gateway } = options(args)?;
     let file = site.join("wp-config.php");
     if !file.is_file() {
         return say(&format!("skipped: there is no WordPress site at {}", site.display()));
@@ -56,8 +65,20 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if !is_installed("node") || !is_installed("npm") {
         return say("skipped: Node and npm are not installed");
     }
-    let program = server::build(Some("demo"), false)?;
     let playwright = fetched(&root()?.join("target/clients"))?;
+    let script = root()?.join("xtask/src/live_editor.cjs");
+    let mut node = Command::new("node");
+    node.arg(script).arg(playwright).arg(location(browser)?);
+    if gateway {
+        let program = server::build(None, false)?;
+        let Some(gateway) = Gateway::start(&program, &site, "shadow_percent = 100")? else {
+            return say("skipped: the site does not respond");
+        };
+        gateway.wait_for_proof(0)?;
+        node.env("SVC_EDITOR_GATEWAY", "1").args([&*gateway.site, gateway.address(), &user]).args(steps);
+        return crate::run(&mut node);
+    }
+    let program = server::build(Some("demo"), false)?;
     let work = tempfile::tempdir().context("cannot create a temporary folder")?;
     let mut command = Command::new(program);
     command.current_dir(work.path()).env_clear().arg("--wp-config").arg(&file);
@@ -68,8 +89,6 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if send(address, "GET", "/?rest_route=/", "", None).is_err() {
         return say(&format!("skipped: the site does not respond at its URL, {address}"));
     }
-    let mut node = Command::new("node");
-    node.arg(root()?.join("xtask/src/live_editor.cjs")).arg(playwright).arg(location(browser)?);
     crate::run(node.args([address, server.address(), &user]).args(steps))
 }
 

@@ -8,9 +8,11 @@ mod cycles;
 mod deps;
 mod dist;
 mod families;
+mod gateway;
 mod imports;
 mod live;
 mod live_editor;
+mod live_plugins;
 mod live_sign_in;
 mod markdown;
 mod openapi;
@@ -57,8 +59,10 @@ Compatibility:
                      serve the database of a running WordPress site and compare responses
   live-sign-in [--site DIR] [--user LOGIN:PASSWORD]
                      use sessions of a running WordPress site on the server and the reverse
-  live-editor [--site DIR] [--user LOGIN:PASSWORD] [STEP…]
-                     run the block editor of a WordPress site in a browser against the server
+  live-editor [--gateway] [--site DIR] [--user LOGIN:PASSWORD] [STEP…]
+                     run the block editor of a WordPress site in a browser against the server, or through it as a gateway
+  live-plugins [--site DIR] [--from URL] [--sample N] [PLUGIN…]
+                     install public plugins on a WordPress site behind a gateway and compare responses
 
 Reliability, speed, release:
   crash [--kills N] [--database-kills N]
@@ -99,6 +103,7 @@ fn task() -> Result<()> {
         "stress" => stress::run(&rest),
         "openapi" => openapi::run(&rest),
         "live-editor" => live_editor::run(&rest),
+        "live-plugins" => live_plugins::run(&rest),
         "live-sign-in" => live_sign_in::run(&rest),
         "test-all" => checks::run_all(),
         task => match checks::find(task) {

@@ -8,7 +8,7 @@ use svc_model::{PostType, Taxonomy};
 /// `{many}` by the same in lower case.
 #[rustfmt::skip]
 const POST_TYPE: [(&str, &str); 36] = [
-    ("name", "{Many}"), ("singular_name", "{One}"), ("add_new", "Add New"), ("add_new_item", "Add New {One}"),
+    ("name", "{Many}"), ("singular_name", "{One}"), ("add_new", "Add"), ("add_new_item", "Add {One}"),
     ("edit_item", "Edit {One}"), ("new_item", "New {One}"), ("view_item", "View {One}"),
     ("view_items", "View {Many}"), ("search_items", "Search {Many}"), ("not_found", "No {many} found."),
     ("not_found_in_trash", "No {many} found in Trash."), ("parent_item_colon", "Parent {One}:"),
@@ -35,7 +35,7 @@ const TAXONOMY: [(&str, &str); 32] = [
     ("parent_field_description", "Select a parent to build a hierarchy, for example Rock under Music."),
     ("desc_field_description", "A description. Not every theme displays it."),
     ("edit_item", "Edit {One}"), ("view_item", "View {One}"), ("update_item", "Update {One}"),
-    ("add_new_item", "Add New {One}"), ("new_item_name", "New {One} Name"),
+    ("add_new_item", "Add {One}"), ("new_item_name", "New {One} Name"),
     ("separate_items_with_commas", "Separate {many} with commas"), ("add_or_remove_items", "Add or remove {many}"),
     ("choose_from_most_used", "Choose from the most used {many}"), ("not_found", "No {many} found."),
     ("no_terms", "No {many}"), ("filter_by_item", "Filter by {one}"),
@@ -97,7 +97,7 @@ mod tests {
         let labels = |name: &str| of_type(types.get(name).unwrap());
         let rows = [
             ("post", "name", Value::from("Posts")),
-            ("post", "add_new_item", Value::from("Add New Post")),
+            ("post", "add_new_item", Value::from("Add Post")),
             ("post", "parent_item_colon", Value::Null),
             ("page", "parent_item_colon", Value::from("Parent Page:")),
             // The type's own label.

@@ -81,7 +81,13 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    fn detail(&self) -> String {
+    /// How much longer a request of the first load takes than one of the second, in milliseconds. Both have one client.
+    pub(super) fn added_ms(&self) -> f64 {
+        let [ours, base] = self.per_second.map(|rate| 1_000.0 / rate);
+        ours - base
+    }
+
+    pub(super) fn detail(&self) -> String {
         let side = |n: usize| {
             let cpu = self.cpu[n].map_or(String::new(), |cpu| format!(" ({cpu:.0} µs CPU)"));
             format!("{:.0}/s{cpu}", self.per_second[n])

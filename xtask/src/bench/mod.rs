@@ -4,6 +4,7 @@
 //! differ between machines and from second to second. `cargo xtask bench micro` runs the benchmarks of the crates.
 
 pub(crate) mod bare;
+mod gateway;
 mod load;
 mod measure;
 mod micro;
@@ -49,6 +50,7 @@ const GROUPS: &[Group] = &[
     ("memory", rows::memory),
     ("wordpress", rows::wordpress),
     ("mariadb", rows::mariadb),
+    ("gateway", gateway::rows),
 ];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {

@@ -15,7 +15,7 @@ use super::{
 use crate::server::send;
 
 /// Connections of each side, unless a row has its own number.
-const N_CLIENTS: usize = 8;
+pub(super) const N_CLIENTS: usize = 8;
 
 /// Connections that create the posts of a site. WordPress has few processes.
 const N_WRITERS: usize = 8;
@@ -44,7 +44,7 @@ fn unique(site: &Site, path: &str) -> impl Fn(u64) -> Request {
 }
 
 /// The same request each time.
-fn same(request: Request) -> impl Fn(u64) -> Request {
+pub(super) fn same(request: Request) -> impl Fn(u64) -> Request {
     move |_| request.clone()
 }
 
@@ -193,7 +193,7 @@ pub(super) fn memory(options: &Options) -> Result<Vec<Row>> {
 }
 
 /// The WordPress of the options; a row that says why there is none.
-fn find(options: &Options) -> Result<Result<WordPress, Row>> {
+pub(super) fn find(options: &Options) -> Result<Result<WordPress, Row>> {
     let wordpress = WordPress::find(&options.program, &options.wordpress)?;
     let none = || format!("no running WordPress site in {} (--wordpress DIR)", options.wordpress.display());
     Ok(wordpress.ok_or_else(|| Row::skipped("rows over WordPress", none())))

@@ -7,6 +7,7 @@
 mod body;
 mod client;
 mod connections;
+mod gateway;
 mod memory;
 mod pages;
 mod races;
@@ -31,6 +32,11 @@ const SCENARIOS: &[Scenario] = &[
         name: "connections",
         about: "connections that send nothing, send or read too slowly, or stay idle",
         run: connections::run,
+    },
+    Scenario {
+        name: "gateway",
+        about: "a gateway in front of a WordPress: the gateway, PHP and both are killed under load",
+        run: gateway::run,
     },
     Scenario { name: "memory", about: "a burst of clients with all kinds of requests", run: memory::run },
     Scenario {

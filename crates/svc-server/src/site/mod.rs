@@ -222,7 +222,7 @@ impl SiteBuilder {
         let gateway = config
             .wordpress
             .as_ref()
-            .map(|wordpress| Gateway::new(wordpress, service.clone(), &home, config.limits.request));
+            .map(|wordpress| Gateway::new(wordpress, Arc::clone(&site), service.clone(), &home, config.limits.request));
         let gateway = gateway.transpose().map_err(|error| Error::Refused(error.to_string()))?;
         let login_pages = LoginPages {
             identities,

@@ -1,9 +1,16 @@
 //! Deletes attachments and their files.
 
 use svc_model::PostId;
+use svc_php::{Key, Php};
 use svc_store::{MetaKind, StoredText, Tx, meta, options, posts};
 
-use crate::{Site, SiteResult, media::attached::AttachmentFiles, menus::on_delete::delete_items_for_post};
+use crate::{
+    Site, SiteResult,
+    media::attached::AttachmentFiles,
+    menus::on_delete::delete_items_for_post,
+    settings::menu_assignments::theme_settings,
+    stored_arrays::{self, int, key_text},
+};
 
 /// Deletes files of uploads that were interrupted before their rows were stored. Failures are logged and retried at the
 /// next start.
@@ -29,11 +36,20 @@ pub fn delete_attachment(tx: &mut Tx, id: PostId) -> SiteResult<Vec<String>> {
     Ok(files)
 }
 
-/// Resets the site logo if it is this attachment. The site icon is not reset, as in WordPress.
+/// Resets the site logo if it is this attachment. WordPress stores it twice: as an option, and for classic themes as a setting of the
+/// theme. The site icon is not reset, as in WordPress.
 pub(crate) fn reset_site_logo(tx: &mut Tx, id: PostId) -> SiteResult<()> {
     const LOGO: &str = "site_logo";
     if options::get(tx, LOGO)?.is_some_and(|logo| logo == StoredText::of(id.0)) {
         options::delete(tx, LOGO)?;
+    }
+    let stylesheet = options::get(tx, "stylesheet")?.unwrap_or_default();
+    let option = theme_settings(stylesheet.text());
+    let theme = stored_arrays::read(tx, &option)?;
+    let is_logo = |name: &Key, value: &Php| key_text(name) == "custom_logo" && int(value) == id.0;
+    if theme.iter().any(|(name, value)| is_logo(name, value)) {
+        let others = theme.into_iter().filter(|(name, value)| !is_logo(name, value)).collect();
+        stored_arrays::write(tx, &option, others)?;
     }
     Ok(())
 }

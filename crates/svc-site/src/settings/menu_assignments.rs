@@ -20,7 +20,7 @@ const MENU_OPTIONS: &str = "nav_menu_options";
 const AUTO_ADD: &str = "auto_add";
 
 /// Name of the option with this theme's settings.
-fn theme_settings(stylesheet: &str) -> String {
+pub(crate) fn theme_settings(stylesheet: &str) -> String {
     format!("theme_mods_{stylesheet}")
 }
 

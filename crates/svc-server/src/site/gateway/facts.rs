@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    hash::{DefaultHasher, Hasher as _},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     io::Read as _,
     path::{Path, PathBuf},
     sync::Arc,
@@ -96,6 +96,20 @@ impl Facts {
     }
 }
 
+/// Options that change often and decide no registrations.
+const TRANSIENT: [&str; 2] = ["_transient_", "_site_transient_"];
+
+/// Hash of options, without transients and the schedule of cron.
+pub(super) fn hash_options(options: &svc_store::options::Options) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for (name, value) in options {
+        if name != "cron" && !TRANSIENT.iter().any(|prefix| name.starts_with(prefix)) {
+            (name, value.as_stored()).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}
+
 /// The main files of active plugins, such as `akismet/akismet.php`.
 pub(crate) fn plugin_files(active: &serde_json::Value) -> Vec<String> {
     let values: Vec<&serde_json::Value> = match active {
@@ -128,6 +142,17 @@ mod tests {
         assert_eq!(plain("../../etc/a.php"), Path::new("etc/a.php"));
         assert_eq!(plain("/etc/./a.php"), Path::new("etc/a.php"));
         assert_eq!(plugin_files(&serde_json::json!({"0": "a/a.php", "2": "b.php", "3": 1})), ["a/a.php", "b.php"]);
+    }
+
+    #[test]
+    fn transients_do_not_change_the_hash_of_options() {
+        let hash = |pairs: &[(&str, &str)]| {
+            hash_options(&pairs.iter().map(|(n, v)| ((*n).to_owned(), svc_store::StoredText::of(*v))).collect())
+        };
+        let one = hash(&[("types", "a"), ("cron", "1")]);
+        assert_eq!(one, hash(&[("types", "a"), ("cron", "2"), ("_transient_x", "1"), ("_site_transient_y", "1")]));
+        assert_ne!(one, hash(&[("types", "b"), ("cron", "1")]));
+        assert_ne!(one, hash(&[("types", "a"), ("cron", "1"), ("other", "")]));
     }
 
     #[test]

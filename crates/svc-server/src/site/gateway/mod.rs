@@ -1,38 +1,45 @@
 //! In front of a running WordPress: handles requests whose responses equal those of WordPress, and forwards all others.
 //!
 //! `request.rs` reads route, names and credentials of a request, `ownership.rs` is the table of routes with reasons, `proof.rs` fills it by comparing
-//! both servers (`sides.rs`), `watch.rs` renews it when `facts.rs` change, and `shadow.rs` compares handled reads afterwards.
+//! both servers (`sides.rs`), `watch.rs` renews it when `facts.rs` change, `shadow.rs` compares handled reads afterwards, and `refuted.rs`
+//! has the routes for which that found a difference. `reads.rs`, `writes.rs` and `described.rs` handle the kinds of requests;
+//! `descriptions.rs` caches WordPress's indexes and responses to `OPTIONS`.
 
+mod described;
+mod descriptions;
 pub(crate) mod facts;
 pub(crate) mod ownership;
 pub(crate) mod proof;
+mod reads;
+mod refuted;
 mod request;
 mod shadow;
 mod sides;
 mod watch;
+mod writes;
 
 use std::{borrow::Cow, net::IpAddr, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use axum::{
-    body::{Body, to_bytes},
+    body::Body,
     extract::{Request, State},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use bytes::Bytes;
 use http::{Method, StatusCode, request::Parts};
-use http_body_util::{BodyExt as _, Full};
 use serde_json::{Map, Value};
+use svc_controllers::RestSite;
 use svc_gateway::{ErrorFormat, Origin, Proxy};
 use svc_http::RestService;
 use svc_listen::Client;
 use svc_routing::Server;
 
 use self::{
+    descriptions::Descriptions,
     ownership::{Ownership, Viewer},
     proof::{Proven, Prover},
-    request::{ApiRequest, BodyKind, batch_parts, overrides_method, unknown_name, viewer},
+    request::{ApiRequest, BodyKind, overrides_method, unknown_name, viewer},
     shadow::Shadow,
     sides::Sides,
 };
@@ -40,11 +47,11 @@ use crate::config::{Reads, Side, SiteUrl, WordPress};
 
 pub use self::watch::Watch;
 
-/// Maximum size of a body that is read to find out which server handles it. WordPress handles requests with larger ones.
-const INSPECTED: usize = 1 << 20;
-
 /// The route of batches.
 const BATCH: &str = "/batch/v1";
+
+/// The routes of plugins, whose activation runs their code.
+const PLUGINS: &str = "/wp/v2/plugins";
 
 /// The gateway of a site. Cheap to clone.
 #[derive(Clone)]
@@ -55,6 +62,7 @@ struct Inner {
     sides: Sides,
     ownership: ArcSwap<Ownership>,
     shadow: Shadow,
+    descriptions: Arc<Descriptions>,
     /// Host and port of the site's URL, as browsers send it.
     host: String,
     /// Time limit for responses of this server. WordPress has one of its own.
@@ -68,6 +76,10 @@ enum Decision {
     Svc(Viewer),
     /// WordPress, with the reason.
     Php(Cow<'static, str>),
+    /// WordPress, since a shadow comparison has found a difference. Such reads are compared as well.
+    Refuted(Viewer),
+    /// WordPress, whose response may be cached.
+    Description,
     /// It depends on the parameters in the body.
     Inspect(BodyKind),
 }
@@ -76,6 +88,7 @@ impl Gateway {
     /// A gateway for a site whose REST API is `service`.
     pub(crate) fn new(
         config: &WordPress,
+        site: Arc<RestSite>,
         service: RestService,
         home: &SiteUrl,
         timeout: Duration,
@@ -95,6 +108,7 @@ impl Gateway {
             sides: Sides { service, proxy, origin },
             ownership: ArcSwap::from_pointee(Ownership::unknown("routes have not been compared yet")),
             shadow: Shadow::new(config.shadow),
+            descriptions: Arc::new(Descriptions::new(site)),
             host: home.authority().to_owned(),
             config: config.clone(),
             timeout,
@@ -108,6 +122,14 @@ impl Gateway {
     /// The reason for which WordPress could not be read.
     pub(crate) async fn prove(&self, samples: usize, site_key: Option<(&str, &str)>) -> Result<Proven, String> {
         Prover { sides: &self.0.sides, host: &self.0.host, site_key, samples }.run().await
+    }
+
+    /// Hash of WordPress's descriptions of its routes.
+    ///
+    /// # Errors
+    /// The reason for which they could not be read.
+    async fn index_hash(&self, site_key: Option<(&str, &str)>) -> Result<u64, String> {
+        Prover { sides: &self.0.sides, host: &self.0.host, site_key, samples: 1 }.index_hash().await
     }
 
     /// The configured administrator and their application password.
@@ -132,14 +154,28 @@ impl Gateway {
         self.0.shadow.forget();
     }
 
+    fn forget_descriptions(&self) {
+        self.0.descriptions.forget();
+    }
+
+    /// Hash of the options that may decide what WordPress registers. `None` if the database cannot be read.
+    async fn options(&self) -> Option<u64> {
+        self.0.descriptions.options().await
+    }
+
+    /// Compares the reads of refuted routes whose time has come.
+    async fn prove_again(&self) {
+        self.0.shadow.prove_again(&self.0.sides).await;
+    }
+
     /// Server that handles a request, as far as its head decides.
     fn decide(&self, request: &ApiRequest, parts: &Parts) -> Decision {
         let php = |reason: &'static str| Decision::Php(Cow::Borrowed(reason));
-        if parts.method == Method::OPTIONS || request.is_index() {
-            return php("descriptions");
-        }
         if overrides_method(&parts.headers, &request.query) {
             return php("the method is overridden");
+        }
+        if parts.method == Method::OPTIONS || request.is_index() {
+            return Decision::Description;
         }
         let Some(viewer) = viewer(&parts.headers, &request.query, &self.0.nonce_header) else {
             return php("unknown credentials");
@@ -149,12 +185,31 @@ impl Gateway {
             return Decision::Inspect(BodyKind::of(&parts.headers));
         }
         if let Err(reason) = self.owns(&request.server, &parts.method, &request.route, &request.query, viewer) {
-            return Decision::Php(reason);
+            return match is_read && self.is_refuted(request, &parts.method) {
+                true => Decision::Refuted(viewer),
+                false => Decision::Php(reason),
+            };
         }
         match is_read {
             true => Decision::Svc(viewer),
             false => Decision::Inspect(BodyKind::of(&parts.headers)),
         }
+    }
+
+    /// Whether a shadow comparison has found a difference in a read of this route.
+    fn is_refuted(&self, request: &ApiRequest, method: &Method) -> bool {
+        let entry = request.server.endpoint_for(method, &request.route).map(|(entry, _)| entry);
+        self.0.config.reads == Reads::Proven
+            && entry.is_some_and(|entry| self.0.shadow.refuted(entry.pattern()).is_some())
+    }
+
+    /// Whether the configuration lets this server handle a route without comparison.
+    fn is_configured(&self, method: &Method, route: &str) -> bool {
+        let config = &self.0.config;
+        let is_read = matches!(*method, Method::GET | Method::HEAD);
+        !config.php_routes.iter().any(|rule| rule.applies_to(method, route))
+            && (config.svc_routes.iter().any(|rule| rule.applies_to(method, route))
+                || is_read && config.reads == Reads::All(Side::Svc))
     }
 
     /// Whether this server handles requests for this route with these parameters in the query.
@@ -177,15 +232,14 @@ impl Gateway {
         if let Some(name) = unknown_name(endpoint, query, true) {
             return Err(format!("unknown parameter {name}").into());
         }
-        if config.svc_routes.iter().any(|rule| rule.applies_to(method, route)) {
+        if self.is_configured(method, route) {
             return Ok(());
         }
         let is_read = matches!(*method, Method::GET | Method::HEAD);
         let ownership = self.0.ownership.load();
         let pattern = entry.pattern();
         match (is_read, config.reads, config.writes) {
-            (true, Reads::All(Side::Svc), _) => Ok(()),
-            (true, Reads::All(Side::Php), _) | (false, _, Side::Php) => Err("configured".into()),
+            (true, Reads::All(_), _) | (false, _, Side::Php) => Err("configured".into()),
             (true, Reads::Proven, _) => {
                 if let Some(reason) = self.0.shadow.refuted(pattern) {
                     return Err(reason.into());
@@ -193,25 +247,15 @@ impl Gateway {
                 ownership.is_proven(pattern, viewer).map_err(|reason| reason.into_owned().into())
             }
             (false, _, Side::Svc) => {
-                ownership.is_described(pattern, method).map_err(|reason| reason.into_owned().into())
+                if pattern.starts_with(PLUGINS) || pattern.ends_with("/run") {
+                    return Err("runs code of plugins".into());
+                }
+                if let Some(reason) = self.0.shadow.refuted(pattern) {
+                    return Err(reason.into());
+                }
+                ownership.is_writable(pattern, method).map_err(|reason| reason.into_owned().into())
             }
         }
-    }
-
-    /// Whether this server handles a write with this body.
-    fn owns_body(&self, request: &ApiRequest, parts: &Parts, params: &Map<String, Value>) -> bool {
-        let knows = |method: &Method, route: &str, params: &Map<String, Value>| {
-            let endpoint = request.server.endpoint_for(method, route);
-            endpoint.is_some_and(|(_, endpoint)| unknown_name(endpoint, params, false).is_none())
-        };
-        if request.route != BATCH {
-            return knows(&parts.method, &request.route, params);
-        }
-        let viewer = viewer(&parts.headers, &request.query, &self.0.nonce_header);
-        let (Some(viewer), Some(requests)) = (viewer, batch_parts(params)) else { return false };
-        requests.iter().all(|(method, route, query, body)| {
-            self.owns(&request.server, method, route, query, viewer).is_ok() && knows(method, route, body)
-        })
     }
 
     /// Forwards a request.
@@ -225,113 +269,6 @@ impl Gateway {
             Err(failure) => failure.response(format).map(Body::new),
         }
     }
-
-    /// Handles a read. WordPress handles it if this server does not succeed, or would embed something that it does not own.
-    async fn handle_read(&self, api: ApiRequest, viewer: Viewer, request: Request) -> Response {
-        let (parts, body) = request.into_parts();
-        if !http_body::Body::is_end_stream(&body) {
-            return self.forward(Request::from_parts(parts, body), ErrorFormat::Json).await;
-        }
-        let again = parts.clone();
-        let respond = self.0.sides.service.respond(api.route.clone(), Request::from_parts(parts, Body::empty()));
-        let Ok(response) = tokio::time::timeout(self.0.timeout, respond).await else {
-            return StatusCode::SERVICE_UNAVAILABLE.into_response();
-        };
-        let status = response.status();
-        let (head, body) = response.into_parts();
-        let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-        let embeds = status == StatusCode::OK && api.query.contains_key("_embed") && again.method == Method::GET;
-        let is_owned = match status {
-            StatusCode::OK => !embeds || self.owns_links(&api, &body, viewer),
-            // Limits of this server hold for both.
-            StatusCode::NOT_MODIFIED | StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => true,
-            _ => false,
-        };
-        if !is_owned {
-            let response = self.forward(Request::from_parts(again, Body::empty()), ErrorFormat::Json).await;
-            let is_away = matches!(
-                response.status(),
-                StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT | StatusCode::SERVICE_UNAVAILABLE
-            );
-            // Without WordPress, an error of this server is more useful than none.
-            if !(is_away && status.is_client_error()) {
-                return response;
-            }
-        } else if status == StatusCode::OK && again.method == Method::GET {
-            self.0.shadow.observe(&self.0.sides, &api, viewer, &again);
-        }
-        Response::from_parts(head, Body::new(Full::new(body)))
-    }
-
-    /// Whether this server owns all routes whose responses are embedded in a document.
-    fn owns_links(&self, api: &ApiRequest, body: &Bytes, viewer: Viewer) -> bool {
-        let Ok(document) = serde_json::from_slice::<Value>(body) else { return false };
-        let items: Vec<&Value> = match &document {
-            Value::Array(list) => list.iter().collect(),
-            item => vec![item],
-        };
-        let links = items.into_iter().filter_map(|item| item["_links"].as_object()).flat_map(Map::values);
-        let mut seen = std::collections::HashSet::new();
-        links.filter_map(Value::as_array).flatten().filter(|link| link["embeddable"] == true).all(|link| {
-            let Some(url) = link["href"].as_str() else { return false };
-            let Some((route, query)) = api.server.route_of(url) else { return true };
-            let known = api.server.endpoint_for(&Method::GET, &route).map(|(entry, _)| entry.pattern().to_owned());
-            // Links to one route that differ in values only need one check.
-            let key = (known, query.keys().cloned().collect::<Vec<_>>());
-            !seen.insert(key) || self.owns(&api.server, &Method::GET, &route, &query, viewer).is_ok()
-        })
-    }
-
-    /// Handles a write whose body decides which server handles it.
-    async fn handle_write(&self, api: ApiRequest, kind: BodyKind, request: Request) -> Response {
-        let (parts, body) = request.into_parts();
-        let (read, rest) = match kind {
-            BodyKind::File => (Bytes::new(), Some(body)),
-            _ => match read_some(body).await {
-                Ok(read) => read,
-                Err(response) => return response,
-            },
-        };
-        let is_whole = matches!(kind, BodyKind::File) || rest.is_none();
-        let is_owned = is_whole && kind.params(&read).is_some_and(|params| self.owns_body(&api, &parts, &params));
-        let body = match rest {
-            None => Body::from(read),
-            Some(rest) => prepend(read, rest),
-        };
-        let request = Request::from_parts(parts, body);
-        if !is_owned {
-            return self.forward(request, ErrorFormat::Json).await;
-        }
-        let respond = self.0.sides.service.respond(api.route, request);
-        match tokio::time::timeout(self.0.timeout, respond).await {
-            Ok(response) => response.map(Body::new),
-            Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
-        }
-    }
-}
-
-/// Reads a body of at most [`INSPECTED`] bytes. Of a larger one, returns what was read and the rest.
-async fn read_some(mut body: Body) -> Result<(Bytes, Option<Body>), Response> {
-    if http_body::Body::size_hint(&body).upper().is_some_and(|size| size <= INSPECTED as u64) {
-        let read = to_bytes(body, INSPECTED).await;
-        return read.map(|bytes| (bytes, None)).map_err(|_| StatusCode::BAD_REQUEST.into_response());
-    }
-    let mut read = Vec::new();
-    while read.len() <= INSPECTED {
-        match body.frame().await {
-            None => return Ok((read.into(), None)),
-            Some(Ok(frame)) => read.extend_from_slice(&frame.into_data().unwrap_or_default()),
-            Some(Err(_)) => return Err(StatusCode::PAYLOAD_TOO_LARGE.into_response()),
-        }
-    }
-    Ok((read.into(), Some(body)))
-}
-
-/// A body with this beginning.
-fn prepend(start: Bytes, rest: Body) -> Body {
-    use futures_util::StreamExt as _;
-    let start = futures_util::stream::once(std::future::ready(Ok::<_, axum::Error>(start)));
-    Body::from_stream(start.chain(rest.into_data_stream()))
 }
 
 /// Middleware that divides requests between both servers.
@@ -347,6 +284,8 @@ pub(super) async fn divide(State(gateway): State<Gateway>, request: Request, nex
             tracing::debug!(route = api.route, %reason, "forwarded");
             gateway.forward(request, ErrorFormat::Json).await
         }
+        (Some(api), Some(Decision::Refuted(viewer))) => gateway.handle_refuted(api, viewer, request).await,
+        (Some(api), Some(Decision::Description)) => gateway.describe(api, request).await,
         _ if gateway.0.config.pages == Side::Php => gateway.forward(request, ErrorFormat::Html).await,
         _ => match tokio::time::timeout(gateway.0.timeout, next.run(request)).await {
             Ok(response) => response,

@@ -1,10 +1,12 @@
 //! Which side handles a route, with reasons: the outcome of comparing both REST APIs.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, ops::Bound};
 
 use http::Method;
 use serde_json::Value;
 use svc_gateway::compare::{Difference, compare_routes};
+
+use super::refuted::collection;
 
 /// The rights of a request, as far as its headers show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,6 +125,24 @@ impl Ownership {
         }
     }
 
+    /// Whether this server may handle a write to a route: the descriptions are equal, and no response of its collection differs. A
+    /// difference in reads depends on something that only WordPress knows, and writes may depend on it as well.
+    ///
+    /// # Errors
+    /// The reason why not.
+    pub(crate) fn is_writable(&self, pattern: &str, method: &Method) -> Result<(), Cow<'_, str>> {
+        self.is_described(pattern, method)?;
+        let path = collection(pattern);
+        let routes = self.routes.range::<str, _>((Bound::Included(path), Bound::Unbounded));
+        let routes =
+            routes.take_while(|(other, _)| other.starts_with(path)).filter(|(other, _)| collection(other) == path);
+        let mut proofs = routes.flat_map(|(_, methods)| methods.values()).flat_map(|state| state.samples.values());
+        match proofs.find_map(|proof| if let Proof::Different(reason) = proof { Some(reason) } else { None }) {
+            Some(reason) => Err(Cow::Borrowed(reason)),
+            None => Ok(()),
+        }
+    }
+
     /// The table, for reads that need proof.
     pub(crate) fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
@@ -146,9 +166,8 @@ impl Ownership {
                         (proofs.map(|proof| proof.is_ok()), reasons.join("; "))
                     }
                     _ => {
-                        let described = method.parse().map(|method| self.is_described(pattern, &method));
-                        let reason =
-                            described.map_or_else(|_| "unknown method".into(), |d| d.err().unwrap_or_default());
+                        let writable = method.parse().map(|method| self.is_writable(pattern, &method));
+                        let reason = writable.map_or_else(|_| "unknown method".into(), |d| d.err().unwrap_or_default());
                         ([reason.is_empty(); 2], reason.into_owned())
                     }
                 };
@@ -193,6 +212,20 @@ mod tests {
             ownership.is_described("/a", &Method::DELETE).is_err()
                 && ownership.is_described("/b", &Method::GET).is_err()
         );
+    }
+
+    #[test]
+    fn writes_need_equal_reads_of_their_collection() {
+        let route = json!({"endpoints": [{"methods": ["GET", "POST"], "args": {}}], "schema": {}});
+        let own = json!({"/a": &route, "/a/(?P<id>\\d+)": &route, "/ab": &route});
+        let mut ownership = Ownership::described(&own, &own);
+        let is_writable = |o: &Ownership, pattern| o.is_writable(pattern, &Method::POST).map_err(Cow::into_owned);
+        assert_eq!(is_writable(&ownership, "/a"), Ok(()));
+        ownership.record("/a/(?P<id>\\d+)", Viewer::LoggedIn, Proof::Different("url".to_owned()));
+        for pattern in ["/a", "/a/(?P<id>\\d+)"] {
+            assert_eq!(is_writable(&ownership, pattern), Err("url".to_owned()));
+        }
+        assert_eq!(is_writable(&ownership, "/ab"), Ok(()));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Proves which routes this server handles as WordPress does: compares the descriptions of all routes, then responses for URLs
 //! that WordPress's own responses link to.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+};
 
 use futures_util::{StreamExt as _, stream};
 use http::{HeaderMap, HeaderValue, Method, header};
@@ -38,6 +41,8 @@ pub(crate) struct Sample {
 /// The outcome of a proof.
 pub(crate) struct Proven {
     pub(crate) ownership: Ownership,
+    /// Hash of WordPress's descriptions of its routes.
+    pub(super) index: u64,
     pub(crate) samples: Vec<Sample>,
 }
 
@@ -67,20 +72,11 @@ impl Prover<'_> {
     /// The reason for which the routes of WordPress could not be read.
     pub(super) async fn run(&self) -> Result<Proven, String> {
         let server = self.sides.service.server();
-        let help = [("context", "help")];
-        let target = target(&server, "/", &help);
-        let viewer = if self.site_key.is_some() { Viewer::LoggedIn } else { Viewer::Anonymous };
-        let headers = self.headers(viewer);
-        let index = self.sides.wordpress(&target, &headers).await.map_err(|failure| failure.to_string())?;
-        if !index.status.is_success() {
-            return Err(format!("the index of WordPress has the status {}", index.status));
-        }
-        let index = index.json();
-        if !index["routes"].is_object() {
-            return Err("the index of WordPress is not a JSON object with routes".to_owned());
-        }
+        let (target, headers) = self.index_request(&server);
+        let index = self.index().await?;
         let own = self.sides.own("/", &target, &headers).await.json();
         let mut ownership = Ownership::described(&index["routes"], &own["routes"]);
+        let index = hash(&index["routes"]);
         let mut samples = Vec::new();
         let mut budget = MAX_REQUESTS;
         for viewer in Viewer::ALL {
@@ -97,7 +93,34 @@ impl Prover<'_> {
             }
             samples.extend(found.into_iter().map(|(sample, _)| sample));
         }
-        Ok(Proven { ownership, samples })
+        Ok(Proven { ownership, index, samples })
+    }
+
+    /// Hash of WordPress's descriptions of its routes.
+    ///
+    /// # Errors
+    /// The reason for which they could not be read.
+    pub(super) async fn index_hash(&self) -> Result<u64, String> {
+        Ok(hash(&self.index().await?["routes"]))
+    }
+
+    fn index_request(&self, server: &Server) -> (String, HeaderMap) {
+        let viewer = if self.site_key.is_some() { Viewer::LoggedIn } else { Viewer::Anonymous };
+        (target(server, "/", &[("context", "help")]), self.headers(viewer))
+    }
+
+    /// WordPress's index, with descriptions of all routes.
+    async fn index(&self) -> Result<Value, String> {
+        let (target, headers) = self.index_request(&self.sides.service.server());
+        let index = self.sides.wordpress(&target, &headers).await.map_err(|failure| failure.to_string())?;
+        if !index.status.is_success() {
+            return Err(format!("the index of WordPress has the status {}", index.status));
+        }
+        let index = index.json();
+        match index["routes"].is_object() {
+            true => Ok(index),
+            false => Err("the index of WordPress is not a JSON object with routes".to_owned()),
+        }
     }
 
     fn headers(&self, viewer: Viewer) -> HeaderMap {
@@ -185,6 +208,13 @@ impl Prover<'_> {
         }
         Ok(samples)
     }
+}
+
+/// Hash of a document.
+fn hash(document: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    document.to_string().hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The routes without parameters that can be compared.

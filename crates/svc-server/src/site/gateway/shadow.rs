@@ -1,18 +1,20 @@
-//! Compares a share of the handled reads with WordPress afterwards, with the rights of their callers. A route with a difference is
-//! handled by WordPress until the routes are compared again.
+//! Compares a share of the handled reads with WordPress afterwards, with the rights of their callers. WordPress handles a route with
+//! a difference until it is proven again (`refuted.rs`).
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
 use http::request::Parts;
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::Instant};
 
-use super::{ownership::Viewer, request::ApiRequest, sides::Sides};
+use super::{
+    ownership::Viewer,
+    refuted::{Outcome, Read, Refuted},
+    request::ApiRequest,
+    sides::Sides,
+};
 
 /// Comparisons at the same time. Further reads are not compared.
 const PARALLEL: usize = 2;
@@ -29,10 +31,7 @@ struct Inner {
     reads: AtomicU64,
     compared: AtomicU64,
     slots: Arc<Semaphore>,
-    /// Routes with a difference, by pattern.
-    refuted: Mutex<BTreeMap<String, String>>,
-    /// Number of entries of `refuted`, to avoid the lock in the usual case.
-    n_refuted: AtomicU64,
+    refuted: Refuted,
 }
 
 impl Shadow {
@@ -43,24 +42,18 @@ impl Shadow {
             reads: AtomicU64::new(0),
             compared: AtomicU64::new(0),
             slots: Arc::new(Semaphore::new(PARALLEL)),
-            refuted: Mutex::default(),
-            n_refuted: AtomicU64::new(0),
+            refuted: Refuted::default(),
         }))
     }
 
     /// The difference that was found for a route.
     pub(super) fn refuted(&self, pattern: &str) -> Option<String> {
-        if self.0.n_refuted.load(Ordering::Acquire) == 0 {
-            return None;
-        }
-        self.0.refuted.lock().unwrap_or_else(PoisonError::into_inner).get(pattern).cloned()
+        self.0.refuted.reason(pattern)
     }
 
     /// Forgets the differences, since the routes were compared again after a change of WordPress.
     pub(super) fn forget(&self) {
-        let mut refuted = self.0.refuted.lock().unwrap_or_else(PoisonError::into_inner);
-        refuted.clear();
-        self.0.n_refuted.store(0, Ordering::Release);
+        self.0.refuted.forget();
     }
 
     /// Whether the next read is compared.
@@ -71,42 +64,52 @@ impl Shadow {
         *share > 0 && (n * share) / WHOLE != ((n + 1) * share) / WHOLE
     }
 
-    /// Compares a read that this server has handled, if it is in the share.
+    /// Compares a read that this server has handled, or would handle if its route were not refuted, if it is in the share.
     pub(super) fn observe(&self, sides: &Sides, api: &ApiRequest, viewer: Viewer, parts: &Parts) {
         if !self.is_chosen() {
             return;
         }
         let Ok(slot) = Arc::clone(&self.0.slots).try_acquire_owned() else { return };
         let Some((entry, _)) = api.server.endpoint_for(&parts.method, &api.route) else { return };
-        let (shadow, sides, route, pattern) =
-            (self.clone(), sides.clone(), api.route.clone(), entry.pattern().to_owned());
+        let (shadow, sides, pattern) = (self.clone(), sides.clone(), entry.pattern().to_owned());
         let target = parts.uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string);
-        let headers = parts.headers.clone();
+        let read = Read { route: api.route.clone(), target, headers: parts.headers.clone() };
         tokio::spawn(async move {
             let _slot = slot;
-            // If WordPress is away, nothing is learned.
-            let Ok((_, difference)) = sides.difference(&route, &target, &headers).await else { return };
+            let outcome = compare(&sides, &read).await;
             let compared = shadow.0.compared.fetch_add(1, Ordering::Relaxed) + 1;
-            if let Some(difference) = difference {
-                shadow.refute(&pattern, viewer, &route, &difference, compared);
+            if let Outcome::Different(difference) = outcome {
+                let route = read.route.clone();
+                if shadow.0.refuted.refute(&pattern, read, &difference, Instant::now()) {
+                    tracing::warn!(
+                        route,
+                        pattern,
+                        viewer = viewer.name(),
+                        compared,
+                        "WordPress handles this route and those below it, since a response differs: {difference}"
+                    );
+                }
             }
         });
     }
 
-    fn refute(&self, pattern: &str, viewer: Viewer, route: &str, difference: &str, compared: u64) {
-        let mut refuted = self.0.refuted.lock().unwrap_or_else(PoisonError::into_inner);
-        if refuted.contains_key(pattern) {
-            return;
+    /// Compares the reads of refuted routes whose time has come.
+    pub(super) async fn prove_again(&self, sides: &Sides) {
+        for (collection, read) in self.0.refuted.due(Instant::now()) {
+            let outcome = compare(sides, &read).await;
+            if self.0.refuted.compared(&collection, outcome, Instant::now()) {
+                tracing::info!(collection, "this route is proven again");
+            }
         }
-        tracing::warn!(
-            route,
-            pattern,
-            viewer = viewer.name(),
-            compared,
-            "WordPress handles this route from now on, since a response differs: {difference}"
-        );
-        refuted.insert(pattern.to_owned(), format!("a response differs: {difference}"));
-        self.0.n_refuted.store(refuted.len() as u64, Ordering::Release);
+    }
+}
+
+/// Sends a read to both servers.
+async fn compare(sides: &Sides, read: &Read) -> Outcome {
+    match sides.difference(&read.route, &read.target, &read.headers).await {
+        Ok((_, Some(difference))) => Outcome::Different(difference),
+        Ok((wordpress, None)) if wordpress.status.is_success() => Outcome::Equal,
+        Ok(_) | Err(_) => Outcome::Unclear,
     }
 }
 
@@ -122,17 +125,5 @@ mod tests {
             let shadow = Shadow::new(share);
             assert_eq!((0..n).filter(|_| shadow.is_chosen()).count(), expected, "{share}");
         }
-    }
-
-    #[test]
-    fn a_refuted_route_is_refused_until_it_is_compared_again() {
-        let shadow = Shadow::new(0);
-        assert_eq!(shadow.refuted("/a"), None);
-        shadow.refute("/a", Viewer::Anonymous, "/a", "title: x", 1);
-        shadow.refute("/a", Viewer::Anonymous, "/a", "another", 2);
-        assert_eq!(shadow.refuted("/a").as_deref(), Some("a response differs: title: x"));
-        assert_eq!(shadow.refuted("/b"), None);
-        shadow.forget();
-        assert_eq!(shadow.refuted("/a"), None);
     }
 }

@@ -1,4 +1,5 @@
-//! The background task that compares the routes at start, and again when plugins, theme or options change.
+//! The background tasks: one compares the routes at start, and again when plugins, theme or options change; the other compares refuted
+//! routes again.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,6 +10,7 @@ use super::{
     Gateway,
     facts::{Facts, Files},
     ownership::Ownership,
+    proof::Proven,
 };
 
 /// Time between two looks at the facts. Until a change is noticed, this server handles as before.
@@ -20,27 +22,45 @@ const RETRY: Duration = Duration::from_secs(5);
 /// Time after which the routes are compared again without a change, for routes that had nothing to compare.
 const RENEW: Duration = Duration::from_secs(600);
 
-/// The task. It stops when this is dropped.
+/// Minimum time between two looks at WordPress's index after changes of options that did not change it.
+const INDEX_AGAIN: Duration = Duration::from_secs(10);
+
+/// The tasks. They stop when this is dropped.
 #[derive(Debug)]
-#[must_use = "the task stops when this is dropped"]
-pub struct Watch(JoinHandle<()>);
+#[must_use = "the tasks stop when this is dropped"]
+pub struct Watch([JoinHandle<()>; 2]);
 
 impl Watch {
-    /// Starts the task.
+    /// Starts the tasks.
     pub(crate) fn start(gateway: Gateway, site: Arc<RestSite>) -> Self {
-        Watch(tokio::spawn(async move { run(&gateway, &site).await }))
+        let refuted = gateway.clone();
+        Watch([
+            tokio::spawn(async move { run(&gateway, &site).await }),
+            tokio::spawn(async move {
+                loop {
+                    tokio::time::sleep(LOOK).await;
+                    refuted.prove_again().await;
+                }
+            }),
+        ])
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.0.abort();
+        self.0.iter().for_each(JoinHandle::abort);
     }
 }
 
 /// A table of routes, and what it was made from.
 struct Table {
     facts: Facts,
+    /// Hash of the options when WordPress's index was read last.
+    options: Option<u64>,
+    /// WordPress's descriptions of routes.
+    index: u64,
+    /// When the index may be read again.
+    index_due: Instant,
     routes: Arc<Ownership>,
     /// When it is made again.
     due: Instant,
@@ -55,15 +75,23 @@ async fn run(gateway: &Gateway, site: &Arc<RestSite>) {
         if let Some(facts) = read_facts(site, &mut files).await {
             match &mut current {
                 Some(table) if table.facts == facts => {
+                    if is_in_force && has_other_index(gateway, table).await {
+                        gateway.suspend("routes are being compared");
+                        gateway.forget_descriptions();
+                        (is_in_force, current) = (false, None);
+                        continue;
+                    }
                     // A short change, such as a restored backup.
                     if !is_in_force {
                         gateway.set(Arc::clone(&table.routes));
+                        gateway.forget_descriptions();
                         is_in_force = true;
                     }
                     if table.due <= Instant::now() {
                         table.due = match prove(gateway).await {
-                            Ok(routes) => {
-                                table.routes = Arc::new(routes);
+                            Ok(proven) => {
+                                table.routes = Arc::new(proven.ownership);
+                                table.index = proven.index;
                                 gateway.set(Arc::clone(&table.routes));
                                 Instant::now() + RENEW
                             }
@@ -75,17 +103,23 @@ async fn run(gateway: &Gateway, site: &Arc<RestSite>) {
                 _ => {
                     // Routes that were equal before the change may differ now.
                     gateway.suspend("routes are being compared");
+                    gateway.forget_descriptions();
                     is_in_force = false;
-                    match prove(gateway).await {
-                        Ok(routes) if read_facts(site, &mut files).await.as_ref() == Some(&facts) => {
-                            let routes = Arc::new(routes);
+                    let options = gateway.options().await;
+                    let proven = tokio::select! {
+                        proven = prove(gateway) => proven,
+                        () = changed(site, &mut files, &facts) => continue,
+                    };
+                    match proven {
+                        Ok(proven) => {
+                            let routes = Arc::new(proven.ownership);
                             gateway.forget_shadow();
                             gateway.set(Arc::clone(&routes));
                             is_in_force = true;
-                            current = Some(Table { facts, routes, due: Instant::now() + RENEW });
+                            let now = Instant::now();
+                            let (index, index_due, due) = (proven.index, now, now + RENEW);
+                            current = Some(Table { facts, options, index, index_due, routes, due });
                         }
-                        // The facts have changed meanwhile.
-                        Ok(_) => {}
                         Err(reason) => {
                             gateway.suspend(reason);
                             tokio::time::sleep(RETRY).await;
@@ -98,8 +132,31 @@ async fn run(gateway: &Gateway, site: &Arc<RestSite>) {
     }
 }
 
+/// Waits until the facts are not these.
+async fn changed(site: &Arc<RestSite>, files: &mut Files, facts: &Facts) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if read_facts(site, files).await.is_some_and(|now| now != *facts) {
+            return;
+        }
+    }
+}
+
+/// Whether options have changed and WordPress now describes other routes, arguments or fields.
+async fn has_other_index(gateway: &Gateway, table: &mut Table) -> bool {
+    let options = gateway.options().await;
+    if options.is_none() || options == table.options || Instant::now() < table.index_due {
+        return false;
+    }
+    table.index_due = Instant::now() + INDEX_AGAIN;
+    // Without WordPress, nothing is learned.
+    let Ok(index) = gateway.index_hash(gateway.site_key()).await else { return false };
+    table.options = options;
+    index != table.index
+}
+
 /// Compares the routes.
-async fn prove(gateway: &Gateway) -> Result<Ownership, String> {
+async fn prove(gateway: &Gateway) -> Result<Proven, String> {
     let start = Instant::now();
     let proven = gateway.prove(gateway.config().samples, gateway.site_key()).await;
     let proven = proven.inspect_err(|reason| tracing::warn!("cannot compare routes with WordPress: {reason}"))?;
@@ -114,7 +171,7 @@ async fn prove(gateway: &Gateway) -> Result<Ownership, String> {
         ms = start.elapsed().as_millis() as u64,
         "compared routes with WordPress"
     );
-    Ok(proven.ownership)
+    Ok(proven)
 }
 
 async fn read_facts(site: &Arc<RestSite>, files: &mut Files) -> Option<Facts> {

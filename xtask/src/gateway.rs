@@ -1,0 +1,143 @@
+//! Starts the server as a gateway in front of a running WordPress, for other tasks.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::server::{self, Response, Server, exchange, send};
+
+/// The longest time for a comparison of all routes.
+const PROOF: Duration = Duration::from_secs(300);
+
+/// Part of the `Via` header of responses that a gateway forwarded.
+const VIA: &str = "svc-server-";
+
+/// The line of the log after a comparison of all routes.
+const PROVEN: &str = "compared routes with WordPress";
+
+/// A gateway in front of a WordPress.
+pub(crate) struct Gateway {
+    server: Option<Server>,
+    program: PathBuf,
+    wp_config: PathBuf,
+    folder: tempfile::TempDir,
+    listen: String,
+    /// URL of WordPress.
+    pub(crate) site: String,
+    /// An administrator with an application password.
+    pub(crate) credentials: String,
+}
+
+impl Gateway {
+    /// Starts a gateway in front of the WordPress in a folder. `settings` are lines of the section `wordpress`. `None` if there is no
+    /// WordPress, or its server does not respond.
+    pub(crate) fn start(program: &Path, wordpress: &Path, settings: &str) -> Result<Option<Self>> {
+        let wp_config = wordpress.join("wp-config.php");
+        if !wp_config.is_file() {
+            return Ok(None);
+        }
+        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+        let mut gateway = Gateway {
+            server: None,
+            program: program.to_owned(),
+            wp_config,
+            folder,
+            listen: "127.0.0.1:0".to_owned(),
+            site: String::new(),
+            credentials: String::new(),
+        };
+        // The site's URL is in its database.
+        let alone = server::serve(gateway.command(), gateway.folder.path())?;
+        let index = send(alone.address(), "GET", "/?rest_route=/&_fields=url", "", None)?.json()?;
+        gateway.site = index["url"].as_str().context("the index has no URL")?.trim_end_matches('/').to_owned();
+        drop(alone);
+        if send(&gateway.site, "GET", "/?rest_route=/&_fields=url", "", None).is_err() {
+            return Ok(None);
+        }
+        gateway.credentials = server::credentials(gateway.command())?;
+        let (user, password) = gateway.credentials.split_once(':').context("no credentials")?;
+        let upstream = &gateway.site;
+        let text = format!(
+            "[wordpress]\nupstream = \"{upstream}\"\nuser = \"{user}\"\napplication_password = \"{password}\"\n{settings}\n"
+        );
+        std::fs::write(gateway.folder.path().join("svc.toml"), text)?;
+        gateway.restart()?;
+        // It returns to the same address after it was killed.
+        gateway.listen = gateway.address().trim_start_matches("http://").to_owned();
+        Ok(Some(gateway))
+    }
+
+    /// The server's program with this site's settings.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.current_dir(self.folder.path()).env_clear().arg("--wp-config").arg(&self.wp_config);
+        // All clients have the same address.
+        command.args(["--environment", "local"]).env("SVC_LIMITS_CONNECTIONS_PER_NETWORK", "1024");
+        command
+    }
+
+    /// Starts the gateway, or kills it first.
+    pub(crate) fn restart(&mut self) -> Result<()> {
+        self.kill();
+        let log = self.log_file();
+        drop(std::fs::remove_file(&log));
+        let mut command = self.command();
+        command.args(["--listen", &self.listen, "--log", "warn,svc_server=info", "serve"]);
+        self.server = Some(Server::start(command, &log)?);
+        Ok(())
+    }
+
+    /// Kills the gateway without a signal to shut down.
+    pub(crate) fn kill(&mut self) {
+        self.server = None;
+    }
+
+    /// Scheme, host and port.
+    pub(crate) fn address(&self) -> &str {
+        self.server.as_ref().map_or("", Server::address)
+    }
+
+    pub(crate) fn server(&self) -> Option<&Server> {
+        self.server.as_ref()
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.folder.path().join("gateway.log")
+    }
+
+    /// The log since the start.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
+    /// The number of comparisons of all routes since the start.
+    pub(crate) fn proofs(&self) -> usize {
+        self.log().matches(PROVEN).count()
+    }
+
+    /// Waits until all routes were compared more often than `before`, after the start or a change of plugins.
+    pub(crate) fn wait_for_proof(&self, before: usize) -> Result<()> {
+        let start = Instant::now();
+        while self.proofs() <= before {
+            ensure!(start.elapsed() < PROOF, "the routes were not compared: {}", self.log());
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a gateway forwarded the request of a response.
+pub(crate) fn is_forwarded(response: &Response) -> bool {
+    response.headers("via").any(|via| via.contains(VIA))
+}
+
+/// Sends a `GET` request with credentials (`USER:PASSWORD`, or empty).
+pub(crate) fn get(address: &str, path: &str, credentials: &str) -> Result<Response> {
+    let headers: Vec<(&str, String)> =
+        if credentials.is_empty() { Vec::new() } else { vec![("Authorization", server::basic(credentials))] };
+    exchange(address, "GET", path, &headers, "")
+}

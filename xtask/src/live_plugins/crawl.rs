@@ -1,0 +1,186 @@
+//! Reads that are sent to the gateway and to WordPress: those that the index names, and those that responses link to.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use anyhow::Result;
+use serde_json::Value;
+use svc_gateway::compare::differences;
+
+use crate::{
+    gateway::{get, is_forwarded},
+    server::Response,
+};
+
+/// Maximum number of URLs.
+const MAX_URLS: usize = 300;
+
+/// Parts of routes that are not read: they send requests to other servers, or describe the machine.
+const SKIPPED: [&str; 7] =
+    ["site-health", "block-directory", "pattern-directory", "url-details", "/export", "/run", "oembed"];
+
+/// A crawl of both servers with the rights of one user.
+pub(super) struct Crawl<'a> {
+    pub(super) ours: &'a str,
+    pub(super) theirs: &'a str,
+    /// `USER:PASSWORD`, or empty.
+    pub(super) credentials: &'a str,
+    /// URLs per collection.
+    pub(super) samples: usize,
+}
+
+/// Numbers of responses, and differences.
+#[derive(Default)]
+pub(super) struct Tally {
+    /// Responses of the gateway itself that equal those of WordPress.
+    pub(super) equal: usize,
+    pub(super) forwarded: usize,
+    pub(super) failures: Vec<String>,
+}
+
+impl Crawl<'_> {
+    pub(super) fn run(&self, tally: &mut Tally) -> Result<()> {
+        let index = get(self.theirs, "/wp-json/?context=help", self.credentials)?.json()?;
+        let mut waiting: VecDeque<String> = VecDeque::new();
+        for (pattern, route) in index["routes"].as_object().into_iter().flatten() {
+            if !pattern.contains('(') && !SKIPPED.iter().any(|part| pattern.contains(part)) && reads(route).is_some() {
+                waiting.extend(self.forms(&format!("/wp-json{pattern}"), reads(route)));
+            }
+        }
+        let mut seen: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        // Of a collection that the gateway forwards, one response is enough.
+        let mut forwarded = BTreeSet::new();
+        let mut n_sent = 0;
+        while let Some(target) = waiting.pop_front() {
+            if n_sent == MAX_URLS {
+                break;
+            }
+            let path = target.split('?').next().unwrap_or_default();
+            // Routes below a namespace have nothing in common.
+            let collection =
+                if seen.contains_key(above(path)) && above(path).matches('/').count() > 3 { above(path) } else { path };
+            if forwarded.contains(collection) {
+                continue;
+            }
+            n_sent += 1;
+            let n_forwarded = tally.forwarded;
+            let body = self.compare(&target, tally)?;
+            if tally.forwarded > n_forwarded {
+                forwarded.insert(collection.to_owned());
+            }
+            for path in links(&body, self.theirs) {
+                if SKIPPED.iter().any(|part| path.contains(part)) || path.contains('?') {
+                    continue;
+                }
+                let known = seen.entry(above(&path).to_owned()).or_default();
+                if known.len() < self.samples && known.insert(path.clone()) {
+                    waiting.extend(self.forms(&path, None));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// URLs of a path: in each context, and for lists with other pages and embedded resources.
+    fn forms(&self, path: &str, args: Option<&Value>) -> Vec<String> {
+        let contexts = if self.credentials.is_empty() { ["view", "embed"] } else { ["view", "edit"] };
+        match args {
+            Some(args) if args.get("context").is_none() && args.get("per_page").is_none() => vec![path.to_owned()],
+            Some(args) if args.get("per_page").is_some() => {
+                let mut forms: Vec<String> =
+                    contexts.iter().map(|context| format!("{path}?context={context}&per_page=30")).collect();
+                forms.push(format!("{path}?per_page=5&page=2&_embed=1"));
+                forms
+            }
+            _ => contexts.iter().map(|context| format!("{path}?context={context}")).collect(),
+        }
+    }
+
+    /// Sends a read to the gateway, and to WordPress if the gateway handled it itself. Returns the document.
+    fn compare(&self, target: &str, tally: &mut Tally) -> Result<Value> {
+        let mut found = None;
+        // A difference must show twice: data may change between two requests.
+        for _ in 0..2 {
+            let ours = get(self.ours, target, self.credentials)?;
+            if is_forwarded(&ours) {
+                tally.forwarded += 1;
+                return Ok(ours.json().unwrap_or_default());
+            }
+            found = difference(&get(self.theirs, target, self.credentials)?, &ours);
+            if found.is_none() {
+                tally.equal += 1;
+                return Ok(ours.json().unwrap_or_default());
+            }
+        }
+        if let Some(difference) = found {
+            let viewer = if self.credentials.is_empty() { "visitor" } else { "administrator" };
+            tally.failures.push(format!("{target} as {viewer}: {difference}"));
+        }
+        Ok(Value::Null)
+    }
+}
+
+/// The path without its last part.
+fn above(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(before, _)| before)
+}
+
+/// The arguments of a route's first endpoint for reads that requires none.
+fn reads(route: &Value) -> Option<&Value> {
+    let endpoints = route["endpoints"].as_array()?;
+    let is_get = |endpoint: &&Value| endpoint["methods"].as_array().is_some_and(|list| list.iter().any(|m| m == "GET"));
+    let args = &endpoints.iter().find(is_get)?["args"];
+    let has_required = args.as_object().into_iter().flatten().any(|(_, arg)| arg["required"] == true);
+    (!has_required).then_some(args)
+}
+
+fn difference(theirs: &Response, ours: &Response) -> Option<String> {
+    if theirs.status != ours.status {
+        return Some(format!("status {} in WordPress, {} here", theirs.status, ours.status));
+    }
+    for name in ["x-wp-total", "x-wp-totalpages", "link", "allow"] {
+        if theirs.header(name) != ours.header(name) {
+            return Some(format!(
+                "header {name}: {:?} in WordPress, {:?} here",
+                theirs.header(name),
+                ours.header(name)
+            ));
+        }
+    }
+    match (theirs.json(), ours.json()) {
+        (Ok(theirs), Ok(ours)) => differences(&theirs, &ours, 1).first().map(ToString::to_string),
+        _ => (theirs.body != ours.body).then(|| "the bodies differ".to_owned()),
+    }
+}
+
+/// The paths below the REST API that a document links to.
+fn links(document: &Value, site: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut waiting = vec![document];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::Array(list) => waiting.extend(list),
+            Value::Object(map) => waiting.extend(map.values()),
+            Value::String(text) => {
+                let path = text.strip_prefix(site).filter(|path| path.starts_with("/wp-json/"));
+                found.extend(path.map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn links_and_arguments() {
+        let document = json!([{"_links": {"self": [{"href": "http://a/wp-json/x/1"}], "other": [{"href": "http://b/wp-json/x"}]}}]);
+        assert_eq!(links(&document, "http://a"), ["/wp-json/x/1"]);
+        let route = |required: bool| json!({"endpoints": [{"methods": ["POST"]}, {"methods": ["GET"], "args": {"q": {"required": required}}}]});
+        assert!(reads(&route(false)).is_some() && reads(&route(true)).is_none());
+    }
+}
