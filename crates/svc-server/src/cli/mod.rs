@@ -1,5 +1,6 @@
 //! The command line: its commands, with a flag for each setting.
 
+mod connector;
 mod content;
 mod data;
 mod doctor;
@@ -39,6 +40,8 @@ fn command() -> Command {
         .subcommand(show::types_command())
         .subcommand(doctor::doctor_command())
         .subcommand(wordpress::compare_command())
+        .subcommand(connector::connector_command())
+        .subcommand(connector::adopt_command())
         .subcommand(data::import_command())
         .subcommand(data::export_command())
         .subcommand(data::backup_command())
@@ -95,6 +98,8 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("types", _)) => show::types(builder, &config),
         Some(("doctor", _)) => doctor::doctor(builder, &config),
         Some(("compare", args)) => wordpress::compare(builder, &config, args, now),
+        Some(("connector", args)) => connector::connector(&config, args),
+        Some(("adopt", args)) => connector::adopt(&config, args),
         Some(("import", args)) => data::import(&config, args),
         Some(("export", args)) => data::export(&config, args),
         Some(("backup", args)) => data::backup(&config, args),

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     config::{Config, SiteUrl},
+    connector,
     site::{
         OpenSite, SiteBuilder,
         gateway::{
@@ -36,20 +37,31 @@ pub(super) fn compare_command() -> Command {
         .after_help("Only reads are sent. Requires the setting wordpress.upstream.")
 }
 
+/// The configuration with what the connector reports. Without the connector, or if it fails, the configuration itself.
+pub(super) async fn with_registrations(config: &Config) -> Config {
+    match connector::with_registrations(config).await {
+        Ok(registered) => registered.unwrap_or_else(|| config.clone()),
+        Err(error) => {
+            tracing::warn!("WordPress's registrations are unknown: {error}");
+            config.clone()
+        }
+    }
+}
+
 /// Opens the site and its gateway.
 fn open(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
     if config.wordpress.is_none() {
         bail!("`wordpress.upstream` is not set");
     }
     let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
-    Ok(builder.open(config, &unused)?)
+    Ok(builder.open(&block_on(with_registrations(config))?, &unused)?)
 }
 
 fn gateway(site: &OpenSite) -> Result<&Gateway> {
     site.gateway().context("`wordpress.upstream` is not set")
 }
 
-fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
+pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     Ok(runtime.context("cannot start the runtime")?.block_on(work))
 }

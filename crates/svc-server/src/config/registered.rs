@@ -78,6 +78,14 @@ struct TypeEntry {
     #[validate(custom(function = "check_template"))]
     template: Option<Value>,
     template_lock: Option<String>,
+    // By default these follow from `public`.
+    searchable: Option<bool>,
+    queryable: Option<bool>,
+    show_ui: Option<bool>,
+    show_in_nav_menus: Option<bool>,
+    #[serde(default = "yes")]
+    map_meta_cap: bool,
+    delete_with_user: Option<bool>,
 }
 
 /// `[[taxonomies]]`
@@ -102,6 +110,14 @@ struct TaxonomyEntry {
     rest_base: Option<String>,
     #[validate(custom(function = "check_slug"))]
     slug: Option<String>,
+    // By default these follow from `public`.
+    queryable: Option<bool>,
+    show_ui: Option<bool>,
+    show_in_nav_menus: Option<bool>,
+    show_tagcloud: Option<bool>,
+    show_in_quick_edit: Option<bool>,
+    #[serde(default)]
+    show_admin_column: bool,
 }
 
 /// `[[meta]]`
@@ -289,6 +305,25 @@ impl Registered {
         merge(&mut self.settings, file.settings, &here)
     }
 
+    /// The entries of a text. `path` is the origin in errors.
+    ///
+    /// # Errors
+    /// The first invalid entry, with its line.
+    pub(crate) fn parse(source: &str, path: &Path) -> Result<Self, ConfigError> {
+        let mut registered = Registered::default();
+        registered.file(source, path)?;
+        Ok(registered)
+    }
+
+    /// These entries and those of `other`, which replace entries for the same thing.
+    pub(crate) fn overridden_by(mut self, other: Registered) -> Self {
+        override_entries(&mut self.types, other.types);
+        override_entries(&mut self.taxonomies, other.taxonomies);
+        override_entries(&mut self.meta, other.meta);
+        override_entries(&mut self.settings, other.settings);
+        self
+    }
+
     /// Registers all entries on the site.
     pub(crate) fn on(&self, site: &mut SiteSetup) {
         for entry in &self.types {
@@ -315,10 +350,22 @@ fn merge<E: Entry>(
         if let Some(fault) = entry.fault() {
             return Err(ConfigError::at(&here(start), fault));
         }
+        override_entries(all, vec![entry]);
+    }
+    Ok(())
+}
+
+fn override_entries<E: Entry>(all: &mut Vec<E>, entries: Vec<E>) {
+    for entry in entries {
         all.retain(|other| !entry.is_same(other));
         all.push(entry);
     }
-    Ok(())
+}
+
+fn override_with(flag: &mut bool, value: Option<bool>) {
+    if let Some(value) = value {
+        *flag = value;
+    }
 }
 
 impl TypeEntry {
@@ -352,6 +399,12 @@ impl TypeEntry {
         if let Some(lock) = &self.template_lock {
             post_type.template_lock = lock.as_str().into();
         }
+        override_with(&mut post_type.exclude_from_search, self.searchable.map(|searchable| !searchable));
+        override_with(&mut post_type.publicly_queryable, self.queryable);
+        override_with(&mut post_type.show_ui, self.show_ui);
+        override_with(&mut post_type.show_in_nav_menus, self.show_in_nav_menus);
+        post_type.map_meta_cap = self.map_meta_cap;
+        post_type.delete_with_user = self.delete_with_user;
         post_type
     }
 }
@@ -385,6 +438,12 @@ impl TaxonomyEntry {
             // The link of such a term is a path, although there is no page at that path.
             taxonomy.query_var = None;
         }
+        override_with(&mut taxonomy.publicly_queryable, self.queryable);
+        override_with(&mut taxonomy.show_ui, self.show_ui);
+        override_with(&mut taxonomy.show_in_nav_menus, self.show_in_nav_menus);
+        override_with(&mut taxonomy.show_tagcloud, self.show_tagcloud);
+        override_with(&mut taxonomy.show_in_quick_edit, self.show_in_quick_edit);
+        taxonomy.show_admin_column = self.show_admin_column;
         taxonomy
     }
 }

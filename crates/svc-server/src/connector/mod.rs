@@ -1,0 +1,35 @@
+//! The connector: a small plugin for WordPress that reports what PHP registers, and its client.
+//!
+//! `install.rs` writes the plugin and its secret, `client.rs` sends signed requests, `report.rs` is the content of a report, and
+//! `adoption.rs` converts a report to entries of `svc.toml`. `rest.rs` makes a report from the REST API of a WordPress without the
+//! connector.
+
+pub(crate) mod adoption;
+pub(crate) mod client;
+pub(crate) mod install;
+pub(crate) mod report;
+pub(crate) mod rest;
+
+use crate::config::{Config, RouteRule, Side};
+
+/// The configuration with what PHP registers, as far as the connector reports it. Entries of `svc.toml` take precedence.
+///
+/// Returns `None` if the connector is not installed or not used.
+///
+/// # Errors
+/// If WordPress does not respond, or its report cannot be used.
+pub(crate) async fn with_registrations(config: &Config) -> Result<Option<Config>, client::Error> {
+    let Some(connector) = client::Connector::of(config)? else { return Ok(None) };
+    let adopted = adoption::Adoption::of(&connector.registrations().await?);
+    let mut config = config.clone();
+    config.registered = adopted.registered()?.overridden_by(std::mem::take(&mut config.registered));
+    if let Some(wordpress) = &mut config.wordpress {
+        let rules = adopted.php_writes.iter().filter_map(|rule| rule.parse::<RouteRule>().ok());
+        // With `writes = "php"` the rules are true of all routes.
+        if wordpress.writes == Side::Svc {
+            wordpress.php_routes.extend(rules);
+        }
+    }
+    tracing::info!(entries = adopted.len(), left_out = adopted.left_out.len(), "registrations of WordPress");
+    Ok(Some(config))
+}
