@@ -30,7 +30,7 @@ pub(super) fn doctor_command() -> Command {
 pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     ensure!(first_run::has_site(&open_store(config)?)?, "the database contains no site yet: start the server once");
     let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
-    let config = &block_on(with_registrations(config))?;
+    let config = &block_on(with_registrations(config))?.config;
     let open = builder.open(config, &unused)?;
     let n_critical = block_on(print_results(open.site()))??;
     if config.wp_config.is_some() {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     config::{Config, SiteUrl},
-    connector,
+    connector::{self, WithRegistrations},
     site::{
         OpenSite, SiteBuilder,
         gateway::{
@@ -38,12 +38,13 @@ pub(super) fn compare_command() -> Command {
 }
 
 /// The configuration with what the connector reports. Without the connector, or if it fails, the configuration itself.
-pub(super) async fn with_registrations(config: &Config) -> Config {
+pub(super) async fn with_registrations(config: &Config) -> WithRegistrations {
+    let own = || WithRegistrations { config: config.clone(), registered: String::new() };
     match connector::with_registrations(config).await {
-        Ok(registered) => registered.unwrap_or_else(|| config.clone()),
+        Ok(registered) => registered.unwrap_or_else(own),
         Err(error) => {
-            tracing::warn!("WordPress's registrations are unknown: {error}");
-            config.clone()
+            tracing::warn!("what WordPress registers is unknown: {error}");
+            own()
         }
     }
 }
@@ -54,7 +55,7 @@ fn open(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
         bail!("`wordpress.upstream` is not set");
     }
     let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
-    Ok(builder.open(&block_on(with_registrations(config))?, &unused)?)
+    Ok(builder.open(&block_on(with_registrations(config))?.config, &unused)?)
 }
 
 fn gateway(site: &OpenSite) -> Result<&Gateway> {

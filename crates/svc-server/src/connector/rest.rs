@@ -108,7 +108,8 @@ impl Documents {
         report.meta.extend(self.meta("user", "", "users"));
         report.meta.extend(self.meta("comment", "", "comments"));
         let core = site_settings::core_options();
-        let settings = entries(self.properties("settings")).filter(|(name, _)| core.iter().all(|[_, own]| own != *name));
+        let settings =
+            entries(self.properties("settings")).filter(|(name, _)| core.iter().all(|[_, own]| own != *name));
         report.settings = settings.map(|(name, schema)| setting(name, schema)).collect();
         let namespaces = self.index["namespaces"].as_array().into_iter().flatten().filter_map(Value::as_str);
         report.namespaces = namespaces.filter(|name| !CORE_NAMESPACES.contains(name)).map(str::to_owned).collect();
