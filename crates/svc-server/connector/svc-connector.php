@@ -218,6 +218,31 @@ function settings(): array {
 	return $all;
 }
 
+/** Registered sidebars, with the HTML around their widgets. */
+function sidebars(): array {
+	$all = array();
+	foreach ( (array) ( $GLOBALS['wp_registered_sidebars'] ?? array() ) as $sidebar ) {
+		$entry = array( 'show_in_rest' => ! empty( $sidebar['show_in_rest'] ) );
+		foreach ( array( 'id', 'name', 'description', 'class', 'before_widget', 'after_widget', 'before_title', 'after_title' ) as $name ) {
+			$entry[ $name ] = (string) ( $sidebar[ $name ] ?? '' );
+		}
+		$all[] = $entry;
+	}
+	return $all;
+}
+
+/** Menu locations of the theme. */
+function menu_locations(): array {
+	$all = array();
+	foreach ( get_registered_nav_menus() as $name => $description ) {
+		$all[] = array(
+			'name'        => (string) $name,
+			'description' => (string) $description,
+		);
+	}
+	return $all;
+}
+
 /** Names of fields that are added to items of the REST API, by type of item. */
 function fields(): array {
 	$fields = array();
@@ -327,7 +352,7 @@ function fingerprint(): string {
 	foreach ( get_registered_settings() as $option => $args ) {
 		$settings[] = array( $option, $args['type'] ?? '', ! empty( $args['show_in_rest'] ), $args['default'] ?? null );
 	}
-	return md5( (string) wp_json_encode( array( 1, $objects, $meta, $settings, fields() ), JSON_PARTIAL_OUTPUT_ON_ERROR ) );
+	return md5( (string) wp_json_encode( array( 1, $objects, $meta, $settings, fields(), sidebars(), menu_locations() ), JSON_PARTIAL_OUTPUT_ON_ERROR ) );
 }
 
 /**
@@ -368,6 +393,8 @@ function run( array $content ): void {
 		'taxonomies' => taxonomies(),
 		'meta'       => meta(),
 		'settings'   => settings(),
+		'sidebars'   => sidebars(),
+		'menu_locations' => menu_locations(),
 		'fields'     => fields(),
 		'filters'    => filters(),
 		'namespaces' => namespaces(),

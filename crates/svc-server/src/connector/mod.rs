@@ -1,12 +1,13 @@
 //! The connector: a small plugin for WordPress that reports what PHP registers, and its client.
 //!
 //! `install.rs` writes the plugin and its secret, `client.rs` sends signed requests, `report.rs` is the content of a report, and
-//! `adoption.rs` converts a report to entries of `svc.toml`. `changes.rs` waits for other registrations. `rest.rs` makes a report from the REST API of a WordPress without the
+//! `adoption.rs` converts a report to entries of `svc.toml` (`entries.rs`). `changes.rs` waits for other registrations. `rest.rs` makes a report from the REST API of a WordPress without the
 //! connector.
 
 pub(crate) mod adoption;
 pub(crate) mod changes;
 pub(crate) mod client;
+mod entries;
 pub(crate) mod install;
 pub(crate) mod report;
 pub(crate) mod rest;

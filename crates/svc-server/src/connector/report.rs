@@ -13,6 +13,8 @@ pub(crate) struct Report {
     pub(crate) taxonomies: Vec<Taxonomy>,
     pub(crate) meta: Vec<Meta>,
     pub(crate) settings: Vec<Setting>,
+    pub(crate) sidebars: Vec<Sidebar>,
+    pub(crate) menu_locations: Vec<MenuLocation>,
     /// Additional fields of the REST API's items.
     pub(crate) fields: Vec<Fields>,
     /// Filters of plugins that change responses.
@@ -123,6 +125,29 @@ pub(crate) struct Setting {
     pub(crate) default: Option<Value>,
     /// A callback in PHP changes values before they are stored.
     pub(crate) sanitized: bool,
+}
+
+/// A sidebar, with the HTML around its widgets.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Sidebar {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) class: String,
+    pub(crate) before_widget: String,
+    pub(crate) after_widget: String,
+    pub(crate) before_title: String,
+    pub(crate) after_title: String,
+    pub(crate) show_in_rest: bool,
+}
+
+/// A menu location of the theme.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct MenuLocation {
+    pub(crate) name: String,
+    pub(crate) description: String,
 }
 
 /// Additional fields of one type of items.
