@@ -12,7 +12,7 @@ use crate::{
     connector::{
         adoption::Adoption,
         client::Connector,
-        install::{Files, Installed, read_secret},
+        install::{Files, read_secret},
         rest,
     },
 };
@@ -35,11 +35,11 @@ pub(super) fn adopt_command() -> Command {
     let output = Arg::new("output").long("output").short('o').value_name("FILE");
     Command::new("adopt")
         .about("Print the types, taxonomies, meta and settings that a WordPress registers as entries of svc.toml")
-        .arg(from.help("Read them from the REST API of this site [default: ask the connector]"))
+        .arg(from.help("Read them from the REST API of this site [default: from the connector]"))
         .arg(user.help("A user who may edit posts; an administrator sees all"))
         .arg(password.value_parser(value_parser!(PathBuf)).help("File with an application password of that user"))
         .arg(output.value_parser(value_parser!(PathBuf)).help("Write the entries to this new file"))
-        .after_help("What cannot be taken over is listed on standard error.")
+        .after_help("Registrations that cannot be taken over are listed on standard error.")
 }
 
 /// Runs a subcommand of `connector`.
@@ -80,25 +80,20 @@ fn install(config: &Config, files: &Files) -> Result<()> {
 }
 
 fn status(config: &Config, files: &Files) -> Result<()> {
-    let plugin = match files.installed()? {
-        Installed::No => "not installed",
-        Installed::Other => "another version; run `svc-server connector install`",
-        Installed::Current => "installed",
-        Installed::Foreign => "a file of somebody else",
-    };
+    let plugin = files.installed()?.describe();
     let secret = match read_secret(&files.secret) {
         Ok(Some(_)) => "installed".to_owned(),
         Ok(None) => "missing".to_owned(),
         Err(error) => format!("cannot be used: {error}"),
     };
     say(columns(&[vec!["plugin".to_owned(), plugin.to_owned()], vec!["secret".to_owned(), secret]]).trim_end());
-    let adopted = ask(config)?;
+    let adopted = reported(config)?;
     say(&format!("report  {} registrations can be used, {} cannot", adopted.len(), adopted.left_out.len()));
     Ok(())
 }
 
 /// The report of the connector, converted.
-fn ask(config: &Config) -> Result<Adoption> {
+fn reported(config: &Config) -> Result<Adoption> {
     let connector = Connector::of(config)?.with_context(|| match &config.wordpress {
         None => "`wordpress.upstream` is not set, so that the connector cannot be reached",
         Some(wordpress) if !wordpress.connector => "`wordpress.connector` is false",
@@ -120,7 +115,7 @@ pub(super) fn adopt(config: &Config, args: &ArgMatches) -> Result<()> {
             let source = rest::Source::new(url, user, &Secret::new(password.trim())).map_err(|why| anyhow!(why))?;
             (Adoption::of(&source.report().map_err(|why| anyhow!(why))?), &rest::ASSUMPTIONS)
         }
-        _ => (ask(config)?, &[]),
+        _ => (reported(config)?, &[]),
     };
     let mut text = String::from("# Registrations of a WordPress. Created by `svc-server adopt`.\n");
     for assumption in assumptions {

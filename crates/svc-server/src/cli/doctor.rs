@@ -33,8 +33,8 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     let config = &block_on(with_registrations(config))?.config;
     let open = builder.open(config, &unused)?;
     let n_critical = block_on(print_results(open.site()))??;
-    if config.wp_config.is_some() {
-        super::wordpress::report(&open)?;
+    if let Some(wp_config) = &config.wp_config {
+        super::wordpress::report(&open, wp_config)?;
     }
     if n_critical > 0 { bail!("{n_critical} critical results") } else { Ok(()) }
 }

@@ -1,5 +1,7 @@
 //! `compare` and the reports about the WordPress behind this server: which server handles a route, and the reason.
 
+use std::path::Path;
+
 use anyhow::{Context as _, Result, anyhow, bail};
 use chrono::NaiveDateTime;
 use clap::{Arg, ArgMatches, Command};
@@ -11,7 +13,7 @@ use super::{
 };
 use crate::{
     config::{Config, SiteUrl},
-    connector::{self, WithRegistrations},
+    connector::{self, WithRegistrations, install::Files},
     site::{
         OpenSite, SiteBuilder,
         gateway::{
@@ -199,9 +201,11 @@ pub(super) fn facts(site: &OpenSite) -> Result<Vec<[String; 2]>> {
 }
 
 /// Prints the facts, and how many reads each server handles.
-pub(super) fn report(site: &OpenSite) -> Result<()> {
+pub(super) fn report(site: &OpenSite, wp_config: &Path) -> Result<()> {
     let mut rows: Vec<Vec<String>> = facts(site)?.into_iter().map(|row| row.to_vec()).collect();
     if let Some(gateway) = site.gateway() {
+        let installed = Files::new(wp_config, &site.site().content_dir).installed()?;
+        rows.push(vec!["connector".to_owned(), installed.describe().to_owned()]);
         rows.push(vec!["upstream".to_owned(), format!("http://{}", gateway.config().upstream.authority())]);
         match prove(site) {
             Ok(proven) => rows.extend(shares(&proven.ownership)),

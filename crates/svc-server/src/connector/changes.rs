@@ -14,7 +14,7 @@ const OPTION: &str = "svc_connector_version";
 /// Time between two looks at the option.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// Time after which WordPress is asked again without a change: the plugin notices changes only when PHP handles a request to the
+/// Time after which a report is requested again without a change: the plugin notices changes only when PHP handles a request to the
 /// REST API.
 const RENEW: Duration = Duration::from_mins(10);
 
@@ -24,9 +24,9 @@ const RETRY: Duration = Duration::from_secs(30);
 /// Changes of what the connector of one site reports.
 pub(crate) struct Changes {
     config: Option<Config>,
-    /// What PHP registered when it was asked last.
+    /// The registrations of the last report.
     registered: String,
-    /// The option when WordPress was asked last.
+    /// The option when the last report was requested.
     version: Option<String>,
     due: Instant,
 }

@@ -94,7 +94,7 @@ impl Connector {
         }))
     }
 
-    /// What WordPress and its plugins register.
+    /// Requests a report of the registrations of WordPress and its plugins.
     ///
     /// # Errors
     /// If WordPress does not respond, rejects the request, or responds with something else.

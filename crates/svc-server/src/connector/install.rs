@@ -54,6 +54,18 @@ pub(crate) enum Installed {
     Foreign,
 }
 
+impl Installed {
+    /// The state, for users.
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Installed::No => "not installed; `svc-server connector install` installs it",
+            Installed::Other => "another version; run `svc-server connector install`",
+            Installed::Current => "installed",
+            Installed::Foreign => "a file of somebody else has its name",
+        }
+    }
+}
+
 /// The file with the secret of the site with this `wp-config.php`.
 pub(crate) fn secret_path(wp_config: &Path) -> PathBuf {
     wp_config.with_file_name(SECRET_FILE)
@@ -241,7 +253,7 @@ mod tests {
         fs::write(&files.plugin, format!("<?php {MARK} older")).unwrap();
         assert_eq!(files.installed().unwrap(), Installed::Other);
         assert!(!files.install().unwrap());
-        assert_eq!(read_secret(&files.secret).unwrap().unwrap().expose(), secret.expose(), "the secret is kept");
+        assert_eq!(read_secret(&files.secret).unwrap().unwrap().expose(), secret.expose(), "the secret is unchanged");
         assert_eq!(files.remove().unwrap().len(), 2);
         assert_eq!(files.remove().unwrap().len(), 0);
         let left = fs::read_dir(files.plugin.parent().unwrap()).unwrap().count();

@@ -17,7 +17,7 @@ use crate::config::{Config, RouteRule, Side};
 /// A configuration with what PHP registers.
 pub(crate) struct WithRegistrations {
     pub(crate) config: Config,
-    /// What PHP registers, in the form of `svc.toml`, and the routes of `php_routes` that follow from it.
+    /// The registrations of PHP, in the form of `svc.toml`, and the routes of `php_routes` that follow from it.
     pub(crate) registered: String,
 }
 

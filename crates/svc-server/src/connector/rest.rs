@@ -15,7 +15,7 @@ use svc_model::{PostTypes, Taxonomies};
 use super::report::{Meta, PostType, Report, Setting, Taxonomy};
 use crate::config::SiteUrl;
 
-/// What the REST API does not return, and what is assumed instead.
+/// Assumptions about values that the REST API does not return.
 pub(crate) const ASSUMPTIONS: [&str; 4] = [
     "meta and settings are stored under their names in the REST API",
     "permalinks of posts and terms begin with the name of the type or taxonomy",
