@@ -55,6 +55,11 @@ pub(crate) fn core() -> Vec<RegisteredSetting> {
     ]
 }
 
+/// The core settings: each with its option and its name in the REST API.
+pub fn core_options() -> Vec<[String; 2]> {
+    core().into_iter().map(|setting| [setting.option, setting.name]).collect()
+}
+
 fn as_text(value: &Value) -> String {
     svc_php::cast::to_text(value).into_owned()
 }

@@ -4,6 +4,7 @@ mod accounts;
 mod active_theme;
 mod cli;
 pub mod config;
+mod connector;
 mod data_lock;
 pub mod error;
 pub mod first_run;

@@ -146,7 +146,7 @@ async fn all_families_are_as_current_as_the_stored_data() {
         let mut all = Vec::new();
         for path in READS {
             let path = path.replace("comments/1", &comment);
-            let (path, query) = path.split_once('?').unwrap_or((path, ""));
+            let (path, query) = path.split_once('?').unwrap_or((&path, ""));
             for user in [NOBODY, ADMIN, EDITOR] {
                 let response = h.get(user, &format!("/svc/v2/{path}"), query).await;
                 all.push((path.to_owned(), user, response.status, response.headers, response.body));

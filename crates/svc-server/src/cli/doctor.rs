@@ -1,13 +1,16 @@
 //! `doctor`: the site health tests on the terminal.
 
-use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use clap::Command;
 use svc_controllers::{
     RestSite,
     site_health::{self, Test, Verdict},
 };
 
-use super::output::{columns, say};
+use super::{
+    output::{columns, say},
+    wordpress::{block_on, with_registrations},
+};
 use crate::{
     config::{Config, SiteUrl},
     first_run,
@@ -27,11 +30,11 @@ pub(super) fn doctor_command() -> Command {
 pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     ensure!(first_run::has_site(&open_store(config)?)?, "the database contains no site yet: start the server once");
     let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
+    let config = &block_on(with_registrations(config))?.config;
     let open = builder.open(config, &unused)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let n_critical = runtime.context("cannot start the runtime")?.block_on(print_results(open.site()))?;
-    if config.wp_config.is_some() {
-        super::wordpress::report(&open)?;
+    let n_critical = block_on(print_results(open.site()))??;
+    if let Some(wp_config) = &config.wp_config {
+        super::wordpress::report(&open, wp_config)?;
     }
     if n_critical > 0 { bail!("{n_critical} critical results") } else { Ok(()) }
 }

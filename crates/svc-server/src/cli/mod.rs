@@ -2,6 +2,7 @@
 
 mod backup;
 mod config;
+mod connector;
 mod content;
 mod data;
 mod doctor;
@@ -44,6 +45,8 @@ fn command() -> Command {
         .subcommand(show::types_command())
         .subcommand(doctor::doctor_command())
         .subcommand(wordpress::compare_command())
+        .subcommand(connector::connector_command())
+        .subcommand(connector::adopt_command())
         .subcommand(data::import_command())
         .subcommand(data::export_command())
         .subcommand(backup::backup_command())
@@ -108,6 +111,8 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("types", _)) => show::types(builder, &config),
         Some(("doctor", _)) => doctor::doctor(builder, &config),
         Some(("compare", args)) => wordpress::compare(builder, &config, args, now),
+        Some(("connector", args)) => connector::connector(&config, args),
+        Some(("adopt", args)) => connector::adopt(&config, args),
         Some(("import", args)) => data::import(&config, args),
         Some(("export", args)) => data::export(&config, args),
         Some(("backup", args)) => backup::backup(&config, args),

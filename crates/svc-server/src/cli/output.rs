@@ -20,6 +20,11 @@ pub(super) fn show(line: &str) -> bool {
     writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
 }
 
+/// Prints a line that is not part of the result to standard error.
+pub(super) fn note(line: &str) {
+    drop(writeln!(std::io::stderr().lock(), "{line}"));
+}
+
 /// Prints an error.
 pub(super) fn print_error(line: &str) {
     drop(writeln!(std::io::stderr().lock(), "svc-server: {line}"));

@@ -4,17 +4,25 @@ use std::{net::SocketAddr, time::Duration};
 
 use anyhow::{Context as _, Result};
 use svc_listen::InFlight;
+use tokio::{
+    net::TcpListener,
+    sync::oneshot,
+    task::{JoinHandle, JoinSet},
+};
 
 use super::{
     next_steps,
     output::{say, show},
     reload,
+    wordpress::with_registrations,
 };
 use crate::{
+    Schedule,
     config::{Config, Setting, SiteUrl},
+    connector::{WithRegistrations, changes::Changes},
     data_lock::DataLock,
     logs,
-    site::{OpenSite, SiteBuilder},
+    site::{OpenSite, SiteBuilder, Watch},
 };
 
 /// How long the process waits for blocking tasks after the last request.
@@ -49,7 +57,12 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     // Bind first: the URL of a new site contains the port.
     let listener = svc_listen::bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
-    let mut site = builder.open_to_serve(config, &reachable(here)?)?;
+    let listener = listener.into_std().context("cannot use the socket")?;
+    let url = reachable(here)?;
+    let own_config = config;
+    let WithRegistrations { config, registered } = &with_registrations(own_config).await;
+    let mut changes = Changes::new(own_config, registered.clone());
+    let mut site = builder.open_to_serve(config, &url)?;
     let created = site.take_created();
     // First, since the rest may fail.
     if let Some(created) = &created {
@@ -68,9 +81,8 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
         tracing::warn!("{conflict}");
     }
     let requests = InFlight::new();
-    let app = site.app();
     // The socket's URL comes first: it works even if the public URL does not.
-    say(&format!("Listening on {}", reachable(here)?.as_str()));
+    say(&format!("Listening on {}", url.as_str()));
     let home = site.home().as_str();
     say(&format!("Site:     {home}/"));
     say(&format!("Log in:   {}", site.login_url()));
@@ -96,21 +108,89 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
             say("WordPress: its plugins do not run here, and what they register is unknown; see wordpress.upstream");
         }
     }
-    let schedule = site.start_schedule();
-    let watch = site.start_watch();
-    let reports = tokio::spawn(report_on_signal(requests.clone(), site.usage_report()));
-    let hangups = tokio::spawn(reload::report_on_hangup(config.clone(), flags));
-    svc_listen::serve(listener, app, config.limits.clone(), requests.clone(), svc_listen::shutdown_signal()).await;
-    drop(watch);
-    if let Some(schedule) = schedule {
-        schedule.stop().await;
+    let hangups = tokio::spawn(reload::report_on_hangup(own_config.clone(), flags));
+    let mut running = Running::start(site, &listener, config, &requests)?;
+    let mut replaced = JoinSet::new();
+    let mut stop = std::pin::pin!(svc_listen::shutdown_signal());
+    loop {
+        let next = tokio::select! {
+            () = &mut stop => break,
+            next = changes.next(running.site.site()) => next,
+        };
+        let (builder, config, url) = (builder.clone(), next.clone(), url.clone());
+        let opened = tokio::task::spawn_blocking(move || builder.open_to_serve(&config, &url)).await;
+        let started = opened.map_err(anyhow::Error::from).and_then(|site| {
+            // The new site accepts connections before the old one stops to.
+            Running::start(site?, &listener, &next, &requests)
+        });
+        match started {
+            Ok(new) => {
+                let old = std::mem::replace(&mut running, new);
+                replaced.spawn(async move {
+                    let site = old.end().await;
+                    drop(tokio::task::spawn_blocking(move || site.stop_requests()).await);
+                });
+                tracing::info!("serving with the registrations that WordPress reports now");
+            }
+            Err(error) => tracing::error!("cannot use the registrations of WordPress: {error:#}"),
+        }
     }
-    reports.abort();
+    drop(listener);
+    let site = running.end().await;
+    replaced.join_all().await;
     hangups.abort();
     drop(lock);
     requests.end().await;
     tracing::info!("stopped");
     Ok(site)
+}
+
+/// A site that is served.
+struct Running {
+    site: OpenSite,
+    serving: JoinHandle<()>,
+    stop: oneshot::Sender<()>,
+    schedule: Option<Schedule>,
+    watch: Option<Watch>,
+    reports: JoinHandle<()>,
+}
+
+impl Running {
+    /// Serves a site on a socket, which may be shared with other sites.
+    fn start(
+        site: OpenSite,
+        listener: &std::net::TcpListener,
+        config: &Config,
+        requests: &InFlight,
+    ) -> Result<Running> {
+        let own = listener.try_clone().and_then(TcpListener::from_std).context("cannot use the socket")?;
+        let (stop, stopped) = oneshot::channel();
+        let stopped = async move { drop(stopped.await) };
+        let serving = svc_listen::serve(own, site.app(), config.limits.clone(), requests.clone(), stopped);
+        Ok(Running {
+            schedule: site.start_schedule(),
+            watch: site.start_watch(),
+            reports: tokio::spawn(report_on_signal(requests.clone(), site.usage_report())),
+            serving: tokio::spawn(serving),
+            stop,
+            site,
+        })
+    }
+
+    /// Accepts no more connections, and waits for the requests in progress.
+    async fn end(self) -> OpenSite {
+        // The task has ended if nobody receives this.
+        let _sent = self.stop.send(());
+        if let Err(error) = self.serving.await {
+            tracing::error!(%error, "serving ended early");
+        }
+        drop(self.watch);
+        if let Some(schedule) = self.schedule {
+            schedule.stop().await;
+        }
+        self.reports.abort();
+        self.site
+    }
 }
 
 /// Logs the use of the server and of its caches on each SIGUSR1.

@@ -1,5 +1,7 @@
 //! `compare` and the reports about the WordPress behind this server: which server handles a route, and the reason.
 
+use std::path::Path;
+
 use anyhow::{Context as _, Result, anyhow, bail};
 use chrono::NaiveDateTime;
 use clap::{Arg, ArgMatches, Command};
@@ -11,6 +13,7 @@ use super::{
 };
 use crate::{
     config::{Config, SiteUrl},
+    connector::{self, WithRegistrations, install::Files},
     site::{
         OpenSite, SiteBuilder,
         gateway::{
@@ -36,20 +39,32 @@ pub(super) fn compare_command() -> Command {
         .after_help("Only reads are sent. Requires the setting wordpress.upstream.")
 }
 
+/// The configuration with what the connector reports. Without the connector, or if it fails, the configuration itself.
+pub(super) async fn with_registrations(config: &Config) -> WithRegistrations {
+    let own = || WithRegistrations { config: config.clone(), registered: String::new() };
+    match connector::with_registrations(config).await {
+        Ok(registered) => registered.unwrap_or_else(own),
+        Err(error) => {
+            tracing::warn!("what WordPress registers is unknown: {error}");
+            own()
+        }
+    }
+}
+
 /// Opens the site and its gateway.
 fn open(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
     if config.wordpress.is_none() {
         bail!("`wordpress.upstream` is not set");
     }
     let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
-    Ok(builder.open(config, &unused)?)
+    Ok(builder.open(&block_on(with_registrations(config))?.config, &unused)?)
 }
 
 fn gateway(site: &OpenSite) -> Result<&Gateway> {
     site.gateway().context("`wordpress.upstream` is not set")
 }
 
-fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
+pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     Ok(runtime.context("cannot start the runtime")?.block_on(work))
 }
@@ -186,9 +201,11 @@ pub(super) fn facts(site: &OpenSite) -> Result<Vec<[String; 2]>> {
 }
 
 /// Prints the facts, and how many reads each server handles.
-pub(super) fn report(site: &OpenSite) -> Result<()> {
+pub(super) fn report(site: &OpenSite, wp_config: &Path) -> Result<()> {
     let mut rows: Vec<Vec<String>> = facts(site)?.into_iter().map(|row| row.to_vec()).collect();
     if let Some(gateway) = site.gateway() {
+        let installed = Files::new(wp_config, &site.site().content_dir).installed()?;
+        rows.push(vec!["connector".to_owned(), installed.describe().to_owned()]);
         rows.push(vec!["upstream".to_owned(), format!("http://{}", gateway.config().upstream.authority())]);
         match prove(site) {
             Ok(proven) => rows.extend(shares(&proven.ownership)),

@@ -55,6 +55,11 @@ impl ConfigError {
     pub(crate) fn at(origin: &Origin, what: impl Into<String>) -> Self {
         ConfigError { place: origin.to_string(), what: what.into() }
     }
+
+    /// The message, without the origin.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
 }
 
 /// A bucket of an S3-compatible store, for uploads.

@@ -1,4 +1,4 @@
-//! Post types, taxonomies, meta and settings that `svc.toml` registers on the site.
+//! Post types, taxonomies, meta, settings, sidebars and menu locations that `svc.toml` registers on the site.
 //!
 //! A program registers them in [`SiteBuilder::prepare`](crate::SiteBuilder::prepare) instead.
 
@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 use svc_controllers::{RegisteredSetting, SiteSetup};
 use svc_model::{PostType, PostTypeCaps, PostTypes, Taxonomies, Taxonomy};
 use svc_schema::build::{SchemaBuilder, untyped};
-use svc_site::MetaField;
+use svc_site::{MetaField, registries::sidebars::Sidebar};
 use toml::Spanned;
 use validator::{Validate, ValidationError};
 
 use super::{ConfigError, origin::Origin};
 
 /// The tables of a file that this module reads.
-pub(super) const TABLES: [&str; 4] = ["types", "taxonomies", "meta", "settings"];
+pub(super) const TABLES: [&str; 6] = ["types", "taxonomies", "meta", "settings", "sidebars", "menu_locations"];
 
 /// Objects that have meta.
 const OBJECTS: [&str; 4] = ["post", "term", "user", "comment"];
@@ -31,6 +31,8 @@ pub struct Registered {
     taxonomies: Vec<TaxonomyEntry>,
     meta: Vec<MetaEntry>,
     settings: Vec<SettingEntry>,
+    sidebars: Vec<SidebarEntry>,
+    menu_locations: Vec<LocationEntry>,
 }
 
 /// The tables of one file.
@@ -41,6 +43,8 @@ struct File {
     taxonomies: Vec<Spanned<TaxonomyEntry>>,
     meta: Vec<Spanned<MetaEntry>>,
     settings: Vec<Spanned<SettingEntry>>,
+    sidebars: Vec<Spanned<SidebarEntry>>,
+    menu_locations: Vec<Spanned<LocationEntry>>,
 }
 
 const fn yes() -> bool {
@@ -78,6 +82,14 @@ struct TypeEntry {
     #[validate(custom(function = "check_template"))]
     template: Option<Value>,
     template_lock: Option<String>,
+    // By default these follow from `public`.
+    searchable: Option<bool>,
+    queryable: Option<bool>,
+    show_ui: Option<bool>,
+    show_in_nav_menus: Option<bool>,
+    #[serde(default = "yes")]
+    map_meta_cap: bool,
+    delete_with_user: Option<bool>,
 }
 
 /// `[[taxonomies]]`
@@ -102,6 +114,14 @@ struct TaxonomyEntry {
     rest_base: Option<String>,
     #[validate(custom(function = "check_slug"))]
     slug: Option<String>,
+    // By default these follow from `public`.
+    queryable: Option<bool>,
+    show_ui: Option<bool>,
+    show_in_nav_menus: Option<bool>,
+    show_tagcloud: Option<bool>,
+    show_in_quick_edit: Option<bool>,
+    #[serde(default)]
+    show_admin_column: bool,
 }
 
 /// `[[meta]]`
@@ -147,6 +167,36 @@ struct SettingEntry {
     default: Option<Value>,
     #[serde(default)]
     schema: Map<String, Value>,
+}
+
+/// `[[sidebars]]`
+#[derive(Clone, Debug, Deserialize, Validate)]
+#[serde(deny_unknown_fields)]
+struct SidebarEntry {
+    #[validate(length(min = 1, max = 191, message = "`id` must have 1 to 191 characters"))]
+    id: String,
+    name: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    class: String,
+    // By default a list item, with a heading.
+    before_widget: Option<String>,
+    after_widget: Option<String>,
+    before_title: Option<String>,
+    after_title: Option<String>,
+    /// Public in the REST API.
+    #[serde(default)]
+    show_in_rest: bool,
+}
+
+/// `[[menu_locations]]`
+#[derive(Clone, Debug, Deserialize, Validate)]
+#[serde(deny_unknown_fields)]
+struct LocationEntry {
+    #[validate(length(min = 1, max = 191, message = "`name` must have 1 to 191 characters"))]
+    name: String,
+    description: String,
 }
 
 /// An entry of a table.
@@ -195,6 +245,22 @@ impl Entry for SettingEntry {
 
     fn is_same(&self, other: &Self) -> bool {
         self.option == other.option
+    }
+}
+
+impl Entry for SidebarEntry {
+    const FIELDS: &'static [&'static str] = &["id"];
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Entry for LocationEntry {
+    const FIELDS: &'static [&'static str] = &["name"];
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.name == other.name
     }
 }
 
@@ -286,7 +352,30 @@ impl Registered {
         merge(&mut self.types, file.types, &here)?;
         merge(&mut self.taxonomies, file.taxonomies, &here)?;
         merge(&mut self.meta, file.meta, &here)?;
-        merge(&mut self.settings, file.settings, &here)
+        merge(&mut self.settings, file.settings, &here)?;
+        merge(&mut self.sidebars, file.sidebars, &here)?;
+        merge(&mut self.menu_locations, file.menu_locations, &here)
+    }
+
+    /// The entries of a text. `path` is the origin in errors.
+    ///
+    /// # Errors
+    /// The first invalid entry, with its line.
+    pub(crate) fn parse(source: &str, path: &Path) -> Result<Self, ConfigError> {
+        let mut registered = Registered::default();
+        registered.file(source, path)?;
+        Ok(registered)
+    }
+
+    /// These entries and those of `other`, which replace entries for the same thing.
+    pub(crate) fn overridden_by(mut self, other: Registered) -> Self {
+        override_entries(&mut self.types, other.types);
+        override_entries(&mut self.taxonomies, other.taxonomies);
+        override_entries(&mut self.meta, other.meta);
+        override_entries(&mut self.settings, other.settings);
+        override_entries(&mut self.sidebars, other.sidebars);
+        override_entries(&mut self.menu_locations, other.menu_locations);
+        self
     }
 
     /// Registers all entries on the site.
@@ -301,6 +390,12 @@ impl Registered {
             site.meta.register(&entry.object, &entry.of, entry.field());
         }
         site.registered_settings.extend(self.settings.iter().map(SettingEntry::setting));
+        for entry in &self.sidebars {
+            site.register_sidebar(entry.sidebar());
+        }
+        for entry in &self.menu_locations {
+            site.menu_locations.insert(entry.name.clone(), entry.description.clone());
+        }
     }
 }
 
@@ -315,10 +410,22 @@ fn merge<E: Entry>(
         if let Some(fault) = entry.fault() {
             return Err(ConfigError::at(&here(start), fault));
         }
+        override_entries(all, vec![entry]);
+    }
+    Ok(())
+}
+
+fn override_entries<E: Entry>(all: &mut Vec<E>, entries: Vec<E>) {
+    for entry in entries {
         all.retain(|other| !entry.is_same(other));
         all.push(entry);
     }
-    Ok(())
+}
+
+fn override_with(flag: &mut bool, value: Option<bool>) {
+    if let Some(value) = value {
+        *flag = value;
+    }
 }
 
 impl TypeEntry {
@@ -352,6 +459,12 @@ impl TypeEntry {
         if let Some(lock) = &self.template_lock {
             post_type.template_lock = lock.as_str().into();
         }
+        override_with(&mut post_type.exclude_from_search, self.searchable.map(|searchable| !searchable));
+        override_with(&mut post_type.publicly_queryable, self.queryable);
+        override_with(&mut post_type.show_ui, self.show_ui);
+        override_with(&mut post_type.show_in_nav_menus, self.show_in_nav_menus);
+        post_type.map_meta_cap = self.map_meta_cap;
+        post_type.delete_with_user = self.delete_with_user;
         post_type
     }
 }
@@ -385,6 +498,12 @@ impl TaxonomyEntry {
             // The link of such a term is a path, although there is no page at that path.
             taxonomy.query_var = None;
         }
+        override_with(&mut taxonomy.publicly_queryable, self.queryable);
+        override_with(&mut taxonomy.show_ui, self.show_ui);
+        override_with(&mut taxonomy.show_in_nav_menus, self.show_in_nav_menus);
+        override_with(&mut taxonomy.show_tagcloud, self.show_tagcloud);
+        override_with(&mut taxonomy.show_in_quick_edit, self.show_in_quick_edit);
+        taxonomy.show_admin_column = self.show_admin_column;
         taxonomy
     }
 }
@@ -429,6 +548,24 @@ impl SettingEntry {
             Some(name) => setting.named(name),
             None => setting,
         }
+    }
+}
+
+impl SidebarEntry {
+    fn sidebar(&self) -> Sidebar {
+        let mut sidebar = Sidebar::new(&self.id, &self.name).describe(&self.description).class(&self.class);
+        for (html, own) in [
+            (&mut sidebar.before_widget, &self.before_widget),
+            (&mut sidebar.after_widget, &self.after_widget),
+            (&mut sidebar.before_title, &self.before_title),
+            (&mut sidebar.after_title, &self.after_title),
+        ] {
+            if let Some(own) = own {
+                html.clone_from(own);
+            }
+        }
+        sidebar.show_in_rest = self.show_in_rest;
+        sidebar
     }
 }
 
@@ -498,6 +635,27 @@ mod tests {
         let stars = registered.meta[0].field();
         assert_eq!((stars.key.as_str(), stars.revisions, &stars.default), ("stars", true, &serde_json::json!(3)));
         assert!(stars.item().validate(&serde_json::json!(6), "").is_err());
+    }
+
+    #[test]
+    fn registers_sidebars_and_menu_locations() {
+        let registered = read(
+            r#"
+            [[sidebars]]
+            id = "side"
+            name = "Side"
+            before_title = "<h3>"
+            show_in_rest = true
+            [[menu_locations]]
+            name = "primary"
+            description = "Primary menu"
+            "#,
+        )
+        .unwrap();
+        let (own, usual) = (registered.sidebars[0].sidebar(), Sidebar::new("side", "Side"));
+        assert_eq!((own.before_title.as_str(), &own.after_title), ("<h3>", &usual.after_title));
+        assert_eq!((own.show_in_rest, &own.before_widget), (true, &usual.before_widget));
+        assert_eq!(registered.menu_locations[0].description, "Primary menu");
     }
 
     #[test]

@@ -110,6 +110,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting { secret: true, ..row("wordpress.application_password", "SECRET", None, "Application password of that administrator") },
     row("wordpress.samples", "N", Some("3"), "Number of URLs to compare per route, for visitors and for the administrator"),
     row("wordpress.shadow_percent", "N", Some("1"), "Percentage of the handled reads that are also sent to WordPress and compared, from 0 to 100"),
+    row("wordpress.connector", "BOOL", Some("true"), "Use the connector, a plugin that reports what PHP registers, if it is installed"),
     row("wordpress.timeout_seconds", "N", Some("60"), "Time limit for a response of WordPress, and between two parts of it"),
     row("wordpress.connections", "N", Some("64"), "Maximum number of requests that are forwarded at the same time; four times as many may wait"),
     secret("keys.auth_key"),

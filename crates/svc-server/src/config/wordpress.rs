@@ -29,6 +29,8 @@ pub struct WordPress {
     pub samples: usize,
     /// How many of a million handled reads are compared with WordPress in the background.
     pub shadow: u32,
+    /// Whether the connector is used if it is installed.
+    pub connector: bool,
     /// Time limit for the head of a response, and between two parts of its body.
     pub timeout: Duration,
     /// Maximum number of requests that are forwarded at the same time.
@@ -147,6 +149,7 @@ pub(super) fn read(
         password: read.optional("wordpress.application_password", |text| Ok(Secret::new(text)))?,
         samples: read.required("wordpress.samples", samples)?,
         shadow: read.required("wordpress.shadow_percent", percent)?,
+        connector: read.required("wordpress.connector", values::boolean)?,
         timeout: read.required("wordpress.timeout_seconds", super::seconds)?,
         connections: read.required("wordpress.connections", values::count)? as usize,
     };
@@ -172,6 +175,7 @@ pub(super) fn read(
         site_key,
         samples: settings.samples,
         shadow: settings.shadow,
+        connector: settings.connector,
         timeout: settings.timeout,
         connections: settings.connections,
     }))
@@ -188,6 +192,7 @@ struct WordPressSettings {
     password: Option<Secret>,
     samples: usize,
     shadow: u32,
+    connector: bool,
     timeout: Duration,
     connections: usize,
 }

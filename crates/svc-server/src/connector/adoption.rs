@@ -1,0 +1,376 @@
+//! Converts a report of WordPress's registrations to entries of `svc.toml`, and lists what cannot be converted.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use svc_controllers::site_settings;
+use svc_model::{PostTypes, Taxonomies};
+use toml::{Table, Value as Toml};
+
+use super::{
+    client::Error,
+    entries::{Entry, NAMESPACE, entry, meta_entry, setting_entry, sidebar_entry, taxonomy_entry, type_entry},
+    report::Report,
+};
+use crate::config::Registered;
+
+/// Meta that this server registers as WordPress does. Keys of some depend on the prefix of tables.
+const CORE_META: [&str; 4] = ["footnotes", "wp_pattern_sync_status", "_wp_note_status", "persisted_preferences"];
+
+/// Entries of `svc.toml`, and what cannot be an entry.
+#[derive(Debug, Default)]
+pub(crate) struct Adoption {
+    types: Vec<Table>,
+    taxonomies: Vec<Table>,
+    meta: Vec<Table>,
+    settings: Vec<Table>,
+    sidebars: Vec<Table>,
+    menu_locations: Vec<Table>,
+    /// Routes whose writes only PHP handles in the same way, in the form of `wordpress.php_routes`.
+    pub(crate) php_writes: Vec<String>,
+    /// Registrations that are not taken over, each with the reason.
+    pub(crate) left_out: Vec<[String; 2]>,
+}
+
+impl Adoption {
+    /// Converts a report.
+    pub(crate) fn of(report: &Report) -> Self {
+        let mut all = Adoption::default();
+        let mut bases = Bases::core();
+        for kind in &report.types {
+            if all.add("types", &format!("type {}", kind.name), type_entry(kind))
+                && let Some(base) = kind.rest_base()
+            {
+                bases.types.push((kind.name.clone(), base));
+            }
+        }
+        for taxonomy in &report.taxonomies {
+            if all.add("taxonomies", &format!("taxonomy {}", taxonomy.name), taxonomy_entry(taxonomy))
+                && let Some(base) = taxonomy.rest_base()
+            {
+                bases.taxonomies.push((taxonomy.name.clone(), base));
+            }
+        }
+        for meta in report.meta.iter().filter(|meta| !is_core_meta(&meta.key)) {
+            let of = if meta.of.is_empty() { String::new() } else { format!(" of {}", meta.of) };
+            let is_added = all.add("meta", &format!("{} meta {}{of}", meta.object, meta.key), meta_entry(meta));
+            if is_added && (meta.sanitized || meta.guarded) {
+                all.php_writes.extend(bases.writes(&meta.object, &meta.of));
+            }
+        }
+        let core = site_settings::core_options();
+        for setting in report.settings.iter().filter(|s| !core.iter().any(|names| names.contains(&s.option))) {
+            let is_added = all.add("settings", &format!("setting {}", setting.option), setting_entry(setting));
+            if is_added && setting.sanitized {
+                all.php_writes.extend(methods("settings"));
+            }
+        }
+        for sidebar in &report.sidebars {
+            all.add("sidebars", &format!("sidebar {}", sidebar.id), Ok(sidebar_entry(sidebar)));
+        }
+        for location in &report.menu_locations {
+            let fields = json!({"name": location.name, "description": location.description});
+            all.add("menu_locations", &format!("menu location {}", location.name), Ok(entry(fields, &[])));
+        }
+        all.php_writes.sort();
+        all.php_writes.dedup();
+        all.list_others(report);
+        all
+    }
+
+    /// Adds an entry if the configuration accepts it. Returns whether it does.
+    fn add(&mut self, table: &'static str, name: &str, entry: Entry) -> bool {
+        let checked = entry.and_then(|entry| {
+            let entry = to_table(entry)?;
+            let mut alone = Table::new();
+            alone.insert(table.to_owned(), Toml::Array(vec![Toml::Table(entry.clone())]));
+            parse(&alone.to_string()).map(|_| entry)
+        });
+        match checked {
+            Ok(entry) => self.list(table).push(entry),
+            Err(reason) => {
+                self.left_out.push([name.to_owned(), reason]);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn list(&mut self, table: &str) -> &mut Vec<Table> {
+        match table {
+            "types" => &mut self.types,
+            "taxonomies" => &mut self.taxonomies,
+            "meta" => &mut self.meta,
+            "settings" => &mut self.settings,
+            "sidebars" => &mut self.sidebars,
+            _ => &mut self.menu_locations,
+        }
+    }
+
+    /// Lists registrations that have no form in `svc.toml`.
+    fn list_others(&mut self, report: &Report) {
+        let mut add = |name: String, reason: &str| self.left_out.push([name, reason.to_owned()]);
+        for fields in &report.fields {
+            add(format!("fields of {}: {}", fields.kind, fields.names.join(", ")), "computed by PHP");
+        }
+        for filter in &report.filters {
+            add(format!("filter {}", filter.filter), &format!("PHP code of {}", filter.by.join(", ")));
+        }
+        for (what, names) in [
+            ("routes below", &report.namespaces),
+            ("shortcodes", &report.shortcodes),
+            ("blocks", &report.blocks),
+            ("post statuses", &report.statuses),
+        ] {
+            if !names.is_empty() {
+                add(format!("{what} {}", names.join(", ")), "PHP code");
+            }
+        }
+    }
+
+    fn tables(&self) -> [(&'static str, &Vec<Table>); 6] {
+        [
+            ("types", &self.types),
+            ("taxonomies", &self.taxonomies),
+            ("meta", &self.meta),
+            ("settings", &self.settings),
+            ("sidebars", &self.sidebars),
+            ("menu_locations", &self.menu_locations),
+        ]
+    }
+
+    /// Number of entries.
+    pub(crate) fn len(&self) -> usize {
+        self.tables().iter().map(|(_, entries)| entries.len()).sum()
+    }
+
+    /// The entries as text of `svc.toml`.
+    pub(crate) fn to_toml(&self) -> String {
+        let mut text = String::new();
+        for (name, entries) in self.tables() {
+            for entry in entries {
+                let mut table = Table::new();
+                table.insert(name.to_owned(), Toml::Array(vec![Toml::Table(inline_last(entry))]));
+                text.push_str(&table.to_string());
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    /// The entries as the configuration has them.
+    ///
+    /// # Errors
+    /// If the entries contradict each other.
+    pub(crate) fn registered(&self) -> Result<Registered, Error> {
+        parse(&self.to_toml()).map_err(Error::Report)
+    }
+}
+
+/// TOML has tables after values.
+fn inline_last(entry: &Table) -> Table {
+    let (tables, mut values): (Vec<_>, Vec<_>) = entry.clone().into_iter().partition(|(_, value)| value.is_table());
+    values.extend(tables);
+    values.into_iter().collect()
+}
+
+fn parse(text: &str) -> Result<Registered, String> {
+    Registered::parse(text, Path::new("the report of WordPress")).map_err(|error| error.what().to_owned())
+}
+
+/// An entry in TOML, which has no null.
+fn to_table(entry: Map<String, Value>) -> Result<Table, String> {
+    let mut table = Table::new();
+    for (name, value) in entry.into_iter().filter(|(_, value)| !value.is_null()) {
+        let value = Toml::try_from(&value).map_err(|_| format!("`{name}` contains null, or a number out of range"))?;
+        table.insert(name, value);
+    }
+    Ok(table)
+}
+
+fn is_core_meta(key: &str) -> bool {
+    CORE_META.iter().any(|core| key == *core || (*core == "persisted_preferences" && key.ends_with(core)))
+}
+
+/// Bases of routes by type and taxonomy.
+struct Bases {
+    types: Vec<(String, String)>,
+    taxonomies: Vec<(String, String)>,
+}
+
+impl Bases {
+    /// Those of WordPress itself.
+    fn core() -> Self {
+        let (types, taxonomies) = (PostTypes::default(), Taxonomies::default());
+        Bases {
+            types: types.iter().filter(|t| t.show_in_rest).map(|t| (t.name.clone(), t.rest_base.clone())).collect(),
+            taxonomies: taxonomies
+                .iter()
+                .filter(|t| t.show_in_rest)
+                .map(|t| (t.name.clone(), t.rest_base.clone()))
+                .collect(),
+        }
+    }
+
+    /// Rules for the writes to objects with a meta key; `of` is a type or taxonomy, or empty for all.
+    fn writes(&self, object: &str, of: &str) -> Vec<String> {
+        let of_list = |list: &[(String, String)]| -> Vec<String> {
+            let bases = list.iter().filter(|(name, _)| of.is_empty() || name == of);
+            bases.flat_map(|(_, base)| methods(base)).collect()
+        };
+        match object {
+            "post" => of_list(&self.types),
+            "term" => of_list(&self.taxonomies),
+            "user" => methods("users").into(),
+            _ => methods("comments").into(),
+        }
+    }
+}
+
+/// Rules for the methods that change objects.
+fn methods(base: &str) -> [String; 3] {
+    ["POST", "PUT", "PATCH"].map(|method| format!("{method} /{NAMESPACE}/{base}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn adopt(report: Value) -> Adoption {
+        Adoption::of(&serde_json::from_value(report).unwrap())
+    }
+
+    #[test]
+    fn converts_registrations_to_entries() {
+        let all = adopt(json!({
+            "types": [{
+                "name": "book", "label": "Books", "singular": "Book", "public": true, "show_in_rest": true,
+                "rest_base": "books", "rest_namespace": "wp/v2", "slug": "book", "has_archive": "library",
+                "supports": {"title": true, "editor": true, "autosave": true}, "taxonomies": ["genre"],
+                "exclude_from_search": false, "publicly_queryable": true, "show_ui": true, "show_in_nav_menus": false,
+                "map_meta_cap": true, "capabilities": {"edit_post": "edit_tome", "edit_posts": "edit_tomes"},
+            }],
+            "taxonomies": [{
+                "name": "genre", "label": "Genres", "singular": "Genre", "types": ["book"], "public": true,
+                "show_in_rest": true, "rest_base": "genres", "slug": "genre", "hierarchical": true,
+                "show_admin_column": true, "capabilities": {"manage_terms": "manage_categories"},
+            }],
+            "meta": [
+                {"object": "post", "of": "book", "key": "isbn", "type": "string", "single": true, "revisions": true,
+                 "schema": {"enum": ["a", "b"]}, "default": "a"},
+                {"object": "post", "of": "book", "key": "footnotes", "type": "string", "single": true},
+                {"object": "user", "of": "", "key": "wp_persisted_preferences", "type": "object", "single": true},
+            ],
+            "settings": [
+                {"option": "motto", "type": "string", "default": "Onward", "schema": []},
+                {"option": "blogname", "type": "string", "name": "title"},
+            ],
+            "sidebars": [{"id": "side", "name": "Side", "before_title": "<h3>", "after_title": "</h3>"}],
+            "menu_locations": [{"name": "primary", "description": "Primary menu"}],
+        }));
+        assert!(all.left_out.is_empty() && all.php_writes.is_empty(), "{all:?}");
+        expect_toml(
+            &all,
+            r#"
+            [[types]]
+            archive = "library"
+            capabilities = ["tome", "tomes"]
+            label = "Books"
+            name = "book"
+            rest_base = "books"
+            show_in_nav_menus = false
+            singular = "Book"
+            supports = ["title", "editor"]
+            taxonomies = ["genre"]
+            [[taxonomies]]
+            hierarchical = true
+            label = "Genres"
+            name = "genre"
+            rest_base = "genres"
+            show_admin_column = true
+            singular = "Genre"
+            types = ["book"]
+            [[meta]]
+            default = "a"
+            key = "isbn"
+            object = "post"
+            of = "book"
+            revisions = true
+            type = "string"
+            schema = { enum = ["a", "b"] }
+            [[settings]]
+            default = "Onward"
+            option = "motto"
+            type = "string"
+            [[sidebars]]
+            id = "side"
+            name = "Side"
+            before_widget = ""
+            after_widget = ""
+            before_title = "<h3>"
+            after_title = "</h3>"
+            [[menu_locations]]
+            name = "primary"
+            description = "Primary menu"
+            "#,
+        );
+    }
+
+    #[track_caller]
+    fn expect_toml(all: &Adoption, expected: &str) {
+        let parsed: Table = all.to_toml().parse().unwrap();
+        assert_eq!(parsed, expected.parse::<Table>().unwrap(), "{}", all.to_toml());
+        assert!(all.registered().is_ok());
+    }
+
+    #[test]
+    fn names_what_is_left_out() {
+        let usual = json!({"public": true, "show_in_rest": true, "slug": "x", "capabilities": {}});
+        let with = |more: Value| {
+            let mut kind = usual.clone();
+            kind.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            kind
+        };
+        for (kind, reason) in [
+            (with(json!({"name": "a", "rest_namespace": "shop/v1"})), "its routes are below shop/v1"),
+            (with(json!({"name": "a", "controllers": ["Own"]})), "its REST API is the PHP class Own"),
+            (with(json!({"name": "a", "slug": null})), "its posts have no permalinks"),
+            (with(json!({"name": "Wrong"})), "the name `Wrong` must be 1 to 20 of a-z, 0-9, - and _"),
+            (with(json!({"name": "post"})), "every site has a type `post`, or its base in the REST API"),
+            (
+                with(json!({"name": "a", "capabilities": {"edit_post": "manage", "edit_posts": "manage"}})),
+                "its capabilities do not follow from two names",
+            ),
+            (
+                with(json!({"name": "a", "template": [["x", {"y": null}]]})),
+                "`template` contains null, or a number out of range",
+            ),
+        ] {
+            let all = adopt(json!({"types": [kind]}));
+            assert_eq!(all.left_out.first().map(|[_, why]| why.as_str()), Some(reason));
+            assert_eq!(all.len(), 0);
+        }
+        let all = adopt(json!({
+            "fields": [{"type": "post", "names": ["words"]}], "filters": [{"filter": "the_content", "by": ["seo"]}],
+            "namespaces": ["shop/v1"], "shortcodes": ["hello"],
+        }));
+        let names: Vec<&str> = all.left_out.iter().map(|[name, _]| name.as_str()).collect();
+        assert_eq!(names, ["fields of post: words", "filter the_content", "routes below shop/v1", "shortcodes hello"]);
+    }
+
+    #[test]
+    fn php_writes_what_its_callbacks_check() {
+        let all = adopt(json!({
+            "meta": [
+                {"object": "post", "of": "page", "key": "a", "type": "string", "single": true, "sanitized": true},
+                {"object": "term", "of": "category", "key": "b", "type": "string", "single": true, "guarded": true},
+                {"object": "comment", "key": "c", "type": "string", "single": true},
+            ],
+            "settings": [{"option": "d", "type": "string", "sanitized": true}],
+        }));
+        let posts: Vec<&str> = all.php_writes.iter().filter_map(|rule| rule.strip_prefix("POST ")).collect();
+        assert_eq!(posts, ["/wp/v2/categories", "/wp/v2/pages", "/wp/v2/settings"]);
+        assert_eq!(all.php_writes.len(), 9);
+        assert_eq!(all.len(), 4);
+    }
+}

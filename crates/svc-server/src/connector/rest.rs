@@ -1,0 +1,310 @@
+//! A report made from the REST API of a WordPress without the connector.
+//!
+//! The REST API does not return everything: which option a renamed setting has, the first part of permalinks, and what callbacks in
+//! PHP do. [`ASSUMPTIONS`] lists what is assumed.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use serde_json::{Map, Value, json};
+use svc_auth::Secret;
+use svc_controllers::site_settings;
+use svc_fetch::{Allowed, Client, Get, Guard};
+use svc_model::{PostTypes, Taxonomies};
+
+use super::report::{Meta, PostType, Report, Setting, Taxonomy};
+use crate::config::SiteUrl;
+
+/// Assumptions about values that the REST API does not return.
+pub(crate) const ASSUMPTIONS: [&str; 4] = [
+    "meta and settings are stored under their names in the REST API",
+    "permalinks of posts and terms begin with the name of the type or taxonomy",
+    "meta is not stored with revisions",
+    "types that are not in the REST API, fields and filters of plugins are not visible; run `compare` afterwards",
+];
+
+/// Time limit for a response.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Maximum size of a response, in bytes.
+const MAX_BODY: u64 = 32 << 20;
+
+/// Namespaces of WordPress itself.
+const CORE_NAMESPACES: [&str; 5] =
+    ["oembed/1.0", "wp/v2", "wp-site-health/v1", "wp-block-editor/v1", "wp-abilities/v1"];
+
+/// The REST API of a WordPress.
+pub(crate) struct Source {
+    client: Client,
+    url: SiteUrl,
+    authorization: String,
+}
+
+/// The responses that a report is made from.
+struct Documents {
+    index: Value,
+    types: Value,
+    taxonomies: Value,
+}
+
+impl Source {
+    /// The site with this URL, which may end with `/wp-json`, and a user who may edit posts.
+    ///
+    /// # Errors
+    /// If the URL is invalid.
+    pub(crate) fn new(url: &str, user: &str, password: &Secret) -> Result<Self, String> {
+        let url = url.trim_end_matches('/').trim_end_matches("/wp-json");
+        let url: SiteUrl = url.parse().map_err(|why| format!("the URL {why}"))?;
+        let origin = Allowed::origin_of(url.as_str()).ok_or("the URL has no host")?;
+        let pair = format!("{user}:{}", password.expose());
+        let pair = base64::engine::general_purpose::STANDARD.encode(pair);
+        let client = Client::new(Guard::only(vec![origin]), concat!("svc-server/", env!("CARGO_PKG_VERSION")));
+        Ok(Source { client, url, authorization: format!("Basic {pair}") })
+    }
+
+    /// Reads the site's types, taxonomies, and descriptions of routes. Blocks.
+    ///
+    /// # Errors
+    /// If a request fails or is rejected.
+    pub(crate) fn report(&self) -> Result<Report, String> {
+        let documents = Documents {
+            index: self.get("/", "help")?,
+            types: self.get("/wp/v2/types", "edit")?,
+            taxonomies: self.get("/wp/v2/taxonomies", "edit")?,
+        };
+        Ok(documents.report())
+    }
+
+    fn get(&self, route: &str, context: &str) -> Result<Value, String> {
+        // This form works without permalinks.
+        let url = format!("{}/?rest_route={route}&context={context}", self.url.as_str());
+        let get = Get::new(url).header("Authorization", &self.authorization).within(TIMEOUT).max_bytes(MAX_BODY);
+        let response = self.client.send(&get).map_err(|error| format!("{route}: {error}"))?;
+        let body: Value =
+            serde_json::from_slice(&response.body).map_err(|_| format!("{route}: the response is not JSON"))?;
+        match response.status {
+            200 => Ok(body),
+            status => Err(format!("{route}: status {status}, {}", body["message"].as_str().unwrap_or("no message"))),
+        }
+    }
+}
+
+impl Documents {
+    fn report(&self) -> Report {
+        let (core_types, core_taxonomies) = (PostTypes::default(), Taxonomies::default());
+        let mut report = Report::default();
+        for (name, kind) in entries(&self.types) {
+            if core_types.get(name).is_none() {
+                report.types.push(post_type(name, kind));
+            }
+            report.meta.extend(self.meta("post", name, kind["rest_base"].as_str().unwrap_or(name)));
+        }
+        for (name, taxonomy) in entries(&self.taxonomies) {
+            if core_taxonomies.get(name).is_none() {
+                report.taxonomies.push(taxonomy_of(name, taxonomy));
+            }
+            report.meta.extend(self.meta("term", name, taxonomy["rest_base"].as_str().unwrap_or(name)));
+        }
+        report.meta.extend(self.meta("user", "", "users"));
+        report.meta.extend(self.meta("comment", "", "comments"));
+        let core = site_settings::core_options();
+        let settings =
+            entries(self.properties("settings")).filter(|(name, _)| core.iter().all(|[_, own]| own != *name));
+        report.settings = settings.map(|(name, schema)| setting(name, schema)).collect();
+        let namespaces = self.index["namespaces"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        report.namespaces = namespaces.filter(|name| !CORE_NAMESPACES.contains(name)).map(str::to_owned).collect();
+        report
+    }
+
+    /// Properties in the schema of the items below `wp/v2`.
+    fn properties(&self, base: &str) -> &Value {
+        &self.index["routes"][format!("/wp/v2/{base}")]["schema"]["properties"]
+    }
+
+    fn meta(&self, object: &str, of: &str, base: &str) -> Vec<Meta> {
+        let meta = entries(&self.properties(base)["meta"]["properties"]);
+        meta.map(|(key, schema)| meta_of(object, of, key, schema)).collect()
+    }
+}
+
+fn entries(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    object.as_object().into_iter().flatten()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn map(value: &Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap_or_default()
+}
+
+fn post_type(name: &str, kind: &Value) -> PostType {
+    let visible = &kind["visibility"];
+    PostType {
+        name: name.to_owned(),
+        label: text(&kind["name"]),
+        singular: text(&kind["labels"]["singular_name"]),
+        description: text(&kind["description"]),
+        public: kind["viewable"] == true,
+        hierarchical: kind["hierarchical"] == true,
+        show_ui: visible["show_ui"].as_bool(),
+        show_in_nav_menus: visible["show_in_nav_menus"].as_bool(),
+        menu_icon: kind["icon"].as_str().map(str::to_owned),
+        has_archive: kind["has_archive"].clone(),
+        template: kind["template"].clone(),
+        template_lock: kind["template_lock"].clone(),
+        show_in_rest: true,
+        rest_base: kind["rest_base"].clone(),
+        rest_namespace: kind["rest_namespace"].clone(),
+        taxonomies: kind["taxonomies"].clone(),
+        capabilities: map(&kind["capabilities"]),
+        slug: Some(name.to_owned()),
+        supports: kind["supports"].clone(),
+        ..PostType::default()
+    }
+}
+
+fn taxonomy_of(name: &str, taxonomy: &Value) -> Taxonomy {
+    let visible = &taxonomy["visibility"];
+    Taxonomy {
+        name: name.to_owned(),
+        label: text(&taxonomy["name"]),
+        singular: text(&taxonomy["labels"]["singular_name"]),
+        description: text(&taxonomy["description"]),
+        public: visible["public"] == true,
+        hierarchical: taxonomy["hierarchical"] == true,
+        publicly_queryable: visible["publicly_queryable"].as_bool(),
+        show_ui: visible["show_ui"].as_bool(),
+        show_in_nav_menus: visible["show_in_nav_menus"].as_bool(),
+        show_tagcloud: taxonomy["show_cloud"].as_bool(),
+        show_in_quick_edit: visible["show_in_quick_edit"].as_bool(),
+        show_admin_column: visible["show_admin_column"].as_bool(),
+        show_in_rest: true,
+        rest_base: taxonomy["rest_base"].clone(),
+        rest_namespace: taxonomy["rest_namespace"].clone(),
+        types: texts(&taxonomy["types"]),
+        capabilities: map(&taxonomy["capabilities"]),
+        slug: Some(name.to_owned()),
+        ..Taxonomy::default()
+    }
+}
+
+/// Meta from its schema. Only the schema of a single value has a title.
+fn meta_of(object: &str, of: &str, key: &str, schema: &Value) -> Meta {
+    let single = schema.get("title").is_some() || schema["type"] != "array";
+    let item = if single { schema } else { &schema["items"] };
+    Meta {
+        object: object.to_owned(),
+        of: of.to_owned(),
+        key: key.to_owned(),
+        kind: text(&item["type"]),
+        description: text(&item["description"]),
+        single,
+        schema: keywords(item),
+        ..Meta::default()
+    }
+}
+
+fn setting(name: &str, schema: &Value) -> Setting {
+    Setting {
+        option: name.to_owned(),
+        kind: text(&schema["type"]),
+        title: text(&schema["title"]),
+        description: text(&schema["description"]),
+        default: schema.get("default").filter(|default| !default.is_null()).cloned(),
+        schema: keywords(&without(schema, &["default", "title"])),
+        ..Setting::default()
+    }
+}
+
+/// The keywords of a schema that do not follow from its type, and have no field of their own.
+fn keywords(schema: &Value) -> Value {
+    let mut keywords = without(schema, &["type", "description"]);
+    if let Some(map) = keywords.as_object_mut() {
+        let empty = match schema["type"].as_str() {
+            Some("integer" | "number") => json!(0),
+            Some("boolean") => json!(false),
+            Some("array" | "object") => json!([]),
+            _ => json!(""),
+        };
+        map.retain(|name, value| !(name == "title" && value == "" || name == "default" && *value == empty));
+    }
+    keywords
+}
+
+fn without(schema: &Value, names: &[&str]) -> Value {
+    let mut map = map(schema);
+    map.retain(|name, _| !names.contains(&name.as_str()));
+    Value::Object(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connector::adoption::Adoption;
+
+    #[test]
+    fn registrations_follow_from_the_rest_api() {
+        let documents = Documents {
+            index: json!({
+                "namespaces": ["wp/v2", "shop/v1"],
+                "routes": {
+                    "/wp/v2/books": {"schema": {"properties": {"meta": {"properties": {
+                        "isbn": {"type": "string", "title": "", "description": "Number.", "default": ""},
+                        "tags": {"type": "array", "items": {"type": "string", "title": "", "description": "", "default": ""}},
+                        "sizes": {"type": "array", "title": "", "description": "", "default": [], "items": {"type": "integer"}},
+                    }}}}},
+                    "/wp/v2/settings": {"schema": {"properties": {
+                        "title": {"type": "string"}, "motto": {"type": "string", "title": "Motto", "default": "Onward"},
+                    }}},
+                },
+            }),
+            types: json!({
+                "post": {"rest_base": "posts"},
+                "book": {"name": "Books", "labels": {"singular_name": "Book"}, "rest_base": "books", "viewable": true,
+                         "rest_namespace": "wp/v2", "supports": {"title": true}, "taxonomies": []},
+            }),
+            taxonomies: json!({"category": {"rest_base": "categories"}}),
+        };
+        let adopted = Adoption::of(&documents.report());
+        let expected = r#"
+            [[types]]
+            name = "book"
+            label = "Books"
+            singular = "Book"
+            rest_base = "books"
+            supports = ["title"]
+            [[meta]]
+            object = "post"
+            of = "book"
+            key = "isbn"
+            type = "string"
+            description = "Number."
+            [[meta]]
+            object = "post"
+            of = "book"
+            key = "tags"
+            type = "string"
+            list = true
+            [[meta]]
+            object = "post"
+            of = "book"
+            key = "sizes"
+            type = "array"
+            schema = { items = { type = "integer" } }
+            [[settings]]
+            option = "motto"
+            type = "string"
+            title = "Motto"
+            default = "Onward"
+        "#;
+        let read = |text: &str| text.parse::<toml::Table>().unwrap();
+        assert_eq!(read(&adopted.to_toml()), read(expected), "{}", adopted.to_toml());
+        assert_eq!(adopted.left_out, [["routes below shop/v1".to_owned(), "PHP code".to_owned()]]);
+    }
+}
