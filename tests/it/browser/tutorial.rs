@@ -26,7 +26,7 @@ fn file(name: &str) -> String {
 /// Uploads an image; returns its id.
 async fn upload(site: &Site, user: &str) -> Value {
     let mut request = format!(
-        "POST /svc-json/svc/v2/media?alt_text=A+dark+square HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: {}\r\n\
+        "POST /svc-json/svc/v2/media?alt_text=A+red+square HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: {}\r\n\
          Content-Type: image/png\r\nContent-Disposition: attachment; filename=cover.png\r\nContent-Length: {}\r\n\r\n",
         site.address,
         basic(user),
@@ -68,10 +68,10 @@ async fn shows_the_books_of_the_tutorial() {
     tab.open(&home);
     let is_shown = (0..ATTEMPTS).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(100));
-        tab.eval("document.querySelectorAll('#books li').length") == Value::from(1)
+        tab.eval("document.querySelectorAll('#books li').length") == 1
     });
     let text = tab.text();
-    assert_eq!(tab.eval("document.querySelector('#books img').alt"), "A dark square");
+    assert_eq!(tab.eval("document.querySelector('#books img').alt"), "A red square");
     assert!(is_shown && text.contains("The hedgehog") && text.contains("120 pages"), "{text}");
     assert_eq!(violations_if_installed(&mut tab), [""; 0]);
     save_screenshot(&mut tab, "tutorial-front-end");

@@ -15,12 +15,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use svc_server::config::{Config, Sources};
 use svc_testkit::markdown::{Block, blocks};
 
 use crate::process::PROGRAM;
 
 const TUTORIAL: &str = include_str!("../../../../docs/tutorial.md");
 const FAQ: &str = include_str!("../../../../docs/faq.md");
+const SERVER: &str = include_str!("../../../../docs/server.md");
 const PRODUCTION: &str = include_str!("../../../../docs/production.md");
 
 /// The end of the output of a block, followed by the status of its last command and the shell's folder.
@@ -230,6 +232,21 @@ fn a_backup_is_restored_as_described() {
     if is_equipped() {
         follow(PRODUCTION);
     }
+}
+
+#[test]
+fn examples_of_settings_are_valid() {
+    let mut n_examples = 0;
+    for page in [SERVER, PRODUCTION, TUTORIAL, include_str!("../../../../docs/configuration.md")] {
+        for block in blocks(page).iter().filter(|block| block.language == "toml") {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("svc.toml"), &block.code).unwrap();
+            let sources = Sources { folder: folder.path().to_owned(), ..Sources::default() };
+            Config::load(&sources).unwrap_or_else(|error| panic!("line {}: {error}", block.line));
+            n_examples += 1;
+        }
+    }
+    assert!(n_examples > 4, "{n_examples}");
 }
 
 #[test]
