@@ -6,4 +6,6 @@
 pub mod documentation {
     #[doc = include_str!("../docs/server.md")]
     pub struct Server;
+    #[doc = include_str!("../docs/rust.md")]
+    pub struct Rust;
 }

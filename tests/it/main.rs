@@ -24,6 +24,7 @@ mod outgoing;
 mod pages;
 mod parallel;
 mod plugins;
+mod reference;
 mod rest_api;
 mod s3;
 mod site;

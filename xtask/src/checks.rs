@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{cargo, run, say, stress, tidy};
+use crate::{book, cargo, run, say, stress, tidy};
 
 /// One check: a cargo command with environment variables, or a function.
 pub(crate) struct Check {
@@ -21,6 +21,7 @@ enum Action {
 const CHECKS: &[Check] = &[
     Check { name: "fmt", action: Action::Cargo(&["fmt", "--all", "--check"], &[]) },
     Check { name: "tidy", action: Action::Own(tidy::check) },
+    Check { name: "docs", action: Action::Own(book::check) },
     Check {
         name: "clippy",
         action: Action::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]),

@@ -1,6 +1,7 @@
 //! The tasks of the project. `cargo xtask` lists them.
 
 mod bench;
+mod book;
 mod checks;
 mod conformance;
 mod crash;
@@ -40,7 +41,8 @@ Checks:
   clippy             run the lints, warnings denied
   test               run unit, integration and documentation tests
   test-mysql         run the integration tests on a private MariaDB
-  doc                build the documentation, warnings denied
+  doc                build the documentation of the crates, warnings denied
+  docs [--update]    render docs/ as a book in target/book; --update generates the reference pages first
   stress [--long] [NAME…]
                      run attacks and parallel load against the real server
 
@@ -98,6 +100,7 @@ fn task() -> Result<()> {
         "live" => live::run(&rest),
         "bench" => bench::run(&rest),
         bench::bare::TASK => bench::bare::run(&rest),
+        "docs" => book::run(&rest),
         "dist" => dist::run(&rest),
         "tidy" => tidy::run(&rest),
         "stress" => stress::run(&rest),

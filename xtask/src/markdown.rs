@@ -48,44 +48,6 @@ fn prose(text: &str) -> (Vec<(usize, &str)>, Option<usize>) {
     (lines, open.map(|(at, _)| at))
 }
 
-/// A fenced code block.
-pub(crate) struct Block<'a> {
-    /// Line of the opening fence, from 1.
-    pub(crate) line: usize,
-    /// The text after the opening fence, such as `rust,no_run`.
-    pub(crate) language: &'a str,
-    pub(crate) code: String,
-}
-
-/// The closed code blocks of a text.
-pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
-    let mut found = Vec::new();
-    let mut open: Option<(Block<'_>, &str, usize)> = None;
-    for (number, line) in (1..).zip(text.lines()) {
-        let trimmed = line.trim_start();
-        let indent = line.len() - trimmed.len();
-        let marker = ["```", "~~~"].into_iter().find(|m| trimmed.starts_with(m));
-        open = match (open, marker) {
-            (None, Some(marker)) => {
-                let language = trimmed[marker.len()..].trim();
-                Some((Block { line: number, language, code: String::new() }, marker, indent))
-            }
-            (Some((block, with, _)), Some(marker)) if marker == with => {
-                found.push(block);
-                None
-            }
-            (Some((mut block, with, indent)), _) => {
-                // A block in a list item is indented as a whole.
-                block.code.push_str(line.get(indent..).unwrap_or(trimmed));
-                block.code.push('\n');
-                Some((block, with, indent))
-            }
-            (None, None) => None,
-        };
-    }
-    found
-}
-
 /// Targets of inline links and images, with their line numbers. Inline code is skipped.
 fn links(lines: &[(usize, &str)]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
@@ -125,15 +87,24 @@ fn anchors(text: &str) -> BTreeSet<String> {
         if title.len() == line.len() || !title.starts_with(' ') {
             continue;
         }
-        let title = title.trim().to_lowercase();
-        let characters = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-        let anchor: String = characters.map(|c| if c == ' ' { '-' } else { c }).collect();
-        // A repeated heading gets a numeric suffix.
-        let numbered = (1..).map(|n| format!("{anchor}-{n}"));
-        let name = std::iter::once(anchor.clone()).chain(numbered).find(|name| !found.contains(name));
-        found.extend(name);
+        unique_anchor(title, &mut found);
     }
     found
+}
+
+/// The anchor of a heading, as GitHub derives it. A repeated heading gets a numeric suffix.
+pub(crate) fn unique_anchor(title: &str, used: &mut BTreeSet<String>) -> String {
+    let title = title.trim().to_lowercase();
+    let characters = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    let anchor: String = characters.map(|c| if c == ' ' { '-' } else { c }).collect();
+    let mut name = anchor.clone();
+    for n in 1.. {
+        if used.insert(name.clone()) {
+            break;
+        }
+        name = format!("{anchor}-{n}");
+    }
+    name
 }
 
 /// The Markdown files of the root, `.github`, `docs` and the crates.
@@ -175,13 +146,6 @@ mod tests {
             "a second opening fence shows that the first block is not closed"
         );
         assert_eq!(prose("a\n```\nb\n```\nc").0, [(1, "a"), (5, "c")]);
-    }
-
-    #[test]
-    fn blocks_have_a_line_a_language_and_code() {
-        let found = blocks("a\n```rust,no_run\nlet a;\n```\n- b\n  ~~~\n  c\n    d\n  ~~~\n```sh\nopen");
-        let found: Vec<_> = found.iter().map(|b| (b.line, b.language, b.code.as_str())).collect();
-        assert_eq!(found, [(2, "rust,no_run", "let a;\n"), (6, "", "c\n  d\n")]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
+use svc_testkit::markdown::blocks;
 
 use crate::markdown;
 
@@ -29,7 +30,7 @@ pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
         if NOT_COMPILED.iter().any(|krate| name == format!("crates/{krate}/README.md")) {
             continue;
         }
-        for block in markdown::blocks(&text) {
+        for block in blocks(&text) {
             let fault = match block.language {
                 "" => Some("this code block has no language".to_owned()),
                 "sh" => shell_fault(&block.code)?,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{cycles, deps, families, markdown, root, snippets, words};
+use crate::{book, cycles, deps, families, markdown, root, snippets, words};
 
 /// The longest source file, in lines.
 const FILE_LIMIT: usize = 800;
@@ -99,6 +99,7 @@ pub(crate) fn check() -> Result<()> {
     faults.extend(markdown::faults(&root)?);
     faults.extend(snippets::faults(&root)?);
     faults.extend(words::faults(&root)?);
+    faults.extend(book::faults(&root)?);
     if faults.is_empty() { Ok(()) } else { bail!("{}", faults.join("\n")) }
 }
 

@@ -3,5 +3,6 @@
 pub mod fixture;
 pub mod galera;
 pub mod mariadb;
+pub mod markdown;
 pub mod statements;
 pub mod vectors;

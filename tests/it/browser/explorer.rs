@@ -82,4 +82,5 @@ async fn creates_and_publishes_a_post() {
     assert_eq!(published["status"], "publish", "{published}");
     tab.open(published["link"].as_str().unwrap_or_default());
     assert!(tab.text().contains("From the explorer"), "{}", tab.text());
+    save_screenshot(tab, "published-post");
 }

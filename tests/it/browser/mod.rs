@@ -8,6 +8,7 @@ mod chromium;
 mod explorer;
 mod pages;
 mod scripts;
+mod tutorial;
 
 use std::path::PathBuf;
 

@@ -3,8 +3,11 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails fails its test")]
 
 mod config;
+#[cfg(unix)]
+mod documentation;
 mod gateway;
 mod messages;
 mod process;
 mod program;
 mod start;
+mod typescript;

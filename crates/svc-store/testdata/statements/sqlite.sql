@@ -453,6 +453,7 @@ SELECT "post_name" FROM "posts" WHERE "post_name" IN (?) AND "ID" <> ? AND "post
 SELECT "post_name", "ID" FROM "posts" WHERE "post_name" IN (?) AND "post_type" = ?
 SELECT "post_name", "ID", "post_type", "post_parent" FROM "posts" WHERE "post_name" IN (?)
 SELECT "post_parent", "ID" FROM "posts" WHERE "post_parent" IN (?) AND "post_type" = ? ORDER BY "ID" ASC
+SELECT "post_parent", "ID" FROM "posts" WHERE ? = ? AND "post_type" = ? ORDER BY "ID" ASC
 SELECT "post_parent", COUNT(*), MAX(ID) FROM "posts" WHERE "post_parent" IN (?) AND "post_type" = ? AND "post_status" = ? GROUP BY "post_parent"
 SELECT "post_status", "post_type", "post_parent" FROM "posts" WHERE "ID" = ?
 SELECT "post_status", COUNT(*) FROM "posts" WHERE "post_type" = ? GROUP BY "post_status"
@@ -571,6 +572,7 @@ SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post
 SELECT COUNT(*) FROM "term_taxonomy"
 SELECT COUNT(*) FROM "term_taxonomy" WHERE "taxonomy" IN (?)
 SELECT COUNT(*) FROM "term_taxonomy" WHERE "taxonomy" IN (?) AND "count" > ?
+SELECT COUNT(*) FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?)
 SELECT COUNT(*) FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "tt"."count" > ?
 SELECT COUNT(*) FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND ("t"."name" LIKE ? ESCAPE '\' AND "t"."slug" LIKE ? ESCAPE '\')
 SELECT COUNT(*) FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "posts" AS "p" WHERE "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?))
