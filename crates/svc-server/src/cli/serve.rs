@@ -74,6 +74,7 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
         }
     }
     let schedule = site.start_schedule();
+    let search_index = site.start_search_index();
     let watch = site.start_watch();
     let reports = tokio::spawn(report_on_signal(requests.clone(), site.usage_report()));
     svc_listen::serve(listener, app, config.limits.clone(), requests.clone(), svc_listen::shutdown_signal()).await;
@@ -83,6 +84,8 @@ async fn run(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
     }
     reports.abort();
     requests.end().await;
+    // The thread stops after the posts that it is reading.
+    drop(tokio::task::spawn_blocking(move || drop(search_index)).await);
     tracing::info!("stopped");
     Ok(site)
 }
