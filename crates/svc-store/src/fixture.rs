@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
+use crate::db::HAS_RANDOM_STATEMENTS;
 use crate::import::ImportOptions;
 use crate::{DatabaseUrl, Store, StoreConfig};
 
@@ -35,6 +36,14 @@ pub(crate) fn store() -> (Store, tempfile::TempDir) {
     config.durable = false;
     config.readers = 1;
     (Store::open(&config).unwrap(), folder)
+}
+
+/// Permits all statements of `f`, for random queries.
+pub(crate) fn with_random_statements<T>(f: impl FnOnce() -> T) -> T {
+    HAS_RANDOM_STATEMENTS.set(true);
+    let value = f();
+    HAS_RANDOM_STATEMENTS.set(false);
+    value
 }
 
 /// Runs a test on SQLite, and on a private MariaDB if it is installed. The pool has one connection, so that a read that

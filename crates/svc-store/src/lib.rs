@@ -8,6 +8,8 @@ mod dependencies;
 mod error;
 mod export;
 mod query;
+mod search_index;
+mod search_indexer;
 mod slugs;
 mod store;
 mod stored_text;
@@ -40,6 +42,8 @@ pub use dependencies::Rows;
 pub use error::{Result, StoreError};
 pub use export::create_table_statements;
 pub use meta::{Meta, MetaKind};
+pub use search_index::SearchIndexState;
+pub use search_indexer::{SearchIndexConfig, SearchIndexer};
 pub use store::Store;
 pub use stored_text::{Encode, StoredText};
 

@@ -1,7 +1,7 @@
 //! The store: a handle that provides snapshots for reads and runs transactions.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use svc_versions::{Stamp, Versions};
 use tokio::sync::oneshot::error::TryRecvError;
@@ -9,9 +9,11 @@ use tokio::sync::oneshot::error::TryRecvError;
 use crate::config::StoreConfig;
 use crate::db::backend::{Backend, block_in_place, leave_runtime};
 use crate::db::session::{self, Session};
-use crate::db::{Db, Tx, engine, write_job};
+use crate::db::{Db, SharedCaches, Tx, engine, write_job};
 use crate::error::{Result, StoreError};
 use crate::request_cache;
+use crate::search_index::SearchIndexState;
+use crate::search_indexer::{SearchIndexConfig, SearchIndexer};
 
 /// The database of a site. Cheap to clone; clones share connections and caches.
 #[derive(Clone)]
@@ -164,6 +166,47 @@ impl Store {
     /// share a query.
     pub fn watched_stamp(&self) -> impl Future<Output = Option<Stamp>> + Send + use<> {
         Arc::clone(&self.0).watched_stamp()
+    }
+
+    /// Builds a search index in the background, keeps it current and uses it for searches, until the result is dropped.
+    /// `None` on engines without one: there, and while the index is incomplete, searches read all posts.
+    pub fn start_search_index(&self, config: SearchIndexConfig) -> Option<SearchIndexer> {
+        SearchIndexer::start(self, config)
+    }
+
+    /// The state of the search index.
+    pub fn search_index_state(&self) -> SearchIndexState {
+        self.0.shared().search.state()
+    }
+
+    /// Removes what [`Self::start_search_index`] has added to the database. Call it if the site is served without an index.
+    ///
+    /// # Errors
+    /// Those of a write.
+    pub fn remove_search_log(&self) -> Result<()> {
+        let log = self.read_unlimited(|db| {
+            let log = engine::post_log(db.dialect());
+            Ok(match log {
+                Some(log) if log.is_installed(db)? => Some(log),
+                _ => None,
+            })
+        })?;
+        log.map_or(Ok(()), |log| self.write_blocking(move |tx| log.remove(tx)))
+    }
+
+    /// The store of a backend.
+    pub(crate) fn of(backend: Arc<dyn Backend>) -> Self {
+        Store(backend)
+    }
+
+    /// A reference that does not keep the connections open.
+    pub(crate) fn downgrade(&self) -> Weak<dyn Backend> {
+        Arc::downgrade(&self.0)
+    }
+
+    /// The caches that all connections share.
+    pub(crate) fn shared(&self) -> Arc<SharedCaches> {
+        self.0.shared().clone()
     }
 
     /// Copies a snapshot of the database to a new file while others read and write (SQLite).

@@ -4,6 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use anyhow::{Context as _, Result};
 use svc_listen::InFlight;
+use svc_store::SearchIndexer;
 use tokio::{
     net::TcpListener,
     sync::oneshot,
@@ -152,6 +153,7 @@ struct Running {
     stop: oneshot::Sender<()>,
     schedule: Option<Schedule>,
     watch: Option<Watch>,
+    search_index: Option<SearchIndexer>,
     reports: JoinHandle<()>,
 }
 
@@ -170,6 +172,7 @@ impl Running {
         Ok(Running {
             schedule: site.start_schedule(),
             watch: site.start_watch(),
+            search_index: site.start_search_index(),
             reports: tokio::spawn(report_on_signal(requests.clone(), site.usage_report())),
             serving: tokio::spawn(serving),
             stop,
@@ -188,6 +191,8 @@ impl Running {
         if let Some(schedule) = self.schedule {
             schedule.stop().await;
         }
+        // The thread stops after the posts that it is reading.
+        drop(tokio::task::spawn_blocking(move || drop(self.search_index)).await);
         self.reports.abort();
         self.site
     }

@@ -26,6 +26,7 @@ use svc_brand::Brand;
 use svc_fetch::{Allowed, Guard};
 use svc_listen::{AccessLog, Limits, Network};
 use svc_packages::theme;
+use svc_store::SearchIndexConfig;
 
 pub use caches::Caches;
 pub use keys::{KEY_FILE, SecretKeys};
@@ -116,6 +117,8 @@ pub struct Config {
     pub readers: usize,
     /// Memory for caches.
     pub caches: Caches,
+    /// Number of posts from which searches use an index; `None` disables it.
+    pub search_index_min_posts: Option<u64>,
     /// Folder of uploads, themes and plugins.
     pub content_dir: PathBuf,
     /// Bucket for uploads, if they are not in the content folder.
@@ -246,19 +249,22 @@ impl Config {
         let wp_config = read.optional(settings::WP_CONFIG, |text| Ok(wp_config::file(folder, text)))?;
         let brand: Brand = read.required("brand", |text| Brand::new(text).map_err(|e| e.to_string()))?;
         let wordpress = wordpress::read(read, &listen, wp_config.is_some(), brand == Brand::original())?;
+        let database = read.optional("database", database)?;
+        let is_sqlite = database.as_ref().is_none_or(|url| url.expose().starts_with("sqlite:"));
         let caches = Caches::divide(read.required("cache_size", values::size)?);
         Ok(Config {
             wp_config,
             listen,
             wordpress,
             site_url: read.optional("site_url", str::parse)?,
-            database: read
-                .optional("database", database)?
-                .unwrap_or_else(|| Secret::new(format!("sqlite:{}", data.join("site.db").display()))),
+            database: database.unwrap_or_else(|| Secret::new(format!("sqlite:{}", data.join("site.db").display()))),
             table_prefix: read.required("table_prefix", values::table_prefix)?,
             staleness: read.required("staleness_seconds", staleness)?,
             readers: read.required("readers", readers)?,
             caches,
+            search_index_min_posts: read
+                .optional("search_index_min_posts", |text| min_posts(text, is_sqlite))?
+                .unwrap_or(is_sqlite.then_some(SearchIndexConfig::DEFAULT_MIN_POSTS)),
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
             uploads: bucket(read)?,
             brand,
@@ -358,6 +364,17 @@ fn staleness(text: &str) -> Result<Duration, String> {
 /// A number of connections; zero for the default of the store.
 fn readers(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n <= 1_024).ok_or_else(|| "must be a number from 0 to 1024".to_owned())
+}
+
+/// A number of posts; `None` for zero.
+fn min_posts(text: &str, is_sqlite: bool) -> Result<Option<u64>, String> {
+    let n: u64 = text.parse().map_err(|_| "must be a number of posts, or 0".to_owned())?;
+    match (n, is_sqlite) {
+        (0, _) => Ok(None),
+        (n, true) => Ok(Some(n)),
+        // Writes of other programs that leave the modification date alone could not be found.
+        (_, false) => Err("requires an SQLite database: other databases are searched without an index".to_owned()),
+    }
 }
 
 fn database(text: &str) -> Result<Secret, String> {

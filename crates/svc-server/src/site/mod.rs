@@ -30,7 +30,7 @@ use svc_pages::{SiteTexts, Texts, explorer::ExplorerPaths, uploads};
 use svc_render::feeds::FETCH_HEADER;
 use svc_routing::{Registry, Server};
 use svc_site::{Clock, Extension, HttpClient};
-use svc_store::{DatabaseUrl, Store, StoreConfig};
+use svc_store::{DatabaseUrl, SearchIndexConfig, SearchIndexState, SearchIndexer, Store, StoreConfig};
 use tower::ServiceExt as _;
 
 use crate::{
@@ -383,6 +383,21 @@ impl OpenSite {
         self.gateway.as_ref()
     }
 
+    /// Starts the background thread that builds the search index and keeps it current. It stops when the result is dropped,
+    /// which waits for it.
+    pub fn start_search_index(&self) -> Option<SearchIndexer> {
+        let store = &self.site.store;
+        let Some(min_posts) = self.config.search_index_min_posts else {
+            if let Err(error) = store.remove_search_log() {
+                tracing::warn!(%error, "cannot remove the log of the search index");
+            }
+            return None;
+        };
+        let mut settings = SearchIndexConfig::new(self.config.data.join("search"));
+        settings.min_posts = min_posts;
+        store.start_search_index(settings)
+    }
+
     /// Cancels the requests in progress and waits until they have ended, for at most five seconds. Call this outside of tokio
     /// runtimes.
     pub fn stop_requests(&self) {
@@ -402,7 +417,7 @@ impl OpenSite {
         svc_pages::explorer::router(Arc::clone(&self.site), Arc::clone(&self.login_pages.identities), paths)
     }
 
-    /// A function that logs how much the caches hold, and how often they were of use.
+    /// A function that logs how much the caches hold, how often they were of use, and the state of the search index.
     pub(crate) fn usage_report(&self) -> impl Fn() + Send + 'static {
         let (site, compression, service) = (Arc::clone(&self.site), self.compression.clone(), self.service.clone());
         move || {
@@ -424,6 +439,12 @@ impl OpenSite {
                 compressed_bytes = compressed.bytes,
                 "caches"
             );
+            let (state, posts) = match site.store.search_index_state() {
+                SearchIndexState::Absent => ("absent", 0),
+                SearchIndexState::Building(posts) => ("building", posts),
+                SearchIndexState::Ready(posts) => ("ready", posts),
+            };
+            tracing::info!(state, posts, "search index");
         }
     }
 

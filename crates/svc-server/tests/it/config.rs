@@ -55,9 +55,17 @@ fn invalid_values_name_their_origin() {
         ("brand", "No", "SVC_BRAND: `brand` `No` cannot be a brand: use 1 to 20 lower-case letters and digits, beginning with a letter"),
         ("environment", "test", "SVC_ENVIRONMENT: `environment` must be local or production"),
         ("database", "postgres://x", "SVC_DATABASE: `database` must start with sqlite: or mysql:"),
+        ("search_index_min_posts", "x", "SVC_SEARCH_INDEX_MIN_POSTS: `search_index_min_posts` must be a number of posts, or 0"),
         ("readers", "many", "SVC_READERS: `readers` must be a number from 0 to 1024"),
         ("limits.connections", "0", "SVC_LIMITS_CONNECTIONS: `limits.connections` must be a number from 1 to 1000000"),
     ];
+    let mysql = [("SVC_DATABASE", "mysql://h/n"), ("SVC_SEARCH_INDEX_MIN_POSTS", "100")];
+    let error = Config::load(&sources(dir.path(), &mysql, &[])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "SVC_SEARCH_INDEX_MIN_POSTS: `search_index_min_posts` requires an SQLite database: other databases are searched \
+         without an index"
+    );
     for (key, text, message) in rows {
         let variable = setting(key).variable();
         let error = Config::load(&sources(dir.path(), &[(&variable, text)], &[])).unwrap_err();

@@ -2,7 +2,7 @@
 //!
 //! 1. [`dialect`], [`conn`], [`shared_caches`]: an engine's SQL, a connection and its rows, the caches of a store.
 //! 2. [`handle`], [`caching`]: [`Db`] (a connection with a snapshot), [`Tx`] (a transaction), and their cached reads.
-//! 3. [`backend`], [`table_manager`]: the traits of an engine for its connections and for its tables.
+//! 3. [`backend`], [`table_manager`], [`post_log`]: the traits of an engine for its connections, tables and changed posts.
 //! 4. [`session`], [`write_job`]: the open snapshots and transactions of a thread, and a write as an object.
 //! 5. [`engine`]: a folder for each engine.
 
@@ -12,6 +12,7 @@ pub(crate) mod conn;
 mod dialect;
 pub(crate) mod engine;
 mod handle;
+mod post_log;
 pub(crate) mod session;
 mod shared_caches;
 pub(crate) mod table_manager;
@@ -24,5 +25,8 @@ pub use handle::{Db, Tx};
 pub use shared_caches::{Options, TableGroup};
 
 pub(crate) use dialect::{Build, SqlDialect};
+#[cfg(test)]
+pub(crate) use handle::HAS_RANDOM_STATEMENTS;
 pub(crate) use handle::{ChangeCounters, Charset, MAX_VALUES, pad};
+pub(crate) use post_log::PostLog;
 pub(crate) use shared_caches::SharedCaches;

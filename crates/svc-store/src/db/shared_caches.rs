@@ -7,6 +7,7 @@ use std::time::Instant;
 use indexmap::IndexMap;
 use svc_versions::Versions;
 
+use crate::search_index::SearchIndex;
 use crate::stored_text::StoredText;
 
 /// Stored options by name.
@@ -60,6 +61,7 @@ pub(crate) struct SharedCaches {
     /// When data last changed.
     pub(crate) versions: Arc<Versions>,
     pub(crate) statements: AtomicU64,
+    pub(crate) search: SearchIndex,
     /// Whether the columns of `posts` cannot store characters outside the Basic Multilingual Plane (`utf8mb3`).
     pub(crate) is_utf8mb3: AtomicBool,
 }
@@ -72,6 +74,7 @@ impl SharedCaches {
             options: Mutex::new(None),
             versions: Arc::default(),
             statements: AtomicU64::new(0),
+            search: SearchIndex::new(),
             is_utf8mb3: AtomicBool::new(false),
         }
     }

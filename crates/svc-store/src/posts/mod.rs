@@ -4,6 +4,7 @@ mod batch;
 mod days;
 mod dependencies;
 mod files;
+mod indexed_search;
 mod plan;
 mod post_query;
 mod query;
@@ -193,5 +194,7 @@ pub fn counts_by_type(db: &mut Db) -> Result<indexmap::IndexMap<String, u64>> {
     Ok(rows.into_iter().collect())
 }
 
+#[cfg(test)]
+mod indexed_search_tests;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use svc_model::{PostId, UserId};
 use svc_versions::unrecorded;
 
 use super::dependencies::depend_on_list;
+use super::indexed_search;
 use super::plan::{self, ListPlan, Resolved, Start, TermPlan};
 use super::post_query::{Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxOperator};
 use super::search::{SearchColumn, SearchTerms};
@@ -28,10 +29,14 @@ const DEEP_OFFSET: u64 = if cfg!(test) { 3 } else { 1_000 };
 /// [`crate::StoreError::TooMany`] if the query contains more values than a statement can bind.
 pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
     depend_on_list(q);
-    unrecorded(|| list(db, q))
+    unrecorded(|| match indexed_search::page(db, q)? {
+        Some(page) => Ok(page),
+        None => list(db, q),
+    })
 }
 
-fn list(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
+/// Like [`query`], without the search index, and without recording what the list depends on.
+pub(super) fn list(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
     let terms = Terms::resolve(db, q)?;
     match Stats::read(db, q, &terms.clauses())? {
         Some(stats) => with_counts(db, q, &terms, &stats),
@@ -185,6 +190,46 @@ fn without_counts(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<Page<Post
 pub(super) fn count_matches(db: &mut Db, q: &PostQuery, terms: &Terms, list_plan: &ListPlan) -> Result<u64> {
     let filtered = filtered(db, q, terms, list_plan, None)?;
     crate::query::total(db, &groups(q), &filtered)
+}
+
+/// All ids of a list, without its limit.
+pub(super) fn all(db: &mut Db, q: &PostQuery) -> Result<Vec<PostId>> {
+    Ok(list(db, &PostQuery { limit: None, offset: 0, total: false, ..q.clone() })?.ids)
+}
+
+/// The posts with these ids that are in a list, in its order.
+pub(super) fn among(db: &mut Db, q: &PostQuery, ids: &[i64]) -> Result<Vec<PostId>> {
+    if ids.is_empty() { Ok(Vec::new()) } else { all(db, &restricted(q, ids)) }
+}
+
+/// A list restricted to some ids.
+fn restricted(q: &PostQuery, ids: &[i64]) -> PostQuery {
+    let mut q = q.clone();
+    let is_allowed = |id: &PostId| q.sticky.as_ref().is_none_or(|sticky| sticky.contains(id));
+    q.sticky = Some(ids.iter().map(|id| PostId(*id)).filter(is_allowed).collect());
+    q
+}
+
+/// Sort keys of a post.
+pub(super) struct SortedPost {
+    pub(super) id: PostId,
+    /// The date as stored.
+    pub(super) date: String,
+    /// The relevance, if it was requested; otherwise 0.
+    pub(super) rank: i64,
+}
+
+/// The posts with these ids that are in a list, without order.
+pub(super) fn sort_keys(db: &mut Db, q: &PostQuery, ids: &[i64], is_ranked: bool) -> Result<Vec<SortedPost>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let q = restricted(q, ids);
+    let terms = Terms::resolve(db, &q)?;
+    let mut s = filtered(db, &q, &terms, &ListPlan::of_engine(Start::Column("ID")), None)?;
+    let rank = q.search.as_deref().filter(|_| is_ranked).and_then(|text| SearchTerms::parse(text).rank());
+    s.column(("p", "ID")).column(("p", "post_date")).expr(rank.unwrap_or_else(|| Expr::val(0)));
+    db.all(&s, |row| Ok(SortedPost { id: PostId(row.int(0)?), date: row.text(1)?, rank: row.int(2)? }))
 }
 
 /// The filtered rows, without columns, order and limit.

@@ -28,13 +28,21 @@ impl SearchColumn {
     /// The default columns.
     pub const ALL: [SearchColumn; 3] = [SearchColumn::Title, SearchColumn::Excerpt, SearchColumn::Content];
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             SearchColumn::Title => "post_title",
             SearchColumn::Excerpt => "post_excerpt",
             SearchColumn::Content => "post_content",
         }
     }
+}
+
+/// The condition of a rank: a column contains all of the terms, or any.
+pub(super) struct RankStep<'a> {
+    pub(super) rank: i64,
+    pub(super) column: SearchColumn,
+    pub(super) terms: Vec<&'a str>,
+    pub(super) is_any: bool,
 }
 
 /// A parsed search text. Quoted phrases are kept together, `-word` excludes a word.
@@ -98,40 +106,53 @@ impl SearchTerms {
     }
 
     /// Relevance, smaller for better matches. `None` if all matches are equally relevant.
+    pub(super) fn rank(&self) -> Option<Expr> {
+        let steps = self.rank_steps();
+        if steps.is_empty() {
+            return None;
+        }
+        let mut case = sea_query::CaseStatement::new();
+        for step in steps {
+            let mut condition = if step.is_any { Cond::any() } else { Cond::all() };
+            for term in step.terms {
+                condition = condition.add(column_of(step.column).like(contains(term)));
+            }
+            case = case.case(condition, step.rank);
+        }
+        Some(case.finally(self.last_rank()).into())
+    }
+
+    /// The ranks of matches with their conditions, in ascending order. Other matches have [`Self::last_rank`].
     ///
     /// The order is: the sentence in the title, all terms in the title, any term in the title, the sentence in the
-    /// excerpt, in the content, others.
-    pub(super) fn rank(&self) -> Option<Expr> {
-        let title = || column_of(SearchColumn::Title);
+    /// excerpt, in the content, others. For a single word: in the title, others.
+    pub(super) fn rank_steps(&self) -> Vec<RankStep<'_>> {
+        let step = |rank, column, term| RankStep { rank, column, terms: vec![term], is_any: false };
         if !self.has_several_words {
-            let term = self.required.first()?;
-            return Some(Expr::case(title().like(contains(term)), 0).finally(1).into());
+            return self.required.first().map(|term| step(0, SearchColumn::Title, term)).into_iter().collect();
         }
         let match_sentence = !self.sentence.starts_with('-') && !has_space_then_minus(&self.sentence);
-        let mut case = sea_query::CaseStatement::new();
-        let mut steps = 0;
+        let mut steps = Vec::new();
         if match_sentence {
-            case = case.case(title().like(contains(&self.sentence)), 1);
-            steps += 1;
+            steps.push(step(1, SearchColumn::Title, &self.sentence));
         }
         if (1..7).contains(&self.required.len()) {
-            let mut all = Cond::all();
-            let mut any = Cond::any();
-            for term in &self.required {
-                all = all.add(title().like(contains(term)));
-                any = any.add(title().like(contains(term)));
-            }
-            case = case.case(all, 2);
+            let terms = || self.required.iter().map(String::as_str).collect();
+            steps.push(RankStep { rank: 2, column: SearchColumn::Title, terms: terms(), is_any: false });
             if self.required.len() > 1 {
-                case = case.case(any, 3);
+                steps.push(RankStep { rank: 3, column: SearchColumn::Title, terms: terms(), is_any: true });
             }
-            steps += 1;
         }
         if match_sentence {
-            case = case.case(column_of(SearchColumn::Excerpt).like(contains(&self.sentence)), 4);
-            case = case.case(column_of(SearchColumn::Content).like(contains(&self.sentence)), 5);
+            steps.push(step(4, SearchColumn::Excerpt, &self.sentence));
+            steps.push(step(5, SearchColumn::Content, &self.sentence));
         }
-        (steps > 0).then(|| case.finally(6).into())
+        steps
+    }
+
+    /// The rank of matches that satisfy no step.
+    pub(super) fn last_rank(&self) -> i64 {
+        if self.has_several_words { 6 } else { 1 }
     }
 }
 

@@ -39,6 +39,8 @@ SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_
 SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "to_ping", "pinged", "post_modified", "post_modified_gmt", "post_content_filtered", "post_parent", "guid", "menu_order", "post_type", "post_mime_type" FROM "posts" WHERE "ID" = ? ORDER BY "ID" ASC
 SELECT "ID", "post_name" FROM "posts" WHERE "post_parent" = ? AND "post_type" = ? AND "post_status" = ? ORDER BY "post_date" DESC, "ID" DESC
 SELECT "ID", "post_name", "post_parent" FROM "posts" WHERE "ID" IN (?)
+SELECT "ID", "post_title", "post_excerpt", "post_content", "post_date", "post_type", "post_status", "post_password" = ? FROM "posts" WHERE "ID" > ? AND "post_type" <> ? ORDER BY "ID" ASC LIMIT ?
+SELECT "ID", "post_title", "post_excerpt", "post_content", "post_date", "post_type", "post_status", "post_password" = ? FROM "posts" WHERE "ID" IN (?) AND "post_type" <> ? ORDER BY "ID" ASC LIMIT ?
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "ID" IN (?)
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "user_email" = ? ORDER BY "ID" ASC
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "user_login" = ? ORDER BY "ID" ASC
@@ -587,6 +589,7 @@ SELECT SUM(n) FROM "svc_author_count" WHERE "post_author" IN (?) AND "post_type"
 SELECT SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? AND "day" < ?
 SELECT SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? AND "day" > ?
 SELECT SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? AND "day" >= ?
+SELECT SUM(n) FROM "svc_post_count" WHERE "post_type" <> ?
 SELECT SUM(n) FROM "svc_post_count" WHERE "post_type" IN (?) AND "post_status" IN (?)
 UPDATE "comments" SET "comment_approved" = ? WHERE "comment_post_ID" = ?
 UPDATE "comments" SET "comment_parent" = ? WHERE "comment_parent" = ?

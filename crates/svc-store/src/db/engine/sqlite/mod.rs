@@ -7,6 +7,7 @@ mod dialect;
 mod file_guard;
 mod other_writers;
 mod pool;
+mod post_log;
 mod schema;
 mod table_manager;
 mod wal_index;
@@ -14,4 +15,5 @@ mod writer;
 
 pub(crate) use dialect::SqliteDialect;
 pub(crate) use pool::{SqlitePool, temporary_path};
+pub(crate) use post_log::SqlitePostLog;
 pub(crate) use table_manager::SqliteTables;

@@ -1,6 +1,6 @@
 //! SQLite's `CREATE` statements, and the private table that counts changes.
 
-use super::{collation, counts};
+use super::{collation, counts, post_log};
 use crate::db::Tx;
 use crate::error::Result;
 use crate::tables::{Column, ColumnType, DefaultValue, EPOCHS, REVISIONS, TABLES, Table, quoted, quoted_list};
@@ -92,6 +92,8 @@ pub(super) fn count_changes(tx: &mut Tx, prefix: &str) -> Result<()> {
             tx.run(&statement.replacen("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))?;
         }
     }
+    // The posts may have been replaced.
+    post_log::remove(tx, prefix)?;
     counts::create(tx, prefix)?;
     tx.run(&format!("INSERT OR REPLACE INTO {epochs} (family, n) VALUES ('{LAYOUT}', {LAYOUT_VERSION})"))
 }

@@ -1,0 +1,470 @@
+//! A segment: an immutable file with the tokens of up to 65,536 documents.
+//!
+//! ```text
+//! magic
+//! ids        i64 per document, ascending
+//! dates      i64 per document
+//! classes    u16 per document
+//! per field: dictionary (a NUL before, between and after the sorted tokens),
+//!            entries (count and offset, u32 each, per token), postings
+//! footer     JSON
+//! length of the footer (u32), CRC-32 of everything before it (u32)
+//! ```
+//!
+//! The postings of a token are its documents: the only one in place of the offset, a list of u16, or a bitmap of 8 KB if
+//! that is smaller.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use memchr::{memchr, memchr_iter, memmem};
+use serde_json::{Value, json};
+
+use super::bits::{Bits, MAX_DOCS};
+use super::tokens::{self, TermPattern, TokenPattern};
+
+const MAGIC: &[u8; 8] = b"svcseg1\n";
+
+/// Number of indexed columns: title, excerpt, content.
+pub(crate) const FIELDS: usize = 3;
+
+/// Length of the entry of a token.
+const ENTRY: usize = 8;
+
+/// Postings with more documents than this are bitmaps.
+const MAX_LIST: usize = Bits::BYTES / 2;
+
+/// Type, status, and whether a post has a password.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Class {
+    pub(crate) post_type: String,
+    pub(crate) status: String,
+    pub(crate) has_password: bool,
+}
+
+/// A post, with folded texts.
+pub(crate) struct Document<'a> {
+    pub(crate) id: i64,
+    /// Sorts like the post's date.
+    pub(crate) date: i64,
+    pub(crate) class: Class,
+    /// Title, excerpt and content.
+    pub(crate) texts: [&'a str; FIELDS],
+}
+
+/// Collects the documents of a segment.
+#[derive(Default)]
+pub(crate) struct SegmentBuilder {
+    ids: Vec<i64>,
+    dates: Vec<i64>,
+    classes: Vec<u16>,
+    class_numbers: HashMap<Class, u16>,
+    fields: [HashMap<Box<str>, Vec<u16>>; FIELDS],
+}
+
+impl SegmentBuilder {
+    /// Number of documents.
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Adds a document; ids must ascend. Returns `false` if it cannot be indexed, or if the segment is full.
+    pub(crate) fn add(&mut self, document: &Document<'_>) -> bool {
+        let fits = document.texts.iter().all(|text| tokens::each_token(text, |_| {}));
+        let Ok(position) = u16::try_from(self.ids.len()) else { return false };
+        if !fits {
+            return false;
+        }
+        let next = self.class_numbers.len();
+        let class = match self.class_numbers.get(&document.class) {
+            Some(class) => *class,
+            None => {
+                let Ok(class) = u16::try_from(next) else { return false };
+                *self.class_numbers.entry(document.class.clone()).or_insert(class)
+            }
+        };
+        self.ids.push(document.id);
+        self.dates.push(document.date);
+        self.classes.push(class);
+        for (field, text) in self.fields.iter_mut().zip(document.texts) {
+            tokens::each_token(text, |token| match field.get_mut(token) {
+                Some(positions) if positions.last() == Some(&position) => {}
+                Some(positions) => positions.push(position),
+                None => {
+                    field.insert(token.into(), vec![position]);
+                }
+            });
+        }
+        true
+    }
+
+    /// Writes the segment to a new file, durably.
+    ///
+    /// # Errors
+    /// If it cannot be written, or a part exceeds 4 GB.
+    pub(crate) fn write(self, path: &Path) -> io::Result<()> {
+        let file = File::create(path)?;
+        let mut out = Checked { out: BufWriter::with_capacity(1 << 20, &file), crc: flate2::Crc::new(), n: 0 };
+        out.write_all(MAGIC)?;
+        let ids_at = out.n;
+        self.ids.iter().try_for_each(|id| out.write_all(&id.to_le_bytes()))?;
+        self.dates.iter().try_for_each(|date| out.write_all(&date.to_le_bytes()))?;
+        self.classes.iter().try_for_each(|class| out.write_all(&class.to_le_bytes()))?;
+        let fields =
+            self.fields.into_iter().map(|field| write_field(field, &mut out)).collect::<io::Result<Vec<_>>>()?;
+        let mut classes: Vec<(Class, u16)> = self.class_numbers.into_iter().collect();
+        classes.sort_by_key(|(_, number)| *number);
+        let classes: Vec<Value> =
+            classes.into_iter().map(|(c, _)| json!([c.post_type, c.status, c.has_password])).collect();
+        let footer = json!({
+            "version": tokens::VERSION, "docs": self.ids.len(), "ids": ids_at, "classes": classes, "fields": fields,
+        });
+        let footer = footer.to_string();
+        out.write_all(footer.as_bytes())?;
+        out.write_all(&small(footer.len())?.to_le_bytes())?;
+        let crc = out.crc.sum();
+        out.write_all(&crc.to_le_bytes())?;
+        out.out.flush()?;
+        drop(out);
+        file.sync_all()
+    }
+}
+
+/// Writes the tokens of a field and returns its entry of the footer.
+fn write_field(field: HashMap<Box<str>, Vec<u16>>, out: &mut impl Positioned) -> io::Result<Value> {
+    let mut tokens: Vec<(Box<str>, Vec<u16>)> = field.into_iter().collect();
+    tokens.sort_unstable();
+    let dictionary_at = out.position();
+    out.write_all(b"\0")?;
+    for (token, _) in &tokens {
+        out.write_all(token.as_bytes())?;
+        out.write_all(b"\0")?;
+    }
+    let (n_tokens, entries_at) = (tokens.len(), out.position());
+    // Entries and postings are found with offsets of 32 bits.
+    small(n_tokens * ENTRY)?;
+    let mut offset = 0;
+    for (_, positions) in &tokens {
+        out.write_all(&small(positions.len())?.to_le_bytes())?;
+        match positions[..] {
+            [only] => out.write_all(&u32::from(only).to_le_bytes())?,
+            _ => {
+                out.write_all(&small(offset)?.to_le_bytes())?;
+                offset += postings_len(positions.len());
+            }
+        }
+    }
+    let postings_at = out.position();
+    for (_, positions) in tokens {
+        if positions.len() > MAX_LIST {
+            out.write_all(&positions.into_iter().collect::<Bits>().bytes())?;
+        } else if positions.len() > 1 {
+            positions.iter().try_for_each(|position| out.write_all(&position.to_le_bytes()))?;
+        }
+    }
+    Ok(json!([n_tokens, dictionary_at, entries_at, postings_at]))
+}
+
+/// Length of the postings of a token with this many documents.
+fn postings_len(count: usize) -> usize {
+    if count > MAX_LIST { Bits::BYTES } else { count * 2 }
+}
+
+fn small(n: usize) -> io::Result<u32> {
+    u32::try_from(n).map_err(|_| damaged("a part of the segment is too large"))
+}
+
+fn damaged(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+trait Positioned: Write {
+    fn position(&self) -> u64;
+}
+
+/// Counts and sums up what is written.
+struct Checked<W> {
+    out: W,
+    crc: flate2::Crc,
+    n: u64,
+}
+
+impl<W: Write> Write for Checked<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.crc.update(bytes.get(..n).unwrap_or(bytes));
+        self.n += n as u64;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl<W: Write> Positioned for Checked<W> {
+    fn position(&self) -> u64 {
+        self.n
+    }
+}
+
+/// Number of bytes that are read at a time if many tokens match.
+const READ_AHEAD: usize = 256 << 10;
+
+/// A part of the file in memory.
+#[derive(Default)]
+struct Window {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    /// Reads `len` bytes at an offset, and up to `ahead` bytes in total if the file has as many.
+    fn read(&mut self, file: &mut File, start: u64, offset: u32, len: usize, ahead: usize) -> io::Result<&[u8]> {
+        let at = start + u64::from(offset);
+        let is_inside = at >= self.at && at + len as u64 <= self.at + self.bytes.len() as u64;
+        if !is_inside {
+            let mut n = len;
+            if ahead > len {
+                let left = file.metadata()?.len().saturating_sub(at);
+                n = usize::try_from(left).unwrap_or(ahead).clamp(len, ahead);
+            }
+            self.bytes.resize(n, 0);
+            self.at = at;
+            read_into(file, at, &mut self.bytes)?;
+        }
+        let start = usize::try_from(at - self.at).unwrap_or(usize::MAX);
+        let found = self.bytes.get(start..).and_then(|rest| rest.get(..len));
+        found.ok_or_else(|| damaged("the file is too short"))
+    }
+}
+
+/// Where a field is in the file.
+struct Field {
+    n_tokens: usize,
+    dictionary_at: u64,
+    entries_at: u64,
+    postings_at: u64,
+}
+
+/// A field's sorted tokens, read into memory for a search.
+pub(crate) struct Dictionary(Vec<u8>);
+
+impl Dictionary {
+    /// The numbers of the tokens that match, ascending.
+    fn matches(&self, pattern: &TokenPattern<'_>) -> Vec<u32> {
+        let edge = |open: bool| if open { "" } else { "\0" };
+        let needle = format!("{}{}{}", edge(pattern.open_start), pattern.text, edge(pattern.open_end));
+        let finder = memmem::Finder::new(needle.as_bytes());
+        let n_separators = |text: &[u8]| memchr_iter(0, text).count();
+        let (mut rest, mut skipped, mut found) = (&self.0[..], 0, Vec::new());
+        while let Some(hit) = finder.find(rest) {
+            let (before, from) = rest.split_at(hit + usize::from(!pattern.open_start));
+            // The first token has one separator before it.
+            skipped += n_separators(before);
+            found.push(u32::try_from(skipped.saturating_sub(1)).unwrap_or(u32::MAX));
+            // The separator behind the token also begins the next one.
+            let Some(end) = memchr(0, from) else { break };
+            rest = from.get(end..).unwrap_or_default();
+        }
+        found
+    }
+}
+
+/// An open segment.
+pub(crate) struct Segment {
+    /// Identifies the segment within this process.
+    pub(crate) number: u64,
+    file: Mutex<File>,
+    /// The documents' ids, ascending.
+    pub(crate) ids: Vec<i64>,
+    /// The documents' dates.
+    pub(crate) dates: Vec<i64>,
+    /// The documents' positions in `class_list`.
+    pub(crate) classes: Vec<u16>,
+    pub(crate) class_list: Vec<Class>,
+    fields: Vec<Field>,
+}
+
+impl Segment {
+    /// Opens a file and verifies its checksum.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidData`] if it is damaged or has another version.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let len = file.metadata()?.len();
+        let mut tail = [0; 8];
+        file.seek(SeekFrom::Start(len.checked_sub(8).ok_or_else(|| damaged("the segment is too short"))?))?;
+        file.read_exact(&mut tail)?;
+        let [a, b, c, d, crc @ ..] = tail;
+        let (footer_len, crc) = (u64::from(u32::from_le_bytes([a, b, c, d])), u32::from_le_bytes(crc));
+        verify(&mut file, len - 4, crc)?;
+        let footer_at = (len - 8).checked_sub(footer_len).ok_or_else(|| damaged("the segment is too short"))?;
+        let footer = read_at(&mut file, footer_at, (len - 8 - footer_at) as usize)?;
+        let footer: Value = serde_json::from_slice(&footer).map_err(|_| damaged("the footer is damaged"))?;
+        Self::parse(file, &footer).unwrap_or_else(|| Err(damaged("the footer is incomplete")))
+    }
+
+    /// `None` if the footer lacks something.
+    fn parse(mut file: File, footer: &Value) -> Option<io::Result<Self>> {
+        if footer["version"].as_u64()? != u64::from(tokens::VERSION) {
+            return Some(Err(damaged("the segment has another version")));
+        }
+        let n = usize::try_from(footer["docs"].as_u64()?).ok().filter(|n| *n <= MAX_DOCS)?;
+        let columns = match read_at(&mut file, footer["ids"].as_u64()?, n * 18) {
+            Ok(columns) => columns,
+            Err(e) => return Some(Err(e)),
+        };
+        let (ids, rest) = columns.split_at_checked(n * 8)?;
+        let (dates, classes) = rest.split_at_checked(n * 8)?;
+        let longs = |bytes: &[u8]| bytes.as_chunks().0.iter().map(|b| i64::from_le_bytes(*b)).collect::<Vec<_>>();
+        let class = |c: &Value| {
+            let text = |at: usize| Some(c[at].as_str()?.to_owned());
+            Some(Class { post_type: text(0)?, status: text(1)?, has_password: c[2].as_bool()? })
+        };
+        let class_list: Vec<Class> = footer["classes"].as_array()?.iter().map(class).collect::<Option<_>>()?;
+        let field = |f: &Value| {
+            let number = |at: usize| f[at].as_u64();
+            Some(Field {
+                n_tokens: usize::try_from(number(0)?).ok()?,
+                dictionary_at: number(1)?,
+                entries_at: number(2)?,
+                postings_at: number(3)?,
+            })
+        };
+        let fields: Vec<Field> = footer["fields"].as_array()?.iter().map(field).collect::<Option<_>>()?;
+        let classes: Vec<u16> = classes.as_chunks().0.iter().map(|b| u16::from_le_bytes(*b)).collect();
+        let is_valid = fields.len() == FIELDS && classes.iter().all(|c| usize::from(*c) < class_list.len());
+        is_valid.then(|| {
+            static NEXT: AtomicU64 = AtomicU64::new(0);
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let (ids, dates, file) = (longs(ids), longs(dates), Mutex::new(file));
+            Ok(Segment { number, file, ids, dates, classes, class_list, fields })
+        })
+    }
+
+    /// Number of documents.
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The position of a document.
+    pub(crate) fn position(&self, id: i64) -> Option<u16> {
+        self.ids.binary_search(&id).ok().and_then(|at| u16::try_from(at).ok())
+    }
+
+    /// Reads the dictionary of a field.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub(crate) fn dictionary(&self, field: usize) -> io::Result<Dictionary> {
+        let field = self.field(field)?;
+        let len = usize::try_from(field.entries_at.saturating_sub(field.dictionary_at)).unwrap_or(usize::MAX);
+        Ok(Dictionary(read_at(&mut self.lock(), field.dictionary_at, len)?))
+    }
+
+    /// The documents whose field may contain a term; exactly those that do if the pattern is exact.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub(crate) fn find(&self, field: usize, dictionary: &Dictionary, term: &TermPattern<'_>) -> io::Result<Bits> {
+        let mut all = Bits::first(self.len());
+        for pattern in &term.tokens {
+            if all.is_empty() {
+                break;
+            }
+            let mut any = Bits::none();
+            self.add_postings(field, &dictionary.matches(pattern), &mut any)?;
+            all.retain(&any);
+        }
+        Ok(all)
+    }
+
+    /// Adds the documents of some tokens, whose numbers ascend.
+    fn add_postings(&self, field: usize, tokens: &[u32], any: &mut Bits) -> io::Result<()> {
+        let field = self.field(field)?;
+        let mut file = self.lock();
+        let (mut entries, mut postings) = (Window::default(), Window::default());
+        // Both are in the order of the tokens. Many are read with few calls, including unneeded ones in between.
+        let ahead = if tokens.len() > field.n_tokens / 64 { READ_AHEAD } else { 0 };
+        let mut lists = Vec::new();
+        for token in tokens {
+            let at = token.checked_mul(ENTRY as u32).ok_or_else(|| damaged("the dictionary is damaged"))?;
+            let entry = entries.read(&mut file, field.entries_at, at, ENTRY, ahead)?;
+            let (Some(count), Some(offset)) = (entry.first_chunk(), entry.last_chunk()) else {
+                return Err(damaged("the dictionary is damaged"));
+            };
+            let (count, offset) = (u32::from_le_bytes(*count) as usize, u32::from_le_bytes(*offset));
+            match count {
+                1 => any.insert(u16::try_from(offset).map_err(|_| damaged("the dictionary is damaged"))?),
+                _ if count > MAX_LIST => {
+                    any.add_bytes(postings.read(&mut file, field.postings_at, offset, Bits::BYTES, 0)?);
+                }
+                _ => lists.push((count, offset)),
+            }
+        }
+        // Frequent words are often in all documents already.
+        if any.len() == self.len() {
+            return Ok(());
+        }
+        for (count, offset) in lists {
+            let list = postings.read(&mut file, field.postings_at, offset, postings_len(count), ahead)?;
+            list.as_chunks().0.iter().for_each(|position| any.insert(u16::from_le_bytes(*position)));
+        }
+        Ok(())
+    }
+
+    fn field(&self, field: usize) -> io::Result<&Field> {
+        self.fields.get(field).ok_or_else(|| damaged("the field is missing"))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, File> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Compares the checksum of the first `len` bytes.
+fn verify(file: &mut File, len: u64, expected: u32) -> io::Result<()> {
+    file.seek(SeekFrom::Start(0))?;
+    let (mut crc, mut buffer, mut left) = (flate2::Crc::new(), vec![0; 1 << 18], len);
+    let mut magic = Some(MAGIC);
+    while left > 0 {
+        let n = usize::try_from(left.min(buffer.len() as u64)).unwrap_or(buffer.len());
+        let part = buffer.get_mut(..n).unwrap_or_default();
+        file.read_exact(part)?;
+        if magic.take().is_some_and(|magic| !part.starts_with(magic)) {
+            return Err(damaged("the file is not a segment"));
+        }
+        crc.update(part);
+        left -= n as u64;
+    }
+    if crc.sum() == expected { Ok(()) } else { Err(damaged("the checksum is wrong")) }
+}
+
+fn read_at(file: &mut File, at: u64, len: usize) -> io::Result<Vec<u8>> {
+    // A wrong length must not allocate more than the file can fill.
+    if at.saturating_add(len as u64) > file.metadata()?.len() {
+        return Err(damaged("the file is too short"));
+    }
+    let mut bytes = vec![0; len];
+    read_into(file, at, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads bytes at a position.
+fn read_into(file: &mut File, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+    }
+    #[cfg(not(unix))]
+    {
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(bytes)
+    }
+}

@@ -1,0 +1,433 @@
+//! Builds the search index of a store in the background and keeps it current.
+//!
+//! The log of changed posts ([`PostLog`]) is created first. Then all posts are read, a segment's worth per snapshot, and
+//! after each segment the state is saved, so that a build continues after a stop. Later changes are in the log.
+//! From then on, changed posts are indexed in batches; until then, searches examine them one by one. Each state of the
+//! index corresponds to one entry of the log, by which a search recognizes what its own snapshot has changed since.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use sea_query::{Cond, Expr, ExprTrait as _, Query};
+
+use crate::db::backend::Backend;
+use crate::db::{Db, PostLog, engine};
+use crate::error::{Result, StoreError};
+use crate::search_index::{Change, Class, Document, Folder, Generation, LiveSegment, SearchIndexState, SegmentBuilder};
+use crate::store::Store;
+
+/// How often the log is read.
+const INTERVAL: Duration = if cfg!(test) { Duration::from_millis(5) } else { Duration::from_millis(500) };
+
+/// How long to wait after an error.
+const AFTER_ERROR: Duration = if cfg!(test) { Duration::from_millis(20) } else { Duration::from_secs(10) };
+
+/// How often a site without an index is measured.
+const MEASURE_INTERVAL: Duration = if cfg!(test) { Duration::from_millis(5) } else { Duration::from_secs(60) };
+
+/// Changed posts are indexed when there are this many, or after [`MAX_AGE`].
+const BATCH: usize = if cfg!(test) { 4 } else { 256 };
+
+/// Maximum time before changed posts are indexed.
+const MAX_AGE: Duration = Duration::from_secs(30);
+
+/// Old entries of the log are deleted when there are this many.
+const MAX_OLD_ENTRIES: i64 = if cfg!(test) { 20 } else { 20_000 };
+
+/// Number of posts that are read with one statement.
+const READ_CHUNK: usize = if cfg!(test) { 8 } else { 1_000 };
+
+/// Maximum length of the texts of one segment, in bytes.
+const MAX_SEGMENT_TEXT: usize = 384 << 20;
+
+/// Segments with fewer posts than these are merged when there are several of them, the smallest first.
+const TIERS: [(usize, usize); 2] = if cfg!(test) { [(4, 3), (16, 3)] } else { [(4_096, 8), (49_152, 6)] };
+
+/// Maximum number of posts of a new segment.
+const SEGMENT_POSTS: usize = if cfg!(test) { 32 } else { 65_536 };
+
+/// Where the index of a store is, and when it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SearchIndexConfig {
+    /// The folder of the index. It must not be shared by several stores.
+    pub folder: PathBuf,
+    /// Number of posts, of all types except revisions, from which a site gets an index.
+    pub min_posts: u64,
+}
+
+impl SearchIndexConfig {
+    /// Default number of posts from which a site gets an index. Smaller sites are read as fast.
+    pub const DEFAULT_MIN_POSTS: u64 = 1_000;
+
+    /// An index in this folder, for sites with [`Self::DEFAULT_MIN_POSTS`].
+    pub fn new(folder: PathBuf) -> Self {
+        SearchIndexConfig { folder, min_posts: Self::DEFAULT_MIN_POSTS }
+    }
+}
+
+/// Keeps the search index current until it is dropped.
+pub struct SearchIndexer {
+    backend: Weak<dyn Backend>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl SearchIndexer {
+    /// Starts the thread. `None` if the engine has no log of changed posts.
+    pub(crate) fn start(store: &Store, config: SearchIndexConfig) -> Option<Self> {
+        let log = store.read_unlimited(|db| Ok(engine::post_log(db.dialect()))).ok().flatten()?;
+        let backend = store.downgrade();
+        store.shared().search.reset_requests();
+        let indexer = Indexer { backend: backend.clone(), log, config, state: State::default() };
+        let thread = std::thread::Builder::new().name("search-index".to_owned()).spawn(move || indexer.run());
+        let thread = thread.map_err(|e| tracing::error!(error = %e, "cannot start the search indexer")).ok()?;
+        Some(SearchIndexer { backend, thread: Some(thread) })
+    }
+
+    /// Indexes all changes now, instead of within half a minute.
+    pub fn update(&self) {
+        if let Some(backend) = self.backend.upgrade() {
+            backend.shared().search.request_update();
+        }
+    }
+
+    /// Returns whether searches use the index.
+    pub fn is_ready(&self) -> bool {
+        let state = self.backend.upgrade().map(|backend| backend.shared().search.state());
+        matches!(state, Some(SearchIndexState::Ready(_)))
+    }
+}
+
+impl Drop for SearchIndexer {
+    fn drop(&mut self) {
+        if let Some(backend) = self.backend.upgrade() {
+            backend.shared().search.request_stop();
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// State of the indexer.
+#[derive(Default)]
+struct State {
+    folder: Option<Folder>,
+    generation: Option<Generation>,
+    /// Whether the saved state has been read.
+    is_loaded: bool,
+    updated: Option<Instant>,
+    /// Smallest number of the log's entries, as far as known.
+    log_start: i64,
+    began: Option<Instant>,
+}
+
+/// When to continue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Now,
+    After(Duration),
+}
+
+struct Indexer {
+    backend: Weak<dyn Backend>,
+    log: &'static dyn PostLog,
+    config: SearchIndexConfig,
+    state: State,
+}
+
+impl Indexer {
+    fn run(mut self) {
+        while let Some(backend) = self.backend.upgrade() {
+            let store = Store::of(backend);
+            let shared = store.shared();
+            if shared.search.is_stopping() {
+                break;
+            }
+            let next = self.step(&store).unwrap_or_else(|e| {
+                // If no connection is free, the index stays correct; searches examine what has changed.
+                if !matches!(e, StoreError::Busy) {
+                    if !shared.search.is_stopping() {
+                        tracing::warn!(error = %e, "the search index cannot be updated; searches read all posts");
+                    }
+                    shared.search.publish(None);
+                }
+                self.state = State { folder: self.state.folder.take(), ..State::default() };
+                Next::After(AFTER_ERROR)
+            });
+            drop(store);
+            if let Next::After(time) = next {
+                shared.search.wait(time);
+            }
+        }
+        if let Some(backend) = self.backend.upgrade() {
+            backend.shared().search.publish(None);
+        }
+    }
+
+    fn step(&mut self, store: &Store) -> Result<Next> {
+        let is_requested = store.shared().search.take_update();
+        let Some(folder) = &self.state.folder else {
+            self.state.folder = Folder::open(&self.config.folder).map_err(io_error)?;
+            return Ok(if self.state.folder.is_some() { Next::Now } else { Next::After(MEASURE_INTERVAL) });
+        };
+        let is_damaged = store.shared().search.take_damage();
+        if is_damaged {
+            self.state.generation = None;
+        }
+        if !self.state.is_loaded && !is_damaged {
+            self.state.generation = folder.load();
+        }
+        self.state.is_loaded = true;
+        match self.state.generation.take() {
+            None => self.begin(store),
+            Some(generation) if generation.built_to.is_some() => self.build(store, generation),
+            Some(generation) => self.update(store, generation, is_requested),
+        }
+    }
+
+    /// Begins to build the index of a site that is large enough.
+    fn begin(&mut self, store: &Store) -> Result<Next> {
+        store.shared().search.publish(None);
+        let n = store.read_unlimited(count)?;
+        if n < self.config.min_posts {
+            return Ok(Next::After(MEASURE_INTERVAL));
+        }
+        if let Some(folder) = &self.state.folder {
+            folder.clear();
+        }
+        tracing::info!(posts = n, "building the search index");
+        let log = self.log;
+        let mark = store.write_blocking(move |tx| log.begin(tx))?;
+        self.state.log_start = mark.seq;
+        self.state.began = Some(Instant::now());
+        self.set(store, Generation::new(mark))
+    }
+
+    /// Adds the next segment.
+    fn build(&mut self, store: &Store, mut generation: Generation) -> Result<Next> {
+        let mut batch = Batch::new(self.log);
+        let mut from = generation.built_to.unwrap_or(i64::MIN);
+        let is_complete = store.read_unlimited(|db| {
+            loop {
+                let after = Cond::all().add(Expr::col("ID").gt(from));
+                let Some(last) = batch.read(db, after)? else { return Ok(true) };
+                from = last;
+                if batch.is_full() {
+                    return Ok(false);
+                }
+                check_stop(store)?;
+            }
+        })?;
+        self.add(&mut generation, batch)?;
+        generation.built_to = (!is_complete).then_some(from);
+        if is_complete {
+            let seconds = self.state.began.map(|began| began.elapsed().as_secs());
+            tracing::info!(posts = generation.len(), seconds, "the search index is complete");
+        }
+        self.set(store, generation)
+    }
+
+    /// Indexes changed posts, and merges small segments.
+    fn update(&mut self, store: &Store, mut generation: Generation, is_requested: bool) -> Result<Next> {
+        let due = is_requested || self.state.updated.is_none_or(|updated| updated.elapsed() >= MAX_AGE);
+        let log = self.log;
+        let mut batches = Vec::new();
+        let changes = store.read_unlimited(|db| {
+            let Some(changes) = changes_since(db, log, generation.mark)? else { return Ok(None) };
+            if changes.is_empty() || (changes.len() < BATCH && !due) {
+                return Ok(Some(Vec::new()));
+            }
+            // All of this happens in one snapshot, to which the new state corresponds.
+            let mut ids: Vec<i64> = changes.iter().map(|change| change.id).collect();
+            for segment in small_segments(&generation.segments) {
+                ids.extend(segment.live_ids());
+            }
+            ids.sort_unstable();
+            ids.dedup();
+            generation.remove(&ids);
+            let mut batch = Batch::new(log);
+            for chunk in ids.chunks(READ_CHUNK) {
+                batch.read(db, Cond::all().add(Expr::col("ID").is_in(chunk.iter().copied())))?;
+                if batch.is_full() {
+                    batches.push(std::mem::replace(&mut batch, Batch::new(log)));
+                }
+                check_stop(store)?;
+            }
+            batches.push(batch);
+            Ok(Some(changes))
+        })?;
+        let Some(changes) = changes else {
+            tracing::info!("the log of changed posts does not continue where the search index ends");
+            store.shared().search.publish(None);
+            return Ok(Next::Now);
+        };
+        if changes.is_empty() {
+            if store.shared().search.current().is_none() {
+                store.shared().search.publish(Some(Arc::new(generation.clone())));
+            }
+            self.state.generation = Some(generation);
+            return Ok(Next::After(INTERVAL));
+        }
+        for batch in batches {
+            self.add(&mut generation, batch)?;
+        }
+        generation.applied(&changes);
+        self.state.updated = Some(Instant::now());
+        let mark = generation.mark.seq;
+        let next = self.set(store, generation)?;
+        if mark - self.state.log_start > MAX_OLD_ENTRIES {
+            store.write_blocking(move |tx| log.trim(tx, mark))?;
+            self.state.log_start = mark;
+        }
+        Ok(next)
+    }
+
+    /// Writes a segment with the posts that were read.
+    fn add(&self, generation: &mut Generation, batch: Batch) -> Result<()> {
+        generation.add_uncovered(&batch.uncovered);
+        if let (Some(folder), true) = (&self.state.folder, batch.builder.len() > 0) {
+            let segment = folder.write(generation, batch.builder).map_err(io_error)?;
+            generation.segments.push(segment);
+        }
+        Ok(())
+    }
+
+    /// Saves a state. Searches use it if it is complete.
+    fn set(&mut self, store: &Store, generation: Generation) -> Result<Next> {
+        if let Some(folder) = &self.state.folder {
+            folder.save(&generation).map_err(io_error)?;
+        }
+        store.shared().search.publish(Some(Arc::new(generation.clone())));
+        self.state.generation = Some(generation);
+        Ok(Next::Now)
+    }
+}
+
+/// The changes of the snapshot after a mark. `None` if the log does not continue there.
+fn changes_since(db: &mut Db, log: &dyn PostLog, mark: Change) -> Result<Option<Vec<Change>>> {
+    if !log.is_installed(db)? {
+        return Ok(None);
+    }
+    let mut changes = log.read(db, mark.seq, usize::MAX)?;
+    match changes.first() {
+        Some(first) if (first.seq, first.nonce) == (mark.seq, mark.nonce) => {
+            changes.remove(0);
+            Ok(Some(changes))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The segments to merge: those of the smallest tier that has enough of them.
+fn small_segments(segments: &[LiveSegment]) -> Vec<&LiveSegment> {
+    let mut least = 0;
+    for (most, n) in TIERS {
+        let of_tier = |s: &&LiveSegment| (least..most).contains(&s.live().len());
+        let found: Vec<&LiveSegment> = segments.iter().filter(of_tier).collect();
+        if found.len() >= n {
+            return found;
+        }
+        least = most;
+    }
+    Vec::new()
+}
+
+/// Number of posts that the index of a site contains.
+fn count(db: &mut Db) -> Result<u64> {
+    let mut s = Query::select();
+    if db.has_counts() {
+        s.expr(Expr::cust("SUM(n)")).from(db.table("svc_post_count"));
+    } else {
+        s.expr(Expr::cust("COUNT(*)")).from(db.table("posts"));
+    }
+    s.and_where(Expr::col("post_type").ne("revision"));
+    Ok(db.first(&s, |row| row.int(0))?.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
+}
+
+fn check_stop(store: &Store) -> Result<()> {
+    match store.shared().search.is_stopping() {
+        true => Err(StoreError::Unavailable("the store is closing".to_owned())),
+        false => Ok(()),
+    }
+}
+
+fn io_error(e: io::Error) -> StoreError {
+    match e.kind() {
+        io::ErrorKind::StorageFull => StoreError::Full,
+        io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly,
+        _ => StoreError::Other(format!("search index: {e}")),
+    }
+}
+
+/// The posts of a new segment.
+struct Batch {
+    log: &'static dyn PostLog,
+    builder: SegmentBuilder,
+    uncovered: Vec<i64>,
+    text_len: usize,
+    folded: [String; 3],
+}
+
+impl Batch {
+    fn new(log: &'static dyn PostLog) -> Self {
+        let (builder, uncovered, folded) = (SegmentBuilder::default(), Vec::new(), <[String; 3]>::default());
+        Batch { log, builder, uncovered, text_len: 0, folded }
+    }
+
+    /// Returns whether another chunk might not fit.
+    fn is_full(&self) -> bool {
+        self.builder.len() + READ_CHUNK > SEGMENT_POSTS.max(READ_CHUNK) || self.text_len > MAX_SEGMENT_TEXT
+    }
+
+    /// Reads the first posts that match, in the order of their ids, and returns the last id.
+    fn read(&mut self, db: &mut Db, which: Cond) -> Result<Option<i64>> {
+        let mut s = Query::select();
+        s.columns(["ID", "post_title", "post_excerpt", "post_content", "post_date", "post_type", "post_status"]);
+        s.expr(Expr::col("post_password").eq("")).from(db.table("posts"));
+        s.cond_where(which).and_where(Expr::col("post_type").ne("revision"));
+        s.order_by("ID", sea_query::Order::Asc).limit(READ_CHUNK as u64);
+        let mut last = None;
+        db.select(&s, |row| {
+            let id = row.int(0)?;
+            last = Some(id);
+            for (column, folded) in (1..).zip(&mut self.folded) {
+                let text = row.text(column)?;
+                self.text_len += text.len();
+                self.log.fold(&text, folded);
+            }
+            let [title, excerpt, content] = &self.folded;
+            let texts = [title.as_str(), excerpt, content];
+            let has_password = row.int(7)? == 0;
+            let document = match (date(&row.text(4)?), key(&row.text(5)?), key(&row.text(6)?)) {
+                (Some(date), Some(post_type), Some(status)) => {
+                    Some(Document { id, date, class: Class { post_type, status, has_password }, texts })
+                }
+                _ => None,
+            };
+            if !document.is_some_and(|document| self.builder.add(&document)) {
+                self.uncovered.push(id);
+            }
+            Ok(())
+        })?;
+        Ok(last)
+    }
+}
+
+/// A number that sorts like a stored date. `None` if it has another form.
+pub(crate) fn date(text: &str) -> Option<i64> {
+    const FORM: &[u8; 19] = b"dddd-dd-dd dd:dd:dd";
+    let is_valid = text.len() == FORM.len()
+        && text.bytes().zip(FORM).all(|(c, form)| if *form == b'd' { c.is_ascii_digit() } else { c == *form });
+    let digits = || text.bytes().filter(u8::is_ascii_digit);
+    is_valid.then(|| digits().fold(0, |n, c| n * 10 + i64::from(c - b'0')))
+}
+
+/// A type or status in lower case. `None` if the engines might compare it differently.
+pub(crate) fn key(text: &str) -> Option<String> {
+    let is_simple = text.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_'));
+    is_simple.then(|| text.to_ascii_lowercase())
+}
