@@ -16,6 +16,7 @@ macro_rules! files {
 const FILES: &[(&str, &str)] = files![
     "style.css",
     "theme.json",
+    "parts/footer-without-search.html",
     "parts/footer.html",
     "parts/header.html",
     "parts/posts.html",
@@ -67,7 +68,7 @@ mod tests {
         for slug in ["index", "home", "single", "page", "archive", "search", "404", "wide"] {
             assert!(theme.templates.iter().any(|t| t.slug == slug), "{slug}");
         }
-        assert_eq!((theme.parts.len(), theme.patterns.len(), theme.page_variations().count()), (3, 1, 1));
+        assert_eq!((theme.parts.len(), theme.patterns.len(), theme.page_variations().count()), (4, 1, 1));
         assert!(theme.json.styles()["css"].is_string());
         let header = folder.path().join(NAME).join("parts/header.html");
         std::fs::write(&header, "mine").unwrap();

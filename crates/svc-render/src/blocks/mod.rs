@@ -8,6 +8,7 @@ use std::{
     collections::HashMap,
     rc::Rc,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use svc_blocks::{CoreBlocks, data::FeedItem};
@@ -19,8 +20,7 @@ use svc_store::{
     Db,
     meta::{self, MetaKind},
 };
-
-use svc_versions::{Dependencies, capture, depends_on_request, unrecorded};
+use svc_versions::{Dependencies, capture, depends_on_request, expires_in, never, unrecorded};
 
 use crate::{
     SiteRenderer,
@@ -174,6 +174,9 @@ pub fn render_dynamic(
     unrecorded(|| with_data(site, settings, data, render))
 }
 
+/// How long HTML with an external feed is used before the feed is looked up again.
+const FEED_AGE: Duration = Duration::from_mins(5);
+
 /// Items of an external feed. A feed that is not cached is recorded as missing.
 fn external_feed(
     site: &SiteRenderer,
@@ -184,8 +187,11 @@ fn external_feed(
 ) -> Option<Rc<Vec<FeedItem>>> {
     let Some(cached) = site.feeds.get(url) else {
         missing.record(url);
+        // The HTML is incomplete.
+        never();
         return None;
     };
+    expires_in(FEED_AGE);
     let item = |entry: &FeedEntry| FeedItem {
         title: entry.title.clone(),
         link: entry.link.clone(),
