@@ -217,6 +217,10 @@ pub(crate) const TABLES: &[Table] = &[
             index("type_status_parent", &[("post_type", 0), ("post_status", 0), ("post_parent", 0)]),
             index("type_status_menu_order", &[("post_type", 0), ("post_status", 0), ("menu_order", 0)]),
             index(
+                "type_status_menu_order_title",
+                &[("post_type", 0), ("post_status", 0), ("menu_order", 0), ("post_title", 0)],
+            ),
+            index(
                 "type_status_author_date",
                 &[("post_type", 0), ("post_status", 0), ("post_author", 0), ("post_date", 0)],
             ),

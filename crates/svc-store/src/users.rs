@@ -1,6 +1,6 @@
 //! Users: rows by id, login, e-mail and slug; lists; writes.
 
-use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
+use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{PostId, User, UserId};
 
 use crate::columns::{self, columns};
@@ -192,10 +192,15 @@ pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
     crate::query::page(db, groups, &filtered, page, (q.limit, q.offset, q.total), UserId)
 }
 
-/// Matches users whose stored capabilities contain one of these names. Names are double-quoted in the stored text.
+/// Matches stored capabilities that contain one of these names, which are double-quoted there.
+fn holds_one_of(stored: Expr, names: &[String]) -> Result<Cond> {
+    let holds = |name: &String| stored.clone().like(crate::query::contains(&format!("\"{name}\"")));
+    crate::query::any_of(names.iter().map(holds))
+}
+
+/// Matches users whose stored capabilities contain one of these names.
 fn has_one_of(db: &Db, names: &[String]) -> Result<Expr> {
-    let holds = |name: &String| Expr::col(("m", "meta_value")).like(crate::query::contains(&format!("\"{name}\"")));
-    let any = crate::query::any_of(names.iter().map(holds))?;
+    let any = holds_one_of(Expr::col(("m", "meta_value")), names)?;
     let mut rows = Query::select();
     rows.expr(Expr::val(1)).from_as(db.table("usermeta"), "m");
     rows.and_where(Expr::col(("m", "user_id")).equals(("u", "ID")));
@@ -203,8 +208,45 @@ fn has_one_of(db: &Db, names: &[String]) -> Result<Expr> {
     Ok(Expr::exists(rows))
 }
 
-fn conditions(db: &Db, q: &UserQuery, s: &mut SelectStatement) -> Result<()> {
+/// Maximum number of users of a role that are found by role, and then sorted. Users of more common roles are found by reading
+/// all users in the order of the list.
+const MAX_RARE: i64 = if cfg!(test) { 2 } else { 2_500 };
+
+/// Maximum number of stored texts with a role.
+const MAX_RIGHTS: usize = 500;
+
+/// Restricts a list to the users with a role or level, if these are few: starts from the maintained table of rights. Returns
+/// `false` without changes otherwise.
+fn from_rare_rights(db: &mut Db, q: &UserQuery, s: &mut SelectStatement) -> Result<bool> {
+    if !db.has_counts() || !q.authors_only && q.rights.is_empty() {
+        return Ok(false);
+    }
+    let key = format!("{}{}", db.prefix(), if q.authors_only { "user_level" } else { "capabilities" });
+    let mut known = Query::select();
+    known.columns(["meta_value", "n"]).from(db.table("svc_rights_count"));
+    known.and_where(Expr::col("meta_key").eq(key.as_str())).and_where(Expr::col("n").gt(0));
     if q.authors_only {
+        known.and_where(Expr::col("meta_value").ne("0"));
+    } else {
+        known.cond_where(holds_one_of(Expr::col("meta_value"), &q.rights)?);
+    }
+    known.limit(u64::try_from(MAX_RIGHTS + 1).unwrap_or(u64::MAX));
+    let known = db.all(&known, |row| Ok((row.text(0)?.to_owned(), row.int(1)?)))?;
+    if known.len() > MAX_RIGHTS || known.iter().map(|(_, n)| *n).sum::<i64>() > MAX_RARE {
+        return Ok(false);
+    }
+    let mut users = Query::select();
+    users.column("user_id").from(db.table("svc_user_rights"));
+    users.and_where(Expr::col("meta_key").eq(key)).and_where(Expr::col("n").gt(0));
+    users.and_where(Expr::col("meta_value").is_in(known.into_iter().map(|(value, _)| value)));
+    s.and_where(Expr::col(("u", "ID")).in_subquery(users));
+    Ok(true)
+}
+
+fn conditions(db: &mut Db, q: &UserQuery, s: &mut SelectStatement) -> Result<()> {
+    if from_rare_rights(db, q, s)? {
+        // Done.
+    } else if q.authors_only {
         let mut rows = Query::select();
         rows.expr(Expr::val(1)).from_as(db.table("usermeta"), "m");
         rows.and_where(Expr::col(("m", "user_id")).equals(("u", "ID")));
@@ -321,7 +363,7 @@ pub fn unique_slug(db: &mut Db, slug: &str, user: UserId) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::{StoredText, fixture};
 
     #[test]
     #[rustfmt::skip]
@@ -336,6 +378,9 @@ mod tests {
             ("search by id", UserQuery { search: Some("3".to_owned()), search_columns: vec![UserColumn::Id], ..base() }, &[3]),
             ("search in e-mail", UserQuery { search: Some("*ex*".to_owned()), search_columns: vec![UserColumn::Email], ..base() }, &[1, 3, 4, 5, 2, 8, 6, 7]),
             ("roles", UserQuery { rights: texts(&["author", "editor"]), ..base() }, &[3, 4, 2]),
+            ("a rare role", UserQuery { rights: texts(&["editor"]), ..base() }, &[2]),
+            ("a rare role and a search", UserQuery { rights: texts(&["editor"]), search: Some("nobody".to_owned()), ..base() }, &[]),
+            ("an unknown role", UserQuery { rights: texts(&["edit"]), ..base() }, &[]),
             ("capability", UserQuery { rights: texts(&["administrator", "editor", "author", "contributor", "edit_posts"]), ..base() }, &[1, 3, 4, 5, 2]),
             ("authors", UserQuery { authors_only: true, ..base() }, &[1, 3, 4, 5, 2]),
             ("published", UserQuery { published: Some(texts(&["post", "page"])), ..base() }, &[1, 3, 4, 2]),
@@ -353,6 +398,56 @@ mod tests {
             assert_eq!(page.ids.iter().map(|id| id.0).collect::<Vec<_>>(), expected, "{name}");
             assert_eq!(page.total, Some(expected.len() as u64), "{name}");
         }
+        });
+    }
+
+    #[test]
+    fn rare_roles_are_found_after_each_change() {
+        fixture::on_each(|store| {
+            let holds = |role: &str| StoredText::from_row(format!("a:1:{{s:{}:\"{role}\";b:1;}}", role.len()));
+            let find = |rights: &[&str], authors_only| {
+                let rights = rights.iter().map(|role| (*role).to_owned()).collect();
+                let q = UserQuery {
+                    rights,
+                    authors_only,
+                    total: true,
+                    order_by: UserOrderBy::Id,
+                    order: Order::Asc,
+                    ..UserQuery::default()
+                };
+                let page = store.read(|db| query(db, &q)).unwrap();
+                assert_eq!(page.total, Some(page.ids.len() as u64));
+                page.ids.into_iter().map(|id| id.0).collect::<Vec<_>>()
+            };
+            let prefix = store.read(|db| Ok(db.prefix().to_owned())).unwrap();
+            let (key, level) = (format!("{prefix}capabilities"), format!("{prefix}user_level"));
+            let set = |id, key: &str, value: StoredText| {
+                let key = key.to_owned();
+                store.write_blocking(move |tx| meta::update(tx, MetaKind::User, id, &key, &value)).unwrap();
+            };
+            set(6, &key, holds("clerk"));
+            assert_eq!(find(&["clerk"], false), [6]);
+            set(7, &key, holds("clerk"));
+            assert_eq!(find(&["Clerk"], false), [6, 7]);
+            set(8, &key, holds("clerk"));
+            assert_eq!(find(&["clerk"], false), [6, 7, 8], "no longer rare");
+            set(7, &key, holds("reader"));
+            set(6, &key, StoredText::of(""));
+            assert_eq!(find(&["clerk"], false), [8]);
+            assert_eq!(find(&["clerk", "reader"], false), [7, 8]);
+            let another = holds("clerk");
+            let other_key = key.clone();
+            store.write_blocking(move |tx| meta::add(tx, MetaKind::User, 8, &other_key, &another)).unwrap();
+            assert_eq!(find(&["clerk"], false), [8], "a value that is stored twice");
+            store.write_blocking(|tx| delete(tx, UserId(8), None)).unwrap();
+            assert_eq!(find(&["clerk"], false), [0_i64; 0]);
+            for id in [1, 2, 3] {
+                set(id, &level, StoredText::of("0"));
+            }
+            assert_eq!(find(&[], true), [4, 5]);
+            set(5, &level, StoredText::of("0"));
+            set(6, &level, StoredText::of("1"));
+            assert_eq!(find(&["clerk"], true), [4, 6]);
         });
     }
 

@@ -404,8 +404,13 @@ SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_nicename` ASC, `u`.`ID` A
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_registered` ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_url` ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `posts` AS `p` WHERE `p`.`post_author` = `u`.`ID` AND `p`.`post_status` = ? AND `p`.`post_type` IN (?)) ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
+SELECT `u`.`ID` FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `usermeta` AS `m` WHERE `m`.`user_id` = `u`.`ID` AND `m`.`meta_key` = ? AND (`m`.`meta_value` LIKE ? ESCAPE '\\')) ORDER BY `u`.`ID` ASC
 SELECT `u`.`ID` FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `usermeta` AS `m` WHERE `m`.`user_id` = `u`.`ID` AND `m`.`meta_key` = ? AND (`m`.`meta_value` LIKE ? ESCAPE '\\')) ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
+SELECT `u`.`ID` FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `usermeta` AS `m` WHERE `m`.`user_id` = `u`.`ID` AND `m`.`meta_key` = ? AND `m`.`meta_value` <> ?) ORDER BY `u`.`ID` ASC
 SELECT `u`.`ID` FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `usermeta` AS `m` WHERE `m`.`user_id` = `u`.`ID` AND `m`.`meta_key` = ? AND `m`.`meta_value` <> ?) ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
+SELECT `u`.`ID` FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `usermeta` AS `m` WHERE `m`.`user_id` = `u`.`ID` AND `m`.`meta_key` = ? AND `m`.`meta_value` LIKE ? ESCAPE '\\') AND (`u`.`user_login` LIKE ? ESCAPE '\\' AND `u`.`user_url` LIKE ? ESCAPE '\\' AND `u`.`user_email` LIKE ? ESCAPE '\\' AND `u`.`user_nicename` LIKE ? ESCAPE '\\' AND `u`.`display_name` LIKE ? ESCAPE '\\') ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
+SELECT `u`.`ID` FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `usermeta` AS `m` WHERE `m`.`user_id` = `u`.`ID` AND `m`.`meta_key` = ? AND `m`.`meta_value` LIKE ? ESCAPE '\\') ORDER BY `u`.`ID` ASC
+SELECT `u`.`ID` FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `usermeta` AS `m` WHERE `m`.`user_id` = `u`.`ID` AND `m`.`meta_key` = ? AND `m`.`meta_value` LIKE ? ESCAPE '\\') ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` WHERE `u`.`ID` = ? ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` WHERE `u`.`ID` IN (?) ORDER BY (CASE WHEN (`u`.`ID` = ?) THEN ? ELSE ? END) ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` WHERE `u`.`ID` NOT IN (?) ORDER BY `u`.`ID` ASC LIMIT ?

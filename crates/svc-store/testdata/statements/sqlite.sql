@@ -88,6 +88,9 @@ SELECT "comment_id", "meta_key", "meta_value" FROM "commentmeta" WHERE "comment_
 SELECT "comment_id", "meta_key", "meta_value" FROM "commentmeta" WHERE "comment_id" IN (?) ORDER BY "meta_id" ASC
 SELECT "day", SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? GROUP BY "day" ORDER BY "day" ASC
 SELECT "day", SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? GROUP BY "day" ORDER BY "day" DESC
+SELECT "meta_value", "n" FROM "svc_rights_count" WHERE "meta_key" = ? AND "n" > ? AND "meta_value" <> ? LIMIT ?
+SELECT "meta_value", "n" FROM "svc_rights_count" WHERE "meta_key" = ? AND "n" > ? AND "meta_value" LIKE ? ESCAPE '\' LIMIT ?
+SELECT "meta_value", "n" FROM "svc_rights_count" WHERE "meta_key" = ? AND "n" > ? AND ("meta_value" LIKE ? ESCAPE '\') LIMIT ?
 SELECT "object_id" FROM "term_relationships" WHERE "term_taxonomy_id" = ? ORDER BY "object_id" ASC
 SELECT "object_id", "term_taxonomy_id", "term_order" FROM "term_relationships" WHERE "object_id" = ? ORDER BY "object_id" ASC, "term_taxonomy_id" ASC
 SELECT "option_name", "option_value" FROM "options" WHERE "autoload" IN (?) ORDER BY "option_id" ASC
@@ -511,6 +514,11 @@ SELECT "u"."ID" FROM "users" AS "u" ORDER BY "u"."user_registered" ASC, "u"."ID"
 SELECT "u"."ID" FROM "users" AS "u" ORDER BY "u"."user_url" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" = ? ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" IN (?) ORDER BY (CASE WHEN ("u"."ID" = ?) THEN ? ELSE ? END) ASC, "u"."ID" ASC LIMIT ?
+SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" IN (SELECT "user_id" FROM "svc_user_rights" WHERE "meta_key" = ? AND "n" > ? = ?) ORDER BY "u"."ID" ASC
+SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" IN (SELECT "user_id" FROM "svc_user_rights" WHERE "meta_key" = ? AND "n" > ? = ?) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
+SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" IN (SELECT "user_id" FROM "svc_user_rights" WHERE "meta_key" = ? AND "n" > ? AND "meta_value" IN (?)) AND ("u"."user_login" LIKE ? ESCAPE '\' AND "u"."user_url" LIKE ? ESCAPE '\' AND "u"."user_email" LIKE ? ESCAPE '\' AND "u"."user_nicename" LIKE ? ESCAPE '\' AND "u"."display_name" LIKE ? ESCAPE '\') ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
+SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" IN (SELECT "user_id" FROM "svc_user_rights" WHERE "meta_key" = ? AND "n" > ? AND "meta_value" IN (?)) ORDER BY "u"."ID" ASC
+SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" IN (SELECT "user_id" FROM "svc_user_rights" WHERE "meta_key" = ? AND "n" > ? AND "meta_value" IN (?)) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" NOT IN (?) ORDER BY "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."user_email" LIKE ? ESCAPE '\' ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."user_login" LIKE ? ESCAPE '\' AND "u"."user_url" LIKE ? ESCAPE '\' AND "u"."user_email" LIKE ? ESCAPE '\' AND "u"."user_nicename" LIKE ? ESCAPE '\' AND "u"."display_name" LIKE ? ESCAPE '\' ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
@@ -522,6 +530,7 @@ SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count" AS "p" WHERE "p"."n" > ? AND "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."ID" ASC LIMIT ? OFFSET ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count" AS "p" WHERE "p"."n" > ? AND "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "usermeta" AS "m" WHERE "m"."user_id" = "u"."ID" AND "m"."meta_key" = ? AND "m"."meta_value" <> ?) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
+SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "usermeta" AS "m" WHERE "m"."user_id" = "u"."ID" AND "m"."meta_key" = ? AND "m"."meta_value" LIKE ? ESCAPE '\') ORDER BY "u"."ID" ASC
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "usermeta" AS "m" WHERE "m"."user_id" = "u"."ID" AND "m"."meta_key" = ? AND ("m"."meta_value" LIKE ? ESCAPE '\')) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "user_id", "meta_key", "meta_value" FROM "usermeta" WHERE "user_id" = ? AND "meta_key" = ? ORDER BY "umeta_id" ASC LIMIT ?
 SELECT "user_id", "meta_key", "meta_value" FROM "usermeta" WHERE "user_id" = ? ORDER BY "umeta_id" ASC

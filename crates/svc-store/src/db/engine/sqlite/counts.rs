@@ -45,7 +45,8 @@ const fn trigger(
 
 const KEY: &str = "TEXT COLLATE NOCASE NOT NULL";
 
-/// The count tables. `TYPE` in definitions of columns is the type of names of types and states.
+/// The count tables. `TYPE` in definitions of columns is the type of names of types and states, `RIGHTS` the keys of the meta with
+/// the roles and the level of a user.
 #[rustfmt::skip]
 const TABLES: &[CountTable] = &[
     CountTable {
@@ -110,6 +111,33 @@ const TABLES: &[CountTable] = &[
                 &["SELECT term_taxonomy_id, NEW.post_type, NEW.post_status FROM {term_relationships} WHERE object_id = NEW.ID"]),
         ],
     },
+    // Roles and levels: the values of these two keys, and the users who have them.
+    CountTable {
+        name: "svc_rights_count",
+        columns: "meta_key TYPE, meta_value TEXT NOT NULL",
+        keys: "meta_key, meta_value",
+        sources: &["SELECT meta_key, COALESCE(meta_value, '0') FROM {usermeta} WHERE meta_key IN RIGHTS"],
+        triggers: &[
+            trigger("usermeta", "insert", "NEW.meta_key IN RIGHTS", &[], &["SELECT NEW.meta_key, COALESCE(NEW.meta_value, '0')"]),
+            trigger("usermeta", "delete", "OLD.meta_key IN RIGHTS", &["SELECT OLD.meta_key, COALESCE(OLD.meta_value, '0')"], &[]),
+            trigger("usermeta", "update", "(NEW.meta_key IN RIGHTS OR OLD.meta_key IN RIGHTS)",
+                &["SELECT OLD.meta_key, COALESCE(OLD.meta_value, '0') WHERE OLD.meta_key IN RIGHTS"],
+                &["SELECT NEW.meta_key, COALESCE(NEW.meta_value, '0') WHERE NEW.meta_key IN RIGHTS"]),
+        ],
+    },
+    CountTable {
+        name: "svc_user_rights",
+        columns: "meta_key TYPE, meta_value TEXT NOT NULL, user_id INTEGER NOT NULL",
+        keys: "meta_key, meta_value, user_id",
+        sources: &["SELECT meta_key, COALESCE(meta_value, '0'), user_id FROM {usermeta} WHERE meta_key IN RIGHTS"],
+        triggers: &[
+            trigger("usermeta", "insert", "NEW.meta_key IN RIGHTS", &[], &["SELECT NEW.meta_key, COALESCE(NEW.meta_value, '0'), NEW.user_id"]),
+            trigger("usermeta", "delete", "OLD.meta_key IN RIGHTS", &["SELECT OLD.meta_key, COALESCE(OLD.meta_value, '0'), OLD.user_id"], &[]),
+            trigger("usermeta", "update", "(NEW.meta_key IN RIGHTS OR OLD.meta_key IN RIGHTS)",
+                &["SELECT OLD.meta_key, COALESCE(OLD.meta_value, '0'), OLD.user_id WHERE OLD.meta_key IN RIGHTS"],
+                &["SELECT NEW.meta_key, COALESCE(NEW.meta_value, '0'), NEW.user_id WHERE NEW.meta_key IN RIGHTS"]),
+        ],
+    },
     CountTable {
         name: "svc_comment_count",
         columns: "comment_approved TYPE, comment_type TYPE, day TEXT NOT NULL",
@@ -125,10 +153,12 @@ const TABLES: &[CountTable] = &[
     },
 ];
 
-/// Replaces `{posts}` and other names in braces by the quoted full names of tables.
+/// Replaces `{posts}` and other names in braces by the quoted full names of tables, and `RIGHTS`.
 fn with_tables(sql: &str, prefix: &str) -> String {
+    let text = |name: &str| format!("'{}'", format!("{prefix}{name}").replace('\'', "''"));
+    let sql = &sql.replace("RIGHTS", &format!("({}, {})", text("capabilities"), text("user_level")));
     let mut out = String::with_capacity(sql.len() + 32);
-    let mut rest = sql;
+    let mut rest = sql.as_str();
     while let Some((before, after)) = rest.split_once('{') {
         let (name, after) = after.split_once('}').unwrap_or((after, ""));
         out.push_str(before);
@@ -156,7 +186,7 @@ fn create_trigger(counts: &CountTable, trigger: &Trigger, prefix: &str) -> Strin
             "INSERT INTO {table} SELECT *, 1 FROM ({query}{condition}) WHERE 1 ON CONFLICT ({keys}) DO UPDATE SET n = n + 1; "
         );
     }
-    let Trigger { event, when, .. } = trigger;
+    let (event, when) = (trigger.event, with_tables(trigger.when, prefix));
     format!("CREATE TRIGGER {name} AFTER {event} ON {posts} WHEN {when} BEGIN {what}END")
 }
 

@@ -12,7 +12,7 @@ pub(super) const EPOCH_TABLE: &str = "svc_epoch";
 pub(crate) const LAYOUT: &str = "layout";
 
 /// The current version of the indexes and private tables. Increase it when they change.
-pub(crate) const LAYOUT_VERSION: i64 = 2;
+pub(crate) const LAYOUT_VERSION: i64 = 3;
 
 /// The statement that creates a table with this full name, without secondary indexes.
 pub(super) fn create_table(table: &Table, full_name: &str) -> String {
