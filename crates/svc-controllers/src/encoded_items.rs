@@ -118,8 +118,8 @@ impl<'r> ItemReader<'r> {
     ) -> Result<Vec<NewItem>> {
         let (prepared, dependencies) = scope(Some(cache.stamp), prepare(ids)).await;
         let encode = |(id, item, links)| (id, encode(item, links, self.req, &self.view));
-        let mut encoded: HashMap<i64, EncodedItem> = prepared?.into_iter().map(encode).collect();
-        Ok(ids.iter().map(|id| (*id, encoded.remove(id), dependencies.clone())).collect())
+        let encoded: HashMap<i64, EncodedItem> = prepared?.into_iter().map(encode).collect();
+        Ok(ids.iter().map(|id| (*id, encoded.get(id).cloned(), dependencies.clone())).collect())
     }
 }
 

@@ -88,12 +88,9 @@ pub(crate) struct CachedPage {
 
 impl ViewKey {
     pub(crate) fn new(family: FamilyId, caller: CallerKey, view: &View) -> Self {
-        let fields = view.fields.as_ref().map(|fields| fields.names().join(","));
-        let links = (view.links, view.embed);
-        let view = match fields {
-            None => format!("{} {links:?}", view.context),
-            Some(fields) => format!("{} {links:?} {fields}", view.context),
-        };
+        // Names may contain commas.
+        let fields = view.fields.as_ref().map(|fields| fields.names());
+        let view = format!("{} {:?} {fields:?}", view.context, (view.links, view.embed));
         ViewKey { family, caller, view: view.into() }
     }
 
@@ -160,6 +157,8 @@ impl CacheAccess<'_> {
 
     /// Caches an item, unless it depends on the request.
     fn insert_item(&self, view: &ViewKey, id: i64, item: Option<EncodedItem>, mut dependencies: Dependencies) {
+        // What uses the item now must not be older than what finds it cached later.
+        expires_in(MAX_AGE);
         if dependencies.are_of_request() {
             return;
         }

@@ -4,6 +4,7 @@ use svc_auth::Caller;
 use svc_render::{blocks::BlockViewer, feeds::MissingFeeds};
 use svc_routing::{CallerKey, Method, Request, Result};
 use svc_site::{Access, Settings, UnlockedPosts};
+use svc_versions::depends_on_request;
 
 use crate::rest_site::RestSite;
 
@@ -72,6 +73,7 @@ const LOG_OUT: &str = "log-out";
 
 /// A nonce for an action of the caller in their session; empty if the site has no keys.
 pub(crate) fn nonce(site: &RestSite, req: &Request, action: &str) -> String {
+    depends_on_request();
     let token = req.extensions().get::<SessionToken>().map_or("", |token| token.0.expose());
     site.nonce(caller(req).id, token, action)
 }

@@ -2,8 +2,8 @@
 
 /// The inputs of a hook or of an additional field's function, which decide whether responses are cached.
 ///
-/// The value of an additional field is used for all requests of a caller with the same `context`, `_fields` and `_embed`: it must
-/// not depend on other parts of the URL.
+/// The value of an additional field or of a hook of the index is used for all requests of a caller for the same path with the same
+/// `context`, `_fields` and `_embed`: it must not depend on other parts of the URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DependsOn {

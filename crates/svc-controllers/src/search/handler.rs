@@ -21,8 +21,8 @@ pub trait SearchHandler: Send + Sync {
     fn kind(&self) -> &str;
     /// The supported values of `subtype`.
     fn subtypes(&self) -> Vec<String>;
-    /// Whether results depend on nothing but stored data, the caller, and the declared parameters of the route. By default
-    /// they are not cached.
+    /// Whether results depend on nothing but stored data, the caller, and the declared parameters of the route. Their ids must then be
+    /// integers. By default they are not cached.
     fn is_cacheable(&self) -> bool {
         false
     }

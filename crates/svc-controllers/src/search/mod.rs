@@ -10,7 +10,7 @@ mod terms;
 
 pub use handler::{SearchHandler, SearchHandlers, SearchPage, filter_handlers};
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use serde_json::{Value, json};
 use svc_resource::{Fields, Paging, Params};
@@ -144,6 +144,11 @@ fn unknown_type() -> Error {
     Error::new("rest_search_invalid_type", "Objects of this type cannot be searched.").with_status(400)
 }
 
+/// A handler whose results are cached found an id that is no integer.
+fn no_number() -> Error {
+    Error::new("rest_search_handler_error", "A search found an object whose ID is not a number.").with_status(500)
+}
+
 impl Search {
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let params = self.params.read(|name| req.param(name).cloned())?;
@@ -164,26 +169,31 @@ impl Search {
             let items = ItemReader::new(&req, *family, self.site.item_cache(&self.extra, OBJECT));
             let find = async || {
                 let found = handler.search(req.clone()).await?;
-                let ids = found.ids.iter().filter_map(Value::as_i64).collect();
-                Ok(CachedPage { ids, paging: paging(&found)? })
+                let ids: Option<_> = found.ids.iter().map(Value::as_i64).collect();
+                Ok(CachedPage { ids: ids.ok_or_else(no_number)?, paging: paging(&found)? })
             };
             let page = items.page(find).await?;
-            // Whether each result is known to belong to the id at its position: none is invisible to the caller.
-            let mut is_complete = true;
-            let prepare = async |ids: &[i64]| {
-                let prepared = self.prepare(&**handler, values(ids), &req, &url).await?;
-                is_complete = prepared.len() == ids.len();
-                if !is_complete {
-                    depends_on_request();
-                }
-                Ok(ids.iter().zip(prepared).map(|(id, (item, links))| (*id, item, links)).collect())
-            };
-            let response = items.list(&page.ids, prepare).await?;
-            if is_complete {
-                (response, page.paging)
-            } else {
-                (response_of(self.prepare(&**handler, values(&page.ids), &req, &url).await?, &req), page.paging)
+            let mut response = None;
+            if page.ids.iter().collect::<HashSet<_>>().len() == page.ids.len() {
+                // Whether each result is known to belong to the id at its position: none is invisible to the caller.
+                let mut is_complete = true;
+                let prepare = async |ids: &[i64]| {
+                    let prepared = self.prepare(&**handler, values(ids), &req, &url).await?;
+                    is_complete = prepared.len() == ids.len();
+                    if !is_complete {
+                        depends_on_request();
+                    }
+                    Ok(ids.iter().zip(prepared).map(|(id, (item, links))| (*id, item, links)).collect())
+                };
+                let joined = items.list(&page.ids, prepare).await?;
+                response = is_complete.then_some(joined);
             }
+            // A term of several taxonomies is found several times.
+            let response = match response {
+                Some(joined) => joined,
+                None => response_of(self.prepare(&**handler, values(&page.ids), &req, &url).await?, &req),
+            };
+            (response, page.paging)
         } else {
             let found = handler.search(req.clone()).await?;
             let paging = paging(&found)?;

@@ -225,7 +225,6 @@ impl Users {
             .page(async || {
                 let list = self.params.read(|name| req.param(name).cloned())?;
                 let (page, per_page) = (list.effective_page(), list.per_page);
-                let settings = self.site.settings()?;
                 let caller = caller(&req);
                 let found = self.site.read(|db| {
                     let query = list.into_query(&self.site, settings.roles(db.prefix()), &caller);

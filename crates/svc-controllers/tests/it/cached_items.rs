@@ -188,3 +188,17 @@ async fn all_families_are_as_current_as_the_stored_data() {
         }
     }
 }
+
+/// A name of a field with a comma is one unknown field, also if the same text was parsed as two names before.
+#[tokio::test(flavor = "multi_thread")]
+async fn selections_of_fields_are_not_mixed() {
+    for first in ["_fields=id,name", "_fields[]=id,name"] {
+        let h = Harness::new();
+        h.get(NOBODY, "/svc/v2/tags", first).await;
+        for (fields, expected) in [("_fields=id,name", 2), ("_fields[]=id,name", 0)] {
+            let response = h.get(NOBODY, "/svc/v2/tags", fields).await;
+            let n_fields = response.body[0].as_object().map_or(0, serde_json::Map::len);
+            assert_eq!(n_fields, expected, "{fields} after {first}: {}", response.body);
+        }
+    }
+}

@@ -9,7 +9,7 @@ use svc_controllers::{
     search::{SearchHandler, SearchPage, filter_handlers},
     site_info,
 };
-use svc_routing::{BoxFuture, Links, Method, Registry, Request, Result};
+use svc_routing::{BoxFuture, Links, Method, Registry, Request, Result, Server};
 use svc_schema::Schema;
 
 const SEARCH: &str = "/svc/v2/search";
@@ -96,8 +96,11 @@ async fn paging_and_errors() {
     assert_eq!(ids(&formats.body), [json!("link"), json!("image")]);
 }
 
-/// A search handler of an extension.
-struct Weather;
+/// A search handler of an extension that finds these ids.
+struct Weather {
+    found: Vec<Value>,
+    is_cacheable: bool,
+}
 
 impl SearchHandler for Weather {
     fn kind(&self) -> &str {
@@ -108,8 +111,13 @@ impl SearchHandler for Weather {
         vec!["rain".to_owned()]
     }
 
+    fn is_cacheable(&self) -> bool {
+        self.is_cacheable
+    }
+
     fn search(&self, _: Request) -> BoxFuture<Result<SearchPage>> {
-        Box::pin(async { Ok(SearchPage { ids: vec![json!("today")], total: 1 }) })
+        let page = SearchPage { ids: self.found.clone(), total: self.found.len() as u64 };
+        Box::pin(async { Ok(page) })
     }
 
     fn prepare(&self, ids: Vec<Value>, _: Request) -> BoxFuture<Result<Vec<(Value, Links)>>> {
@@ -117,17 +125,28 @@ impl SearchHandler for Weather {
     }
 }
 
+fn with_weather(h: &Harness, found: Vec<Value>, is_cacheable: bool) -> Server {
+    let mut registry = Registry::for_site(site_info(&h.site).unwrap());
+    mount(&mut registry, &h.site, true);
+    filter_handlers(&mut registry, 10, move |mut all| {
+        all.push(Arc::new(Weather { found: found.clone(), is_cacheable }));
+        all
+    });
+    registry.build()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn extensions_can_add_search_types() {
     let h = Harness::new();
-    let mut registry = Registry::for_site(site_info(&h.site).unwrap());
-    mount(&mut registry, &h.site, true);
-    filter_handlers(&mut registry, 10, |mut all| {
-        all.push(Arc::new(Weather));
-        all
-    });
-    let server = registry.build();
-    let served = server.serve(Request::get(SEARCH).with_query_string("type=weather&subtype=rain&_fields=id")).await;
-    let body = served.body.into_value();
+    let request = || Request::get(SEARCH).with_query_string("type=weather&subtype=rain&_fields=id");
+    let body = with_weather(&h, vec![json!("today")], false).serve(request()).await.body.into_value();
     assert_eq!(body, json!([{"id": "today"}]));
+    // An id may be found twice, as a term of two taxonomies is.
+    let server = with_weather(&h, vec![json!(5), json!(6), json!(5)], true);
+    for _ in 0..2 {
+        let body = server.serve(request()).await.body.into_value();
+        assert_eq!(body, json!([{"id": 5}, {"id": 6}, {"id": 5}]));
+    }
+    // Cached results have numbers.
+    assert_eq!(with_weather(&h, vec![json!("today")], true).serve(request()).await.status, 500);
 }

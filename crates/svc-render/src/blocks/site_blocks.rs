@@ -164,7 +164,7 @@ impl<'a> SiteBlocks<'a> {
         expires_in((zone.to_utc(local) - zone.to_utc(now)).to_std().unwrap_or_default());
     }
 
-    /// Returns a cached value, or computes and caches it.
+    /// Returns a cached value, or computes and caches it. All texts depend on what the value depends on, because each may use it.
     fn get_or_load<K: Hash + Eq + Clone, V: Clone>(
         &self,
         cache: &RefCell<HashMap<K, V>>,
@@ -174,7 +174,8 @@ impl<'a> SiteBlocks<'a> {
         if let Some(cached) = cache.borrow().get(key) {
             return cached.clone();
         }
-        let loaded = load();
+        let (loaded, dependencies) = capture(load);
+        self.read.borrow_mut().extend(&dependencies);
         cache.borrow_mut().insert(key.clone(), loaded.clone());
         loaded
     }
