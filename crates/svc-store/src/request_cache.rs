@@ -5,8 +5,9 @@
 //! queries per request.
 
 use std::any::{Any, TypeId};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use svc_versions::Dependencies;
 
@@ -20,16 +21,31 @@ type CacheEntry = (Key, Arc<dyn Any + Send + Sync>, Dependencies);
 
 tokio::task_local! {
     static ENTRIES: RefCell<Vec<CacheEntry>>;
-    /// Whether the request has committed a write.
-    static HAS_WRITTEN: Cell<bool>;
+    static WRITES: Writes;
+}
+
+/// Whether a request has committed a write. Clones share the state.
+#[derive(Clone, Debug, Default)]
+pub struct Writes(Arc<AtomicBool>);
+
+impl Writes {
+    /// Whether the request has committed a write, even if it failed afterwards.
+    pub fn have_begun(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 /// Runs a whole request. Tasks that it spawns are outside the scope.
 ///
 /// Reads of the store share one connection and one snapshot until the request writes or waits for something.
 pub async fn scope<F: Future>(request: F) -> F::Output {
+    observed_scope(Writes::default(), request).await
+}
+
+/// Like [`scope`], and notes in `writes` when the request commits a write, before it goes on.
+pub async fn observed_scope<F: Future>(writes: Writes, request: F) -> F::Output {
     let recorded = svc_versions::scope(None, session::scope(request));
-    HAS_WRITTEN.scope(Cell::new(false), ENTRIES.scope(RefCell::default(), recorded)).await.0
+    WRITES.scope(writes, ENTRIES.scope(RefCell::default(), recorded)).await.0
 }
 
 /// Returns the owner's value of this type, loading it unless this request did so before. Outside of [`scope`] it is
@@ -77,13 +93,13 @@ fn find<T: Any + Send + Sync>(key: Key) -> Option<Arc<T>> {
 
 /// Returns whether this request has committed a write. If so, it must not respond with "try again later".
 pub(crate) fn has_written() -> bool {
-    HAS_WRITTEN.try_with(Cell::get).unwrap_or(false)
+    WRITES.try_with(Writes::have_begun).unwrap_or(false)
 }
 
 /// Clears the cache, because this request has written, successfully or not.
 pub(crate) fn invalidate(committed: bool) {
     if committed {
-        let _ = HAS_WRITTEN.try_with(|has_written| has_written.set(true));
+        let _ = WRITES.try_with(|writes| writes.0.store(true, Ordering::Release));
     }
     let _ = ENTRIES.try_with(|entries| entries.borrow_mut().clear());
     // The next read begins a newer snapshot.

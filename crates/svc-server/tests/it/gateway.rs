@@ -93,6 +93,8 @@ impl Servers {
 
 async fn start(settings: &[(&str, &str)]) -> Servers {
     let folder = tempfile::tempdir().unwrap();
+    let registered = "[[meta]]\nobject = 'term'\nkey = 'rank'\ntype = 'integer'\n";
+    std::fs::write(folder.path().join("svc.toml"), registered).unwrap();
     let database = format!("sqlite:{}", folder.path().join("svc-data/site.db").display());
     // The public URL is that of the gateway.
     let listener = bind("127.0.0.1:0").await.unwrap();
@@ -297,6 +299,23 @@ async fn writes_go_to_this_server_only_if_it_knows_all_their_parameters() {
         let (status, was_forwarded, text) = client.send("POST", path, &headers, &body).await;
         assert_eq!(was_forwarded, forwarded, "{path} {} {status} {text}", &body[..body.len().min(80)]);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_fails_after_its_first_step_runs_once() {
+    let servers = start(&[("wordpress.writes", "svc")]).await;
+    let client = &servers.client;
+    let _watch = servers.gateway.start_watch().unwrap();
+    wait(client, "/wp-json/wp/v2/categories", false).await;
+    let basic = servers.basic();
+    let headers = [("content-type", "application/json"), ("authorization", &*basic)];
+    // The category is created, and then its meta is rejected.
+    let body = r#"{"name":"Half","meta":{"rank":"none"}}"#;
+    let (status, was_forwarded, text) = client.send("POST", "/wp-json/wp/v2/categories", &headers, body).await;
+    assert_eq!((status, was_forwarded), (StatusCode::BAD_REQUEST, false), "{text}");
+    assert!(text.contains("meta.rank") && !text.contains("term_exists"), "{text}");
+    let (_, _, found) = client.send("GET", "/wp-json/wp/v2/categories?search=Half&_fields=name", &[], "").await;
+    assert_eq!(found, r#"[{"name":"Half"}]"#);
 }
 
 #[test]

@@ -39,7 +39,7 @@ use self::{
     descriptions::Descriptions,
     ownership::{Ownership, Viewer},
     proof::{Proven, Prover},
-    request::{ApiRequest, BodyKind, overrides_method, unknown_name, viewer},
+    request::{ApiRequest, BodyKind, differs_on_purpose, overrides_method, unknown_name, viewer},
     shadow::Shadow,
     sides::Sides,
 };
@@ -234,6 +234,9 @@ impl Gateway {
         }
         if self.is_configured(method, route) {
             return Ok(());
+        }
+        if differs_on_purpose(route, query) {
+            return Err("the servers respond differently on purpose (docs/differences.md)".into());
         }
         let is_read = matches!(*method, Method::GET | Method::HEAD);
         let ownership = self.0.ownership.load();

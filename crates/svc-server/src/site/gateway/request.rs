@@ -90,6 +90,14 @@ pub(super) fn unknown_name(endpoint: &BoundEndpoint, params: &Map<String, Value>
     None
 }
 
+/// Whether this server responds to a read differently from WordPress although both succeed: WordPress searches hidden taxonomies
+/// for the subtypes of another type.
+pub(super) fn differs_on_purpose(route: &str, query: &Map<String, Value>) -> bool {
+    route.to_ascii_lowercase().ends_with("/search")
+        && query.contains_key("subtype")
+        && query.get("type").is_some_and(|kind| kind != "post")
+}
+
 /// The kinds of bodies that can be inspected.
 pub(super) enum BodyKind {
     /// A JSON object or an urlencoded form.
@@ -187,6 +195,19 @@ mod tests {
             assert_eq!(unknown_name(endpoint, &map(params), is_query).as_deref(), unknown);
         }
         assert!(is_index(&server, "/") && is_index(&server, "/a/v1") && !is_index(&server, "/a/v1/b"));
+    }
+
+    #[test]
+    fn searches_of_hidden_taxonomies_are_forwarded() {
+        for (route, query, differs) in [
+            ("/wp/v2/search", json!({"type": "term", "subtype": "page"}), true),
+            ("/wp/v2/Search", json!({"type": "term", "subtype": ["x"]}), true),
+            ("/wp/v2/search", json!({"type": "post", "subtype": "page"}), false),
+            ("/wp/v2/search", json!({"type": "term"}), false),
+            ("/wp/v2/posts", json!({"type": "term", "subtype": "page"}), false),
+        ] {
+            assert_eq!(differs_on_purpose(route, &map(query.clone())), differs, "{route} {query}");
+        }
     }
 
     #[test]

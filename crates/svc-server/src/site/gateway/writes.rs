@@ -10,6 +10,7 @@ use http::{Method, StatusCode, request::Parts};
 use http_body_util::BodyExt as _;
 use serde_json::{Map, Value};
 use svc_gateway::ErrorFormat;
+use svc_store::request_cache::Writes;
 
 use super::{
     BATCH, Gateway,
@@ -38,17 +39,20 @@ impl Gateway {
             None => Body::from(read),
             Some(rest) => prepend(read, rest),
         };
-        let request = Request::from_parts(parts, body);
+        let mut request = Request::from_parts(parts, body);
         if !is_owned {
             return self.forward(request, ErrorFormat::Json).await;
         }
+        let writes = Writes::default();
+        request.extensions_mut().insert(writes.clone());
         let respond = self.0.sides.service.respond(api.route, request);
         let Ok(response) = tokio::time::timeout(self.0.timeout, respond).await else {
             return StatusCode::SERVICE_UNAVAILABLE.into_response();
         };
         match again {
-            // A rejected write has no effect. Values that this server does not know may be valid in WordPress.
-            Some((parts, read)) if is_rejected(response.status()) => {
+            // Values that this server does not know may be valid in WordPress. A write of several steps may fail after the first
+            // one, as in WordPress, and must not run twice.
+            Some((parts, read)) if is_rejected(response.status()) && !writes.have_begun() => {
                 let forwarded = self.forward(Request::from_parts(parts, Body::from(read)), ErrorFormat::Json).await;
                 if is_away(forwarded.status()) { response.map(Body::new) } else { forwarded }
             }
