@@ -105,6 +105,11 @@ impl Gateway {
         self.server.as_ref()
     }
 
+    /// The folder of the outbox of WordPress's actions.
+    pub(crate) fn actions_folder(&self) -> PathBuf {
+        self.folder.path().join("svc-data/actions")
+    }
+
     fn log_file(&self) -> PathBuf {
         self.folder.path().join("gateway.log")
     }

@@ -25,6 +25,7 @@ pub struct AuthOutcome {
     attach: Option<Box<dyn FnOnce(Request) -> Request + Send>>,
     logged_in: bool,
     headers: Vec<(String, String)>,
+    response: http::Extensions,
     error: Option<Error>,
 }
 
@@ -64,6 +65,18 @@ impl AuthOutcome {
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
+    }
+
+    /// Adds an extension to the response, for middleware around the service.
+    #[must_use]
+    pub fn with_response_extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.response.insert(value);
+        self
+    }
+
+    /// The extensions of the response.
+    pub(crate) fn response_extensions(&mut self) -> http::Extensions {
+        std::mem::take(&mut self.response)
     }
 
     /// Returns the request with the attached values, whether the caller is logged in, the response headers, and the

@@ -438,7 +438,8 @@ impl RestService {
             headers: wire_headers.clone(),
             nonce: request::nonce(&req, &site.brand.nonce_param(), &nonce_header),
         };
-        let outcome = self.0.authenticator.authenticate(credentials).await;
+        let mut outcome = self.0.authenticator.authenticate(credentials).await;
+        let extensions = outcome.response_extensions();
         let (req, logged_in, auth_headers, auth_error) = outcome.apply(req);
         // Do not cache rejections: the same URL may succeed with another nonce or password.
         let is_personal = logged_in || auth_error.is_some();
@@ -469,7 +470,9 @@ impl RestService {
         let key = key.filter(|_| status == StatusCode::OK);
         let to_cache = key.map(|key| Cacheable { key, logged_in, headers: headers.clone(), body: body.clone() });
         cors::add(&mut headers, &wire_headers, &method, logged_in);
-        (conditional::respond(&wire_headers, &method, response::finish(status, headers, body)), to_cache)
+        let mut response = conditional::respond(&wire_headers, &method, response::finish(status, headers, body));
+        *response.extensions_mut() = extensions;
+        (response, to_cache)
     }
 }
 

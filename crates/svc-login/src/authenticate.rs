@@ -237,6 +237,6 @@ fn api_error(refusal: AuthError) -> Error {
 
 /// A caller with the key under which data is cached for them.
 fn authenticated(caller: Caller) -> AuthOutcome {
-    let key = caller_key(&caller);
-    AuthOutcome::caller(caller).with_extension(key)
+    let (id, key) = (caller.id, caller_key(&caller));
+    AuthOutcome::caller(caller).with_extension(key).with_response_extension(id)
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod accounts;
+mod actions;
 mod active_theme;
 mod cli;
 pub mod config;
@@ -13,6 +14,7 @@ mod schedule;
 mod shipped_theme;
 mod site;
 
+pub use actions::Delivery;
 pub use schedule::Schedule;
 pub use site::{OpenSite, SiteBuilder, Watch};
 pub use svc_pages::Texts;

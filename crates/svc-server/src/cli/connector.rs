@@ -8,6 +8,7 @@ use svc_auth::Secret;
 
 use super::output::{columns, say};
 use crate::{
+    actions,
     config::Config,
     connector::{
         adoption::Adoption,
@@ -23,6 +24,7 @@ pub(super) fn connector_command() -> Command {
         .subcommand_required(true)
         .subcommand(Command::new("install").about("Write the plugin and its secret, or update the plugin"))
         .subcommand(Command::new("remove").about("Delete the plugin and its secret"))
+        .subcommand(Command::new("retry").about("Run WordPress's actions again for writes whose actions have failed"))
         .subcommand(
             Command::new("status").about("Check the files, and send a request to the plugin; exits with 1 if it fails"),
         )
@@ -59,6 +61,11 @@ pub(super) fn connector(config: &Config, args: &ArgMatches) -> Result<()> {
             if removed.is_empty() {
                 say("The connector is not installed.");
             }
+            Ok(())
+        }
+        Some(("retry", _)) => {
+            let n = actions::retry(&config.data).context("cannot read the outbox of WordPress's actions")?;
+            say(&format!("{n} entries are delivered again by the running server."));
             Ok(())
         }
         _ => status(config, &files),

@@ -12,6 +12,7 @@ use super::{
     users::TemporaryPassword,
 };
 use crate::{
+    actions::Summary,
     config::{Config, SiteUrl},
     connector::{self, WithRegistrations, install::Files},
     site::{
@@ -201,11 +202,14 @@ pub(super) fn facts(site: &OpenSite) -> Result<Vec<[String; 2]>> {
 }
 
 /// Prints the facts, and how many reads each server handles.
-pub(super) fn report(site: &OpenSite, wp_config: &Path) -> Result<()> {
+pub(super) fn report(site: &OpenSite, wp_config: &Path, data: &Path) -> Result<()> {
     let mut rows: Vec<Vec<String>> = facts(site)?.into_iter().map(|row| row.to_vec()).collect();
     if let Some(gateway) = site.gateway() {
         let installed = Files::new(wp_config, &site.site().content_dir).installed()?;
         rows.push(vec!["connector".to_owned(), installed.describe().to_owned()]);
+        if let Some(actions) = Summary::of(data).filter(|actions| gateway.actions().is_some() || actions.waiting > 0) {
+            rows.push(vec!["WordPress's actions".to_owned(), actions.to_string()]);
+        }
         rows.push(vec!["upstream".to_owned(), format!("http://{}", gateway.config().upstream.authority())]);
         match prove(site) {
             Ok(proven) => rows.extend(shares(&proven.ownership)),

@@ -11,7 +11,7 @@ use std::{
 use bytes::Bytes;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderValue, Method, Request, header};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::Full;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use svc_auth::Secret;
@@ -54,6 +54,20 @@ pub(crate) enum Error {
     Report(String),
 }
 
+impl Error {
+    /// Whether code of plugins may be the cause: WordPress is there, but ends the request without a response of the connector, or
+    /// needs too long.
+    pub(crate) fn is_of_plugins(&self) -> bool {
+        matches!(
+            self,
+            Error::Failure(Failure::Timeout)
+                | Error::Unknown(200..=299 | 500)
+                | Error::Rejected(500, _)
+                | Error::Report(_)
+        )
+    }
+}
+
 /// A client of the connector of one site.
 pub(crate) struct Connector {
     proxy: Proxy,
@@ -94,6 +108,18 @@ impl Connector {
         }))
     }
 
+    /// A client of a connector at this URL.
+    #[cfg(test)]
+    pub(crate) fn at(upstream: &str) -> Self {
+        Connector {
+            proxy: Proxy::new(upstream.parse().unwrap(), "svc-connector", Limits::default()),
+            origin: Origin { address: IpAddr::from([127, 0, 0, 1]), tls: false },
+            host: HeaderValue::from_static("site.example"),
+            target: "/?svc-connector=1".to_owned(),
+            secret: Secret::new("secret"),
+        }
+    }
+
     /// Requests a report of the registrations of WordPress and its plugins.
     ///
     /// # Errors
@@ -101,6 +127,16 @@ impl Connector {
     pub(crate) async fn registrations(&self) -> Result<Report, Error> {
         let report = self.send(&json!({"operation": "registrations"})).await?;
         serde_json::from_value(report).map_err(|error| Error::Report(error.to_string()))
+    }
+
+    /// Runs WordPress's actions for objects that were written. Returns the errors of each; objects that were not processed are
+    /// missing at the end.
+    ///
+    /// # Errors
+    /// If WordPress does not respond, rejects the request, or responds with something else.
+    pub(crate) async fn written(&self, objects: Vec<Value>) -> Result<Vec<Vec<String>>, Error> {
+        let response = self.send(&json!({"operation": "written", "objects": objects})).await?;
+        serde_json::from_value(response["objects"].clone()).map_err(|error| Error::Report(error.to_string()))
     }
 
     async fn send(&self, content: &Value) -> Result<Value, Error> {
@@ -119,9 +155,9 @@ impl Connector {
         }
         let response = self.proxy.forward(request, self.origin).await.map_err(Error::Failure)?;
         let status = response.status();
-        let read = Limited::new(response.into_body(), MAX_REPORT).collect();
+        let read = axum::body::to_bytes(axum::body::Body::new(response.into_body()), MAX_REPORT);
         let body = tokio::time::timeout(TIMEOUT, read).await.map_err(|_| Error::Failure(Failure::Timeout))?;
-        let body = body.map_err(|error| Error::Report(error.to_string()))?.to_bytes();
+        let body = body.map_err(|error| Error::Report(error.to_string()))?;
         let content: Value = serde_json::from_slice(&body).map_err(|_| Error::Unknown(status.as_u16()))?;
         match content["error"].as_str() {
             Some(error) => Err(Error::Rejected(status.as_u16(), error.chars().take(200).collect())),

@@ -43,7 +43,10 @@ use self::{
     shadow::Shadow,
     sides::Sides,
 };
-use crate::config::{Reads, Side, SiteUrl, WordPress};
+use crate::{
+    actions::Actions,
+    config::{Reads, Side, SiteUrl, WordPress},
+};
 
 pub use self::watch::Watch;
 
@@ -68,6 +71,8 @@ struct Inner {
     /// Time limit for responses of this server. WordPress has one of its own.
     timeout: Duration,
     nonce_header: String,
+    /// Runs WordPress's actions after writes. `None` without the connector, or if WordPress handles writes.
+    actions: Option<Actions>,
 }
 
 /// Server that handles a request.
@@ -92,6 +97,7 @@ impl Gateway {
         service: RestService,
         home: &SiteUrl,
         timeout: Duration,
+        actions: Option<Actions>,
     ) -> Result<Self, svc_auth::RandomSourceError> {
         // Unique for each process, so that a request that comes back is recognized.
         let name = format!("svc-server-{}", svc_auth::random_text(12)?.expose());
@@ -113,6 +119,7 @@ impl Gateway {
             config: config.clone(),
             timeout,
             nonce_header,
+            actions,
         })))
     }
 
@@ -135,6 +142,11 @@ impl Gateway {
     /// The configured administrator and their application password.
     pub(crate) fn site_key(&self) -> Option<(&str, &str)> {
         self.0.config.site_key.as_ref().map(|(user, password)| (user.as_str(), password.expose()))
+    }
+
+    /// WordPress's actions after writes.
+    pub(crate) fn actions(&self) -> Option<&Actions> {
+        self.0.actions.as_ref()
     }
 
     pub(crate) fn config(&self) -> &WordPress {

@@ -16,6 +16,7 @@ use super::{
     BATCH, Gateway,
     request::{ApiRequest, BodyKind, batch_parts, unknown_name, viewer},
 };
+use crate::actions::{Begun, NotBegun};
 
 /// Maximum size of a body that is read to find out which server handles it. WordPress handles requests with larger ones.
 const INSPECTED: usize = 1 << 20;
@@ -32,7 +33,11 @@ impl Gateway {
             },
         };
         let is_whole = matches!(kind, BodyKind::File) || rest.is_none();
-        let is_owned = is_whole && kind.params(&read).is_some_and(|params| self.owns_body(&api, &parts, &params));
+        let params = kind.params(&read).filter(|params| is_whole && self.owns_body(&api, &parts, params));
+        let begun = match params {
+            Some(params) => self.begin(&api, &parts.method, params).await,
+            None => None,
+        };
         // A streamed body can be sent once.
         let again = rest.is_none().then(|| (parts.clone(), read.clone()));
         let body = match rest {
@@ -40,15 +45,17 @@ impl Gateway {
             Some(rest) => prepend(read, rest),
         };
         let mut request = Request::from_parts(parts, body);
-        if !is_owned {
-            return self.forward(request, ErrorFormat::Json).await;
-        }
+        let Some(actions) = begun else { return self.forward(request, ErrorFormat::Json).await };
         let writes = Writes::default();
         request.extensions_mut().insert(writes.clone());
         let respond = self.0.sides.service.respond(api.route, request);
         let Ok(response) = tokio::time::timeout(self.0.timeout, respond).await else {
             return StatusCode::SERVICE_UNAVAILABLE.into_response();
         };
+        if let Some(actions) = actions {
+            let user = response.extensions().get().copied();
+            actions.end(response.status(), response.headers(), user, writes.have_begun());
+        }
         match again {
             // Values that this server does not know may be valid in WordPress. A write of several steps may fail after the first
             // one, as in WordPress, and must not run twice.
@@ -57,6 +64,22 @@ impl Gateway {
                 if is_away(forwarded.status()) { response.map(Body::new) } else { forwarded }
             }
             _ => response.map(Body::new),
+        }
+    }
+
+    /// Records a write, so that WordPress's actions run after it. `None` if WordPress must handle it; `Some(None)` if no actions run.
+    async fn begin(&self, api: &ApiRequest, method: &Method, mut params: Map<String, Value>) -> Option<Option<Begun>> {
+        let Some(actions) = &self.0.actions else { return Some(None) };
+        params.extend(api.query.iter().map(|(name, value)| (name.clone(), value.clone())));
+        match actions.begin(method, &api.route, &params).await {
+            Ok(begun) => Some(Some(begun)),
+            // Routes of this server only have no actions.
+            Err(NotBegun::Unknown) if self.is_configured(method, &api.route) => Some(None),
+            Err(NotBegun::Unknown) => None,
+            Err(error) => {
+                tracing::warn!(route = api.route, "WordPress handles a write: {error}");
+                None
+            }
         }
     }
 
