@@ -3,7 +3,7 @@
 //! A family finds the ids on a page and prepares items by id; this module decides which of both has to be done. Items that
 //! are prepared together depend on the same. Responses that cannot be made of cached items are prepared as a whole.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use serde_json::Value;
 use svc_resource::View;
@@ -12,7 +12,7 @@ use svc_versions::scope;
 
 use crate::{
     RestSite, caller,
-    item_cache::{CacheAccess, CachedPage, FamilyId, NewItem, ViewKey},
+    item_cache::{CacheAccess, CachedPage, FamilyId, NewItem, ViewKey, shared},
     request::caller_key,
     respond,
 };
@@ -103,7 +103,7 @@ impl<'r> ItemReader<'r> {
         let Some(key) = key.of_request(self.req.route(), &sent_args(self.req)) else { return Ok(None) };
         let encode = async |_: &[i64]| {
             let (data, dependencies) = scope(Some(cache.stamp), make()).await;
-            Ok(vec![(0, Some(EncodedItem::new(&data?)), dependencies)])
+            Ok(vec![(0, Some(EncodedItem::new(&data?)), shared(dependencies))])
         };
         let items = cache.items(&key, &[0], encode).await?;
         Ok(items.into_iter().next().map(|item| Response::encoded(Encoded::Item(item))))
@@ -119,7 +119,8 @@ impl<'r> ItemReader<'r> {
         let (prepared, dependencies) = scope(Some(cache.stamp), prepare(ids)).await;
         let encode = |(id, item, links)| (id, encode(item, links, self.req, &self.view));
         let encoded: HashMap<i64, EncodedItem> = prepared?.into_iter().map(encode).collect();
-        Ok(ids.iter().map(|id| (*id, encoded.get(id).cloned(), dependencies.clone())).collect())
+        let dependencies = shared(dependencies);
+        Ok(ids.iter().map(|id| (*id, encoded.get(id).cloned(), Arc::clone(&dependencies))).collect())
     }
 }
 

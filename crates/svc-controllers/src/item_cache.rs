@@ -31,7 +31,7 @@ const MAX_AGE: Duration = Duration::from_mins(1);
 const MAX_PARAMS: usize = 2_048;
 
 /// An item that was not cached, with its id and its dependencies: `None` if the caller does not see it.
-pub(crate) type NewItem = (i64, Option<EncodedItem>, Dependencies);
+pub(crate) type NewItem = (i64, Option<EncodedItem>, Arc<Dependencies>);
 
 /// The caches of a site, shared by its families.
 pub struct ItemCache {
@@ -127,10 +127,19 @@ impl ItemCache {
     }
 }
 
+/// The dependencies of new items, which they share, with the maximum age of items.
+pub(crate) fn shared(mut dependencies: Dependencies) -> Arc<Dependencies> {
+    // What uses the items now must not be older than what finds them cached later.
+    expires_in(MAX_AGE);
+    dependencies.expires_in(MAX_AGE);
+    Arc::new(dependencies)
+}
+
 impl CacheAccess<'_> {
-    /// The cached item; `Some(None)` for an object that the caller does not see.
-    fn item(&self, view: &ViewKey, id: i64) -> Option<Option<EncodedItem>> {
-        self.cache.items.get(self.versions, &ItemKey { view: view.clone(), id }, self.stamp)
+    /// The cached items; `Some(None)` for objects that the caller does not see.
+    fn cached_items(&self, view: &ViewKey, ids: &[i64]) -> Vec<Option<Option<EncodedItem>>> {
+        let keys = ids.iter().map(|id| ItemKey { view: view.clone(), id: *id });
+        self.cache.items.get_many(self.versions, keys, self.stamp)
     }
 
     /// The items of these ids that the caller sees, from the cache or from `encode`, which is called with the ids that are not
@@ -141,7 +150,7 @@ impl CacheAccess<'_> {
         ids: &[i64],
         encode: impl AsyncFnOnce(&[i64]) -> Result<Vec<NewItem>>,
     ) -> Result<Vec<EncodedItem>> {
-        let cached: Vec<_> = ids.iter().map(|id| self.item(view, *id)).collect();
+        let cached = self.cached_items(view, ids);
         let missing: Vec<i64> = ids.iter().zip(&cached).filter(|(_, item)| item.is_none()).map(|(id, _)| *id).collect();
         if missing.is_empty() {
             return Ok(cached.into_iter().flatten().flatten().collect());
@@ -156,13 +165,10 @@ impl CacheAccess<'_> {
     }
 
     /// Caches an item, unless it depends on the request.
-    fn insert_item(&self, view: &ViewKey, id: i64, item: Option<EncodedItem>, mut dependencies: Dependencies) {
-        // What uses the item now must not be older than what finds it cached later.
-        expires_in(MAX_AGE);
+    fn insert_item(&self, view: &ViewKey, id: i64, item: Option<EncodedItem>, dependencies: Arc<Dependencies>) {
         if dependencies.are_of_request() {
             return;
         }
-        dependencies.expires_in(MAX_AGE);
         let size = view.view.len() + item.as_ref().map_or(0, EncodedItem::size);
         self.cache.items.insert(ItemKey { view: view.clone(), id }, item, size, dependencies, self.stamp);
     }
@@ -210,10 +216,10 @@ mod tests {
         let row = Key::of(&"row 5");
         let at = |stamp| CacheAccess { cache: &cache, versions: &versions, stamp };
         let now = at(versions.stamp());
-        now.insert_item(&view("view"), 5, None, capture(|| depends_on(row)).1);
-        assert!(now.item(&view("view"), 5).is_some() && now.item(&view("edit"), 5).is_none());
-        now.insert_item(&view("view"), 6, None, capture(svc_versions::depends_on_request).1);
-        assert!(now.item(&view("view"), 6).is_none(), "items of one request are not shared");
+        now.insert_item(&view("view"), 5, None, shared(capture(|| depends_on(row)).1));
+        assert!(now.cached_items(&view("view"), &[5])[0].is_some() && now.cached_items(&view("edit"), &[5])[0].is_none());
+        now.insert_item(&view("view"), 6, None, shared(capture(svc_versions::depends_on_request).1));
+        assert!(now.cached_items(&view("view"), &[6])[0].is_none(), "items of one request are not shared");
         let page = async |access: CacheAccess<'_>, n| {
             let load = async || {
                 depends_on(row);
@@ -224,7 +230,7 @@ mod tests {
         assert_eq!((page(now, 1).await, page(now, 2).await), (Ok(1), Ok(1)));
         versions.change([row]).end();
         let now = at(versions.stamp());
-        assert!(now.item(&view("view"), 5).is_none());
+        assert!(now.cached_items(&view("view"), &[5])[0].is_none());
         assert_eq!(page(now, 3).await, Ok(3));
         assert_ne!(cache.new_family(), family);
     }

@@ -24,7 +24,7 @@ pub struct VersionedCache<K: Eq + Hash, V> {
 struct Entry<V> {
     value: V,
     size: usize,
-    dependencies: Dependencies,
+    dependencies: Arc<Dependencies>,
     /// The time before the value was computed.
     stamp: Stamp,
     /// The activity of the versions at which the value was last found valid.
@@ -82,9 +82,35 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         Some(entry.value.clone())
     }
 
+    /// The values of several keys, as [`get`](Self::get) returns them. Of neighbours that share their dependencies, these are checked
+    /// and recorded once.
+    pub fn get_many(&self, versions: &Versions, keys: impl IntoIterator<Item = K>, stamp: Stamp) -> Vec<Option<V>> {
+        let (mut last, mut hits, mut misses) = (None::<Arc<Entry<V>>>, 0, 0);
+        let get = |key: K| {
+            let entry = self.entries.get(&key);
+            let known = last.as_ref().zip(entry.as_ref()).is_some_and(|(last, entry)| last.has_validity_of(entry));
+            let Some(entry) = entry.filter(|entry| known || entry.is_valid(versions, stamp)) else {
+                misses += 1;
+                return None;
+            };
+            hits += 1;
+            if !known {
+                record(&entry.dependencies);
+            }
+            let value = entry.value.clone();
+            last = Some(entry);
+            Some(value)
+        };
+        let found = keys.into_iter().map(get).collect();
+        self.hits.fetch_add(hits, Ordering::Relaxed);
+        self.misses.fetch_add(misses, Ordering::Relaxed);
+        found
+    }
+
     /// Stores a value of `size` bytes that was computed from data that is at least as new as `stamp`. Values that must not
     /// be cached are ignored.
-    pub fn insert(&self, key: K, value: V, size: usize, dependencies: Dependencies, stamp: Stamp) {
+    pub fn insert(&self, key: K, value: V, size: usize, dependencies: impl Into<Arc<Dependencies>>, stamp: Stamp) {
+        let dependencies = dependencies.into();
         if dependencies.is_cacheable() {
             let checked = AtomicU64::new(u64::MAX);
             self.entries.insert(key, Arc::new(Entry { value, size, dependencies, stamp, checked }));
@@ -108,6 +134,11 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
 }
 
 impl<V> Entry<V> {
+    /// Whether this entry is valid whenever the other one is.
+    fn has_validity_of(&self, other: &Self) -> bool {
+        self.stamp == other.stamp && Arc::ptr_eq(&self.dependencies, &other.dependencies)
+    }
+
     fn is_valid(&self, versions: &Versions, stamp: Stamp) -> bool {
         if self.dependencies.has_expired() {
             return false;
@@ -156,6 +187,27 @@ mod tests {
         assert_eq!(cache.get(&versions, &1, versions.stamp()), None);
         let usage = cache.usage();
         assert_eq!((usage.entries, usage.hits, usage.misses), (1, 4, 3));
+    }
+
+    #[test]
+    fn neighbours_share_their_dependencies() {
+        let (versions, cache) = (Versions::default(), VersionedCache::<u32, u32>::new(1 << 20));
+        let (shared, own) = (Key::of(&1), Key::of(&2));
+        let on = |key| Arc::new(capture(|| depends_on(key)).1);
+        let dependencies = on(shared);
+        for key in [1, 2] {
+            cache.insert(key, key, 4, Arc::clone(&dependencies), versions.stamp());
+        }
+        cache.insert(3, 3, 4, on(own), versions.stamp());
+        let get = || capture(|| cache.get_many(&versions, [1, 2, 3, 4], versions.stamp()));
+        let (found, recorded) = get();
+        assert_eq!((found, recorded.len()), (vec![Some(1), Some(2), Some(3), None], 2));
+        versions.change([own]).end();
+        assert_eq!(get().0, [Some(1), Some(2), None, None]);
+        versions.change([shared]).end();
+        assert_eq!(get().0, [None; 4]);
+        let usage = cache.usage();
+        assert_eq!((usage.hits, usage.misses), (5, 7));
     }
 
     #[test]

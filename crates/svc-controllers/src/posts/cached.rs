@@ -14,7 +14,7 @@ use super::{LoadedPost, Posts, attachment, query_password};
 use crate::{
     caller, collection,
     encoded_items::{encode, sent_args},
-    item_cache::{CacheAccess, CachedPage, NewItem, ViewKey},
+    item_cache::{self, CacheAccess, CachedPage, NewItem, ViewKey},
     request::caller_key,
     respond,
 };
@@ -124,7 +124,7 @@ impl Posts {
                 }
             };
             let (item, dependencies) = scope(Some(cache.stamp), encoded).await;
-            items.push((id.0, item?, dependencies));
+            items.push((id.0, item?, item_cache::shared(dependencies)));
         }
         Ok(items)
     }
