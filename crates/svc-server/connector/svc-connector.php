@@ -697,6 +697,25 @@ function written( array $objects ): array {
 	wp_cache_delete( 'sticky_posts', 'options' );
 	$start   = microtime( true );
 	$results = array();
+	$ended   = false;
+	// A callback may end the request. What it and WordPress print is discarded.
+	ob_start();
+	remove_action( 'shutdown', 'wp_ob_end_flush_all', 1 );
+	if ( ! defined( 'WP_SANDBOX_SCRAPING' ) ) {
+		// Without WordPress's page for fatal errors.
+		define( 'WP_SANDBOX_SCRAPING', true );
+	}
+	register_shutdown_function(
+		static function () use ( &$results, &$ended ) {
+			if ( $ended ) {
+				return;
+			}
+			$error     = error_get_last();
+			$is_fatal  = $error && ( $error['type'] & ( E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR ) );
+			$results[] = array( 'a callback has ended the request' . ( $is_fatal ? ': ' . substr( $error['message'], 0, 300 ) : '' ) );
+			respond( 200, array( 'objects' => $results ) );
+		}
+	);
 	foreach ( $objects as $object ) {
 		if ( $results && microtime( true ) - $start > TIME ) {
 			break;
@@ -715,6 +734,7 @@ function written( array $objects ): array {
 		}
 		$results[] = array_slice( Guarded::$errors, 0, 20 );
 	}
+	$ended = true;
 	return $results;
 }
 

@@ -115,7 +115,7 @@ impl Begun {
         let location = headers.get(header::LOCATION).and_then(|value| value.to_str().ok());
         let created = location.and_then(|url| url.rsplit('/').next()?.parse().ok());
         let Begun { actions, name, mut entry } = self;
-        // The thread ends by itself: if the process ends first, the outcome is unknown.
+        // Nobody waits for the task: if the process ends first, the outcome is unknown.
         drop(tokio::task::spawn_blocking(move || {
             let done = if status.is_success() {
                 entry.finished = true;

@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Comment,
 }
 
-/// What a route is about.
+/// The object or list of a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Subject {
     kind: Kind,

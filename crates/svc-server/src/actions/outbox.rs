@@ -264,7 +264,7 @@ mod tests {
         let old = format!("{:020}-1-000001{ENTRY}{UNFINISHED}", 1);
         fs::write(folder.path().join(&old), "").unwrap();
         let next = Outbox::open(folder.path()).unwrap();
-        assert_eq!(next.list().unwrap(), [name.clone()]);
+        assert_eq!(next.list().unwrap(), std::slice::from_ref(&name));
         assert_eq!(next.read(&name).unwrap(), Some(entry(1, false)));
         assert!(!folder.path().join(old).exists(), "abandoned files are removed");
     }
