@@ -11,6 +11,7 @@ use crate::{
 const POSTS: &str = "/svc-json/svc/v2/posts";
 const ME: &str = "/svc-json/svc/v2/users/me";
 const AUTHORIZE: &str = "/wp-admin/authorize-application.php";
+const PROFILE: &str = "/wp-admin/profile.php";
 const NONCE: &str = "/wp-admin/admin-ajax.php?action=rest-nonce";
 
 fn password(site: &Site) -> String {
@@ -298,6 +299,101 @@ async fn sessions_are_listed_and_ended() {
     assert_eq!(first.submit("/wp-admin/profile.php", &others).await.status, 302);
     assert_eq!(third.get("/wp-admin/profile.php").await.status, 302);
     assert_eq!(first.get("/wp-admin/profile.php").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn users_change_their_name_and_email_address() {
+    let site = Site::start().await;
+    let mut visitor = admin(&site).await;
+    let nonce = field(&visitor.get(PROFILE).await.body, "_svcnonce");
+    let form = |name, email| [("action", "details"), ("display_name", name), ("email", email)];
+    let with_nonce = |form: [(&'static str, &'static str); 3]| [&form[..], &[("_svcnonce", &*nonce)]].concat();
+
+    let forged = visitor.submit(PROFILE, &form("Forged", "a@example.org")).await;
+    assert_eq!(forged.status, 403, "a form without a nonce");
+    for (name, email, problem) in
+        [("", "a@example.org", "The display name is required."), ("Ada", "nowhere", "The email address is not valid.")]
+    {
+        let rejected = visitor.submit(PROFILE, &with_nonce(form(name, email))).await;
+        assert_eq!(rejected.status, 400);
+        assert!(rejected.body.contains(problem), "{}", rejected.body);
+        assert_eq!(field(&rejected.body, "email"), email, "the form keeps what was typed");
+    }
+    let saved = visitor.submit(PROFILE, &with_nonce(form("Ada & Co", "ada@example.org"))).await;
+    assert_eq!((saved.status, saved.header("location")), (302, &*format!("{}{PROFILE}?done=details", visitor.home())));
+    let page = visitor.get(&format!("{PROFILE}?done=details")).await;
+    assert!(page.body.contains("Your account has been updated."), "{}", page.body);
+    assert_eq!(field(&page.body, "display_name"), "Ada & Co");
+    assert_eq!(
+        visitor.submit(PROFILE, &with_nonce(form("Ada & Co", "ada@example.org"))).await.status,
+        302,
+        "no change"
+    );
+    assert_eq!(Visitor::new(&site).log_in("ada@example.org", &password(&site)).await.status, 302);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn users_change_their_password() {
+    let site = Site::start().await;
+    let (mut visitor, mut other) = (admin(&site).await, admin(&site).await);
+    let old = password(&site);
+    let nonce = field(&visitor.get(PROFILE).await.body, "_svcnonce");
+    let form = |current, new, again| {
+        let fields = [("action", "password"), ("_svcnonce", &*nonce), ("current_password", current)];
+        [&fields[..], &[("new_password", new), ("new_password_again", again)]].concat()
+    };
+    for (current, new, again, problem) in [
+        ("wrong", "correct horse", "correct horse", "The current password is wrong."),
+        (&*old, "correct horse", "correct cow", "The two new passwords are different."),
+        (&*old, "short", "short", "8 characters or more"),
+        (&*old, " with spaces ", " with spaces ", "begin or end with a space"),
+    ] {
+        let rejected = visitor.submit(PROFILE, &form(current, new, again)).await;
+        assert_eq!(rejected.status, 400, "{problem}");
+        assert!(rejected.body.contains(problem), "{}", rejected.body);
+    }
+    let refused = visitor.submit(PROFILE, &form(&old, "back\\slash", "back\\slash")).await;
+    assert_eq!(refused.status, 400, "a password that the REST API rejects: {}", refused.body);
+    assert_eq!(other.get(PROFILE).await.status, 200, "nothing has changed so far");
+
+    let changed = visitor.submit(PROFILE, &form(&old, "correct \"horse\"", "correct \"horse\"")).await;
+    assert_eq!(
+        (changed.status, changed.header("location")),
+        (302, &*format!("{}{PROFILE}?done=password", visitor.home()))
+    );
+    let page = visitor.get(&format!("{PROFILE}?done=password")).await;
+    assert_eq!(page.status, 200, "this browser stays logged in");
+    assert!(
+        page.body.contains("Your password has been changed.") && !page.body.contains("name=\"session\""),
+        "{}",
+        page.body
+    );
+    assert_eq!(other.get(PROFILE).await.status, 302, "other sessions have ended");
+    assert_eq!(Visitor::new(&site).log_in("admin", &old).await.status, 200, "the old password is wrong");
+    assert_eq!(Visitor::new(&site).log_in("admin", "correct \"horse\"").await.status, 302);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn guesses_of_the_current_password_are_limited() {
+    let site = Site::start().await;
+    let mut visitor = admin(&site).await;
+    let nonce = field(&visitor.get(PROFILE).await.body, "_svcnonce");
+    let guess = [
+        ("action", "password"),
+        ("_svcnonce", &*nonce),
+        ("current_password", "guess"),
+        ("new_password", "correct horse"),
+        ("new_password_again", "correct horse"),
+    ];
+    for _ in 0..20 {
+        let response = visitor.submit(PROFILE, &guess).await;
+        if response.status == 429 {
+            assert!((1..=16).contains(&response.header("retry-after").parse::<u64>().unwrap()));
+            return;
+        }
+        assert_eq!(response.status, 400);
+    }
+    panic!("20 guesses were checked");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod account;
 mod authenticate;
 mod authorize;
 mod browser;
@@ -126,6 +127,11 @@ struct UserSession {
 }
 
 impl UserSession {
+    /// The user's name as text: it is stored with HTML entities.
+    fn display_name(&self) -> String {
+        svc_text::specialchars_decode(&self.user.display_name, svc_text::Quotes::Both)
+    }
+
     fn nonce_subject(&self) -> NonceSubject<'_> {
         NonceSubject { user: self.user.id, token: &self.token }
     }

@@ -205,7 +205,7 @@ impl LoginPages {
     }
 
     /// Starts a session and returns its cookies. Replaces an outdated password hash.
-    async fn start_session(
+    pub(crate) async fn start_session(
         &self,
         parts: &LoginRequest,
         user: User,

@@ -1,4 +1,4 @@
-//! The account page: lists application passwords and sessions, and revokes them.
+//! The account page: changes name, email address and password, lists application passwords and sessions, and revokes them.
 
 use std::sync::Arc;
 
@@ -27,13 +27,37 @@ const ACTION: &str = "account-access";
 
 const PASSWORDS: &str = "users/me/application-passwords";
 
+/// Values of the query parameter `done` after changes of the account.
+pub(crate) mod done {
+    pub(crate) const DETAILS: &str = "details";
+    pub(crate) const PASSWORD: &str = "password";
+}
+
 /// Success messages by the value of the query parameter `done`.
 const DONE: &[(&str, &str)] = &[
+    (done::DETAILS, "Your account has been updated."),
+    (done::PASSWORD, "Your password has been changed. All other sessions have been logged out."),
     ("revoked", "The application password has been revoked."),
     ("all-revoked", "All application passwords have been revoked."),
     ("ended", "The session has been logged out."),
     ("others-ended", "All other sessions have been logged out."),
 ];
+
+/// Why a form of the page was rejected, with what the user typed.
+pub(crate) struct Problem {
+    /// `details` or `password`; empty if nothing was rejected.
+    pub(crate) form: &'static str,
+    pub(crate) text: String,
+    pub(crate) name: String,
+    pub(crate) email: String,
+}
+
+impl Problem {
+    /// No problem; the forms contain the stored values.
+    pub(crate) fn of(session: &UserSession) -> Self {
+        Problem { form: "", text: String::new(), name: session.display_name(), email: session.user.email.clone() }
+    }
+}
 
 /// An application password in the list.
 struct PasswordRow {
@@ -59,9 +83,8 @@ struct SessionRow {
 struct ProfilePage {
     page: Frame,
     notice: &'static str,
-    name: String,
     login: String,
-    email: String,
+    problem: Problem,
     /// Whether application passwords are available.
     available: bool,
     passwords: Vec<PasswordRow>,
@@ -86,7 +109,9 @@ impl LoginPages {
             return Ok(self.to_login(parts, &settings));
         };
         match *request.method() {
-            Method::GET | Method::HEAD => self.show_profile(parts, &session).await,
+            Method::GET | Method::HEAD => {
+                self.show_problem(parts, &session, StatusCode::OK, Problem::of(&session)).await
+            }
             Method::POST => match form::read(request).await {
                 Ok(form) if self.has_nonce(&form, ACTION, &session) && !parts.is_cross_site(&settings) => {
                     self.change(parts, &session, &form).await
@@ -107,8 +132,15 @@ impl LoginPages {
         }
     }
 
-    async fn show_profile(&self, parts: &LoginRequest, session: &UserSession) -> Page {
-        let done = parts.query.get("done");
+    /// The page, with the rejected form if there is one.
+    pub(crate) async fn show_problem(
+        &self,
+        parts: &LoginRequest,
+        session: &UserSession,
+        status: StatusCode,
+        problem: Problem,
+    ) -> Page {
+        let done = if problem.form.is_empty() { parts.query.get("done") } else { "" };
         let passwords = if self.passwords_available {
             let list = self.call(session, parts.client, Method::GET, PASSWORDS, None).await?;
             list.as_array().into_iter().flatten().map(password_row).collect()
@@ -116,13 +148,12 @@ impl LoginPages {
             Vec::new()
         };
         let mut page = Frame::new(&session.settings, "Profile");
-        page.account = Some((session.user.display_name.clone(), self.log_out_url(session)));
+        page.account = Some((session.display_name(), self.log_out_url(session)));
         let template = ProfilePage {
             page,
             notice: DONE.iter().find(|(value, _)| *value == done).map_or("", |(_, text)| text),
-            name: session.user.display_name.clone(),
             login: session.user.login.clone(),
-            email: session.user.email.clone(),
+            problem,
             available: self.passwords_available,
             passwords,
             sessions: self.sessions(session)?,
@@ -132,7 +163,13 @@ impl LoginPages {
             nonce_field: self.nonce_field(),
             nonce: self.identities.nonce(ACTION, session.nonce_subject()),
         };
-        Ok(LoginResponse::html(StatusCode::OK, &template))
+        Ok(LoginResponse::html(status, &template))
+    }
+
+    /// A redirect to the page, which then shows a message of [`DONE`].
+    pub(crate) fn to_profile(&self, session: &UserSession, done: &str) -> LoginResponse {
+        let profile = self.admin_url(&session.settings, "profile.php");
+        LoginResponse::redirect(&redirect::with_query(&profile, &[("done", done)]))
     }
 
     fn sessions(&self, session: &UserSession) -> Result<Vec<SessionRow>, svc_schema::Error> {
@@ -156,6 +193,8 @@ impl LoginPages {
 
     async fn change(&self, parts: &LoginRequest, session: &UserSession, form: &Form) -> Page {
         let done = match form.get("action") {
+            "details" => return self.change_details(parts, session, form).await,
+            "password" => return self.change_password(parts, session, form).await,
             "revoke" => {
                 // The UUID becomes part of a route.
                 let uuid: String = form.get("uuid").chars().filter(|c| c.is_ascii_hexdigit() || *c == '-').collect();
@@ -188,8 +227,7 @@ impl LoginPages {
                 return Ok(view::message(self, StatusCode::BAD_REQUEST, "Error", "The action is unknown."));
             }
         };
-        let profile = self.admin_url(&session.settings, "profile.php");
-        Ok(LoginResponse::redirect(&redirect::with_query(&profile, &[("done", done)])))
+        Ok(self.to_profile(session, done))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Login and account pages in a browser: with the mouse, with the keyboard only, and without JavaScript.
 
-use super::{Key, Tab, browser, save_screenshot};
+use super::{Key, Tab, browser, log_in, password, save_screenshot};
 use crate::{
     client::send,
     site::{Site, basic},
@@ -30,7 +30,7 @@ async fn log_in_authorize_an_application_and_log_out() {
     let Some(mut browser) = browser() else { return };
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
-    let password = site.created.as_ref().expect("a new site").password.expose().to_owned();
+    let password = password(&site);
     let mut tab = browser.tab();
     let tab = &mut tab;
 
@@ -39,9 +39,7 @@ async fn log_in_authorize_an_application_and_log_out() {
     tab.open(&format!("{home}/wp-admin/authorize-application.php?app_name=Notebook&success_url={done}"));
     assert!(tab.url().starts_with(&format!("{home}/wp-login.php?redirect_to=")));
     save_screenshot(tab, "log-in");
-    tab.fill("#user_login", "admin");
-    tab.fill("#user_pass", "wrong");
-    tab.follow("#wp-submit");
+    log_in(tab, "wrong");
     assert!(tab.text().contains("The user name or password is wrong"), "{}", tab.text());
     assert_eq!(tab.eval("document.querySelector('#user_login').value"), "admin", "the user name is still in the form");
     save_screenshot(tab, "log-in-wrong");
@@ -79,7 +77,7 @@ async fn pages_work_with_the_keyboard_and_without_scripts() {
     let Some(mut browser) = browser() else { return };
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
-    let password = site.created.as_ref().expect("a new site").password.expose().to_owned();
+    let password = password(&site);
     let mut tab = browser.tab();
     let tab = &mut tab;
     tab.scripts(false);

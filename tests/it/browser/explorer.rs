@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Tab, browser, pages::violations_if_installed, save_screenshot};
+use super::{Tab, assert_accessible, browser, log_in, password, save_screenshot};
 use crate::site::Site;
 
 /// How often the page is checked for what the explorer renders.
@@ -10,7 +10,7 @@ const ATTEMPTS: usize = 200;
 
 /// Opens the explorer at an operation and waits for its form.
 #[track_caller]
-fn open_operation(tab: &mut Tab, home: &str, operation: &str) {
+pub(super) fn open_operation(tab: &mut Tab, home: &str, operation: &str) {
     // Another page first: changing the fragment alone loads nothing.
     tab.open("about:blank");
     tab.open(&format!("{home}/svc-explorer/#?route={operation}"));
@@ -32,7 +32,7 @@ fn wait_for(tab: &mut Tab, expression: &str) {
 
 /// Fills in the parameters and the body, sends the request, and returns the response.
 #[track_caller]
-fn execute(tab: &mut Tab, params: &Value, body: &Value) -> Value {
+pub(super) fn execute(tab: &mut Tab, params: &Value, body: &Value) -> Value {
     let script = format!(
         "(() => {{ const form = explorerRequest();
            const fill = (field, text) => {{ field.value = text; for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {{bubbles: true}})); }};
@@ -52,16 +52,13 @@ async fn creates_and_publishes_a_post() {
     let Some(mut browser) = browser() else { return };
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
-    let password = site.created.as_ref().expect("a new site").password.expose().to_owned();
     let mut tab = browser.tab();
     let tab = &mut tab;
 
     tab.open(&format!("{home}/svc-explorer/"));
     assert!(tab.text().contains("Requests are anonymous"), "{}", tab.text());
     tab.follow("#caller a");
-    tab.fill("#user_login", "admin");
-    tab.fill("#user_pass", &password);
-    tab.follow("#wp-submit");
+    log_in(tab, &password(&site));
     assert_eq!(tab.url().trim_end_matches('#').split('#').next(), Some(&*format!("{home}/svc-explorer/")));
     assert!(tab.text().contains("Requests are sent as admin"), "{}", tab.text());
 
@@ -69,13 +66,7 @@ async fn creates_and_publishes_a_post() {
     let draft = execute(tab, &json!({}), &json!({"title": "From the explorer", "content": "Hello", "status": "draft"}));
     assert_eq!((&draft["status"], &draft["title"]["raw"]), (&json!("draft"), &json!("From the explorer")), "{draft}");
     save_screenshot(tab, "explorer");
-    for scheme in ["light", "dark"] {
-        let feature = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
-        tab.call("Emulation.setEmulatedMedia", feature);
-        // The component's controls fade to their new colours.
-        std::thread::sleep(std::time::Duration::from_secs(1));
-        assert_eq!(violations_if_installed(tab), [""; 0], "{scheme}");
-    }
+    assert_accessible(tab, "explorer");
 
     open_operation(tab, &home, "patch-/svc/v2/posts/-id-");
     let published = execute(tab, &json!({"id": draft["id"].to_string()}), &json!({"status": "publish"}));

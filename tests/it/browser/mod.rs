@@ -6,11 +6,16 @@
 mod accounts;
 mod chromium;
 mod explorer;
+mod first_hour;
 mod pages;
 mod scripts;
 mod tutorial;
 
 use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::site::Site;
 
 pub(crate) use chromium::{Browser, Key, Tab};
 
@@ -37,4 +42,30 @@ fn save_screenshot(tab: &mut Tab, name: &str) {
     let folder = output().join("screenshots");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join(format!("{name}.png")), tab.screenshot()).unwrap();
+}
+
+/// The printed password of a new site's administrator.
+fn password(site: &Site) -> String {
+    site.created.as_ref().expect("a new site").password.expose().to_owned()
+}
+
+/// Logs in as the administrator with the form of the open page.
+#[track_caller]
+fn log_in(tab: &mut Tab, password: &str) {
+    tab.fill("#user_login", "admin");
+    tab.fill("#user_pass", password);
+    tab.follow("#wp-submit");
+}
+
+/// Asserts that axe-core finds no violation on the page in light and dark colors.
+#[track_caller]
+fn assert_accessible(tab: &mut Tab, name: &str) {
+    for scheme in ["light", "dark"] {
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        tab.call("Emulation.setEmulatedMedia", features);
+        // Controls may fade to their new colors.
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        assert_eq!(pages::violations_if_installed(tab), [""; 0], "{name}, {scheme}");
+    }
+    tab.call("Emulation.setEmulatedMedia", json!({"features": []}));
 }

@@ -7,7 +7,7 @@ use std::{path::PathBuf, process::Command, sync::OnceLock};
 
 use serde_json::{Value, json};
 
-use super::{Tab, browser, output, save_screenshot, skip};
+use super::{Tab, browser, log_in, output, password, save_screenshot, skip};
 use crate::site::Site;
 
 /// The pinned version; later versions may report more.
@@ -58,7 +58,7 @@ async fn pages_are_accessible() {
     let Some(mut browser) = browser() else { return };
     let site = Site::start().await;
     let home = format!("http://{}", site.address);
-    let password = site.created.as_ref().expect("a new site").password.expose().to_owned();
+    let password = password(&site);
     let post = site.get("/svc-json/svc/v2/posts/1?_fields=link").await.json()["link"].as_str().unwrap().to_owned();
     let axe = axe();
     let mut tab = browser.tab();
@@ -90,9 +90,7 @@ async fn pages_are_accessible() {
         check_page(tab, name);
     }
     tab.open(&format!("{home}/wp-admin/authorize-application.php?app_name=Notebook&success_url={home}/about/"));
-    tab.fill("#user_login", "admin");
-    tab.fill("#user_pass", "wrong");
-    tab.follow("#wp-submit");
+    log_in(tab, "wrong");
     check_page(tab, "log-in-wrong");
     tab.fill("#user_pass", &password);
     tab.follow("#wp-submit");
