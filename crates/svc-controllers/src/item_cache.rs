@@ -217,7 +217,9 @@ mod tests {
         let at = |stamp| CacheAccess { cache: &cache, versions: &versions, stamp };
         let now = at(versions.stamp());
         now.insert_item(&view("view"), 5, None, shared(capture(|| depends_on(row)).1));
-        assert!(now.cached_items(&view("view"), &[5])[0].is_some() && now.cached_items(&view("edit"), &[5])[0].is_none());
+        assert!(
+            now.cached_items(&view("view"), &[5])[0].is_some() && now.cached_items(&view("edit"), &[5])[0].is_none()
+        );
         now.insert_item(&view("view"), 6, None, shared(capture(svc_versions::depends_on_request).1));
         assert!(now.cached_items(&view("view"), &[6])[0].is_none(), "items of one request are not shared");
         let page = async |access: CacheAccess<'_>, n| {

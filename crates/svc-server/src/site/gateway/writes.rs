@@ -14,6 +14,7 @@ use svc_store::request_cache::Writes;
 
 use super::{
     BATCH, Gateway,
+    ownership::Viewer,
     request::{ApiRequest, BodyKind, batch_parts, unknown_name, viewer},
 };
 use crate::actions::{Begun, NotBegun};
@@ -35,7 +36,7 @@ impl Gateway {
         let is_whole = matches!(kind, BodyKind::File) || rest.is_none();
         let params = kind.params(&read).filter(|params| is_whole && self.owns_body(&api, &parts, params));
         let begun = match params {
-            Some(params) => self.begin(&api, &parts.method, params).await,
+            Some(params) => self.begin(&api, &parts, params).await,
             None => None,
         };
         // A streamed body can be sent once.
@@ -68,8 +69,13 @@ impl Gateway {
     }
 
     /// Records a write, so that WordPress's actions run after it. `None` if WordPress must handle it; `Some(None)` if no actions run.
-    async fn begin(&self, api: &ApiRequest, method: &Method, mut params: Map<String, Value>) -> Option<Option<Begun>> {
+    async fn begin(&self, api: &ApiRequest, parts: &Parts, mut params: Map<String, Value>) -> Option<Option<Begun>> {
         let Some(actions) = &self.0.actions else { return Some(None) };
+        // Anybody can send writes without credentials. They must not cost flushing a disk.
+        if viewer(&parts.headers, &api.query, &self.0.nonce_header) == Some(Viewer::Anonymous) {
+            return None;
+        }
+        let method = &parts.method;
         params.extend(api.query.iter().map(|(name, value)| (name.clone(), value.clone())));
         match actions.begin(method, &api.route, &params).await {
             Ok(begun) => Some(Some(begun)),
