@@ -129,7 +129,7 @@ impl ItemCache {
 
 /// The dependencies of new items, which they share, with the maximum age of items.
 pub(crate) fn shared(mut dependencies: Dependencies) -> Arc<Dependencies> {
-    // What uses the items now must not be older than what finds them cached later.
+    // The response that is made now must not be cached longer than one that finds the items cached.
     expires_in(MAX_AGE);
     dependencies.expires_in(MAX_AGE);
     Arc::new(dependencies)
