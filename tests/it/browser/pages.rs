@@ -83,6 +83,7 @@ async fn pages_are_accessible() {
         ("archive", format!("{home}/category/how-to/")),
         ("not-found", format!("{home}/nosuch/")),
         ("search", format!("{home}/?s=notebook")),
+        ("search-empty", format!("{home}/?s=nosuchword")),
         ("log-in", format!("{home}/wp-login.php")),
         ("logged-out", format!("{home}/wp-login.php?loggedout=true")),
     ] {

@@ -65,6 +65,6 @@ fn check(config: &Config) -> Result<()> {
     if let Some(name) = config.theme.as_ref().filter(|_| config.content_dir.join(active_theme::FOLDER).is_dir()) {
         active_theme::require(&config.content_dir, name)?;
     }
-    say("The configuration is valid.");
+    say("The configuration is valid. `svc-server doctor` also checks the database and the site.");
     Ok(())
 }

@@ -159,7 +159,7 @@ fn configurations_are_printed_and_checked() {
     assert!(template.contains("\n#listen = \"127.0.0.1:8080\"\n") && template.contains("\n[limits]\n"), "{template}");
     std::fs::write(folder.path().join("svc.toml"), template.replace("#listen = \"127.0.0.1:8080\"", "listen = 81"))
         .unwrap();
-    assert_eq!(printed(folder.path(), &["config", "check"]), "The configuration is valid.\n");
+    assert_eq!(printed(folder.path(), &["config", "check"]), "The configuration is valid. `svc-server doctor` also checks the database and the site.\n");
     let shown: Value = serde_json::from_str(&printed(folder.path(), &["config", "--json"])).unwrap();
     assert_eq!(shown["listen"]["value"], "81");
     assert!(shown["listen"]["origin"].as_str().unwrap().contains("svc.toml:"), "{shown}");
