@@ -49,6 +49,9 @@ const TIERS: [(usize, usize); 2] = if cfg!(test) { [(4, 3), (16, 3)] } else { [(
 /// Maximum number of posts of a new segment.
 const SEGMENT_POSTS: usize = if cfg!(test) { 32 } else { 65_536 };
 
+/// Maximum number of posts that are indexed in one snapshot after changes: those of one segment.
+const MAX_UPDATED: usize = if cfg!(test) { 1_000 } else { SEGMENT_POSTS };
+
 /// Where the index of a store is, and when it is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -243,7 +246,16 @@ impl Indexer {
             }
             // All of this happens in one snapshot, to which the new state corresponds.
             let mut ids: Vec<i64> = changes.iter().map(|change| change.id).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            if ids.len() > MAX_UPDATED {
+                // A new index is built in steps, which can be interrupted.
+                return Ok(None);
+            }
             for segment in small_segments(&generation.segments) {
+                if ids.len() > MAX_UPDATED {
+                    break;
+                }
                 ids.extend(segment.live_ids());
             }
             ids.sort_unstable();
@@ -261,7 +273,9 @@ impl Indexer {
             Ok(Some(changes))
         })?;
         let Some(changes) = changes else {
-            tracing::info!("the log of changed posts does not continue where the search index ends");
+            tracing::info!(
+                "the search index is built again: too many posts have changed, or the log does not continue where it ends"
+            );
             store.shared().search.publish(None);
             return Ok(Next::Now);
         };

@@ -371,3 +371,23 @@ fn a_site_below_the_minimum_has_no_index() {
     let logged = store.read(|db| db.table_exists("wp_svc_search_log")).unwrap();
     assert!(!logged);
 }
+
+#[test]
+fn changes_of_one_post_do_not_hide_those_of_another() {
+    let mut random = Random(11);
+    let (store, folder) = site(&mut random, 40);
+    let indexer = index(&store, folder.path());
+    wait(|| indexer.is_ready());
+    let found = store.write_blocking(|tx| {
+        for _ in 0..70 {
+            tx.run("UPDATE wp_posts SET post_title = post_title || 'x' WHERE ID = (SELECT MIN(ID) FROM wp_posts)")?;
+        }
+        tx.run(
+            "UPDATE wp_posts SET post_content = 'zebrafish', post_type = 'post', post_status = 'publish', post_password = '' \
+             WHERE ID = (SELECT MAX(ID) FROM wp_posts)",
+        )?;
+        let query = PostQuery::published("post", 10).search(Some("zebrafish".to_owned())).total(true);
+        Ok(crate::posts::query(tx, &query)?.total)
+    });
+    assert_eq!(found.unwrap(), Some(1));
+}

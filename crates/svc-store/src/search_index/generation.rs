@@ -81,7 +81,7 @@ impl Generation {
     /// An empty index, which contains the changes up to a mark once it is built.
     pub(crate) fn new(mark: Change) -> Self {
         let (segments, uncovered, recent) = (Vec::new(), Vec::new(), vec![mark]);
-        Generation { mark, built_to: Some(0), segments, uncovered, recent, next_file: 1 }
+        Generation { mark, built_to: Some(i64::MIN), segments, uncovered, recent, next_file: 1 }
     }
 
     /// Number of posts.
@@ -242,8 +242,9 @@ impl Folder {
         let file = format!("{}.segment", generation.next_file);
         generation.next_file += 1;
         let path = self.path.join(&file);
-        builder.write(&path)?;
-        let segment = Arc::new(Segment::open(&path)?);
+        // A full disk: an incomplete file must not remain.
+        let segment = builder.write(&path).and_then(|()| Segment::open(&path));
+        let segment = Arc::new(segment.inspect_err(|_| drop(std::fs::remove_file(&path)))?);
         Ok(LiveSegment { file, segment, dead: Arc::new(Bits::none()) })
     }
 }
