@@ -225,6 +225,10 @@ impl Site {
             let mut command = Command::new(program);
             command.current_dir(&folder).env_clear().env("SVC_CONTENT_DIR", content);
             command.env("SVC_TRUSTED_PROXIES", "127.0.0.1");
+            // A local site has the URL that its server listens on, and the names of cookies contain it.
+            if let Some(first) = self.servers.first() {
+                command.env("SVC_SITE_URL", first.address());
+            }
             if let Some(url) = self.database.url(n) {
                 command.env("SVC_DATABASE", url);
             }
