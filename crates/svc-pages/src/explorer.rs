@@ -95,7 +95,7 @@ impl Explorer {
         let Explorer { site, identities, paths } = self;
         site.read(|db| {
             let settings = site.settings_in(db)?;
-            let viewer = Viewer::of(identities, db, headers)?;
+            let viewer = Viewer::of(identities, headers)?;
             let is_user = viewer.visitor.caller.is_logged_in();
             let user = if is_user { svc_store::users::get(db, viewer.visitor.caller.id)? } else { None };
             let nonce = if is_user {

@@ -54,6 +54,7 @@ impl MariaDb {
             .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
             .args(user.map(|user| format!("--user={user}")))
             .arg(format!("--datadir={}", folder.join("data").display()))
+            .arg(format!("--tmpdir={}", folder.display()))
             .output()
             .context("cannot run mariadb-install-db")?;
         if !install.status.success() {
@@ -76,9 +77,10 @@ impl MariaDb {
     pub fn run(&self) -> Result<()> {
         let folder = self.folder.display();
         let user = self.user.unwrap_or("$(id -un)");
-        // The guard deletes the directory unless it reads a word from its input.
+        // The guard deletes the directory unless it reads a word from its input. A server deletes the temporary tables of
+        // others in its `tmpdir` when it starts, so each has its own.
         let script = format!(
-            "exec 2>>'{folder}/err'; '{}' --no-defaults --user=\"{user}\" --datadir='{folder}/data' --socket='{folder}/s' --pid-file='{folder}/pid' \
+            "exec 2>>'{folder}/err'; '{}' --no-defaults --user=\"{user}\" --datadir='{folder}/data' --tmpdir='{folder}' --socket='{folder}/s' --pid-file='{folder}/pid' \
              --log-error='{folder}/log.err' \"$@\" & server=$!; read word; kill $server 2>/dev/null; wait $server; \
              [ -n \"$word\" ] || rm -rf '{folder}'",
             self.program

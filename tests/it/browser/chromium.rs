@@ -19,6 +19,9 @@ const PROGRAMS: &[&str] = &["chromium", "chromium-browser", "google-chrome", "ch
 /// Time limit for every operation.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The time between two looks at a page that changes.
+const PAUSE: Duration = Duration::from_millis(30);
+
 /// Keys without a character.
 #[derive(Clone, Copy)]
 pub(crate) enum Key {
@@ -195,19 +198,41 @@ impl Tab<'_> {
         self.loading(|tab| tab.click(selector));
     }
 
-    /// Clicks the element.
+    /// Clicks the element when it has stopped moving: images and fonts that load late shift what is below them.
     #[track_caller]
     pub(crate) fn click(&mut self, selector: &str) {
         let quoted = Value::from(selector);
-        let center = self.eval(&format!(
+        let center = format!(
             "(() => {{ const e = document.querySelector({quoted}); if (!e) return null; \
-             e.scrollIntoView({{block: 'center'}}); const r = e.getBoundingClientRect(); \
+             e.scrollIntoView({{block: 'center', behavior: 'instant'}}); const r = e.getBoundingClientRect(); \
              return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
-        ));
-        let (Some(x), Some(y)) = (center[0].as_f64(), center[1].as_f64()) else { panic!("no {selector} on the page") };
+        );
+        let mut last = Value::Null;
+        let until = Instant::now() + TIMEOUT;
+        let (x, y) = loop {
+            let current = self.eval(&center);
+            if let (Some(x), Some(y)) = (current[0].as_f64(), current[1].as_f64())
+                && current == last
+            {
+                break (x, y);
+            }
+            assert!(Instant::now() < until, "{selector} is missing or does not stop moving: {}", self.text());
+            last = current;
+            std::thread::sleep(PAUSE);
+        };
         for kind in ["mousePressed", "mouseReleased"] {
             let event = json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
             self.call("Input.dispatchMouseEvent", event);
+        }
+    }
+
+    /// Waits until an expression is true. Until then it may throw.
+    #[track_caller]
+    pub(crate) fn wait_for(&mut self, expression: &str) {
+        let until = Instant::now() + TIMEOUT;
+        while self.eval(&format!("(() => {{ try {{ return {expression} }} catch {{ return false }} }})()")) != true {
+            assert!(Instant::now() < until, "{expression} did not become true: {}", self.text());
+            std::thread::sleep(PAUSE);
         }
     }
 

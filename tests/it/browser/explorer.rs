@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::{Tab, assert_accessible, browser, log_in, password, save_screenshot};
 use crate::site::Site;
 
-/// How often the page is checked for what the explorer renders.
-const ATTEMPTS: usize = 200;
+/// Defines `explorerRequest()`, the form of the open operation.
+const FORM: &str = "window.explorerRequest = () => document.querySelector('openapi-explorer').shadowRoot?.querySelector('api-request')";
 
 /// Opens the explorer at an operation and waits for its form.
 #[track_caller]
@@ -14,37 +14,53 @@ pub(super) fn open_operation(tab: &mut Tab, home: &str, operation: &str) {
     // Another page first: changing the fragment alone loads nothing.
     tab.open("about:blank");
     tab.open(&format!("{home}/svc-explorer/#?route={operation}"));
-    wait_for(tab, "!!explorerRequest()");
+    tab.eval(FORM);
+    tab.wait_for("!!explorerRequest().querySelector('.btn-execute')");
 }
 
-/// Waits until an expression is true. `explorerRequest()` is the form of the operation.
+/// Sends the request of the form, and returns the response.
 #[track_caller]
-fn wait_for(tab: &mut Tab, expression: &str) {
-    let form = "window.explorerRequest = () => document.querySelector('openapi-explorer').shadowRoot?.querySelector('api-request')";
-    for _ in 0..ATTEMPTS {
-        if tab.eval(&format!("{form}; {expression}")) == Value::Bool(true) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
-    panic!("{expression} did not become true: {}", tab.text());
+fn response(tab: &mut Tab) -> Value {
+    tab.eval("explorerRequest().querySelector('.btn-execute').click()");
+    // The explorer sets the status before it has read the body, and shows an hourglass until then.
+    tab.wait_for(
+        "['success', 'error'].includes(explorerRequest().responseStatus) && explorerRequest().responseText !== '⌛'",
+    );
+    let text = tab.eval("explorerRequest().responseText");
+    serde_json::from_str(text.as_str().unwrap_or_default()).unwrap_or(text)
 }
 
 /// Fills in the parameters and the body, sends the request, and returns the response.
 #[track_caller]
 pub(super) fn execute(tab: &mut Tab, params: &Value, body: &Value) -> Value {
+    tab.wait_for("!!explorerRequest().querySelector('.request-body-param-user-input')");
     let script = format!(
         "(() => {{ const form = explorerRequest();
            const fill = (field, text) => {{ field.value = text; for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {{bubbles: true}})); }};
            for (const [name, value] of Object.entries({params})) fill(form.querySelector(`[data-pname=\"${{name}}\"]`), value);
-           fill(form.querySelector('.request-body-param-user-input'), {});
-           form.querySelector('.btn-execute').click(); }})()",
+           fill(form.querySelector('.request-body-param-user-input'), {}); }})()",
         json!(body.to_string())
     );
     tab.eval(&script);
-    wait_for(tab, "['success', 'error'].includes(explorerRequest().responseStatus)");
-    let text = tab.eval("explorerRequest().responseText");
-    serde_json::from_str(text.as_str().unwrap_or_default()).unwrap_or(text)
+    response(tab)
+}
+
+/// Sends a file from the form of an operation that accepts one, and returns the response.
+#[track_caller]
+pub(super) fn upload(tab: &mut Tab, file: &std::path::Path) -> Value {
+    let kinds = "[...explorerRequest().querySelectorAll('select')].find(s => s.textContent.includes('multipart'))";
+    tab.wait_for(&format!("!!{kinds}"));
+    tab.eval(&format!(
+        "(() => {{ const kinds = {kinds};
+           kinds.value = [...kinds.options].find(o => o.value.includes('multipart')).value;
+           kinds.dispatchEvent(new Event('change', {{bubbles: true}})); }})()"
+    ));
+    let input = "explorerRequest().querySelector('input[type=file][data-pname=file]')";
+    tab.wait_for(&format!("!!{input}"));
+    let found = tab.call("Runtime.evaluate", json!({ "expression": input }));
+    let files = json!({ "files": [file], "objectId": found["result"]["objectId"] });
+    tab.call("DOM.setFileInputFiles", files);
+    response(tab)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,11 +1,11 @@
-//! The first hour in the browser alone: log in with the printed password, change the account, create an application password,
-//! write a post, find it with the search, comment on it, log out.
+//! The first hour in the browser alone: log in with the printed password, change the account, create an application password, upload
+//! an image, write a post with it, find it with the search, comment on it, log out.
 
 use serde_json::json;
 
 use super::{
     Key, assert_accessible, browser,
-    explorer::{execute, open_operation},
+    explorer::{execute, open_operation, upload},
     log_in, password, save_screenshot,
 };
 use crate::{
@@ -55,8 +55,14 @@ async fn a_new_site_is_used_in_the_browser_alone() {
     tab.follow("main a[href*='profile.php']");
 
     tab.follow("a[href*='-explorer/']");
+    open_operation(tab, &home, "post-/svc/v2/media");
+    let image = concat!(env!("CARGO_MANIFEST_DIR"), "/conformance/site/content/uploads/2024/03/small.png");
+    let media = upload(tab, std::path::Path::new(image));
+    assert_eq!(media["mime_type"], "image/png", "{media}");
+    let picture = media["source_url"].as_str().unwrap_or_default();
     open_operation(tab, &home, "post-/svc/v2/posts");
-    let body = json!({"title": "A hedgehog arrives", "content": "It lives under the hedge.", "status": "publish"});
+    let content = format!("<p>It lives under the hedge.</p><img src=\"{picture}\" alt=\"A hedgehog\">");
+    let body = json!({"title": "A hedgehog arrives", "content": content, "status": "publish"});
     let post = execute(tab, &json!({}), &body);
     assert_eq!(post["status"], "publish", "{post}");
 
@@ -66,6 +72,7 @@ async fn a_new_site_is_used_in_the_browser_alone() {
     assert!(tab.text().contains("A hedgehog arrives"), "{}", tab.text());
     assert_accessible(tab, "search");
     tab.open(post["link"].as_str().unwrap_or_default());
+    tab.wait_for("document.querySelector('article img, main img').naturalWidth > 0");
     tab.fill("#comment", "Leave it some water.");
     tab.follow("#commentform [type=submit]");
     assert!(tab.text().contains("Leave it some water.") && tab.text().contains("Ada Lovelace"), "{}", tab.text());

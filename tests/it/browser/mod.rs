@@ -57,14 +57,20 @@ fn log_in(tab: &mut Tab, password: &str) {
     tab.follow("#wp-submit");
 }
 
+/// Whether no transition runs, in the page or in a shadow tree.
+const NO_TRANSITION: &str = "(() => { const roots = [document];
+    for (const root of roots) for (const e of root.querySelectorAll('*')) if (e.shadowRoot) roots.push(e.shadowRoot);
+    return roots.every(root => root.getAnimations().every(a => !(a instanceof CSSTransition) || a.playState !== 'running')); })()";
+
 /// Asserts that axe-core finds no violation on the page in light and dark colors.
 #[track_caller]
 fn assert_accessible(tab: &mut Tab, name: &str) {
     for scheme in ["light", "dark"] {
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         tab.call("Emulation.setEmulatedMedia", features);
-        // Controls may fade to their new colors.
-        std::thread::sleep(std::time::Duration::from_secs(1));
+        // Controls fade to their new colors: the second frame has begun all transitions.
+        tab.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+        tab.wait_for(NO_TRANSITION);
         assert_eq!(pages::violations_if_installed(tab), [""; 0], "{name}, {scheme}");
     }
     tab.call("Emulation.setEmulatedMedia", json!({"features": []}));

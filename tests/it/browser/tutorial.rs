@@ -14,9 +14,6 @@ use crate::{
 
 const TUTORIAL: &str = include_str!("../../../docs/tutorial.md");
 
-/// How often the page is checked for what its script adds.
-const ATTEMPTS: usize = 100;
-
 /// The content of a file of the tutorial.
 fn file(name: &str) -> String {
     let blocks = blocks(TUTORIAL);
@@ -66,13 +63,10 @@ async fn shows_the_books_of_the_tutorial() {
 
     let mut tab = browser.tab();
     tab.open(&home);
-    let is_shown = (0..ATTEMPTS).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        tab.eval("document.querySelectorAll('#books li').length") == 1
-    });
+    tab.wait_for("document.querySelectorAll('#books li').length == 1");
     let text = tab.text();
     assert_eq!(tab.eval("document.querySelector('#books img').alt"), "A red square");
-    assert!(is_shown && text.contains("The hedgehog") && text.contains("120 pages"), "{text}");
+    assert!(text.contains("The hedgehog") && text.contains("120 pages"), "{text}");
     assert_accessible(&mut tab, "front end of the tutorial");
     save_screenshot(&mut tab, "tutorial-front-end");
     server.abort();
