@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use svc_packages::{archive::Limits, pack::pack};
-use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
+use svc_routing::{Controller, Request, Response, Result, Returns, Route, forbidden, get};
 use svc_schema::Error;
 use svc_site::{
     blocking::run_blocking,
@@ -12,6 +12,9 @@ use svc_site::{
 };
 
 use crate::{RestSite, global_styles, request::can};
+
+/// The media type of the archive.
+const ZIP: &str = "application/zip";
 
 /// Prefixes of file names that are excluded, as in WordPress.
 const EXCLUDED: [&str; 7] = [".DS_Store", ".bzr", ".git", ".hg", ".svn", "node_modules", "vendor"];
@@ -73,12 +76,12 @@ impl ThemeExport {
         })?;
         let file = name.rsplit('/').next().unwrap_or_default();
         let disposition = format!("attachment; filename={file}.zip");
-        Ok(Response::raw("application/zip", archive).header("Content-Disposition", disposition))
+        Ok(Response::raw(ZIP, archive).header("Content-Disposition", disposition))
     }
 }
 
 impl Controller for ThemeExport {
     fn routes(&self) -> Vec<Route<Self>> {
-        vec![Route::new("/export").endpoint(get(Self::fetch, Self::can_fetch))]
+        vec![Route::new("/export").endpoint(get(Self::fetch, Self::can_fetch).returns(Returns::File(ZIP)))]
     }
 }

@@ -8,6 +8,7 @@ mod exif;
 mod journal;
 mod kind;
 mod names;
+pub mod permissions;
 mod segments;
 mod sizes;
 mod storage;

@@ -20,7 +20,7 @@ use object_store::{
     path::Path, prefix::PrefixStore,
 };
 
-use crate::{Blob, PendingUpload, journal::Journal, names::Candidates};
+use crate::{Blob, PendingUpload, journal::Journal, names::Candidates, permissions};
 
 /// Larger files are uploaded in parts of this size, in bytes.
 const PART_BYTES: usize = 8 * 1024 * 1024;
@@ -235,6 +235,7 @@ impl Storage {
         for name in Candidates::new(name_hint, names) {
             let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
             pending.reserve(&path)?;
+            self.in_folder(&path, permissions::create_folders).await?;
             let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
             match self.store.put_opts(&key(&path)?, PutPayload::new(), options).await {
                 Ok(_) => {
@@ -254,12 +255,33 @@ impl Storage {
     /// If the storage fails.
     pub async fn write(&self, path: &str, file: &Blob) -> Result<(), StorageError> {
         let key = key(path)?;
+        self.in_folder(path, permissions::create_folders).await?;
+        self.upload(&key, file).await?;
+        let share = |file: &FilePath| {
+            permissions::share(file);
+            Ok(())
+        };
+        self.in_folder(path, share).await
+    }
+
+    /// Runs blocking work on the path of a file, if the storage is a folder.
+    async fn in_folder(
+        &self,
+        path: &str,
+        work: impl FnOnce(&FilePath) -> std::io::Result<()> + Send + 'static,
+    ) -> Result<(), StorageError> {
+        let Some(file) = self.folder.as_ref().map(|folder| folder.join(path)) else { return Ok(()) };
+        Ok(tokio::task::spawn_blocking(move || work(&file)).await.map_err(std::io::Error::other)??)
+    }
+
+    /// Sends a file to the store, a large one in parts.
+    async fn upload(&self, key: &Path, file: &Blob) -> Result<(), StorageError> {
         if file.size()? <= PART_BYTES as u64 {
             let bytes = file.head(PART_BYTES)?;
-            self.store.put(&key, bytes.into()).await?;
+            self.store.put(key, bytes.into()).await?;
             return Ok(());
         }
-        let mut upload = self.store.put_multipart(&key).await?;
+        let mut upload = self.store.put_multipart(key).await?;
         let mut source = PartReader::new(file.clone());
         let uploaded = async {
             while let Some((part, rest)) = source.next().await? {
@@ -428,6 +450,28 @@ mod tests {
         }
         storage.delete(["x/a.bin".to_owned(), "none".to_owned()]).await;
         assert_eq!(storage.size("x/a.bin").await.unwrap(), None);
+    }
+
+    /// A folder of uploads that a group shares, as on a server where PHP runs as another user.
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn files_have_the_permissions_of_the_folder_above() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let dir = tempfile::tempdir().unwrap();
+        let mode = |path: &str| std::fs::metadata(dir.path().join(path)).unwrap().permissions().mode() & 0o7777;
+        for (of_folder, of_file, size) in [(0o2770, 0o660, 5), (0o777, 0o666, 5), (0o750, 0o640, 2 * PART_BYTES)] {
+            let uploads = dir.path().join(format!("{of_folder:o}"));
+            std::fs::create_dir(&uploads).unwrap();
+            std::fs::set_permissions(&uploads, std::fs::Permissions::from_mode(of_folder)).unwrap();
+            let storage = Storage::folder(&uploads);
+            let path = storage.reserve("2024/03", "a.bin", &mut storage.begin().unwrap()).await.unwrap();
+            storage.write(&path, &Blob::Memory(vec![1; size].into())).await.unwrap();
+            for (path, expected) in [("2024", of_folder), ("2024/03", of_folder), ("2024/03/a.bin", of_file)] {
+                let found = mode(&format!("{of_folder:o}/{path}"));
+                assert_eq!(found, expected, "{path} in {of_folder:o}: {found:o}");
+            }
+        }
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use svc_media::permissions;
 use svc_routing::{File, FileData};
 use svc_schema::Error;
 use svc_text::MimeTypes;
@@ -62,11 +63,16 @@ pub(super) fn store(file: &File, folder: &Path) -> Result<String, Error> {
     if stem.is_empty() || !signatures.iter().any(|signature| bytes.starts_with(signature)) {
         return Err(invalid_type());
     }
-    fs::create_dir_all(folder).map_err(|e| failed(&e))?;
+    permissions::create_folders(&folder.join(&name)).map_err(|e| failed(&e))?;
     for n in 0..MAX_TRIES {
         let name = if n == 0 { name.clone() } else { format!("{stem}-{n}.{extension}") };
-        match fs::File::create_new(folder.join(&name)) {
-            Ok(mut file) => return file.write_all(&bytes).map(|()| name).map_err(|e| failed(&e)),
+        let path = folder.join(&name);
+        match fs::File::create_new(&path) {
+            Ok(mut file) => {
+                file.write_all(&bytes).map_err(|e| failed(&e))?;
+                permissions::share(&path);
+                return Ok(name);
+            }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(failed(&error)),
         }
