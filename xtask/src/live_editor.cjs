@@ -369,7 +369,7 @@ const steps = {
       };
       const settings = { name: 'A font', slug, fontFamily: '"A font", serif' };
       const family = await post('/wp/v2/font-families', 'font_family_settings', settings);
-      const face = { fontFamily: settings.fontFamily, fontStyle: 'normal', fontWeight: '400', src: 'https://example.org/a.woff2' };
+      const face = { fontFamily: settings.fontFamily, fontStyle: 'normal', fontWeight: '400', src: `${location.origin}/a.woff2` };
       await post(`/wp/v2/font-families/${family.id}/font-faces`, 'font_face_settings', face);
       await wp.apiFetch({ path: `/wp/v2/font-families?slug=${slug}&_embed=true` });
       await wp.apiFetch({ path: '/wp/v2/font-collections' });

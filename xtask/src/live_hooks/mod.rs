@@ -52,16 +52,52 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         return say(&format!("skipped: there is no WordPress site in {}", site.display()));
     }
     let program = server::build(None, false)?;
-    let plugin = site.join("wp-content/mu-plugins/svc-log-of-actions.php");
-    fs::write(&plugin, PLUGIN).context("cannot install the plugin that logs actions")?;
-    connector(&program, &wp_config, "install")?;
-    let outcome = compare(&program, &site);
-    drop(fs::remove_file(&plugin));
-    drop(fs::remove_file(log_file(&site)));
-    drop(connector(&program, &wp_config, "remove"));
-    let n_failed = outcome?;
+    let log = install(&program, &site)?;
+    let n_failed = compare(&program, &site, &log)?;
     ensure!(n_failed == 0, "the actions of {n_failed} writes differ");
     Ok(())
+}
+
+/// The connector and a plugin that logs actions, on a WordPress site. Both are removed on drop.
+pub(crate) struct LogOfActions {
+    program: PathBuf,
+    site: PathBuf,
+}
+
+/// Installs the connector and the plugin that logs actions.
+pub(crate) fn install(program: &Path, site: &Path) -> Result<LogOfActions> {
+    let log = LogOfActions { program: program.to_owned(), site: site.to_owned() };
+    fs::write(log.plugin(), PLUGIN).context("cannot install the plugin that logs actions")?;
+    connector(program, &site.join("wp-config.php"), "install")?;
+    log.clear();
+    Ok(log)
+}
+
+impl LogOfActions {
+    fn plugin(&self) -> PathBuf {
+        self.site.join("wp-content/mu-plugins/svc-log-of-actions.php")
+    }
+
+    fn file(&self) -> PathBuf {
+        self.site.join("wp-content/svc-hooks.log")
+    }
+
+    /// The actions since the start, one per line.
+    pub(crate) fn read(&self) -> String {
+        fs::read_to_string(self.file()).unwrap_or_default()
+    }
+
+    fn clear(&self) {
+        drop(fs::remove_file(self.file()));
+    }
+}
+
+impl Drop for LogOfActions {
+    fn drop(&mut self) {
+        drop(fs::remove_file(self.plugin()));
+        self.clear();
+        drop(connector(&self.program, &self.site.join("wp-config.php"), "remove"));
+    }
 }
 
 fn connector(program: &Path, wp_config: &Path, subcommand: &str) -> Result<()> {
@@ -73,12 +109,8 @@ fn connector(program: &Path, wp_config: &Path, subcommand: &str) -> Result<()> {
     Ok(())
 }
 
-fn log_file(site: &Path) -> PathBuf {
-    site.join("wp-content/svc-hooks.log")
-}
-
 /// Runs all writes. Returns how many have other actions.
-fn compare(program: &Path, site: &Path) -> Result<usize> {
+fn compare(program: &Path, site: &Path, log: &LogOfActions) -> Result<usize> {
     // The routes need no proof: their actions are compared.
     let settings = "writes = \"svc\"\nshadow_percent = 0\nsvc_routes = [\"/wp/v2/posts\", \"/wp/v2/pages\", \"/wp/v2/categories\", \"/wp/v2/comments\"]";
     let Some(gateway) = Gateway::start(program, site, settings)? else {
@@ -87,8 +119,8 @@ fn compare(program: &Path, site: &Path) -> Result<usize> {
     };
     let mut n_failed = 0;
     for sequence in SEQUENCES {
-        let theirs = actions(&gateway, site, sequence, false)?;
-        let ours = actions(&gateway, site, sequence, true)?;
+        let theirs = actions(&gateway, log, sequence, false)?;
+        let ours = actions(&gateway, log, sequence, true)?;
         for ((write, theirs), ours) in sequence.writes.iter().zip(theirs).zip(ours) {
             let is_equal = theirs == ours && !theirs.is_empty();
             say(&format!(
@@ -112,13 +144,13 @@ fn compare(program: &Path, site: &Path) -> Result<usize> {
 }
 
 /// The actions of each write of a sequence, sent to one of both servers.
-fn actions(gateway: &Gateway, site: &Path, sequence: &Sequence, is_ours: bool) -> Result<Vec<Vec<String>>> {
+fn actions(gateway: &Gateway, log: &LogOfActions, sequence: &Sequence, is_ours: bool) -> Result<Vec<Vec<String>>> {
     let address = if is_ours { gateway.address() } else { gateway.site.as_str() };
     let published = send(&gateway.site, "GET", "/wp-json/wp/v2/posts?per_page=1", "", None)?.json()?;
     let post = published[0]["id"].as_u64().context("the site has no published post")?;
     let (mut id, mut all) = (0, Vec::new());
     for write in sequence.writes {
-        drop(fs::remove_file(log_file(site)));
+        log.clear();
         let path = write.path.replace("{id}", &id.to_string());
         let body =
             serde_json::from_str(&write.body.replace("{post}", &post.to_string())).context("the body of a write")?;
@@ -131,27 +163,31 @@ fn actions(gateway: &Gateway, site: &Path, sequence: &Sequence, is_ours: bool) -
         if is_ours {
             gateway.wait_for_actions(DELIVERY)?;
         }
-        let log = fs::read_to_string(log_file(site)).unwrap_or_default();
+        let logged = log.read();
         // Revisions have no actions of their own here.
         let is_run = |line: &&str| {
             !line.contains(" post(revision,") && line.split(' ').next().is_some_and(|name| !NOT_RUN.contains(&name))
         };
-        all.push(log.lines().filter(is_run).map(str::to_owned).collect());
+        all.push(logged.lines().filter(is_run).map(str::to_owned).collect());
     }
     Ok(all)
 }
 
 impl Gateway {
-    /// Waits until no entry of the outbox waits.
-    fn wait_for_actions(&self, limit: Duration) -> Result<()> {
-        let start = Instant::now();
+    /// Waits until no entry of the outbox waits, as long as their number changes at least once in this time.
+    pub(crate) fn wait_for_actions(&self, limit: Duration) -> Result<()> {
+        let (mut since, mut before) = (Instant::now(), usize::MAX);
         loop {
             // The outcome of the last write is recorded after its response, before its entry can be removed.
-            let waiting = fs::read_dir(self.actions_folder())?.filter_map(Result::ok);
-            if !waiting.map(|file| file.file_name()).any(|name| name.to_string_lossy().contains(".json")) {
+            let files = fs::read_dir(self.actions_folder())?.filter_map(Result::ok);
+            let waiting = files.filter(|file| file.file_name().to_string_lossy().contains(".json")).count();
+            if waiting == 0 {
                 return Ok(());
             }
-            ensure!(start.elapsed() < limit, "actions were not delivered: {}", self.log());
+            if waiting != before {
+                (since, before) = (Instant::now(), waiting);
+            }
+            ensure!(since.elapsed() < limit, "{waiting} actions were not delivered: {}", self.log());
             std::thread::sleep(Duration::from_millis(20));
         }
     }

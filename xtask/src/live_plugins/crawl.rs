@@ -88,7 +88,7 @@ impl Crawl<'_> {
             Some(args) if args.get("per_page").is_some() => {
                 let mut forms: Vec<String> =
                     contexts.iter().map(|context| format!("{path}?context={context}&per_page=30")).collect();
-                forms.push(format!("{path}?per_page=5&page=2&_embed=1"));
+                forms.push(format!("{path}?per_page=5&page=2&_embed=1&_locale=user"));
                 forms
             }
             _ => contexts.iter().map(|context| format!("{path}?context={context}")).collect(),

@@ -1,10 +1,12 @@
-//! `cargo xtask live-plugins`: installs public plugins on a running WordPress site, one by one and all together, behind a gateway.
+//! `cargo xtask live-plugins`: installs public plugins and themes on a running WordPress site, one by one and all together, behind a gateway.
 //!
 //! After each change the gateway must compare the routes again automatically. Then reads are sent to it and to WordPress: no response that
 //! the gateway gave itself may differ. Writes that name a value which only a plugin may know must be forwarded. The plugins are
-//! cloned from their public repositories and are deleted at the end.
+//! cloned from their public repositories and are deleted at the end. Before that, `fault.rs` injects a fault that only shadow comparisons
+//! can find; the name `fault` selects it alone.
 
 mod crawl;
+mod fault;
 mod plugins;
 
 use std::path::{Path, PathBuf};
@@ -18,7 +20,7 @@ use crate::{
     server::{self, send},
 };
 use crawl::{Crawl, Tally};
-use plugins::{PLUGINS, Plugin};
+use plugins::{PLUGINS, Plugin, active_theme};
 
 struct Options {
     /// Folder of the WordPress site.
@@ -54,76 +56,89 @@ fn options(args: &[String]) -> Result<Options> {
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
     let program = server::build(None, false)?;
+    if options.names.is_empty() || options.names.iter().any(|name| name == "fault") {
+        fault::check(&program, &options.site)?;
+    }
     // Writes are svc's where the descriptions allow it, so that a lost value would be found.
     let Some(gateway) = Gateway::start(&program, &options.site, "writes = \"svc\"\nshadow_percent = 0")? else {
         return say(&format!("skipped: there is no running WordPress site in {}", options.site.display()));
     };
     let work = tempfile::tempdir().context("cannot create a temporary folder")?;
-    let folder = options.site.join("wp-content/plugins");
+    let content = options.site.join("wp-content");
     let mut installed = Vec::new();
     for plugin in PLUGINS.iter().filter(|p| options.names.is_empty() || options.names.iter().any(|n| n == p.folder)) {
-        match plugin.install(&options.from, work.path(), &folder) {
+        match plugin.install(&options.from, work.path(), &content) {
             Ok(()) => installed.push(plugin),
             Err(error) => say(&format!("{:24} skipped: {error:#}", plugin.folder))?,
         }
     }
     if installed.is_empty() {
-        return say("skipped: no plugin can be fetched");
+        return say("no plugin is selected, or none can be fetched");
     }
-    let outcome = check(&gateway, &installed, &folder, options.samples);
+    let theme = active_theme(&gateway)?;
+    let site = Site { gateway: &gateway, content: &content, theme: &theme, samples: options.samples };
+    let outcome = site.check(&installed);
     for plugin in &installed {
-        drop(activate(&gateway, plugin, false));
-        drop(std::fs::remove_dir_all(folder.join(plugin.folder)));
+        drop(site.activate(plugin, false));
+        plugin.remove(&content);
     }
     let n_failed = outcome?;
     ensure!(n_failed == 0, "{n_failed} differences or lost values");
     Ok(())
 }
 
-/// Checks the site with each plugin, and with all that could be activated. Returns the number of failures.
-fn check(gateway: &Gateway, plugins: &[&Plugin], folder: &Path, samples: usize) -> Result<usize> {
-    gateway.wait_for_proof(0)?;
-    let mut n_failed = report("(as it is)", &compare(gateway, samples)?)?;
-    let mut active: Vec<&Plugin> = Vec::new();
-    for plugin in plugins {
-        let before = gateway.proofs();
-        if let Some(last) = active.last() {
-            activate(gateway, last, false)?;
-        }
-        if let Err(error) = activate(gateway, plugin, true) {
-            say(&format!("{:24} skipped: cannot be activated: {error:#}", plugin.folder))?;
-            // WordPress ignores active plugins without files.
-            std::fs::remove_dir_all(folder.join(plugin.folder)).context("cannot remove the plugin")?;
-            continue;
-        }
-        gateway.wait_for_proof(before)?;
-        n_failed += report(plugin.folder, &compare(gateway, samples)?)?;
-        active.push(*plugin);
-    }
-    let before = gateway.proofs();
-    for plugin in &active {
-        if let Err(error) = activate(gateway, plugin, true) {
-            say(&format!("{:24} not with the others: {error:#}", plugin.folder))?;
-        }
-    }
-    gateway.wait_for_proof(before)?;
-    n_failed += report(&format!("all {}", active.len()), &compare(gateway, samples)?)?;
-    Ok(n_failed)
+/// The site behind the gateway.
+struct Site<'a> {
+    gateway: &'a Gateway,
+    /// The folder `wp-content`.
+    content: &'a Path,
+    /// The theme of the site, before another was installed.
+    theme: &'a str,
+    /// URLs per collection and viewer.
+    samples: usize,
 }
 
-/// Activates or deactivates a plugin through the gateway; the request must reach WordPress.
-fn activate(gateway: &Gateway, plugin: &Plugin, wanted: bool) -> Result<()> {
-    let path = format!("/wp-json/wp/v2/plugins/{}", plugin.file.trim_end_matches(".php"));
-    let status = if wanted { "active" } else { "inactive" };
-    let body = json!({ "status": status });
-    let response = send(gateway.address(), "PUT", &path, &gateway.credentials, Some(&body))?;
-    ensure!(is_forwarded(&response), "the gateway did not forward the request");
-    ensure!(response.status == 200, "{}: {:.160}", response.status, response.body);
-    ensure!(response.json()?["status"] == status, "the status is not {status}: {:.160}", response.body);
-    // A plugin that breaks the site is not a difference.
-    let index = send(&gateway.site, "GET", "/wp-json/?_fields=name", "", None)?;
-    ensure!(index.status == 200, "WordPress fails with it: {:.160}", index.body);
-    Ok(())
+impl Site<'_> {
+    /// Checks the site with each plugin, and with all that could be activated. Returns the number of failures.
+    fn check(&self, plugins: &[&Plugin]) -> Result<usize> {
+        self.gateway.wait_for_proof(0)?;
+        let mut n_failed = self.compare("(as it is)")?;
+        let mut active: Vec<&Plugin> = Vec::new();
+        for plugin in plugins {
+            let before = self.gateway.proofs();
+            if let Some(last) = active.last() {
+                self.activate(last, false)?;
+            }
+            if let Err(error) = self.activate(plugin, true) {
+                say(&format!("{:24} skipped: cannot be activated: {error:#}", plugin.folder))?;
+                drop(self.activate(plugin, false));
+                plugin.remove(self.content);
+                continue;
+            }
+            self.gateway.wait_for_proof(before)?;
+            n_failed += self.compare(plugin.folder)?;
+            active.push(*plugin);
+        }
+        let before = self.gateway.proofs();
+        for plugin in &active {
+            if let Err(error) = self.activate(plugin, true) {
+                say(&format!("{:24} not with the others: {error:#}", plugin.folder))?;
+            }
+        }
+        self.gateway.wait_for_proof(before)?;
+        n_failed += self.compare(&format!("all {}", active.len()))?;
+        Ok(n_failed)
+    }
+
+    fn activate(&self, plugin: &Plugin, wanted: bool) -> Result<()> {
+        plugin.activate(self.gateway, self.content, self.theme, wanted)
+    }
+
+    /// Compares reads as a visitor and as an administrator, and checks that unknown values reach WordPress. Returns the number of
+    /// failures.
+    fn compare(&self, name: &str) -> Result<usize> {
+        report(name, &compare(self.gateway, self.samples)?)
+    }
 }
 
 fn compare(gateway: &Gateway, samples: usize) -> Result<Tally> {
