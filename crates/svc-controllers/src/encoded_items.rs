@@ -13,7 +13,7 @@ use svc_versions::scope;
 use crate::{
     RestSite, caller,
     item_cache::{CacheAccess, CachedPage, FamilyId, NewItem, ViewKey, shared},
-    request::caller_key,
+    request::key_of,
     respond,
 };
 
@@ -42,7 +42,7 @@ impl<'r> ItemReader<'r> {
     pub(crate) fn new(req: &'r Request, family: FamilyId, cache: Option<CacheAccess<'r>>) -> Self {
         let view = respond::view(req);
         let cache = cache.filter(|_| !req.is_head()).map(|cache| {
-            let caller = req.caller_key().unwrap_or_else(|| caller_key(&caller(req)));
+            let caller = key_of(req, &caller(req));
             let key = ViewKey::new(family, caller, &view);
             (cache, caller, key)
         });

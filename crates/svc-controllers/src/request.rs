@@ -1,6 +1,7 @@
 //! Data of a request beyond its parameters: caller, session, application password and client address.
 
 use svc_auth::Caller;
+use svc_model::UserId;
 use svc_render::{blocks::BlockViewer, feeds::MissingFeeds};
 use svc_routing::{CallerKey, Method, Request, Result};
 use svc_site::{Access, Settings, UnlockedPosts};
@@ -30,13 +31,20 @@ pub fn caller(req: &Request) -> Caller {
     req.caller::<Caller>().cloned().unwrap_or_default()
 }
 
-/// The key under which data for a caller is cached.
-pub fn caller_key(caller: &Caller) -> CallerKey {
-    if !caller.is_logged_in() {
-        return CallerKey::ANONYMOUS;
-    }
+/// The key under which data is cached for a user with capabilities of this [key](capabilities_key).
+pub fn caller_key(id: UserId, capabilities: CallerKey) -> CallerKey {
+    if id.0 == 0 { CallerKey::ANONYMOUS } else { CallerKey::of(&(id.0, capabilities)) }
+}
+
+/// The key of a caller's roles and capabilities.
+pub fn capabilities_key(caller: &Caller) -> CallerKey {
     let caps: Vec<&str> = caller.allcaps.iter().map(|(cap, _)| cap).filter(|cap| caller.allcaps.has(cap)).collect();
-    CallerKey::of(&(caller.id.0, &caller.roles, caps))
+    CallerKey::of(&(&caller.roles, caps))
+}
+
+/// The key of the caller of a request, as the authenticator attached it or computed from the caller.
+pub(crate) fn key_of(req: &Request, caller: &Caller) -> CallerKey {
+    req.caller_key().unwrap_or_else(|| caller_key(caller.id, capabilities_key(caller)))
 }
 
 /// Whether the caller has a capability that does not depend on an object.
@@ -81,14 +89,14 @@ pub(crate) fn nonce(site: &RestSite, req: &Request, action: &str) -> String {
 #[cfg(test)]
 mod tests {
     use svc_auth::roles::{CapSet, UserCaps};
-    use svc_model::UserId;
 
     use super::*;
 
     #[test]
     fn callers_with_other_capabilities_have_other_keys() {
         let key = |id, caps: &[&str]| {
-            caller_key(&Caller::new(UserId(id), UserCaps { all: CapSet::granting(caps), ..UserCaps::default() }))
+            let caps = UserCaps { all: CapSet::granting(caps), ..UserCaps::default() };
+            caller_key(UserId(id), capabilities_key(&Caller::new(UserId(id), caps)))
         };
         assert_eq!(key(1, &["read"]), key(1, &["read"]));
         assert_eq!(key(0, &["read"]), CallerKey::ANONYMOUS);

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, COOKIE};
+use http::header::{ACCESS_CONTROL_REQUEST_HEADERS, AUTHORIZATION, COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use http_body_util::Full;
@@ -54,7 +54,7 @@ struct CachedResponse {
 
 /// Identifies a cacheable response.
 pub(crate) struct CacheKey {
-    /// Root selected by the host, route and query, followed by a fingerprint of the headers if they contain credentials.
+    /// Method, root selected by the host, route and query, followed by a fingerprint of the headers if they contain credentials.
     path: Arc<str>,
     is_anonymous: bool,
     /// The time before the response is generated.
@@ -157,8 +157,9 @@ impl ResponseCache {
     pub(crate) async fn key(&self, parts: &Parts, root: Option<&str>, route: &str) -> Option<CacheKey> {
         let headers = &parts.headers;
         let query = parts.uri.query().unwrap_or_default();
-        let is_plain = parts.method == Method::GET
+        let is_plain = matches!(parts.method, Method::GET | Method::OPTIONS)
             && !headers.contains_key(METHOD_OVERRIDE)
+            && !headers.contains_key(ACCESS_CONTROL_REQUEST_HEADERS)
             && parts.extensions.get::<Uncached>().is_none()
             && route.len() + query.len() < MAX_PATH;
         if !is_plain {
@@ -166,10 +167,10 @@ impl ResponseCache {
         }
         let stamp = (self.current_stamp)().await?;
         let is_anonymous = !self.credential_headers.iter().any(|name| headers.contains_key(name));
-        let root = root.unwrap_or_default();
+        let (root, method) = (root.unwrap_or_default(), &parts.method);
         let path = match is_anonymous {
-            true => format!("{root} {route}?{query}"),
-            false => format!("{root} {route}?{query} {:032x}", self.fingerprint(headers)),
+            true => format!("{method} {root} {route}?{query}"),
+            false => format!("{method} {root} {route}?{query} {:032x}", self.fingerprint(headers)),
         };
         Some(CacheKey { path: path.into(), is_anonymous, stamp })
     }

@@ -462,7 +462,7 @@ impl RestService {
         let (status, mut headers, body) = response::content(out, served, &format, &effective_method);
         if is_personal {
             response::forbid_caching(&mut headers);
-        } else if let Some(seconds) = self.0.max_age.filter(|_| cacheable)
+        } else if let Some(seconds) = self.0.max_age.filter(|_| cacheable && effective_method == Method::GET)
             && !conditional::has_credentials(&wire_headers, &nonce_header)
         {
             conditional::allow_caching(&mut headers, seconds, &nonce_header);

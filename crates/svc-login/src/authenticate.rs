@@ -1,8 +1,8 @@
 //! Authenticates requests of the REST API: by an application password over Basic authentication, or a log-in cookie with a
 //! nonce.
 //!
-//! `svc-auth` has the rules; this module loads the stored values that they need, in one snapshot per request. Requests without
-//! credentials cause no query.
+//! `svc-auth` has the rules; this module supplies the stored values that they need, which are cached until they change. Requests
+//! without credentials need none.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,14 +14,13 @@ use svc_auth::{
     nonce::{self, NonceSubject},
     nonce_check::{self, CookieStatus, Decision, NonceCheck},
 };
-use svc_controllers::{AppPassword, ClientAddress, SessionToken, caller_key};
+use svc_controllers::{AppPassword, ClientAddress, SessionToken};
 use svc_http::{AuthOutcome, Authenticator, Credentials};
 use svc_listen::FORWARDED_FOR;
 use svc_model::UserId;
-use svc_routing::BoxFuture;
+use svc_routing::{BoxFuture, CallerKey};
 use svc_schema::Error;
-use svc_site::SiteResult;
-use svc_store::{Db, Meta, MetaKind, StoredText, meta};
+use svc_store::{MetaKind, StoredText, meta};
 use tokio::task::JoinHandle;
 
 use crate::{
@@ -49,35 +48,33 @@ impl SiteAuthenticator {
         if !has(header::AUTHORIZATION) && !has(header::COOKIE) && credentials.nonce.is_none() {
             return Ok(AuthOutcome::anonymous());
         }
-        self.identities.site.read(|db| {
-            let config = self.identities.login_settings(db)?;
-            // An application password takes precedence over a cookie. Credentials that match no user are ignored: a proxy in
-            // front of the site may have passwords of its own, which browsers also send here.
-            if let Some(sent) = basic_credentials(&credentials.headers)
-                && self.passwords_available
-                && config.passwords_in_use(db)?
-            {
-                let address = client_address(&credentials.headers).map(|client| client.0);
-                if let Some(wait) = address.and_then(|a| self.attempts.refuses_check(a, &sent)) {
+        let config = self.identities.login_settings()?;
+        // An application password takes precedence over a cookie. Credentials that match no user are ignored: a proxy in
+        // front of the site may have passwords of its own, which browsers also send here.
+        if let Some(sent) = basic_credentials(&credentials.headers)
+            && self.passwords_available
+            && config.passwords_in_use(&self.identities.site)?
+        {
+            let address = client_address(&credentials.headers).map(|client| client.0);
+            if let Some(wait) = address.and_then(|a| self.attempts.refuses_check(a, &sent)) {
+                return Ok(too_many(wait));
+            }
+            if let Some(outcome) = self.by_password(&config, &sent, &credentials.headers, recording)? {
+                self.attempts.succeeded(&sent);
+                return Ok(outcome);
+            }
+            if let Some(address) = address {
+                if let Some(wait) = self.attempts.failed(address) {
+                    report_failed(address, &sent.login, "too many attempts");
                     return Ok(too_many(wait));
                 }
-                if let Some(outcome) = self.by_password(db, &config, &sent, &credentials.headers, recording)? {
-                    self.attempts.succeeded(&sent);
-                    return Ok(outcome);
-                }
-                if let Some(address) = address {
-                    if let Some(wait) = self.attempts.failed(address) {
-                        report_failed(address, &sent.login, "too many attempts");
-                        return Ok(too_many(wait));
-                    }
-                    report_failed(address, &sent.login, "not an application password of this user");
-                }
+                report_failed(address, &sent.login, "not an application password of this user");
             }
-            match cookie_value(&credentials.headers, &config.cookies.logged_in) {
-                Some(value) => self.by_cookie(db, &config, &value, credentials),
-                None => Ok(self.without_cookie(credentials)),
-            }
-        })
+        }
+        match cookie_value(&credentials.headers, &config.cookies.logged_in) {
+            Some(value) => self.by_cookie(&config, &value, credentials),
+            None => Ok(self.without_cookie(credentials)),
+        }
     }
 
     /// The caller with this application password; `None` if it is wrong.
@@ -86,22 +83,20 @@ impl SiteAuthenticator {
     /// routes that require a user reject the request themselves. Recorded in the scenario `auth`.
     fn by_password(
         &self,
-        db: &mut Db,
         config: &LoginSettings,
         sent: &basic::Credentials,
         headers: &HeaderMap,
         recording: &mut Option<JoinHandle<()>>,
-    ) -> SiteResult<Option<AuthOutcome>> {
+    ) -> Result<Option<AuthOutcome>, Error> {
         let is_email = svc_text::is_email(&sent.login);
-        let subject = self.identities.by_name(db, &sent.login)?;
-        let passwords = subject.as_ref().map(|s| passwords_of(&s.meta)).unwrap_or_default();
-        let account = subject.as_ref().map(|s| Account { id: s.user.id, passwords: &passwords, allowed: true });
+        let subject = self.identities.by_name(&sent.login)?;
+        let account = subject.as_ref().map(|s| Account { id: s.user.id, passwords: &s.passwords, allowed: true });
         let outcome = AppPasswordOutcome::authenticate(account, sent.password.expose(), is_email);
         let (AppPasswordOutcome::User(_, uuid), Some(subject)) = (&outcome, &subject) else { return Ok(None) };
-        let outcome = authenticated(config.caller(subject, db.prefix()));
+        let outcome = authenticated(config.caller_with_key(subject));
         Ok(Some(match uuid {
             Some(uuid) => {
-                *recording = self.record_use(subject.user.id, uuid, &passwords, headers);
+                *recording = self.record_use(subject.user.id, uuid, &subject.passwords, headers);
                 outcome.with_extension(AppPassword(uuid.clone()))
             }
             None => outcome,
@@ -139,22 +134,16 @@ impl SiteAuthenticator {
         }))
     }
 
-    fn by_cookie(
-        &self,
-        db: &mut Db,
-        config: &LoginSettings,
-        value: &str,
-        credentials: &Credentials,
-    ) -> SiteResult<AuthOutcome> {
+    fn by_cookie(&self, config: &LoginSettings, value: &str, credentials: &Credentials) -> Result<AuthOutcome, Error> {
         let grace = credentials.wire_method == Method::POST;
-        let (status, subject) = self.identities.by_cookie_value(db, value, Scheme::LoggedIn, grace)?;
+        let (status, subject) = self.identities.by_cookie_value(value, Scheme::LoggedIn, grace)?;
         let nonce_subject = match &subject {
             Some(subject) => NonceSubject { user: subject.user.id, token: token_of(value) },
             None => ANONYMOUS,
         };
         let session = SessionToken(Secret::new(nonce_subject.token));
         let decision = self.nonce(credentials, status, nonce_subject);
-        let outcome = self.outcome(decision, subject.map(|s| config.caller(&s, db.prefix())));
+        let outcome = self.outcome(decision, subject.map(|s| config.caller_with_key(&s)));
         Ok(outcome.with_extension(session))
     }
 
@@ -171,7 +160,7 @@ impl SiteAuthenticator {
         nonce_check::check(&self.identities.keys, &self.identities.site.brand, &check)
     }
 
-    fn outcome(&self, decision: Decision, caller: Option<Caller>) -> AuthOutcome {
+    fn outcome(&self, decision: Decision, caller: Option<(Caller, CallerKey)>) -> AuthOutcome {
         match (decision, caller) {
             (Decision::Refused(refusal), caller) => AuthOutcome::rejected(api_error(refusal), caller.is_some()),
             (Decision::Verified(fresh), caller) => {
@@ -222,11 +211,6 @@ fn basic_credentials(headers: &HeaderMap) -> Option<basic::Credentials> {
     basic::parse(headers.get(header::AUTHORIZATION)?.to_str().ok()?)
 }
 
-fn passwords_of(meta: &Meta) -> Vec<ApplicationPassword> {
-    let stored = meta.first(META_KEY);
-    stored.map(|s| application_password::list_from_value(&s.json())).unwrap_or_default()
-}
-
 fn api_error(refusal: AuthError) -> Error {
     let error = Error::new(refusal.code, refusal.message);
     match refusal.status {
@@ -236,7 +220,7 @@ fn api_error(refusal: AuthError) -> Error {
 }
 
 /// A caller with the key under which data is cached for them.
-fn authenticated(caller: Caller) -> AuthOutcome {
-    let (id, key) = (caller.id, caller_key(&caller));
+fn authenticated((caller, key): (Caller, CallerKey)) -> AuthOutcome {
+    let id = caller.id;
     AuthOutcome::caller(caller).with_extension(key).with_response_extension(id)
 }

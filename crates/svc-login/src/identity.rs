@@ -1,4 +1,6 @@
-//! Finds the user of a log-in cookie, with the stored values that authentication needs, in the caller's snapshot.
+//! Finds the user of a log-in cookie, with the stored values that authentication needs.
+//!
+//! Users and settings are cached until they change, so that most requests are authenticated without a connection to the database.
 
 use std::{
     collections::HashMap,
@@ -9,16 +11,18 @@ use arc_swap::ArcSwapOption;
 use http::{HeaderMap, header};
 use svc_auth::{
     Caller, Keys, Scheme,
-    application_password::IN_USE_OPTION,
+    application_password::{self, ApplicationPassword, IN_USE_OPTION, META_KEY},
     cookie::{self, AuthCookie, CookieNames},
     nonce::{self, NonceSubject},
     nonce_check::CookieStatus,
     session::Sessions,
 };
-use svc_controllers::RestSite;
+use svc_controllers::{RestSite, caller_key, capabilities_key};
 use svc_model::{User, UserId};
-use svc_site::{Settings, SiteResult};
-use svc_store::{Db, Meta, MetaKind, StoreError, StoredText, meta, options, users};
+use svc_routing::CallerKey;
+use svc_schema::Error;
+use svc_site::Settings;
+use svc_store::{Db, MetaKind, StoreError, StoredText, meta, options, users};
 use svc_versions::VersionedCache;
 
 /// Key of the user meta with the sessions.
@@ -26,7 +30,7 @@ pub const SESSIONS: &str = "session_tokens";
 
 /// Capacity of the cache of users, in bytes.
 const SUBJECTS_CAPACITY: u64 = 4 << 20;
-/// Estimated memory of a cached user with their meta, in bytes.
+/// Estimated memory of a cached user, in bytes.
 const SUBJECT_SIZE: usize = 4_096;
 
 /// Maximum number of cached capability sets. Most users have the set of a role.
@@ -59,8 +63,8 @@ pub struct LoginSettings {
     pub settings: Arc<Settings>,
     /// Names of the cookies.
     pub cookies: CookieNames,
-    /// Capabilities by their stored form.
-    granted: Mutex<HashMap<StoredText, Caller>>,
+    /// Capabilities by their stored form, with their key.
+    granted: Mutex<HashMap<StoredText, (Caller, CallerKey)>>,
     /// Whether an application password was ever created. If not, none is looked up.
     passwords_in_use: OnceLock<bool>,
 }
@@ -69,44 +73,56 @@ pub struct LoginSettings {
 pub struct Subject {
     /// The user.
     pub user: User,
-    /// All meta of the user.
-    pub meta: Meta,
-}
-
-impl Subject {
+    /// The stored capabilities.
+    capabilities: StoredText,
+    /// Prefix of the site's tables, which the names of options and meta may begin with.
+    prefix: Box<str>,
     /// The user's sessions, including expired ones.
-    pub fn sessions(&self) -> Sessions {
-        self.meta.first(SESSIONS).map(|stored| Sessions::from_value(&stored.json())).unwrap_or_default()
-    }
+    pub sessions: Sessions,
+    /// The user's application passwords.
+    pub passwords: Vec<ApplicationPassword>,
 }
 
 impl LoginSettings {
-    /// Whether an application password was ever created on the site.
+    /// Whether an application password was ever created on this site.
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn passwords_in_use(&self, db: &mut Db) -> Result<bool, StoreError> {
+    pub fn passwords_in_use(&self, site: &RestSite) -> Result<bool, Error> {
         if let Some(known) = self.passwords_in_use.get() {
             return Ok(*known);
         }
-        let in_use = options::get(db, IN_USE_OPTION)?.is_some_and(|v| !matches!(v.text(), "" | "0"));
+        let stored = site.read(|db| Ok(options::get(db, IN_USE_OPTION)?))?;
+        let in_use = stored.is_some_and(|v| !matches!(v.text(), "" | "0"));
         Ok(*self.passwords_in_use.get_or_init(|| in_use))
     }
 
-    /// The user as a caller of the REST API. Capabilities are cached by their stored form.
-    pub fn caller(&self, subject: &Subject, prefix: &str) -> Caller {
-        let stored = subject.meta.first(&format!("{prefix}capabilities")).cloned().unwrap_or_default();
+    /// The user as a caller of the REST API.
+    pub fn caller(&self, subject: &Subject) -> Caller {
+        self.caller_with_key(subject).0
+    }
+
+    /// The user as a caller of the REST API, with the key under which data is cached for them.
+    pub fn caller_with_key(&self, subject: &Subject) -> (Caller, CallerKey) {
+        let (caller, key) = self.granted(subject);
+        let id = subject.user.id;
+        (Caller { id, ..caller }, caller_key(id, key))
+    }
+
+    /// A caller with the subject's capabilities, and the key of these.
+    fn granted(&self, subject: &Subject) -> (Caller, CallerKey) {
         let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = granted.get(&stored) {
-            return Caller { id: subject.user.id, ..known.clone() };
+        if let Some(known) = granted.get(&subject.capabilities) {
+            return known.clone();
         }
-        let caps = self.settings.roles(prefix).caps_of(&stored.json());
+        let caps = self.settings.roles(&subject.prefix).caps_of(&subject.capabilities.json());
         let caller = Caller::new(subject.user.id, caps);
+        let key = capabilities_key(&caller);
         if granted.len() >= MAX_CAPABILITY_SETS {
             granted.clear();
         }
-        granted.insert(stored, caller.clone());
-        caller
+        granted.insert(subject.capabilities.clone(), (caller.clone(), key));
+        (caller, key)
     }
 }
 
@@ -121,12 +137,12 @@ impl Identities {
         self.site.now().and_utc().timestamp()
     }
 
-    /// The values that depend on the options of this snapshot.
+    /// The values that depend on the site's options.
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn login_settings(&self, db: &mut Db) -> SiteResult<Arc<LoginSettings>> {
-        let settings = self.site.settings_in(db)?;
+    pub fn login_settings(&self) -> Result<Arc<LoginSettings>, Error> {
+        let settings = self.site.settings()?;
         if let Some(known) = &*self.current.load()
             && Arc::ptr_eq(&known.settings, &settings)
         {
@@ -148,16 +164,14 @@ impl Identities {
     /// Errors of the store.
     pub fn by_cookie_value(
         &self,
-        db: &mut Db,
         value: &str,
         scheme: Scheme,
         grace: bool,
-    ) -> Result<(CookieStatus, Option<Arc<Subject>>), StoreError> {
+    ) -> Result<(CookieStatus, Option<Arc<Subject>>), Error> {
         let now = self.now();
         let Ok(parsed) = AuthCookie::parse(value) else { return Ok((CookieStatus::Absent, None)) };
-        let subject = if parsed.current(now, grace).is_ok() { self.by_login(db, parsed.login)? } else { None };
-        let sessions = subject.as_deref().map(Subject::sessions).unwrap_or_default();
-        let account = subject.as_ref().map(|s| cookie::Account { password: &s.user.pass, sessions: &sessions });
+        let subject = if parsed.current(now, grace).is_ok() { self.by_login(parsed.login)? } else { None };
+        let account = subject.as_ref().map(|s| cookie::Account { password: &s.user.pass, sessions: &s.sessions });
         Ok(match parsed.validate(&self.keys, scheme, account, now, grace) {
             Ok(_) => (CookieStatus::Valid, subject),
             Err(failure) => (CookieStatus::Failed(failure), None),
@@ -165,16 +179,16 @@ impl Identities {
     }
 
     /// The user with this login name.
-    fn by_login(&self, db: &mut Db, login: &str) -> Result<Option<Arc<Subject>>, StoreError> {
-        self.cached(db, (LookupBy::Login, login), |db| find(db, login))
+    fn by_login(&self, login: &str) -> Result<Option<Arc<Subject>>, Error> {
+        self.cached((LookupBy::Login, login), |db| find(db, login))
     }
 
     /// The user with this login name or email address.
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn by_name(&self, db: &mut Db, name: &str) -> Result<Option<Arc<Subject>>, StoreError> {
-        self.cached(db, (LookupBy::LoginOrEmail, name), |db| match find(db, &svc_text::sanitize_user(name, false))? {
+    pub fn by_name(&self, name: &str) -> Result<Option<Arc<Subject>>, Error> {
+        self.cached((LookupBy::LoginOrEmail, name), |db| match find(db, &svc_text::sanitize_user(name, false))? {
             None if svc_text::is_email(name) => users::by_email(db, name)?.map(|user| with_meta(db, user)).transpose(),
             found => Ok(found),
         })
@@ -184,16 +198,15 @@ impl Identities {
     /// clients can send any number of them.
     fn cached(
         &self,
-        db: &mut Db,
         (by, name): (LookupBy, &str),
         look_up: impl FnOnce(&mut Db) -> Result<Option<Subject>, StoreError>,
-    ) -> Result<Option<Arc<Subject>>, StoreError> {
+    ) -> Result<Option<Arc<Subject>>, Error> {
         let (key, store) = ((by, name.to_owned()), &self.site.store);
         let stamp = store.stamp();
         if let Some(subject) = stamp.and_then(|stamp| self.subjects.get(store.versions(), &key, stamp)) {
             return Ok(Some(subject));
         }
-        let (found, dependencies) = svc_versions::capture(|| look_up(db));
+        let (found, dependencies) = svc_versions::capture(|| self.site.read(|db| Ok(look_up(db)?)));
         let found = found?.map(Arc::new);
         if let (Some(stamp), Some(subject)) = (stamp, &found) {
             self.subjects.insert(key, Arc::clone(subject), SUBJECT_SIZE, dependencies, stamp);
@@ -226,7 +239,14 @@ fn find(db: &mut Db, login: &str) -> Result<Option<Subject>, StoreError> {
 
 fn with_meta(db: &mut Db, user: User) -> Result<Subject, StoreError> {
     let meta = meta::load_one(db, MetaKind::User, user.id.0)?;
-    Ok(Subject { user, meta })
+    let prefix = db.prefix();
+    Ok(Subject {
+        capabilities: meta.first(&format!("{prefix}capabilities")).cloned().unwrap_or_default(),
+        prefix: prefix.into(),
+        sessions: meta.first(SESSIONS).map(|stored| Sessions::from_value(&stored.json())).unwrap_or_default(),
+        passwords: meta.first(META_KEY).map(|s| application_password::list_from_value(&s.json())).unwrap_or_default(),
+        user,
+    })
 }
 
 /// The nonce subject of anonymous visitors.

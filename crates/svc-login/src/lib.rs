@@ -149,32 +149,20 @@ impl LoginPages {
         if !parts.headers.contains_key(header::COOKIE) {
             return Ok(None);
         }
-        self.identities.site.read(|db| {
-            let config = self.identities.login_settings(db)?;
-            let name = match scheme {
-                Scheme::Auth => &config.cookies.auth,
-                Scheme::SecureAuth => &config.cookies.secure_auth,
-                Scheme::LoggedIn | Scheme::Nonce => &config.cookies.logged_in,
-            };
-            let Some(value) = cookie_value(&parts.headers, name) else { return Ok(None) };
-            let (_, subject) = self.identities.by_cookie_value(db, &value, scheme, false)?;
-            Ok(subject.map(|subject| self.user_session(&subject, &value, &config, db.prefix())))
-        })
-    }
-
-    fn user_session(
-        &self,
-        subject: &identity::Subject,
-        value: &str,
-        config: &LoginSettings,
-        prefix: &str,
-    ) -> UserSession {
-        UserSession {
-            caller: config.caller(subject, prefix),
-            token: token_of(value).to_owned(),
+        let config = self.identities.login_settings()?;
+        let name = match scheme {
+            Scheme::Auth => &config.cookies.auth,
+            Scheme::SecureAuth => &config.cookies.secure_auth,
+            Scheme::LoggedIn | Scheme::Nonce => &config.cookies.logged_in,
+        };
+        let Some(value) = cookie_value(&parts.headers, name) else { return Ok(None) };
+        let (_, subject) = self.identities.by_cookie_value(&value, scheme, false)?;
+        Ok(subject.map(|subject| UserSession {
+            caller: config.caller(&subject),
+            token: token_of(&value).to_owned(),
             settings: Arc::clone(&config.settings),
             user: subject.user.clone(),
-        }
+        }))
     }
 
     /// URL of a page in the administration area.

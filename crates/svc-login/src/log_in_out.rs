@@ -179,7 +179,7 @@ impl LoginPages {
             return refused(StatusCode::TOO_MANY_REQUESTS, &text)
                 .map(|p: LoginResponse| p.header(header::RETRY_AFTER, seconds(wait)));
         }
-        let found = self.identities.site.read(|db| Ok(self.identities.by_name(db, &name)?))?;
+        let found = self.identities.by_name(&name)?;
         let stored = found.as_ref().map(|s| s.user.pass.clone());
         match hashing::verify(stored, Secret::new(&typed.password)).await {
             Ok(true) => self.attempts.form_succeeded(parts.client, &name),
@@ -257,7 +257,7 @@ impl LoginPages {
             remembered,
             tls: parts.tls,
         };
-        let config = self.identities.site.read(|db| self.identities.login_settings(db))?;
+        let config = self.identities.login_settings()?;
         Ok(cookies::session_cookies(
             &self.identities.keys,
             &config,
@@ -271,7 +271,7 @@ impl LoginPages {
         let sites = [settings.option("siteurl"), settings.option("home")];
         let logged_out_url = redirect::with_query(&self.login_url(&settings), &[("loggedout", "true")]);
         let to = redirect::on_site(form.get("redirect_to"), &sites).unwrap_or(logged_out_url);
-        let config = self.identities.site.read(|db| self.identities.login_settings(db))?;
+        let config = self.identities.login_settings()?;
         let expired = cookies::expired_cookies(&config, self.identities.site.brand.admin_path());
         let Some(session) = self.session(parts, Scheme::LoggedIn)? else {
             return Ok(LoginResponse::redirect(&to).cookies(expired));

@@ -251,7 +251,8 @@ fn request_body(
     let name = components.add(name, schema.clone());
     let mut content = json!({ "application/json": { "schema": schema_ref(&name) } });
     if endpoint.takes_file() {
-        schema["properties"]["file"] = json!({ "type": "string", "contentMediaType": "application/octet-stream" });
+        schema["properties"]["file"] =
+            json!({ "type": "string", "format": "binary", "contentMediaType": "application/octet-stream" });
         content["multipart/form-data"] = json!({ "schema": schema });
     }
     let mut out = json!({ "content": content });
@@ -263,9 +264,14 @@ fn request_body(
 
 fn responses(context: &Context<'_>, endpoint: &BoundEndpoint, action: Action, components: &mut Components) -> Value {
     let item = context.item.map(schema_ref);
+    let file = match endpoint.returned_form() {
+        Some(Returns::File(media_type)) => Some(media_type),
+        _ => None,
+    };
     let mut headers = Map::new();
     headers.insert("Allow".to_owned(), part_ref("headers", "Allow"));
     let (statuses, description, schema): (&[&str], &str, Value) = match (action, item) {
+        _ if file.is_some() => (&["200"], "The file.", json!({ "type": "string", "format": "binary" })),
         (_, None) => (&["2XX"], "The result.", json!({})),
         (Action::List, Some(item)) => {
             if endpoint.args().get("per_page").is_some() {
@@ -302,7 +308,7 @@ fn responses(context: &Context<'_>, endpoint: &BoundEndpoint, action: Action, co
     let success = json!({
         "description": description,
         "headers": headers,
-        "content": { "application/json": { "schema": schema } },
+        "content": { file.unwrap_or("application/json"): { "schema": schema } },
     });
     let mut out: Map<String, Value> = statuses.iter().map(|status| ((*status).to_owned(), success.clone())).collect();
     out.insert("4XX".to_owned(), part_ref("responses", "ClientError"));

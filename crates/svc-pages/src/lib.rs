@@ -118,7 +118,7 @@ impl Pages {
                     return Ok(page);
                 }
             }
-            let viewer = visitor::Viewer::of(&self.identities, db, &parts.headers)?;
+            let viewer = visitor::Viewer::of(&self.identities, &parts.headers)?;
             let has_preview_nonce = match self.preview_of(parts, &viewer) {
                 Ok(post) => post.is_some(),
                 Err(refused) => return Ok(refused),

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_model::{PostId, Term, TermId, TermTaxonomyId};
+use svc_versions::unrecorded;
 
 use crate::columns::{self, Column, columns};
 use crate::db::{Db, Tx};
@@ -76,13 +77,21 @@ pub fn get(db: &mut Db, id: TermId, taxonomy: Option<&str>) -> Result<Option<Ter
 /// Reads terms in the order of `ids`. Missing terms are omitted. A term in several taxonomies is returned once for
 /// each.
 pub fn get_many(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
+    let found = without_counts(db, ids)?;
+    Rows::TermCounts.depend_on(found.iter().map(|term| term.taxonomy_id.0));
+    Ok(found)
+}
+
+/// Reads the same terms as [`get_many`].
+///
+/// Cached values that depend on the result are not invalidated when only the number of posts of a term changes.
+pub fn without_counts(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
     db.cached_list("terms.get", &[Rows::Terms], &numbers, by_id, |row| {
         found.push(read(row)?);
         Ok(())
     })?;
-    Rows::TermCounts.depend_on(found.iter().map(|term| term.taxonomy_id.0));
     in_order(&mut found, ids, |t| t.id);
     Ok(found)
 }
@@ -218,6 +227,15 @@ list_query! {
 /// # Errors
 /// [`StoreError::TooMany`] if the query contains too many values.
 pub fn query(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
+    Rows::Terms.depend_on_all();
+    if q.hide_empty || q.order_by == TermOrderBy::Count {
+        Rows::TermCounts.depend_on_all();
+    }
+    Rows::PostTerms.depend_on(q.posts.iter().map(|id| id.0));
+    unrecorded(|| find(db, q))
+}
+
+fn find(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
     let mut filtered = with_taxonomy(db);
     conditions(db, q, &mut filtered);
     let mut page = filtered.clone();

@@ -15,7 +15,7 @@ use crate::{
     caller, collection,
     encoded_items::{encode, sent_args},
     item_cache::{self, CacheAccess, CachedPage, NewItem, ViewKey},
-    request::caller_key,
+    request::key_of,
     respond,
 };
 
@@ -31,7 +31,7 @@ impl Posts {
     /// The response to a list request, from cached items.
     pub(super) async fn cached_list(&self, req: &Request, cache: CacheAccess<'_>) -> Result<Response> {
         let (caller, view) = (caller(req), respond::view(req));
-        let caller_key = req.caller_key().unwrap_or_else(|| caller_key(&caller));
+        let caller_key = key_of(req, &caller);
         let page = cache.page(self.family, caller_key, sent_args(req), async || self.load_page(req, &caller)).await?;
         page.paging.check("rest_post_invalid_page_number")?;
         let items = self.encoded_items(req, &caller, caller_key, &view, cache, &page.ids).await?;
@@ -52,7 +52,7 @@ impl Posts {
             return Ok(None);
         }
         let caller = caller(req);
-        let caller_key = req.caller_key().unwrap_or_else(|| caller_key(&caller));
+        let caller_key = key_of(req, &caller);
         let items = self.encoded_items(req, &caller, caller_key, view, cache, &[id.0]).await?;
         Ok(items.into_iter().next().map(|item| Response::encoded(Encoded::Item(item))))
     }

@@ -221,16 +221,18 @@ impl Terms {
                 Ok(CachedPage { ids: found.ids.iter().map(|id| id.0).collect(), paging })
             })
             .await?;
-        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| self.rows(db, ids)).await;
+        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| self.rows(db, ids, items.view())).await;
         let response = items.list(&page.ids, prepare).await?;
         let url = self.site.settings()?.urls.rest(&self.site.route_of_taxonomy(&self.taxonomy));
         Ok(collection::with_paging(&self.site, response, &page.paging, &url, &req))
     }
 
     /// The terms of this taxonomy with these ids, in order. Excludes other taxonomies of a shared term.
-    fn rows(&self, db: &mut Db, ids: &[i64]) -> SiteResult<Vec<Term>> {
+    fn rows(&self, db: &mut Db, ids: &[i64], view: &View) -> SiteResult<Vec<Term>> {
         let ids: Vec<TermId> = ids.iter().copied().map(TermId).collect();
-        Ok(terms::get_many(db, &ids)?.into_iter().filter(|t| t.taxonomy == self.taxonomy.name).collect())
+        let shows_count = self.fields.plan(view).wants("count");
+        let found = if shows_count { terms::get_many(db, &ids)? } else { terms::without_counts(db, &ids)? };
+        Ok(found.into_iter().filter(|t| t.taxonomy == self.taxonomy.name).collect())
     }
 
     // Fetch
@@ -246,7 +248,7 @@ impl Terms {
             return Ok(Response::new(Value::Null));
         }
         let items = self.reader(&req);
-        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| self.rows(db, ids)).await;
+        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| self.rows(db, ids, items.view())).await;
         items.item(term.id.0, prepare).await?.ok_or_else(errors::not_found)
     }
 

@@ -35,7 +35,7 @@ pub(super) fn sees_author(db: &mut Db, site: &RestSite, caller: &Caller, user: U
         .filter(|t| t.show_in_rest && caller.has(&t.caps.read_private_posts))
         .map(|t| t.name.as_str())
         .collect();
-    Ok(authors::with_posts(db, &[user], &published, &private)?.contains(&user))
+    Ok(authors::post_of(db, user, &published, &private)?.is_some())
 }
 
 /// Permissions of a caller on one user.

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use serde_json::Value;
 use svc_auth::Caller;
 use svc_brand::Brand;
-use svc_controllers::{RestSite, SiteSetup, caller_key, mount, site_info};
+use svc_controllers::{RestSite, SiteSetup, caller_key, capabilities_key, mount, site_info};
 use svc_model::{PostType, Taxonomy, UserId};
 use svc_routing::{Method, Registry, Request, Server};
 use svc_site::{Clock, MetaField, Settings};
@@ -109,7 +109,7 @@ impl Harness {
     pub(crate) async fn send(&self, user: i64, req: Request) -> TestResponse {
         let req = match self.caller(user) {
             Some(caller) => {
-                let key = caller_key(&caller);
+                let key = caller_key(caller.id, capabilities_key(&caller));
                 req.with_caller(caller).with_extension(key)
             }
             None => req,

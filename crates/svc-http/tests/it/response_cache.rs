@@ -124,6 +124,50 @@ async fn responses_are_cached_until_their_data_changes() {
 }
 
 #[tokio::test]
+async fn descriptions_are_cached_until_permissions_change() {
+    let versions = Arc::new(Versions::default());
+    let n_checks = Arc::new(AtomicUsize::new(0));
+    let mut registry = Registry::new();
+    for (path, is_cacheable) in [("/cached", true), ("/uncached", false)] {
+        let n_checks = Arc::clone(&n_checks);
+        let permission = move |_: Request| {
+            n_checks.fetch_add(1, Ordering::Relaxed);
+            svc_versions::depends_on(Key::of(&"rights"));
+            async { Result::Ok(()) }
+        };
+        let endpoint = reads(async |_: Request| Result::Ok(ApiResponse::new(1)), permission);
+        let endpoint = if is_cacheable { endpoint.cacheable() } else { endpoint };
+        registry.route("acme/v1", Route::new(path).endpoint(endpoint)).unwrap();
+    }
+    let current = Arc::clone(&versions);
+    let builder =
+        RestService::builder().response_cache(LONG, Arc::clone(&versions), move || ready(Some(current.stamp())));
+    let service = builder.build(registry.build());
+    let options = async |path: &str, headers: &[(&str, &str)]| {
+        let before = n_checks.load(Ordering::Relaxed);
+        let res = send(&service, request("OPTIONS", path, headers, "")).await;
+        assert_eq!((res.status().as_u16(), header(&res, "allow")), (200, Some("GET")), "{path}");
+        assert_eq!(data(&res)["methods"], json!(["GET"]), "{path}");
+        n_checks.load(Ordering::Relaxed) - before
+    };
+    let preflight = [("origin", "http://e.com"), ("access-control-request-headers", "if-match")];
+    for (path, headers, expected) in [
+        ("/acme/v1/cached", &[][..], 1),
+        ("/acme/v1/cached", &[], 0),
+        ("/acme/v1/cached", &[("authorization", "Basic x")], 1),
+        ("/acme/v1/cached", &preflight, 1),
+        ("/acme/v1/cached", &preflight, 1),
+        ("/acme/v1/uncached", &[], 1),
+        ("/acme/v1/uncached", &[], 1),
+    ] {
+        assert_eq!(options(path, headers).await, expected, "{path} {headers:?}");
+    }
+    assert_eq!(data(&get(&service, "/acme/v1/cached", &[]).await), 1, "not the description");
+    versions.change([Key::of(&"rights")]).end();
+    assert_eq!(options("/acme/v1/cached", &[]).await, 1, "permissions have changed");
+}
+
+#[tokio::test]
 async fn uncacheable_responses_are_regenerated() {
     let n = async |service: &RestService, uri: &str| {
         let res = get(service, uri, &[]).await;

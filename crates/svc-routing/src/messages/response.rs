@@ -294,8 +294,8 @@ pub struct Served {
     pub validators: Validators,
     /// Developer notices, in debug mode only.
     pub notices: Vec<Notice>,
-    /// Whether the response may be cached for the same request and caller while the data is unchanged. It must be a
-    /// successful `GET`, all of its endpoints, including those of embedded targets, must be [cacheable][1], and the
+    /// Whether the response may be cached for the same request and caller while the data is unchanged. It must be the
+    /// response to a successful `GET`, or to `OPTIONS` for a route whose `GET` may be cached. All of its endpoints, including those of embedded targets, must be [cacheable][1], and the
     /// server must have no response filters and no additional fields, because their inputs are unknown.
     ///
     /// [1]: crate::Endpoint::cacheable

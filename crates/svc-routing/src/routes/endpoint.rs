@@ -38,6 +38,8 @@ pub enum Returns {
     List,
     /// An object with such objects as values.
     Map,
+    /// A file of this media type.
+    File(&'static str),
 }
 
 /// An endpoint: methods, callback, permission, arguments. `C` is the controller that its methods belong to.

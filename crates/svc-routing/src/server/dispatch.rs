@@ -98,7 +98,6 @@ impl Server {
             return (result.into(), req);
         }
         if *req.method() == Method::OPTIONS {
-            req.mark_uncacheable();
             return self.describe(req).await;
         }
         if let Some(result) = hooks.run_pre_dispatch(&req, false).await {
@@ -169,8 +168,15 @@ impl Server {
     /// Responds to `OPTIONS` with the description of the first matching route, or an empty list.
     async fn describe(&self, req: Request) -> (Response, Request) {
         let matched = self.frozen().matcher.find(req.route(), |idx, captures| Some((idx, captures.to_map())));
-        let Some((idx, url)) = matched else { return (Response::new(json!([])), req) };
+        let Some((idx, url)) = matched else {
+            req.mark_uncacheable();
+            return (Response::new(json!([])), req);
+        };
         let route = &self.frozen().registered.routes[idx];
+        // `Allow` depends on the permissions of all endpoints, as it does in a response to `GET`.
+        if !route.endpoints.iter().any(|endpoint| endpoint.handles(&Method::GET) && endpoint.cacheable) {
+            req.mark_uncacheable();
+        }
         let describe = || route.describe(true, |path| self.rest_url(path)).unwrap_or_default();
         // `_fields` applies to values.
         let encoded = if req.takes_encoded() && req.fields().is_none() {

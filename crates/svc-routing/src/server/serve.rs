@@ -64,7 +64,7 @@ impl Server {
             Served { status, headers, body, ..Served::default() }
         };
         served.cacheable = served.status == StatusCode::OK
-            && *req.method() == Method::GET
+            && matches!(*req.method(), Method::GET | Method::OPTIONS)
             && self.frozen().cacheable
             && !req.is_uncacheable();
         served.validators = validators;

@@ -174,6 +174,7 @@ async fn proven_reads_are_answered_and_everything_else_is_forwarded() {
         "/wp-json/demo/v1/route",
         "/wp-json/wp/v2/categories?lang=de",
         "/wp-json/wp/v2/categories?_envelope",
+        "/wp-json/wp/v2/categories?_locale=de",
         "/wp-json/wp/v2/categories?_method=OPTIONS",
         "/wp-json/wp/v2/categories?per_page=0",
         "/wp-json/wp/v2/categories/999999",
@@ -184,6 +185,7 @@ async fn proven_reads_are_answered_and_everything_else_is_forwarded() {
     for path in [
         "/wp-json/wp/v2/categories?per_page=1&_fields=id",
         "/?rest_route=/wp/v2/categories",
+        "/wp-json/wp/v2/categories?_locale=user",
         "/index.php/wp-json/wp/v2/categories/1",
     ] {
         assert!(!client.is_forwarded(path).await, "{path}");

@@ -160,19 +160,21 @@ impl SavePost {
     /// current permalink.
     fn insert(&self, tx: &mut Tx, row: &mut Post) -> SiteResult<PostId> {
         row.id = posts::insert(tx, row)?;
-        let mut changed = false;
-        if row.slug.is_empty() && !rules::is_floating(&row.status) {
+        let has_slug = !row.slug.is_empty() || rules::is_floating(&row.status);
+        if !has_slug {
             row.slug = row.id.to_string();
             row.slug = slugs::unique(tx, row, "", &self.post_type, &self.settings.urls)?;
-            changed = true;
         }
         self.default_terms(tx, row)?;
-        if row.guid.is_empty() {
+        let has_guid = !row.guid.is_empty();
+        if !has_guid {
             row.guid = self.permalink(tx, row)?;
-            changed = true;
         }
-        if changed {
+        if !has_slug {
             posts::update(tx, row)?;
+        } else if !has_guid {
+            // No index has this column.
+            posts::set_guid(tx, row.id, &row.guid)?;
         }
         Ok(row.id)
     }

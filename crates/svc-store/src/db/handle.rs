@@ -57,8 +57,9 @@ pub struct Db {
     pub(crate) epochs: Option<Arc<HashMap<String, i64>>>,
     /// Source of the change counters, if they are needed (MariaDB), and an instant before this snapshot was taken.
     pub(crate) changes: Option<(Arc<dyn ChangeCounters>, Instant)>,
-    /// Start time of the connection's server in seconds since the epoch, and when it was read (MariaDB).
-    pub(crate) server_start: Option<(Instant, i64)>,
+    /// Start time of the connection's server in seconds since the epoch, and when it was read (MariaDB), shared by all
+    /// handles on the connection.
+    pub(crate) server_start: Arc<Mutex<Option<(Instant, i64)>>>,
     /// Whether totals may be from another snapshot.
     pub(crate) may_be_stale: bool,
     /// The keys that the open transaction has changed.
@@ -75,7 +76,7 @@ impl Db {
             texts: Arc::default(),
             epochs: None,
             changes: None,
-            server_start: None,
+            server_start: Arc::default(),
             may_be_stale: false,
             changed: Vec::new(),
         }
@@ -91,7 +92,7 @@ impl Db {
             texts: self.texts.clone(),
             epochs: self.epochs.clone(),
             changes: self.changes.clone(),
-            server_start: self.server_start,
+            server_start: Arc::clone(&self.server_start),
             may_be_stale: self.may_be_stale,
             changed: Vec::new(),
         }

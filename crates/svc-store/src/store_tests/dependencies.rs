@@ -5,8 +5,8 @@ use svc_model::{Comment, Post, PostId, TermId, UserId};
 use crate::posts::{PostOrderBy, PostQuery};
 use crate::terms::TermQuery;
 use crate::{
-    DatabaseUrl, Db, MetaKind, Order, Result, Store, StoreConfig, StoredText, Tx, comments, fixture, meta, options,
-    posts, terms, users,
+    DatabaseUrl, Db, MetaKind, Order, Result, Store, StoreConfig, StoredText, Tx, authors, comments, fixture, meta,
+    options, posts, terms, users,
 };
 
 type Read = fn(&mut Db) -> Result<()>;
@@ -37,7 +37,21 @@ const READS: &[(&str, Read, &[&str])] = &[
     ("posts of a category", |db| of_category(db), &["status", "create", "delete", "terms", "term name"]),
     ("pages", |db| posts::query(db, &PostQuery::published("page", 2)).map(drop), &["page"]),
     ("a category", |db| terms::get(db, TermId(1), None).map(drop), &["term name", "terms"]),
-    ("categories", |db| categories(db), &["term name", "terms", "status", "delete"]),
+    ("terms", |db| terms::get_many(db, &[TermId(1)]).map(drop), &["term name", "terms"]),
+    ("terms without counts", |db| terms::without_counts(db, &[TermId(1)]).map(drop), &["term name"]),
+    ("categories", |db| categories(db, TermQuery::default()), &["term name"]),
+    (
+        "categories with posts",
+        |db| categories(db, TermQuery { hide_empty: true, ..TermQuery::default() }),
+        &["term name", "terms", "status", "delete"],
+    ),
+    (
+        "its categories",
+        |db| categories(db, TermQuery { posts: vec![POST], ..TermQuery::default() }),
+        &["term name", "terms", "delete"],
+    ),
+    ("an author", |db| authors::post_of(db, UserId(1), &["post"], &[]).map(drop), &[]),
+    ("nobody", |db| authors::post_of(db, UserId(100_001), &["post"], &[]).map(drop), &["status", "create", "delete"]),
     ("a user", |db| users::get(db, UserId(1)).map(drop), &["user"]),
     ("options", |db| options::autoloaded(db).map(drop), &["option"]),
     ("an option that does not exist", |db| options::get(db, "none").map(drop), &["option"]),
@@ -88,8 +102,8 @@ fn of_category(db: &mut Db) -> Result<()> {
     posts::query(db, &PostQuery { tax, ..PostQuery::published("post", 2) }).map(drop)
 }
 
-fn categories(db: &mut Db) -> Result<()> {
-    terms::query(db, &TermQuery { taxonomies: vec!["category".to_owned()], ..TermQuery::default() }).map(drop)
+fn categories(db: &mut Db, query: TermQuery) -> Result<()> {
+    terms::query(db, &TermQuery { taxonomies: vec!["category".to_owned()], ..query }).map(drop)
 }
 
 #[test]

@@ -3,11 +3,12 @@
 //! `request.rs` reads route, names and credentials of a request, `ownership.rs` is the table of routes with reasons, `proof.rs` fills it by comparing
 //! both servers (`sides.rs`), `watch.rs` renews it when `facts.rs` change, `shadow.rs` compares handled reads afterwards, and `refuted.rs`
 //! has the routes for which that found a difference. `reads.rs`, `writes.rs` and `described.rs` handle the kinds of requests;
-//! `descriptions.rs` caches WordPress's indexes and responses to `OPTIONS`.
+//! `descriptions.rs` caches WordPress's indexes and responses to `OPTIONS`, and `locale.rs` knows which users have chosen a language.
 
 mod described;
 mod descriptions;
 pub(crate) mod facts;
+mod locale;
 pub(crate) mod ownership;
 pub(crate) mod proof;
 mod reads;
@@ -27,7 +28,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use http::{Method, StatusCode, request::Parts};
+use http::{HeaderValue, Method, StatusCode, request::Parts};
 use serde_json::{Map, Value};
 use svc_controllers::RestSite;
 use svc_gateway::{ErrorFormat, Origin, Proxy};
@@ -37,6 +38,7 @@ use svc_routing::Server;
 
 use self::{
     descriptions::Descriptions,
+    locale::Locales,
     ownership::{Ownership, Viewer},
     proof::{Proven, Prover},
     request::{ApiRequest, BodyKind, differs_on_purpose, overrides_method, unknown_name, viewer},
@@ -56,6 +58,9 @@ const BATCH: &str = "/batch/v1";
 /// The routes of plugins, whose activation runs their code.
 const PLUGINS: &str = "/wp/v2/plugins";
 
+/// Number of responses whose embedded links are remembered.
+const MAX_EMBEDDED: usize = 2_000;
+
 /// The gateway of a site. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Gateway(Arc<Inner>);
@@ -66,6 +71,9 @@ struct Inner {
     ownership: ArcSwap<Ownership>,
     shadow: Shadow,
     descriptions: Arc<Descriptions>,
+    locales: Locales,
+    /// The embedded links of responses, by entity tag.
+    embedded: quick_cache::sync::Cache<HeaderValue, reads::Links>,
     /// Host and port of the site's URL, as browsers send it.
     host: String,
     /// Time limit for responses of this server. WordPress has one of its own.
@@ -114,7 +122,9 @@ impl Gateway {
             sides: Sides { service, proxy, origin },
             ownership: ArcSwap::from_pointee(Ownership::unknown("routes have not been compared yet")),
             shadow: Shadow::new(config.shadow),
+            locales: Locales::new(Arc::clone(&site)),
             descriptions: Arc::new(Descriptions::new(site)),
+            embedded: quick_cache::sync::Cache::new(MAX_EMBEDDED),
             host: home.authority().to_owned(),
             config: config.clone(),
             timeout,
@@ -289,7 +299,10 @@ impl Gateway {
 /// Middleware that divides requests between both servers.
 pub(super) async fn divide(State(gateway): State<Gateway>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    let api = ApiRequest::of(gateway.0.sides.service.server(), &parts);
+    let mut api = ApiRequest::of(gateway.0.sides.service.server(), &parts);
+    if let Some(api) = &mut api {
+        gateway.0.locales.ignore_if_same(api, &parts.headers).await;
+    }
     let decision = api.as_ref().map(|api| gateway.decide(api, &parts));
     let request = Request::from_parts(parts, body);
     match (api, decision) {

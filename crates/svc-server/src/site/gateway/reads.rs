@@ -1,16 +1,17 @@
 //! Reads that this server handles.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use axum::{
     body::{Body, Bytes},
     extract::Request,
     response::{IntoResponse as _, Response},
 };
-use http::{Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode, header::ETAG};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::{Map, Value};
 use svc_gateway::ErrorFormat;
+use svc_routing::Server;
 
 use super::{Gateway, ownership::Viewer, request::ApiRequest, writes::is_away};
 
@@ -31,7 +32,7 @@ impl Gateway {
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let embeds = status == StatusCode::OK && api.query.contains_key("_embed") && again.method == Method::GET;
         let is_owned = match status {
-            StatusCode::OK => !embeds || self.owns_links(&api, &body, viewer),
+            StatusCode::OK => !embeds || self.owns_links(&api, &head.headers, &body, viewer),
             // Limits of this server hold for both.
             StatusCode::NOT_MODIFIED | StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => true,
             _ => false,
@@ -60,21 +61,36 @@ impl Gateway {
     }
 
     /// Whether this server owns all routes whose responses are embedded in a document.
-    fn owns_links(&self, api: &ApiRequest, body: &Bytes, viewer: Viewer) -> bool {
-        let Ok(document) = serde_json::from_slice::<Value>(body) else { return false };
-        let items: Vec<&Value> = match &document {
-            Value::Array(list) => list.iter().collect(),
-            item => vec![item],
+    fn owns_links(&self, api: &ApiRequest, headers: &HeaderMap, body: &Bytes, viewer: Viewer) -> bool {
+        let links = match headers.get(ETAG) {
+            // Bodies with equal entity tags are equal, and reading one takes longer than the request.
+            Some(etag) => self.0.embedded.get_or_insert_with(etag, || embedded(&api.server, body).ok_or(())).ok(),
+            None => embedded(&api.server, body),
         };
-        let links = items.into_iter().filter_map(|item| item["_links"].as_object()).flat_map(Map::values);
-        let mut seen = HashSet::new();
-        links.filter_map(Value::as_array).flatten().filter(|link| link["embeddable"] == true).all(|link| {
-            let Some(url) = link["href"].as_str() else { return false };
-            let Some((route, query)) = api.server.route_of(url) else { return true };
-            let known = api.server.endpoint_for(&Method::GET, &route).map(|(entry, _)| entry.pattern().to_owned());
-            // Links to one route that differ in values only need one check.
-            let key = (known, query.keys().cloned().collect::<Vec<_>>());
-            !seen.insert(key) || self.owns(&api.server, &Method::GET, &route, &query, viewer).is_ok()
+        links.is_some_and(|links| {
+            let mut links = links.iter();
+            links.all(|(route, query)| self.owns(&api.server, &Method::GET, route, query, viewer).is_ok())
         })
     }
+}
+
+/// Routes with parameters.
+pub(super) type Links = Arc<[(String, Map<String, Value>)]>;
+
+/// The links of a document that are embedded. Of links to one route that differ in values only, the first. `None` if it is not JSON.
+fn embedded(server: &Server, body: &Bytes) -> Option<Links> {
+    let document: Value = serde_json::from_slice(body).ok()?;
+    let items: Vec<&Value> = match &document {
+        Value::Array(list) => list.iter().collect(),
+        item => vec![item],
+    };
+    let links = items.into_iter().filter_map(|item| item["_links"].as_object()).flat_map(Map::values);
+    let links = links.filter_map(Value::as_array).flatten().filter(|link| link["embeddable"] == true);
+    let routes = links.filter_map(|link| server.route_of(link["href"].as_str()?));
+    let mut seen = HashSet::new();
+    let is_new = |(route, query): &(String, Map<String, Value>)| {
+        let known = server.endpoint_for(&Method::GET, route).map(|(entry, _)| entry.pattern().to_owned());
+        seen.insert((known, query.keys().cloned().collect::<Vec<_>>()))
+    };
+    Some(routes.filter(is_new).collect())
 }

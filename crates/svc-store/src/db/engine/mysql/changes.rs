@@ -39,8 +39,8 @@ use crate::tables::{EPOCHS, TABLES};
 /// How long a number must have been the highest before it is used. Tests wait less.
 pub(crate) const SETTLE_TIME: Duration = if cfg!(test) { Duration::from_millis(20) } else { Duration::from_secs(1) };
 
-/// How long a server's start time is assumed to be unchanged on one connection.
-const START_TIME_TTL: Duration = Duration::from_secs(1);
+/// How long a server's start time is assumed to be unchanged on one connection. Tests wait less.
+pub(crate) const START_TIME_TTL: Duration = if cfg!(test) { Duration::from_millis(50) } else { Duration::from_secs(1) };
 
 /// The highest transaction number and the server's name. Reading one variable by name takes less than half the time of
 /// listing several.
@@ -65,16 +65,19 @@ pub(crate) struct ServerState {
 impl ServerState {
     /// Reads the current state; `None` if the server does not report it.
     fn read(db: &mut Db) -> Result<Option<Self>> {
-        let started = match db.server_start {
+        let known = Arc::clone(&db.server_start);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let started = match *known {
             Some((read, started)) if read.elapsed() < START_TIME_TTL => Some(started),
             _ => {
                 let mut started = None;
                 db.count(START_SQL);
                 db.conn.query(START_SQL, &[], &mut |row| row.int(0).map(|at| started = Some(at)))?;
-                db.server_start = started.map(|at| (Instant::now(), at));
+                *known = started.map(|at| (Instant::now(), at));
                 started
             }
         };
+        drop(known);
         let Some(started) = started else { return Ok(None) };
         let mut state = None;
         db.count(HIGHEST_SQL);

@@ -84,10 +84,10 @@ impl TableManager for MySqlTables {
 }
 
 /// Takes a lock against other imports into this database until the connection is closed. Their staging tables would
-/// have the same names.
+/// have the same names. It waits for some seconds, because the server notices the end of a killed import only after its statement.
 fn lock_imports(tx: &mut Tx) -> Result<()> {
     let mut got = 0;
-    let sql = "SELECT GET_LOCK(CONCAT('svc_import.', LEFT(SHA1(DATABASE()), 32)), 0)";
+    let sql = "SELECT GET_LOCK(CONCAT('svc_import.', LEFT(SHA1(DATABASE()), 32)), 10)";
     tx.conn.query(sql, &[], &mut |row| row.int(0).map(|n| got = n))?;
     if got == 1 {
         Ok(())
