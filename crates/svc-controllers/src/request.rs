@@ -2,7 +2,10 @@
 
 use svc_auth::Caller;
 use svc_model::UserId;
-use svc_render::{blocks::BlockViewer, feeds::MissingFeeds};
+use svc_render::{
+    blocks::BlockViewer,
+    feeds::{Missing, WithoutTexts},
+};
 use svc_routing::{CallerKey, Method, Request, Result};
 use svc_site::{Access, Settings, UnlockedPosts};
 use svc_versions::depends_on_request;
@@ -58,7 +61,17 @@ pub(crate) fn can(site: &RestSite, req: &Request, cap: &str) -> Result<bool> {
 /// Whether a write permission can be rejected without loading its object: the check runs only to compute `Allow`, and
 /// the caller is anonymous.
 pub(crate) fn only_reads(req: &Request) -> bool {
-    !req.is_authenticated() && matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS)
+    !req.is_authenticated() && is_read(req)
+}
+
+/// Whether the method only reads.
+pub(crate) fn is_read(req: &Request) -> bool {
+    matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+/// The rendering of posts without the texts of another program. A write has already succeeded.
+pub(crate) fn without_texts(req: &Request) -> WithoutTexts {
+    if is_read(req) { WithoutTexts::Error } else { WithoutTexts::Own }
 }
 
 /// The caller and URL of this request, for rendering dynamic blocks.
@@ -69,7 +82,7 @@ pub(crate) fn block_viewer(site: &RestSite, settings: &Settings, req: &Request) 
     let caller = caller(req);
     BlockViewer {
         url: if query.is_empty() { route } else { format!("{route}{separator}{query}") },
-        missing: MissingFeeds::default(),
+        missing: Missing::default(),
         logout_nonce: if caller.is_logged_in() { nonce(site, req, LOG_OUT) } else { String::new() },
         unlocked: UnlockedPosts::default(),
         caller,

@@ -10,6 +10,7 @@ use svc_auth::Keys;
 use svc_brand::Brand;
 use svc_render::{
     SiteRenderer,
+    external_texts::ExternalTexts,
     icons::Icons,
     widgets::{WidgetTypes, builtin_types},
 };
@@ -36,6 +37,8 @@ pub struct SiteSetup {
     pub font_collections: Vec<FontCollection>,
     /// The settings that the REST API serves.
     pub registered_settings: Vec<RegisteredSetting>,
+    /// Texts that another program renders.
+    pub external_texts: Option<ExternalTexts>,
 }
 
 impl SiteSetup {
@@ -48,6 +51,7 @@ impl SiteSetup {
             abilities: abilities::core::abilities(),
             font_collections: fonts::core_collections(),
             registered_settings: site_settings::core(),
+            external_texts: None,
         }
     }
 
@@ -72,7 +76,8 @@ impl SiteSetup {
     /// Freezes the registrations.
     pub fn finish(mut self) -> Arc<RestSite> {
         self.site.register_builtin_meta();
-        let renderer = SiteRenderer::new(Arc::new(self.site), self.icons, self.widgets);
+        let mut renderer = SiteRenderer::new(Arc::new(self.site), self.icons, self.widgets);
+        renderer.external_texts = self.external_texts;
         Arc::new(RestSite {
             renderer: Arc::new(renderer),
             abilities: self.abilities,

@@ -9,7 +9,7 @@ use svc_discovery::Queried;
 use svc_login::language;
 use svc_model::{Post, PostId, Stamp, Term, User, UserId};
 use svc_render::{
-    feeds::MissingFeeds,
+    feeds::Missing,
     page_template::{self, ListContext, TemplateContext},
 };
 use svc_site::{
@@ -56,7 +56,7 @@ pub(crate) struct PageBuilder<'a> {
     /// Cached style sheet of the theme.
     pub(crate) sheet: &'a Sheet,
     /// Feeds of other sites that are not cached yet.
-    pub(crate) missing: MissingFeeds,
+    pub(crate) missing: Missing,
     /// The viewer of the page.
     pub(crate) visitor: Visitor,
 }

@@ -26,7 +26,7 @@ use svc_auth::caps::PostCap;
 use svc_controllers::RestSite;
 use svc_discovery::{Lookup, LookupTarget};
 use svc_login::Identities;
-use svc_render::feeds::{MissingFeeds, with_feeds};
+use svc_render::feeds::{Missing, with_feeds};
 use svc_site::{Access, Settings, SiteResult};
 use svc_store::{Db, posts};
 
@@ -102,7 +102,7 @@ async fn handle(State(pages): State<Arc<Pages>>, request: Request) -> Response {
 }
 
 impl Pages {
-    fn page(&self, parts: &PageRequest, missing: &MissingFeeds) -> Result<Page, svc_schema::Error> {
+    fn page(&self, parts: &PageRequest, missing: &Missing) -> Result<Page, svc_schema::Error> {
         self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             if parts.path.ends_with("/xmlrpc.php") {

@@ -14,7 +14,7 @@ use svc_store::{
 use crate::{
     SiteRenderer,
     blocks::{BlockViewer, with_page},
-    feeds::MissingFeeds,
+    feeds::Missing,
 };
 
 pub use crate::blocks::ListContext;
@@ -31,7 +31,7 @@ pub struct TemplateContext {
     /// The list that the page shows.
     pub list: Option<ListContext>,
     /// Collects feeds that are not cached yet.
-    pub missing: MissingFeeds,
+    pub missing: Missing,
     /// The visitor who views the page.
     pub visitor: Visitor,
 }

@@ -1,8 +1,8 @@
 <?php
 /**
  * Plugin Name: svc connector
- * Description: Reports the registrations of this site to svc-server, and runs actions after its writes, in signed requests. Installed by `svc-server connector install`.
- * Version: 1
+ * Description: Reports the registrations of this site to svc-server, renders texts for it, and runs actions after its writes, in signed requests. Installed by `svc-server connector install`.
+ * Version: 2
  * Requires PHP: 7.4
  * License: MIT OR Apache-2.0
  */
@@ -23,6 +23,9 @@ const MAX_BODY = 65536;
 /** Time after which no further actions are begun, in seconds. svc-server waits for 20 seconds. */
 const TIME = 10;
 
+/** Maximum size of the texts of a response, in bytes. */
+const MAX_TEXTS = 8388608;
+
 /** Maximum number of created objects whose actions run for one write with an unknown result. */
 const MAX_UNKNOWN = 20;
 
@@ -40,14 +43,19 @@ const RESPONSE_FILTERS = '/^(the_(content|title|excerpt|permalink)|get_the_excer
 
 /**
  * The secret, or an empty string if none is installed.
+ *
+ * @param bool $again Whether the file is read even if PHP has cached it: it may have been replaced since, and PHP may not check.
  */
-function secret(): string {
+function secret( bool $again = false ): string {
 	$folders = array( ABSPATH, dirname( ABSPATH ) . '/' );
 	if ( defined( 'SVC_CONNECTOR_SECRET_FOLDER' ) ) {
 		array_unshift( $folders, rtrim( (string) constant( 'SVC_CONNECTOR_SECRET_FOLDER' ), '/' ) . '/' );
 	}
 	foreach ( $folders as $folder ) {
 		if ( @is_readable( $folder . SECRET_FILE ) ) {
+			if ( $again && function_exists( 'opcache_invalidate' ) ) {
+				@opcache_invalidate( $folder . SECRET_FILE, true );
+			}
 			$secret = include $folder . SECRET_FILE;
 			return is_string( $secret ) && strlen( $secret ) >= 32 ? $secret : '';
 		}
@@ -96,15 +104,17 @@ function use_nonce( string $nonce, int $now ): bool {
  * Checks the signature of this request. Returns its content, or ends the request.
  */
 function authenticate(): array {
-	$secret = secret();
 	$header = isset( $_SERVER['HTTP_X_SVC_CONNECTOR'] ) ? (string) $_SERVER['HTTP_X_SVC_CONNECTOR'] : '';
 	$body   = (string) file_get_contents( 'php://input', false, null, 0, MAX_BODY + 1 );
 	$format = '/^([0-9]{1,12})\.([A-Za-z0-9]{32})\.([0-9a-f]{64})$/D';
-	if ( '' === $secret || strlen( $body ) > MAX_BODY || ! preg_match( $format, $header, $part ) ) {
+	if ( strlen( $body ) > MAX_BODY || ! preg_match( $format, $header, $part ) ) {
 		respond( 403, array( 'error' => 'not signed' ) );
 	}
 	$signed = "svc-connector\n{$part[1]}\n{$part[2]}\n" . hash( 'sha256', $body );
-	if ( ! hash_equals( hash_hmac( 'sha256', $signed, $secret ), $part[3] ) ) {
+	$is_signed = static function ( string $secret ) use ( $signed, $part ): bool {
+		return '' !== $secret && hash_equals( hash_hmac( 'sha256', $signed, $secret ), $part[3] );
+	};
+	if ( ! $is_signed( secret() ) && ! $is_signed( secret( true ) ) ) {
 		respond( 403, array( 'error' => 'not signed' ) );
 	}
 	// The rest is reported in detail: the caller knows the secret.
@@ -115,11 +125,13 @@ function authenticate(): array {
 	if ( is_multisite() ) {
 		respond( 501, array( 'error' => 'networks of sites are not supported' ) );
 	}
-	if ( ! use_nonce( $part[2], $now ) ) {
+	$content   = json_decode( $body, true );
+	$operation = is_array( $content ) ? ( $content['operation'] ?? null ) : null;
+	// Texts are only read. A write of the nonce would look like a change of what they depend on.
+	if ( 'texts' !== $operation && ! use_nonce( $part[2], $now ) ) {
 		respond( 403, array( 'error' => 'the request was sent before' ) );
 	}
-	$content = json_decode( $body, true );
-	if ( ! is_array( $content ) || ! isset( $content['operation'] ) ) {
+	if ( null === $operation ) {
 		respond( 400, array( 'error' => 'the body must be a JSON object with an operation' ) );
 	}
 	return $content;
@@ -314,19 +326,24 @@ function filters(): array {
 	return $all;
 }
 
-/** Names of shortcodes, blocks and statuses that are not WordPress's own. */
+/** Names of shortcodes, blocks and statuses that are not WordPress's own, and of all blocks that PHP renders. */
 function others(): array {
 	$core       = array( 'wp_caption', 'caption', 'gallery', 'playlist', 'audio', 'video', 'embed' );
 	$shortcodes = array_values( array_diff( array_map( 'strval', array_keys( (array) ( $GLOBALS['shortcode_tags'] ?? array() ) ) ), $core ) );
 	$blocks     = array();
-	foreach ( array_keys( \WP_Block_Type_Registry::get_instance()->get_all_registered() ) as $name ) {
+	$dynamic    = array();
+	foreach ( \WP_Block_Type_Registry::get_instance()->get_all_registered() as $name => $type ) {
 		if ( 0 !== strpos( (string) $name, 'core/' ) ) {
 			$blocks[] = (string) $name;
+		}
+		if ( $type->is_dynamic() ) {
+			$dynamic[] = (string) $name;
 		}
 	}
 	return array(
 		'shortcodes' => $shortcodes,
 		'blocks'     => $blocks,
+		'dynamic'    => $dynamic,
 		'statuses'   => array_values( get_post_stati( array( '_builtin' => false ) ) ),
 	);
 }
@@ -361,7 +378,7 @@ function fingerprint(): string {
 	foreach ( get_registered_settings() as $option => $args ) {
 		$settings[] = array( $option, $args['type'] ?? '', ! empty( $args['show_in_rest'] ), $args['default'] ?? null );
 	}
-	return md5( (string) wp_json_encode( array( 1, $objects, $meta, $settings, fields(), sidebars(), menu_locations() ), JSON_PARTIAL_OUTPUT_ON_ERROR ) );
+	return md5( (string) wp_json_encode( array( 2, $objects, $meta, $settings, fields(), sidebars(), menu_locations(), others() ), JSON_PARTIAL_OUTPUT_ON_ERROR ) );
 }
 
 /**
@@ -739,12 +756,102 @@ function written( array $objects ): array {
 }
 
 /**
+ * The texts of a post as the REST API returns them to the current user; null if it does not.
+ */
+function texts_of( \WP_Post $post ): ?array {
+	$route = rest_get_route_for_post( $post );
+	if ( '' === $route ) {
+		return null;
+	}
+	$request = new \WP_REST_Request( 'GET', $route );
+	$request->set_param( '_fields', 'title.rendered,content.rendered,excerpt.rendered' );
+	$response = rest_do_request( $request );
+	if ( 200 !== $response->get_status() ) {
+		return null;
+	}
+	$data  = rest_get_server()->response_to_data( $response, false );
+	$texts = array();
+	foreach ( array( 'title', 'content', 'excerpt' ) as $name ) {
+		$texts[ $name ] = isset( $data[ $name ]['rendered'] ) ? (string) $data[ $name ]['rendered'] : '';
+	}
+	return $texts;
+}
+
+/** Copies of all hooks. */
+function hooks( array $hooks ): array {
+	return array_map(
+		static function ( $hook ) {
+			return clone $hook;
+		},
+		$hooks
+	);
+}
+
+/**
+ * The texts of a post, and whether they are the same in each response; null if the user may not see the post.
+ *
+ * They are rendered twice: as the first text of a response, then after the same text and one with blocks. WordPress moves a filter
+ * when it renders blocks, and plugins count.
+ *
+ * @param \WP_Post $post  Post.
+ * @param array    $hooks The hooks at the beginning of a request.
+ */
+function texts_with_stability( \WP_Post $post, array $hooks ): ?array {
+	try {
+		$GLOBALS['wp_filter'] = hooks( $hooks ); // phpcs:ignore WordPress.WP.GlobalVariablesOverride
+		unset( $GLOBALS['post'] );
+		$texts = texts_of( $post );
+		if ( ! $texts ) {
+			return null;
+		}
+		apply_filters( 'the_content', '<!-- wp:paragraph --><p>x</p><!-- /wp:paragraph -->' );
+		return $texts + array( 'stable' => texts_of( $post ) === $texts );
+	} catch ( \Throwable $e ) {
+		return null;
+	}
+}
+
+/**
+ * Renders the texts of posts as a user sees them. Returns for each its texts with a hash of what was rendered, or an empty list if there
+ * are none; posts for which there was no time or space are left out at the end.
+ *
+ * @param array $ids  Ids of posts.
+ * @param int   $user Id of the user; 0 for visitors.
+ */
+function texts( array $ids, int $user ): array {
+	wp_set_current_user( $user );
+	ob_start();
+	remove_action( 'shutdown', 'wp_ob_end_flush_all', 1 );
+	$hooks = hooks( $GLOBALS['wp_filter'] );
+	$start = microtime( true );
+	$size  = 0;
+	$all   = array();
+	foreach ( $ids as $id ) {
+		if ( $all && ( microtime( true ) - $start > TIME || $size > MAX_TEXTS ) ) {
+			break;
+		}
+		// svc-server may have written this post.
+		wp_cache_delete( (int) $id, 'posts' );
+		wp_cache_delete( (int) $id, 'post_meta' );
+		$post  = get_post( (int) $id );
+		$texts = $post instanceof \WP_Post ? texts_with_stability( $post, $hooks ) : null;
+		if ( $texts ) {
+			$size  += strlen( $texts['content'] ) + strlen( $texts['excerpt'] );
+			$source = hash( 'sha256', "{$post->post_title}\0{$post->post_content}\0{$post->post_excerpt}" );
+			$texts  = array( 'source' => $source ) + $texts;
+		}
+		$all[] = (array) $texts;
+	}
+	return $all;
+}
+
+/**
  * Runs the operation of a signed request.
  *
  * @param array $content The JSON of the request.
  */
 function run( array $content ): void {
-	if ( ! in_array( $content['operation'], array( 'registrations', 'written' ), true ) ) {
+	if ( ! in_array( $content['operation'], array( 'registrations', 'texts', 'written' ), true ) ) {
 		respond( 400, array( 'error' => 'unknown operation' ) );
 	}
 	// Plugins register fields, settings and routes for requests to the REST API only.
@@ -752,6 +859,9 @@ function run( array $content ): void {
 		define( 'REST_REQUEST', true );
 	}
 	rest_get_server();
+	if ( 'texts' === $content['operation'] ) {
+		respond( 200, array( 'posts' => texts( (array) ( $content['posts'] ?? array() ), (int) ( $content['user'] ?? 0 ) ) ) );
+	}
 	if ( 'written' === $content['operation'] ) {
 		respond( 200, array( 'objects' => written( (array) ( $content['objects'] ?? array() ) ) ) );
 	}

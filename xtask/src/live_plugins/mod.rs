@@ -3,11 +3,12 @@
 //! After each change the gateway must compare the routes again automatically. Then reads are sent to it and to WordPress: no response that
 //! the gateway gave itself may differ. Writes that name a value which only a plugin may know must be forwarded. The plugins are
 //! cloned from their public repositories and are deleted at the end. Before that, `fault.rs` injects a fault that only shadow comparisons
-//! can find; the name `fault` selects it alone.
+//! can find, and `texts.rs` checks texts that only PHP renders; the names `fault` and `texts` select these checks alone.
 
 mod crawl;
 mod fault;
 mod plugins;
+mod texts;
 
 use std::path::{Path, PathBuf};
 
@@ -58,6 +59,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let program = server::build(None, false)?;
     if options.names.is_empty() || options.names.iter().any(|name| name == "fault") {
         fault::check(&program, &options.site)?;
+    }
+    if options.names.is_empty() || options.names.iter().any(|name| name == "texts") {
+        texts::check(&program, &options.site)?;
     }
     // Writes are svc's where the descriptions allow it, so that a lost value would be found.
     let Some(gateway) = Gateway::start(&program, &options.site, "writes = \"svc\"\nshadow_percent = 0")? else {

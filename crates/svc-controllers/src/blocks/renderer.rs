@@ -11,7 +11,7 @@ use svc_content::{
 use svc_model::{Post, PostId};
 use svc_render::{
     blocks::{BlockViewer, with_blocks},
-    feeds::{MissingFeeds, with_feeds},
+    feeds::{Missing, with_feeds},
 };
 use svc_routing::{Controller, Method, Request, Response, Result, Route, forbidden, on};
 use svc_schema::{
@@ -94,7 +94,7 @@ impl Renderer {
         };
         let attributes = cleaned.as_object().cloned().unwrap_or_default();
         let theme = site.theme(&settings);
-        let show = |missing: &MissingFeeds| {
+        let show = |missing: &Missing| {
             site.read(|db| {
                 let viewer = BlockViewer { missing: missing.clone(), ..block_viewer(site, &settings, &req) };
                 with_blocks(site, &settings, &viewer, db, |blocks| {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use svc_auth::Caller;
 use svc_model::PostId;
-use svc_render::feeds::{MissingFeeds, with_feeds};
+use svc_render::feeds::{Missing, with_feeds};
 use svc_resource::View;
 use svc_routing::{CallerKey, Encoded, EncodedItem, Request, Response, Result};
 use svc_store::{Rows, posts};
@@ -91,7 +91,7 @@ impl Posts {
     ) -> Result<Vec<NewItem>> {
         let ids: Vec<PostId> = ids.iter().copied().map(PostId).collect();
         let plan = self.fields.plan(view);
-        let load = |missing: &MissingFeeds| {
+        let load = |missing: &Missing| {
             let (loaded, shared) = capture(|| {
                 self.site.read(|db| {
                     let settings = self.site.settings_in(db)?;

@@ -53,7 +53,7 @@ pub(crate) struct PostItem {
     pub unlocked: bool,
     /// Length of generated excerpts, in words.
     pub excerpt_length: usize,
-    /// Content and excerpt, if their blocks required database access.
+    /// Content and excerpt, if their blocks required database access, and all texts that another program renders.
     pub rendered: RenderedTexts,
 }
 
@@ -111,7 +111,7 @@ impl PostItem {
     }
 
     pub(crate) fn title_rendered(&self) -> String {
-        render::title(&self.post.title)
+        self.rendered.title.clone().unwrap_or_else(|| render::title(&self.post.title))
     }
 
     /// The content as stored, or with hooked blocks for editors.

@@ -9,15 +9,15 @@ use svc_auth::Caller;
 use svc_content::shortcodes::Page;
 use svc_model::{Post, PostId, PostType, Term};
 use svc_render::{
-    blocks::{self, BlockViewer},
+    blocks::{self, BlockViewer, RenderedTexts},
     content::RenderOptions,
-    feeds::MissingFeeds,
+    feeds::{Missing, WithoutTexts},
     images::SiteImages,
 };
 use svc_resource::{Plan, View};
 use svc_routing::Request;
 use svc_site::{
-    Access, Settings, SiteResult, hooked_blocks,
+    Access, Settings, SiteResult, errors, hooked_blocks,
     permalinks::{self, PermalinkParts, category_paths, first_category},
     posts::{draft::PostDraft, slugs},
 };
@@ -48,7 +48,7 @@ pub(crate) struct PostLoader<'a> {
     /// The request, if blocks depend on its caller and URL.
     pub req: Option<&'a Request>,
     /// Collects feeds of other sites that are not cached yet.
-    pub missing: MissingFeeds,
+    pub missing: Missing,
     /// Whether loading records what the items depend on. Otherwise the caller calls
     /// [`record_dependencies`](PostItem::record_dependencies) for each.
     pub records_items: bool,
@@ -86,6 +86,9 @@ impl PostLoader<'_> {
             false => HashMap::new(),
         };
         let wants_texts = plan.wants_any(&["content", "excerpt", "description", "caption"]);
+        if is_attachment && wants_texts {
+            self.require_own_texts(&rows)?;
+        }
         let rendered: Vec<&Post> = rows.iter().filter(|_| wants_texts).collect();
         let images = Arc::new(SiteImages::of_posts(db, self.site, self.settings, &rendered)?);
         let page: Arc<Mutex<Page>> = Arc::default();
@@ -105,6 +108,7 @@ impl PostLoader<'_> {
         let slugs = if plan.wants("generated_slug") { self.generated_slugs(db, &rows)? } else { HashMap::new() };
 
         let requested = blocks::RequestedTexts {
+            title: plan.wants("title.rendered"),
             content: plan.wants("content.rendered"),
             excerpt: plan.wants("excerpt.rendered"),
             words: self.excerpt_length,
@@ -124,8 +128,7 @@ impl PostLoader<'_> {
         )?
         .into_iter();
 
-        Ok(rows
-            .into_iter()
+        rows.into_iter()
             .map(|post| {
                 let id = post.id;
                 let rights = (wants_links || edit && post.is_protected()).then(|| {
@@ -133,6 +136,11 @@ impl PostLoader<'_> {
                 });
                 let has_password = !self.password.is_empty() && super::same_secret(&self.password, &post.password);
                 let unlocked = has_password || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
+                let mut rendered = texts.next().unwrap_or_default();
+                if rendered.is_locked && unlocked {
+                    self.without_texts()?;
+                    rendered = RenderedTexts::default();
+                }
                 let (attached, parent) = attached.remove(&id).unzip();
                 let mut parts = permalink_parts.remove(&id).unwrap_or_default();
                 parts.parent = parent.flatten();
@@ -152,7 +160,7 @@ impl PostLoader<'_> {
                     settings: Arc::clone(self.settings),
                     unlocked,
                     excerpt_length: self.excerpt_length,
-                    rendered: texts.next().unwrap_or_default(),
+                    rendered,
                 };
                 let count = revisions.get(&id).copied().unwrap_or_default();
                 let links = rights
@@ -161,9 +169,28 @@ impl PostLoader<'_> {
                 if self.records_items {
                     item.record_dependencies();
                 }
-                LoadedPost { item, links }
+                Ok(LoadedPost { item, links })
             })
-            .collect())
+            .collect()
+    }
+
+    /// Another program does not render the texts of attachments for this one.
+    fn require_own_texts(&self, rows: &[Post]) -> SiteResult<()> {
+        match &self.site.external_texts {
+            Some(external) if rows.iter().any(|post| external.renders(post)) => self.without_texts(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Goes on without texts that another program renders.
+    ///
+    /// # Errors
+    /// If the response must not be without them.
+    fn without_texts(&self) -> SiteResult<()> {
+        match self.missing.without_texts() {
+            WithoutTexts::Own => Ok(()),
+            WithoutTexts::Error => Err(errors::posts::texts_unavailable().into()),
+        }
     }
 
     /// The parts of the posts' permalinks that are not in their rows. Only the parts in the permalink structure are

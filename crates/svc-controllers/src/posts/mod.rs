@@ -21,11 +21,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RouteFamily};
-use svc_render::feeds::{MissingFeeds, with_cached_feeds, with_feeds};
+use svc_render::blocks::EXCERPT_WORDS;
+use svc_render::feeds::{Missing, with_cached_feeds, with_feeds};
 use svc_resource::{Paging, Params, View};
-use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
-};
+use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Arg, Args, MethodKind, Schema,
     build::{SchemaBuilder, boolean, integer, string},
@@ -39,15 +38,18 @@ use svc_store::{
 
 use self::{fields::PostFields, load::PostLoader, params::PostList};
 use crate::{
-    RestSite, args::context_arg, caller, collection, errors, item_cache::FamilyId, preconditions, request::only_reads,
+    RestSite,
+    args::context_arg,
+    caller, collection, errors,
+    item_cache::FamilyId,
+    preconditions,
+    request::{is_read, only_reads},
     respond,
 };
 
 pub(crate) use item::LoadedPost;
 pub(crate) use rights::PostRights;
 
-/// Default length of generated excerpts, in words.
-const EXCERPT_WORDS: usize = 55;
 /// Maximum length of generated excerpts, in words.
 const MAX_EXCERPT_WORDS: i64 = 1_000;
 
@@ -211,7 +213,7 @@ impl Posts {
             password: String::new(),
             excerpt_length: EXCERPT_WORDS,
             req: None,
-            missing: MissingFeeds::default(),
+            missing: Missing::default(),
             records_items: true,
         }
     }
@@ -240,7 +242,7 @@ impl Posts {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let excerpt: Option<i64> = req.arg("excerpt_length")?;
-        let load = |missing: &MissingFeeds| {
+        let load = |missing: &Missing| {
             self.site.read(|db| {
                 let settings = self.site.settings_in(db)?;
                 let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
@@ -255,11 +257,10 @@ impl Posts {
             })
         };
         // Responses to writes do not wait for feeds of other sites.
-        let reads = matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-        let mut loaded = if reads {
+        let mut loaded = if is_read(req) {
             with_feeds(&self.site.renderer, load).await?
         } else {
-            with_cached_feeds(&self.site.renderer, load)?
+            with_cached_feeds(&self.site.renderer, load).await?
         };
         attachment::measure(&self.site, &mut loaded, &plan).await?;
         let Some(LoadedPost { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
@@ -283,7 +284,7 @@ impl Posts {
         let view = respond::view(&req);
         let caller = caller(&req);
         let plan = self.fields.plan(&view);
-        let load = |missing: &MissingFeeds| {
+        let load = |missing: &Missing| {
             self.page(&req, |db, settings, access, rows| {
                 let mut loader = self.loader(settings, &caller, &view);
                 loader.password = query_password(&req);

@@ -11,6 +11,7 @@ use svc_model::{Post, PostType, RouteFamily};
 use svc_render::{
     blocks::{self, BlockViewer},
     content::RenderOptions,
+    feeds::{Missing, WithoutTexts},
     images::SiteImages,
 };
 use svc_resource::{Plan, View};
@@ -29,6 +30,7 @@ use crate::{
         fields::{self as post_fields, PostFields},
         item::PostItem,
     },
+    request::without_texts,
     respond,
 };
 
@@ -145,13 +147,14 @@ impl RevisionTable {
     }
 
     /// Loads revisions with the data that the plan reads: one query for meta, and the queries of the blocks in their
-    /// texts.
+    /// texts. Other programs do not render revisions: responses to reads are errors if they would have to.
     pub(crate) fn load(
         &self,
         db: &mut Db,
         settings: &Arc<Settings>,
         rows: Vec<Post>,
         plan: &Plan<'_, PostItem, PostDraft>,
+        without_texts: WithoutTexts,
     ) -> SiteResult<Vec<PostItem>> {
         let ids: Vec<i64> = rows.iter().map(|post| post.id.0).collect();
         let wants_meta = plan.wants("meta") && !ids.is_empty();
@@ -160,6 +163,7 @@ impl RevisionTable {
         let images = Arc::new(SiteImages::of_posts(db, &self.site, settings, &rendered)?);
         let page: Arc<Mutex<Page>> = Arc::default();
         let requested = blocks::RequestedTexts {
+            title: plan.wants("title.rendered"),
             content: plan.wants("content.rendered"),
             excerpt: plan.wants("excerpt.rendered"),
             words: NO_EXCERPT,
@@ -167,7 +171,7 @@ impl RevisionTable {
         let mut texts = blocks::render_dynamic(
             &self.site,
             settings,
-            BlockViewer::default,
+            || BlockViewer { missing: Missing::not_fetching(without_texts), ..BlockViewer::default() },
             db,
             &rows,
             requested,
@@ -226,7 +230,7 @@ impl RevisionTable {
             return Ok(Response::new(Value::Null));
         }
         let plan = self.plan(view);
-        let items = self.site.read(|db| self.load(db, settings, vec![post], &plan))?;
+        let items = self.site.read(|db| self.load(db, settings, vec![post], &plan, without_texts(req)))?;
         let mut data = Map::new();
         let mut links = None;
         for item in &items {

@@ -9,6 +9,7 @@ mod cached_items;
 mod comments;
 mod database;
 mod edges;
+mod external_texts;
 mod harness;
 mod media;
 mod plain_permalinks;

@@ -1,11 +1,6 @@
 //! Cache of external feeds.
 
-use std::{
-    collections::{BTreeSet, hash_map::RandomState},
-    hash::BuildHasher,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::hash_map::RandomState, hash::BuildHasher, sync::Arc, time::Duration};
 
 use chrono::NaiveDateTime;
 use svc_site::TtlCache;
@@ -16,12 +11,6 @@ const FAILURE_TTL: Duration = Duration::from_secs(5 * 60);
 
 /// Maximum number of cached feeds.
 const MAX_FEEDS: usize = 200;
-
-/// Maximum number of feeds fetched per rendering.
-const MAX_FETCHES: usize = 8;
-
-/// Maximum length of a feed's URL, in bytes.
-const MAX_URL: usize = 2_000;
 
 /// Header of the server's own requests for feeds. Its value is a secret of this process.
 pub const FETCH_HEADER: &str = "x-feed-fetch";
@@ -43,25 +32,6 @@ pub struct FeedEntry {
 
 /// The entries of a feed, newest first; `None` if it could not be read.
 pub type FeedEntries = Option<Arc<Vec<FeedEntry>>>;
-
-/// URLs of uncached feeds, collected while a response is rendered. Cheap to clone.
-#[derive(Clone, Debug, Default)]
-pub struct MissingFeeds(Arc<Mutex<BTreeSet<String>>>);
-
-impl MissingFeeds {
-    /// Records the URL of a feed. Ignored if it is too long, or if too many are recorded.
-    pub fn record(&self, url: &str) {
-        let mut urls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if urls.len() < MAX_FETCHES && url.len() <= MAX_URL {
-            urls.insert(url.to_owned());
-        }
-    }
-
-    /// Removes and returns the recorded URLs.
-    pub(crate) fn take(&self) -> BTreeSet<String> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
 
 /// The external feeds of a site.
 pub struct FeedCache {

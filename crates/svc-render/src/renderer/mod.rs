@@ -2,6 +2,7 @@
 
 pub(crate) mod feed_cache;
 pub mod icons;
+pub(crate) mod missing;
 pub mod render_cache;
 pub(crate) mod viewer;
 pub(crate) mod widget_types;
@@ -10,6 +11,7 @@ use std::{ops::Deref, sync::Arc};
 
 use svc_site::Site;
 
+use crate::external_texts::ExternalTexts;
 use crate::renderer::{feed_cache::FeedCache, icons::Icons, render_cache::RenderCache, widget_types::WidgetTypes};
 
 /// A site with the registries and caches that rendering needs. Dereferences to [`Site`].
@@ -24,12 +26,15 @@ pub struct SiteRenderer {
     pub feeds: FeedCache,
     /// Cache of rendered contents and excerpts.
     pub render_cache: RenderCache,
+    /// Texts that another program renders.
+    pub external_texts: Option<ExternalTexts>,
 }
 
 impl SiteRenderer {
     /// A renderer with these icons and widget types, and empty caches.
     pub fn new(site: Arc<Site>, icons: Icons, widgets: WidgetTypes) -> Self {
-        SiteRenderer { site, icons, widgets, feeds: FeedCache::default(), render_cache: RenderCache::default() }
+        let (feeds, render_cache) = (FeedCache::default(), RenderCache::default());
+        SiteRenderer { site, icons, widgets, feeds, render_cache, external_texts: None }
     }
 }
 

@@ -3,7 +3,7 @@
 use svc_auth::Caller;
 use svc_site::UnlockedPosts;
 
-use crate::renderer::feed_cache::MissingFeeds;
+use crate::renderer::missing::Missing;
 
 /// The viewer of a page, and the page's URL.
 #[derive(Clone, Debug, Default)]
@@ -14,8 +14,8 @@ pub struct BlockViewer {
     pub url: String,
     /// Nonce for the log-out link.
     pub logout_nonce: String,
-    /// Collects feeds that are not cached yet.
-    pub missing: MissingFeeds,
+    /// Collects what is not cached yet.
+    pub missing: Missing,
     /// Password-protected posts that the viewer has unlocked.
     pub unlocked: UnlockedPosts,
 }

@@ -26,6 +26,7 @@ use svc_brand::Brand;
 use svc_fetch::{Allowed, Guard};
 use svc_listen::{AccessLog, Limits, Network};
 use svc_packages::theme;
+use svc_render::external_texts::Markup;
 use svc_store::SearchIndexConfig;
 
 pub use caches::Caches;
@@ -159,6 +160,8 @@ pub struct Config {
     pub revisions: Option<u64>,
     /// Post types, taxonomies, meta and settings from the files.
     pub registered: Registered,
+    /// Shortcodes and blocks that only PHP renders, if the connector has reported them.
+    pub php_markup: Option<Markup>,
     /// Unknown environment variables with our prefix; probably misspelt.
     pub unknown_variables: Vec<String>,
     shown: Vec<Shown>,
@@ -301,6 +304,7 @@ impl Config {
             keys: SecretKeys::read(|key| read.optional(key, |text| Ok(Secret::new(text))))?,
             revisions: read.required("revisions", values::all_or_count)?,
             registered: layers.registered.clone(),
+            php_markup: None,
             unknown_variables: Vec::new(),
             shown: std::mem::take(&mut read.shown),
             data,

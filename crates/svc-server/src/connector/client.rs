@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 use svc_auth::Secret;
 use svc_gateway::{Failure, Limits, Origin, Proxy};
 
-use super::{install, report::Report};
+use super::{install, report::Report, texts::RenderedPost};
 use crate::{
     config::{Config, SiteUrl},
     site::open_store,
@@ -28,6 +28,9 @@ const HEADER: &str = "x-svc-connector";
 
 /// Time limit for a response.
 const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Requests for texts at the same time. Each occupies a process of PHP.
+const TEXT_REQUESTS: usize = 4;
 
 /// Maximum size of a report, in bytes.
 const MAX_REPORT: usize = 16 << 20;
@@ -83,6 +86,19 @@ impl Connector {
     /// # Errors
     /// If the secret cannot be read, or the site's URL is invalid.
     pub(crate) fn of(config: &Config) -> Result<Option<Self>, Error> {
+        // One request at a time, and a few that wait.
+        Self::with(config, 1)
+    }
+
+    /// The connector for texts of posts, which several requests may need at the same time; `None` as in [`of`](Self::of).
+    ///
+    /// # Errors
+    /// As those of [`of`](Self::of).
+    pub(crate) fn for_texts(config: &Config) -> Result<Option<Self>, Error> {
+        Self::with(config, TEXT_REQUESTS)
+    }
+
+    fn with(config: &Config, requests: usize) -> Result<Option<Self>, Error> {
         let (Some(wordpress), Some(wp_config)) = (&config.wordpress, &config.wp_config) else { return Ok(None) };
         if !wordpress.connector {
             return Ok(None);
@@ -97,8 +113,7 @@ impl Connector {
         };
         let host = HeaderValue::from_str(home.authority())
             .map_err(|_| Error::Unusable("the site's URL has no usable host".to_owned()))?;
-        // One request at a time, and a few that wait.
-        let limits = Limits { response: TIMEOUT, idle: TIMEOUT, requests: 1, ..Limits::default() };
+        let limits = Limits { response: TIMEOUT, idle: TIMEOUT, requests, ..Limits::default() };
         Ok(Some(Connector {
             proxy: Proxy::new(wordpress.upstream.clone(), "svc-connector", limits),
             origin: Origin { address: IpAddr::from([127, 0, 0, 1]), tls: home.is_tls() },
@@ -139,6 +154,15 @@ impl Connector {
         serde_json::from_value(response["objects"].clone()).map_err(|error| Error::Report(error.to_string()))
     }
 
+    /// Renders the texts of posts as a user sees them; 0 is a visitor. Posts for which there was no time are missing at the end.
+    ///
+    /// # Errors
+    /// If WordPress does not respond, rejects the request, or responds with something else.
+    pub(super) async fn texts(&self, posts: &[i64], user: i64) -> Result<Vec<RenderedPost>, Error> {
+        let mut response = self.send(&json!({"operation": "texts", "posts": posts, "user": user})).await?;
+        serde_json::from_value(response["posts"].take()).map_err(|error| Error::Report(error.to_string()))
+    }
+
     async fn send(&self, content: &Value) -> Result<Value, Error> {
         let body = Bytes::from(content.to_string());
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
@@ -175,7 +199,8 @@ fn sign(secret: &Secret, time: u64, nonce: &str, body: &[u8]) -> String {
     hex(&mac.finalize().into_bytes())
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

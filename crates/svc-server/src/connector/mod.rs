@@ -1,7 +1,8 @@
 //! The connector: a small plugin for WordPress that reports what PHP registers, and its client.
 //!
 //! `install.rs` writes the plugin and its secret, `client.rs` sends signed requests, `report.rs` is the content of a report, and
-//! `adoption.rs` converts a report to entries of `svc.toml` (`entries.rs`). `changes.rs` waits for other registrations. `rest.rs` makes a report from the REST API of a WordPress without the
+//! `adoption.rs` converts a report to entries of `svc.toml` (`entries.rs`). `changes.rs` waits for other registrations,
+//! `texts.rs` requests texts that PHP renders. `rest.rs` makes a report from the REST API of a WordPress without the
 //! connector.
 
 pub(crate) mod adoption;
@@ -11,6 +12,9 @@ mod entries;
 pub(crate) mod install;
 pub(crate) mod report;
 pub(crate) mod rest;
+mod texts;
+
+use svc_render::external_texts::Markup;
 
 use crate::config::{Config, RouteRule, Side};
 
@@ -33,8 +37,12 @@ pub(crate) async fn with_registrations(config: &Config) -> Result<Option<WithReg
     let connector = tokio::task::spawn_blocking(move || client::Connector::of(&own)).await;
     let connector = connector.map_err(|error| client::Error::Unusable(error.to_string()))??;
     let Some(connector) = connector else { return Ok(None) };
-    let adopted = adoption::Adoption::of(&connector.registrations().await?);
+    let report = connector.registrations().await?;
+    let adopted = adoption::Adoption::of(&report);
     let mut config = config.clone();
+    let markup = Markup::new(report.shortcodes, report.dynamic);
+    let known = format!("{markup:?}");
+    config.php_markup = Some(markup);
     config.registered = adopted.registered()?.overridden_by(std::mem::take(&mut config.registered));
     if let Some(wordpress) = &mut config.wordpress {
         let rules = adopted.php_writes.iter().filter_map(|rule| rule.parse::<RouteRule>().ok());
@@ -44,7 +52,7 @@ pub(crate) async fn with_registrations(config: &Config) -> Result<Option<WithReg
         }
     }
     tracing::info!(entries = adopted.len(), left_out = adopted.left_out.len(), "WordPress reported its registrations");
-    let registered = format!("{}\n{}", adopted.php_writes.join("\n"), adopted.to_toml());
+    let registered = format!("{}\n{}\n{known}", adopted.php_writes.join("\n"), adopted.to_toml());
     Ok(Some(WithRegistrations { config, registered }))
 }
 

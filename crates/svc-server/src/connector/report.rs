@@ -21,7 +21,10 @@ pub(crate) struct Report {
     pub(crate) filters: Vec<Filter>,
     pub(crate) namespaces: Vec<String>,
     pub(crate) shortcodes: Vec<String>,
+    /// Blocks that are not WordPress's own.
     pub(crate) blocks: Vec<String>,
+    /// Blocks that PHP renders, also WordPress's own.
+    pub(crate) dynamic: Vec<String>,
     pub(crate) statuses: Vec<String>,
 }
 

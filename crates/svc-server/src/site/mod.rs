@@ -27,7 +27,7 @@ use svc_http::{Lanes, RestLayer, RestService, Runner, Uncached};
 use svc_listen::{App, Compression};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_pages::{SiteTexts, Texts, explorer::ExplorerPaths, uploads};
-use svc_render::feeds::FETCH_HEADER;
+use svc_render::{external_texts::ExternalTexts, feeds::FETCH_HEADER};
 use svc_routing::{Registry, Server};
 use svc_site::{Clock, Extension, HttpClient};
 use svc_store::{DatabaseUrl, SearchIndexConfig, SearchIndexState, SearchIndexer, Store, StoreConfig};
@@ -196,6 +196,7 @@ impl SiteBuilder {
         config.registered.on(&mut site);
         site.http_client = HttpClient::new(config.outgoing.guard());
         site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
+        site.external_texts = php_texts(config);
         for prepare in &self.prepare {
             prepare(&mut site);
         }
@@ -250,6 +251,15 @@ impl SiteBuilder {
             config: config.clone(),
         })
     }
+}
+
+/// Texts that WordPress renders, if the connector has reported which these are.
+fn php_texts(config: &Config) -> Option<ExternalTexts> {
+    let markup = config.php_markup.clone()?;
+    let connector = Connector::for_texts(config).inspect_err(|error| {
+        tracing::warn!("WordPress does not render texts for this server: {error}");
+    });
+    Some(ExternalTexts::new(connector.ok()??, markup))
 }
 
 /// WordPress's actions after writes of this server; `None` if WordPress handles writes, or without the connector.

@@ -3,7 +3,8 @@
 //! `request.rs` reads route, names and credentials of a request, `ownership.rs` is the table of routes with reasons, `proof.rs` fills it by comparing
 //! both servers (`sides.rs`), `watch.rs` renews it when `facts.rs` change, `shadow.rs` compares handled reads afterwards, and `refuted.rs`
 //! has the routes for which that found a difference. `reads.rs`, `writes.rs` and `described.rs` handle the kinds of requests;
-//! `descriptions.rs` caches WordPress's indexes and responses to `OPTIONS`, and `locale.rs` knows which users have chosen a language.
+//! `descriptions.rs` caches WordPress's indexes and responses to `OPTIONS`, `locale.rs` knows which users have chosen a language, and
+//! `texts.rs` for which types of posts WordPress renders the texts.
 
 mod described;
 mod descriptions;
@@ -16,6 +17,7 @@ mod refuted;
 mod request;
 mod shadow;
 mod sides;
+mod texts;
 mod watch;
 mod writes;
 
@@ -44,6 +46,7 @@ use self::{
     request::{ApiRequest, BodyKind, differs_on_purpose, overrides_method, unknown_name, viewer},
     shadow::Shadow,
     sides::Sides,
+    texts::PhpTexts,
 };
 use crate::{
     actions::Actions,
@@ -72,6 +75,7 @@ struct Inner {
     shadow: Shadow,
     descriptions: Arc<Descriptions>,
     locales: Locales,
+    texts: PhpTexts,
     /// The embedded links of responses, by entity tag.
     embedded: quick_cache::sync::Cache<HeaderValue, reads::Links>,
     /// Host and port of the site's URL, as browsers send it.
@@ -117,11 +121,13 @@ impl Gateway {
         };
         let proxy = Proxy::new(config.upstream.clone(), name, limits);
         let origin = Origin { address: IpAddr::from([127, 0, 0, 1]), tls: home.is_tls() };
+        let texts = PhpTexts::new(Arc::clone(&site));
         let nonce_header = service.server().site().brand.header("Nonce").to_ascii_lowercase();
         Ok(Gateway(Arc::new(Inner {
             sides: Sides { service, proxy, origin },
             ownership: ArcSwap::from_pointee(Ownership::unknown("routes have not been compared yet")),
-            shadow: Shadow::new(config.shadow),
+            shadow: Shadow::new(config.shadow, texts.clone()),
+            texts,
             locales: Locales::new(Arc::clone(&site)),
             descriptions: Arc::new(Descriptions::new(site)),
             embedded: quick_cache::sync::Cache::new(MAX_EMBEDDED),
@@ -133,12 +139,19 @@ impl Gateway {
         })))
     }
 
-    /// Compares both servers, with this many URLs per route.
+    /// Compares both servers, with this many URLs per route. If texts differ that the connector can render, compares again with them.
     ///
     /// # Errors
     /// The reason for which WordPress could not be read.
     pub(crate) async fn prove(&self, samples: usize, site_key: Option<(&str, &str)>) -> Result<Proven, String> {
-        Prover { sides: &self.0.sides, host: &self.0.host, site_key, samples }.run().await
+        let prover = Prover { sides: &self.0.sides, host: &self.0.host, site_key, samples };
+        let proven = prover.run().await?;
+        if !self.0.texts.learn_all(&proven.samples) {
+            return Ok(proven);
+        }
+        let proven = prover.run().await?;
+        self.0.texts.forget_different(&proven.samples);
+        Ok(proven)
     }
 
     /// Hash of WordPress's descriptions of its routes.
@@ -174,6 +187,10 @@ impl Gateway {
 
     fn forget_shadow(&self) {
         self.0.shadow.forget();
+    }
+
+    fn forget_texts(&self) {
+        self.0.texts.forget();
     }
 
     fn forget_descriptions(&self) {

@@ -15,7 +15,7 @@ use svc_routing::{RouteEntry, Server};
 use super::{
     ownership::{Ownership, Proof, Viewer},
     request::{basic, is_index},
-    sides::Sides,
+    sides::{Comparison, Sides},
 };
 
 /// Maximum number of requests to WordPress for one proof.
@@ -166,18 +166,19 @@ impl Prover<'_> {
                 .map(|target| async move {
                     let is_described = ownership.is_described(&target.pattern, &Method::GET).is_ok();
                     let compared = if is_described {
-                        self.sides.difference(&target.route, &target.target, headers).await
+                        self.sides.compare(&target.route, &target.target, headers).await
                     } else {
                         // The response is only a source of links.
-                        self.sides.wordpress(&target.target, headers).await.map(|response| (response, None))
+                        let response = self.sides.wordpress(&target.target, headers).await;
+                        response.map(|response| (response, Comparison::Forwarded))
                     };
-                    (target, is_described, compared)
+                    (target, compared)
                 })
                 .buffer_unordered(PARALLEL)
                 .collect()
                 .await;
-            for (target, is_described, compared) in compared {
-                let (response, difference) = match compared {
+            for (target, compared) in compared {
+                let (response, comparison) = match compared {
                     Ok(compared) => compared,
                     // One slow route; the others may be fine.
                     Err(Failure::Timeout) => continue,
@@ -199,11 +200,14 @@ impl Prover<'_> {
                         waiting.extend(targets(server, entry, &route, contexts));
                     }
                 }
-                if is_described {
-                    let has_content = response.status.is_success() && !is_empty(&body);
-                    let Target { pattern, target, .. } = target;
-                    samples.push((Sample { pattern, viewer, target, difference }, has_content));
-                }
+                let difference = match comparison {
+                    Comparison::Forwarded => continue,
+                    Comparison::Equal => None,
+                    Comparison::Different(difference) => Some(difference),
+                };
+                let has_content = response.status.is_success() && !is_empty(&body);
+                let Target { pattern, target, .. } = target;
+                samples.push((Sample { pattern, viewer, target, difference }, has_content));
             }
         }
         Ok(samples)

@@ -13,7 +13,8 @@ use super::{
     ownership::Viewer,
     refuted::{Outcome, Read, Refuted},
     request::ApiRequest,
-    sides::Sides,
+    sides::{Comparison, Sides},
+    texts::PhpTexts,
 };
 
 /// Comparisons at the same time. Further reads are not compared.
@@ -32,12 +33,19 @@ struct Inner {
     compared: AtomicU64,
     slots: Arc<Semaphore>,
     refuted: Refuted,
+    /// Without, in tests.
+    texts: Option<PhpTexts>,
 }
 
 impl Shadow {
-    /// Compares `share` of a million reads.
-    pub(super) fn new(share: u32) -> Self {
+    /// Compares `share` of a million reads. If texts differ, WordPress renders them from then on.
+    pub(super) fn new(share: u32, texts: PhpTexts) -> Self {
+        Self::with(share, Some(texts))
+    }
+
+    fn with(share: u32, texts: Option<PhpTexts>) -> Self {
         Shadow(Arc::new(Inner {
+            texts,
             share: u64::from(share),
             reads: AtomicU64::new(0),
             compared: AtomicU64::new(0),
@@ -80,6 +88,9 @@ impl Shadow {
             let compared = shadow.0.compared.fetch_add(1, Ordering::Relaxed) + 1;
             if let Outcome::Different(difference) = outcome {
                 let route = read.route.clone();
+                if let Some(texts) = &shadow.0.texts {
+                    texts.learn(&pattern, &difference);
+                }
                 if shadow.0.refuted.refute(&pattern, read, &difference, Instant::now()) {
                     tracing::warn!(
                         route,
@@ -106,9 +117,10 @@ impl Shadow {
 
 /// Sends a read to both servers.
 async fn compare(sides: &Sides, read: &Read) -> Outcome {
-    match sides.difference(&read.route, &read.target, &read.headers).await {
-        Ok((_, Some(difference))) => Outcome::Different(difference),
-        Ok((wordpress, None)) if wordpress.status.is_success() => Outcome::Equal,
+    match sides.compare(&read.route, &read.target, &read.headers).await {
+        Ok((_, Comparison::Different(difference))) => Outcome::Different(difference),
+        Ok((_, Comparison::Forwarded)) => Outcome::Equal,
+        Ok((wordpress, Comparison::Equal)) if wordpress.status.is_success() => Outcome::Equal,
         Ok(_) | Err(_) => Outcome::Unclear,
     }
 }
@@ -122,7 +134,7 @@ mod tests {
         for (share, n, expected) in
             [(0, 1_000, 0), (10_000, 1_000, 10), (1_000_000, 100, 100), (500_000, 9, 4), (333_333, 1_000, 333)]
         {
-            let shadow = Shadow::new(share);
+            let shadow = Shadow::with(share, None);
             assert_eq!((0..n).filter(|_| shadow.is_chosen()).count(), expected, "{share}");
         }
     }

@@ -63,24 +63,42 @@ impl Sides {
         Compared { status: parts.status, headers: parts.headers, body }
     }
 
-    /// The first difference between the responses to a request, if a second request to both shows one as well: the data may have
-    /// changed between the two. `None` if they are equal.
+    /// WordPress's response to a request, and how that of this server compares to it. If they differ, the requests are repeated: the data may
+    /// have changed between the two.
     ///
     /// # Errors
     /// If WordPress did not respond.
-    pub(super) async fn difference(
+    pub(super) async fn compare(
         &self,
         route: &str,
         target: &str,
         headers: &HeaderMap,
-    ) -> Result<(Compared, Option<String>), Failure> {
+    ) -> Result<(Compared, Comparison), Failure> {
         let mut wordpress = self.wordpress(target, headers).await?;
-        let mut found = difference(&wordpress, &self.own(route, target, headers).await);
-        if found.is_some() {
+        let mut found = compare(&wordpress, &self.own(route, target, headers).await);
+        if matches!(found, Comparison::Different(_)) {
             wordpress = self.wordpress(target, headers).await?;
-            found = difference(&wordpress, &self.own(route, target, headers).await);
+            found = compare(&wordpress, &self.own(route, target, headers).await);
         }
         Ok((wordpress, found))
+    }
+}
+
+/// How the response of this server compares to that of WordPress.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal,
+    /// This server has no response, since it does not have the texts of WordPress. The gateway forwards such requests.
+    Forwarded,
+    /// The first difference.
+    Different(String),
+}
+
+fn compare(wordpress: &Compared, own: &Compared) -> Comparison {
+    match difference(wordpress, own) {
+        _ if own.status == StatusCode::BAD_GATEWAY => Comparison::Forwarded,
+        Some(difference) => Comparison::Different(difference),
+        None => Comparison::Equal,
     }
 }
 
@@ -97,7 +115,7 @@ fn read(target: &str, headers: &HeaderMap) -> Request<Full<Bytes>> {
 }
 
 /// The first difference between two responses.
-pub(super) fn difference(wordpress: &Compared, own: &Compared) -> Option<String> {
+fn difference(wordpress: &Compared, own: &Compared) -> Option<String> {
     if wordpress.status != own.status {
         return Some(format!("status {} in WordPress, {} here", wordpress.status.as_u16(), own.status.as_u16()));
     }
@@ -128,6 +146,14 @@ pub(super) fn difference(wordpress: &Compared, own: &Compared) -> Option<String>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_response_without_texts_is_not_a_difference() {
+        let wordpress = response(200, "1", "1");
+        assert_eq!(compare(&wordpress, &response(502, "1", "2")), Comparison::Forwarded);
+        assert_eq!(compare(&wordpress, &response(200, "1", "1")), Comparison::Equal);
+        assert!(matches!(compare(&wordpress, &response(500, "1", "1")), Comparison::Different(_)));
+    }
 
     fn response(status: u16, total: &str, body: &'static str) -> Compared {
         let mut headers = HeaderMap::new();

@@ -104,6 +104,7 @@ async fn run(gateway: &Gateway, site: &Arc<RestSite>) {
                     // Routes that were equal before the change may differ now.
                     gateway.suspend("routes are being compared");
                     gateway.forget_descriptions();
+                    gateway.forget_texts();
                     is_in_force = false;
                     let options = gateway.options().await;
                     let proven = tokio::select! {
