@@ -61,6 +61,27 @@ const RESERVED: &[(&[&str], &[&str], &str)] = &[
     (&["anyhow"], &["svc-server"], "libraries have typed errors"),
 ];
 
+/// The files and folders at the top of the repository.
+const TOP_LEVEL: [&str; 17] = [
+    ".cargo",
+    ".ci",
+    ".github",
+    ".gitignore",
+    "CHANGELOG.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "clippy.toml",
+    "crates",
+    "deny.toml",
+    "docs",
+    "rustfmt.toml",
+    "tests",
+    "xtask",
+];
+
 /// The crate that only tests and tasks depend on.
 const FOR_TESTS: &str = "svc-testkit";
 
@@ -93,6 +114,12 @@ pub(crate) fn check() -> Result<()> {
         let shown = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
         faults.extend(file_faults(&shown, &text));
     }
+    let tracked =
+        std::process::Command::new("git").args(["ls-tree", "--name-only", "HEAD"]).current_dir(&root).output();
+    // An unpacked archive has no repository.
+    if let Ok(tracked) = tracked {
+        faults.extend(top_level_faults(&String::from_utf8_lossy(&tracked.stdout)));
+    }
     faults.extend(deps::faults(&root)?);
     faults.extend(cycles::faults(&root)?);
     faults.extend(families::faults(&root)?);
@@ -101,6 +128,12 @@ pub(crate) fn check() -> Result<()> {
     faults.extend(words::faults(&root)?);
     faults.extend(book::faults(&root)?);
     if faults.is_empty() { Ok(()) } else { bail!("{}", faults.join("\n")) }
+}
+
+/// Names at the top of the repository that do not belong there.
+fn top_level_faults(names: &str) -> Vec<String> {
+    let other = names.lines().filter(|name| !TOP_LEVEL.contains(name));
+    other.map(|name| format!("{name}: does not belong to the top of the repository")).collect()
 }
 
 /// Dependencies that the layer of a crate does not allow.
@@ -189,6 +222,12 @@ mod tests {
             "",
             &["svc-new: has no layer; add it to the table in xtask/src/tidy.rs and to docs/architecture.md"],
         );
+    }
+
+    #[test]
+    fn the_top_of_the_repository_is_fixed() {
+        assert!(top_level_faults("Cargo.toml\ncrates\n").is_empty());
+        assert_eq!(top_level_faults("crates\nout.log\n"), ["out.log: does not belong to the top of the repository"]);
     }
 
     #[test]

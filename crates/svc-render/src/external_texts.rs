@@ -87,13 +87,13 @@ impl ExternalTexts {
         }
     }
 
-    /// Sets the post types whose texts the program renders, even without the markup. Returns whether these were others. The caller
+    /// Changes the post types whose texts the program renders, even without the markup. Returns whether they are others now. The caller
     /// must then invalidate cached responses.
-    pub fn set_types(&self, types: BTreeSet<String>) -> bool {
-        let mut current = self.types.write().unwrap_or_else(PoisonError::into_inner);
-        let is_other = *current != types;
-        *current = types;
-        is_other
+    pub fn change_types(&self, change: impl FnOnce(&mut BTreeSet<String>)) -> bool {
+        let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
+        let before = types.clone();
+        change(&mut types);
+        *types != before
     }
 
     /// The post types whose texts the program renders in any case.

@@ -63,16 +63,16 @@ const COUNTER: &str = "[svc_count]";
 /// The longest time until a comparison has led to a route that the gateway handles.
 const HANDLED: Duration = Duration::from_secs(60);
 
-/// The plugin and its posts. Both are removed on drop.
-struct Fixture<'a> {
-    gateway: &'a Gateway,
+/// The plugin, its posts and the connector. All are removed on drop.
+struct Fixture {
+    gateway: Gateway,
     plugin: PathBuf,
     /// Paths of the posts.
     posts: Vec<String>,
     slogan: String,
 }
 
-impl Drop for Fixture<'_> {
+impl Drop for Fixture {
     fn drop(&mut self) {
         drop(self.set_slogan(&self.slogan));
         for path in &self.posts {
@@ -83,7 +83,7 @@ impl Drop for Fixture<'_> {
     }
 }
 
-impl Fixture<'_> {
+impl Fixture {
     /// A request to WordPress.
     fn php(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
         let response = send(&self.gateway.site, method, path, &self.gateway.credentials, body)?;
@@ -130,25 +130,25 @@ pub(super) fn check(program: &Path, site: &Path) -> Result<()> {
         drop(fs::remove_file(&plugin));
         return say("skipped: the WordPress site does not respond");
     };
-    let installed = gateway.command().args(["connector", "install"]).output()?;
     gateway.kill();
-    let slogan = send(&gateway.site, "GET", "/wp-json/?_fields=description", "", None)?.json()?;
-    let slogan = slogan["description"].as_str().unwrap_or_default().to_owned();
+    let mut fixture = Fixture { gateway, plugin, posts: Vec::new(), slogan: String::new() };
+    let slogan = get(&fixture.gateway.site, "/wp-json/?_fields=description", "")?.json()?;
+    slogan["description"].as_str().unwrap_or_default().clone_into(&mut fixture.slogan);
+    let installed = fixture.gateway.command().args(["connector", "install"]).output()?;
     ensure!(installed.status.success(), "connector install: {}", String::from_utf8_lossy(&installed.stderr));
-    // PHP may have cached that the files do not exist, or their earlier contents.
+    // PHP may have cached earlier contents of the files.
     let begun = Instant::now();
-    while !gateway.command().args(["connector", "status"]).output()?.status.success() {
+    while !fixture.gateway.command().args(["connector", "status"]).output()?.status.success() {
         ensure!(begun.elapsed() < HANDLED, "the connector does not respond");
         std::thread::sleep(Duration::from_secs(1));
     }
-    gateway.restart()?;
-    let mut fixture = Fixture { gateway: &gateway, plugin, posts: Vec::new(), slogan };
+    fixture.gateway.restart()?;
     let pattern = fixture.add("/wp-json/wp/v2/blocks", "<!-- wp:svc/slogan /-->[svc_sum of=\"3,4\"]")?;
     for content in CONTENTS {
         fixture.add(NOTICES, &content.replace("PATTERN", &pattern.to_string()))?;
         fixture.add(MEMOS, &content.replace("PATTERN", &pattern.to_string()))?;
     }
-    let credentials = gateway.credentials.clone();
+    let credentials = fixture.gateway.credentials.clone();
     let mut n_reads = 0;
     for collection in [NOTICES, MEMOS] {
         for (query, credentials) in
@@ -162,7 +162,7 @@ pub(super) fn check(program: &Path, site: &Path) -> Result<()> {
     for slogan in ["First slogan", "Second slogan"] {
         fixture.set_slogan(slogan)?;
         for path in [NOTICES, MEMOS] {
-            let response = get(gateway.address(), path, "")?;
+            let response = get(fixture.gateway.address(), path, "")?;
             ensure!(response.body.contains(slogan), "{path} is older than the slogan: {:.2000}", response.body);
             n_reads += 1;
         }
@@ -171,15 +171,16 @@ pub(super) fn check(program: &Path, site: &Path) -> Result<()> {
     // A write responds with the text of WordPress as well.
     let body = json!({"content": "Sum: [svc_sum of=\"20,22\"]"});
     let path = fixture.posts.iter().find(|path| path.starts_with(NOTICES)).context("no notice")?.clone();
-    let written = send(gateway.address(), "POST", &path, &credentials, Some(&body))?;
+    let written = send(fixture.gateway.address(), "POST", &path, &credentials, Some(&body))?;
     ensure!(written.json()?["content"]["rendered"] == "<p>Sum: 42</p>\n", "the response to a write: {}", written.body);
     let of_write = if is_forwarded(&written) { "WordPress" } else { "the server" };
+    // A change in between, such as one of WordPress's own, may leave one read without the text.
     ensure!(!fixture.forwards(&path, "")? || !fixture.forwards(&path, "")?, "{path} is forwarded");
     // A text that differs each time is WordPress's, and does not stay in the way.
     let id = fixture.add(NOTICES, COUNTER)?;
     let path = format!("{NOTICES}/{id}");
     for path in [NOTICES, &path] {
-        let response = get(gateway.address(), path, "")?;
+        let response = get(fixture.gateway.address(), path, "")?;
         if !is_forwarded(&response) {
             bail!("{path} has a text that differs each time, and is handled: {:.2000}", response.body);
         }

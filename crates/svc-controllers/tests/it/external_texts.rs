@@ -89,7 +89,10 @@ async fn types_are_rendered_by_the_other_program_on_request() {
     let (h, _) = site();
     let plain = create(&h, "Nothing").await;
     let external = h.site.external_texts.as_ref().unwrap();
-    assert!(external.set_types(["book".to_owned()].into()) && !external.set_types(["book".to_owned()].into()));
+    let add = |types: &mut std::collections::BTreeSet<String>| {
+        types.insert("book".to_owned());
+    };
+    assert!(external.change_types(add) && !external.change_types(add));
     h.site.store.versions().change_all();
     let only_title = h.get(NOBODY, &plain, "_fields=title").await.body;
     assert_eq!(only_title, json!({"title": {"rendered": "A TITLE"}}));

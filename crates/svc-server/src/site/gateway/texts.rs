@@ -1,7 +1,10 @@
 //! Post types whose texts WordPress renders, since a filter of a plugin changes them: responses that differ in nothing but the texts
 //! show which.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use svc_controllers::RestSite;
 
@@ -12,16 +15,28 @@ const TEXTS: [&str; 3] = ["title", "content", "excerpt"];
 
 /// The post types of a site. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct PhpTexts(Arc<RestSite>);
+pub(super) struct PhpTexts(Arc<Inner>);
+
+struct Inner {
+    site: Arc<RestSite>,
+    /// Types whose responses differ with the texts of WordPress as well. They are not tried again, since each change of the types
+    /// invalidates all cached responses.
+    different: Mutex<BTreeSet<String>>,
+}
 
 impl PhpTexts {
     pub(super) fn new(site: Arc<RestSite>) -> Self {
-        PhpTexts(site)
+        PhpTexts(Arc::new(Inner { site, different: Mutex::default() }))
+    }
+
+    fn with_different<T>(&self, run: impl FnOnce(&mut BTreeSet<String>) -> T) -> T {
+        run(&mut self.0.different.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Lets WordPress render the texts of the type whose response differs, if that is the difference. Returns whether it did not before.
     pub(super) fn learn(&self, pattern: &str, difference: &str) -> bool {
-        match self.type_of(pattern).filter(|_| is_of_text(difference)) {
+        let name = self.type_of(pattern).filter(|_| is_of_text(difference));
+        match name.filter(|name| !self.with_different(|different| different.contains(name))) {
             Some(name) => self.change(|types| {
                 types.insert(name);
             }),
@@ -45,22 +60,23 @@ impl PhpTexts {
         let different = samples.iter().filter(|sample| sample.difference.is_some());
         let different: BTreeSet<String> = different.filter_map(|sample| self.type_of(&sample.pattern)).collect();
         self.change(|types| types.retain(|name| !different.contains(name)));
+        self.with_different(|known| known.extend(different));
     }
 
     /// Lets this server render the texts of all types, until comparisons show others.
     pub(super) fn forget(&self) {
+        self.with_different(BTreeSet::clear);
         self.change(BTreeSet::clear);
     }
 
     fn change(&self, change: impl FnOnce(&mut BTreeSet<String>)) -> bool {
-        let Some(external) = &self.0.external_texts else { return false };
-        let mut types = external.types();
-        change(&mut types);
-        let is_other = external.set_types(types.clone());
+        let site = &self.0.site;
+        let Some(external) = &site.external_texts else { return false };
+        let is_other = external.change_types(change);
         if is_other {
             // Cached responses have the texts of the other server.
-            self.0.store.versions().change_all();
-            tracing::info!(?types, "types of posts whose texts WordPress renders");
+            site.store.versions().change_all();
+            tracing::info!(types = ?external.types(), "types of posts whose texts WordPress renders");
         }
         is_other
     }
@@ -70,8 +86,8 @@ impl PhpTexts {
         let route = collection(pattern);
         // Neither revisions nor autosaves.
         let is_of_posts = !pattern[route.len()..].trim_start_matches('/').contains('/');
-        let mut types = self.0.types.iter().filter(|t| t.show_in_rest && t.name != "attachment");
-        types.find(|t| is_of_posts && self.0.route_of_type(t) == route).map(|t| t.name.clone())
+        let mut types = self.0.site.types.iter().filter(|t| t.show_in_rest && t.name != "attachment");
+        types.find(|t| is_of_posts && self.0.site.route_of_type(t) == route).map(|t| t.name.clone())
     }
 }
 
