@@ -4,8 +4,8 @@
 //! cargo run --release -p svc-store --example search -- DATABASE N_POSTS [indexed]
 //! ```
 //!
-//! `DATABASE` is an SQLite file. An existing site is replaced, unless it has the requested number of posts from an earlier
-//! run. The words of the posts follow Zipf's law. Prints the time and size of the index, then a line per search: the
+//! `DATABASE` is an SQLite file, or `mariadb`, which starts a private server. An existing site is replaced, unless it has the
+//! requested number of posts from an earlier run. The words of the posts follow Zipf's law. Prints the time and size of the index, then a line per search: the
 //! number of matches, and milliseconds without the index, with it for the first time, and repeated. With `indexed`, only
 //! the searches with the index are measured.
 #![expect(clippy::print_stdout, reason = "the output of this program is its result")]
@@ -18,7 +18,16 @@ use std::time::{Duration, Instant};
 use svc_model::{Post, PostId};
 use svc_store::import::ImportOptions;
 use svc_store::posts::{self, PostOrderBy, PostQuery};
-use svc_store::{Order, SearchIndexConfig, Store, StoreConfig, StoreError, create_table_statements};
+use svc_store::{DatabaseUrl, Order, SearchIndexConfig, Store, StoreConfig, StoreError, create_table_statements};
+use svc_testkit::mariadb::MariaDb;
+
+/// Options of a private MariaDB.
+const OPTIONS: &[&str] = &[
+    "--skip-networking",
+    "--innodb-flush-log-at-trx-commit=0",
+    "--innodb-buffer-pool-size=2G",
+    "--innodb-log-file-size=512M",
+];
 
 /// Number of distinct words, in addition to the numbers that occur only once.
 const N_WORDS: usize = 200_000;
@@ -181,7 +190,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: search DATABASE N_POSTS".into());
     };
     let n: u64 = n.parse()?;
-    let mut config = StoreConfig::new(database.parse()?);
+    let server = if database == "mariadb" { MariaDb::start(OPTIONS)? } else { None };
+    let url = match &server {
+        Some(server) => DatabaseUrl::MySql(server.create("search")?),
+        None => database.parse()?,
+    };
+    let private = tempfile::tempdir()?;
+    let mut config = StoreConfig::new(url);
     config.read_timeout = None;
     config.durable = false;
     let store = Store::open(&config)?;
@@ -222,7 +237,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             without.push(found);
         }
     }
-    let folder = format!("{database}.search");
+    let folder = match &server {
+        Some(_) => private.path().join("search").display().to_string(),
+        None => format!("{database}.search"),
+    };
     let _ = std::fs::remove_dir_all(&folder);
     let start = Instant::now();
     let indexer = store.start_search_index(SearchIndexConfig::new(folder.clone().into())).ok_or("no index")?;
@@ -278,5 +296,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     println!("opened again in {:.2} s", time.as_secs_f64());
     drop(reopened);
+    if server.is_some() {
+        let other = Store::open(&config)?;
+        other.write_blocking(|tx| posts::set_guid(tx, PostId(1), "changed"))?;
+        let begun = Instant::now();
+        let first = run(&search("the", PostOrderBy::Date)).1;
+        while run(&search("the", PostOrderBy::Date)).1 > first / 10 {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        println!(
+            "after a change by another program: {:.1} ms, and the index again after {:.1} s",
+            first.as_secs_f64() * 1e3,
+            begun.elapsed().as_secs_f64()
+        );
+    }
     Ok(())
 }

@@ -44,9 +44,20 @@ pub(crate) fn page<Id>(
     db: &mut Db,
     groups: &[TableGroup],
     filtered: &SelectStatement,
+    page: SelectStatement,
+    bounds: (Option<u64>, u64, bool),
+    id: impl Fn(i64) -> Id,
+) -> Result<Page<Id>> {
+    page_and_total(db, page, bounds, id, |db| total(db, groups, filtered))
+}
+
+/// [`page()`] with another way to count the matches.
+pub(crate) fn page_and_total<Id>(
+    db: &mut Db,
     mut page: SelectStatement,
     (limit, offset, count): (Option<u64>, u64, bool),
     id: impl Fn(i64) -> Id,
+    total: impl FnOnce(&mut Db) -> Result<u64>,
 ) -> Result<Page<Id>> {
     // Both engines treat the numbers as signed and require a limit for an offset.
     const MAX_SIGNED: u64 = i64::MAX as u64;
@@ -63,7 +74,7 @@ pub(crate) fn page<Id>(
     let total = match (count, last) {
         (false, _) => None,
         (true, true) => Some(offset + n_ids),
-        (true, false) => Some(total(db, groups, filtered)?),
+        (true, false) => Some(total(db)?),
     };
     Ok(Page { ids, total })
 }

@@ -1,7 +1,8 @@
 //! Builds the search index of a store in the background and keeps it current.
 //!
 //! The log of changed posts ([`PostLog`]) is created first. Then all posts are read, a segment's worth per snapshot, and
-//! after each segment the state is saved, so that a build continues after a stop. Later changes are in the log.
+//! after each segment the state is saved, so that a build continues after a stop. Later changes are in the log; where other
+//! programs cannot be made to fill it, posts are compared with the index, when a search needs that.
 //! From then on, changed posts are indexed in batches; until then, searches examine them one by one. Each state of the
 //! index corresponds to one entry of the log, by which a search recognizes what its own snapshot has changed since.
 
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 use sea_query::{Cond, Expr, ExprTrait as _, Query};
 
 use crate::db::backend::Backend;
-use crate::db::{Db, PostLog, engine};
+use crate::db::{Db, LogState, Logged, PostLog};
 use crate::error::{Result, StoreError};
 use crate::search_index::{Change, Class, Document, Folder, Generation, LiveSegment, SearchIndexState, SegmentBuilder};
 use crate::store::Store;
@@ -79,9 +80,9 @@ pub struct SearchIndexer {
 }
 
 impl SearchIndexer {
-    /// Starts the thread. `None` if the engine has no log of changed posts.
+    /// Starts the thread. `None` if it cannot be started.
     pub(crate) fn start(store: &Store, config: SearchIndexConfig) -> Option<Self> {
-        let log = store.read_unlimited(|db| Ok(engine::post_log(db.dialect()))).ok().flatten()?;
+        let log = store.shared().post_log.get_or_init(|| store.post_log()).clone();
         let backend = store.downgrade();
         store.shared().search.reset_requests();
         let indexer = Indexer { backend: backend.clone(), log, config, state: State::default() };
@@ -126,6 +127,8 @@ struct State {
     /// Smallest number of the log's entries, as far as known.
     log_start: i64,
     began: Option<Instant>,
+    /// Whether a search needs changes that the log may lack.
+    is_wanted: bool,
 }
 
 /// When to continue.
@@ -137,7 +140,7 @@ enum Next {
 
 struct Indexer {
     backend: Weak<dyn Backend>,
-    log: &'static dyn PostLog,
+    log: Arc<dyn PostLog>,
     config: SearchIndexConfig,
     state: State,
 }
@@ -173,7 +176,12 @@ impl Indexer {
 
     fn step(&mut self, store: &Store) -> Result<Next> {
         let is_requested = store.shared().search.take_update();
+        self.state.is_wanted |= is_requested;
         let Some(folder) = &self.state.folder else {
+            if !store.read_unlimited(|db| self.log.open(db, &|| check_stop(store)))? {
+                tracing::info!("this database cannot have a search index; searches read all posts");
+                return Ok(Next::After(Duration::MAX));
+            }
             self.state.folder = Folder::open(&self.config.folder).map_err(io_error)?;
             return Ok(if self.state.folder.is_some() { Next::Now } else { Next::After(MEASURE_INTERVAL) });
         };
@@ -182,7 +190,11 @@ impl Indexer {
             self.state.generation = None;
         }
         if !self.state.is_loaded && !is_damaged {
-            self.state.generation = folder.load();
+            self.state.generation = folder.load(&self.log.folding());
+            if let Some(generation) = &self.state.generation {
+                self.log.resume(generation.mark);
+                self.state.is_wanted = generation.built_to.is_none();
+            }
         }
         self.state.is_loaded = true;
         match self.state.generation.take() {
@@ -203,16 +215,17 @@ impl Indexer {
             folder.clear();
         }
         tracing::info!(posts = n, "building the search index");
-        let log = self.log;
+        let log = self.log.clone();
         let mark = store.write_blocking(move |tx| log.begin(tx))?;
         self.state.log_start = mark.seq;
         self.state.began = Some(Instant::now());
-        self.set(store, Generation::new(mark))
+        self.state.is_wanted = true;
+        self.set(store, Generation::new(mark, self.log.folding()))
     }
 
     /// Adds the next segment.
     fn build(&mut self, store: &Store, mut generation: Generation) -> Result<Next> {
-        let mut batch = Batch::new(self.log);
+        let mut batch = Batch::new(&*self.log);
         let mut from = generation.built_to.unwrap_or(i64::MIN);
         let is_complete = store.read_unlimited(|db| {
             loop {
@@ -231,16 +244,31 @@ impl Indexer {
             let seconds = self.state.began.map(|began| began.elapsed().as_secs());
             tracing::info!(posts = generation.len(), seconds, "the search index is complete");
         }
-        self.set(store, generation)
+        self.save(&generation)?;
+        // Searches use it when the log is known to be complete as well.
+        if !is_complete {
+            store.shared().search.publish(Some(Arc::new(generation.clone())));
+        }
+        self.state.generation = Some(generation);
+        Ok(Next::Now)
     }
 
     /// Indexes changed posts, and merges small segments.
     fn update(&mut self, store: &Store, mut generation: Generation, is_requested: bool) -> Result<Next> {
         let due = is_requested || self.state.updated.is_none_or(|updated| updated.elapsed() >= MAX_AGE);
-        let log = self.log;
+        if !self.complete_log(store, &generation)? {
+            self.state.generation = Some(generation);
+            return Ok(Next::After(INTERVAL));
+        }
+        let log = self.log.clone();
         let mut batches = Vec::new();
         let changes = store.read_unlimited(|db| {
-            let Some(changes) = changes_since(db, log, generation.mark)? else { return Ok(None) };
+            let changes = match changes_since(db, &*log, generation.mark)? {
+                Logged::Changes(changes) => changes,
+                // A change since then. Nothing is lost.
+                Logged::Unknown => return Ok(Some(Vec::new())),
+                Logged::Nothing => return Ok(None),
+            };
             if changes.is_empty() || (changes.len() < BATCH && !due) {
                 return Ok(Some(Vec::new()));
             }
@@ -261,11 +289,11 @@ impl Indexer {
             ids.sort_unstable();
             ids.dedup();
             generation.remove(&ids);
-            let mut batch = Batch::new(log);
+            let mut batch = Batch::new(&*log);
             for chunk in ids.chunks(READ_CHUNK) {
                 batch.read(db, Cond::all().add(Expr::col("ID").is_in(chunk.iter().copied())))?;
                 if batch.is_full() {
-                    batches.push(std::mem::replace(&mut batch, Batch::new(log)));
+                    batches.push(std::mem::replace(&mut batch, Batch::new(&*log)));
                 }
                 check_stop(store)?;
             }
@@ -280,11 +308,7 @@ impl Indexer {
             return Ok(Next::Now);
         };
         if changes.is_empty() {
-            if store.shared().search.current().is_none() {
-                store.shared().search.publish(Some(Arc::new(generation.clone())));
-            }
-            self.state.generation = Some(generation);
-            return Ok(Next::After(INTERVAL));
+            return Ok(self.keep(store, generation));
         }
         for batch in batches {
             self.add(&mut generation, batch)?;
@@ -300,8 +324,30 @@ impl Indexer {
         Ok(next)
     }
 
+    /// Leaves the index as it is.
+    fn keep(&mut self, store: &Store, generation: Generation) -> Next {
+        if store.shared().search.current().is_none() {
+            store.shared().search.publish(Some(Arc::new(generation.clone())));
+        }
+        self.state.generation = Some(generation);
+        Next::After(INTERVAL)
+    }
+
+    /// Looks for changes of other programs that the log lacks, if a search needs them. Returns whether the log is complete.
+    fn complete_log(&mut self, store: &Store, generation: &Generation) -> Result<bool> {
+        match store.read_unlimited(|db| self.log.observe(db))? {
+            LogState::Outdated if self.state.is_wanted => {
+                store.read_unlimited(|db| self.log.compare(db, generation, &|| check_stop(store)))?;
+            }
+            LogState::Outdated | LogState::Unsettled => return Ok(false),
+            LogState::Current => {}
+        }
+        self.state.is_wanted = false;
+        Ok(true)
+    }
+
     /// Writes a segment with the posts that were read.
-    fn add(&self, generation: &mut Generation, batch: Batch) -> Result<()> {
+    fn add(&self, generation: &mut Generation, batch: Batch<'_>) -> Result<()> {
         generation.add_uncovered(&batch.uncovered);
         if let (Some(folder), true) = (&self.state.folder, batch.builder.len() > 0) {
             let segment = folder.write(generation, batch.builder).map_err(io_error)?;
@@ -310,30 +356,33 @@ impl Indexer {
         Ok(())
     }
 
+    fn save(&self, generation: &Generation) -> Result<()> {
+        match &self.state.folder {
+            Some(folder) => folder.save(generation).map_err(io_error),
+            None => Ok(()),
+        }
+    }
+
     /// Saves a state. Searches use it if it is complete.
     fn set(&mut self, store: &Store, generation: Generation) -> Result<Next> {
-        if let Some(folder) = &self.state.folder {
-            folder.save(&generation).map_err(io_error)?;
-        }
+        self.save(&generation)?;
         store.shared().search.publish(Some(Arc::new(generation.clone())));
         self.state.generation = Some(generation);
         Ok(Next::Now)
     }
 }
 
-/// The changes of the snapshot after a mark. `None` if the log does not continue there.
-fn changes_since(db: &mut Db, log: &dyn PostLog, mark: Change) -> Result<Option<Vec<Change>>> {
-    if !log.is_installed(db)? {
-        return Ok(None);
-    }
-    let mut changes = log.read(db, mark.seq, usize::MAX)?;
-    match changes.first() {
+/// The changes of the snapshot after a mark. [`Logged::Nothing`] if the log does not continue there.
+fn changes_since(db: &mut Db, log: &dyn PostLog, mark: Change) -> Result<Logged> {
+    let logged = log.read(db, mark.seq, usize::MAX)?;
+    let Logged::Changes(mut changes) = logged else { return Ok(logged) };
+    Ok(match changes.first() {
         Some(first) if (first.seq, first.nonce) == (mark.seq, mark.nonce) => {
             changes.remove(0);
-            Ok(Some(changes))
+            Logged::Changes(changes)
         }
-        _ => Ok(None),
-    }
+        _ => Logged::Nothing,
+    })
 }
 
 /// The segments to merge: those of the smallest tier that has enough of them.
@@ -378,16 +427,16 @@ fn io_error(e: io::Error) -> StoreError {
 }
 
 /// The posts of a new segment.
-struct Batch {
-    log: &'static dyn PostLog,
+struct Batch<'l> {
+    log: &'l dyn PostLog,
     builder: SegmentBuilder,
     uncovered: Vec<i64>,
     text_len: usize,
     folded: [String; 3],
 }
 
-impl Batch {
-    fn new(log: &'static dyn PostLog) -> Self {
+impl<'l> Batch<'l> {
+    fn new(log: &'l dyn PostLog) -> Self {
         let (builder, uncovered, folded) = (SegmentBuilder::default(), Vec::new(), <[String; 3]>::default());
         Batch { log, builder, uncovered, text_len: 0, folded }
     }
@@ -402,6 +451,7 @@ impl Batch {
         let mut s = Query::select();
         s.columns(["ID", "post_title", "post_excerpt", "post_content", "post_date", "post_type", "post_status"]);
         s.expr(Expr::col("post_password").eq("")).from(db.table("posts"));
+        let has_digest = self.log.digest().map(|digest| s.expr(Expr::cust(digest))).is_some();
         s.cond_where(which).and_where(Expr::col("post_type").ne("revision"));
         s.order_by("ID", sea_query::Order::Asc).limit(READ_CHUNK as u64);
         let mut last = None;
@@ -416,9 +466,10 @@ impl Batch {
             let [title, excerpt, content] = &self.folded;
             let texts = [title.as_str(), excerpt, content];
             let has_password = row.int(7)? == 0;
+            let digest = if has_digest { Some(row.text(8)?.parse().unwrap_or(0)) } else { None };
             let document = match (date(&row.text(4)?), key(&row.text(5)?), key(&row.text(6)?)) {
                 (Some(date), Some(post_type), Some(status)) => {
-                    Some(Document { id, date, class: Class { post_type, status, has_password }, texts })
+                    Some(Document { id, date, class: Class { post_type, status, has_password }, digest, texts })
                 }
                 _ => None,
             };

@@ -9,7 +9,7 @@ use tokio::sync::oneshot::error::TryRecvError;
 use crate::config::StoreConfig;
 use crate::db::backend::{Backend, block_in_place, leave_runtime};
 use crate::db::session::{self, Session};
-use crate::db::{Db, SharedCaches, Tx, engine, write_job};
+use crate::db::{Db, Logged, PostLog, SharedCaches, Tx, engine, write_job};
 use crate::error::{Result, StoreError};
 use crate::request_cache;
 use crate::search_index::SearchIndexState;
@@ -184,14 +184,17 @@ impl Store {
     /// # Errors
     /// Those of a write.
     pub fn remove_search_log(&self) -> Result<()> {
-        let log = self.read_unlimited(|db| {
-            let log = engine::post_log(db.dialect());
-            Ok(match log {
-                Some(log) if log.is_installed(db)? => Some(log),
-                _ => None,
-            })
-        })?;
-        log.map_or(Ok(()), |log| self.write_blocking(move |tx| log.remove(tx)))
+        let log = self.0.post_log();
+        let logged = self.read_unlimited(|db| log.read(db, i64::MAX, 1))?;
+        if logged == Logged::Nothing {
+            return Ok(());
+        }
+        self.write_blocking(move |tx| log.remove(tx))
+    }
+
+    /// The log of changed posts.
+    pub(crate) fn post_log(&self) -> Arc<dyn PostLog> {
+        self.0.post_log()
     }
 
     /// The store of a backend.

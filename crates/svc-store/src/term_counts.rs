@@ -23,8 +23,8 @@ const MAX_STEP: (u64, i64) = (100, 10_000);
 /// The columns that decide whether a post counts for its terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CountedBy {
-    status: String,
-    post_type: String,
+    pub(crate) status: String,
+    pub(crate) post_type: String,
     parent: PostId,
 }
 

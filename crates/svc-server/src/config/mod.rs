@@ -27,7 +27,6 @@ use svc_fetch::{Allowed, Guard};
 use svc_listen::{AccessLog, Limits, Network};
 use svc_packages::theme;
 use svc_render::external_texts::Markup;
-use svc_store::SearchIndexConfig;
 
 pub use caches::Caches;
 pub use keys::{KEY_FILE, SecretKeys};
@@ -253,7 +252,6 @@ impl Config {
         let brand: Brand = read.required("brand", |text| Brand::new(text).map_err(|e| e.to_string()))?;
         let wordpress = wordpress::read(read, &listen, wp_config.is_some(), brand == Brand::original())?;
         let database = read.optional("database", database)?;
-        let is_sqlite = database.as_ref().is_none_or(|url| url.expose().starts_with("sqlite:"));
         let caches = Caches::divide(read.required("cache_size", values::size)?);
         Ok(Config {
             wp_config,
@@ -265,9 +263,7 @@ impl Config {
             staleness: read.required("staleness_seconds", staleness)?,
             readers: read.required("readers", readers)?,
             caches,
-            search_index_min_posts: read
-                .optional("search_index_min_posts", |text| min_posts(text, is_sqlite))?
-                .unwrap_or(is_sqlite.then_some(SearchIndexConfig::DEFAULT_MIN_POSTS)),
+            search_index_min_posts: read.required("search_index_min_posts", min_posts)?,
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
             uploads: bucket(read)?,
             brand,
@@ -371,14 +367,9 @@ fn readers(text: &str) -> Result<usize, String> {
 }
 
 /// A number of posts; `None` for zero.
-fn min_posts(text: &str, is_sqlite: bool) -> Result<Option<u64>, String> {
+fn min_posts(text: &str) -> Result<Option<u64>, String> {
     let n: u64 = text.parse().map_err(|_| "must be a number of posts, or 0".to_owned())?;
-    match (n, is_sqlite) {
-        (0, _) => Ok(None),
-        (n, true) => Ok(Some(n)),
-        // Writes of other programs that leave the modification date alone could not be found.
-        (_, false) => Err("requires an SQLite database: other databases are searched without an index".to_owned()),
-    }
+    Ok(Some(n).filter(|n| *n > 0))
 }
 
 fn database(text: &str) -> Result<Secret, String> {

@@ -69,7 +69,7 @@ pub const SETTINGS: &[Setting] = &[
     row("staleness_seconds", "N", Some("0"), "Maximum age of cached totals of lists if other programs write to the MySQL database; permissions always use current data"),
     row("readers", "N", Some("0"), "Number of database connections for reading; 0 chooses by the number of processors (SQLite: 3/2 and one more; MySQL: four per processor, 8 to 64)"),
     row("cache_size", "SIZE", Some("64MB"), "Memory for caches: responses, encoded items, rendered texts, compressed responses, and pages of an SQLite database"),
-    row("search_index_min_posts", "N", None, "Number of posts from which searches use an index in the data folder; 0 disables the index. Requires an SQLite database [default: 1000 with SQLite]"),
+    row("search_index_min_posts", "N", Some("1000"), "Number of posts from which searches use an index in the data folder; 0 disables the index"),
     path("content_dir", "DIR", None, "Folder of uploads, themes and plugins [default: content in the data folder]"),
     row("uploads.bucket", "NAME", None, "Bucket of an S3-compatible store for uploads; requires a build with the feature s3 [default: uploads in the content folder]"),
     row("uploads.endpoint", "URL", None, "URL of the S3-compatible store [default: AWS]"),

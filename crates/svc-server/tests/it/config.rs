@@ -59,13 +59,6 @@ fn invalid_values_name_their_origin() {
         ("readers", "many", "SVC_READERS: `readers` must be a number from 0 to 1024"),
         ("limits.connections", "0", "SVC_LIMITS_CONNECTIONS: `limits.connections` must be a number from 1 to 1000000"),
     ];
-    let mysql = [("SVC_DATABASE", "mysql://h/n"), ("SVC_SEARCH_INDEX_MIN_POSTS", "100")];
-    let error = Config::load(&sources(dir.path(), &mysql, &[])).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "SVC_SEARCH_INDEX_MIN_POSTS: `search_index_min_posts` requires an SQLite database: other databases are searched \
-         without an index"
-    );
     for (key, text, message) in rows {
         let variable = setting(key).variable();
         let error = Config::load(&sources(dir.path(), &[(&variable, text)], &[])).unwrap_err();

@@ -9,6 +9,7 @@ use std::time::Duration;
 use svc_versions::Stamp;
 
 use super::handle::{Db, Tx};
+use super::post_log::PostLog;
 use super::shared_caches::SharedCaches;
 use super::write_job::Job;
 use crate::error::Result;
@@ -64,6 +65,9 @@ pub(crate) trait Backend: Send + Sync {
 
     /// [`Self::stamp`] without blocking, on a connection of its own. Simultaneous calls share a query.
     fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<Stamp>> + Send>>;
+
+    /// The log of changed posts, for the search index.
+    fn post_log(&self) -> Arc<dyn PostLog>;
 
     /// Copies a snapshot to a new file.
     ///

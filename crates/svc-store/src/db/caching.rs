@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::handle::Db;
+use super::plain_totals;
 use super::shared_caches::{Options, TableGroup};
 use crate::dependencies::Rows;
 use crate::error::Result;
@@ -48,6 +49,27 @@ impl Db {
         }
         let total = count(self)?;
         self.shared.totals.insert(key, total);
+        Ok(total)
+    }
+
+    /// Returns the total of a list of posts that is restricted by these types and statuses only. It is cached while they are
+    /// unchanged, and follows the writes of this process.
+    pub(crate) fn plain_total(
+        &mut self,
+        post_types: &[String],
+        statuses: &[String],
+        count: impl FnOnce(&mut Db) -> Result<u64>,
+    ) -> Result<u64> {
+        let version = self.version(TableGroup::Posts);
+        let (Some(version), Some(classes)) = (version, plain_totals::classes(post_types, statuses)) else {
+            return count(self);
+        };
+        let shared = self.shared.clone();
+        if let Some(total) = shared.plain_totals.get(&classes, version) {
+            return Ok(total);
+        }
+        let total = count(self)?;
+        shared.plain_totals.insert(classes, version, total);
         Ok(total)
     }
 

@@ -9,6 +9,7 @@ use std::time::Instant;
 use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
 use svc_versions::{Key, unrecorded};
 
+use super::change_summary::ChangeSummary;
 use super::conn::{Conn, Done, Row, SharedConnection};
 use super::dialect::{Build, Dialect, SqlDialect};
 use super::shared_caches::SharedCaches;
@@ -64,6 +65,10 @@ pub struct Db {
     pub(crate) may_be_stale: bool,
     /// The keys that the open transaction has changed.
     pub(crate) changed: Vec<Key>,
+    /// The rows that the open transaction has changed.
+    pub(crate) summary: ChangeSummary,
+    /// A time before this snapshot was opened, on servers. `None` in transactions.
+    pub(crate) begun: Option<Instant>,
 }
 
 impl Db {
@@ -79,6 +84,8 @@ impl Db {
             server_start: Arc::default(),
             may_be_stale: false,
             changed: Vec::new(),
+            summary: ChangeSummary::default(),
+            begun: None,
         }
     }
 
@@ -95,6 +102,8 @@ impl Db {
             server_start: Arc::clone(&self.server_start),
             may_be_stale: self.may_be_stale,
             changed: Vec::new(),
+            summary: ChangeSummary::default(),
+            begun: self.begun,
         }
     }
 
@@ -302,7 +311,9 @@ impl Tx {
         let done = self.execute_text(&sql, &values.0)?;
         if done.rows > 0 {
             let name = changed_table(&sql, &self.prefix);
-            self.changed.extend(Rows::of_table(name).iter().flat_map(|rows| rows.all_changed()));
+            let rows = Rows::of_table(name);
+            self.changed.extend(rows.iter().flat_map(|rows| rows.all_changed()));
+            self.summary.add_unknown(rows);
         }
         Ok(done)
     }
@@ -312,7 +323,7 @@ impl Tx {
         let (sql, values) = statement.text(self.sql);
         let done = self.execute_text(&sql, &values.0)?;
         if done.rows > 0 {
-            self.changed.extend(rows.changed(ids));
+            self.record(rows, ids);
         }
         Ok(done)
     }
@@ -321,8 +332,13 @@ impl Tx {
     pub(crate) fn insert_row(&mut self, statement: &impl Build, rows: Rows) -> Result<i64> {
         let (sql, values) = statement.text(self.sql);
         let id = self.execute_text(&sql, &values.0)?.last_id;
-        self.changed.extend(rows.changed(&[id]));
+        self.record(rows, &[id]);
         Ok(id)
+    }
+
+    fn record(&mut self, rows: Rows, ids: &[i64]) {
+        self.changed.extend(rows.changed(ids));
+        self.summary.add(rows, ids);
     }
 
     fn execute_text(&mut self, sql: &str, values: &[Value]) -> Result<Done> {
@@ -334,8 +350,8 @@ impl Tx {
     }
 
     /// Takes what the transaction has changed so far.
-    pub(crate) fn take_changed(&mut self) -> Vec<Key> {
-        std::mem::take(&mut self.changed)
+    pub(crate) fn take_changed(&mut self) -> (Vec<Key>, ChangeSummary) {
+        (std::mem::take(&mut self.changed), std::mem::take(&mut self.summary))
     }
 
     /// Executes a statement without values.

@@ -8,10 +8,12 @@
 
 pub(crate) mod backend;
 mod caching;
+mod change_summary;
 pub(crate) mod conn;
 mod dialect;
 pub(crate) mod engine;
 mod handle;
+mod plain_totals;
 mod post_log;
 pub(crate) mod session;
 mod shared_caches;
@@ -24,9 +26,10 @@ pub use dialect::Dialect;
 pub use handle::{Db, Tx};
 pub use shared_caches::{Options, TableGroup};
 
+pub(crate) use change_summary::ChangeSummary;
 pub(crate) use dialect::{Build, SqlDialect};
 #[cfg(test)]
 pub(crate) use handle::HAS_RANDOM_STATEMENTS;
 pub(crate) use handle::{ChangeCounters, Charset, MAX_VALUES, pad};
-pub(crate) use post_log::PostLog;
+pub(crate) use post_log::{LogState, Logged, PostLog};
 pub(crate) use shared_caches::SharedCaches;

@@ -1,12 +1,14 @@
 //! Caches in memory that all connections of a store share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use indexmap::IndexMap;
 use svc_versions::Versions;
 
+use super::plain_totals::PlainTotals;
+use super::post_log::PostLog;
 use crate::search_index::SearchIndex;
 use crate::stored_text::StoredText;
 
@@ -54,6 +56,8 @@ impl TableGroup {
 
 /// Caches that all connections of a store share.
 pub(crate) struct SharedCaches {
+    /// Totals of lists of posts that are restricted by type and status only.
+    pub(crate) plain_totals: PlainTotals,
     pub(super) totals: quick_cache::sync::Cache<String, u64>,
     /// Approximate totals and when they were counted.
     pub(super) approximate: quick_cache::sync::Cache<String, (Instant, u64)>,
@@ -62,6 +66,8 @@ pub(crate) struct SharedCaches {
     pub(crate) versions: Arc<Versions>,
     pub(crate) statements: AtomicU64,
     pub(crate) search: SearchIndex,
+    /// The log of changed posts, once a search index was started.
+    pub(crate) post_log: OnceLock<Arc<dyn PostLog>>,
     /// Whether the columns of `posts` cannot store characters outside the Basic Multilingual Plane (`utf8mb3`).
     pub(crate) is_utf8mb3: AtomicBool,
 }
@@ -69,12 +75,14 @@ pub(crate) struct SharedCaches {
 impl SharedCaches {
     pub(crate) fn new() -> Self {
         SharedCaches {
+            plain_totals: PlainTotals::default(),
             totals: quick_cache::sync::Cache::new(4_096),
             approximate: quick_cache::sync::Cache::new(64),
             options: Mutex::new(None),
             versions: Arc::default(),
             statements: AtomicU64::new(0),
             search: SearchIndex::new(),
+            post_log: OnceLock::new(),
             is_utf8mb3: AtomicBool::new(false),
         }
     }

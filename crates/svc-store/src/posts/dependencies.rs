@@ -5,7 +5,7 @@ use svc_model::{Post, PostId};
 use svc_versions::{Key, depends_on};
 
 use super::post_query::{PostOrderBy, PostQuery};
-use crate::db::Db;
+use crate::db::{Db, Tx};
 use crate::dependencies::{Rows, post_lists};
 use crate::error::Result;
 use crate::term_counts::CountedBy;
@@ -65,6 +65,11 @@ impl Listing {
     /// The columns that decide whether the post counts for its terms.
     pub(super) fn counted_by(&self) -> CountedBy {
         CountedBy::new(&self.status, &self.post_type, PostId(self.parent))
+    }
+
+    /// Records that `n` posts more have this type and status.
+    pub(super) fn count(&self, tx: &mut Tx, n: i64) {
+        tx.summary.count(&self.post_type, &self.status, n);
     }
 
     /// The post that a revision belongs to, which counts as changed with it.

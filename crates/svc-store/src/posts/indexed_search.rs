@@ -20,7 +20,7 @@ use svc_model::PostId;
 use super::post_query::{PostOrderBy, PostQuery};
 use super::query;
 use super::search::{RankStep, SearchColumn, SearchTerms};
-use crate::db::{Db, PostLog, engine};
+use crate::db::{Db, Logged, PostLog};
 use crate::error::Result;
 use crate::query::contains;
 use crate::search_index::{Bits, Generation, LiveSegment, SearchIndex};
@@ -49,21 +49,19 @@ type SortKey = (i64, i64, i64);
 pub(super) fn page(db: &mut Db, q: &PostQuery) -> Result<Option<Page<PostId>>> {
     let Some(text) = q.search.as_deref().filter(|_| !q.search_exact && !q.search_file_names) else { return Ok(None) };
     let shared = db.shared.clone();
-    let (Some(log), Some(generation)) = (engine::post_log(db.dialect()), shared.search.current()) else {
-        return Ok(None);
-    };
+    let (Some(log), Some(generation)) = (shared.post_log.get(), shared.search.current()) else { return Ok(None) };
     // Revisions are not indexed.
     let is_indexed = |t: &String| key(t).is_some_and(|t| t != "revision");
     if q.post_types.is_empty() || !q.post_types.iter().all(is_indexed) {
         return Ok(None);
     }
-    let Some(changed) = changed(db, log, &shared.search, &generation)? else { return Ok(None) };
+    let Some(changed) = changed(db, &**log, &shared.search, &generation)? else { return Ok(None) };
     let mut columns = if q.search_columns.is_empty() { SearchColumn::ALL.to_vec() } else { q.search_columns.clone() };
     columns.sort_by_key(|c| field(*c));
     columns.dedup();
     let live = generation.segments.iter().map(|segment| live(segment, &changed)).collect();
     let terms = SearchTerms::parse(text);
-    let search = Search { log, index: &shared.search, generation: &generation, columns, terms, live, changed };
+    let search = Search { log: &**log, index: &shared.search, generation: &generation, columns, terms, live, changed };
     match search.page(db, q) {
         Ok(page) => Ok(page),
         Err(Failure::Store(e)) => Err(e),
@@ -78,11 +76,16 @@ pub(super) fn page(db: &mut Db, q: &PostQuery) -> Result<Option<Page<PostId>>> {
 /// The posts that the snapshot and the index may have different versions of, ascending. `None` if they are too many or
 /// unknown.
 fn changed(db: &mut Db, log: &dyn PostLog, index: &SearchIndex, generation: &Generation) -> Result<Option<Vec<i64>>> {
-    if !log.is_installed(db)? {
-        return Ok(None);
-    }
     let mark = generation.mark;
-    let changes = log.read(db, mark.seq, MAX_CHANGED + 1)?;
+    let changes = match log.read(db, mark.seq, MAX_CHANGED + 1)? {
+        Logged::Changes(changes) => changes,
+        Logged::Unknown => {
+            // Changes are looked for only if there are searches.
+            index.request_update();
+            return Ok(None);
+        }
+        Logged::Nothing => return Ok(None),
+    };
     if changes.len() > MAX_CHANGED {
         // There may be more, of other posts.
         index.request_update();
@@ -146,7 +149,7 @@ impl From<io::Error> for Failure {
 }
 
 struct Search<'a> {
-    log: &'static dyn PostLog,
+    log: &'a dyn PostLog,
     index: &'a SearchIndex,
     generation: &'a Generation,
     columns: Vec<SearchColumn>,

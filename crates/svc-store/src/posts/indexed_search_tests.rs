@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use svc_model::{Post, PostId, UserId};
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use super::*;
 use crate::{DatabaseUrl, Order, Page, SearchIndexConfig, SearchIndexer, Store, StoreConfig, fixture};
@@ -390,4 +391,128 @@ fn changes_of_one_post_do_not_hide_those_of_another() {
         Ok(crate::posts::query(tx, &query)?.total)
     });
     assert_eq!(found.unwrap(), Some(1));
+}
+
+/// A site with more posts on a MariaDB of its own, to which no other test writes.
+struct MariaDbSite {
+    store: Store,
+    config: StoreConfig,
+    folder: tempfile::TempDir,
+    _server: MariaDb,
+}
+
+/// The fixture site with more posts on MariaDB. `None` if it is not installed.
+fn mariadb_site(random: &mut Random, n_posts: usize) -> Option<MariaDbSite> {
+    let server = MariaDb::start(DISPOSABLE_OPTIONS).unwrap()?;
+    let mut config = fixture::database(&server);
+    config.readers = 4;
+    let store = Store::open(&config).unwrap();
+    store.import(&fixture::dump()[..], crate::import::ImportOptions::default()).unwrap();
+    for _ in 0..n_posts {
+        change(&store, random, true);
+    }
+    Some(MariaDbSite { store, config, folder: tempfile::tempdir().unwrap(), _server: server })
+}
+
+/// Waits until searches use the index.
+#[track_caller]
+fn wait_for_index(store: &Store, random: &mut Random) {
+    wait(|| check(store, random, 3) > 0);
+}
+
+#[test]
+fn indexed_searches_equal_scans_on_mariadb() {
+    let mut random = Random(12);
+    let Some(MariaDbSite { store, config, folder, _server }) = mariadb_site(&mut random, 150) else { return };
+    let indexer = index(&store, folder.path());
+    wait(|| check(&store, &mut random, 300) > 200);
+    // Own writes need no comparison, unless the server itself writes statistics in between.
+    let mut n_compared = 0;
+    for _ in 0..60 {
+        change(&store, &mut random, false);
+        if check(&store, &mut random, 8) == 0 {
+            n_compared += 1;
+            wait_for_index(&store, &mut random);
+        }
+    }
+    assert!(n_compared < 10, "{n_compared} of 60 needed a comparison");
+    // After a restart, the index of the files is compared with the posts.
+    drop(indexer);
+    change(&store, &mut random, false);
+    drop(store);
+    let store = Store::open(&config).unwrap();
+    change(&store, &mut random, true);
+    let _indexer = index(&store, folder.path());
+    wait(|| check(&store, &mut random, 50) > 20);
+}
+
+#[test]
+fn changes_of_other_programs_are_found_on_mariadb() {
+    let mut random = Random(13);
+    let Some(MariaDbSite { store, config, folder, _server }) = mariadb_site(&mut random, 60) else { return };
+    let other = Store::open(&config).unwrap();
+    let _indexer = index(&store, folder.path());
+    wait_for_index(&store, &mut random);
+    for _ in 0..4 {
+        // Neither the modification date nor the number of posts changes.
+        other
+            .write_blocking(|tx| {
+                tx.run("UPDATE wp_posts SET post_content = CONCAT(post_content, ' fox') WHERE ID % 7 = 1")?;
+                tx.run("UPDATE wp_posts SET post_title = REPLACE(post_title, 'fox', 'zzz') WHERE ID % 5 = 1")?;
+                tx.run("DELETE FROM wp_posts WHERE ID = (SELECT * FROM (SELECT MAX(ID) FROM wp_posts) last)")
+            })
+            .unwrap();
+        // Searches are right at once, and use the index again later.
+        check(&store, &mut random, 20);
+        wait(|| check(&store, &mut random, 40) > 20);
+    }
+}
+
+#[test]
+fn searches_are_right_while_posts_change_on_mariadb() {
+    let mut random = Random(14);
+    let Some(MariaDbSite { store, config, folder, _server }) = mariadb_site(&mut random, 40) else { return };
+    let other = Store::open(&config).unwrap();
+    let _indexer = index(&store, folder.path());
+    wait_for_index(&store, &mut random);
+    std::thread::scope(|threads| {
+        let writers = [&store, &other].map(|store| {
+            threads.spawn(move || {
+                let mut random = Random(15);
+                (0..100).for_each(|_| change(store, &mut random, false));
+            })
+        });
+        while !writers.iter().all(|writer| writer.is_finished()) {
+            check(&store, &mut random, 5);
+        }
+    });
+    wait(|| check(&store, &mut random, 50) > 20);
+}
+
+#[test]
+fn other_tables_do_not_end_the_use_of_the_index_on_mariadb() {
+    let mut random = Random(16);
+    let Some(MariaDbSite { store, config, folder, _server }) = mariadb_site(&mut random, 60) else { return };
+    let other = Store::open(&config).unwrap();
+    let _indexer = index(&store, folder.path());
+    wait_for_index(&store, &mut random);
+    let is_writing = std::sync::atomic::AtomicBool::new(true);
+    let relaxed = std::sync::atomic::Ordering::Relaxed;
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while is_writing.load(relaxed) {
+                other
+                    .write_blocking(|tx| {
+                        tx.run("UPDATE wp_options SET option_value = UUID() WHERE option_name = 'blogname'")
+                    })
+                    .unwrap();
+            }
+        });
+        // The server never rests, but the table of posts does.
+        let seen = store.read_unlimited(|db| Ok(db.version(crate::TableGroup::Posts))).unwrap();
+        assert_eq!(seen, None, "nothing can be cached");
+        wait_for_index(&store, &mut random);
+        wait(|| check(&store, &mut random, 40) > 20);
+        is_writing.store(false, relaxed);
+    });
 }

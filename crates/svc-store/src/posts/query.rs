@@ -156,6 +156,9 @@ fn branch_groups(q: &PostQuery, list_plan: &ListPlan) -> Vec<Branch> {
 fn without_counts(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<Page<PostId>> {
     let mut list_plan = plan::choose_by_terms(db, q, &terms.tax)?;
     let filtered = filtered(db, q, terms, &list_plan, None)?;
+    let is_plain = totals::is_plain(q) && q.own_statuses.as_ref().is_none_or(|(_, list)| list.is_empty());
+    let count = |db: &mut Db| crate::query::total(db, &self::groups(q), &filtered);
+    let total = |db: &mut Db| if is_plain { db.plain_total(&q.post_types, &q.statuses, count) } else { count(db) };
     if let Some(groups) = plan::groups_by_date(q, &list_plan) {
         list_plan.groups = groups;
         let branches: Result<Vec<_>> = branch_groups(q, &list_plan)
@@ -163,17 +166,17 @@ fn without_counts(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<Page<Post
             .map(|branch| self::filtered(db, q, terms, &list_plan, branch.as_ref()))
             .collect();
         let page = ordered(db, q, branches?, &list_plan, false);
-        return crate::query::page(db, &self::groups(q), &filtered, page, (q.limit, q.offset, q.total), PostId);
+        return crate::query::page_and_total(db, page, (q.limit, q.offset, q.total), PostId, total);
     }
     let ordered = |backwards| ordered(db, q, vec![filtered.clone()], &list_plan, backwards);
     let is_deep =
         q.offset >= DEEP_OFFSET && !db.may_be_stale && !q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
     if !q.total || !is_deep {
         let page = ordered(false);
-        return crate::query::page(db, &groups(q), &filtered, page, (q.limit, q.offset, q.total), PostId);
+        return crate::query::page_and_total(db, page, (q.limit, q.offset, q.total), PostId, total);
     }
     let (forwards, reversed) = (ordered(false), ordered(true));
-    let total = crate::query::total(db, &groups(q), &filtered)?;
+    let total = total(db)?;
     let left = total.saturating_sub(q.offset);
     let backwards = left < q.offset;
     let limit = if backwards { Some(q.limit.map_or(left, |limit| Ord::min(limit, left))) } else { q.limit };

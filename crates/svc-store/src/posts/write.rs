@@ -55,6 +55,7 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
         }
         None => PostId(tx.insert_row(&insert, Rows::Posts)?),
     };
+    tx.summary.count(&post.post_type, &post.status, 1);
     tx.changed.push(post_lists(&post.post_type));
     tx.changed.extend(Listing::from(post).revised_post());
     Ok(id)
@@ -72,6 +73,8 @@ pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
     let after = Listing::from(post);
     tx.changed.extend([&before, &after].into_iter().flat_map(Listing::revised_post));
     tx.changed.extend(before.changed_lists(&after));
+    before.count(tx, -1);
+    after.count(tx, 1);
     term_counts::post_changed(tx, post.id, &before.counted_by(), &after.counted_by())?;
     Ok(true)
 }
@@ -185,16 +188,22 @@ impl UniqueSlug {
 /// of sticky posts. Source: `wp_delete_post`.
 pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
     let Some(post) = super::get(tx, id)? else { return Ok(None) };
-    let mut children = Query::update();
-    children.table(tx.table("posts")).value("post_parent", post.parent.0);
-    children.and_where(Expr::col("post_parent").eq(id.0));
-    children.and_where(Expr::col("post_type").is_in([post.post_type.as_str(), "attachment"]));
-    tx.execute(&children)?;
-
     let mut s = Query::select();
-    s.column("ID").from(tx.table("posts"));
-    s.and_where(Expr::col("post_parent").eq(id.0)).and_where(Expr::col("post_type").eq("revision"));
-    let mut deleted = tx.all(&s, |row| row.int(0))?;
+    s.columns(["ID", "post_type", "post_status"]).from(tx.table("posts")).and_where(Expr::col("post_parent").eq(id.0));
+    s.and_where(Expr::col("post_type").is_in([post.post_type.as_str(), "attachment", "revision"]));
+    let below = tx.all(&s, |row| Ok((row.int(0)?, row.text(1)?, row.text(2)?)))?;
+    let (revisions, children): (Vec<_>, Vec<_>) = below.into_iter().partition(|(_, kind, _)| kind == "revision");
+    let children: Vec<i64> = children.into_iter().map(|(id, ..)| id).collect();
+    for piece in children.chunks(1_000) {
+        let mut update = Query::update();
+        update.table(tx.table("posts")).value("post_parent", post.parent.0);
+        update.and_where(Expr::col("ID").is_in(piece.iter().copied()));
+        tx.change_rows(&update, Rows::Posts, piece)?;
+        tx.changed.extend([post_lists(&post.post_type), post_lists("attachment")]);
+    }
+    tx.summary.count(&post.post_type, &post.status, -1);
+    revisions.iter().for_each(|(_, kind, status)| tx.summary.count(kind, status, -1));
+    let mut deleted: Vec<i64> = revisions.into_iter().map(|(id, ..)| id).collect();
     deleted.push(id.0);
 
     // Revisions do not count.

@@ -13,7 +13,7 @@ use super::segment::Segment;
 const MANIFEST: &str = "index.json";
 
 /// Version of the manifest.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Maximum number of applied changes that are remembered for readers of older snapshots.
 const MAX_RECENT: usize = 4_096;
@@ -64,6 +64,8 @@ impl LiveSegment {
 /// indexed.
 #[derive(Clone)]
 pub(crate) struct Generation {
+    /// Identifies the rules by which texts were folded.
+    pub(crate) folding: String,
     /// The last change of the database that is contained.
     pub(crate) mark: Change,
     /// Posts up to this id have been indexed. `None` if all have.
@@ -79,15 +81,24 @@ pub(crate) struct Generation {
 
 impl Generation {
     /// An empty index, which contains the changes up to a mark once it is built.
-    pub(crate) fn new(mark: Change) -> Self {
+    pub(crate) fn new(mark: Change, folding: String) -> Self {
         let (segments, uncovered, recent) = (Vec::new(), Vec::new(), vec![mark]);
-        Generation { mark, built_to: Some(i64::MIN), segments, uncovered, recent, next_file: 1 }
+        Generation { folding, mark, built_to: Some(i64::MIN), segments, uncovered, recent, next_file: 1 }
     }
 
     /// Number of posts.
     pub(crate) fn len(&self) -> usize {
         let live = |s: &LiveSegment| s.segment.len() - s.dead.len();
         self.uncovered.len() + self.segments.iter().map(live).sum::<usize>()
+    }
+
+    /// The digests of the indexed posts, by id.
+    pub(crate) fn digests(&self) -> impl Iterator<Item = (i64, u64)> {
+        self.segments.iter().flat_map(|s| {
+            let digest =
+                |at: u16| Some((*s.segment.ids.get(usize::from(at))?, *s.segment.digests.get(usize::from(at))?));
+            s.live().iter().filter_map(digest).collect::<Vec<_>>()
+        })
     }
 
     /// Removes posts that are indexed again, or that are gone. `ids` must ascend.
@@ -118,6 +129,7 @@ impl Generation {
         let segment = |s: &LiveSegment| json!([s.file, s.dead.iter().collect::<Vec<_>>()]);
         let mut body = json!({
             "version": VERSION,
+            "folding": self.folding,
             "mark": [self.mark.seq, self.mark.nonce],
             "built_to": self.built_to,
             "segments": self.segments.iter().map(segment).collect::<Vec<_>>(),
@@ -136,6 +148,7 @@ impl Generation {
         if body["version"].as_u64()? != VERSION || u64::from(checksum(&body)) != crc {
             return None;
         }
+        let folding = body["folding"].as_str()?.to_owned();
         let mark = Change { seq: body["mark"][0].as_i64()?, nonce: body["mark"][1].as_i64()?, id: 0 };
         let mut segments = Vec::new();
         for entry in body["segments"].as_array()? {
@@ -149,7 +162,7 @@ impl Generation {
         }
         let uncovered = body["uncovered"].as_array()?.iter().map(Value::as_i64).collect::<Option<Vec<i64>>>()?;
         let (built_to, next_file) = (body["built_to"].as_i64(), body["next_file"].as_u64()?);
-        Some(Ok(Generation { mark, built_to, segments, uncovered, recent: vec![mark], next_file }))
+        Some(Ok(Generation { folding, mark, built_to, segments, uncovered, recent: vec![mark], next_file }))
     }
 }
 
@@ -186,11 +199,11 @@ impl Folder {
         }
     }
 
-    /// Reads the last saved state. `None` if there is none, or if it is damaged or has another version.
-    pub(crate) fn load(&self) -> Option<Generation> {
+    /// Reads the last saved state. `None` if there is none, or if it is damaged or has another version or other rules.
+    pub(crate) fn load(&self, folding: &str) -> Option<Generation> {
         let text = std::fs::read(self.path.join(MANIFEST)).ok()?;
         match Generation::parse(serde_json::from_slice(&text).ok()?, &self.path)? {
-            Ok(generation) => Some(generation),
+            Ok(generation) => Some(generation).filter(|generation| generation.folding == folding),
             Err(e) => {
                 tracing::warn!(error = %e, "a part of the search index cannot be used; the index will be built again");
                 None

@@ -5,6 +5,7 @@
 //! ids        i64 per document, ascending
 //! dates      i64 per document
 //! classes    u16 per document
+//! digests    u64 per document, if the footer has their position
 //! per field: dictionary (a NUL before, between and after the sorted tokens),
 //!            entries (count and offset, u32 each, per token), postings
 //! footer     JSON
@@ -52,6 +53,8 @@ pub(crate) struct Document<'a> {
     /// Sorts like the post's date.
     pub(crate) date: i64,
     pub(crate) class: Class,
+    /// A hash of what is indexed, if changed documents are found by comparison.
+    pub(crate) digest: Option<u64>,
     /// Title, excerpt and content.
     pub(crate) texts: [&'a str; FIELDS],
 }
@@ -62,6 +65,7 @@ pub(crate) struct SegmentBuilder {
     ids: Vec<i64>,
     dates: Vec<i64>,
     classes: Vec<u16>,
+    digests: Vec<u64>,
     class_numbers: HashMap<Class, u16>,
     fields: [HashMap<Box<str>, Vec<u16>>; FIELDS],
 }
@@ -90,6 +94,7 @@ impl SegmentBuilder {
         self.ids.push(document.id);
         self.dates.push(document.date);
         self.classes.push(class);
+        self.digests.extend(document.digest);
         for (field, text) in self.fields.iter_mut().zip(document.texts) {
             tokens::each_token(text, |token| match field.get_mut(token) {
                 Some(positions) if positions.last() == Some(&position) => {}
@@ -114,6 +119,8 @@ impl SegmentBuilder {
         self.ids.iter().try_for_each(|id| out.write_all(&id.to_le_bytes()))?;
         self.dates.iter().try_for_each(|date| out.write_all(&date.to_le_bytes()))?;
         self.classes.iter().try_for_each(|class| out.write_all(&class.to_le_bytes()))?;
+        let digests_at = (!self.digests.is_empty()).then_some(out.n);
+        self.digests.iter().try_for_each(|digest| out.write_all(&digest.to_le_bytes()))?;
         let fields =
             self.fields.into_iter().map(|field| write_field(field, &mut out)).collect::<io::Result<Vec<_>>>()?;
         let mut classes: Vec<(Class, u16)> = self.class_numbers.into_iter().collect();
@@ -121,7 +128,7 @@ impl SegmentBuilder {
         let classes: Vec<Value> =
             classes.into_iter().map(|(c, _)| json!([c.post_type, c.status, c.has_password])).collect();
         let footer = json!({
-            "version": tokens::VERSION, "docs": self.ids.len(), "ids": ids_at, "classes": classes, "fields": fields,
+            "version": tokens::VERSION, "docs": self.ids.len(), "ids": ids_at, "digests": digests_at, "classes": classes, "fields": fields,
         });
         let footer = footer.to_string();
         out.write_all(footer.as_bytes())?;
@@ -287,6 +294,8 @@ pub(crate) struct Segment {
     /// The documents' positions in `class_list`.
     pub(crate) classes: Vec<u16>,
     pub(crate) class_list: Vec<Class>,
+    /// The documents' digests; empty if they have none.
+    pub(crate) digests: Vec<u64>,
     fields: Vec<Field>,
 }
 
@@ -320,6 +329,13 @@ impl Segment {
             Ok(columns) => columns,
             Err(e) => return Some(Err(e)),
         };
+        let digests = match footer["digests"].as_u64() {
+            Some(at) => match read_at(&mut file, at, n * 8) {
+                Ok(bytes) => bytes.as_chunks().0.iter().map(|b| u64::from_le_bytes(*b)).collect(),
+                Err(e) => return Some(Err(e)),
+            },
+            None => Vec::new(),
+        };
         let (ids, rest) = columns.split_at_checked(n * 8)?;
         let (dates, classes) = rest.split_at_checked(n * 8)?;
         let longs = |bytes: &[u8]| bytes.as_chunks().0.iter().map(|b| i64::from_le_bytes(*b)).collect::<Vec<_>>();
@@ -344,7 +360,7 @@ impl Segment {
             static NEXT: AtomicU64 = AtomicU64::new(0);
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let (ids, dates, file) = (longs(ids), longs(dates), Mutex::new(file));
-            Ok(Segment { number, file, ids, dates, classes, class_list, fields })
+            Ok(Segment { number, file, ids, dates, classes, class_list, digests, fields })
         })
     }
 

@@ -27,6 +27,7 @@ INSERT INTO `term_taxonomy` (`term_id`, `taxonomy`, `description`, `parent`, `co
 INSERT INTO `terms` (`name`, `slug`, `term_group`) VALUES (?)
 INSERT INTO `usermeta` (`user_id`, `meta_key`, `meta_value`) VALUES (?)
 INSERT INTO `users` (`user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name`) VALUES (?)
+SELECT @@hostname, @@port, CREATE_TIME, UPDATE_TIME, TIMESTAMPDIFF(SECOND, UPDATE_TIME, NOW()) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND ENGINE = 'InnoDB'
 SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'UPTIME'
 SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?)
 SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?) AND `c`.`comment_type` IN (?) AND `c`.`comment_type` NOT IN (?)
@@ -67,10 +68,12 @@ SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_s
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND `m`.`meta_value` = ?)
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ?)
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND `p`.`post_password` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' AND `p`.`post_excerpt` LIKE ? ESCAPE '\\' AND `p`.`post_content` LIKE ? ESCAPE '\\')
+SELECT COUNT(*) FROM `posts` WHERE `post_type` <> ?
 SELECT COUNT(*) FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND (`t`.`name` LIKE ? ESCAPE '\\' AND `t`.`slug` LIKE ? ESCAPE '\\')
 SELECT COUNT(*) FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `tt`.`count` > ?
 SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND COLUMN_NAME = 'post_content' AND CHARACTER_SET_NAME IN ('utf8', 'utf8mb3')
 SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (?) AND ENGINE = 'InnoDB'
+SELECT DISTINCT CHARACTER_SET_NAME, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND COLUMN_NAME IN ('post_title', 'post_excerpt', 'post_content')
 SELECT DISTINCT `comment_parent` FROM `comments` WHERE `comment_parent` IN (?) AND `comment_approved` IN (?)
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND ((`post_status` = ? AND `post_type` IN (?)))
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND (`post_status` = ? AND `post_type` IN (?))
@@ -82,6 +85,7 @@ SELECT `ID` FROM `posts` WHERE `post_author` = ? AND (`post_status` = ? AND `pos
 SELECT `ID` FROM `posts` WHERE `post_author` = ? AND `post_type` IN (?) ORDER BY `ID` ASC
 SELECT `ID` FROM `posts` WHERE `post_parent` = ? AND `post_type` = ?
 SELECT `ID` FROM `posts` WHERE `post_type` IN (?) AND `post_status` = ? AND `post_date_gmt` <> ? AND `post_date_gmt` <= ? ORDER BY `post_date_gmt` ASC, `ID` ASC LIMIT ?
+SELECT `ID`, CONV(LEFT(MD5(CONCAT_WS(',', MD5(post_title), MD5(post_excerpt), MD5(post_content), MD5(post_password), post_type, post_status, post_date)), 16), 16, 10) FROM `posts` WHERE `ID` > ? AND `post_type` <> ? ORDER BY `ID` ASC LIMIT ?
 SELECT `ID`, `k0`, `k1` FROM (SELECT `p`.`ID`, `p`.`post_date` AS `k0`, `p`.`ID` AS `k1` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND CAST(`m`.`meta_value` AS SIGNED) > CAST(? AS SIGNED)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?) AS `b` UNION ALL (SELECT `ID`, `k0`, `k1` FROM (SELECT `p`.`ID`, `p`.`post_date` AS `k0`, `p`.`ID` AS `k1` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND CAST(`m`.`meta_value` AS SIGNED) > CAST(? AS SIGNED)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?) AS `b`) ORDER BY `k0` DESC, `k1` DESC LIMIT ?
 SELECT `ID`, `k0`, `k1` FROM (SELECT `p`.`ID`, `p`.`post_date` AS `k0`, `p`.`ID` AS `k1` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND CAST(`m`.`meta_value` AS SIGNED) > CAST(? AS SIGNED)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?) AS `b` UNION ALL (SELECT `ID`, `k0`, `k1` FROM (SELECT `p`.`ID`, `p`.`post_date` AS `k0`, `p`.`ID` AS `k1` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND CAST(`m`.`meta_value` AS SIGNED) > CAST(? AS SIGNED)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?) AS `b`) ORDER BY `k0` DESC, `k1` DESC LIMIT ? OFFSET ?
 SELECT `ID`, `k0`, `k1` FROM (SELECT `p`.`ID`, `p`.`post_date` AS `k0`, `p`.`ID` AS `k1` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND `m`.`meta_value` = ?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?) AS `b` UNION ALL (SELECT `ID`, `k0`, `k1` FROM (SELECT `p`.`ID`, `p`.`post_date` AS `k0`, `p`.`ID` AS `k1` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND `m`.`meta_value` = ?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?) AS `b`) ORDER BY `k0` DESC, `k1` DESC LIMIT ?
@@ -99,6 +103,9 @@ SELECT `ID`, `post_author`, `post_date`, `post_date_gmt`, `post_content`, `post_
 SELECT `ID`, `post_author`, `post_date`, `post_date_gmt`, `post_content`, `post_title`, `post_excerpt`, `post_status`, `comment_status`, `ping_status`, `post_password`, `post_name`, `to_ping`, `pinged`, `post_modified`, `post_modified_gmt`, `post_content_filtered`, `post_parent`, `guid`, `menu_order`, `post_type`, `post_mime_type` FROM `posts` WHERE `ID` = ? ORDER BY `ID` ASC
 SELECT `ID`, `post_name` FROM `posts` WHERE `post_parent` = ? AND `post_type` = ? AND `post_status` = ? ORDER BY `post_date` DESC, `ID` DESC
 SELECT `ID`, `post_name`, `post_parent` FROM `posts` WHERE `ID` IN (?)
+SELECT `ID`, `post_title`, `post_excerpt`, `post_content`, `post_date`, `post_type`, `post_status`, `post_password` = ?, CONV(LEFT(MD5(CONCAT_WS(',', MD5(post_title), MD5(post_excerpt), MD5(post_content), MD5(post_password), post_type, post_status, post_date)), 16), 16, 10) FROM `posts` WHERE `ID` > ? AND `post_type` <> ? ORDER BY `ID` ASC LIMIT ?
+SELECT `ID`, `post_title`, `post_excerpt`, `post_content`, `post_date`, `post_type`, `post_status`, `post_password` = ?, CONV(LEFT(MD5(CONCAT_WS(',', MD5(post_title), MD5(post_excerpt), MD5(post_content), MD5(post_password), post_type, post_status, post_date)), 16), 16, 10) FROM `posts` WHERE `ID` IN (?) AND `post_type` <> ? ORDER BY `ID` ASC LIMIT ?
+SELECT `ID`, `post_type`, `post_status` FROM `posts` WHERE `post_parent` = ? AND `post_type` IN (?)
 SELECT `ID`, `user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name` FROM `users` WHERE `ID` IN (?)
 SELECT `ID`, `user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name` FROM `users` WHERE `user_email` = ? ORDER BY `ID` ASC
 SELECT `ID`, `user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name` FROM `users` WHERE `user_login` = ? ORDER BY `ID` ASC
@@ -435,6 +442,7 @@ UPDATE `posts` SET `comment_count` = (SELECT COUNT(*) FROM `comments` AS `c` WHE
 UPDATE `posts` SET `guid` = ? WHERE `ID` = ?
 UPDATE `posts` SET `post_author` = ? WHERE `post_author` = ?
 UPDATE `posts` SET `post_author` = ?, `post_date` = ?, `post_date_gmt` = ?, `post_content` = ?, `post_title` = ?, `post_excerpt` = ?, `post_status` = ?, `comment_status` = ?, `ping_status` = ?, `post_password` = ?, `post_name` = ?, `post_modified` = ?, `post_modified_gmt` = ?, `post_parent` = ?, `guid` = ?, `menu_order` = ?, `post_type` = ?, `post_mime_type` = ?, `comment_count` = ? WHERE `ID` = ?
+UPDATE `posts` SET `post_parent` = ? WHERE `ID` IN (?)
 UPDATE `posts` SET `post_parent` = ? WHERE `post_parent` = ? AND `post_type` IN (?)
 UPDATE `posts` SET `post_status` = ? WHERE `ID` = ? AND `post_status` = ? AND `post_date_gmt` <= ?
 UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`count` + ? > ?) THEN `count` + ? ELSE ? END) WHERE `term_taxonomy_id` IN (?) AND `taxonomy` <> ?

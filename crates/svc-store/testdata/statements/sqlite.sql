@@ -43,6 +43,7 @@ SELECT "ID", "post_name" FROM "posts" WHERE "post_parent" = ? AND "post_type" = 
 SELECT "ID", "post_name", "post_parent" FROM "posts" WHERE "ID" IN (?)
 SELECT "ID", "post_title", "post_excerpt", "post_content", "post_date", "post_type", "post_status", "post_password" = ? FROM "posts" WHERE "ID" > ? AND "post_type" <> ? ORDER BY "ID" ASC LIMIT ?
 SELECT "ID", "post_title", "post_excerpt", "post_content", "post_date", "post_type", "post_status", "post_password" = ? FROM "posts" WHERE "ID" IN (?) AND "post_type" <> ? ORDER BY "ID" ASC LIMIT ?
+SELECT "ID", "post_type", "post_status" FROM "posts" WHERE "post_parent" = ? AND "post_type" IN (?)
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "ID" IN (?)
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "user_email" = ? ORDER BY "ID" ASC
 SELECT "ID", "user_login", "user_pass", "user_nicename", "user_email", "user_url", "user_registered", "user_activation_key", "user_status", "display_name" FROM "users" WHERE "user_login" = ? ORDER BY "ID" ASC
@@ -621,6 +622,7 @@ UPDATE "posts" SET "comment_count" = (SELECT COUNT(*) FROM "comments" AS "c" WHE
 UPDATE "posts" SET "guid" = ? WHERE "ID" = ?
 UPDATE "posts" SET "post_author" = ? WHERE "post_author" = ?
 UPDATE "posts" SET "post_author" = ?, "post_date" = ?, "post_date_gmt" = ?, "post_content" = ?, "post_title" = ?, "post_excerpt" = ?, "post_status" = ?, "comment_status" = ?, "ping_status" = ?, "post_password" = ?, "post_name" = ?, "post_modified" = ?, "post_modified_gmt" = ?, "post_parent" = ?, "guid" = ?, "menu_order" = ?, "post_type" = ?, "post_mime_type" = ?, "comment_count" = ? WHERE "ID" = ?
+UPDATE "posts" SET "post_parent" = ? WHERE "ID" IN (?)
 UPDATE "posts" SET "post_parent" = ? WHERE "post_parent" = ? AND "post_type" IN (?)
 UPDATE "posts" SET "post_status" = ? WHERE "ID" = ? AND "post_status" = ? AND "post_date_gmt" <= ?
 UPDATE "term_taxonomy" SET "count" = (CASE WHEN ("count" + ? > ?) THEN "count" + ? ELSE ? END) WHERE "term_taxonomy_id" IN (?) AND "taxonomy" <> ?

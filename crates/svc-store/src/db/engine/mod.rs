@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use super::backend::Backend;
 use super::dialect::{Dialect, SqlDialect};
-use super::post_log::PostLog;
 use super::table_manager::TableManager;
 use crate::config::{DatabaseUrl, StoreConfig};
 use crate::error::Result;
@@ -30,14 +29,6 @@ pub(crate) fn sql(dialect: Dialect) -> &'static dyn SqlDialect {
     match dialect {
         Dialect::Sqlite => &sqlite::SqliteDialect,
         Dialect::MySql => &mysql::MySqlDialect,
-    }
-}
-
-/// The log of changed posts of a dialect's engine, if it can have one.
-pub(crate) fn post_log(dialect: Dialect) -> Option<&'static dyn PostLog> {
-    match dialect {
-        Dialect::Sqlite => Some(&sqlite::SqlitePostLog),
-        Dialect::MySql => None,
     }
 }
 

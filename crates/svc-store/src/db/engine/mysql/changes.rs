@@ -18,7 +18,8 @@
 //! *Other storage engines do not number transactions*, so all tables must use InnoDB. This is checked once per version.
 //!
 //! *Writes of this process* are known: a transaction that raises the highest number by exactly two, its own, was alone.
-//! Such a write invalidates what it has changed and nothing else. While it is in progress, a number that is not yet
+//! Such a write invalidates what it has changed and nothing else: totals of other tables stay, and those of lists of posts
+//! by type and status are adjusted ([`crate::db::plain_totals`]). While it is in progress, a number that is not yet
 //! explained means that nothing may be cached.
 //!
 //! Not used because they are incomplete: the update times in `information_schema.tables` are those when a transaction
@@ -32,7 +33,7 @@ use std::time::{Duration, Instant};
 
 use svc_versions::Versions;
 
-use crate::db::{ChangeCounters, Db};
+use crate::db::{ChangeCounters, ChangeSummary, Db, TableGroup};
 use crate::error::Result;
 use crate::tables::{EPOCHS, TABLES};
 
@@ -63,8 +64,13 @@ pub(crate) struct ServerState {
 }
 
 impl ServerState {
+    #[cfg(test)]
+    pub(super) fn of_test(highest: i64) -> Self {
+        ServerState { highest, started: 0, server: (String::new(), 0) }
+    }
+
     /// Reads the current state; `None` if the server does not report it.
-    fn read(db: &mut Db) -> Result<Option<Self>> {
+    pub(super) fn read(db: &mut Db) -> Result<Option<Self>> {
         let known = Arc::clone(&db.server_start);
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         let started = match *known {
@@ -89,12 +95,48 @@ impl ServerState {
     }
 }
 
+/// A write of this process that was alone.
+pub(crate) struct AloneWrite {
+    pub(crate) before: ServerState,
+    pub(crate) after: ServerState,
+    /// The versions of the posts, if both are known.
+    pub(crate) posts: Option<(i64, i64)>,
+}
+
+/// The versions of the groups of tables: numbers that are different for each state of a group.
+#[derive(Clone, Debug)]
+struct GroupVersions {
+    /// The highest version.
+    last: i64,
+    /// The version of all groups that were not changed since then.
+    base: i64,
+    changed: HashMap<&'static str, i64>,
+}
+
+impl GroupVersions {
+    /// All groups may have changed.
+    fn all_changed(last: i64) -> Self {
+        GroupVersions { last: last + 1, base: last + 1, changed: HashMap::new() }
+    }
+
+    fn change(&mut self, groups: &[&'static str]) {
+        self.last += 1;
+        self.changed.extend(groups.iter().map(|group| (*group, self.last)));
+    }
+
+    fn of(&self, group: &str) -> i64 {
+        self.changed.get(group).copied().unwrap_or(self.base)
+    }
+}
+
 /// The last observed state.
 struct ObservedState {
     state: ServerState,
     since: Instant,
-    /// Version for the caches, different for each state.
-    version: i64,
+    /// Versions for the caches.
+    versions: GroupVersions,
+    /// When the last write of this process was known to be committed. Snapshots that began earlier may lack it.
+    own_ended: Option<Instant>,
     /// Whether the server numbers the changes of all tables; `None` until checked.
     covers_all_tables: Option<bool>,
     /// Whether a transaction of this process is in progress.
@@ -146,19 +188,31 @@ impl Changes {
         before
     }
 
-    /// Ends the transaction of this process that began at `before`. `has_changed` is whether it has committed changes.
-    pub(crate) fn end_own(&self, db: &mut Db, before: Option<ServerState>, has_changed: bool) {
-        let after = before.as_ref().filter(|_| has_changed).and_then(|_| ServerState::read(db).ok().flatten());
+    /// Ends the transaction of this process that began at `before`. `summary` is what it has committed, if anything. Returns the
+    /// states around it if no other transaction was in between.
+    pub(crate) fn end_own(
+        &self,
+        db: &mut Db,
+        before: ServerState,
+        summary: Option<&ChangeSummary>,
+    ) -> Option<AloneWrite> {
+        let after = summary.and_then(|_| ServerState::read(db).ok().flatten());
         let mut last_seen = self.lock();
-        let Some(last_seen) = last_seen.as_mut() else { return };
-        last_seen.own_in_progress = false;
-        if let (Some(before), Some(after)) = (before, after)
-            && last_seen.state == before
-            && after == (ServerState { highest: before.highest + 2, ..before })
-        {
-            last_seen.state = after;
-            last_seen.version += 1;
+        if let Some(last_seen) = last_seen.as_mut() {
+            last_seen.own_in_progress = false;
         }
+        let after = after.filter(|after| *after == ServerState { highest: before.highest + 2, ..before.clone() })?;
+        let mut posts = None;
+        if let Some(last_seen) = last_seen.as_mut()
+            && last_seen.state == before
+        {
+            last_seen.state = after.clone();
+            last_seen.own_ended = Some(Instant::now());
+            let of_posts = last_seen.versions.of(TableGroup::Posts.name());
+            last_seen.versions.change(&summary?.groups());
+            posts = Some((of_posts, last_seen.versions.of(TableGroup::Posts.name())));
+        }
+        Some(AloneWrite { before, after, posts })
     }
 
     /// Ends the transaction of this process whose outcome is unknown.
@@ -175,44 +229,56 @@ impl Changes {
         Some(time.wrapping_mul(1_000_003).wrapping_add(self.n_writes.load(Ordering::Acquire)))
     }
 
-    /// The version of the state that a transaction sees if it began after `begun`; different for each state. `None` if
-    /// nothing may be cached.
-    pub(crate) fn version(&self, db: &mut Db, begun: Instant) -> Result<Option<i64>> {
+    /// The versions of the state that a transaction sees if it began after `begun`. `None` if nothing may be cached.
+    fn versions(&self, db: &mut Db, begun: Instant) -> Result<Option<GroupVersions>> {
         if !self.is_supported {
             return Ok(None);
         }
         let Some(state) = ServerState::read(db)? else { return Ok(None) };
-        let Some((version, covers_all_tables)) = self.stable_version(state, begun) else { return Ok(None) };
+        let Some((versions, covers_all_tables)) = self.stable_versions(state, begun) else { return Ok(None) };
         let covers_all_tables = match covers_all_tables {
             Some(covers_all_tables) => covers_all_tables,
             None => {
                 let covers_all_tables = all_numbered(db)?;
-                if let Some(last_seen) = self.lock().as_mut().filter(|last_seen| last_seen.version == version) {
+                let mut last_seen = self.lock();
+                if let Some(last_seen) = last_seen.as_mut().filter(|seen| seen.versions.last == versions.last) {
                     last_seen.covers_all_tables = Some(covers_all_tables);
                 }
                 covers_all_tables
             }
         };
-        Ok(covers_all_tables.then_some(version))
+        Ok(covers_all_tables.then_some(versions))
     }
 
-    /// Records a state. Returns its version, and whether all tables are covered, if the state was stable for long
+    /// Whether values that were computed from a snapshot that began after `begun` may be cached.
+    pub(crate) fn is_stable(&self, db: &mut Db, begun: Instant) -> Result<bool> {
+        Ok(self.versions(db, begun)?.is_some())
+    }
+
+    /// Records a state. Returns its versions, and whether all tables are covered, if the state was stable for long
     /// enough before `begun`.
-    fn stable_version(&self, state: ServerState, begun: Instant) -> Option<(i64, Option<bool>)> {
+    fn stable_versions(&self, state: ServerState, begun: Instant) -> Option<(GroupVersions, Option<bool>)> {
         let now = Instant::now();
         let mut last_seen = self.lock();
         match &*last_seen {
-            Some(last_seen) if last_seen.state == state => (begun.saturating_duration_since(last_seen.since)
-                >= SETTLE_TIME)
-                .then_some((last_seen.version, last_seen.covers_all_tables)),
+            Some(last_seen) if last_seen.state == state => {
+                let is_settled = begun.saturating_duration_since(last_seen.since) >= SETTLE_TIME;
+                let has_own = last_seen.own_ended.is_none_or(|ended| ended <= begun);
+                (is_settled && has_own).then(|| (last_seen.versions.clone(), last_seen.covers_all_tables))
+            }
             // It is recorded when the transaction has ended.
             Some(last_seen) if last_seen.own_in_progress => None,
             last => {
                 // A state that reappears (two transactions alternating) is treated as a new one.
-                let version = last.as_ref().map_or(0, |last| last.version) + 1;
-                let own_in_progress = false;
-                *last_seen =
-                    Some(ObservedState { state, since: now, version, covers_all_tables: None, own_in_progress });
+                let versions = GroupVersions::all_changed(last.as_ref().map_or(0, |last| last.versions.last));
+                *last_seen = Some(ObservedState {
+                    state,
+                    since: now,
+                    versions,
+                    own_ended: None,
+                    covers_all_tables: None,
+                    own_in_progress: false,
+                });
                 self.versions.change_all();
                 None
             }
@@ -226,11 +292,14 @@ impl Changes {
 
 impl ChangeCounters for Changes {
     fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>> {
-        let version = self.version(db, begun)?;
+        let versions = self.versions(db, begun)?;
         // Options and users determine permissions, so their maximum age is not configurable.
-        let of = |group: &str| match group {
-            "options" | "users" => version,
-            _ => self.step().or(version),
+        let of = |group: &str| {
+            let version = versions.as_ref().map(|versions| versions.of(group));
+            match group {
+                "options" | "users" => version,
+                _ => self.step().or(version),
+            }
         };
         let counts: HashMap<_, _> = EPOCHS.iter().filter_map(|f| Some(((*f).to_owned(), of(f)?))).collect();
         Ok((!counts.is_empty()).then(|| Arc::new(counts)))

@@ -40,6 +40,11 @@ pub(crate) struct ServerOptions {
 }
 
 impl ServerOptions {
+    /// Returns whether connections use Unicode.
+    pub(crate) fn is_unicode(&self) -> bool {
+        self.charset == CHARSET
+    }
+
     /// Parses a database URL so that mistakes are reported at startup: `mysql://USER:PASSWORD@HOST:PORT/DATABASE`,
     /// optionally followed by a question mark and parameters joined by `&`:
     ///

@@ -3,7 +3,10 @@
 pub(crate) mod changes;
 pub(crate) mod connection;
 mod dialect;
+mod folding;
+mod ledger;
 mod pool;
+mod post_log;
 mod schema;
 mod table_manager;
 mod write_turn;

@@ -14,14 +14,15 @@ use std::time::{Duration, Instant};
 use svc_versions::Stamp;
 use tokio::sync::OwnedMutexGuard;
 
-use super::changes::{Changes, ServerState};
+use super::changes::{AloneWrite, Changes, ServerState};
 use super::connection::{MySql, ServerOptions};
+use super::post_log::MySqlPostLog;
 use super::write_turn::{WriterSlot, WriterSlots, pass_gate};
 use crate::config::StoreConfig;
 use crate::db::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE, block_in_place};
 use crate::db::session::{self, Session};
 use crate::db::write_job::Job;
-use crate::db::{ChangeCounters, Db, SharedCaches, Tx};
+use crate::db::{ChangeCounters, ChangeSummary, Db, PostLog, SharedCaches, Tx};
 use crate::error::{Result, StoreError};
 use crate::request_cache;
 use crate::tables::{TABLES, quoted};
@@ -62,6 +63,8 @@ pub(crate) struct MySqlPool {
     is_cluster: bool,
     /// Change detection; `None` until the server was checked.
     changes: Option<Arc<Changes>>,
+    /// The changed posts, for the search index.
+    post_log: Arc<MySqlPostLog>,
     /// The connection that watches for changes on behalf of callers that must not wait for a pooled one.
     watch: Arc<tokio::sync::Mutex<Watch>>,
 }
@@ -71,10 +74,12 @@ impl MySqlPool {
     pub(crate) fn open(url: &str, config: &StoreConfig) -> Result<Self> {
         let processors = std::thread::available_parallelism().map_or(2, usize::from);
         let max = if config.readers == 0 { (4 * processors).clamp(8, 64) } else { config.readers };
+        let server = ServerOptions::of(url)?;
         let mut pool = MySqlPool {
             state: Mutex::default(),
             freed: Condvar::new(),
-            server: ServerOptions::of(url)?,
+            post_log: Arc::new(MySqlPostLog::new(server.is_unicode())),
+            server,
             prefix: config.table_prefix.as_str().into(),
             shared: Arc::new(SharedCaches::new()),
             max,
@@ -119,13 +124,15 @@ impl MySqlPool {
             lease = lease.begin_on("START TRANSACTION")?;
             let Some(db) = lease.db.take() else { return Err(StoreError::Busy) };
             let mut tx = Tx(db);
-            let (committed, has_changed) = match pass_gate(&mut tx, self.is_cluster) {
+            let (committed, summary) = match pass_gate(&mut tx, self.is_cluster) {
                 Ok(()) => self.run_and_commit(job, &mut tx),
-                Err(e) => (Err(e), false),
+                Err(e) => (Err(e), None),
             };
             let may_retry = tx.conn.take_may_retry();
             let failed = !matches!(committed, Ok(true));
-            own.end(&mut tx, before, has_changed && !failed);
+            if let Some(before) = before {
+                self.end_own(&mut tx, own, before, summary.filter(|_| !failed));
+            }
             lease.db = Some(tx.0);
             if failed {
                 lease.end("ROLLBACK");
@@ -141,22 +148,34 @@ impl MySqlPool {
         }
     }
 
-    /// Runs a job and commits it. Returns whether it was committed, and whether it has changed anything. The
-    /// changed keys are invalid from before the new data can be read.
-    fn run_and_commit(&self, job: &mut dyn Job, tx: &mut Tx) -> (Result<bool>, bool) {
+    /// Runs a job and commits it. Returns whether it was committed, and what it has changed, if anything. The changed keys are
+    /// invalid from before the new data can be read.
+    fn run_and_commit(&self, job: &mut dyn Job, tx: &mut Tx) -> (Result<bool>, Option<ChangeSummary>) {
         // The gate changes an option that nothing depends on.
         tx.take_changed();
         let commit = job.run(tx);
-        let changed = tx.take_changed();
-        let has_changed = !changed.is_empty();
+        let (changed, summary) = tx.take_changed();
         if !commit {
-            return (Ok(false), has_changed);
+            return (Ok(false), None);
         }
+        let summary = (!changed.is_empty()).then_some(summary);
         let change = self.shared.versions.change(changed);
         // If the connection breaks here, the outcome of the commit is unknown and the write is not acknowledged.
         let done = tx.conn.execute("COMMIT", &[]).map(|_| true);
         change.end();
-        (done, has_changed)
+        (done, summary)
+    }
+
+    /// Adjusts caches to a transaction of this process, if it has changed anything and no other was in between.
+    fn end_own(&self, tx: &mut Tx, own: OwnWrite<'_>, before: ServerState, summary: Option<ChangeSummary>) {
+        let alone = own.end(tx, before, summary.as_ref());
+        let (Some(alone), Some(summary)) = (alone, summary) else { return };
+        if let Some(posts) = summary.posts() {
+            self.post_log.record_own(&alone.before, alone.after, posts);
+        }
+        if let (Some((before, after)), Some(classes)) = (alone.posts, summary.classes()) {
+            self.shared.plain_totals.apply(before, after, classes);
+        }
     }
 
     /// A pause that grows with the attempts. Half of it is random, so that two conflicting transactions do not conflict
@@ -187,7 +206,8 @@ impl Backend for MySqlPool {
     fn snapshot(self: Arc<Self>, unlimited: bool) -> Result<Box<dyn Snapshot>> {
         const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
         if unlimited {
-            let db = self.connect(None)?;
+            let mut db = self.connect(None)?;
+            db.begun = Some(Instant::now());
             db.conn.execute(BEGIN, &[])?;
             return Ok(Box::new(OwnConnection(db)));
         }
@@ -195,6 +215,7 @@ impl Backend for MySqlPool {
         let mut lease = PooledConnection::begin(self, BEGIN)?;
         // The pooled handle stays without the change counters of this snapshot.
         let mut db = lease.db()?.handle();
+        db.begun = Some(begun);
         db.changes = lease.pool.changes.clone().map(|changes| (changes as Arc<dyn ChangeCounters>, begun));
         db.may_be_stale = !lease.pool.staleness.is_zero();
         Ok(Box::new(MySqlSnapshot { db, lease }))
@@ -251,8 +272,8 @@ impl Backend for MySqlPool {
             // Do not wait for a connection, because callers can do without.
             let db = self.state.lock().unwrap_or_else(PoisonError::into_inner).idle.pop()?;
             let mut lease = PooledConnection { pool: self, db: Some(db), fresh: false, begun: false };
-            self.changes.as_ref()?.version(lease.db().ok()?, begun).ok()??;
-            Some(self.shared.versions.stamp())
+            let is_stable = self.changes.as_ref()?.is_stable(lease.db().ok()?, begun).ok()?;
+            is_stable.then(|| self.shared.versions.stamp())
         })
     }
 
@@ -266,6 +287,10 @@ impl Backend for MySqlPool {
                 None => tokio::task::spawn_blocking(move || watch_again(&self, &changes, watch)).await.ok()?,
             }
         })
+    }
+
+    fn post_log(&self) -> Arc<dyn PostLog> {
+        self.post_log.clone()
     }
 
     fn backup(&self, _: &Path) -> Result<()> {
@@ -438,15 +463,15 @@ fn watch_again(pool: &MySqlPool, changes: &Changes, mut watch: OwnedMutexGuard<W
         Some(conn) => Ok(conn),
         None => pool.connect(pool.read_limit),
     };
-    let read = conn.and_then(|mut conn| changes.version(&mut conn, begun).map(|version| (conn, version)));
-    let Ok((conn, version)) = read else {
+    let read = conn.and_then(|mut conn| changes.is_stable(&mut conn, begun).map(|is_stable| (conn, is_stable)));
+    let Ok((conn, is_stable)) = read else {
         // The server closed the connection, or is away.
         watch.failed = Some(Instant::now());
         return None;
     };
     watch.failed = None;
     watch.conn = Some(conn);
-    let stamp = version.map(|_| pool.shared.versions.stamp());
+    let stamp = is_stable.then(|| pool.shared.versions.stamp());
     watch.seen = Some((begun, stamp));
     stamp
 }
@@ -455,10 +480,9 @@ fn watch_again(pool: &MySqlPool, changes: &Changes, mut watch: OwnedMutexGuard<W
 struct OwnWrite<'c>(Option<&'c Changes>);
 
 impl OwnWrite<'_> {
-    fn end(mut self, tx: &mut Tx, before: Option<ServerState>, has_changed: bool) {
-        if let Some(changes) = self.0.take() {
-            changes.end_own(tx, before, has_changed);
-        }
+    /// [`Changes::end_own`].
+    fn end(mut self, tx: &mut Tx, before: ServerState, summary: Option<&ChangeSummary>) -> Option<AloneWrite> {
+        self.0.take()?.end_own(tx, before, summary)
     }
 }
 

@@ -15,5 +15,4 @@ mod writer;
 
 pub(crate) use dialect::SqliteDialect;
 pub(crate) use pool::{SqlitePool, temporary_path};
-pub(crate) use post_log::SqlitePostLog;
 pub(crate) use table_manager::SqliteTables;

@@ -15,6 +15,7 @@ use super::collation;
 use super::connection::{self, Deadline, Mode, Sqlite};
 use super::file_guard::FileGuard;
 use super::other_writers::OtherWriters;
+use super::post_log::SqlitePostLog;
 use super::schema::{self, EPOCH_TABLE};
 use super::wal_index::WalIndex;
 use super::writer::Writer;
@@ -23,7 +24,7 @@ use crate::db::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WR
 use crate::db::conn::Conn as _;
 use crate::db::session::{self, Session};
 use crate::db::write_job::Job;
-use crate::db::{Db, Row, SharedCaches, Tx};
+use crate::db::{Db, PostLog, Row, SharedCaches, Tx};
 use crate::error::{Result, StoreError};
 use crate::request_cache;
 use crate::tables::quoted;
@@ -158,6 +159,10 @@ impl SqlitePool {
 impl Backend for SqlitePool {
     fn shared(&self) -> &Arc<SharedCaches> {
         &self.shared
+    }
+
+    fn post_log(&self) -> Arc<dyn PostLog> {
+        Arc::new(SqlitePostLog)
     }
 
     fn snapshot(self: Arc<Self>, unlimited: bool) -> Result<Box<dyn Snapshot>> {

@@ -2,7 +2,7 @@
 //! all programs.
 
 use super::collation;
-use crate::db::{Db, PostLog, Tx};
+use crate::db::{Db, Logged, PostLog, Tx};
 use crate::error::{Result, StoreError};
 use crate::search_index::Change;
 use crate::tables::quoted;
@@ -48,7 +48,31 @@ fn create_trigger(prefix: &str, event: &str) -> String {
     format!("CREATE TRIGGER IF NOT EXISTS {name} AFTER {event} ON {posts} WHEN {when} BEGIN {what}; END")
 }
 
+/// Returns whether the snapshot has a log that is complete.
+fn is_installed(db: &mut Db) -> Result<bool> {
+    let prefix = db.prefix().to_owned();
+    let names = EVENTS.map(|event| trigger(&prefix, event).into());
+    let posts = format!("{prefix}posts").into();
+    let [a, b, c] = names;
+    let mut n = 0;
+    // A table that was dropped and created again by another program has no triggers.
+    let sql = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'trigger' AND name IN (?, ?, ?) AND tbl_name = ?";
+    db.conn.query(sql, &[a, b, c, posts], &mut |row| {
+        n = row.int(0)?;
+        Ok(())
+    })?;
+    Ok(n == EVENTS.len() as i64 && db.table_exists(&table(&prefix))?)
+}
+
 impl PostLog for SqlitePostLog {
+    fn open(&self, _: &mut Db, _: &dyn Fn() -> Result<()>) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn folding(&self) -> String {
+        format!("sqlite {}, {:?}", collation::VERSION, unicode_normalization::UNICODE_VERSION)
+    }
+
     fn fold(&self, text: &str, out: &mut String) {
         collation::fold(text, out);
     }
@@ -57,7 +81,7 @@ impl PostLog for SqlitePostLog {
         let prefix = tx.prefix().to_owned();
         let log = quoted(&table(&prefix));
         // Indexes of other processes continue with a log that is complete.
-        if !self.is_installed(tx)? {
+        if !is_installed(tx)? {
             remove(tx, &prefix)?;
             // The log must contain all changes after the mark, so the triggers come first.
             tx.run(&format!(
@@ -77,22 +101,10 @@ impl PostLog for SqlitePostLog {
         remove(tx, &prefix)
     }
 
-    fn is_installed(&self, db: &mut Db) -> Result<bool> {
-        let prefix = db.prefix().to_owned();
-        let names = EVENTS.map(|event| trigger(&prefix, event).into());
-        let posts = format!("{prefix}posts").into();
-        let [a, b, c] = names;
-        let mut n = 0;
-        // A table that was dropped and created again by another program has no triggers.
-        let sql = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'trigger' AND name IN (?, ?, ?) AND tbl_name = ?";
-        db.conn.query(sql, &[a, b, c, posts], &mut |row| {
-            n = row.int(0)?;
-            Ok(())
-        })?;
-        Ok(n == EVENTS.len() as i64 && db.table_exists(&table(&prefix))?)
-    }
-
-    fn read(&self, db: &mut Db, from: i64, limit: usize) -> Result<Vec<Change>> {
+    fn read(&self, db: &mut Db, from: i64, limit: usize) -> Result<Logged> {
+        if !is_installed(db)? {
+            return Ok(Logged::Nothing);
+        }
         let log = quoted(&table(db.prefix()));
         let sql = format!("SELECT seq, nonce, id FROM {log} WHERE seq >= ? ORDER BY seq LIMIT ?");
         let mut changes = Vec::new();
@@ -100,7 +112,7 @@ impl PostLog for SqlitePostLog {
             changes.push(Change { seq: row.int(0)?, nonce: row.int(1)?, id: row.int(2)? });
             Ok(())
         })?;
-        Ok(changes)
+        Ok(Logged::Changes(changes))
     }
 
     fn last(&self, db: &mut Db) -> Result<Option<Change>> {

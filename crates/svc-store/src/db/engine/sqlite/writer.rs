@@ -146,7 +146,7 @@ impl Worker {
     /// Commits. The changed keys are invalid from before the new data can be read.
     fn commit(&mut self) -> Result<()> {
         let versions = Arc::clone(&self.tx.shared.versions);
-        let change = versions.change(self.tx.take_changed());
+        let change = versions.change(self.tx.take_changed().0);
         let conn = &self.tx.conn;
         self.others.expect(&mut |sql, each| conn.query(sql, &[], each));
         let done = self.tx.run("COMMIT");

@@ -1,0 +1,194 @@
+//! The changed posts of a MariaDB server, for the search index. Nothing is added to the database: own writes are recorded, and those of
+//! other programs are found by comparing hashes of all posts, when the server shows that the table has been changed ([`super::ledger`]).
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use sea_query::{Expr, ExprTrait as _, Order, Query};
+
+use super::changes::ServerState;
+use super::folding::{Collation, Folding};
+use super::ledger::{Ledger, Observation, TableState};
+use crate::db::{Db, LogState, Logged, PostLog, Tx};
+use crate::error::{Result, StoreError};
+use crate::search_index::{Change, Generation};
+
+/// A hash of the columns that the index contains, as a decimal number of 64 bits.
+const DIGEST: &str = "CONV(LEFT(MD5(CONCAT_WS(',', MD5(post_title), MD5(post_excerpt), MD5(post_content), MD5(post_password), \
+                      post_type, post_status, post_date)), 16), 16, 10)";
+
+/// The state of the table of posts, and the age of its last change in seconds.
+const TABLE_SQL: &str = "SELECT @@hostname, @@port, CREATE_TIME, UPDATE_TIME, TIMESTAMPDIFF(SECOND, UPDATE_TIME, NOW()) \
+                         FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND ENGINE = 'InnoDB'";
+
+/// Number of posts that are hashed with one statement.
+const CHUNK: u64 = if cfg!(test) { 16 } else { 2_000 };
+
+/// The changed posts of a database.
+pub(crate) struct MySqlPostLog {
+    /// Whether connections use Unicode, so that texts have the characters that the server compares.
+    is_unicode: bool,
+    ledger: Mutex<Ledger>,
+    folding: RwLock<Option<Arc<Folding>>>,
+    nonces: RandomState,
+}
+
+impl MySqlPostLog {
+    pub(super) fn new(is_unicode: bool) -> Self {
+        let (ledger, folding, nonces) = (Mutex::default(), RwLock::default(), RandomState::new());
+        MySqlPostLog { is_unicode, ledger, folding, nonces }
+    }
+
+    /// Records a transaction of this process that was the only one between two states of the server.
+    pub(super) fn record_own(&self, before: &ServerState, after: ServerState, posts: &[i64]) {
+        self.ledger().record_own(before, after, posts, || self.nonce());
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn nonce(&self) -> i64 {
+        self.nonces.hash_one(std::time::Instant::now()).cast_signed()
+    }
+
+    fn current_folding(&self) -> Option<Arc<Folding>> {
+        self.folding.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The entry that a snapshot corresponds to.
+    fn position(&self, db: &mut Db) -> Result<Option<i64>> {
+        // A transaction sees its own changes.
+        let Some(begun) = db.begun else { return Ok(None) };
+        let Some(table) = table_state(db)? else { return Ok(None) };
+        let table = table.map(|(table, _)| table);
+        if let Some(seq) = self.ledger().position(table.as_ref(), None, begun) {
+            return Ok(Some(seq));
+        }
+        let server = ServerState::read(db)?;
+        Ok(self.ledger().position(None, server.as_ref(), begun))
+    }
+}
+
+/// Reads the state of the table of posts. `None` if it does not use InnoDB, whose transactions are numbered; within, `None` if it
+/// has not been changed since the server has opened it.
+fn table_state(db: &mut Db) -> Result<Option<Option<(TableState, i64)>>> {
+    let table = format!("{}posts", db.prefix());
+    let mut found = None;
+    db.count(TABLE_SQL);
+    db.conn.query(TABLE_SQL, &[table.into()], &mut |row| {
+        let (server, created, updated) = ((row.text(0)?, row.int(1)?), row.text(2)?, row.text(3)?);
+        found = Some((!updated.is_empty()).then_some((TableState { server, created, updated }, row.int(4)?)));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn observation(db: &mut Db) -> Result<Observation> {
+    let unknown =
+        || StoreError::Other("the server does not number the transactions of the table of posts any more".to_owned());
+    let before = ServerState::read(db)?.ok_or_else(unknown)?;
+    let table = table_state(db)?.ok_or_else(unknown)?;
+    let after = ServerState::read(db)?.ok_or_else(unknown)?;
+    Ok(Observation { before, table, after })
+}
+
+impl PostLog for MySqlPostLog {
+    fn open(&self, db: &mut Db, proceed: &dyn Fn() -> Result<()>) -> Result<bool> {
+        if !self.is_unicode || ServerState::read(db)?.is_none() || table_state(db)?.is_none() {
+            return Ok(false);
+        }
+        let Some(collation) = Collation::of_posts(db)? else { return Ok(false) };
+        let folding = Folding::read(db, collation, proceed)?;
+        *self.folding.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(folding));
+        Ok(true)
+    }
+
+    fn folding(&self) -> String {
+        self.current_folding().map_or_else(String::new, |folding| folding.name())
+    }
+
+    fn fold(&self, text: &str, out: &mut String) {
+        match self.current_folding() {
+            Some(folding) => folding.fold(text, out),
+            None => text.clone_into(out),
+        }
+    }
+
+    fn digest(&self) -> Option<&'static str> {
+        Some(DIGEST)
+    }
+
+    fn begin(&self, _: &mut Tx) -> Result<Change> {
+        let mark = Change { seq: 1, nonce: self.nonce(), id: 0 };
+        self.ledger().begin(mark);
+        Ok(mark)
+    }
+
+    fn resume(&self, mark: Change) {
+        self.ledger().begin(mark);
+    }
+
+    fn remove(&self, _: &mut Tx) -> Result<()> {
+        Ok(())
+    }
+
+    fn observe(&self, db: &mut Db) -> Result<LogState> {
+        let seen = observation(db)?;
+        Ok(self.ledger().observe(&seen))
+    }
+
+    fn compare(&self, db: &mut Db, indexed: &Generation, proceed: &dyn Fn() -> Result<()>) -> Result<()> {
+        let collation = Collation::of_posts(db)?;
+        if self.current_folding().map(|folding| folding.collation.clone()) != collation {
+            // The index is built again with the new rules.
+            self.open(db, proceed)?;
+            return Err(StoreError::Schema("the collation of the table of posts has changed".to_owned()));
+        }
+        let mut known: HashMap<i64, u64> = indexed.digests().collect();
+        let mut uncovered: HashSet<i64> = indexed.uncovered.iter().copied().collect();
+        let (mut differing, mut after) = (Vec::new(), i64::MIN);
+        loop {
+            proceed()?;
+            let mut s = Query::select();
+            s.column("ID").expr(Expr::cust(DIGEST)).from(db.table("posts"));
+            s.and_where(Expr::col("ID").gt(after)).and_where(Expr::col("post_type").ne("revision"));
+            s.order_by("ID", Order::Asc).limit(CHUNK);
+            let mut n = 0;
+            db.select(&s, |row| {
+                let (id, digest) = (row.int(0)?, row.text(1)?.parse().unwrap_or(0));
+                (after, n) = (id, n + 1);
+                // Each search examines the posts that are not indexed.
+                if !uncovered.remove(&id) && known.remove(&id) != Some(digest) {
+                    differing.push(id);
+                }
+                Ok(())
+            })?;
+            if n < CHUNK {
+                break;
+            }
+        }
+        differing.extend(known.into_keys().chain(uncovered));
+        let seen = observation(db)?;
+        self.ledger().compared(&differing, &seen, || self.nonce());
+        Ok(())
+    }
+
+    fn read(&self, db: &mut Db, from: i64, limit: usize) -> Result<Logged> {
+        let Some(to) = self.position(db)? else {
+            return Ok(Logged::Unknown);
+        };
+        Ok(Logged::Changes(self.ledger().between(from, to, limit)))
+    }
+
+    fn last(&self, db: &mut Db) -> Result<Option<Change>> {
+        let Some(seq) = self.position(db)? else { return Ok(None) };
+        Ok(self.ledger().entry(seq))
+    }
+
+    fn trim(&self, _: &mut Tx, before: i64) -> Result<()> {
+        self.ledger().trim(before);
+        Ok(())
+    }
+}

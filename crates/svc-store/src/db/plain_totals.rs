@@ -1,0 +1,119 @@
+//! Numbers of posts per type and status in memory, for servers without maintained counts: they are counted once, and then changed by
+//! what the transactions of this process change.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::change_summary::ClassChange;
+
+/// Maximum number of lists.
+const MAX_LISTS: usize = 1_000;
+
+/// Types and statuses of a list, in lower case and sorted.
+type Classes = (Vec<String>, Vec<String>);
+
+/// Totals of lists that are restricted by type and status only.
+#[derive(Default)]
+pub(crate) struct PlainTotals(Mutex<Versioned>);
+
+#[derive(Default)]
+struct Versioned {
+    /// The version of the posts that the totals are of.
+    version: Option<i64>,
+    totals: HashMap<Classes, u64>,
+}
+
+/// The key of a list. `None` if the server might compare its names differently.
+pub(crate) fn classes(post_types: &[String], statuses: &[String]) -> Option<Classes> {
+    let is_simple = |name: &String| name.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_'));
+    let sorted = |names: &[String]| {
+        let mut names: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    };
+    let are_simple = post_types.iter().chain(statuses).all(is_simple);
+    (are_simple && !post_types.is_empty() && !statuses.is_empty()).then(|| (sorted(post_types), sorted(statuses)))
+}
+
+impl PlainTotals {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Versioned> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The total of a list as of a version.
+    pub(crate) fn get(&self, classes: &Classes, version: i64) -> Option<u64> {
+        let state = self.lock();
+        (state.version == Some(version)).then(|| state.totals.get(classes).copied()).flatten()
+    }
+
+    /// Keeps a total that was counted at a version.
+    pub(crate) fn insert(&self, classes: Classes, version: i64, total: u64) {
+        let mut state = self.lock();
+        if state.version.is_none_or(|of| of < version) {
+            *state = Versioned { version: Some(version), totals: HashMap::new() };
+        }
+        if state.version == Some(version) && state.totals.len() < MAX_LISTS {
+            state.totals.insert(classes, total);
+        }
+    }
+
+    /// Applies the changes that are all there is between two versions.
+    pub(crate) fn apply(&self, before: i64, after: i64, changes: &[ClassChange]) {
+        let mut state = self.lock();
+        if state.version != Some(before) {
+            return;
+        }
+        state.version = Some(after);
+        for ((post_types, statuses), total) in &mut state.totals {
+            for change in changes {
+                if post_types.contains(&change.post_type) && statuses.contains(&change.status) {
+                    *total = total.saturating_add_signed(change.n);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(post_type: &str, statuses: &[&str]) -> Classes {
+        let statuses: Vec<String> = statuses.iter().map(|s| (*s).to_owned()).collect();
+        classes(&[post_type.to_owned()], &statuses).unwrap()
+    }
+
+    fn change(post_type: &str, status: &str, n: i64) -> ClassChange {
+        ClassChange { post_type: post_type.to_owned(), status: status.to_owned(), n }
+    }
+
+    #[test]
+    fn totals_follow_the_changes() {
+        let totals = PlainTotals::default();
+        totals.insert(list("post", &["publish"]), 1, 10);
+        totals.insert(list("post", &["draft", "publish"]), 1, 15);
+        totals.insert(list("page", &["publish"]), 1, 3);
+        totals.apply(1, 2, &[change("post", "draft", -1), change("post", "publish", 1), change("page", "trash", 1)]);
+        let at = |version, list| totals.get(&list, version);
+        assert_eq!(at(1, list("post", &["publish"])), None);
+        assert_eq!(at(2, list("Post", &["Publish"])), Some(11));
+        assert_eq!(at(2, list("post", &["publish", "draft"])), Some(15));
+        assert_eq!(at(2, list("page", &["publish"])), Some(3));
+        // An older count is not used, a newer one replaces all.
+        totals.insert(list("page", &["draft"]), 1, 7);
+        assert_eq!(at(2, list("page", &["draft"])), None);
+        totals.apply(1, 3, &[change("post", "publish", 5)]);
+        assert_eq!(at(2, list("post", &["publish"])), Some(11));
+        totals.insert(list("page", &["draft"]), 4, 8);
+        assert_eq!((at(4, list("page", &["draft"])), at(4, list("post", &["publish"]))), (Some(8), None));
+    }
+
+    #[test]
+    fn unusual_names_are_counted_by_the_server() {
+        let names = |name: &str| vec![name.to_owned()];
+        assert_eq!(classes(&names("Café"), &names("publish")), None);
+        assert_eq!(classes(&[], &names("publish")), None);
+        assert_eq!(classes(&names("post"), &[]), None);
+    }
+}
