@@ -1,4 +1,4 @@
-//! What a transaction has changed, for caches that are adjusted after a commit instead of being discarded.
+//! The changes of a transaction, for caches that are adjusted after a commit instead of being discarded.
 
 use crate::dependencies::Rows;
 use crate::tables::{REVISIONS, TABLES};
@@ -11,7 +11,7 @@ pub(crate) struct ClassChange {
     pub(crate) n: i64,
 }
 
-/// What a transaction has changed.
+/// The changes of a transaction: tables, posts, and numbers of posts.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeSummary {
     rows: Vec<Rows>,

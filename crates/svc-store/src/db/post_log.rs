@@ -4,7 +4,7 @@ use super::handle::{Db, Tx};
 use crate::error::Result;
 use crate::search_index::{Change, Generation};
 
-/// What a snapshot's log contains.
+/// The log as a snapshot has it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Logged {
     /// These entries, ascending.

@@ -156,9 +156,7 @@ fn branch_groups(q: &PostQuery, list_plan: &ListPlan) -> Vec<Branch> {
 fn without_counts(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<Page<PostId>> {
     let mut list_plan = plan::choose_by_terms(db, q, &terms.tax)?;
     let filtered = filtered(db, q, terms, &list_plan, None)?;
-    let is_plain = totals::is_plain(q) && q.own_statuses.as_ref().is_none_or(|(_, list)| list.is_empty());
-    let count = |db: &mut Db| crate::query::total(db, &self::groups(q), &filtered);
-    let total = |db: &mut Db| if is_plain { db.plain_total(&q.post_types, &q.statuses, count) } else { count(db) };
+    let total = |db: &mut Db| totals::counted(db, q, terms);
     if let Some(groups) = plan::groups_by_date(q, &list_plan) {
         list_plan.groups = groups;
         let branches: Result<Vec<_>> = branch_groups(q, &list_plan)

@@ -2,7 +2,7 @@
 //!
 //! With maintained counts, most totals are sums of a few of them, for any number of posts: of types and statuses,
 //! authors, single terms, and days. Excluded posts are subtracted. Other totals are counted from the most selective
-//! condition, and cached until the tables change.
+//! condition, and cached until the tables change. Without maintained counts, only exclusions are treated apart.
 
 use sea_query::{Expr, ExprTrait as _, Query};
 
@@ -30,6 +30,39 @@ pub(super) fn total(db: &mut Db, q: &PostQuery, terms: &Terms, stats: &Stats) ->
     let list_plan =
         plan::to_count(&plan::choose(db, &PostQuery { limit: None, offset: 0, ..q.clone() }, &terms.tax, stats)?);
     count_matches(db, q, terms, &list_plan)
+}
+
+/// The number of posts of a list on an engine without maintained counts. It is put together from the totals of lists by type and status,
+/// which follow the writes of this process, and from others that are smaller.
+pub(super) fn counted(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<u64> {
+    let count = |db: &mut Db| {
+        let list_plan = plan::choose_by_terms(db, q, &terms.tax)?;
+        count_matches(db, q, terms, &list_plan)
+    };
+    if is_plain(q) {
+        return match q.own_statuses.as_ref().filter(|(_, statuses)| !statuses.is_empty()) {
+            None => db.plain_total(&q.post_types, &q.statuses, count),
+            Some((user, statuses)) if !q.statuses.is_empty() => {
+                let is_other = |status: &&String| !q.statuses.iter().any(|listed| listed.eq_ignore_ascii_case(status));
+                let own: Vec<String> = statuses.iter().filter(is_other).cloned().collect();
+                let all = PostQuery { own_statuses: None, ..q.clone() };
+                let n = counted(db, &all, terms)?;
+                if own.is_empty() {
+                    return Ok(n);
+                }
+                let own = PostQuery { statuses: own, author_in: vec![*user], ..all };
+                Ok(n + counted(db, &own, terms)?)
+            }
+            Some(_) => count(db),
+        };
+    }
+    match without_exclusion(q) {
+        Some((all, excluded)) => {
+            let n_excluded = counted(db, &excluded, &terms.of(&excluded))?;
+            Ok(counted(db, &all, &terms.of(&all))?.saturating_sub(n_excluded))
+        }
+        None => count(db),
+    }
 }
 
 /// A list without its conditions, except types and statuses.

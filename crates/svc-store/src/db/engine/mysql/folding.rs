@@ -1,5 +1,5 @@
-//! Which characters `LIKE` treats as equal under a collation. The server is asked for every character, because collations and their
-//! versions differ between servers.
+//! The characters that `LIKE` treats as equal under a collation. The server reports this for every character, because collations and
+//! their versions differ between servers.
 //!
 //! `LIKE` compares single characters. Those that it treats as equal have the same weights, but not the reverse: some collations give the
 //! same weight to all characters outside the Basic Multilingual Plane. Characters with the same weights are therefore compared with
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::db::Db;
 use crate::error::Result;
 
-/// Number of characters that are asked for with one statement: three hexadecimal digits.
+/// Number of characters of one statement: three hexadecimal digits.
 const CHUNK: u32 = 0x1000;
 
 /// Characters with the same weights are compared one by one, unless there are more.
@@ -71,7 +71,7 @@ pub(super) struct Folding {
 }
 
 impl Folding {
-    /// Asks the server.
+    /// Reads the weights of all characters, and compares those with the same weights.
     pub(super) fn read(db: &mut Db, collation: Collation, proceed: &dyn Fn() -> Result<()>) -> Result<Self> {
         let mut by_weight: HashMap<String, Vec<char>> = HashMap::new();
         for start in (0..collation.end()).step_by(CHUNK as usize) {

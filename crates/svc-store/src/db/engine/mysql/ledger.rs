@@ -39,7 +39,7 @@ pub(super) struct TableState {
     pub(super) updated: String,
 }
 
-/// What was seen of a server, in this order.
+/// A state of a server and its table, read in this order.
 #[derive(Clone, Debug)]
 pub(super) struct Observation {
     pub(super) before: ServerState,
@@ -64,7 +64,7 @@ struct Known {
     since: Instant,
 }
 
-/// What a comparison will have shown.
+/// The state that a comparison in progress will have shown.
 struct Pending {
     server: Option<ServerState>,
     table: Option<TableState>,
