@@ -120,6 +120,8 @@ impl Drop for SearchIndexer {
 #[derive(Default)]
 struct State {
     folder: Option<Folder>,
+    /// Whether the log has been opened.
+    is_open: bool,
     generation: Option<Generation>,
     /// Whether the saved state has been read.
     is_loaded: bool,
@@ -154,14 +156,13 @@ impl Indexer {
                 break;
             }
             let next = self.step(&store).unwrap_or_else(|e| {
-                // If no connection is free, the index stays correct; searches examine what has changed.
-                if !matches!(e, StoreError::Busy) {
-                    if !shared.search.is_stopping() {
-                        tracing::warn!(error = %e, "the search index cannot be updated; searches read all posts");
-                    }
+                // While the database is busy or away, the index stays correct; searches examine what has changed.
+                if !matches!(e, StoreError::Busy | StoreError::Unavailable(_) | StoreError::Deadline) {
+                    tracing::warn!(error = %e, "the search index cannot be updated; searches read all posts");
                     shared.search.publish(None);
+                    let is_open = self.state.is_open;
+                    self.state = State { folder: self.state.folder.take(), is_open, ..State::default() };
                 }
-                self.state = State { folder: self.state.folder.take(), ..State::default() };
                 Next::After(AFTER_ERROR)
             });
             drop(store);
@@ -176,15 +177,21 @@ impl Indexer {
 
     fn step(&mut self, store: &Store) -> Result<Next> {
         let is_requested = store.shared().search.take_update();
-        self.state.is_wanted |= is_requested;
+        self.state.is_wanted |= is_requested | store.shared().search.take_searches();
         let Some(folder) = &self.state.folder else {
+            self.state.folder = Folder::open(&self.config.folder).map_err(io_error)?;
+            return Ok(if self.state.folder.is_some() { Next::Now } else { Next::After(MEASURE_INTERVAL) });
+        };
+        if !self.state.is_open {
+            if store.read_unlimited(count)? < self.config.min_posts {
+                return Ok(Next::After(MEASURE_INTERVAL));
+            }
             if !store.read_unlimited(|db| self.log.open(db, &|| check_stop(store)))? {
                 tracing::info!("this database cannot have a search index; searches read all posts");
                 return Ok(Next::After(Duration::MAX));
             }
-            self.state.folder = Folder::open(&self.config.folder).map_err(io_error)?;
-            return Ok(if self.state.folder.is_some() { Next::Now } else { Next::After(MEASURE_INTERVAL) });
-        };
+            self.state.is_open = true;
+        }
         let is_damaged = store.shared().search.take_damage();
         if is_damaged {
             self.state.generation = None;
@@ -197,7 +204,8 @@ impl Indexer {
             }
         }
         self.state.is_loaded = true;
-        match self.state.generation.take() {
+        // An error leaves the state as it is.
+        match self.state.generation.clone() {
             None => self.begin(store),
             Some(generation) if generation.built_to.is_some() => self.build(store, generation),
             Some(generation) => self.update(store, generation, is_requested),
@@ -261,6 +269,11 @@ impl Indexer {
             return Ok(Next::After(INTERVAL));
         }
         let log = self.log.clone();
+        // Usually there is nothing to do. A connection of the pool is enough to find that.
+        let changes = store.read(|db| changes_since(db, &*log, generation.mark))?;
+        if matches!(&changes, Logged::Changes(changes) if changes.is_empty() || (changes.len() < BATCH && !due)) {
+            return Ok(self.keep(store, generation));
+        }
         let mut batches = Vec::new();
         let changes = store.read_unlimited(|db| {
             let changes = match changes_since(db, &*log, generation.mark)? {
@@ -269,7 +282,7 @@ impl Indexer {
                 Logged::Unknown => return Ok(Some(Vec::new())),
                 Logged::Nothing => return Ok(None),
             };
-            if changes.is_empty() || (changes.len() < BATCH && !due) {
+            if changes.is_empty() {
                 return Ok(Some(Vec::new()));
             }
             // All of this happens in one snapshot, to which the new state corresponds.
@@ -305,6 +318,7 @@ impl Indexer {
                 "the search index is built again: too many posts have changed, or the log does not continue where it ends"
             );
             store.shared().search.publish(None);
+            self.state.generation = None;
             return Ok(Next::Now);
         };
         if changes.is_empty() {
@@ -335,7 +349,7 @@ impl Indexer {
 
     /// Looks for changes of other programs that the log lacks, if a search needs them. Returns whether the log is complete.
     fn complete_log(&mut self, store: &Store, generation: &Generation) -> Result<bool> {
-        match store.read_unlimited(|db| self.log.observe(db))? {
+        match store.read(|db| self.log.observe(db))? {
             LogState::Outdated if self.state.is_wanted => {
                 store.read_unlimited(|db| self.log.compare(db, generation, &|| check_stop(store)))?;
             }

@@ -55,6 +55,7 @@ pub(super) fn page(db: &mut Db, q: &PostQuery) -> Result<Option<Page<PostId>>> {
     if q.post_types.is_empty() || !q.post_types.iter().all(is_indexed) {
         return Ok(None);
     }
+    shared.search.note_search();
     let Some(changed) = changed(db, &**log, &shared.search, &generation)? else { return Ok(None) };
     let mut columns = if q.search_columns.is_empty() { SearchColumn::ALL.to_vec() } else { q.search_columns.clone() };
     columns.sort_by_key(|c| field(*c));

@@ -14,6 +14,7 @@ mod segment;
 mod tokens;
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -63,6 +64,8 @@ pub(crate) struct SearchIndex {
     matches: quick_cache::sync::Cache<MatchesKey, Arc<Matches>, ByBytes>,
     /// Requests to the indexer.
     requested: Mutex<Requested>,
+    /// Whether there was a search since the indexer has last looked.
+    has_searches: AtomicBool,
     wake: Condvar,
 }
 
@@ -80,6 +83,7 @@ impl SearchIndex {
             current: Mutex::new(None),
             matches: quick_cache::sync::Cache::with_weighter(1_024, MAX_CACHED, ByBytes),
             requested: Mutex::default(),
+            has_searches: AtomicBool::new(false),
             wake: Condvar::new(),
         }
     }
@@ -130,6 +134,16 @@ impl SearchIndex {
     /// Caches what has been found out about a segment's documents.
     pub(crate) fn learn(&self, live: &LiveSegment, field: usize, term: &str, matches: Matches) {
         self.matches.insert((live.segment.number, field, Arc::from(term)), Arc::new(matches));
+    }
+
+    /// Records that a search uses the index.
+    pub(crate) fn note_search(&self) {
+        self.has_searches.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether there was a search since the last call.
+    pub(crate) fn take_searches(&self) -> bool {
+        self.has_searches.swap(false, Ordering::Relaxed)
     }
 
     /// Makes the indexer look for changes now.
