@@ -5,7 +5,7 @@
 //! same weight to all characters outside the Basic Multilingual Plane. Characters with the same weights are therefore compared with
 //! `LIKE` as well.
 
-use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 
 use crate::db::Db;
 use crate::error::Result;
@@ -73,28 +73,31 @@ pub(super) struct Folding {
 impl Folding {
     /// Reads the weights of all characters, and compares those with the same weights.
     pub(super) fn read(db: &mut Db, collation: Collation, proceed: &dyn Fn() -> Result<()>) -> Result<Self> {
-        let mut by_weight: HashMap<String, Vec<char>> = HashMap::new();
+        // Characters by a hash of their weights, since there are a million of them.
+        let hashes = RandomState::new();
+        let mut by_weight: Vec<(u64, char)> = Vec::new();
         for start in (0..collation.end()).step_by(CHUNK as usize) {
             proceed()?;
-            let sql = chunk(&format!("n, HEX(WEIGHT_STRING({}))", collation.character("n")), start);
+            let sql = chunk(&format!("n, WEIGHT_STRING({})", collation.character("n")), start);
             db.conn.query(&sql, &[], &mut |row| {
                 if let Some(c) = u32::try_from(row.int(0)?).ok().and_then(char::from_u32) {
-                    by_weight.entry(row.text(1)?).or_default().push(c);
+                    by_weight.push((hashes.hash_one(row.bytes(1)?), c));
                 }
                 Ok(())
             })?;
         }
         let mut pairs: Vec<(char, char)> = Vec::new();
         let mut equal: Vec<(char, char)> = Vec::new();
-        for mut class in by_weight.into_values() {
-            class.sort_unstable();
-            let Some((first, others)) = class.split_first() else { continue };
+        by_weight.sort_unstable();
+        for class in by_weight.chunk_by(|a, b| a.0 == b.0) {
+            let Some(((_, first), others)) = class.split_first() else { continue };
             if others.len() > MANY {
                 equal.extend(like(db, &collation, *first, proceed)?.into_iter().map(|c| (c, *first)));
             } else {
-                pairs.extend(others.iter().map(|c| (*c, *first)));
+                pairs.extend(others.iter().map(|(_, c)| (*c, *first)));
             }
         }
+        drop(by_weight);
         for pairs in pairs.chunks(COMPARISONS) {
             proceed()?;
             // The first one may be a wildcard, which is none as the text.

@@ -1,7 +1,7 @@
 //! The changed posts of a MariaDB server, for the search index. Nothing is added to the database: own writes are recorded, and those of
 //! other programs are found by comparing hashes of all posts, when the server shows that the table has been changed ([`super::ledger`]).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -146,7 +146,9 @@ impl PostLog for MySqlPostLog {
             self.open(db, proceed)?;
             return Err(StoreError::Schema("the collation of the table of posts has changed".to_owned()));
         }
-        let mut known: HashMap<i64, u64> = indexed.digests().collect();
+        let mut known: Vec<(i64, u64)> = indexed.digests().collect();
+        known.sort_unstable();
+        let mut known = known.into_iter().peekable();
         let mut uncovered: HashSet<i64> = indexed.uncovered.iter().copied().collect();
         let (mut differing, mut after) = (Vec::new(), i64::MIN);
         loop {
@@ -159,8 +161,11 @@ impl PostLog for MySqlPostLog {
             db.select(&s, |row| {
                 let (id, digest) = (row.int(0)?, row.text(1)?.parse().unwrap_or(0));
                 (after, n) = (id, n + 1);
+                // Both lists ascend.
+                differing.extend(std::iter::from_fn(|| known.next_if(|(known, _)| *known < id)).map(|(gone, _)| gone));
+                let indexed = known.next_if(|(known, _)| *known == id).map(|(_, digest)| digest);
                 // Each search examines the posts that are not indexed.
-                if !uncovered.remove(&id) && known.remove(&id) != Some(digest) {
+                if !uncovered.remove(&id) && indexed != Some(digest) {
                     differing.push(id);
                 }
                 Ok(())
@@ -169,7 +174,7 @@ impl PostLog for MySqlPostLog {
                 break;
             }
         }
-        differing.extend(known.into_keys().chain(uncovered));
+        differing.extend(known.map(|(gone, _)| gone).chain(uncovered));
         let seen = observation(db)?;
         self.ledger().compared(&differing, &seen, || self.nonce());
         Ok(())
