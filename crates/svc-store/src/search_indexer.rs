@@ -156,8 +156,8 @@ impl Indexer {
                 break;
             }
             let next = self.step(&store).unwrap_or_else(|e| {
-                // While the database is busy or away, the index stays correct; searches examine what has changed.
-                if !matches!(e, StoreError::Busy | StoreError::Unavailable(_) | StoreError::Deadline) {
+                // The index stays correct; searches examine what has changed.
+                if !is_temporary(&e) {
                     tracing::warn!(error = %e, "the search index cannot be updated; searches read all posts");
                     shared.search.publish(None);
                     let is_open = self.state.is_open;
@@ -186,11 +186,18 @@ impl Indexer {
             if store.read_unlimited(count)? < self.config.min_posts {
                 return Ok(Next::After(MEASURE_INTERVAL));
             }
-            if !store.read_unlimited(|db| self.log.open(db, &|| check_stop(store)))? {
-                tracing::info!("this database cannot have a search index; searches read all posts");
-                return Ok(Next::After(Duration::MAX));
+            match store.read_unlimited(|db| self.log.open(db, &|| check_stop(store))) {
+                Ok(true) => self.state.is_open = true,
+                Ok(false) => {
+                    tracing::info!("this database cannot have a search index; searches read all posts");
+                    return Ok(Next::After(Duration::MAX));
+                }
+                Err(e) if is_temporary(&e) => return Err(e),
+                Err(error) => {
+                    tracing::warn!(%error, "this database cannot have a search index; searches read all posts");
+                    return Ok(Next::After(Duration::MAX));
+                }
             }
-            self.state.is_open = true;
         }
         let is_damaged = store.shared().search.take_damage();
         if is_damaged {
@@ -384,6 +391,11 @@ impl Indexer {
         self.state.generation = Some(generation);
         Ok(Next::Now)
     }
+}
+
+/// Whether the database is busy or away.
+fn is_temporary(e: &StoreError) -> bool {
+    matches!(e, StoreError::Busy | StoreError::Unavailable(_) | StoreError::Deadline)
 }
 
 /// The changes of the snapshot after a mark. [`Logged::Nothing`] if the log does not continue there.

@@ -7,6 +7,8 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use svc_model::UserId;
+
 use super::handle::Db;
 use super::plain_totals;
 use super::shared_caches::{Options, TableGroup};
@@ -52,16 +54,17 @@ impl Db {
         Ok(total)
     }
 
-    /// Returns the total of a list of posts that is restricted by these types and statuses only. It is cached while they are
-    /// unchanged, and follows the writes of this process.
+    /// Returns the total of a list of posts that is restricted by these types, statuses and authors (if any) only. It is cached
+    /// while they are unchanged, and follows the writes of this process.
     pub(crate) fn plain_total(
         &mut self,
         post_types: &[String],
         statuses: &[String],
+        authors: &[UserId],
         count: impl FnOnce(&mut Db) -> Result<u64>,
     ) -> Result<u64> {
         let version = self.version(TableGroup::Posts);
-        let (Some(version), Some(classes)) = (version, plain_totals::classes(post_types, statuses)) else {
+        let (Some(version), Some(classes)) = (version, plain_totals::classes(post_types, statuses, authors)) else {
             return count(self);
         };
         let shared = self.shared.clone();

@@ -3,11 +3,13 @@
 use crate::dependencies::Rows;
 use crate::tables::{REVISIONS, TABLES};
 
-/// A change of the number of posts of a type and status.
+/// A change of the number of posts of a type, status and author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ClassChange {
     pub(crate) post_type: String,
     pub(crate) status: String,
+    /// `None` if the author is unknown.
+    pub(crate) author: Option<i64>,
     pub(crate) n: i64,
 }
 
@@ -36,10 +38,10 @@ impl ChangeSummary {
         }
     }
 
-    /// Records that a number of posts has got, or lost, a type and status.
-    pub(crate) fn count(&mut self, post_type: &str, status: &str, n: i64) {
+    /// Records that a number of posts has got, or lost, a type and status. The author is optional.
+    pub(crate) fn count(&mut self, post_type: &str, status: &str, author: Option<i64>, n: i64) {
         let (post_type, status) = (post_type.to_ascii_lowercase(), status.to_ascii_lowercase());
-        self.classes.push(ClassChange { post_type, status, n });
+        self.classes.push(ClassChange { post_type, status, author, n });
     }
 
     fn add_table(&mut self, rows: Rows) {

@@ -1,18 +1,30 @@
-//! Numbers of posts per type and status in memory, for servers without maintained counts: they are counted once, and then changed by
+//! Numbers of posts per type, status and author in memory, for servers without maintained counts: they are counted once, and then changed by
 //! what the transactions of this process change.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+
+use svc_model::UserId;
 
 use super::change_summary::ClassChange;
 
 /// Maximum number of lists.
 const MAX_LISTS: usize = 1_000;
 
-/// Types and statuses of a list, in lower case and sorted.
-type Classes = (Vec<String>, Vec<String>);
+/// Maximum number of authors of a list.
+const MAX_AUTHORS: usize = 100;
 
-/// Totals of lists that are restricted by type and status only.
+/// A list that is restricted by nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Classes {
+    /// In lower case and sorted, like the statuses.
+    post_types: Vec<String>,
+    statuses: Vec<String>,
+    /// Sorted. Empty for all authors.
+    authors: Vec<i64>,
+}
+
+/// Totals of lists that are restricted by type, status and author only.
 #[derive(Default)]
 pub(crate) struct PlainTotals(Mutex<Versioned>);
 
@@ -24,7 +36,7 @@ struct Versioned {
 }
 
 /// The key of a list. `None` if the server might compare its names differently.
-pub(crate) fn classes(post_types: &[String], statuses: &[String]) -> Option<Classes> {
+pub(crate) fn classes(post_types: &[String], statuses: &[String], authors: &[UserId]) -> Option<Classes> {
     let is_simple = |name: &String| name.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_'));
     let sorted = |names: &[String]| {
         let mut names: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
@@ -33,7 +45,14 @@ pub(crate) fn classes(post_types: &[String], statuses: &[String]) -> Option<Clas
         names
     };
     let are_simple = post_types.iter().chain(statuses).all(is_simple);
-    (are_simple && !post_types.is_empty() && !statuses.is_empty()).then(|| (sorted(post_types), sorted(statuses)))
+    let author_ids = || {
+        let mut ids: Vec<i64> = authors.iter().map(|author| author.0).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    };
+    let is_maintained = are_simple && !post_types.is_empty() && !statuses.is_empty() && authors.len() <= MAX_AUTHORS;
+    is_maintained.then(|| Classes { post_types: sorted(post_types), statuses: sorted(statuses), authors: author_ids() })
 }
 
 impl PlainTotals {
@@ -65,13 +84,21 @@ impl PlainTotals {
             return;
         }
         state.version = Some(after);
-        for ((post_types, statuses), total) in &mut state.totals {
+        state.totals.retain(|list, total| {
             for change in changes {
-                if post_types.contains(&change.post_type) && statuses.contains(&change.status) {
-                    *total = total.saturating_add_signed(change.n);
+                if !list.post_types.contains(&change.post_type) || !list.statuses.contains(&change.status) {
+                    continue;
+                }
+                match change.author {
+                    _ if list.authors.is_empty() => *total = total.saturating_add_signed(change.n),
+                    Some(author) if list.authors.contains(&author) => *total = total.saturating_add_signed(change.n),
+                    Some(_) => {}
+                    // It is counted again.
+                    None => return false,
                 }
             }
-        }
+            true
+        });
     }
 }
 
@@ -81,11 +108,26 @@ mod tests {
 
     fn list(post_type: &str, statuses: &[&str]) -> Classes {
         let statuses: Vec<String> = statuses.iter().map(|s| (*s).to_owned()).collect();
-        classes(&[post_type.to_owned()], &statuses).unwrap()
+        classes(&[post_type.to_owned()], &statuses, &[]).unwrap()
     }
 
     fn change(post_type: &str, status: &str, n: i64) -> ClassChange {
-        ClassChange { post_type: post_type.to_owned(), status: status.to_owned(), n }
+        ClassChange { post_type: post_type.to_owned(), status: status.to_owned(), author: Some(7), n }
+    }
+
+    #[test]
+    fn totals_of_authors_follow_changes_of_known_authors() {
+        let totals = PlainTotals::default();
+        let of = |authors: &[i64]| {
+            let authors: Vec<UserId> = authors.iter().map(|id| UserId(*id)).collect();
+            classes(&["post".to_owned()], &["publish".to_owned()], &authors).unwrap()
+        };
+        totals.insert(of(&[7, 3]), 1, 10);
+        totals.insert(of(&[4]), 1, 5);
+        totals.apply(1, 2, &[change("post", "publish", 1)]);
+        assert_eq!((totals.get(&of(&[3, 7]), 2), totals.get(&of(&[4]), 2)), (Some(11), Some(5)));
+        totals.apply(2, 3, &[ClassChange { author: None, ..change("post", "publish", 1) }]);
+        assert_eq!((totals.get(&of(&[3, 7]), 3), totals.get(&of(&[4]), 3)), (None, None));
     }
 
     #[test]
@@ -112,8 +154,8 @@ mod tests {
     #[test]
     fn unusual_names_are_counted_by_the_server() {
         let names = |name: &str| vec![name.to_owned()];
-        assert_eq!(classes(&names("Café"), &names("publish")), None);
-        assert_eq!(classes(&[], &names("publish")), None);
-        assert_eq!(classes(&names("post"), &[]), None);
+        assert_eq!(classes(&names("Café"), &names("publish"), &[]), None);
+        assert_eq!(classes(&[], &names("publish"), &[]), None);
+        assert_eq!(classes(&names("post"), &[], &[]), None);
     }
 }

@@ -67,9 +67,9 @@ impl Listing {
         CountedBy::new(&self.status, &self.post_type, PostId(self.parent))
     }
 
-    /// Records that `n` posts more have this type and status.
+    /// Records that `n` posts more have this type, status and author.
     pub(super) fn count(&self, tx: &mut Tx, n: i64) {
-        tx.summary.count(&self.post_type, &self.status, n);
+        tx.summary.count(&self.post_type, &self.status, Some(self.author), n);
     }
 
     /// The post that a revision belongs to, which counts as changed with it.

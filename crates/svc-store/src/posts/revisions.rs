@@ -68,7 +68,7 @@ pub fn trim_revisions(tx: &mut Tx, id: PostId, limit: u64) -> Result<()> {
         let mut rows = Query::delete();
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
         tx.change_rows(&rows, Rows::Posts, piece)?;
-        tx.summary.count("revision", "inherit", -i64::try_from(piece.len()).unwrap_or(0));
+        tx.summary.count("revision", "inherit", None, -i64::try_from(piece.len()).unwrap_or(0));
         tx.changed.push(post_lists("revision"));
         tx.changed.extend(Rows::Posts.changed(&[id.0]));
     }

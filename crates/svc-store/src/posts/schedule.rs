@@ -45,8 +45,8 @@ pub fn publish_due(tx: &mut Tx, id: PostId, now: NaiveDateTime) -> Result<bool> 
     let published = tx.change_rows(&update, Rows::Posts, &[id.0])?.rows > 0;
     if published && let Some(after) = CountedBy::stored(tx, id)? {
         tx.changed.push(post_lists(&after.post_type));
-        tx.summary.count(&after.post_type, FUTURE, -1);
-        tx.summary.count(&after.post_type, &after.status, 1);
+        tx.summary.count(&after.post_type, FUTURE, None, -1);
+        tx.summary.count(&after.post_type, &after.status, None, 1);
         term_counts::post_changed(tx, id, &before, &after)?;
     }
     Ok(published)

@@ -32,7 +32,7 @@ pub(super) fn total(db: &mut Db, q: &PostQuery, terms: &Terms, stats: &Stats) ->
     count_matches(db, q, terms, &list_plan)
 }
 
-/// The number of posts of a list on an engine without maintained counts. It is put together from the totals of lists by type and status,
+/// The number of posts of a list on an engine without maintained counts. It is put together from the totals of lists by type, status and author,
 /// which follow the writes of this process, and from others that are smaller.
 pub(super) fn counted(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<u64> {
     let count = |db: &mut Db| {
@@ -41,7 +41,7 @@ pub(super) fn counted(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<u64> 
     };
     if is_plain(q) {
         return match q.own_statuses.as_ref().filter(|(_, statuses)| !statuses.is_empty()) {
-            None => db.plain_total(&q.post_types, &q.statuses, count),
+            None => db.plain_total(&q.post_types, &q.statuses, &[], count),
             Some((user, statuses)) if !q.statuses.is_empty() => {
                 let is_other = |status: &&String| !q.statuses.iter().any(|listed| listed.eq_ignore_ascii_case(status));
                 let own: Vec<String> = statuses.iter().filter(is_other).cloned().collect();
@@ -55,6 +55,10 @@ pub(super) fn counted(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<u64> 
             }
             Some(_) => count(db),
         };
+    }
+    let has_own = q.own_statuses.as_ref().is_some_and(|(_, statuses)| !statuses.is_empty());
+    if !has_own && is_plain(&PostQuery { author_in: Vec::new(), ..q.clone() }) {
+        return db.plain_total(&q.post_types, &q.statuses, &q.author_in, count);
     }
     match without_exclusion(q) {
         Some((all, excluded)) => {

@@ -55,7 +55,7 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
         }
         None => PostId(tx.insert_row(&insert, Rows::Posts)?),
     };
-    tx.summary.count(&post.post_type, &post.status, 1);
+    tx.summary.count(&post.post_type, &post.status, Some(post.author.0), 1);
     tx.changed.push(post_lists(&post.post_type));
     tx.changed.extend(Listing::from(post).revised_post());
     Ok(id)
@@ -201,8 +201,8 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         tx.change_rows(&update, Rows::Posts, piece)?;
         tx.changed.extend([post_lists(&post.post_type), post_lists("attachment")]);
     }
-    tx.summary.count(&post.post_type, &post.status, -1);
-    revisions.iter().for_each(|(_, kind, status)| tx.summary.count(kind, status, -1));
+    tx.summary.count(&post.post_type, &post.status, Some(post.author.0), -1);
+    revisions.iter().for_each(|(_, kind, status)| tx.summary.count(kind, status, None, -1));
     let mut deleted: Vec<i64> = revisions.into_iter().map(|(id, ..)| id).collect();
     deleted.push(id.0);
 

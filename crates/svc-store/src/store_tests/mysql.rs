@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use svc_model::Post;
+use svc_model::{Post, UserId};
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use crate::db::conn::Conn as _;
@@ -302,6 +302,11 @@ fn totals_follow_own_writes() {
         }
     };
     wait_until(|| total(&store) == (40, CACHED));
+    let of_author = |author: i64| {
+        let q = crate::posts::PostQuery::published("post", 1).author_in(vec![UserId(author)]);
+        store.read(|db| crate::posts::query(db, &q)).unwrap().total
+    };
+    assert_eq!((of_author(0), of_author(9)), (Some(40), Some(0)));
     for n in 0..20_u64 {
         let update = |title: &str| {
             let post = Post { id, title: format!("{title} {n}"), ..post("publish") };
@@ -321,6 +326,7 @@ fn totals_follow_own_writes() {
         expect(41 + n);
         store.write_blocking(move |tx| crate::posts::delete(tx, other)).unwrap();
         expect(40 + n);
+        assert_eq!((of_author(0), of_author(9)), (Some(40 + n), Some(0)));
         insert("publish");
     }
     assert!(n_counted < 20, "{n_counted} of 140 lists were counted again");
