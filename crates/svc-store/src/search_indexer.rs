@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use sea_query::{Cond, Expr, ExprTrait as _, Query};
 
 use crate::db::backend::Backend;
-use crate::db::{Db, LogState, Logged, PostLog};
+use crate::db::{Db, LogState, Logged, PostLog, parse_digest};
 use crate::error::{Result, StoreError};
 use crate::search_index::{Change, Class, Document, Folder, Generation, LiveSegment, SearchIndexState, SegmentBuilder};
 use crate::store::Store;
@@ -177,7 +177,8 @@ impl Indexer {
 
     fn step(&mut self, store: &Store) -> Result<Next> {
         let is_requested = store.shared().search.take_update();
-        self.state.is_wanted |= is_requested | store.shared().search.take_searches();
+        let has_searches = store.shared().search.take_searches();
+        self.state.is_wanted |= is_requested || has_searches;
         let Some(folder) = &self.state.folder else {
             self.state.folder = Folder::open(&self.config.folder).map_err(io_error)?;
             return Ok(if self.state.folder.is_some() { Next::Now } else { Next::After(MEASURE_INTERVAL) });
@@ -272,14 +273,18 @@ impl Indexer {
     fn update(&mut self, store: &Store, mut generation: Generation, is_requested: bool) -> Result<Next> {
         let due = is_requested || self.state.updated.is_none_or(|updated| updated.elapsed() >= MAX_AGE);
         if !self.complete_log(store, &generation)? {
-            self.state.generation = Some(generation);
             return Ok(Next::After(INTERVAL));
         }
         let log = self.log.clone();
         // Usually there is nothing to do. A connection of the pool is enough to find that.
         let changes = store.read(|db| changes_since(db, &*log, generation.mark))?;
-        if matches!(&changes, Logged::Changes(changes) if changes.is_empty() || (changes.len() < BATCH && !due)) {
-            return Ok(self.keep(store, generation));
+        match changes {
+            Logged::Changes(changes) if changes.is_empty() || (changes.len() < BATCH && !due) => {
+                return Ok(self.keep(store, generation));
+            }
+            // Another program has written since then.
+            Logged::Unknown => return Ok(Next::After(INTERVAL)),
+            Logged::Changes(_) | Logged::Nothing => {}
         }
         let mut batches = Vec::new();
         let changes = store.read_unlimited(|db| {
@@ -492,7 +497,7 @@ impl<'l> Batch<'l> {
             let [title, excerpt, content] = &self.folded;
             let texts = [title.as_str(), excerpt, content];
             let has_password = row.int(7)? == 0;
-            let digest = if has_digest { Some(row.text(8)?.parse().unwrap_or(0)) } else { None };
+            let digest = if has_digest { Some(parse_digest(&row.text(8)?)?) } else { None };
             let document = match (date(&row.text(4)?), key(&row.text(5)?), key(&row.text(6)?)) {
                 (Some(date), Some(post_type), Some(status)) => {
                     Some(Document { id, date, class: Class { post_type, status, has_password }, digest, texts })

@@ -31,5 +31,5 @@ pub(crate) use dialect::{Build, SqlDialect};
 #[cfg(test)]
 pub(crate) use handle::HAS_RANDOM_STATEMENTS;
 pub(crate) use handle::{ChangeCounters, Charset, MAX_VALUES, pad};
-pub(crate) use post_log::{LogState, Logged, PostLog};
+pub(crate) use post_log::{LogState, Logged, PostLog, parse_digest};
 pub(crate) use shared_caches::SharedCaches;

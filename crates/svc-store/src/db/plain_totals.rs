@@ -66,7 +66,7 @@ impl PlainTotals {
         (state.version == Some(version)).then(|| state.totals.get(classes).copied()).flatten()
     }
 
-    /// Keeps a total that was counted at a version.
+    /// Caches a total that was counted at a version.
     pub(crate) fn insert(&self, classes: Classes, version: i64, total: u64) {
         let mut state = self.lock();
         if state.version.is_none_or(|of| of < version) {

@@ -1,7 +1,7 @@
 //! The log of changed posts that some engines can have, for the search index.
 
 use super::handle::{Db, Tx};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::search_index::{Change, Generation};
 
 /// The log as a snapshot has it.
@@ -59,4 +59,12 @@ pub(crate) trait PostLog: Send + Sync {
     fn last(&self, db: &mut Db) -> Result<Option<Change>>;
     /// Deletes the entries before a number.
     fn trim(&self, tx: &mut Tx, before: i64) -> Result<()>;
+}
+
+/// Parses the value of [`PostLog::digest`].
+///
+/// # Errors
+/// If the server cannot compute it: all posts would look unchanged.
+pub(crate) fn parse_digest(text: &str) -> Result<u64> {
+    text.parse().map_err(|_| StoreError::Other("the database server cannot compute MD5".to_owned()))
 }

@@ -20,7 +20,7 @@ const MARGIN: i64 = if cfg!(test) { 2 } else { 10 };
 const PAUSE: u32 = if cfg!(test) { 1 } else { 10 };
 
 /// How often posts are compared although they do not seem to have changed, if other tables have.
-const VERIFY_INTERVAL: Duration = Duration::from_hours(1);
+const VERIFY_INTERVAL: Duration = if cfg!(test) { Duration::from_millis(500) } else { Duration::from_hours(1) };
 
 /// Maximum number of states that are remembered.
 const MAX_KNOWN: usize = 64;
@@ -81,6 +81,8 @@ pub(super) struct Ledger {
     pending: Option<Pending>,
     /// When the last comparison ended, and how long it took.
     compared: Option<(Instant, Duration)>,
+    /// Whether a state was recognized by the table since then.
+    was_inferred: bool,
 }
 
 impl Ledger {
@@ -184,20 +186,22 @@ impl Ledger {
         let is_quiet = seen.after == seen.before && now.duration_since(quiet_since) >= SETTLE_TIME;
         let server = is_quiet.then(|| seen.before.clone());
         let table = seen.settled().cloned();
+        let time_since = |at: Instant| now.duration_since(at);
+        let must_verify = self.was_inferred && self.compared.is_some_and(|(at, _)| time_since(at) >= VERIFY_INTERVAL);
         let by_server = self.known.iter().rev().find(|known| known.server.as_ref() == Some(&seen.after)).map(|k| k.seq);
-        if let Some(seq) = by_server {
+        if let Some(seq) = by_server.filter(|_| !must_verify) {
             // Nothing was committed since then, so the table is the one that belongs to it.
             self.learn(seq, Some(seen.after.clone()), table);
             return LogState::Current;
         }
         let by_table =
             table.as_ref().and_then(|t| self.known.iter().rev().find(|known| known.table.as_ref() == Some(t)));
-        let must_verify = self.compared.is_some_and(|(at, _)| now.duration_since(at) >= VERIFY_INTERVAL);
         if let Some(seq) = by_table.map(|known| known.seq).filter(|_| !must_verify) {
+            self.was_inferred = true;
             self.learn(seq, server, table);
             return LogState::Current;
         }
-        let is_too_early = self.compared.is_some_and(|(at, took)| now.duration_since(at) < took * PAUSE);
+        let is_too_early = self.compared.is_some_and(|(at, took)| time_since(at) < took * PAUSE);
         if is_too_early || server.is_none() && table.is_none() {
             return LogState::Unsettled;
         }
@@ -211,6 +215,7 @@ impl Ledger {
         let Some(pending) = self.pending.take() else { return };
         let Some(seq) = self.append(ids, nonce) else { return };
         self.compared = Some((Instant::now(), pending.begun.elapsed()));
+        self.was_inferred = false;
         let server = pending.server.filter(|server| *server == seen.after);
         let table = pending.table.filter(|table| seen.table.as_ref().is_some_and(|(now, _)| now == table));
         self.learn(seq, server, table);
@@ -262,6 +267,22 @@ mod tests {
         assert_eq!(of_server(&ledger, 140), Some(8));
         assert_eq!(ledger.observe(&seen(150, "later", 0)), LogState::Unsettled);
         assert_eq!(ledger.observe(&seen(150, "later", MARGIN)), LogState::Outdated);
+    }
+
+    #[test]
+    fn states_that_were_recognized_by_the_table_are_verified() {
+        let mut ledger = compared(100, "noon");
+        assert_eq!(ledger.observe(&seen(140, "noon", MARGIN)), LogState::Current);
+        std::thread::sleep(SETTLE_TIME);
+        assert_eq!(ledger.observe(&seen(140, "noon", MARGIN)), LogState::Current);
+        std::thread::sleep(VERIFY_INTERVAL);
+        // Although the server is the known one by now.
+        assert_eq!(of_server(&ledger, 140), Some(8));
+        assert_eq!(ledger.observe(&seen(140, "noon", MARGIN)), LogState::Outdated);
+        ledger.compared(&[5], &seen(140, "noon", MARGIN), || 2);
+        assert_eq!((of_table(&ledger, "noon"), of_server(&ledger, 140)), (Some(9), Some(9)));
+        std::thread::sleep(VERIFY_INTERVAL);
+        assert_eq!(ledger.observe(&seen(140, "noon", MARGIN)), LogState::Current);
     }
 
     #[test]
