@@ -17,6 +17,7 @@ mod route_url;
 mod runner;
 mod service;
 mod spool;
+mod transport;
 
 pub use auth::{Anonymous, AuthOutcome, Authenticator, Credentials};
 pub use lanes::Lanes;
@@ -26,3 +27,4 @@ pub use response_cache::Uncached;
 pub use route_url::RouteUrls;
 pub use runner::{Overloaded, Runner, Work, run};
 pub use service::{ResponseBody, RestService, RestServiceBuilder, ServerSource};
+pub use transport::transport_of;

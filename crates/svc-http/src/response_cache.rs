@@ -12,10 +12,12 @@ use http::header::{ACCESS_CONTROL_REQUEST_HEADERS, AUTHORIZATION, COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use http_body_util::Full;
-use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions};
+use svc_routing::Transport;
+use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions, call_with_transport};
 use tokio::sync::watch;
 
 use crate::response;
+use crate::transport_of;
 
 /// Headers on which no cached response depends: those that identify a request in logs, and conditions, which are evaluated
 /// when the response is sent.
@@ -54,8 +56,9 @@ struct CachedResponse {
 
 /// Identifies a cacheable response.
 pub(crate) struct CacheKey {
-    /// Method, root selected by the host, route and query, followed by a fingerprint of the headers if they contain credentials.
+    /// Method, transport, root selected by the host, route and query, followed by a fingerprint of the headers if they contain credentials.
     path: Arc<str>,
+    transport: Transport,
     is_anonymous: bool,
     /// The time before the response is generated.
     pub(crate) stamp: Stamp,
@@ -167,12 +170,12 @@ impl ResponseCache {
         }
         let stamp = (self.current_stamp)().await?;
         let is_anonymous = !self.credential_headers.iter().any(|name| headers.contains_key(name));
-        let (root, method) = (root.unwrap_or_default(), &parts.method);
+        let (root, method, transport) = (root.unwrap_or_default(), &parts.method, transport_of(parts));
         let path = match is_anonymous {
-            true => format!("{method} {root} {route}?{query}"),
-            false => format!("{method} {root} {route}?{query} {:032x}", self.fingerprint(headers)),
+            true => format!("{method} {transport:?} {root} {route}?{query}"),
+            false => format!("{method} {transport:?} {root} {route}?{query} {:032x}", self.fingerprint(headers)),
         };
-        Some(CacheKey { path: path.into(), is_anonymous, stamp })
+        Some(CacheKey { path: path.into(), transport, is_anonymous, stamp })
     }
 
     /// Fingerprint of the headers except [`IGNORED_HEADERS`]; the order matters. Secrets cannot be recovered from
@@ -191,7 +194,8 @@ impl ResponseCache {
 
     /// The cached response, if it is still valid, and whether the caller is logged in.
     pub(crate) fn find(&self, key: &CacheKey) -> Option<(Response<Full<Bytes>>, bool)> {
-        let cached = self.responses.get(&self.versions, &key.path, key.stamp)?;
+        let find = || self.responses.get(&self.versions, &key.path, key.stamp);
+        let cached = call_with_transport(key.transport, find)?;
         Some((response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone()), cached.logged_in))
     }
 
@@ -223,7 +227,9 @@ impl ResponseCache {
         // Headers are few and short.
         let size = key.path.len() + body.len() + 2_048;
         let cached = Arc::new(CachedResponse { logged_in, headers, body });
-        self.responses.insert(key.path, cached, size, dependencies, key.stamp);
+        call_with_transport(key.transport, || {
+            self.responses.insert(key.path, cached, size, dependencies, key.stamp);
+        });
         true
     }
 }

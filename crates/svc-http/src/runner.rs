@@ -3,7 +3,10 @@
 use std::pin::Pin;
 
 use http::request::Parts;
+use svc_versions::with_transport;
 use tokio::sync::oneshot;
+
+use crate::transport_of;
 
 /// The part of a request that reads or writes data. Its result goes elsewhere.
 pub type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -34,7 +37,7 @@ impl Runner for Inline {
     }
 }
 
-/// Runs `work` and returns its result.
+/// Runs `work` with the transport of the request, and returns its result.
 ///
 /// # Errors
 /// [`Overloaded`] if it was not started, or ended early because the server stops.
@@ -44,10 +47,10 @@ pub async fn run<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<T, Overloaded> {
     let (sender, receiver) = oneshot::channel();
-    let work = Box::pin(async move {
+    let work = async move {
         // The receiver is gone if the client is.
         let _sent = sender.send(work.await);
-    });
-    runner.run(request, work).await?;
+    };
+    runner.run(request, Box::pin(with_transport(transport_of(request), work))).await?;
     receiver.await.map_err(|_| Overloaded)
 }

@@ -14,7 +14,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
 use svc_routing::{Error, Request, RootUrl, Server};
-use svc_versions::{Stamp, Usage, Versions};
+use svc_versions::{Stamp, Usage, Versions, call_with_transport, with_transport};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::conditional;
@@ -27,6 +27,7 @@ use crate::response_cache::{CacheKey, Cacheable, CurrentStamp, Flight, ResponseC
 use crate::root::{Root, mount_path};
 use crate::route_url::normalize;
 use crate::runner::{self, Inline, Overloaded, Runner};
+use crate::transport_of;
 
 /// How often a request waits for another one that generates the same response, before it generates its own.
 const MAX_FLIGHTS: usize = 4;
@@ -320,13 +321,14 @@ impl RestService {
                 }
             }
         }
-        let origin = parts.headers.get(ORIGIN).cloned();
+        let (origin, transport) = (parts.headers.get(ORIGIN).cloned(), transport_of(&parts));
         // Allocated, so that the futures of cached responses are small.
-        let process =
-            AssertUnwindSafe(Box::pin(self.process(route, root, method.clone(), parts, body, key))).catch_unwind();
+        let process = Box::pin(self.process(route, root, method.clone(), parts, body, key));
+        let process = AssertUnwindSafe(with_transport(transport, process)).catch_unwind();
         let (response, is_cached) = process.await.unwrap_or_else(|_| {
             let headers = origin.into_iter().map(|origin| (ORIGIN, origin)).collect();
-            (self.failed(&headers, &method, None, &panicked()), false)
+            let failed = || self.failed(&headers, &method, None, &panicked());
+            (call_with_transport(transport, failed), false)
         });
         if let Some(leader) = leader {
             leader.finish(is_cached);

@@ -33,6 +33,7 @@ pub use urls::{ApiUrls, RootUrl};
 
 pub use http::{Method, StatusCode};
 pub use svc_schema::Error;
+pub use svc_versions::Transport;
 
 /// The result of handlers: a value, by default a response, or an API error.
 pub type Result<T = Response> = std::result::Result<T, Error>;

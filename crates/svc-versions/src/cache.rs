@@ -6,17 +6,18 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use quick_cache::{Weighter, sync::Cache};
+use quick_cache::{Equivalent, Weighter, sync::Cache};
 
-use crate::{Dependencies, Stamp, Versions, record};
+use crate::{Dependencies, Stamp, Transport, Versions, current_transport, record};
 
 /// Memory of an entry besides its value, in bytes, and of a dependency.
 const ENTRY: usize = 128;
 const DEPENDENCY: usize = 4;
 
-/// A cache of limited size. A value is returned as long as nothing that it depends on has changed.
+/// A cache of limited size. A value is returned as long as nothing that it depends on has changed, to requests with the
+/// [transport](Transport) of the request that it was computed for.
 pub struct VersionedCache<K: Eq + Hash, V> {
-    entries: Cache<K, Arc<Entry<V>>, Weight>,
+    entries: Cache<KeyOver<K>, Arc<Entry<V>>, Weight>,
     hits: AtomicU64,
     misses: AtomicU64,
 }
@@ -29,6 +30,20 @@ struct Entry<V> {
     stamp: Stamp,
     /// The activity of the versions at which the value was last found valid.
     checked: AtomicU64,
+}
+
+/// A key for requests with one transport.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct KeyOver<K>(Transport, K);
+
+/// A borrowed [`KeyOver`].
+#[derive(Hash)]
+struct KeyOverRef<'k, Q: ?Sized>(Transport, &'k Q);
+
+impl<K: Borrow<Q>, Q: Eq + ?Sized> Equivalent<KeyOver<K>> for KeyOverRef<'_, Q> {
+    fn equivalent(&self, key: &KeyOver<K>) -> bool {
+        self.0 == key.0 && self.1 == key.1.borrow()
+    }
 }
 
 #[derive(Clone)]
@@ -74,7 +89,8 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        let found = self.entries.get(key).filter(|entry| entry.is_valid(versions, stamp));
+        let key = KeyOverRef(current_transport(), key);
+        let found = self.entries.get(&key).filter(|entry| entry.is_valid(versions, stamp));
         let counter = if found.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         let entry = found?;
@@ -86,8 +102,9 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
     /// and recorded once.
     pub fn get_many(&self, versions: &Versions, keys: impl IntoIterator<Item = K>, stamp: Stamp) -> Vec<Option<V>> {
         let (mut last, mut hits, mut misses) = (None::<Arc<Entry<V>>>, 0, 0);
+        let transport = current_transport();
         let get = |key: K| {
-            let entry = self.entries.get(&key);
+            let entry = self.entries.get(&KeyOver(transport, key));
             let known = last.as_ref().zip(entry.as_ref()).is_some_and(|(last, entry)| last.has_validity_of(entry));
             let Some(entry) = entry.filter(|entry| known || entry.is_valid(versions, stamp)) else {
                 misses += 1;
@@ -113,7 +130,10 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         let dependencies = dependencies.into();
         if dependencies.is_cacheable() {
             let checked = AtomicU64::new(u64::MAX);
-            self.entries.insert(key, Arc::new(Entry { value, size, dependencies, stamp, checked }));
+            self.entries.insert(
+                KeyOver(current_transport(), key),
+                Arc::new(Entry { value, size, dependencies, stamp, checked }),
+            );
         }
     }
 
@@ -162,7 +182,7 @@ impl<V> Entry<V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Key, capture, depends_on};
+    use crate::{Key, call_with_transport, capture, depends_on};
 
     #[test]
     fn older_readers_do_not_see_newer_values() {
@@ -208,6 +228,26 @@ mod tests {
         assert_eq!(get().0, [None; 4]);
         let usage = cache.usage();
         assert_eq!((usage.hits, usage.misses), (5, 7));
+    }
+
+    #[test]
+    fn transports_have_separate_values() {
+        let (versions, cache) = (Versions::default(), VersionedCache::<String, &str>::new(1 << 20));
+        let stamp = versions.stamp();
+        let get = |transport| call_with_transport(transport, || cache.get(&versions, "url", stamp));
+        let get_many = |transport| {
+            call_with_transport(transport, || cache.get_many(&versions, ["url".to_owned()], stamp)).pop().flatten()
+        };
+        cache.insert("url".to_owned(), "http:", 5, Dependencies::default(), stamp);
+        assert_eq!((get(Transport::Plain), get(Transport::Tls)), (Some("http:"), None));
+        call_with_transport(Transport::Tls, || {
+            cache.insert("url".to_owned(), "https:", 6, Dependencies::default(), stamp);
+        });
+        for (transport, expected) in
+            [(Transport::Plain, Some("http:")), (Transport::Tls, Some("https:")), (Transport::Localhost, None)]
+        {
+            assert_eq!((get(transport), get_many(transport)), (expected, expected), "{transport:?}");
+        }
     }
 
     #[test]

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use svc_http::RestService;
-use svc_routing::{ExtraField, Link, Registry, Request, Response as ApiResponse, Result, Route, get as reads, public};
+use svc_routing::{
+    ExtraField, Link, Registry, Request, Response as ApiResponse, Result, Route, Transport, get as reads, public,
+};
 use svc_versions::{Key, Versions};
 
 use crate::service::{data, get, header, request, send};
@@ -65,6 +67,34 @@ fn counting_service(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (
     });
     let service = builder.build(registry.build());
     (service, state)
+}
+
+/// A handler sees how the client reached the site, and no response is cached for another transport.
+#[tokio::test]
+async fn requests_have_a_transport_of_their_own() {
+    let handler = |req: Request| async move {
+        let sub = req.sub_request(svc_routing::Method::GET, "/");
+        let in_process = Request::get("/");
+        Result::Ok(ApiResponse::new(json!([req.is_over_tls(), sub.is_over_tls(), in_process.is_secure_origin()])))
+    };
+    let (service, _) = counting_service(LONG, |registry| {
+        let route = Route::new("/transport").endpoint(reads(handler, public).cacheable());
+        registry.route("acme/v1", route).unwrap();
+    });
+    for _ in 0..2 {
+        for (host, extension, expected) in [
+            ("example.org", None, json!([false, false, false])),
+            ("example.org", Some(Transport::Tls), json!([true, true, true])),
+            ("blog.localhost:8080", None, json!([false, false, true])),
+        ] {
+            let mut request = request("GET", "/acme/v1/transport", &[("host", host)], "");
+            if let Some(extension) = extension {
+                request.extensions_mut().insert(extension);
+            }
+            assert_eq!(data(&send(&service, request).await), expected, "{host} {extension:?}");
+        }
+    }
+    assert_eq!(service.cache_usage().hits, 3);
 }
 
 #[tokio::test]

@@ -24,11 +24,11 @@ use rest::Rest;
 use svc_auth::Scheme;
 use svc_controllers::{RestSite, SiteSetup};
 use svc_http::{Lanes, RestLayer, RestService, Runner, Uncached};
-use svc_listen::{App, Compression};
+use svc_listen::{App, Client, Compression};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_pages::{SiteTexts, Texts, explorer::ExplorerPaths, uploads};
 use svc_render::{external_texts::ExternalTexts, feeds::FETCH_HEADER};
-use svc_routing::{Registry, Server};
+use svc_routing::{Registry, Server, Transport};
 use svc_site::{Clock, Extension, HttpClient};
 use svc_store::{DatabaseUrl, SearchIndexConfig, SearchIndexState, SearchIndexer, Store, StoreConfig};
 use tower::ServiceExt as _;
@@ -287,8 +287,12 @@ fn actions(config: &Config, site: &Arc<RestSite>) -> Result<Option<Actions>> {
     }
 }
 
-/// Marks requests that this server has sent itself: they fetch no feeds, and their responses are not cached.
-fn mark_own_fetch(site: &RestSite, mut request: Request) -> Request {
+/// Marks how the client reached the site, and requests that this server has sent itself: these fetch no feeds, and their responses are
+/// not cached.
+fn mark(site: &RestSite, mut request: Request) -> Request {
+    if request.extensions().get::<Client>().is_some_and(|client| client.tls) {
+        request.extensions_mut().insert(Transport::Tls);
+    }
     if request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes())) {
         request.extensions_mut().insert(Uncached);
     }
@@ -536,7 +540,7 @@ impl OpenSite {
         let other_brands = (!has_gateway).then(|| Arc::new(OtherBrands::new(&self.site.brand, self.home.path())));
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
-                let request = mark_own_fetch(&site, request);
+                let request = mark(&site, request);
                 let path = request.uri().path();
                 if let Some(response) = other_brands.as_ref().and_then(|others| others.response(path)) {
                     return Box::pin(std::future::ready(Ok(response)));
