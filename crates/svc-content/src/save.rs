@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
-use svc_text::{convert_invalid_entities, esc_html, sanitize_text_field, slash, unslash};
+use serde_json::{Map, Value, json};
+use svc_php::cast::{is_scalar, to_text, truthy};
+use svc_text::{convert_invalid_entities, esc_html, sanitize_key, sanitize_text_field, slash, unslash};
 
 use crate::{
     blocks::{
@@ -78,6 +79,25 @@ pub fn term_description(text: &str) -> String {
 /// The biographical text of a user, for all authors. Source: `pre_user_description`.
 pub fn user_description(text: &str) -> String {
     kses::filter(text, AllowedHtml::description())
+}
+
+/// The footnotes of a post, for authors without `unfiltered_html`: a JSON list of objects with `id` and `content`.
+///
+/// Other properties, and footnotes without an id or content, are removed; text that is not a list or an object becomes
+/// empty. Source: `_wp_filter_post_meta_footnotes`.
+pub fn footnotes(text: &str) -> String {
+    let footnotes = match svc_php::json::decode(text.as_bytes()) {
+        Ok(Value::Array(list)) => list,
+        Ok(Value::Object(members)) => members.into_iter().map(|(_, footnote)| footnote).collect(),
+        _ => return String::new(),
+    };
+    let filtered = |footnote: &Value| {
+        let [id, content] = ["id", "content"].map(|name| footnote.get(name).filter(|value| truthy(value)));
+        let (id, content) = (id?, content.filter(|content| is_scalar(content))?);
+        let id = if is_scalar(id) { sanitize_key(&to_text(id)) } else { String::new() };
+        Some(json!({"id": id, "content": kses::post(&to_text(content))}))
+    };
+    svc_php::json::encode(&footnotes.iter().filter_map(filtered).collect())
 }
 
 /// The content of a comment, without marking its links, which depends on the site's URL; callers do this afterwards.
@@ -229,6 +249,35 @@ mod tests {
         );
         check(|text| content(text, false), &[(css, css)]);
         check(|text| excerpt(text, true), &[(css, "<!-- wp:p {\"style\":{\"css\":\"x\",\"a\":1}} /-->")]);
+    }
+
+    #[test]
+    fn footnotes_of_filtered_authors() {
+        check(
+            footnotes,
+            &[
+                (
+                    r#"[{"content":"<script>alert(1)</script><b onclick=x>n</b>","id":"x1"}]"#,
+                    r#"[{"id":"x1","content":"alert(1)<b>n<\/b>"}]"#,
+                ),
+                (
+                    r#"{"a":{"id":"A b-c","content":"é & \"q\" 'r' \\","z":1},"b":5}"#,
+                    r#"[{"id":"ab-c","content":"\u00e9 &amp; \"q\" 'r' \\"}]"#,
+                ),
+                (
+                    r#"[{"id":"","content":"x"},{"id":"a"},{"id":"a","content":"0"},{"id":7,"content":1.5},{"id":[1],"content":true},"x",null,[]]"#,
+                    r#"[{"id":"7","content":"1.5"},{"id":"","content":"1"}]"#,
+                ),
+                ("[]", "[]"),
+                ("{}", "[]"),
+                ("", ""),
+                ("null", ""),
+                ("5", ""),
+                (r#""<b>""#, ""),
+                ("<script>", ""),
+                ("[{]", ""),
+            ],
+        );
     }
 
     #[test]

@@ -15,7 +15,7 @@ use svc_store::{
 use crate::{
     Site, SiteResult,
     permalinks::PermalinkParts,
-    revisions::store_revision,
+    revisions::{RevisionAuthor, store_revision},
     sanitize,
     templates::{
         load::{THEME, of_term},
@@ -157,7 +157,7 @@ pub async fn save(
     post_type: &PostType,
     post: Post,
     draft: &StylesDraft,
-    by: UserId,
+    author: RevisionAuthor,
 ) -> Result<Post, Error> {
     let (site_in, post_type, draft, now) = (Arc::clone(site), post_type.clone(), draft.clone(), site.now());
     let id = post.id;
@@ -165,14 +165,14 @@ pub async fn save(
         let mut row = posts::get(tx, id)?.ok_or_else(not_found)?;
         let settings = site_in.settings_in(tx)?;
         if let Some(title) = &draft.title {
-            row.title = sanitize::title(title, false);
+            row.title = sanitize::title(title, !author.unfiltered_html);
         }
         if draft.styles.is_some() || draft.settings.is_some() {
             row.content = content(&row.content, &draft);
         }
         (row.modified, row.modified_gmt) = (Some(settings.zone.to_local(now)), Some(now));
         posts::update(tx, &row)?;
-        store_revision(tx, &site_in, &post_type, &row, by)?;
+        store_revision(tx, &site_in, &post_type, &row, author)?;
         Ok(row)
     };
     site.write(write).await

@@ -16,7 +16,7 @@ use svc_store::{
 
 use crate::{
     Access, Settings, Site, SiteResult,
-    registries::meta::{self as registered_meta, MetaRights},
+    registries::meta::{self as registered_meta, MetaField, MetaRights},
     sanitize,
 };
 
@@ -25,31 +25,68 @@ pub fn are_enabled_for(site: &Site, post_type: &PostType) -> bool {
     site.max_revisions != Some(0) && post_type.supports("revisions")
 }
 
-/// Keys of the meta that is stored with revisions.
-fn meta_keys<'a>(site: &'a Site, post_type: &PostType) -> Vec<&'a str> {
-    site.meta.fields("post", &post_type.name).filter(|f| f.revisions).map(|f| f.key.as_str()).collect()
+/// The author of a revision.
+#[derive(Clone, Copy, Debug)]
+pub struct RevisionAuthor {
+    /// The user.
+    pub id: UserId,
+    /// Whether the user may use any HTML. Copies of meta are filtered otherwise.
+    pub unfiltered_html: bool,
+}
+
+/// The meta that is stored with revisions.
+fn meta_fields<'a>(site: &'a Site, post_type: &str) -> Vec<&'a MetaField> {
+    site.meta.fields("post", post_type).filter(|f| f.revisions).map(|f| &**f).collect()
+}
+
+/// Copies the meta with revisions of a post to a new revision.
+fn copy_meta(
+    tx: &mut Tx,
+    fields: &[&MetaField],
+    of_post: &Meta,
+    revision: PostId,
+    unfiltered_html: bool,
+) -> SiteResult<()> {
+    let copy = |field: &MetaField, value: &StoredText| {
+        if unfiltered_html { value.clone() } else { field.filtered_copy(value) }
+    };
+    let values: Vec<(&str, StoredText)> = fields
+        .iter()
+        .flat_map(|field| of_post.all(&field.key).iter().map(|value| (field.key.as_str(), copy(field, value))))
+        .collect();
+    if !values.is_empty() {
+        let rows: Vec<(&str, &StoredText)> = values.iter().map(|(key, value)| (*key, value)).collect();
+        meta::add_many(tx, MetaKind::Post, revision.0, &rows)?;
+    }
+    Ok(())
 }
 
 /// Stores a revision of the texts and of the meta with revisions, if a post has none yet or differs from the latest one
 /// in more than white space. Then deletes the oldest revisions beyond the site's limit.
-pub fn store_revision(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post, author: UserId) -> SiteResult<()> {
+pub fn store_revision(
+    tx: &mut Tx,
+    site: &Site,
+    post_type: &PostType,
+    row: &Post,
+    author: RevisionAuthor,
+) -> SiteResult<()> {
     if !are_enabled_for(site, post_type) || row.status == "auto-draft" {
         return Ok(());
     }
-    let keys = meta_keys(site, post_type);
+    let fields = meta_fields(site, &post_type.name);
     let latest = posts::latest_revision(tx, row.id)?;
     let mut numbers = vec![row.id.0];
     numbers.extend(latest.iter().map(|l| l.id.0));
-    let meta = if keys.is_empty() { HashMap::new() } else { meta::load(tx, MetaKind::Post, &numbers)? };
+    let mut meta = if fields.is_empty() { HashMap::new() } else { meta::load(tx, MetaKind::Post, &numbers)? };
     let values = |id: PostId, key: &str| meta.get(&id.0).map_or(&[][..], |m| m.all(key));
     if let Some(latest) = &latest
         && texts(latest).iter().zip(texts(row)).all(|(then, now)| is_same(then, now))
-        && keys.iter().all(|key| values(latest.id, key) == values(row.id, key))
+        && fields.iter().all(|field| values(latest.id, &field.key) == values(row.id, &field.key))
     {
         return Ok(());
     }
     let revision = Post {
-        author,
+        author: author.id,
         date: row.modified,
         date_gmt: row.modified_gmt,
         modified: row.modified,
@@ -60,10 +97,8 @@ pub fn store_revision(tx: &mut Tx, site: &Site, post_type: &PostType, row: &Post
         ..blank(row.id, "revision")
     };
     let id = insert(tx, site, &revision)?;
-    let rows: Vec<(&str, &StoredText)> =
-        keys.iter().flat_map(|key| values(row.id, key).iter().map(move |value| (*key, value))).collect();
-    if !rows.is_empty() {
-        meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
+    if let Some(of_post) = meta.remove(&row.id.0) {
+        copy_meta(tx, &fields, &of_post, id, author.unfiltered_html)?;
     }
     if let Some(most) = site.max_revisions {
         posts::trim_revisions(tx, row.id, most)?;
@@ -191,12 +226,7 @@ pub fn autosave(
     (row.modified, row.modified_gmt) = (row.date, row.date_gmt);
     if is_new {
         row.id = insert(tx, site, &row)?;
-        let fields = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
-        let rows: Vec<(&str, &StoredText)> =
-            fields.flat_map(|f| of_post.all(&f.key).iter().map(move |value| (f.key.as_str(), value))).collect();
-        if !rows.is_empty() {
-            meta::add_many(tx, MetaKind::Post, row.id.0, &rows)?;
-        }
+        copy_meta(tx, &meta_fields(site, &post.post_type), &of_post, row.id, editor.unfiltered_html)?;
     } else {
         posts::update(tx, &row)?;
     }
@@ -217,8 +247,8 @@ fn meta_changes(
     stored: &Meta,
 ) -> SiteResult<Vec<registered_meta::MetaChange>> {
     let Some(Value::Object(edited)) = &typed.meta else { return Ok(Vec::new()) };
-    let fields = site.meta.fields("post", &post.post_type).filter(|f| f.revisions);
-    let edited_fields: Map<String, Value> = fields
+    let edited_fields: Map<String, Value> = meta_fields(site, &post.post_type)
+        .into_iter()
         .filter_map(|f| Some((f.name.clone(), edited.get(&f.name).filter(|value| !value.is_null())?.clone())))
         .collect();
     if edited_fields.is_empty() {
@@ -229,7 +259,11 @@ fn meta_changes(
         editor.caller.can_post(PostCap::Edit, post, &access)
             && editor.caller.can(cap, Object::Meta(MetaKind::Post, post.id.0, key), &access)
     };
-    let rights = MetaRights { edit: &|key| may("edit_post_meta", key), delete: &|key| may("delete_post_meta", key) };
+    let rights = MetaRights {
+        edit: &|key| may("edit_post_meta", key),
+        delete: &|key| may("delete_post_meta", key),
+        unfiltered_html: editor.unfiltered_html,
+    };
     Ok(site.meta.changes("post", &post.post_type, stored, &Value::Object(edited_fields), &rights, editor.caller)?)
 }
 

@@ -51,3 +51,8 @@ pub(crate) fn user_name(text: &str) -> String {
 pub fn user_description(text: &str) -> String {
     save::user_description(text)
 }
+
+/// Sanitizes the footnotes of users who may not use any HTML.
+pub(crate) fn footnotes(text: &str) -> String {
+    save::footnotes(text)
+}

@@ -9,7 +9,10 @@ use svc_model::{PostId, UserId};
 use svc_schema::Error;
 use svc_store::posts;
 
-use crate::{Site, revisions::store_revision};
+use crate::{
+    Site,
+    revisions::{RevisionAuthor, store_revision},
+};
 
 /// Maximum number of posts published per run; the next run follows immediately.
 const MAX_PER_RUN: u64 = 50;
@@ -53,7 +56,8 @@ async fn publish(site: &Arc<Site>, id: PostId, now: NaiveDateTime) -> Result<boo
         if let Some(post) = posts::get(tx, id)?
             && let Some(post_type) = shared.types.get(&post.post_type)
         {
-            store_revision(tx, &shared, post_type, &post, UserId(0))?;
+            let nobody = RevisionAuthor { id: UserId(0), unfiltered_html: false };
+            store_revision(tx, &shared, post_type, &post, nobody)?;
         }
         Ok(true)
     };

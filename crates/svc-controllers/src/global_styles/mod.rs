@@ -22,6 +22,7 @@ use svc_schema::{
 use svc_site::{
     Access, Settings,
     global_styles::{self as stored, StylesDraft, not_found},
+    revisions::RevisionAuthor,
 };
 use svc_store::posts;
 
@@ -188,7 +189,10 @@ impl GlobalStyles {
         if draft.styles.as_ref().and_then(|s| s["css"].as_str()).is_some_and(stored::closes_style_element) {
             return Err(illegal_css());
         }
-        let post = stored::save(&self.site.site, &self.post_type, post, &draft, caller(&req).id).await?;
+        let caller = caller(&req);
+        let unfiltered_html = Access::new(&self.site, &*self.site.settings()?).can(&caller, "unfiltered_html");
+        let author = RevisionAuthor { id: caller.id, unfiltered_html };
+        let post = stored::save(&self.site.site, &self.post_type, post, &draft, author).await?;
         self.show(&req, post, respond::edit_view(&req)).await
     }
 

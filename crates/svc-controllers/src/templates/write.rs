@@ -9,7 +9,7 @@ use svc_site::{
     Access, Settings,
     hooked_blocks::store_ignored_hooks,
     permalinks::PermalinkParts,
-    revisions::store_revision,
+    revisions::{RevisionAuthor, store_revision},
     sanitize,
     templates::{
         draft::TemplateDraft,
@@ -81,7 +81,8 @@ impl Templates {
                     let now = posts::get(tx, change.row.id)?.ok_or_else(not_found)?;
                     change.rebase(now);
                     posts::update(tx, &change.row)?;
-                    store_revision(tx, &site, &post_type, &change.row, change.by)?;
+                    let author = RevisionAuthor { id: change.by, unfiltered_html: !filtered };
+                    store_revision(tx, &site, &post_type, &change.row, author)?;
                 }
                 if let Some(area) = &change.area {
                     let term = find_or_create_term(tx, AREA, area)?;
@@ -188,7 +189,7 @@ impl Templates {
             }
             let row = posts::trash(tx, id, now)?;
             if let Some(row) = &row {
-                store_revision(tx, &site, &post_type, row, by)?;
+                store_revision(tx, &site, &post_type, row, RevisionAuthor { id: by, unfiltered_html: true })?;
             }
             Ok(row)
         };

@@ -229,6 +229,7 @@ impl SaveComment {
             let rights = MetaRights {
                 edit: &|key| may("edit_comment_meta", key),
                 delete: &|key| may("delete_comment_meta", key),
+                unfiltered_html: access.can(&self.caller, "unfiltered_html"),
             };
             let stored = meta::load_one(tx, MetaKind::Comment, id.0)?;
             let changes = self.site.meta.changes("comment", "", &stored, values, &rights, &self.caller)?;

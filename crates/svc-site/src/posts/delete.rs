@@ -8,7 +8,7 @@ use crate::{
     media::delete::delete_attachment,
     menus::on_delete::delete_items_for_post,
     posts::{save::set_sticky, slugs},
-    revisions::store_revision,
+    revisions::{RevisionAuthor, store_revision},
 };
 
 /// Trashes a post or page. Posts of other types, and posts in the trash, are deleted permanently.
@@ -66,5 +66,6 @@ pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<()>
         row.slug = slug;
         posts::update(tx, &row)?;
     }
-    store_revision(tx, site, post_type, &row, by)
+    // Nothing of a trashed post is filtered.
+    store_revision(tx, site, post_type, &row, RevisionAuthor { id: by, unfiltered_html: true })
 }

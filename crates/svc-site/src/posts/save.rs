@@ -22,7 +22,7 @@ use crate::{
     permalinks::{PermalinkParts, category_paths},
     posts::{draft::PostDraft, old_slugs, rules, slugs},
     registries::meta::{self as registered_meta, MetaRights},
-    revisions::store_revision,
+    revisions::{RevisionAuthor, store_revision},
 };
 
 /// Maximum length of the password column, in characters.
@@ -129,7 +129,8 @@ impl SavePost {
         }
         self.store_fields(tx, &row)?;
         if self.revises {
-            store_revision(tx, &self.site, &self.post_type, &row, self.caller.id)?;
+            let author = RevisionAuthor { id: self.caller.id, unfiltered_html: self.writer.unfiltered_html };
+            store_revision(tx, &self.site, &self.post_type, &row, author)?;
         }
         let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
         if !was_public && row.status == "publish" {
@@ -264,8 +265,11 @@ impl SavePost {
                 self.caller.can_post(PostCap::Edit, row, &access)
                     && self.caller.can(cap, Object::Meta(MetaKind::Post, id.0, key), &access)
             };
-            let rights =
-                MetaRights { edit: &|key| may("edit_post_meta", key), delete: &|key| may("delete_post_meta", key) };
+            let rights = MetaRights {
+                edit: &|key| may("edit_post_meta", key),
+                delete: &|key| may("delete_post_meta", key),
+                unfiltered_html: self.writer.unfiltered_html,
+            };
             let stored = meta::load_one(tx, MetaKind::Post, id.0)?;
             let changes = self.site.meta.changes("post", &row.post_type, &stored, value, &rights, &self.caller)?;
             drop(access);

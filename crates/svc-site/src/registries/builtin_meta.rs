@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::registries::meta::MetaField;
+use crate::{registries::meta::MetaField, sanitize};
 
 /// Key of the meta field that stores whether a note is resolved.
 pub(crate) const NOTE_STATUS: &str = "_wp_note_status";
@@ -25,7 +25,7 @@ pub(crate) fn pattern_sync_status() -> MetaField {
 
 /// The meta field with the footnotes of a post.
 pub(crate) fn footnotes() -> MetaField {
-    MetaField::new("footnotes", "string").with_revisions()
+    MetaField::new("footnotes", "string").with_revisions().filtered_by(sanitize::footnotes)
 }
 
 /// The meta field with a user's editor preferences; each site that shares the users table has its own.

@@ -47,6 +47,8 @@ pub struct MetaField {
     pub guard: MetaGuard,
     /// Sanitizes a text before it is stored.
     pub sanitize: Option<fn(&str) -> String>,
+    /// Filters a text that a user without `unfiltered_html` stores.
+    pub filter: Option<fn(&str) -> String>,
     /// Source of the schema of one value.
     item_source: Value,
     /// The schema of one value.
@@ -79,6 +81,7 @@ impl MetaField {
             revisions: false,
             guard: MetaGuard::ByKey,
             sanitize: None,
+            filter: None,
             item: Schema::compile(item_source.clone()),
             whole: Schema::compile(item_source.clone()),
             item_source,
@@ -167,6 +170,12 @@ impl MetaField {
         self
     }
 
+    /// Filters the texts of users without the capability `unfiltered_html` before they are stored.
+    pub fn filtered_by(mut self, filter: fn(&str) -> String) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
     /// Stores the field with revisions.
     pub fn with_revisions(mut self) -> Self {
         self.revisions = true;
@@ -252,6 +261,8 @@ pub struct MetaRights<'a> {
     pub edit: &'a dyn Fn(&str) -> bool,
     /// Whether the caller may delete the values of a key.
     pub delete: &'a dyn Fn(&str) -> bool,
+    /// Whether the caller may store any HTML.
+    pub unfiltered_html: bool,
 }
 
 /// A change of one key, as stored values.
@@ -292,12 +303,21 @@ impl MetaField {
     }
 
     /// Converts a value of the REST API to its stored form.
-    fn stored(&self, value: Value) -> StoredText {
-        let value = match (self.sanitize, value) {
-            (Some(clean), Value::String(text)) => Value::String(clean(&text)),
-            (_, value) => value,
-        };
-        StoredText::of(value)
+    fn stored(&self, value: Value, unfiltered_html: bool) -> StoredText {
+        let Value::String(mut text) = value else { return StoredText::of(value) };
+        let filter = self.filter.filter(|_| !unfiltered_html);
+        for clean in self.sanitize.into_iter().chain(filter) {
+            text = clean(&text);
+        }
+        StoredText::of(text)
+    }
+
+    /// A stored value as a user without `unfiltered_html` copies it.
+    pub(crate) fn filtered_copy(&self, stored: &StoredText) -> StoredText {
+        match self.filter {
+            Some(filter) => StoredText::of(filter(stored.text())),
+            None => stored.clone(),
+        }
     }
 
     /// Whether all stored values match the schema: values that the REST API cannot show must not be deleted unseen.
@@ -374,7 +394,7 @@ impl MetaField {
             // Null deletes a value, but a list does not identify which one.
             return Err(errors::invalid_stored_meta(&self.name));
         }
-        let mut values = self.texts_of(value)?;
+        let mut values = self.texts_of(value, rights.unfiltered_html)?;
         if values == now {
             return Ok(None);
         }
@@ -391,7 +411,7 @@ impl MetaField {
     }
 
     /// The stored texts of a request field.
-    fn texts_of(&self, value: &Value) -> Result<Vec<StoredText>, Error> {
+    fn texts_of(&self, value: &Value, unfiltered_html: bool) -> Result<Vec<StoredText>, Error> {
         let param = format!("meta.{}", self.name);
         let schema = &self.whole;
         let bad = |mut error: Error| {
@@ -401,8 +421,10 @@ impl MetaField {
         schema.validate(value, &param).map_err(bad)?;
         let clean = schema.sanitize(value.clone(), &param).map_err(bad)?;
         Ok(match clean {
-            Value::Array(values) if !self.single => values.into_iter().map(|v| self.stored(v)).collect(),
-            value => vec![self.stored(value)],
+            Value::Array(values) if !self.single => {
+                values.into_iter().map(|v| self.stored(v, unfiltered_html)).collect()
+            }
+            value => vec![self.stored(value, unfiltered_html)],
         })
     }
 }

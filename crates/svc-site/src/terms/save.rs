@@ -60,7 +60,11 @@ pub fn store_meta(
     let id = term.id.0;
     let access = paths::access_to_terms(site, settings, std::slice::from_ref(term));
     let may = |cap: &str, key: &str| caller.can(cap, Object::Meta(MetaKind::Term, id, key), &access);
-    let rights = MetaRights { edit: &|key| may("edit_term_meta", key), delete: &|key| may("delete_term_meta", key) };
+    let rights = MetaRights {
+        edit: &|key| may("edit_term_meta", key),
+        delete: &|key| may("delete_term_meta", key),
+        unfiltered_html: access.can(caller, "unfiltered_html"),
+    };
     let stored = meta::load_one(tx, MetaKind::Term, id)?;
     let changes = site.meta.changes("term", &term.taxonomy, &stored, values, &rights, caller)?;
     drop(access);

@@ -156,8 +156,11 @@ impl SaveUser {
     fn store_meta(&self, tx: &mut Tx, id: UserId, values: &serde_json::Value) -> SiteResult<()> {
         let access = Access::new(&self.site, &self.settings).with_users([id]);
         let may = |cap: &str, key: &str| self.caller.can(cap, Object::Meta(MetaKind::User, id.0, key), &access);
-        let rights =
-            MetaRights { edit: &|key| may("edit_user_meta", key), delete: &|key| may("delete_user_meta", key) };
+        let rights = MetaRights {
+            edit: &|key| may("edit_user_meta", key),
+            delete: &|key| may("delete_user_meta", key),
+            unfiltered_html: access.can(&self.caller, "unfiltered_html"),
+        };
         let stored = meta::load_one(tx, MetaKind::User, id.0)?;
         let changes = self.site.meta.changes("user", "", &stored, values, &rights, &self.caller)?;
         drop(access);
