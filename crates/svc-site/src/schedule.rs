@@ -11,6 +11,7 @@ use svc_store::posts;
 
 use crate::{
     Site,
+    posts::publish::published,
     revisions::{RevisionAuthor, store_revision},
 };
 
@@ -29,8 +30,8 @@ pub struct PublishRun {
 /// Publishes posts that are due at `now` (UTC), earliest first, and returns when to run again. Other processes may do
 /// the same concurrently: each post is published once.
 ///
-/// Only the status changes. The counts of its terms change, and a revision is stored unless the latest one is equal. Source:
-/// recorded results of `check_and_publish_future_post`.
+/// Only the status of the row changes. The counts of its terms change, a revision is stored unless the latest one is
+/// equal, and pages are added to menus. Source: recorded results of `check_and_publish_future_post`.
 ///
 /// # Errors
 /// Errors of the store; posts published before the failure remain published.
@@ -58,6 +59,8 @@ async fn publish(site: &Arc<Site>, id: PostId, now: NaiveDateTime) -> Result<boo
         {
             let nobody = RevisionAuthor { id: UserId(0), unfiltered_html: false };
             store_revision(tx, &shared, post_type, &post, nobody)?;
+            let settings = shared.settings_in(tx)?;
+            published(tx, &settings, post_type, &post, now)?;
         }
         Ok(true)
     };

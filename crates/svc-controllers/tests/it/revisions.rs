@@ -247,6 +247,23 @@ async fn scheduled_posts_are_published_when_due() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn scheduled_pages_are_added_to_menus_and_get_a_guid() {
+    let h = Harness::new();
+    let menu = h.json(ADMIN, Method::PUT, "/svc/v2/menus/30", json!({"auto_add": true})).await;
+    assert_eq!(menu.body["auto_add"], true, "{:?}", menu.body);
+    let body = json!({"title": "Planned", "status": "future", "date_gmt": "2090-01-01T00:00:00"});
+    let page = h.json(ADMIN, Method::POST, "/svc/v2/pages", body).await.body["id"].as_i64().unwrap();
+    // Imported posts may have no GUID.
+    h.site.write(move |tx| Ok(posts::set_guid(tx, PostId(page), "")?)).await.unwrap();
+    let round = schedule::publish_due(&h.site.site, "2091-01-01T00:00:00".parse().unwrap()).await.unwrap();
+    assert_eq!(round.published, 1);
+    let items = h.get(ADMIN, "/svc/v2/menu-items", "menus=30&per_page=100&_fields=object,object_id").await.body;
+    assert!(items.as_array().unwrap().contains(&json!({"object": "page", "object_id": page})), "{items}");
+    let stored = h.site.read(|db| Ok(posts::get(db, PostId(page))?)).unwrap().unwrap();
+    assert_eq!(stored.guid, "http://127.0.0.1:8801/planned/");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn concurrent_runs_publish_each_scheduled_post_once() {
     let h = Harness::new();
     for n in 0..5 {

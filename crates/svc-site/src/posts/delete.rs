@@ -7,7 +7,7 @@ use crate::{
     Site, SiteResult,
     media::delete::delete_attachment,
     menus::on_delete::delete_items_for_post,
-    posts::{save::set_sticky, slugs},
+    posts::{rules::sanitize_guid, save::set_sticky, slugs},
     revisions::{RevisionAuthor, store_revision},
 };
 
@@ -61,9 +61,10 @@ pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<()>
     let now = (settings.zone.to_local(site.now()), site.now());
     let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };
     let Some(post_type) = site.types.get(&row.post_type) else { return Ok(()) };
-    let slug = slugs::unique(tx, &row, "", post_type, &settings.urls)?;
-    if slug != row.slug {
-        row.slug = slug;
+    let trashed = (row.slug.clone(), row.guid.clone());
+    row.slug = slugs::unique(tx, &row, "", post_type, &settings.urls)?;
+    sanitize_guid(&mut row);
+    if trashed != (row.slug.clone(), row.guid.clone()) {
         posts::update(tx, &row)?;
     }
     // Nothing of a trashed post is filtered.

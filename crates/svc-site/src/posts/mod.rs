@@ -4,6 +4,7 @@ pub mod delete;
 pub mod draft;
 pub mod formats;
 pub(crate) mod old_slugs;
+pub(crate) mod publish;
 pub mod rules;
 pub mod save;
 pub mod slugs;

@@ -13,6 +13,7 @@ pub(crate) fn is_floating(status: &str) -> bool {
 }
 
 /// The author of a change and its time.
+#[derive(Clone)]
 pub struct ChangeAuthor {
     /// The caller.
     pub id: UserId,
@@ -20,6 +21,8 @@ pub struct ChangeAuthor {
     pub unfiltered_html: bool,
     /// Whether the caller may publish posts of this type.
     pub publishes: bool,
+    /// Whether the caller may set the slug of the post while it is pending.
+    pub names_pending: bool,
     /// Current time in UTC.
     pub now: NaiveDateTime,
 }
@@ -82,16 +85,21 @@ pub fn apply(
     if matches!(post.date, Stamp::Some(date) if date.year() < 1) {
         return Err(errors::invalid_date());
     }
-    // As in WordPress, every change sanitizes the GUID, which escapes its ampersands. An invalid URL is left unchanged.
-    let guid = svc_text::esc_url(&post.guid);
-    if !guid.is_empty() {
-        post.guid = guid;
-    }
+    sanitize_guid(&mut post);
     if is_empty(&post, post_type) {
         return Err(errors::empty_content());
     }
     slug(&mut post, draft, writer);
     Ok(post)
+}
+
+/// Sanitizes the GUID as every change of a post in WordPress does, which escapes its ampersands. An invalid URL is left
+/// unchanged.
+pub(crate) fn sanitize_guid(post: &mut Post) {
+    let guid = svc_text::esc_url(&post.guid);
+    if !guid.is_empty() {
+        post.guid = guid;
+    }
 }
 
 /// Whether a draft changes the status to one that requires the permission to publish.
@@ -207,15 +215,16 @@ fn set_dates(post: &mut Post, pair: Option<(NaiveDateTime, NaiveDateTime)>) -> b
 }
 
 /// The draft's slug, or one generated from the title if the post needs a slug. A contributor's pending post gets none
-/// until it is published.
+/// until it is published. As in WordPress, the slug `0` counts as none, but a title may yield it.
 fn slug(post: &mut Post, draft: &PostDraft, writer: &ChangeAuthor) {
     if let Some(slug) = &draft.slug {
         post.slug = svc_text::sanitize_title(slug);
     }
-    if post.slug.is_empty() && !is_floating(&post.status) {
-        post.slug = svc_text::sanitize_title(&post.title);
-    }
-    if post.status == "pending" && !writer.publishes {
+    if post.slug == "0" || (post.status == "pending" && !writer.names_pending) {
         post.slug.clear();
+    }
+    if post.slug.is_empty() && !is_floating(&post.status) {
+        // WordPress uses the slashed title, in which NUL is `\0`.
+        post.slug = svc_text::sanitize_title(&svc_text::slash(&post.title));
     }
 }

@@ -18,9 +18,12 @@ use crate::{
     errors::posts as errors,
     hooked_blocks::{applies_to, content_to_store, store_ignored_hooks},
     media::attached::ALT,
-    menus::on_publish::add_published_page,
-    permalinks::{PermalinkParts, category_paths},
-    posts::{draft::PostDraft, old_slugs, rules, slugs},
+    posts::{
+        draft::PostDraft,
+        old_slugs,
+        publish::{permalink, published},
+        rules, slugs,
+    },
     registries::meta::{self as registered_meta, MetaRights},
     revisions::{RevisionAuthor, store_revision},
 };
@@ -66,7 +69,13 @@ impl SavePost {
         }
         SavePost {
             ignored_hooks,
-            writer: rules::ChangeAuthor { id: caller.id, unfiltered_html, publishes, now: site.now() },
+            writer: rules::ChangeAuthor {
+                id: caller.id,
+                unfiltered_html,
+                publishes,
+                names_pending: publishes,
+                now: site.now(),
+            },
             site: Arc::clone(site),
             post_type: Arc::clone(post_type),
             existing,
@@ -99,24 +108,32 @@ impl SavePost {
             None => None,
         };
         self.check_references(tx)?;
-        let mut row = rules::apply(existing.as_ref(), &self.draft, &self.post_type, &self.settings, &self.writer)?;
+        let mut writer = self.writer.clone();
+        if let Some(post) = &existing {
+            writer.names_pending = self.names_pending(tx, post)?;
+        }
+        let mut row = rules::apply(existing.as_ref(), &self.draft, &self.post_type, &self.settings, &writer)?;
         if self.draft.parent.is_some() && is_own_ancestor(tx, &row)? {
             row.parent = PostId(0);
         }
-        if let Some(before) = &existing
-            && before.status == "trash"
-            && row.status != "trash"
-        {
-            self.restore_slug(tx, &mut row)?;
-        }
+        let leaves_trash = row.status != "trash" && existing.as_ref().is_some_and(|before| before.status == "trash");
+        let former_slug = if leaves_trash { posts::delete_trash_meta(tx, row.id)? } else { None };
         if row.password.chars().count() > MAX_PASSWORD || row.title.len().max(row.excerpt.len()) > MAX_TEXT {
             return Err(errors::not_stored(existing.is_some()).into());
         }
-        // Drafts get a unique slug only if they request one; new ones only if they also request the draft status.
+        // Drafts get a unique slug only if they request one; new ones only if they also request the draft status. The
+        // former slug of a post that leaves the trash takes precedence over a requested one.
         let has_requested_slug = matches!(row.status.as_str(), "draft" | "pending")
             && self.draft.slug.is_some()
+            && former_slug.is_none()
             && (existing.is_some() || self.draft.status.is_some());
-        if !row.slug.is_empty() && (has_requested_slug || !rules::is_floating(&row.status)) {
+        row.slug = former_slug.unwrap_or(row.slug);
+        // A post that needs a slug and whose title yields none has its id, which a new post does not have yet.
+        let is_floating = rules::is_floating(&row.status);
+        if row.slug.is_empty() && !is_floating && existing.is_some() {
+            row.slug = row.id.to_string();
+        }
+        if !row.slug.is_empty() && (has_requested_slug || !is_floating) {
             let before = existing.as_ref().map_or("", |post| post.slug.as_str());
             row.slug = slugs::unique(tx, &row, before, &self.post_type, &self.settings.urls)?;
         }
@@ -134,7 +151,7 @@ impl SavePost {
         }
         let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
         if !was_public && row.status == "publish" {
-            add_published_page(tx, &self.settings, &row, self.writer.now)?;
+            published(tx, &self.settings, &self.post_type, &row, self.writer.now)?;
         }
         Ok(row.id)
     }
@@ -169,7 +186,7 @@ impl SavePost {
         self.default_terms(tx, row)?;
         let has_guid = !row.guid.is_empty();
         if !has_guid {
-            row.guid = self.permalink(tx, row)?;
+            row.guid = permalink(tx, &self.settings, &self.post_type, row)?;
         }
         if !has_slug {
             posts::update(tx, row)?;
@@ -180,23 +197,14 @@ impl SavePost {
         Ok(row.id)
     }
 
-    /// The current permalink of the post.
-    fn permalink(&self, tx: &mut Tx, row: &Post) -> SiteResult<String> {
-        let mut parts = PermalinkParts::default();
-        let urls = &self.settings.urls;
-        if row.post_type == "post" && urls.uses_author() {
-            parts.author = users::get(tx, row.author)?.map(|u| u.nicename).unwrap_or_default();
+    /// Whether the caller may set the slug of this post while it is pending, which requires the right to publish it. A
+    /// new post requires the right to publish posts of its type, which differs for patterns.
+    fn names_pending(&self, tx: &mut Tx, post: &Post) -> SiteResult<bool> {
+        if self.draft.status.as_deref().unwrap_or(&post.status) != "pending" {
+            return Ok(true);
         }
-        if row.post_type == "post" && urls.uses_category() {
-            let terms = terms::of_objects(tx, &[row.id])?.remove(&row.id).unwrap_or_default();
-            let first = terms.iter().filter(|t| t.taxonomy == "category").min_by_key(|t| t.id);
-            parts.category = category_paths(tx, first.into_iter())?.into_values().next().unwrap_or_default();
-        }
-        if self.post_type.hierarchical {
-            let mut paths = posts::ancestor_slugs(tx, std::slice::from_ref(row))?;
-            parts.ancestors = paths.remove(&row.id).unwrap_or_default();
-        }
-        Ok(urls.post(row, &self.post_type, &parts))
+        let access = Access::of_posts(&self.site, &self.settings, tx, std::slice::from_ref(post))?;
+        Ok(self.caller.can_post(PostCap::Publish, post, &access))
     }
 
     /// Assigns the default category to a post without categories.
@@ -208,17 +216,6 @@ impl SavePost {
         let has = terms::of_objects(tx, &[row.id])?;
         if !has.get(&row.id).is_some_and(|all| all.iter().any(|t| t.taxonomy == "category")) {
             terms::set_object_terms(tx, row.id, "category", &[category])?;
-        }
-        Ok(())
-    }
-
-    /// Restores the former slug of a post that leaves the trash.
-    fn restore_slug(&self, tx: &mut Tx, row: &mut Post) -> SiteResult<()> {
-        let wanted = posts::delete_trash_meta(tx, row.id)?;
-        if self.draft.slug.is_none()
-            && let Some(wanted) = wanted
-        {
-            row.slug = wanted;
         }
         Ok(())
     }

@@ -58,12 +58,18 @@ impl Change {
     }
 }
 
-/// Inserts a new post with its theme.
+/// Inserts a new post with its theme. If the requested slug is empty after sanitizing, the title or the id is its slug.
 pub fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, permalink: &impl Fn(&Post) -> String) -> SiteResult<()> {
     let theme = change.theme.clone().unwrap_or_default();
     let theme_term = find_or_create_term(tx, THEME, &theme)?;
-    change.row.slug = unique_slug(tx, &svc_text::sanitize_title(&change.row.slug), kind, theme_term)?;
+    let title = svc_text::sanitize_title(&change.row.title);
+    let named = Some(svc_text::sanitize_title(&change.row.slug)).filter(|slug| !matches!(slug.as_str(), "" | "0"));
+    let wanted = named.unwrap_or(title);
+    change.row.slug = unique_slug(tx, &wanted, kind, theme_term)?;
     change.row.id = posts::insert(tx, &change.row)?;
+    if change.row.slug.is_empty() {
+        change.row.slug = unique_slug(tx, &change.row.id.to_string(), kind, theme_term)?;
+    }
     change.row.guid = permalink(&change.row);
     posts::update(tx, &change.row)?;
     terms::set_object_terms(tx, change.row.id, THEME, &[theme_term])?;
