@@ -59,11 +59,7 @@ impl Gateway {
             return Ok(None);
         }
         gateway.credentials = server::credentials(gateway.command())?;
-        let (user, password) = gateway.credentials.split_once(':').context("no credentials")?;
-        let upstream = &gateway.site;
-        let text = format!(
-            "[wordpress]\nupstream = \"{upstream}\"\nuser = \"{user}\"\napplication_password = \"{password}\"\n{settings}\n"
-        );
+        let text = format!("[wordpress]\nupstream = \"{}\"\n{settings}\n", gateway.site);
         std::fs::write(gateway.folder.path().join("svc.toml"), text)?;
         gateway.restart()?;
         // It returns to the same address after it was killed.
@@ -103,11 +99,6 @@ impl Gateway {
 
     pub(crate) fn server(&self) -> Option<&Server> {
         self.server.as_ref()
-    }
-
-    /// The folder of the outbox of WordPress's actions.
-    pub(crate) fn actions_folder(&self) -> PathBuf {
-        self.folder.path().join("svc-data/actions")
     }
 
     fn log_file(&self) -> PathBuf {

@@ -13,7 +13,6 @@ mod gateway;
 mod imports;
 mod live;
 mod live_editor;
-mod live_hooks;
 mod live_plugins;
 mod live_sign_in;
 mod markdown;
@@ -64,8 +63,6 @@ Compatibility:
                      use sessions of a running WordPress site on the server and the reverse
   live-editor [--gateway] [--site DIR] [--user LOGIN:PASSWORD] [STEP…]
                      run the block editor of a WordPress site in a browser against the server, or through it as a gateway
-  live-hooks [--site DIR]
-                     compare the actions of a WordPress site after its writes with those after the server's
   live-plugins [--site DIR] [--from URL] [--sample N] [PLUGIN…]
                      install public plugins on a WordPress site behind a gateway and compare responses
 
@@ -109,7 +106,6 @@ fn task() -> Result<()> {
         "stress" => stress::run(&rest),
         "openapi" => openapi::run(&rest),
         "live-editor" => live_editor::run(&rest),
-        "live-hooks" => live_hooks::run(&rest),
         "live-plugins" => live_plugins::run(&rest),
         "live-sign-in" => live_sign_in::run(&rest),
         "test-all" => checks::run_all(),

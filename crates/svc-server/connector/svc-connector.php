@@ -1,8 +1,8 @@
 <?php
 /**
  * Plugin Name: svc connector
- * Description: Reports the registrations of this site to svc-server, renders texts for it, and runs actions after its writes, in signed requests. Installed by `svc-server connector install`.
- * Version: 2
+ * Description: Reports the registrations of this site to svc-server, and renders texts for it, in signed requests. Installed by `svc-server connector install`.
+ * Version: 3
  * Requires PHP: 7.4
  * License: MIT OR Apache-2.0
  */
@@ -20,14 +20,11 @@ const MAX_AGE = 60;
 /** Maximum size of the body of a request, in bytes. */
 const MAX_BODY = 65536;
 
-/** Time after which no further actions are begun, in seconds. svc-server waits for 20 seconds. */
+/** Time after which no further texts are rendered, in seconds. svc-server waits for 20 seconds. */
 const TIME = 10;
 
 /** Maximum size of the texts of a response, in bytes. */
 const MAX_TEXTS = 8388608;
-
-/** Maximum number of created objects whose actions run for one write with an unknown result. */
-const MAX_UNKNOWN = 20;
 
 /** One in this many requests to the REST API computes the fingerprint, which takes almost a millisecond. */
 const SAMPLE = 10;
@@ -398,363 +395,6 @@ function note_changes(): void {
 	}
 }
 
-/** A callback that stores what it throws, so that other callbacks run nevertheless. */
-final class Guarded {
-	/** @var string[] Messages of what callbacks have thrown. */
-	public static array $errors = array();
-
-	/** @var callable */
-	private $callback;
-	private string $hook;
-
-	public function __construct( $callback, string $hook ) {
-		$this->callback = $callback;
-		$this->hook     = $hook;
-	}
-
-	public function __invoke( ...$args ) {
-		try {
-			return call_user_func_array( $this->callback, $args );
-		} catch ( \Throwable $e ) {
-			self::$errors[] = substr( "{$this->hook}: {$e->getMessage()} in " . basename( $e->getFile() ) . ':' . $e->getLine(), 0, 300 );
-		}
-	}
-}
-
-/** Guards the callbacks of an action. */
-function guard( string $hook ): void {
-	foreach ( array( $hook, 'all' ) as $name ) {
-		if ( ! isset( $GLOBALS['wp_filter'][ $name ] ) ) {
-			continue;
-		}
-		foreach ( $GLOBALS['wp_filter'][ $name ]->callbacks as $priority => $callbacks ) {
-			foreach ( $callbacks as $id => $callback ) {
-				if ( ! $callback['function'] instanceof Guarded ) {
-					$GLOBALS['wp_filter'][ $name ]->callbacks[ $priority ][ $id ]['function'] = new Guarded( $callback['function'], $name );
-				}
-			}
-		}
-	}
-}
-
-/** Runs an action. What its callbacks throw is stored. */
-function act( string $hook, ...$args ): void {
-	guard( $hook );
-	do_action( $hook, ...$args );
-}
-
-/** The request of a write, for actions of the REST API. */
-function request_of( array $object ): \WP_REST_Request {
-	$request = new \WP_REST_Request( (string) $object['method'], (string) $object['route'] );
-	$request->set_body_params( (array) $object['params'] );
-	if ( $object['id'] ) {
-		$request->set_url_params( array( 'id' => (int) $object['id'] ) );
-	}
-	return $request;
-}
-
-/** Clears caches of which the keys are not known. Without a persistent object cache, nothing is stale. */
-function flush_groups( string ...$groups ): void {
-	if ( ! wp_using_ext_object_cache() ) {
-		return;
-	}
-	if ( ! wp_cache_supports( 'flush_group' ) ) {
-		wp_cache_flush();
-		return;
-	}
-	foreach ( $groups as $group ) {
-		wp_cache_flush_group( $group );
-	}
-}
-
-/** Runs the actions of a post that was created, updated, trashed or deleted. */
-function written_post( array $object, ?array $before ): void {
-	$id     = (int) $object['id'];
-	$type   = (string) $object['of'];
-	$was    = $before ? new \WP_Post( (object) ( $before + array( 'ID' => $id, 'post_type' => $type, 'filter' => 'raw' ) ) ) : null;
-	$delete = 'DELETE' === $object['method'];
-	foreach ( array( 'transition_post_status', 'clean_post_cache', 'clean_page_cache', 'wp_after_insert_post' ) as $hook ) {
-		guard( $hook );
-	}
-	wp_cache_delete( $id, 'posts' );
-	flush_groups( 'terms', 'term-queries', ...array_map( static fn( $taxonomy ) => $taxonomy . '_relationships', get_object_taxonomies( $type ) ) );
-	$post = get_post( $id );
-	if ( ! $post ) {
-		if ( ! $delete || ! $was ) {
-			return;
-		}
-		// Callbacks may look at the post, which has no row any more.
-		wp_cache_set( $id, (object) $was->to_array(), 'posts' );
-		try {
-			act( 'before_delete_post', $id, $was );
-			act( "delete_post_{$type}", $id, $was );
-			act( 'delete_post', $id, $was );
-			act( "deleted_post_{$type}", $id, $was );
-			act( 'deleted_post', $id, $was );
-		} finally {
-			wp_cache_delete( $id, 'posts' );
-		}
-		clean_post_cache( $was );
-		act( 'after_delete_post', $id, $was );
-		act( "rest_delete_{$type}", $was, new \WP_REST_Response(), request_of( $object ) );
-		return;
-	}
-	clean_post_cache( $post );
-	$post = get_post( $id );
-	if ( $post->post_type !== $type || $delete && 'trash' !== $post->post_status ) {
-		return;
-	}
-	$old = $before ? (string) $before['post_status'] : 'new';
-	foreach ( array( "{$old}_to_{$post->post_status}", "{$post->post_status}_{$type}" ) as $hook ) {
-		guard( $hook );
-	}
-	if ( $was ) {
-		// Long texts may be missing.
-		$was = new \WP_Post( (object) ( $before + get_object_vars( $post ) ) );
-	}
-	if ( $delete ) {
-		act( 'wp_trash_post', $id, $old );
-	}
-	wp_transition_post_status( $post->post_status, $old, $post );
-	if ( $was ) {
-		act( "edit_post_{$type}", $id, $post );
-		act( 'edit_post', $id, $post );
-		act( 'post_updated', $id, $post, $was );
-	}
-	act( "save_post_{$type}", $id, $post, (bool) $was );
-	act( 'save_post', $id, $post, (bool) $was );
-	act( 'wp_insert_post', $id, $post, (bool) $was );
-	if ( $delete ) {
-		wp_after_insert_post( $post, true, $was );
-		act( 'trashed_post', $id, $old );
-		act( "rest_delete_{$type}", $post, new \WP_REST_Response(), request_of( $object ) );
-		return;
-	}
-	act( "rest_insert_{$type}", $post, request_of( $object ), ! $was );
-	act( "rest_after_insert_{$type}", $post, request_of( $object ), ! $was );
-	wp_after_insert_post( $post, (bool) $was, $was );
-}
-
-/** Runs the actions of a term that was created, updated or deleted. */
-function written_term( array $object, ?array $before ): void {
-	$id       = (int) $object['id'];
-	$taxonomy = (string) $object['of'];
-	foreach ( array( 'clean_term_cache', 'clean_taxonomy_cache' ) as $hook ) {
-		guard( $hook );
-	}
-	clean_term_cache( array( $id ), $taxonomy );
-	wp_cache_delete( $id, 'term_meta' );
-	$term = get_term( $id, $taxonomy );
-	if ( 'DELETE' === $object['method'] ) {
-		if ( $term instanceof \WP_Term || ! $before ) {
-			return;
-		}
-		flush_groups( "{$taxonomy}_relationships" );
-		$was = new \WP_Term( (object) ( $before + array( 'filter' => 'raw' ) ) );
-		$tt  = (int) $was->term_taxonomy_id;
-		act( 'pre_delete_term', $id, $taxonomy );
-		act( 'delete_term_taxonomy', $tt );
-		act( 'deleted_term_taxonomy', $tt );
-		act( 'delete_term', $id, $tt, $taxonomy, $was, array() );
-		act( "delete_{$taxonomy}", $id, $tt, $was, array() );
-		act( "rest_delete_{$taxonomy}", $was, new \WP_REST_Response(), request_of( $object ) );
-		return;
-	}
-	if ( ! $term instanceof \WP_Term ) {
-		return;
-	}
-	$tt   = (int) $term->term_taxonomy_id;
-	$args = array(
-		'name'        => $term->name,
-		'slug'        => $term->slug,
-		'description' => $term->description,
-		'parent'      => $term->parent,
-	);
-	if ( $before ) {
-		act( 'edit_terms', $id, $taxonomy, $args );
-		act( 'edited_terms', $id, $taxonomy, $args );
-		act( 'edit_term_taxonomy', $tt, $taxonomy, $args );
-		act( 'edited_term_taxonomy', $tt, $taxonomy, $args );
-	}
-	foreach ( $before ? array( 'edit', 'edited' ) : array( 'create', 'created' ) as $verb ) {
-		act( "{$verb}_term", $id, $tt, $taxonomy, $args );
-		act( "{$verb}_{$taxonomy}", $id, $tt, $args );
-	}
-	act( 'saved_term', $id, $tt, $taxonomy, (bool) $before, $args );
-	act( "saved_{$taxonomy}", $id, $tt, (bool) $before, $args );
-	act( "rest_insert_{$taxonomy}", $term, request_of( $object ), ! $before );
-	act( "rest_after_insert_{$taxonomy}", $term, request_of( $object ), ! $before );
-}
-
-/** Names of the states of comments in actions. */
-function comment_state( string $approved ): string {
-	$names = array( '0' => 'unapproved', '1' => 'approved', 'hold' => 'unapproved', 'approve' => 'approved' );
-	return $names[ $approved ] ?? $approved;
-}
-
-/** Clears caches of the post of a comment, and runs the actions of a changed number of comments. */
-function counted_comments( int $post_id ): void {
-	clean_post_cache( $post_id );
-	$post = get_post( $post_id );
-	if ( $post ) {
-		act( 'wp_update_comment_count', $post_id, (int) $post->comment_count, (int) $post->comment_count );
-		act( "edit_post_{$post->post_type}", $post_id, $post );
-		act( 'edit_post', $post_id, $post );
-	}
-}
-
-/** Runs the actions of a comment that was created, updated, trashed or deleted. */
-function written_comment( array $object, ?array $before ): void {
-	$id      = (int) $object['id'];
-	$request = request_of( $object );
-	foreach ( array( 'clean_comment_cache', 'clean_post_cache', 'transition_comment_status' ) as $hook ) {
-		guard( $hook );
-	}
-	clean_comment_cache( $id );
-	wp_cache_delete( $id, 'comment_meta' );
-	$comment = get_comment( $id );
-	$was     = $before ? new \WP_Comment( (object) $before ) : null;
-	$old     = $was ? comment_state( (string) $was->comment_approved ) : '';
-	if ( ! $comment ) {
-		if ( 'DELETE' === $object['method'] && isset( $before['comment_post_ID'] ) ) {
-			act( 'delete_comment', (string) $id, $was );
-			act( 'deleted_comment', (string) $id, $was );
-			if ( '1' === (string) $was->comment_approved ) {
-				counted_comments( (int) $was->comment_post_ID );
-			}
-			act( 'wp_set_comment_status', (string) $id, 'delete' );
-			guard( "comment_{$old}_to_delete" );
-			guard( "comment_delete_{$was->comment_type}" );
-			wp_transition_comment_status( 'delete', $was->comment_approved, $was );
-			act( 'rest_delete_comment', $was, new \WP_REST_Response(), $request );
-		}
-		return;
-	}
-	if ( ! $was ) {
-		if ( '1' === $comment->comment_approved ) {
-			counted_comments( (int) $comment->comment_post_ID );
-		}
-		act( 'wp_insert_comment', $id, $comment );
-		act( 'rest_insert_comment', $comment, $request, true );
-		act( 'rest_after_insert_comment', $comment, $request, true );
-		return;
-	}
-	$new     = comment_state( (string) $comment->comment_approved );
-	$changed = $new !== $old;
-	$delete  = 'DELETE' === $object['method'];
-	if ( $delete && 'trash' !== $new ) {
-		return;
-	}
-	$names = array( 'trash' => array( 'trash_comment', 'trashed_comment' ), 'spam' => array( 'spam_comment', 'spammed_comment' ) );
-	$names += array( 'unspam' => array( 'unspam_comment', 'unspammed_comment' ), 'untrash' => array( 'untrash_comment', 'untrashed_comment' ) );
-	$asked  = (string) ( $object['params']['status'] ?? '' );
-	$pair   = $changed ? ( $names[ $asked ] ?? $names[ $new ] ?? null ) : null;
-	if ( ! $delete ) {
-		counted_comments( (int) $comment->comment_post_ID );
-		act( 'edit_comment', $id, $comment->to_array() );
-	}
-	if ( $changed ) {
-		if ( $pair ) {
-			act( $pair[0], (string) $id, $was );
-		}
-		$status = array( 'approved' => 'approve', 'unapproved' => 'hold' )[ $new ] ?? $new;
-		act( 'wp_set_comment_status', (string) $id, $status );
-		guard( "comment_{$old}_to_{$new}" );
-		guard( "comment_{$new}_{$comment->comment_type}" );
-		wp_transition_comment_status( $new, $old, $comment );
-		counted_comments( (int) $comment->comment_post_ID );
-		if ( $pair ) {
-			act( $pair[1], (string) $id, $was );
-		}
-	}
-	if ( $delete ) {
-		act( 'rest_delete_comment', $comment, new \WP_REST_Response(), $request );
-		return;
-	}
-	act( 'rest_insert_comment', $comment, $request, false );
-	act( 'rest_after_insert_comment', $comment, $request, false );
-}
-
-/** Ids of objects that were created after another one; for creations whose id svc-server could not record. */
-function ids_after( array $object ): array {
-	global $wpdb;
-	$after = (int) $object['after'];
-	$of    = (string) $object['of'];
-	// phpcs:disable WordPress.DB.DirectDatabaseQuery
-	switch ( $object['kind'] ) {
-		case 'post':
-			$query = $wpdb->prepare( "SELECT ID FROM {$wpdb->posts} WHERE ID > %d AND post_type = %s AND post_status <> 'auto-draft' ORDER BY ID LIMIT %d", $after, $of, MAX_UNKNOWN );
-			break;
-		case 'term':
-			$query = $wpdb->prepare( "SELECT term_id FROM {$wpdb->term_taxonomy} WHERE term_id > %d AND taxonomy = %s ORDER BY term_id LIMIT %d", $after, $of, MAX_UNKNOWN );
-			break;
-		default:
-			$query = $wpdb->prepare( "SELECT comment_ID FROM {$wpdb->comments} WHERE comment_ID > %d ORDER BY comment_ID LIMIT %d", $after, MAX_UNKNOWN );
-	}
-	return array_map( 'intval', $wpdb->get_col( $query ) );
-	// phpcs:enable
-}
-
-/**
- * Runs the actions of objects that svc-server has written. Returns a list of errors for each object, without those for which there
- * was no time.
- *
- * @param array $objects Objects: kind, of, id, after, before, method, route, params, user.
- */
-function written( array $objects ): array {
-	ignore_user_abort( true );
-	// svc-server has stored revisions, old slugs and old dates.
-	remove_action( 'post_updated', 'wp_save_post_revision', 10 );
-	remove_action( 'wp_after_insert_post', 'wp_save_post_revision_on_insert', 9 );
-	remove_action( 'post_updated', 'wp_check_for_changed_slugs', 12 );
-	remove_action( 'post_updated', 'wp_check_for_changed_dates', 12 );
-	// Writes of posts may change options, such as the list of sticky posts.
-	wp_cache_delete( 'alloptions', 'options' );
-	wp_cache_delete( 'notoptions', 'options' );
-	wp_cache_delete( 'sticky_posts', 'options' );
-	$start   = microtime( true );
-	$results = array();
-	$ended   = false;
-	// A callback may end the request. What it and WordPress print is discarded.
-	ob_start();
-	remove_action( 'shutdown', 'wp_ob_end_flush_all', 1 );
-	if ( ! defined( 'WP_SANDBOX_SCRAPING' ) ) {
-		// Without WordPress's page for fatal errors.
-		define( 'WP_SANDBOX_SCRAPING', true );
-	}
-	register_shutdown_function(
-		static function () use ( &$results, &$ended ) {
-			if ( $ended ) {
-				return;
-			}
-			$error     = error_get_last();
-			$is_fatal  = $error && ( $error['type'] & ( E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR ) );
-			$results[] = array( 'a callback has ended the request' . ( $is_fatal ? ': ' . substr( $error['message'], 0, 300 ) : '' ) );
-			respond( 200, array( 'objects' => $results ) );
-		}
-	);
-	foreach ( $objects as $object ) {
-		if ( $results && microtime( true ) - $start > TIME ) {
-			break;
-		}
-		Guarded::$errors = array();
-		wp_set_current_user( (int) $object['user'] );
-		$before = is_array( $object['before'] ) ? $object['before'] : null;
-		$run    = __NAMESPACE__ . '\written_' . $object['kind'];
-		try {
-			$ids = $object['id'] ? array( (int) $object['id'] ) : ids_after( $object );
-			foreach ( $ids as $id ) {
-				$run( array( 'id' => $id ) + $object, $before );
-			}
-		} catch ( \Throwable $e ) {
-			Guarded::$errors[] = substr( $e->getMessage(), 0, 300 );
-		}
-		$results[] = array_slice( Guarded::$errors, 0, 20 );
-	}
-	$ended = true;
-	return $results;
-}
-
 /**
  * The texts of a post as the REST API returns them to the current user; null if it does not.
  */
@@ -830,7 +470,7 @@ function texts( array $ids, int $user ): array {
 		if ( $all && ( microtime( true ) - $start > TIME || $size > MAX_TEXTS ) ) {
 			break;
 		}
-		// svc-server may have written this post.
+		// Another program may have written this post.
 		wp_cache_delete( (int) $id, 'posts' );
 		wp_cache_delete( (int) $id, 'post_meta' );
 		$post  = get_post( (int) $id );
@@ -851,7 +491,7 @@ function texts( array $ids, int $user ): array {
  * @param array $content The JSON of the request.
  */
 function run( array $content ): void {
-	if ( ! in_array( $content['operation'], array( 'registrations', 'texts', 'written' ), true ) ) {
+	if ( ! in_array( $content['operation'], array( 'registrations', 'texts' ), true ) ) {
 		respond( 400, array( 'error' => 'unknown operation' ) );
 	}
 	// Plugins register fields, settings and routes for requests to the REST API only.
@@ -861,9 +501,6 @@ function run( array $content ): void {
 	rest_get_server();
 	if ( 'texts' === $content['operation'] ) {
 		respond( 200, array( 'posts' => texts( (array) ( $content['posts'] ?? array() ), (int) ( $content['user'] ?? 0 ) ) ) );
-	}
-	if ( 'written' === $content['operation'] ) {
-		respond( 200, array( 'objects' => written( (array) ( $content['objects'] ?? array() ) ) ) );
 	}
 	$report = array(
 		'connector'  => 1,

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod accounts;
-mod actions;
 mod active_theme;
 mod cli;
 pub mod config;
@@ -14,7 +13,6 @@ mod schedule;
 mod shipped_theme;
 mod site;
 
-pub use actions::Delivery;
 pub use schedule::Schedule;
 pub use site::{OpenSite, SiteBuilder, Watch};
 pub use svc_pages::Texts;

@@ -5,9 +5,8 @@
 //! queries per request.
 
 use std::any::{Any, TypeId};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use svc_versions::Dependencies;
 
@@ -21,31 +20,16 @@ type CacheEntry = (Key, Arc<dyn Any + Send + Sync>, Dependencies);
 
 tokio::task_local! {
     static ENTRIES: RefCell<Vec<CacheEntry>>;
-    static WRITES: Writes;
-}
-
-/// Whether a request has committed a write. Clones share the state.
-#[derive(Clone, Debug, Default)]
-pub struct Writes(Arc<AtomicBool>);
-
-impl Writes {
-    /// Whether the request has committed a write, even if it failed afterwards.
-    pub fn have_begun(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
+    /// Whether the request has committed a write.
+    static HAS_WRITTEN: Cell<bool>;
 }
 
 /// Runs a whole request. Tasks that it spawns are outside the scope.
 ///
 /// Reads of the store share one connection and one snapshot until the request writes or waits for something.
 pub async fn scope<F: Future>(request: F) -> F::Output {
-    observed_scope(Writes::default(), request).await
-}
-
-/// Like [`scope`], and notes in `writes` when the request commits a write, before it goes on.
-pub async fn observed_scope<F: Future>(writes: Writes, request: F) -> F::Output {
     let recorded = svc_versions::scope(None, session::scope(request));
-    WRITES.scope(writes, ENTRIES.scope(RefCell::default(), recorded)).await.0
+    HAS_WRITTEN.scope(Cell::new(false), ENTRIES.scope(RefCell::default(), recorded)).await.0
 }
 
 /// Returns the owner's value of this type, loading it unless this request did so before. Outside of [`scope`] it is
@@ -93,13 +77,13 @@ fn find<T: Any + Send + Sync>(key: Key) -> Option<Arc<T>> {
 
 /// Returns whether this request has committed a write. If so, it must not respond with "try again later".
 pub(crate) fn has_written() -> bool {
-    WRITES.try_with(Writes::have_begun).unwrap_or(false)
+    HAS_WRITTEN.try_with(Cell::get).unwrap_or(false)
 }
 
 /// Clears the cache, because this request has written, successfully or not.
 pub(crate) fn invalidate(committed: bool) {
     if committed {
-        let _ = WRITES.try_with(|writes| writes.0.store(true, Ordering::Release));
+        let _ = HAS_WRITTEN.try_with(|written| written.set(true));
     }
     let _ = ENTRIES.try_with(|entries| entries.borrow_mut().clear());
     // The next read begins a newer snapshot.
@@ -108,7 +92,6 @@ pub(crate) fn invalidate(committed: bool) {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
     use std::convert::Infallible;
 
     use super::*;

@@ -347,17 +347,6 @@ pub fn posts_of(db: &mut Db, id: UserId, post_types: &[&str]) -> Result<Vec<Post
     db.all(&s, |row| Ok(PostId(row.int(0)?)))
 }
 
-/// Logins and e-mail addresses of the users who have chosen a locale, at most `limit`.
-pub fn with_locale(db: &mut Db, limit: u64) -> Result<Vec<[String; 2]>> {
-    let mut s = Query::select();
-    s.column(("u", "user_login")).column(("u", "user_email")).from_as(db.table("usermeta"), "m");
-    let is_owner = Expr::col(("u", "ID")).equals(("m", "user_id"));
-    s.join_as(sea_query::JoinType::InnerJoin, db.table("users"), "u", is_owner);
-    s.and_where(Expr::col(("m", "meta_key")).eq("locale")).and_where(Expr::col(("m", "meta_value")).ne(""));
-    s.order_by(("u", "ID"), sea_query::Order::Asc).limit(limit);
-    db.all(&s, |row| Ok([row.text(0)?, row.text(1)?]))
-}
-
 /// Returns a unique slug: the slug itself, otherwise the first free one of `slug-2`, `slug-3`, ….
 ///
 /// `user` is the user that the slug is for, who may already have it (0 for a new one).
@@ -459,24 +448,6 @@ mod tests {
             set(5, &level, StoredText::of("0"));
             set(6, &level, StoredText::of("1"));
             assert_eq!(find(&["clerk"], true), [4, 6]);
-        });
-    }
-
-    #[test]
-    fn users_with_a_locale() {
-        fixture::on_each(|store| {
-            let found = || store.read(|db| with_locale(db, 10)).unwrap();
-            let before = found();
-            store
-                .write_blocking(|tx| {
-                    meta::update(tx, MetaKind::User, 3, "locale", &StoredText::of("de_DE"))?;
-                    meta::update(tx, MetaKind::User, 2, "locale", &StoredText::of(""))
-                })
-                .unwrap();
-            let of_three = store.read(|db| get(db, UserId(3))).unwrap().map(|user| [user.login, user.email]);
-            let new: Vec<_> = found().into_iter().filter(|user| !before.contains(user)).collect();
-            assert_eq!(new, Vec::from_iter(of_three));
-            assert_eq!(store.read(|db| with_locale(db, 0)).unwrap().len(), 0);
         });
     }
 

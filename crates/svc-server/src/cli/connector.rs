@@ -8,7 +8,6 @@ use svc_auth::Secret;
 
 use super::output::{columns, say};
 use crate::{
-    actions,
     config::Config,
     connector::{
         adoption::Adoption,
@@ -24,7 +23,6 @@ pub(super) fn connector_command() -> Command {
         .subcommand_required(true)
         .subcommand(Command::new("install").about("Write the plugin and its secret, or update the plugin"))
         .subcommand(Command::new("remove").about("Delete the plugin and its secret"))
-        .subcommand(Command::new("retry").about("Run WordPress's actions again for writes whose actions have failed"))
         .subcommand(
             Command::new("status").about("Check the files, and send a request to the plugin; exits with 1 if it fails"),
         )
@@ -61,11 +59,6 @@ pub(super) fn connector(config: &Config, args: &ArgMatches) -> Result<()> {
             if removed.is_empty() {
                 say("The connector is not installed.");
             }
-            Ok(())
-        }
-        Some(("retry", _)) => {
-            let n = actions::retry(&config.data).context("cannot read the outbox of WordPress's actions")?;
-            say(&format!("{n} entries are delivered again by the running server."));
             Ok(())
         }
         _ => status(config, &files),
@@ -128,10 +121,11 @@ pub(super) fn adopt(config: &Config, args: &ArgMatches) -> Result<()> {
     for assumption in assumptions {
         text.push_str(&format!("# Assumed: {assumption}.\n"));
     }
-    if !adopted.php_writes.is_empty() {
-        let rules: Vec<String> = adopted.php_writes.iter().map(|rule| format!("\"{rule}\"")).collect();
-        text.push_str("#\n# PHP code checks or changes some of these values when they are written. With `writes = \"svc\"`, set:\n");
-        text.push_str(&format!("# [wordpress]\n# php_routes = [{}]\n", rules.join(", ")));
+    if !adopted.checked_by_php.is_empty() {
+        text.push_str("#\n# PHP code checks or changes these values when they are written. Without `wordpress.upstream`, they are stored as sent:\n");
+        for name in &adopted.checked_by_php {
+            text.push_str(&format!("# {name}\n"));
+        }
     }
     text.push('\n');
     text.push_str(&adopted.to_toml());

@@ -34,7 +34,7 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     let open = builder.open(config, &unused)?;
     let n_critical = block_on(print_results(open.site()))??;
     if let Some(wp_config) = &config.wp_config {
-        super::wordpress::report(&open, wp_config, &config.data)?;
+        super::wordpress::report(&open, wp_config)?;
     }
     if n_critical > 0 { bail!("{n_critical} critical results") } else { Ok(()) }
 }

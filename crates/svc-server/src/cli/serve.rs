@@ -18,7 +18,7 @@ use super::{
     wordpress::with_registrations,
 };
 use crate::{
-    Delivery, Schedule,
+    Schedule,
     config::{Config, Setting, SiteUrl},
     connector::{WithRegistrations, changes::Changes},
     data_lock::DataLock,
@@ -153,7 +153,6 @@ struct Running {
     stop: oneshot::Sender<()>,
     schedule: Option<Schedule>,
     watch: Option<Watch>,
-    actions: Option<Delivery>,
     search_index: Option<SearchIndexer>,
     reports: JoinHandle<()>,
 }
@@ -173,7 +172,6 @@ impl Running {
         Ok(Running {
             schedule: site.start_schedule(),
             watch: site.start_watch(),
-            actions: site.start_actions(),
             search_index: site.start_search_index(),
             reports: tokio::spawn(report_on_signal(requests.clone(), site.usage_report())),
             serving: tokio::spawn(serving),
@@ -190,7 +188,6 @@ impl Running {
             tracing::error!(%error, "serving ended early");
         }
         drop(self.watch);
-        drop(self.actions);
         if let Some(schedule) = self.schedule {
             schedule.stop().await;
         }

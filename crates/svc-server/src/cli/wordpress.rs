@@ -12,7 +12,6 @@ use super::{
     users::TemporaryPassword,
 };
 use crate::{
-    actions::Summary,
     config::{Config, SiteUrl},
     connector::{self, WithRegistrations, install::Files},
     site::{
@@ -20,8 +19,8 @@ use crate::{
         gateway::{
             Gateway,
             facts::plugin_files,
-            ownership::{Ownership, Viewer},
-            proof::Proven,
+            ownership::{Ownership, Row},
+            proof::{Proven, Viewer},
         },
     },
 };
@@ -73,7 +72,7 @@ pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
 /// Compares both servers with the configured number of URLs.
 fn prove(site: &OpenSite) -> Result<Proven> {
     let gateway = gateway(site)?;
-    let proven = block_on(gateway.prove(gateway.config().samples, gateway.site_key()))?;
+    let proven = block_on(gateway.prove(gateway.config().samples, None))?;
     proven.map_err(|reason| anyhow!("cannot compare routes with WordPress: {reason}"))
 }
 
@@ -93,7 +92,7 @@ pub(super) fn compare(builder: &SiteBuilder, config: &Config, args: &ArgMatches,
             password.revoke()?;
             proven?
         }
-        None => block_on(gateway.prove(samples, gateway.site_key()))?,
+        None => block_on(gateway.prove(samples, None))?,
     };
     let proven = proven.map_err(|reason| anyhow!("cannot compare with WordPress: {reason}"))?;
     let n_different = print_samples(&proven);
@@ -101,7 +100,9 @@ pub(super) fn compare(builder: &SiteBuilder, config: &Config, args: &ArgMatches,
         .ownership
         .rows()
         .into_iter()
-        .filter(|row| row.owned == [false; 2] && !proven.samples.iter().any(|sample| sample.pattern == row.route))
+        .filter(|row| {
+            !row.is_owned && row.method == "GET" && !proven.samples.iter().any(|sample| sample.pattern == row.route)
+        })
         .map(|row| vec![row.method, row.route, row.reason])
         .collect();
     if !described.is_empty() {
@@ -145,28 +146,20 @@ fn print_samples(proven: &Proven) -> usize {
 pub(super) fn print_ownership(builder: &SiteBuilder, config: &Config, as_json: bool) -> Result<()> {
     let site = open(builder, config)?;
     let rows = prove(&site)?.ownership.rows();
-    let side = |owned: bool| if owned { "svc" } else { "php" };
-    let writes = config.wordpress.as_ref().map(|wordpress| wordpress.writes == crate::config::Side::Svc);
-    // Writes are owned only if the configuration allows it.
-    let owned = |row: &crate::site::gateway::ownership::Row, i: usize| {
-        row.owned[i] && (row.method == "GET" || writes == Some(true))
-    };
+    let side = |row: &Row| if row.is_owned { "svc" } else { "php" };
     if as_json {
-        let all: Vec<Value> = rows
-            .iter()
-            .map(|row| {
-                json!({"route": row.route, "method": row.method, "visitors": side(owned(row, 0)),
-                       "users": side(owned(row, 1)), "reason": row.reason})
-            })
-            .collect();
+        let row =
+            |row: Row| json!({"route": row.route, "method": row.method, "server": side(&row), "reason": row.reason});
+        let all: Vec<Value> = rows.into_iter().map(row).collect();
         say(&serde_json::to_string_pretty(&all)?);
         return Ok(());
     }
-    let mut cells = vec![["method", "route", "visitors", "users", "reason"].map(str::to_owned).to_vec()];
-    cells.extend(rows.iter().map(|row| {
-        let (first, second) = (side(owned(row, 0)), side(owned(row, 1)));
-        vec![row.method.clone(), row.route.clone(), first.to_owned(), second.to_owned(), row.reason.clone()]
-    }));
+    let mut cells = vec![["method", "route", "server", "reason"].map(str::to_owned).to_vec()];
+    let row = |row: Row| {
+        let side = side(&row).to_owned();
+        vec![row.method, row.route, side, row.reason]
+    };
+    cells.extend(rows.into_iter().map(row));
     say(columns(&cells).trim_end());
     Ok(())
 }
@@ -202,17 +195,14 @@ pub(super) fn facts(site: &OpenSite) -> Result<Vec<[String; 2]>> {
 }
 
 /// Prints the facts, and how many reads each server handles.
-pub(super) fn report(site: &OpenSite, wp_config: &Path, data: &Path) -> Result<()> {
+pub(super) fn report(site: &OpenSite, wp_config: &Path) -> Result<()> {
     let mut rows: Vec<Vec<String>> = facts(site)?.into_iter().map(|row| row.to_vec()).collect();
     if let Some(gateway) = site.gateway() {
         let installed = Files::new(wp_config, &site.site().content_dir).installed()?;
         rows.push(vec!["connector".to_owned(), installed.describe().to_owned()]);
-        if let Some(actions) = Summary::of(data).filter(|actions| gateway.actions().is_some() || actions.waiting > 0) {
-            rows.push(vec!["WordPress's actions".to_owned(), actions.to_string()]);
-        }
         rows.push(vec!["upstream".to_owned(), format!("http://{}", gateway.config().upstream.authority())]);
         match prove(site) {
-            Ok(proven) => rows.extend(shares(&proven.ownership)),
+            Ok(proven) => rows.push(share(&proven.ownership)),
             Err(error) => rows.push(vec!["routes".to_owned(), error.to_string()]),
         }
     } else {
@@ -224,10 +214,7 @@ pub(super) fn report(site: &OpenSite, wp_config: &Path, data: &Path) -> Result<(
     Ok(())
 }
 
-fn shares(ownership: &Ownership) -> Vec<Vec<String>> {
-    let rows = ownership.rows();
-    let reads: Vec<_> = rows.iter().filter(|row| row.method == "GET").collect();
-    let share = |i: usize| format!("{} of {} routes", reads.iter().filter(|row| row.owned[i]).count(), reads.len());
-    let row = |viewer: Viewer, i| vec![format!("reads handled here, {}", viewer.name()), share(i)];
-    Viewer::ALL.iter().enumerate().map(|(i, viewer)| row(*viewer, i)).collect()
+fn share(ownership: &Ownership) -> Vec<String> {
+    let (handled, reads) = ownership.share();
+    vec!["reads of visitors handled here".to_owned(), format!("{handled} of {reads} routes")]
 }

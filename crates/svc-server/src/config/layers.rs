@@ -8,7 +8,7 @@ use super::{
     ConfigError,
     origin::{Given, Origin},
     registered::{Registered, TABLES},
-    settings::{CONFIG, DATA, SETTINGS, Setting, VARIABLE_PREFIX, find, find_secret_file},
+    settings::{CONFIG, DATA, Removed, SETTINGS, Setting, VARIABLE_PREFIX, find, find_secret_file},
     suggest::did_you_mean,
 };
 
@@ -70,6 +70,8 @@ impl Layers {
                 let origin = Origin::Variable(name);
                 let text = read_secret(Path::new(&text), &origin)?;
                 self.put(setting, text, origin);
+            } else if let Some(removed) = Removed::of_variable(&name) {
+                return Err(ConfigError::at(&Origin::Variable(name), removed.to_string()));
             } else {
                 unknown.push(name);
             }
@@ -134,6 +136,9 @@ impl Layers {
 
 /// The message about a key that is not a setting.
 fn unknown(key: &str) -> String {
+    if let Some(removed) = Removed::find(key) {
+        return removed.to_string();
+    }
     let known = SETTINGS.iter().map(|s| s.key).filter(|k| *k != CONFIG).chain(TABLES.iter().copied());
     format!("`{key}` is not a setting{}", did_you_mean(key, known))
 }
@@ -219,6 +224,19 @@ mod tests {
             "listen = 1979-05-27",
             "/etc/site/svc.toml:1: `listen` must be a string, a number, a boolean or a list of strings",
         );
+        for (key, advice) in [
+            ("writes = 'svc'", "with an upstream, WordPress handles all writes"),
+            ("user = 'ada'", "`svc-server compare --as USER`"),
+            ("application_password_file = '/nowhere'", "revoke the password"),
+        ] {
+            let error = layers(&format!("[wordpress]\n{key}")).unwrap_err().to_string();
+            assert!(error.starts_with("/etc/site/svc.toml:2: there is no setting `wordpress."), "{error}");
+            assert!(error.contains(advice), "{error}");
+        }
+        for name in ["SVC_WORDPRESS_WRITES", "SVC_WORDPRESS_APPLICATION_PASSWORD_FILE"] {
+            let error = Layers::default().variables([(name.to_owned(), "x".to_owned())].into_iter()).unwrap_err();
+            assert!(error.to_string().starts_with(&format!("{name}: there is no setting")), "{error}");
+        }
         assert!(layers("a = \n").unwrap_err().to_string().starts_with("/etc/site/svc.toml:1: is not valid TOML"));
     }
 

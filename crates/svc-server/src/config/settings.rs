@@ -25,7 +25,7 @@ impl Setting {
 
     /// Name of the environment variable: `limits.body` gives `SVC_LIMITS_BODY`.
     pub fn variable(&self) -> String {
-        format!("{VARIABLE_PREFIX}{}", self.key.replace('.', "_").to_ascii_uppercase())
+        variable_of(self.key)
     }
 }
 
@@ -102,14 +102,11 @@ pub const SETTINGS: &[Setting] = &[
     row("outgoing.public", "BOOL", Some("true"), "Allow requests to public IP addresses: link previews, embeds, feeds, the directory"),
     row("outgoing.allow", "LIST", Some(""), "Comma-separated private networks, or hosts with ports, to which requests are allowed as well"),
     row("wordpress.upstream", "URL", None, "Web server of the WordPress behind this server, as http://HOST:PORT; it handles what this server does not [default: none]"),
-    row("wordpress.reads", "WHO", Some("proven"), "Server that handles reads of the REST API: proven (this server where comparisons found no difference), php or svc"),
-    row("wordpress.writes", "WHO", Some("php"), "Server that handles writes to the REST API: php, or svc for routes with equal descriptions (plugins then do not run on writes)"),
-    row("wordpress.pages", "WHO", Some("php"), "Server that handles everything else: php or svc"),
+    row("wordpress.reads", "WHO", Some("proven"), "Server that handles reads of visitors in the REST API: proven (this server where comparisons found no difference), php or svc"),
+    row("wordpress.pages", "WHO", Some("php"), "Server that handles pages for visitors, feeds and files: php or svc"),
     row("wordpress.php_routes", "LIST", Some(""), "Comma-separated routes that WordPress always handles, such as /wp/v2/users or `GET /wp/v2/posts`"),
-    row("wordpress.svc_routes", "LIST", Some(""), "Comma-separated routes that this server always handles, without comparison"),
-    row("wordpress.user", "NAME", None, "Administrator whose application password is used for comparisons; without one, WordPress handles all requests of logged-in users"),
-    Setting { secret: true, ..row("wordpress.application_password", "SECRET", None, "Application password of that administrator") },
-    row("wordpress.samples", "N", Some("3"), "Number of URLs to compare per route, for visitors and for the administrator"),
+    row("wordpress.svc_routes", "LIST", Some(""), "Comma-separated routes whose reads by visitors this server always handles, without comparison"),
+    row("wordpress.samples", "N", Some("3"), "Number of URLs to compare per route"),
     row("wordpress.shadow_percent", "N", Some("1"), "Percentage of the handled reads that are also sent to WordPress and compared, from 0 to 100"),
     row("wordpress.connector", "BOOL", Some("true"), "Use the connector, a plugin that reports what PHP registers, if it is installed"),
     row("wordpress.timeout_seconds", "N", Some("60"), "Time limit for a response of WordPress, and between two parts of it"),
@@ -123,6 +120,57 @@ pub const SETTINGS: &[Setting] = &[
     secret("keys.logged_in_salt"),
     secret("keys.nonce_salt"),
 ];
+
+/// A setting that earlier versions had.
+#[derive(Debug)]
+pub(super) struct Removed {
+    pub(super) key: &'static str,
+    /// What to do instead.
+    advice: &'static str,
+}
+
+/// The settings that earlier versions had. They are refused, so that nobody relies on what they did.
+const REMOVED: &[Removed] = &[
+    Removed {
+        key: "wordpress.writes",
+        advice: "with an upstream, WordPress handles all writes, so that its plugins decide on them. Delete the setting; to let \
+                 svc-server handle writes, serve the site without `wordpress.upstream`",
+    },
+    Removed {
+        key: "wordpress.user",
+        advice: "WordPress handles all requests with credentials, so that comparisons need no user. Delete the setting; \
+                 `svc-server compare --as USER` compares what a user sees",
+    },
+    Removed {
+        key: "wordpress.application_password",
+        advice: "WordPress handles all requests with credentials, so that comparisons need no password. Delete the setting, and \
+                 revoke the password; `svc-server compare --as USER` compares what a user sees",
+    },
+];
+
+impl Removed {
+    /// The removed setting with this key, or with the key of a file with its value.
+    pub(super) fn find(key: &str) -> Option<&'static Removed> {
+        REMOVED.iter().find(|removed| key == removed.key || key.strip_suffix(FILE_SUFFIX) == Some(removed.key))
+    }
+
+    /// The removed setting of an environment variable.
+    pub(super) fn of_variable(name: &str) -> Option<&'static Removed> {
+        let name = name.strip_suffix("_FILE").unwrap_or(name);
+        REMOVED.iter().find(|removed| variable_of(removed.key) == name)
+    }
+}
+
+impl std::fmt::Display for Removed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "there is no setting `{}` any more: {}", self.key, self.advice)
+    }
+}
+
+/// Name of the environment variable of a key.
+fn variable_of(key: &str) -> String {
+    format!("{VARIABLE_PREFIX}{}", key.replace('.', "_").to_ascii_uppercase())
+}
 
 /// The setting with this key.
 pub(super) fn find(key: &str) -> Option<&'static Setting> {

@@ -2,7 +2,6 @@
 
 use std::{net::IpAddr, str::FromStr, time::Duration};
 
-use svc_auth::Secret;
 use svc_brand::Brand;
 use svc_gateway::Upstream;
 
@@ -13,19 +12,15 @@ use super::{ConfigError, Reader, settings, values};
 pub struct WordPress {
     /// The web server.
     pub upstream: Upstream,
-    /// Server that handles reads of the REST API.
+    /// Server that handles reads of visitors in the REST API. WordPress handles writes, and all requests with credentials.
     pub reads: Reads,
-    /// Server that handles writes to the REST API.
-    pub writes: Side,
-    /// Server that handles everything else.
+    /// Server that handles pages for visitors, feeds and files.
     pub pages: Side,
     /// Routes that WordPress always handles. They take precedence over `svc_routes`.
     pub php_routes: Vec<RouteRule>,
-    /// Routes that this server always handles, if it has them.
+    /// Routes whose reads by visitors this server always handles, if it has them.
     pub svc_routes: Vec<RouteRule>,
-    /// An administrator and their application password, for comparisons.
-    pub site_key: Option<(String, Secret)>,
-    /// URLs to compare per route and viewer.
+    /// URLs to compare per route.
     pub samples: usize,
     /// How many of a million handled reads are compared with WordPress in the background.
     pub shadow: u32,
@@ -141,38 +136,21 @@ pub(super) fn read(
     }
     let settings = WordPressSettings {
         reads: read.required("wordpress.reads", str::parse)?,
-        writes: read.required("wordpress.writes", str::parse)?,
         pages: read.required("wordpress.pages", str::parse)?,
         php_routes: read.required("wordpress.php_routes", values::list)?,
         svc_routes: read.required("wordpress.svc_routes", values::list)?,
-        user: read.optional("wordpress.user", |text| Ok(text.to_owned()))?,
-        password: read.optional("wordpress.application_password", |text| Ok(Secret::new(text)))?,
         samples: read.required("wordpress.samples", samples)?,
         shadow: read.required("wordpress.shadow_percent", percent)?,
         connector: read.required("wordpress.connector", values::boolean)?,
         timeout: read.required("wordpress.timeout_seconds", super::seconds)?,
         connections: read.required("wordpress.connections", values::count)? as usize,
     };
-    let site_key = match (settings.user, settings.password) {
-        (Some(user), Some(password)) => Some((user, password)),
-        (None, None) => None,
-        (user, _) => {
-            let (set, missing) = match user {
-                Some(_) => ("wordpress.user", "wordpress.application_password"),
-                None => ("wordpress.application_password", "wordpress.user"),
-            };
-            let origin = read.layers.get(set).map_or(super::Origin::Default, |given| given.origin.clone());
-            return Err(ConfigError::at(&origin, format!("`{set}` requires `{missing}`")));
-        }
-    };
     Ok(upstream.map(|upstream| WordPress {
         upstream,
         reads: settings.reads,
-        writes: settings.writes,
         pages: settings.pages,
         php_routes: settings.php_routes,
         svc_routes: settings.svc_routes,
-        site_key,
         samples: settings.samples,
         shadow: settings.shadow,
         connector: settings.connector,
@@ -184,12 +162,9 @@ pub(super) fn read(
 /// The parsed settings, which have defaults even without an upstream.
 struct WordPressSettings {
     reads: Reads,
-    writes: Side,
     pages: Side,
     php_routes: Vec<RouteRule>,
     svc_routes: Vec<RouteRule>,
-    user: Option<String>,
-    password: Option<Secret>,
     samples: usize,
     shadow: u32,
     connector: bool,

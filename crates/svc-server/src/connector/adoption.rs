@@ -4,12 +4,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use svc_controllers::site_settings;
-use svc_model::{PostTypes, Taxonomies};
 use toml::{Table, Value as Toml};
 
 use super::{
     client::Error,
-    entries::{Entry, NAMESPACE, entry, meta_entry, setting_entry, sidebar_entry, taxonomy_entry, type_entry},
+    entries::{Entry, entry, meta_entry, setting_entry, sidebar_entry, taxonomy_entry, type_entry},
     report::Report,
 };
 use crate::config::Registered;
@@ -26,8 +25,8 @@ pub(crate) struct Adoption {
     settings: Vec<Table>,
     sidebars: Vec<Table>,
     menu_locations: Vec<Table>,
-    /// Routes whose writes only PHP handles in the same way, in the form of `wordpress.php_routes`.
-    pub(crate) php_writes: Vec<String>,
+    /// Meta and settings whose values PHP callbacks check or change when they are written.
+    pub(crate) checked_by_php: Vec<String>,
     /// Registrations that are not taken over, each with the reason.
     pub(crate) left_out: Vec<[String; 2]>,
 }
@@ -36,33 +35,24 @@ impl Adoption {
     /// Converts a report.
     pub(crate) fn of(report: &Report) -> Self {
         let mut all = Adoption::default();
-        let mut bases = Bases::core();
         for kind in &report.types {
-            if all.add("types", &format!("type {}", kind.name), type_entry(kind))
-                && let Some(base) = kind.rest_base()
-            {
-                bases.types.push((kind.name.clone(), base));
-            }
+            all.add("types", &format!("type {}", kind.name), type_entry(kind));
         }
         for taxonomy in &report.taxonomies {
-            if all.add("taxonomies", &format!("taxonomy {}", taxonomy.name), taxonomy_entry(taxonomy))
-                && let Some(base) = taxonomy.rest_base()
-            {
-                bases.taxonomies.push((taxonomy.name.clone(), base));
-            }
+            all.add("taxonomies", &format!("taxonomy {}", taxonomy.name), taxonomy_entry(taxonomy));
         }
         for meta in report.meta.iter().filter(|meta| !is_core_meta(&meta.key)) {
             let of = if meta.of.is_empty() { String::new() } else { format!(" of {}", meta.of) };
-            let is_added = all.add("meta", &format!("{} meta {}{of}", meta.object, meta.key), meta_entry(meta));
-            if is_added && (meta.sanitized || meta.guarded) {
-                all.php_writes.extend(bases.writes(&meta.object, &meta.of));
+            let name = format!("{} meta {}{of}", meta.object, meta.key);
+            if all.add("meta", &name, meta_entry(meta)) && (meta.sanitized || meta.guarded) {
+                all.checked_by_php.push(name);
             }
         }
         let core = site_settings::core_options();
         for setting in report.settings.iter().filter(|s| !core.iter().any(|names| names.contains(&s.option))) {
-            let is_added = all.add("settings", &format!("setting {}", setting.option), setting_entry(setting));
-            if is_added && setting.sanitized {
-                all.php_writes.extend(methods("settings"));
+            let name = format!("setting {}", setting.option);
+            if all.add("settings", &name, setting_entry(setting)) && setting.sanitized {
+                all.checked_by_php.push(name);
             }
         }
         for sidebar in &report.sidebars {
@@ -72,8 +62,6 @@ impl Adoption {
             let fields = json!({"name": location.name, "description": location.description});
             all.add("menu_locations", &format!("menu location {}", location.name), Ok(entry(fields, &[])));
         }
-        all.php_writes.sort();
-        all.php_writes.dedup();
         all.list_others(report);
         all
     }
@@ -192,46 +180,6 @@ fn is_core_meta(key: &str) -> bool {
     CORE_META.iter().any(|core| key == *core || (*core == "persisted_preferences" && key.ends_with(core)))
 }
 
-/// Bases of routes by type and taxonomy.
-struct Bases {
-    types: Vec<(String, String)>,
-    taxonomies: Vec<(String, String)>,
-}
-
-impl Bases {
-    /// Those of WordPress itself.
-    fn core() -> Self {
-        let (types, taxonomies) = (PostTypes::default(), Taxonomies::default());
-        Bases {
-            types: types.iter().filter(|t| t.show_in_rest).map(|t| (t.name.clone(), t.rest_base.clone())).collect(),
-            taxonomies: taxonomies
-                .iter()
-                .filter(|t| t.show_in_rest)
-                .map(|t| (t.name.clone(), t.rest_base.clone()))
-                .collect(),
-        }
-    }
-
-    /// Rules for the writes to objects with a meta key; `of` is a type or taxonomy, or empty for all.
-    fn writes(&self, object: &str, of: &str) -> Vec<String> {
-        let of_list = |list: &[(String, String)]| -> Vec<String> {
-            let bases = list.iter().filter(|(name, _)| of.is_empty() || name == of);
-            bases.flat_map(|(_, base)| methods(base)).collect()
-        };
-        match object {
-            "post" => of_list(&self.types),
-            "term" => of_list(&self.taxonomies),
-            "user" => methods("users").into(),
-            _ => methods("comments").into(),
-        }
-    }
-}
-
-/// Rules for the methods that change objects.
-fn methods(base: &str) -> [String; 3] {
-    ["POST", "PUT", "PATCH"].map(|method| format!("{method} /{NAMESPACE}/{base}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,7 +216,7 @@ mod tests {
             "sidebars": [{"id": "side", "name": "Side", "before_title": "<h3>", "after_title": "</h3>"}],
             "menu_locations": [{"name": "primary", "description": "Primary menu"}],
         }));
-        assert!(all.left_out.is_empty() && all.php_writes.is_empty(), "{all:?}");
+        assert!(all.left_out.is_empty() && all.checked_by_php.is_empty(), "{all:?}");
         expect_toml(
             &all,
             r#"
@@ -359,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn php_writes_what_its_callbacks_check() {
+    fn values_that_php_checks_are_listed() {
         let all = adopt(json!({
             "meta": [
                 {"object": "post", "of": "page", "key": "a", "type": "string", "single": true, "sanitized": true},
@@ -368,9 +316,7 @@ mod tests {
             ],
             "settings": [{"option": "d", "type": "string", "sanitized": true}],
         }));
-        let posts: Vec<&str> = all.php_writes.iter().filter_map(|rule| rule.strip_prefix("POST ")).collect();
-        assert_eq!(posts, ["/wp/v2/categories", "/wp/v2/pages", "/wp/v2/settings"]);
-        assert_eq!(all.php_writes.len(), 9);
+        assert_eq!(all.checked_by_php, ["post meta a of page", "term meta b of category", "setting d"]);
         assert_eq!(all.len(), 4);
     }
 }

@@ -57,20 +57,6 @@ pub(crate) enum Error {
     Report(String),
 }
 
-impl Error {
-    /// Whether code of plugins may be the cause: WordPress is there, but ends the request without a response of the connector, or
-    /// needs too long.
-    pub(crate) fn is_of_plugins(&self) -> bool {
-        matches!(
-            self,
-            Error::Failure(Failure::Timeout)
-                | Error::Unknown(200..=299 | 500)
-                | Error::Rejected(500, _)
-                | Error::Report(_)
-        )
-    }
-}
-
 /// A client of the connector of one site.
 pub(crate) struct Connector {
     proxy: Proxy,
@@ -142,16 +128,6 @@ impl Connector {
     pub(crate) async fn registrations(&self) -> Result<Report, Error> {
         let report = self.send(&json!({"operation": "registrations"})).await?;
         serde_json::from_value(report).map_err(|error| Error::Report(error.to_string()))
-    }
-
-    /// Runs WordPress's actions for objects that were written. Returns the errors of each; objects that were not processed are
-    /// missing at the end.
-    ///
-    /// # Errors
-    /// If WordPress does not respond, rejects the request, or responds with something else.
-    pub(crate) async fn written(&self, objects: Vec<Value>) -> Result<Vec<Vec<String>>, Error> {
-        let response = self.send(&json!({"operation": "written", "objects": objects})).await?;
-        serde_json::from_value(response["objects"].clone()).map_err(|error| Error::Report(error.to_string()))
     }
 
     /// Renders the texts of posts as a user sees them; 0 is a visitor. Posts for which there was no time are missing at the end.

@@ -16,12 +16,12 @@ mod texts;
 
 use svc_render::external_texts::Markup;
 
-use crate::config::{Config, RouteRule, Side};
+use crate::config::Config;
 
 /// A configuration with what PHP registers.
 pub(crate) struct WithRegistrations {
     pub(crate) config: Config,
-    /// The registrations of PHP, in the form of `svc.toml`, and the routes of `php_routes` that follow from it.
+    /// The registrations of PHP, in the form of `svc.toml`.
     pub(crate) registered: String,
 }
 
@@ -44,15 +44,8 @@ pub(crate) async fn with_registrations(config: &Config) -> Result<Option<WithReg
     let known = format!("{markup:?}");
     config.php_markup = Some(markup);
     config.registered = adopted.registered()?.overridden_by(std::mem::take(&mut config.registered));
-    if let Some(wordpress) = &mut config.wordpress {
-        let rules = adopted.php_writes.iter().filter_map(|rule| rule.parse::<RouteRule>().ok());
-        // With `writes = "php"` the rules are true of all routes.
-        if wordpress.writes == Side::Svc {
-            wordpress.php_routes.extend(rules);
-        }
-    }
     tracing::info!(entries = adopted.len(), left_out = adopted.left_out.len(), "WordPress reported its registrations");
-    let registered = format!("{}\n{}\n{known}", adopted.php_writes.join("\n"), adopted.to_toml());
+    let registered = format!("{}\n{known}", adopted.to_toml());
     Ok(Some(WithRegistrations { config, registered }))
 }
 
@@ -97,7 +90,6 @@ mod tests {
             ("brand", "wp"),
             ("site_url", "http://site.example/blog"),
             ("wordpress.upstream", upstream),
-            ("wordpress.writes", "svc"),
         ];
         let flags = flags.iter().chain(more).map(|(key, value)| (find(key), (*value).to_owned())).collect();
         Config::load(&Sources { folder: folder.to_owned(), flags, ..Sources::default() }).unwrap()
@@ -127,9 +119,6 @@ mod tests {
         let registered = format!("{:?}", found.config.registered);
         assert!(registered.contains("\"book\"") && registered.contains("\"isbn\""), "{registered}");
         assert!(registered.contains("\"note\""), "entries of the file remain");
-        let rules = found.config.wordpress.unwrap().php_routes;
-        let is_php = |method: http::Method| rules.iter().any(|rule| rule.applies_to(&method, "/wp/v2/books/5"));
-        assert!(is_php(http::Method::POST) && is_php(http::Method::PATCH) && !is_php(http::Method::GET));
     }
 
     #[tokio::test]

@@ -16,7 +16,7 @@ use http::{Method, StatusCode, request::Parts};
 use serde_json::Value;
 use svc_http::{Lanes, Overloaded, Runner, Uncached};
 use svc_render::feeds::within_own_fetch;
-use svc_store::request_cache::{self, Writes};
+use svc_store::request_cache;
 
 use crate::error::{Error, Result};
 
@@ -32,8 +32,7 @@ const DEEP: u64 = 5_000;
 /// If the system refuses to start threads.
 pub(super) fn start() -> Result<Lanes> {
     let lanes = Lanes::start(svc_store::may_block, is_expensive, |request, work| {
-        let writes = request.extensions.get::<Writes>().cloned().unwrap_or_default();
-        let work = request_cache::observed_scope(writes, work);
+        let work = request_cache::scope(work);
         match request.extensions.get::<Uncached>() {
             // A request of this server to itself: it fetches no feeds.
             Some(Uncached) => Box::pin(within_own_fetch(work)),

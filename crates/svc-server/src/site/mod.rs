@@ -34,9 +34,8 @@ use svc_store::{DatabaseUrl, SearchIndexConfig, SearchIndexState, SearchIndexer,
 use tower::ServiceExt as _;
 
 use crate::{
-    actions::{Actions, Delivery, Summary},
     active_theme,
-    config::{Config, Environment, KEY_FILE, Side, SiteUrl},
+    config::{Config, Environment, KEY_FILE, SiteUrl},
     connector::client::Connector,
     error::{Error, Result},
     first_run::{self, Created},
@@ -208,7 +207,8 @@ impl SiteBuilder {
         let passwords = home.is_tls() || local;
         let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
         let attempts = Arc::new(Attempts::default());
-        let explorer = config.explorer.unwrap_or(local);
+        // Behind this server, WordPress has the paths of the explorer and of the document that it reads.
+        let explorer = config.wordpress.is_none() && config.explorer.unwrap_or(local);
         let explorer = explorer.then(|| format!("{}/{}-explorer/", home.path(), site.brand.word()));
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
         let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site))));
@@ -222,10 +222,10 @@ impl SiteBuilder {
             ..svc_http::RequestLimits::default()
         };
         let service = rest.service(limits, login, Arc::clone(&lanes) as Arc<dyn Runner>, config.api_max_age);
-        let actions = actions(config, &site)?;
-        let gateway = config.wordpress.as_ref().map(|wordpress| {
-            Gateway::new(wordpress, Arc::clone(&site), service.clone(), &home, config.limits.request, actions)
-        });
+        let gateway = config
+            .wordpress
+            .as_ref()
+            .map(|wordpress| Gateway::new(wordpress, Arc::clone(&site), service.clone(), &home, config.limits.request));
         let gateway = gateway.transpose().map_err(|error| Error::Refused(error.to_string()))?;
         let login_pages = LoginPages {
             identities,
@@ -260,31 +260,6 @@ fn php_texts(config: &Config) -> Option<ExternalTexts> {
         tracing::warn!("WordPress does not render texts for this server: {error}");
     });
     Some(ExternalTexts::new(connector.ok()??, markup))
-}
-
-/// WordPress's actions after writes of this server; `None` if WordPress handles writes, or without the connector.
-///
-/// # Errors
-/// If the outbox cannot be opened.
-fn actions(config: &Config, site: &Arc<RestSite>) -> Result<Option<Actions>> {
-    if config.wordpress.as_ref().is_none_or(|wordpress| wordpress.writes == Side::Php) {
-        return Ok(None);
-    }
-    match Connector::of(config) {
-        Ok(Some(connector)) => Actions::open(Arc::clone(site), &config.data, connector, config.limits.request)
-            .map(Some)
-            .map_err(|error| Error::Refused(format!("the outbox of WordPress's actions: {error}"))),
-        Ok(None) => {
-            tracing::warn!(
-                "WordPress's actions do not run after writes of this server: the connector is not installed"
-            );
-            Ok(None)
-        }
-        Err(error) => {
-            tracing::warn!("WordPress's actions do not run after writes of this server: {error}");
-            Ok(None)
-        }
-    }
 }
 
 /// Marks how the client reached the site, and requests that this server has sent itself: these fetch no feeds, and their responses are
@@ -406,10 +381,7 @@ impl OpenSite {
     /// # Panics
     /// Outside of a Tokio runtime.
     pub fn start_schedule(&self) -> Option<Schedule> {
-        let is_own = self.config.wordpress.as_ref().is_none_or(|wordpress| wordpress.writes == Side::Svc);
-        // With the connector, the actions of a scheduled post plan its publication in WordPress.
-        let is_own = is_own && self.gateway().is_none_or(|gateway| gateway.actions().is_none());
-        is_own.then(|| Schedule::start(Arc::clone(&self.site)))
+        self.config.wordpress.is_none().then(|| Schedule::start(Arc::clone(&self.site)))
     }
 
     /// Starts the background task that compares routes with the WordPress behind this server, if there is one. It stops when the
@@ -419,15 +391,6 @@ impl OpenSite {
     /// Outside of a Tokio runtime.
     pub fn start_watch(&self) -> Option<Watch> {
         Some(Watch::start(self.gateway.clone()?, Arc::clone(&self.site)))
-    }
-
-    /// Starts the background task that lets WordPress run its actions after writes of this server, if the connector is installed and
-    /// this server handles writes. It stops when the result is dropped.
-    ///
-    /// # Panics
-    /// Outside of a Tokio runtime.
-    pub fn start_actions(&self) -> Option<Delivery> {
-        Some(Delivery::start(self.gateway()?.actions()?.clone()))
     }
 
     /// The gateway to the WordPress behind this server.
@@ -472,13 +435,7 @@ impl OpenSite {
     /// A function that logs how much the caches hold, how often they were of use, and the state of the search index.
     pub(crate) fn usage_report(&self) -> impl Fn() + Send + 'static {
         let (site, compression, service) = (Arc::clone(&self.site), self.compression.clone(), self.service.clone());
-        let has_actions = self.gateway().is_some_and(|gateway| gateway.actions().is_some());
-        let data = self.config.data.clone();
         move || {
-            if let Some(actions) = Summary::of(&data).filter(|_| has_actions) {
-                let oldest_s = actions.oldest.as_secs();
-                tracing::info!(waiting = actions.waiting, oldest_s, failed = actions.failed, "WordPress's actions");
-            }
             let compressed = compression.usage();
             let (responses, items) = (service.cache_usage(), site.item_cache.usage());
             tracing::info!(

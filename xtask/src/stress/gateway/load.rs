@@ -102,7 +102,7 @@ impl Load {
         writers.chain(readers).collect()
     }
 
-    /// Creates a page after a pause: PHP runs actions more slowly than the gateway writes. Fails without a response, or with an error of a proxy.
+    /// Creates a page after a pause. Fails without a response, or with an error of a proxy.
     fn write(&self) -> Result<()> {
         sleep(PAUSE);
         let title = format!("{} {}", self.mark, self.next.fetch_add(1, Relaxed));

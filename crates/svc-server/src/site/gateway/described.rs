@@ -1,10 +1,11 @@
 //! Requests for descriptions: indexes and `OPTIONS`.
 
 use axum::{
-    body::{Body, Bytes},
+    body::{Body, Bytes, to_bytes},
     extract::Request,
-    response::Response,
+    response::{IntoResponse as _, Response},
 };
+use futures_util::StreamExt as _;
 use http::{Method, StatusCode, header::CONTENT_LENGTH, request::Parts};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
@@ -14,7 +15,6 @@ use super::{
     Gateway,
     descriptions::{MAX_BODY, merge, without_encoding},
     request::ApiRequest,
-    writes::{prepend, read_some},
 };
 use crate::config::{Reads, Side};
 
@@ -88,4 +88,27 @@ impl Gateway {
         let is_added = |pattern: &str| methods.iter().any(|method| self.is_configured(method, pattern));
         (merge(&mut index, &own, is_added) > 0).then(|| Bytes::from(index.to_string()))
     }
+}
+
+/// Reads a body of at most this many bytes. Of a larger one, returns what was read and the rest.
+async fn read_some(mut body: Body, limit: usize) -> Result<(Bytes, Option<Body>), Response> {
+    if http_body::Body::size_hint(&body).upper().is_some_and(|size| size <= limit as u64) {
+        let read = to_bytes(body, limit).await;
+        return read.map(|bytes| (bytes, None)).map_err(|_| StatusCode::BAD_GATEWAY.into_response());
+    }
+    let mut read = Vec::new();
+    while read.len() <= limit {
+        match body.frame().await {
+            None => return Ok((read.into(), None)),
+            Some(Ok(frame)) => read.extend_from_slice(&frame.into_data().unwrap_or_default()),
+            Some(Err(_)) => return Err(StatusCode::BAD_GATEWAY.into_response()),
+        }
+    }
+    Ok((read.into(), Some(body)))
+}
+
+/// A body with this beginning.
+fn prepend(start: Bytes, rest: Body) -> Body {
+    let start = futures_util::stream::once(std::future::ready(Ok::<_, axum::Error>(start)));
+    Body::from_stream(start.chain(rest.into_data_stream()))
 }

@@ -16,10 +16,7 @@ use axum::{
 };
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
-    header::{
-        ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, COOKIE, DATE, HOST, ORIGIN, SET_COOKIE,
-        VARY, VIA,
-    },
+    header::{ACCEPT, ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_LENGTH, DATE, HOST, ORIGIN, SET_COOKIE, VARY, VIA},
     request::Parts,
 };
 use serde_json::Value;
@@ -28,7 +25,10 @@ use svc_listen::Client;
 use svc_store::options::Options;
 use svc_versions::{Dependencies, VersionedCache};
 
-use super::{facts, request::ApiRequest};
+use super::{
+    facts,
+    request::{ApiRequest, has_credentials},
+};
 
 /// Maximum size of all cached descriptions, in bytes.
 const CAPACITY: u64 = 16 << 20;
@@ -107,8 +107,7 @@ impl Descriptions {
     /// The key of a request; `None` if the response must not be cached.
     pub(super) async fn key(self: &Arc<Self>, api: &ApiRequest, parts: &Parts, nonce_header: &str) -> Option<Key> {
         let is_plain = matches!(parts.method, Method::GET | Method::OPTIONS)
-            && ![&COOKIE, &AUTHORIZATION].into_iter().any(|name| parts.headers.contains_key(name))
-            && !parts.headers.contains_key(nonce_header)
+            && !has_credentials(&parts.headers, &api.query, nonce_header)
             && api.query.keys().all(|name| PARAMETERS.contains(&name.as_str()));
         if !is_plain {
             return None;

@@ -1,15 +1,17 @@
 //! In front of a running WordPress: handles requests whose responses equal those of WordPress, and forwards all others.
 //!
-//! `request.rs` reads route, names and credentials of a request, `ownership.rs` is the table of routes with reasons, `proof.rs` fills it by comparing
-//! both servers (`sides.rs`), `watch.rs` renews it when `facts.rs` change, `shadow.rs` compares handled reads afterwards, and `refuted.rs`
-//! has the routes for which that found a difference. `reads.rs`, `writes.rs` and `described.rs` handle the kinds of requests;
-//! `descriptions.rs` caches WordPress's indexes and responses to `OPTIONS`, `locale.rs` knows which users have chosen a language, and
-//! `texts.rs` for which types of posts WordPress renders the texts.
+//! Only reads of visitors are handled: a request that carries credentials of any kind, valid or not, and a request that may write are
+//! WordPress's, since only WordPress knows what its plugins make of them.
+//!
+//! `request.rs` reads route, names and credentials of a request, `ownership.rs` is the table of routes with reasons, `proof.rs` fills it by
+//! comparing both servers (`sides.rs`), `watch.rs` renews it when `facts.rs` change, `shadow.rs` compares handled reads afterwards, and
+//! `refuted.rs` has the routes for which that found a difference. `reads.rs` and `described.rs` handle the kinds of requests;
+//! `descriptions.rs` caches WordPress's indexes and responses to `OPTIONS`, and `texts.rs` knows for which types of posts WordPress renders the
+//! texts.
 
 mod described;
 mod descriptions;
 pub(crate) mod facts;
-mod locale;
 pub(crate) mod ownership;
 pub(crate) mod proof;
 mod reads;
@@ -19,7 +21,6 @@ mod shadow;
 mod sides;
 mod texts;
 mod watch;
-mod writes;
 
 use std::{borrow::Cow, net::IpAddr, sync::Arc, time::Duration};
 
@@ -40,26 +41,16 @@ use svc_routing::Server;
 
 use self::{
     descriptions::Descriptions,
-    locale::Locales,
-    ownership::{Ownership, Viewer},
+    ownership::Ownership,
     proof::{Proven, Prover},
-    request::{ApiRequest, BodyKind, differs_on_purpose, overrides_method, unknown_name, viewer},
+    request::{ApiRequest, differs_on_purpose, has_credentials, is_read, overrides_method, unknown_name},
     shadow::Shadow,
     sides::Sides,
     texts::PhpTexts,
 };
-use crate::{
-    actions::Actions,
-    config::{Reads, Side, SiteUrl, WordPress},
-};
+use crate::config::{Reads, Side, SiteUrl, WordPress};
 
 pub use self::watch::Watch;
-
-/// The route of batches.
-const BATCH: &str = "/batch/v1";
-
-/// The routes of plugins, whose activation runs their code.
-const PLUGINS: &str = "/wp/v2/plugins";
 
 /// Number of responses whose embedded links are remembered.
 const MAX_EMBEDDED: usize = 2_000;
@@ -74,7 +65,6 @@ struct Inner {
     ownership: ArcSwap<Ownership>,
     shadow: Shadow,
     descriptions: Arc<Descriptions>,
-    locales: Locales,
     texts: PhpTexts,
     /// The embedded links of responses, by entity tag.
     embedded: quick_cache::sync::Cache<HeaderValue, reads::Links>,
@@ -83,22 +73,18 @@ struct Inner {
     /// Time limit for responses of this server. WordPress has one of its own.
     timeout: Duration,
     nonce_header: String,
-    /// Runs WordPress's actions after writes. `None` without the connector, or if WordPress handles writes.
-    actions: Option<Actions>,
 }
 
 /// Server that handles a request.
 enum Decision {
-    /// This server. The viewer decides what shadow comparisons prove.
-    Svc(Viewer),
+    /// This server.
+    Svc,
     /// WordPress, with the reason.
     Php(Cow<'static, str>),
     /// WordPress, since a shadow comparison has found a difference. Such reads are compared as well.
-    Refuted(Viewer),
+    Refuted,
     /// WordPress, whose response may be cached.
     Description,
-    /// It depends on the parameters in the body.
-    Inspect(BodyKind),
 }
 
 impl Gateway {
@@ -109,7 +95,6 @@ impl Gateway {
         service: RestService,
         home: &SiteUrl,
         timeout: Duration,
-        actions: Option<Actions>,
     ) -> Result<Self, svc_auth::RandomSourceError> {
         // Unique for each process, so that a request that comes back is recognized.
         let name = format!("svc-server-{}", svc_auth::random_text(12)?.expose());
@@ -128,23 +113,22 @@ impl Gateway {
             ownership: ArcSwap::from_pointee(Ownership::unknown("routes have not been compared yet")),
             shadow: Shadow::new(config.shadow, texts.clone()),
             texts,
-            locales: Locales::new(Arc::clone(&site)),
             descriptions: Arc::new(Descriptions::new(site)),
             embedded: quick_cache::sync::Cache::new(MAX_EMBEDDED),
             host: home.authority().to_owned(),
             config: config.clone(),
             timeout,
             nonce_header,
-            actions,
         })))
     }
 
-    /// Compares both servers, with this many URLs per route. If texts differ that the connector can render, compares again with them.
+    /// Compares both servers as a visitor and, if given, as a user with this application password, with this many URLs per route. If texts
+    /// differ that the connector can render, compares again with them.
     ///
     /// # Errors
     /// The reason for which WordPress could not be read.
-    pub(crate) async fn prove(&self, samples: usize, site_key: Option<(&str, &str)>) -> Result<Proven, String> {
-        let prover = Prover { sides: &self.0.sides, host: &self.0.host, site_key, samples };
+    pub(crate) async fn prove(&self, samples: usize, user: Option<(&str, &str)>) -> Result<Proven, String> {
+        let prover = Prover { sides: &self.0.sides, host: &self.0.host, user, samples };
         let proven = prover.run().await?;
         if !self.0.texts.learn_all(&proven.samples) {
             return Ok(proven);
@@ -158,18 +142,8 @@ impl Gateway {
     ///
     /// # Errors
     /// The reason for which they could not be read.
-    async fn index_hash(&self, site_key: Option<(&str, &str)>) -> Result<u64, String> {
-        Prover { sides: &self.0.sides, host: &self.0.host, site_key, samples: 1 }.index_hash().await
-    }
-
-    /// The configured administrator and their application password.
-    pub(crate) fn site_key(&self) -> Option<(&str, &str)> {
-        self.0.config.site_key.as_ref().map(|(user, password)| (user.as_str(), password.expose()))
-    }
-
-    /// WordPress's actions after writes.
-    pub(crate) fn actions(&self) -> Option<&Actions> {
-        self.0.actions.as_ref()
+    async fn index_hash(&self) -> Result<u64, String> {
+        Prover { sides: &self.0.sides, host: &self.0.host, user: None, samples: 1 }.index_hash().await
     }
 
     pub(crate) fn config(&self) -> &WordPress {
@@ -216,22 +190,16 @@ impl Gateway {
         if parts.method == Method::OPTIONS || request.is_index() {
             return Decision::Description;
         }
-        let Some(viewer) = viewer(&parts.headers, &request.query, &self.0.nonce_header) else {
-            return php("unknown credentials");
-        };
-        let is_read = matches!(parts.method, Method::GET | Method::HEAD);
-        if !is_read && request.route == BATCH && self.0.config.writes == Side::Svc {
-            return Decision::Inspect(BodyKind::of(&parts.headers));
+        if !is_read(&parts.method) {
+            return php("a write");
         }
-        if let Err(reason) = self.owns(&request.server, &parts.method, &request.route, &request.query, viewer) {
-            return match is_read && self.is_refuted(request, &parts.method) {
-                true => Decision::Refuted(viewer),
-                false => Decision::Php(reason),
-            };
+        if has_credentials(&parts.headers, &request.query, &self.0.nonce_header) {
+            return php("the request may have an identity in WordPress");
         }
-        match is_read {
-            true => Decision::Svc(viewer),
-            false => Decision::Inspect(BodyKind::of(&parts.headers)),
+        match self.owns(&request.server, &parts.method, &request.route, &request.query) {
+            Ok(()) => Decision::Svc,
+            Err(_) if self.is_refuted(request, &parts.method) => Decision::Refuted,
+            Err(reason) => Decision::Php(reason),
         }
     }
 
@@ -245,13 +213,12 @@ impl Gateway {
     /// Whether the configuration lets this server handle a route without comparison.
     fn is_configured(&self, method: &Method, route: &str) -> bool {
         let config = &self.0.config;
-        let is_read = matches!(*method, Method::GET | Method::HEAD);
         !config.php_routes.iter().any(|rule| rule.applies_to(method, route))
             && (config.svc_routes.iter().any(|rule| rule.applies_to(method, route))
-                || is_read && config.reads == Reads::All(Side::Svc))
+                || config.reads == Reads::All(Side::Svc))
     }
 
-    /// Whether this server handles requests for this route with these parameters in the query.
+    /// Whether this server handles reads of visitors for this route with these parameters in the query.
     ///
     /// # Errors
     /// The reason for which it does not.
@@ -261,43 +228,39 @@ impl Gateway {
         method: &Method,
         route: &str,
         query: &Map<String, Value>,
-        viewer: Viewer,
     ) -> Result<(), Cow<'static, str>> {
         let config = &self.0.config;
         if config.php_routes.iter().any(|rule| rule.applies_to(method, route)) {
             return Err("configured (wordpress.php_routes)".into());
         }
         let Some((entry, endpoint)) = server.endpoint_for(method, route) else { return Err("unknown route".into()) };
-        if let Some(name) = unknown_name(endpoint, query, true) {
+        if let Some(name) = unknown_name(endpoint, query) {
             return Err(format!("unknown parameter {name}").into());
         }
         if self.is_configured(method, route) {
             return Ok(());
         }
         if differs_on_purpose(route, query) {
-            return Err("the servers respond differently on purpose (docs/differences.md)".into());
+            return Err("the servers respond differently (docs/differences.md)".into());
         }
-        let is_read = matches!(*method, Method::GET | Method::HEAD);
-        let ownership = self.0.ownership.load();
-        let pattern = entry.pattern();
-        match (is_read, config.reads, config.writes) {
-            (true, Reads::All(_), _) | (false, _, Side::Php) => Err("configured".into()),
-            (true, Reads::Proven, _) => {
-                if let Some(reason) = self.0.shadow.refuted(pattern) {
-                    return Err(reason.into());
-                }
-                ownership.is_proven(pattern, viewer).map_err(|reason| reason.into_owned().into())
-            }
-            (false, _, Side::Svc) => {
-                if pattern.starts_with(PLUGINS) || pattern.ends_with("/run") {
-                    return Err("runs code of plugins".into());
-                }
-                if let Some(reason) = self.0.shadow.refuted(pattern) {
-                    return Err(reason.into());
-                }
-                ownership.is_writable(pattern, method).map_err(|reason| reason.into_owned().into())
-            }
+        if config.reads != Reads::Proven {
+            return Err("configured".into());
         }
+        if let Some(reason) = self.0.shadow.refuted(entry.pattern()) {
+            return Err(reason.into());
+        }
+        self.0.ownership.load().is_proven(entry.pattern()).map_err(|reason| reason.into_owned().into())
+    }
+
+    /// Whether this server handles a request that is none for the REST API. Scripts of PHP, such as the log-in page, and the
+    /// administration area are WordPress's.
+    fn owns_page(&self, parts: &Parts) -> bool {
+        let path = parts.uri.path();
+        let is_script = path.contains("/wp-admin") || path.ends_with(".php") && !path.ends_with("/index.php");
+        self.0.config.pages == Side::Svc
+            && is_read(&parts.method)
+            && !is_script
+            && !has_credentials(&parts.headers, &Map::new(), &self.0.nonce_header)
     }
 
     /// Forwards a request.
@@ -316,22 +279,19 @@ impl Gateway {
 /// Middleware that divides requests between both servers.
 pub(super) async fn divide(State(gateway): State<Gateway>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    let mut api = ApiRequest::of(gateway.0.sides.service.server(), &parts);
-    if let Some(api) = &mut api {
-        gateway.0.locales.ignore_if_same(api, &parts.headers).await;
-    }
+    let api = ApiRequest::of(gateway.0.sides.service.server(), &parts);
     let decision = api.as_ref().map(|api| gateway.decide(api, &parts));
+    let owns_page = api.is_none() && gateway.owns_page(&parts);
     let request = Request::from_parts(parts, body);
     match (api, decision) {
-        (Some(api), Some(Decision::Svc(viewer))) => gateway.handle_read(api, viewer, request).await,
-        (Some(api), Some(Decision::Inspect(kind))) => gateway.handle_write(api, kind, request).await,
+        (Some(api), Some(Decision::Svc)) => gateway.handle_read(api, request).await,
         (Some(api), Some(Decision::Php(reason))) => {
             tracing::debug!(route = api.route, %reason, "forwarded");
             gateway.forward(request, ErrorFormat::Json).await
         }
-        (Some(api), Some(Decision::Refuted(viewer))) => gateway.handle_refuted(api, viewer, request).await,
+        (Some(api), Some(Decision::Refuted)) => gateway.handle_refuted(api, request).await,
         (Some(api), Some(Decision::Description)) => gateway.describe(api, request).await,
-        _ if gateway.0.config.pages == Side::Php => gateway.forward(request, ErrorFormat::Html).await,
+        _ if !owns_page => gateway.forward(request, ErrorFormat::Html).await,
         _ => match tokio::time::timeout(gateway.0.timeout, next.run(request)).await {
             Ok(response) => response,
             Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),

@@ -13,7 +13,7 @@ use svc_gateway::Failure;
 use svc_routing::{RouteEntry, Server};
 
 use super::{
-    ownership::{Ownership, Proof, Viewer},
+    ownership::{Ownership, Proof},
     request::{basic, is_index},
     sides::{Comparison, Sides},
 };
@@ -26,6 +26,26 @@ const PARALLEL: usize = 2;
 
 /// Items of a list that are requested.
 const PER_PAGE: usize = 10;
+
+/// The kinds of callers as which responses are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Viewer {
+    /// No credentials.
+    Anonymous,
+    /// An application password of a user, whom `compare --as` names.
+    LoggedIn,
+}
+
+impl Viewer {
+    pub(crate) const ALL: [Viewer; 2] = [Viewer::Anonymous, Viewer::LoggedIn];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Viewer::Anonymous => "visitors",
+            Viewer::LoggedIn => "the user",
+        }
+    }
+}
 
 /// One response that was compared.
 #[derive(Clone, Debug)]
@@ -51,8 +71,8 @@ pub(super) struct Prover<'a> {
     pub(super) sides: &'a Sides,
     /// Host of the site's URL.
     pub(super) host: &'a str,
-    /// User and application password.
-    pub(super) site_key: Option<(&'a str, &'a str)>,
+    /// A user and their application password, to compare what they see as well.
+    pub(super) user: Option<(&'a str, &'a str)>,
     /// URLs per route and viewer.
     pub(super) samples: usize,
 }
@@ -80,16 +100,15 @@ impl Prover<'_> {
         let mut samples = Vec::new();
         let mut budget = MAX_REQUESTS;
         for viewer in Viewer::ALL {
-            if viewer == Viewer::LoggedIn && self.site_key.is_none() {
-                for route in server.routes() {
-                    let reason = "no application password is configured (wordpress.user)";
-                    ownership.record(route.pattern(), viewer, Proof::None(reason.into()));
-                }
+            if viewer == Viewer::LoggedIn && self.user.is_none() {
                 continue;
             }
             let found = self.compare(&server, &ownership, viewer, &mut budget).await?;
             for (pattern, proof) in proofs(&found) {
-                ownership.record(&pattern, viewer, proof);
+                // Responses to a user show only differences: visitors may get others.
+                if viewer == Viewer::Anonymous || matches!(proof, Proof::Different(_)) {
+                    ownership.record(&pattern, proof);
+                }
             }
             samples.extend(found.into_iter().map(|(sample, _)| sample));
         }
@@ -105,7 +124,7 @@ impl Prover<'_> {
     }
 
     fn index_request(&self, server: &Server) -> (String, HeaderMap) {
-        let viewer = if self.site_key.is_some() { Viewer::LoggedIn } else { Viewer::Anonymous };
+        let viewer = if self.user.is_some() { Viewer::LoggedIn } else { Viewer::Anonymous };
         (target(server, "/", &[("context", "help")]), self.headers(viewer))
     }
 
@@ -128,7 +147,7 @@ impl Prover<'_> {
         if let Ok(host) = HeaderValue::from_str(self.host) {
             headers.insert(header::HOST, host);
         }
-        if let (Viewer::LoggedIn, Some((user, password))) = (viewer, self.site_key)
+        if let (Viewer::LoggedIn, Some((user, password))) = (viewer, self.user)
             && let Ok(mut value) = HeaderValue::from_str(&basic(user, password))
         {
             value.set_sensitive(true);

@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 use svc_gateway::ErrorFormat;
 use svc_routing::Server;
 
-use super::{Gateway, ownership::Viewer, request::ApiRequest, writes::is_away};
+use super::{Gateway, request::ApiRequest};
 
 impl Gateway {
     /// Handles a read. WordPress handles it if this server does not succeed, or would embed something that it does not own.
-    pub(super) async fn handle_read(&self, api: ApiRequest, viewer: Viewer, request: Request) -> Response {
+    pub(super) async fn handle_read(&self, api: ApiRequest, request: Request) -> Response {
         let (parts, body) = request.into_parts();
         if !http_body::Body::is_end_stream(&body) {
             return self.forward(Request::from_parts(parts, body), ErrorFormat::Json).await;
@@ -32,7 +32,7 @@ impl Gateway {
         let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let embeds = status == StatusCode::OK && api.query.contains_key("_embed") && again.method == Method::GET;
         let is_owned = match status {
-            StatusCode::OK => !embeds || self.owns_links(&api, &head.headers, &body, viewer),
+            StatusCode::OK => !embeds || self.owns_links(&api, &head.headers, &body),
             // Limits of this server hold for both.
             StatusCode::NOT_MODIFIED | StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => true,
             _ => false,
@@ -44,24 +44,24 @@ impl Gateway {
                 return response;
             }
         } else if status == StatusCode::OK && again.method == Method::GET {
-            self.0.shadow.observe(&self.0.sides, &api, viewer, &again);
+            self.0.shadow.observe(&self.0.sides, &api, &again);
         }
         Response::from_parts(head, Body::new(Full::new(body)))
     }
 
     /// Forwards a read that this server would handle if its route were not refuted, and compares it if it is in the share.
-    pub(super) async fn handle_refuted(&self, api: ApiRequest, viewer: Viewer, request: Request) -> Response {
+    pub(super) async fn handle_refuted(&self, api: ApiRequest, request: Request) -> Response {
         let (parts, body) = request.into_parts();
         let again = parts.clone();
         let response = self.forward(Request::from_parts(parts, body), ErrorFormat::Json).await;
         if response.status() == StatusCode::OK && again.method == Method::GET {
-            self.0.shadow.observe(&self.0.sides, &api, viewer, &again);
+            self.0.shadow.observe(&self.0.sides, &api, &again);
         }
         response
     }
 
     /// Whether this server owns all routes whose responses are embedded in a document.
-    fn owns_links(&self, api: &ApiRequest, headers: &HeaderMap, body: &Bytes, viewer: Viewer) -> bool {
+    fn owns_links(&self, api: &ApiRequest, headers: &HeaderMap, body: &Bytes) -> bool {
         let links = match headers.get(ETAG) {
             // Bodies with equal entity tags are equal, and reading one takes longer than the request.
             Some(etag) => self.0.embedded.get_or_insert_with(etag, || embedded(&api.server, body).ok_or(())).ok(),
@@ -69,9 +69,14 @@ impl Gateway {
         };
         links.is_some_and(|links| {
             let mut links = links.iter();
-            links.all(|(route, query)| self.owns(&api.server, &Method::GET, route, query, viewer).is_ok())
+            links.all(|(route, query)| self.owns(&api.server, &Method::GET, route, query).is_ok())
         })
     }
+}
+
+/// Whether WordPress did not respond, according to a status.
+fn is_away(status: StatusCode) -> bool {
+    matches!(status, StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT | StatusCode::SERVICE_UNAVAILABLE)
 }
 
 /// Routes with parameters.

@@ -1,4 +1,4 @@
-//! Compares a share of the handled reads with WordPress afterwards, with the rights of their callers. WordPress handles a route with
+//! Compares a share of the handled reads with WordPress afterwards. WordPress handles a route with
 //! a difference until it is proven again (`refuted.rs`).
 
 use std::sync::{
@@ -10,7 +10,6 @@ use http::request::Parts;
 use tokio::{sync::Semaphore, time::Instant};
 
 use super::{
-    ownership::Viewer,
     refuted::{Outcome, Read, Refuted},
     request::ApiRequest,
     sides::{Comparison, Sides},
@@ -73,7 +72,7 @@ impl Shadow {
     }
 
     /// Compares a read that this server has handled, or would handle if its route were not refuted, if it is in the share.
-    pub(super) fn observe(&self, sides: &Sides, api: &ApiRequest, viewer: Viewer, parts: &Parts) {
+    pub(super) fn observe(&self, sides: &Sides, api: &ApiRequest, parts: &Parts) {
         if !self.is_chosen() {
             return;
         }
@@ -95,7 +94,6 @@ impl Shadow {
                     tracing::warn!(
                         route,
                         pattern,
-                        viewer = viewer.name(),
                         compared,
                         "WordPress handles this route and those below it, since a response differs: {difference}"
                     );

@@ -151,7 +151,7 @@ async fn has_other_index(gateway: &Gateway, table: &mut Table) -> bool {
     }
     table.index_due = Instant::now() + INDEX_AGAIN;
     // Without WordPress, nothing is learned.
-    let Ok(index) = gateway.index_hash(gateway.site_key()).await else { return false };
+    let Ok(index) = gateway.index_hash().await else { return false };
     table.options = options;
     index != table.index
 }
@@ -159,15 +159,12 @@ async fn has_other_index(gateway: &Gateway, table: &mut Table) -> bool {
 /// Compares the routes.
 async fn prove(gateway: &Gateway) -> Result<Proven, String> {
     let start = Instant::now();
-    let proven = gateway.prove(gateway.config().samples, gateway.site_key()).await;
+    let proven = gateway.prove(gateway.config().samples, None).await;
     let proven = proven.inspect_err(|reason| tracing::warn!("cannot compare routes with WordPress: {reason}"))?;
-    let rows = proven.ownership.rows();
-    let owned = |i: usize| rows.iter().filter(|row| row.method == "GET" && row.owned[i]).count();
-    let reads = rows.iter().filter(|row| row.method == "GET").count();
+    let (handled, reads) = proven.ownership.share();
     tracing::info!(
         reads,
-        for_visitors = owned(0),
-        for_users = owned(1),
+        handled,
         compared = proven.samples.len(),
         ms = start.elapsed().as_millis() as u64,
         "compared routes with WordPress"
