@@ -11,7 +11,7 @@ use svc_server::{
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use tempfile::TempDir;
 
-use crate::client::HttpResponse;
+use crate::client::{HttpResponse, send};
 use crate::site::{Site, app_password, config, execute, on_sqlite, store};
 
 const POSTS: &str = "/svc-json/svc/v2/posts";
@@ -238,4 +238,32 @@ async fn a_full_database_loses_nothing_and_accepts_writes_when_there_is_space() 
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     assert_eq!(total().await, before + n_written + 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_checks_respond_while_the_database_hangs() {
+    const LIMIT: Duration = Duration::from_secs(2);
+    let Some(server) = MariaDb::start(DISPOSABLE_OPTIONS).unwrap() else { return };
+    let url = server.create("hangs").unwrap();
+    let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &[("database", &url)]).await;
+    assert_eq!(site.get("/readyz").await.status, 200);
+    server.pause().unwrap();
+    // Requests that wait for the database occupy the threads of requests.
+    let waiting: Vec<_> =
+        (0..40).map(|n| tokio::spawn(send(site.address, "GET", &format!("{POSTS}?page={n}"), &[], ""))).collect();
+    let mut responses = Vec::new();
+    for path in ["/readyz", "/healthz", "/readyz"] {
+        let checked = tokio::time::timeout(LIMIT, site.get(path)).await;
+        responses.push(checked.map(|response| (response.status, response.body)).map_err(|_| path));
+    }
+    server.resume().unwrap();
+    let silent = Ok((503, "the database does not respond\n".to_owned()));
+    assert_eq!(responses, [silent.clone(), Ok((200, "ok\n".to_owned())), silent]);
+    waiting.iter().for_each(tokio::task::JoinHandle::abort);
+    let recovered = async {
+        while site.get("/readyz").await.status != 200 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), recovered).await.expect("the site recovers");
 }

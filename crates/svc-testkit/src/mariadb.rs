@@ -107,11 +107,7 @@ impl MariaDb {
     /// # Errors
     /// If the server is not running.
     pub fn kill(&self) -> Result<()> {
-        let pid = std::fs::read_to_string(self.folder.join("pid")).context("the server is not running")?;
-        let status = Command::new("kill").args(["-9", pid.trim()]).status().context("cannot run kill")?;
-        if !status.success() {
-            bail!("kill -9 {}: {status}", pid.trim());
-        }
+        self.signal("-9")?;
         if let Some(mut guard) = self.guard().take() {
             if let Some(mut input) = guard.stdin.take() {
                 input.write_all(b"stay\n").context("cannot write to the guard")?;
@@ -121,6 +117,28 @@ impl MariaDb {
         // Otherwise the next server's PID file could be confused with this one.
         drop(std::fs::remove_file(self.folder.join("pid")));
         Ok(())
+    }
+
+    /// Stops the server with SIGSTOP: it accepts connections and does not respond. [`Self::resume`] lets it continue.
+    ///
+    /// # Errors
+    /// If the server is not running.
+    pub fn pause(&self) -> Result<()> {
+        self.signal("-STOP")
+    }
+
+    /// Lets a server continue after [`Self::pause`].
+    ///
+    /// # Errors
+    /// If the server is not running.
+    pub fn resume(&self) -> Result<()> {
+        self.signal("-CONT")
+    }
+
+    fn signal(&self, signal: &str) -> Result<()> {
+        let pid = std::fs::read_to_string(self.folder.join("pid")).context("the server is not running")?;
+        let status = Command::new("kill").args([signal, pid.trim()]).status().context("cannot run kill")?;
+        if status.success() { Ok(()) } else { bail!("kill {signal} {}: {status}", pid.trim()) }
     }
 
     fn guard(&self) -> std::sync::MutexGuard<'_, Option<Child>> {

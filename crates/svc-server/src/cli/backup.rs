@@ -5,6 +5,7 @@
 
 use std::{
     fs,
+    io::Read as _,
     path::{Path, PathBuf},
 };
 
@@ -12,15 +13,12 @@ use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
 
-use super::{
-    content,
-    data::{existing, path},
-    output::say,
-};
+use super::{content, data::path, output::say};
 use crate::{
     config::{Config, FILE, KEY_FILE},
     data_lock::DataLock,
     first_run,
+    site::open_existing,
 };
 
 /// Name of the database in a data folder and in a folder of a backup.
@@ -50,7 +48,7 @@ pub(super) fn restore_command() -> Command {
 
 pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result<()> {
     let to: &PathBuf = args.get_one("to").expect("clap requires it");
-    let store = existing(config)?;
+    let store = open_existing(config)?;
     let copy = |to: &Path| store.backup(to).with_context(|| format!("cannot back up to {}", to.display()));
     if !args.get_flag("all") {
         copy(to)?;
@@ -89,6 +87,8 @@ pub(super) fn restore(config: &Config, args: &ArgMatches) -> Result<()> {
     );
     let source = if from.is_dir() { from.join(DATABASE) } else { from.clone() };
     ensure!(source.is_file(), "{} does not exist", source.display());
+    let begins = begins_as_database(&source).with_context(|| format!("cannot read {}", source.display()))?;
+    ensure!(begins, "{} is not a usable backup: it is no SQLite database", source.display());
     first_run::folder(&config.data)?;
     let lock = DataLock::acquire(&config.data);
     if let Some(conflict) = lock.conflict(&config.data) {
@@ -119,6 +119,13 @@ pub(super) fn restore(config: &Config, args: &ArgMatches) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a file begins as SQLite databases do.
+fn begins_as_database(file: &Path) -> std::io::Result<bool> {
+    let mut start = Vec::new();
+    fs::File::open(file)?.take(16).read_to_end(&mut start)?;
+    Ok(start == *b"SQLite format 3\0")
 }
 
 /// Fails unless the file is an intact SQLite database with a site.

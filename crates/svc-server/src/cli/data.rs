@@ -6,13 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use indicatif::{ProgressBar, ProgressStyle};
 use svc_store::import::{ImportOptions, Progress};
 
 use super::{content, output::say};
-use crate::{config::Config, first_run, site::open_store};
+use crate::{
+    config::Config,
+    first_run,
+    site::{open_existing, open_store},
+};
 
 pub(super) fn path(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).value_parser(value_parser!(PathBuf)).help(help)
@@ -109,19 +113,12 @@ pub(super) fn export_command() -> Command {
 }
 
 pub(super) fn export(config: &Config, args: &ArgMatches) -> Result<()> {
-    let store = existing(config)?;
+    let store = open_existing(config)?;
     write_new(args, |file| {
         let mut out = BufWriter::new(file);
         store.export(&mut out, &mut |_| ())?;
         out.flush().context("cannot write the export")
     })
-}
-
-/// Opens the store of an existing site.
-pub(super) fn existing(config: &Config) -> Result<svc_store::Store> {
-    let store = open_store(config)?;
-    ensure!(first_run::has_site(&store)?, "the database contains no site");
-    Ok(store)
 }
 
 /// Writes a new file, readable by its owner only. Removes it if writing fails.

@@ -20,16 +20,40 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use chrono::{NaiveDateTime, Utc};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{
+    Arg, ArgAction, ArgMatches, Command,
+    error::{ContextKind, ContextValue},
+};
 
 use crate::{
     config::{Config, SETTINGS, Setting, Sources},
     site::SiteBuilder,
 };
 
-/// The commands with their flags.
-fn command() -> Command {
+/// Prints the settings in the help of every command.
+const HELP_ALL: &str = "help-all";
+
+/// The commands with their flags. The help of the program lists the settings; that of a command does only if `shows_settings`.
+fn command(shows_settings: bool) -> Command {
+    with_settings(commands(), true, shows_settings)
+}
+
+/// A command and its subcommands with a flag for each setting.
+fn with_settings(command: Command, shown: bool, in_subcommands: bool) -> Command {
     let settings = SETTINGS.iter().filter(|s| !is_key(s)).map(flag);
+    let help_all = Arg::new(HELP_ALL).long(HELP_ALL).action(ArgAction::Help).help(if shown {
+        "Print help; after a command, with the settings"
+    } else {
+        "Print help with the settings, which are flags of every command"
+    });
+    let command = command.arg(help_all).args(settings.map(|a| a.hide(!shown).help_heading("Settings")));
+    let names: Vec<String> = command.get_subcommands().map(|c| c.get_name().to_owned()).collect();
+    names.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |sub| with_settings(sub, in_subcommands, in_subcommands))
+    })
+}
+
+fn commands() -> Command {
     Command::new("svc-server")
         .about("Serves a content site: REST API, pages and uploads.")
         .after_help(
@@ -37,7 +61,6 @@ fn command() -> Command {
              variables (SVC_LISTEN for --listen).",
         )
         .version(env!("CARGO_PKG_VERSION"))
-        .args(settings.map(|a| a.global(true).help_heading("Settings")))
         .subcommand(Command::new("serve").about("Serve the site (default)"))
         .subcommand(config::command())
         .subcommand(show::routes_command())
@@ -69,16 +92,32 @@ fn flag(setting: &Setting) -> Arg {
     flag.value_name(setting.metavar).action(ArgAction::Set).help(format!("{}{default}", setting.help))
 }
 
-/// The flags on the command line.
+/// The flags on the command line, before and after the command. The last one counts.
 fn flags(matches: &ArgMatches) -> Vec<(&'static Setting, String)> {
-    let value = |s: &'static Setting| Some((s, matches.get_one::<String>(s.key)?.clone()));
+    let parts: Vec<&ArgMatches> =
+        std::iter::successors(Some(matches), |part| part.subcommand().map(|(_, inner)| inner)).collect();
+    let value =
+        |s: &'static Setting| parts.iter().rev().find_map(|part| Some((s, part.get_one::<String>(s.key)?.clone())));
     SETTINGS.iter().filter(|s| !is_key(s)).filter_map(value).collect()
+}
+
+/// The arguments of the process. Ends the process after help, and on mistakes.
+fn arguments() -> ArgMatches {
+    let wants_all = std::env::args_os().any(|word| word == format!("--{HELP_ALL}").as_str());
+    command(wants_all).try_get_matches().unwrap_or_else(|mut error| {
+        // The closest command comes last.
+        if let Some(ContextValue::Strings(mut names)) = error.remove(ContextKind::SuggestedSubcommand) {
+            names.reverse();
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
+        }
+        error.exit()
+    })
 }
 
 impl SiteBuilder {
     /// Runs the command of the process's arguments: serve, import, and so on.
     pub fn command_line(self) -> ExitCode {
-        let matches = command().get_matches();
+        let matches = arguments();
         match run(&self, &matches, Utc::now().naive_utc()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
@@ -130,7 +169,8 @@ mod tests {
 
     #[test]
     fn the_command_tree_is_valid() {
-        command().debug_assert();
+        command(false).debug_assert();
+        command(true).debug_assert();
     }
 
     #[test]
@@ -138,7 +178,7 @@ mod tests {
         for line in
             [["x", "--listen", "h:1", "serve", "--brand", "wp"], ["x", "serve", "--brand", "wp", "--listen", "h:1"]]
         {
-            let matches = command().try_get_matches_from(line).unwrap();
+            let matches = command(false).try_get_matches_from(line).unwrap();
             let mut flags: Vec<(&str, String)> = flags(&matches).into_iter().map(|(s, v)| (s.key, v)).collect();
             flags.sort_unstable();
             assert_eq!(flags, [("brand", "wp".to_owned()), ("listen", "h:1".to_owned())]);
@@ -146,9 +186,24 @@ mod tests {
     }
 
     #[test]
+    fn the_help_of_a_command_is_about_the_command() {
+        let help = |shows_settings: bool, line: &[&str]| {
+            command(shows_settings).try_get_matches_from(line).unwrap_err().to_string()
+        };
+        assert!(help(false, &["x", "--help"]).contains("--listen"), "the program's help has the settings");
+        for line in [&["x", "backup", "--help"][..], &["x", "user", "create", "--help"]] {
+            let text = help(false, line);
+            assert!(!text.contains("--listen") && text.contains("--help-all") && text.lines().count() < 20, "{text}");
+        }
+        assert!(help(false, &["x", "backup", "--help"]).contains("--all "));
+        assert!(help(true, &["x", "user", "create", "--help-all"]).contains("--listen"));
+        assert!(help(true, &["x", "backup", "--help-all"]).contains("--listen"), "required arguments may be missing");
+    }
+
+    #[test]
     fn keys_have_no_flags() {
         let line = ["x", "--keys-auth-key", "secret"];
-        assert!(command().try_get_matches_from(line).is_err());
+        assert!(command(false).try_get_matches_from(line).is_err());
     }
 
     #[test]
@@ -161,7 +216,7 @@ mod tests {
         let now = DateTime::from_timestamp(1_700_000_000, 0).unwrap().naive_utc();
         let run = |words: &[&str]| {
             let line = ["svc-server", "--data", &data].into_iter().chain(words.iter().copied());
-            super::run(&SiteBuilder::new(), &command().try_get_matches_from(line).unwrap(), now)
+            super::run(&SiteBuilder::new(), &command(false).try_get_matches_from(line).unwrap(), now)
         };
         assert!(run(&["user", "list"]).is_err(), "there is no site yet");
         let config = Config::load(&Sources {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use clap::{Arg, ArgMatches, Command};
 use serde_json::json;
 use svc_packages::theme;
 use svc_store::{Store, options};
 
 use super::output::{columns, json_flag, say};
-use crate::{active_theme, config::Config, first_run, site::open_store};
+use crate::{active_theme, config::Config, site::open_existing};
 
 /// Names of the columns of the list, for JSON.
 const HEADINGS: [&str; 5] = ["folder", "name", "version", "kind", "state"];
@@ -24,8 +24,7 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn run(config: &Config, args: &ArgMatches) -> Result<()> {
-    let store = open_store(config)?;
-    ensure!(first_run::has_site(&store)?, "the database contains no site yet");
+    let store = open_existing(config)?;
     match args.subcommand() {
         Some(("activate", args)) => {
             let name = args.get_one::<String>("name").map_or("", String::as_str);

@@ -18,7 +18,7 @@ use svc_store::{
 };
 
 use super::output::{columns, json_flag, say};
-use crate::{accounts::default_meta, config::Config, first_run, site::open_store};
+use crate::{accounts::default_meta, config::Config, site::open_existing};
 
 /// Length of a generated password.
 const PASSWORD_LENGTH: usize = 20;
@@ -93,16 +93,9 @@ fn text<'a>(args: &'a ArgMatches, name: &str) -> &'a str {
     args.get_one::<String>(name).map_or("", String::as_str)
 }
 
-/// Opens the store of an existing site.
-fn open(config: &Config) -> Result<Store> {
-    let store = open_store(config)?;
-    ensure!(first_run::has_site(&store)?, "the database contains no site yet: start the server first");
-    Ok(store)
-}
-
 /// Runs a `user` command. `now` is the current time in UTC.
 pub(super) fn user(config: &Config, args: &ArgMatches, now: NaiveDateTime) -> Result<()> {
-    let store = open(config)?;
+    let store = open_existing(config)?;
     match args.subcommand() {
         Some(("create", args)) => {
             create_user(&store, text(args, "login"), text(args, "email"), args.get_one("role"), now)
@@ -310,7 +303,7 @@ fn list_users(store: &Store, as_json: bool) -> Result<()> {
 
 /// Runs an `app-password` command. `now` is the current time in UTC.
 pub(super) fn app_password(config: &Config, args: &ArgMatches, now: NaiveDateTime) -> Result<()> {
-    let store = open(config)?;
+    let store = open_existing(config)?;
     match args.subcommand() {
         Some(("create", args)) => {
             let user = find(&store, text(args, "user"))?;
@@ -376,7 +369,7 @@ pub(super) struct TemporaryPassword {
 impl TemporaryPassword {
     /// Creates it for the user with this login name. One that an interrupted command has left is replaced.
     pub(super) fn create(config: &Config, login: &str, name: &str, now: NaiveDateTime) -> Result<Self> {
-        let store = open(config)?;
+        let store = open_existing(config)?;
         let user = find(&store, login)?;
         let left = store.read(|db| load_list(db, user)).context("cannot read the application passwords")?;
         for old in left.iter().filter(|old| old.name == name) {

@@ -337,7 +337,9 @@ fn bucket(read: &mut Reader<'_>) -> Result<Option<Bucket>, ConfigError> {
     let secret = |text: &str| Ok(Secret::new(text));
     let name = read.optional("uploads.bucket", |name| match cfg!(feature = "s3") {
         true => Ok(name.to_owned()),
-        false => Err("requires a build with the feature s3".to_owned()),
+        false => {
+            Err("requires a build with the feature s3: `cargo build --release -p svc-server --features s3`".to_owned())
+        }
     })?;
     let (endpoint, region) = (read.optional("uploads.endpoint", text)?, read.required("uploads.region", text)?);
     let prefix = read.required("uploads.prefix", text)?;

@@ -66,6 +66,9 @@ pub(crate) fn folder(data: &Path) -> Result {
     if data.is_dir() {
         return Ok(());
     }
+    if data.exists() {
+        return Err(Error::Refused(format!("the data folder {} is a file: set `data` to a folder", data.display())));
+    }
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

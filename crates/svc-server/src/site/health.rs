@@ -1,23 +1,26 @@
 //! Health checks for load balancers and supervisors: `/healthz` responds while the process runs, `/readyz` while it can also read
 //! its database. They are below no path of the site, and have no page.
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use axum::{
     Router,
     extract::State,
-    middleware::from_fn_with_state,
     response::{IntoResponse, Response},
     routing::get,
 };
 use http::{StatusCode, header};
 use svc_controllers::RestSite;
-use svc_http::Runner;
-
-use super::lanes;
+use tokio::sync::watch;
 
 const ALIVE: &str = "/healthz";
 const READY: &str = "/readyz";
+
+/// The time after which a database that has not responded counts as unavailable. Probes usually wait a few seconds.
+const LIMIT: Duration = Duration::from_millis(1_500);
 
 /// Whether a request with this path is a health check.
 pub(super) fn is_check(path: &str) -> bool {
@@ -25,21 +28,58 @@ pub(super) fn is_check(path: &str) -> bool {
 }
 
 /// A router for the checks.
-pub(super) fn router(site: Arc<RestSite>, runner: Arc<dyn Runner>) -> Router {
-    let ready = Router::new().route(READY, get(ready)).layer(from_fn_with_state(runner, lanes::in_lane));
-    Router::new().route(ALIVE, get(|| async { response(StatusCode::OK, "ok\n") })).merge(ready.with_state(site))
+pub(super) fn router(site: Arc<RestSite>) -> Router {
+    let readiness = Readiness { site, running: Mutex::new(None) };
+    Router::new()
+        .route(ALIVE, get(|| async { response(StatusCode::OK, "ok\n") }))
+        .route(READY, get(async |State(readiness): State<Arc<Readiness>>| readiness.check().await))
+        .with_state(Arc::new(readiness))
 }
 
-/// Reads from the database. The error has been logged by the requests that failed.
-async fn ready(State(site): State<Arc<RestSite>>) -> Response {
-    let found = site.store.read(|db| {
-        let table = format!("{}options", db.prefix());
-        db.table_exists(&table)
-    });
-    match found {
-        Ok(true) => response(StatusCode::OK, "ok\n"),
-        Ok(false) => response(StatusCode::SERVICE_UNAVAILABLE, "the database contains no site\n"),
-        Err(_) => response(StatusCode::SERVICE_UNAVAILABLE, "the database cannot be read\n"),
+/// What reading the database has shown: whether it contains a site. `None` while it is being read.
+type Found = Option<Result<bool, ()>>;
+
+/// Reads the database for `/readyz`. A database may take any time to respond, so one thread reads it at a time, and all requests
+/// wait for its result, but not longer than the limit.
+struct Readiness {
+    site: Arc<RestSite>,
+    running: Mutex<Option<watch::Receiver<Found>>>,
+}
+
+impl Readiness {
+    async fn check(&self) -> Response {
+        let mut result = self.join();
+        let found = tokio::time::timeout(LIMIT, result.wait_for(Option::is_some)).await;
+        match found.map(|found| found.map(|found| *found)) {
+            Ok(Ok(Some(Ok(true)))) => response(StatusCode::OK, "ok\n"),
+            Ok(Ok(Some(Ok(false)))) => response(StatusCode::SERVICE_UNAVAILABLE, "the database contains no site\n"),
+            Ok(_) => response(StatusCode::SERVICE_UNAVAILABLE, "the database cannot be read\n"),
+            Err(_) => response(StatusCode::SERVICE_UNAVAILABLE, "the database does not respond\n"),
+        }
+    }
+
+    /// The result of the reading in progress, or of a new one.
+    fn join(&self) -> watch::Receiver<Found> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without its sender, the thread has ended.
+        if let Some(result) = running.as_ref().filter(|result| result.has_changed().is_ok()) {
+            return result.clone();
+        }
+        let (sender, result) = watch::channel(None);
+        let site = Arc::clone(&self.site);
+        // Errors are logged by the requests that fail. If the system starts no thread, the sender is dropped.
+        let started = std::thread::Builder::new().name("readyz".to_owned()).spawn(move || {
+            svc_store::may_block();
+            let found = site.store.read(|db| {
+                let table = format!("{}options", db.prefix());
+                db.table_exists(&table)
+            });
+            sender.send_replace(Some(found.map_err(drop)));
+        });
+        if let Err(error) = started {
+            tracing::warn!(%error, "cannot start a thread for /readyz");
+        }
+        running.insert(result).clone()
     }
 }
 

@@ -134,9 +134,11 @@ impl SiteBuilder {
     fn open_at(&self, config: &Config, url: &SiteUrl, follows: bool) -> Result<OpenSite> {
         let url = config.site_url.as_ref().unwrap_or(url);
         let clock = self.clock.unwrap_or(|| Utc::now().naive_utc());
+        // A database server that cannot be reached leaves no folder behind.
+        let reached = if is_in_file(config)? { None } else { Some(open_store(config)?) };
         first_run::folder(&config.data)?;
         let _turn = first_run::turn(&config.data);
-        let store = open_store(config)?;
+        let store = reached.map_or_else(|| open_store(config), Ok)?;
         let has_site = first_run::has_site(&store)?;
         let created = match (has_site, &config.wp_config) {
             (true, _) => first_run::not_shown(&config.data, &store)?,
@@ -305,19 +307,50 @@ fn bucket_storage(bucket: &crate::config::Bucket) -> Result<svc_media::Storage> 
     svc_media::Storage::bucket(&bucket).map_err(|error| Error::Refused(format!("the bucket for uploads: {error}")))
 }
 
+/// Opens the store of a site for a command that does not create one: a missing database is an error, and is not created.
+///
+/// # Errors
+/// If there is no site, or the database cannot be opened.
+pub(crate) fn open_existing(config: &Config) -> Result<Store> {
+    let data = std::path::absolute(&config.data).unwrap_or_else(|_| config.data.clone());
+    if let DatabaseUrl::Sqlite(file) = database_url(config)?
+        && !file.exists()
+    {
+        let place = if file.starts_with(&config.data) { &data } else { &file };
+        let what = if place.is_file() {
+            "it is a file"
+        } else {
+            "start the server there first, or set `--data` to the site's data folder"
+        };
+        return Err(Error::Refused(format!("there is no site in {}: {what}", place.display())));
+    }
+    let store = open_store(config)?;
+    if first_run::has_site(&store)? {
+        return Ok(store);
+    }
+    Err(Error::Refused("the database contains no site: start the server first".to_owned()))
+}
+
+fn database_url(config: &Config) -> Result<DatabaseUrl> {
+    config.database.expose().parse().map_err(Error::store("cannot open the database"))
+}
+
+/// Whether the database is a file, and not on a database server.
+fn is_in_file(config: &Config) -> Result<bool> {
+    Ok(matches!(database_url(config)?, DatabaseUrl::Sqlite(_)))
+}
+
 /// Opens the store of a configuration.
 ///
 /// # Errors
 /// If it cannot be opened.
 pub(crate) fn open_store(config: &Config) -> Result<Store> {
-    let opening = || Error::store("cannot open the database");
-    let url: DatabaseUrl = config.database.expose().parse().map_err(opening())?;
-    let mut settings = StoreConfig::new(url);
+    let mut settings = StoreConfig::new(database_url(config)?);
     settings.table_prefix.clone_from(&config.table_prefix);
     settings.staleness = config.staleness;
     settings.readers = config.readers;
     settings.page_cache = config.caches.pages;
-    Store::open(&settings).map_err(opening())
+    Store::open(&settings).map_err(Error::store("cannot open the database"))
 }
 
 /// A site that can be served.
@@ -491,7 +524,7 @@ impl OpenSite {
             // Requests wait for a connection, then for the response. The gateway limits those of this server itself.
             limits.request = limits.request.max(gateway.config().timeout * 3);
         }
-        let routed = health::router(Arc::clone(&self.site), self.runner()).fallback_service(routed);
+        let routed = health::router(Arc::clone(&self.site)).fallback_service(routed);
         let (site, has_gateway) = (Arc::clone(&self.site), self.gateway.is_some());
         // A WordPress behind this server may have such paths.
         let other_brands = (!has_gateway).then(|| Arc::new(OtherBrands::new(&self.site.brand, self.home.path())));

@@ -153,6 +153,35 @@ fn mistakes_come_with_remedies() {
 }
 
 #[test]
+fn commands_without_a_site_say_so_and_create_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("file"), "a file").unwrap();
+    let unreachable = ["--database", "mysql://u:p@127.0.0.1:1/x"];
+    let (missing, file) = (format!("there is no site in {}: start", path("none")), path("file"));
+    #[rustfmt::skip]
+    let rows: [(&[&str], &str); 9] = [
+        (&["--data", "none", "user", "set-role", "admin", "editor"], &missing),
+        (&["--data", "none", "app-password", "create", "admin", "x"], &missing),
+        (&["--data", "none", "backup", "b.db"], &missing),
+        (&["--data", "none", "export", "e.sql"], &missing),
+        (&["--data", "none", "theme", "list"], &missing),
+        (&["--data", "none", "doctor"], &missing),
+        (&["--data", &file, "user", "list"], "file: it is a file"),
+        (&["--data", &file, "--listen", "127.0.0.1:0"], "is a file: set `data` to a folder"),
+        (&["--listen", "127.0.0.1:0", unreachable[0], unreachable[1]], "Connection refused"),
+    ];
+    for (args, message) in rows {
+        let text = refused(folder.path(), args);
+        assert!(text.contains(message), "{args:?}: {text}");
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["file"], "nothing is created");
+    let hint = refused(folder.path(), &["serv"]);
+    assert!(hint.contains("'serve', 'user'") || hint.contains("'serve'") && !hint.contains("'user'"), "{hint}");
+}
+
+#[test]
 fn configurations_are_printed_and_checked() {
     let folder = tempfile::tempdir().unwrap();
     let template = printed(folder.path(), &["config", "--template"]);
@@ -231,7 +260,12 @@ fn a_backup_restores_the_whole_site() {
     drop(server);
     assert!(refused(own, &["restore", &path("whole")]).contains("--overwrite"));
     std::fs::write(path("bad.db"), "no database").unwrap();
-    assert!(refused(own, &["restore", &path("bad.db"), "--overwrite"]).contains("not a usable backup"));
+    for args in [&["restore", &path("bad.db"), "--overwrite"][..], &["restore", &path("bad.db")]] {
+        assert!(
+            refused(own, args).contains("not a usable backup: it is no SQLite database"),
+            "before --overwrite is asked for"
+        );
+    }
     // Into another folder, and over a site that was changed.
     std::fs::create_dir(own.join("other")).unwrap();
     printed(&own.join("other"), &["restore", &path("whole")]);
