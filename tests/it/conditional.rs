@@ -307,7 +307,6 @@ async fn a_site_may_require_preconditions() {
     assert_eq!(outcome(&call(&site, &user, "DELETE", ONE, &[], Value::Null).await), required);
     assert_eq!(call(&site, &user, "POST", POSTS, &[], title.clone()).await.status, 201);
     let read = call(&site, &user, "GET", ONE, &[("Origin", "http://example.org")], Value::Null).await;
-    assert!(read.header("access-control-expose-headers").ends_with(", ETag"));
     assert_eq!(call(&site, &user, "POST", ONE, &[("If-Match", read.header("etag"))], title).await.status, 200);
     assert_eq!(send(site.address, "POST", ONE, &[], "").await.status, 401, "permissions come first");
 }

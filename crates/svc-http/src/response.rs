@@ -42,10 +42,9 @@ pub(crate) fn common_headers(server: &Server, is_jsonp: bool) -> HeaderMap {
 }
 
 /// The headers that tell browsers which headers other origins may read and send.
-pub(crate) fn add_cors_lists(out: &mut HeaderMap, site: &SiteInfo, expose_etag: bool, request_headers: &HeaderMap) {
+pub(crate) fn add_cors_lists(out: &mut HeaderMap, site: &SiteInfo, request_headers: &HeaderMap) {
     let header = |name| site.brand.header(name);
-    let etag = if expose_etag { ", ETag" } else { "" };
-    let expose = format!("{}, {}, Link{etag}", header("Total"), header("TotalPages"));
+    let expose = format!("{}, {}, Link", header("Total"), header("TotalPages"));
     let mut allow = format!("Authorization, {}, Content-Disposition, Content-MD5, Content-Type", header("Nonce"));
     for name in cors::requested_conditions(request_headers) {
         allow.push_str(", ");

@@ -60,7 +60,6 @@ struct ServiceInner {
     cache_lifetime: Duration,
     root: Root,
     max_age: Option<u32>,
-    expose_etag: bool,
 }
 
 /// The settings of the response cache.
@@ -107,7 +106,6 @@ pub struct RestServiceBuilder {
     root: Root,
     runner: Arc<dyn Runner>,
     max_age: Option<u32>,
-    expose_etag: bool,
 }
 
 impl Default for RestServiceBuilder {
@@ -119,7 +117,6 @@ impl Default for RestServiceBuilder {
             root: Root::Server,
             runner: Arc::new(Inline),
             max_age: None,
-            expose_etag: false,
         }
     }
 }
@@ -193,12 +190,6 @@ impl RestServiceBuilder {
         self
     }
 
-    /// Sets whether scripts of other origins may read `ETag`. By default they may not, as in WordPress.
-    pub fn expose_etag(mut self, expose: bool) -> Self {
-        self.expose_etag = expose;
-        self
-    }
-
     /// Sets where requests are authenticated and dispatched, after their bodies have been read. The default is the task of
     /// the connection; [`Lanes`](crate::Lanes) separates expensive requests from others.
     pub fn runner(mut self, runner: Arc<dyn Runner>) -> Self {
@@ -213,7 +204,7 @@ impl RestServiceBuilder {
 
     /// The service that calls `source` for the server of each request.
     pub fn build_from(self, source: impl ServerSource) -> RestService {
-        let Self { authenticator, limits, response_cache, root, runner, max_age, expose_etag } = self;
+        let Self { authenticator, limits, response_cache, root, runner, max_age } = self;
         let cache_lifetime = response_cache.as_ref().map_or(Duration::ZERO, |settings| settings.lifetime);
         let response_cache = response_cache.map(|CacheSettings { versions, current_stamp, .. }| {
             ResponseCache::new(
@@ -234,7 +225,6 @@ impl RestServiceBuilder {
             cache_lifetime,
             root,
             max_age,
-            expose_etag,
         }))
     }
 }
@@ -404,7 +394,7 @@ impl RestService {
                 *response.body_mut() = Full::from(script);
             }
         }
-        response::add_cors_lists(response.headers_mut(), server.site(), self.0.expose_etag, request_headers);
+        response::add_cors_lists(response.headers_mut(), server.site(), request_headers);
         cors::add(response.headers_mut(), request_headers, method, false);
         response
     }
@@ -455,7 +445,7 @@ impl RestService {
         };
 
         let mut out = response::common_headers(&server, is_jsonp);
-        response::add_cors_lists(&mut out, site, self.0.expose_etag, &wire_headers);
+        response::add_cors_lists(&mut out, site, &wire_headers);
         response::notices(&mut out, site, &served.notices);
         for (name, value) in &auth_headers {
             response::set(&mut out, name, value);

@@ -93,15 +93,12 @@ impl Rest {
     ) -> RestService {
         let site = &self.0.site;
         let store = site.store.clone();
-        // A site that requires preconditions must let its clients read the tags.
-        let expose_etag = site.require_preconditions;
         RestService::builder()
             .limits(limits)
             .authenticator(authenticator)
             .response_cache(MAX_AGE, Arc::clone(site.store.versions()), move || store.watched_stamp())
             .runner(runner)
             .anonymous_max_age(max_age)
-            .expose_etag(expose_etag)
             .build_from(self.clone())
     }
 }
