@@ -9,5 +9,6 @@ mod gateway;
 mod messages;
 mod process;
 mod program;
+mod proxies;
 mod start;
 mod typescript;
