@@ -15,7 +15,7 @@ const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("5");
 /// The reason for which a request was not forwarded, or got no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// The upstream refused the connection, closed it, or sent something that is not HTTP.
+    /// The upstream refused the connection, closed it, or sent something that is not a response.
     #[error("The upstream server cannot be reached.")]
     Unreachable,
     /// The upstream did not respond in time.

@@ -24,6 +24,9 @@ const HOP_BY_HOP: [HeaderName; 9] = [
     UPGRADE,
 ];
 
+/// A header that PHP passes to programs as the variable `HTTP_PROXY`, which names a proxy for their own requests.
+const PROXY: HeaderName = HeaderName::from_static("proxy");
+
 /// Headers that `Connection` cannot remove, since another party relies on them.
 const NEVER_NAMED: [&str; 7] =
     ["host", "content-length", "authorization", "cookie", "x-forwarded-for", "x-forwarded-proto", "via"];
@@ -73,12 +76,15 @@ pub(crate) fn prepare(parts: &mut Parts, origin: Origin, proxy: &str) {
     if chunked {
         headers.remove(http::header::CONTENT_LENGTH);
     }
+    // Some servers of PHP map `_` and `-` to the same variable, so that such a header could replace one that is set below.
+    let ambiguous: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().contains('_')).cloned().collect();
+    for name in ambiguous.iter().chain([&PROXY]) {
+        headers.remove(name);
+    }
     // The server that received the request has already sent, or will send, `100 Continue`.
     headers.remove(EXPECT);
-    // HTTP/2 has the host in the URL and may split cookies.
-    if !headers.contains_key(HOST)
-        && let Some(host) = parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok())
-    {
+    // The host of the target has precedence (RFC 9112, section 3.2.2). HTTP/2 may split cookies.
+    if let Some(host) = parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
         headers.insert(HOST, host);
     }
     join_cookies(headers);
@@ -121,7 +127,8 @@ mod tests {
     use super::*;
 
     fn parts(headers: &[(&'static str, &str)]) -> Parts {
-        let mut request = http::Request::get("http://h2.example/a").body(()).unwrap();
+        let target = if headers.iter().any(|(name, _)| *name == "host") { "/a" } else { "http://h2.example/a" };
+        let mut request = http::Request::get(target).body(()).unwrap();
         for (name, value) in headers {
             request.headers_mut().append(*name, value.parse().unwrap());
         }
@@ -191,6 +198,40 @@ mod tests {
                 ("x-forwarded-host", "h2.example"),
                 ("x-forwarded-proto", "https"),
                 ("forwarded", "for=\"[2001:db8::1]\";host=\"h2.example\";proto=https"),
+                ("via", "1.1 p"),
+            ],
+        );
+    }
+
+    #[test]
+    fn the_host_of_the_target_has_precedence() {
+        let mut request = http::Request::get("http://a.example/x").header("host", "b.example").body(()).unwrap();
+        request.headers_mut().append("host", HeaderValue::from_static("c.example"));
+        let mut parts = request.into_parts().0;
+        prepare(&mut parts, Origin { address: "192.0.2.1".parse().unwrap(), tls: false }, "p");
+        assert_eq!(parts.headers.get_all(HOST).iter().collect::<Vec<_>>(), ["a.example"]);
+        assert_eq!(parts.headers["x-forwarded-host"], "a.example");
+    }
+
+    #[test]
+    fn headers_that_replace_others_in_php_are_removed() {
+        check(
+            "192.0.2.1",
+            false,
+            &[
+                ("host", "a.org"),
+                ("x_forwarded_for", "10.0.0.1"),
+                ("x_svc_connector", "x"),
+                ("proxy", "http://evil.example"),
+                ("x-mine", "a_b"),
+            ],
+            &[
+                ("host", "a.org"),
+                ("x-mine", "a_b"),
+                ("x-forwarded-for", "192.0.2.1"),
+                ("x-forwarded-host", "a.org"),
+                ("x-forwarded-proto", "http"),
+                ("forwarded", "for=192.0.2.1;host=\"a.org\";proto=http"),
                 ("via", "1.1 p"),
             ],
         );

@@ -1,8 +1,12 @@
 //! Forwards requests to the upstream over pooled HTTP/1.1 connections.
 
-use std::{str::FromStr, sync::Arc, time::Duration};
+use std::{
+    str::FromStr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
-use http::{Method, Request, Response, Uri, Version, request::Parts, uri::Authority};
+use http::{Method, Request, Response, StatusCode, Uri, Version, request::Parts, uri::Authority};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper_util::{
@@ -26,6 +30,9 @@ const POOL_IDLE: Duration = Duration::from_secs(4);
 
 /// Requests that wait for a slot, per slot. Further ones are rejected at once.
 const WAITING_PER_SLOT: usize = 4;
+
+/// Minimum time between two log lines about loops.
+const REPORT_LOOP: Duration = Duration::from_secs(60);
 
 /// The text is not the URL of an upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -103,6 +110,8 @@ struct Inner {
     limits: Limits,
     slots: Arc<Semaphore>,
     waiting: Semaphore,
+    /// When a loop was logged.
+    loop_reported: Mutex<Option<Instant>>,
 }
 
 impl Proxy {
@@ -124,6 +133,7 @@ impl Proxy {
             limits,
             slots: Arc::new(Semaphore::new(slots)),
             waiting: Semaphore::new(slots * WAITING_PER_SLOT),
+            loop_reported: Mutex::default(),
         }))
     }
 
@@ -142,7 +152,7 @@ impl Proxy {
             return Err(Failure::Method);
         }
         if has_passed(request.headers(), name) {
-            tracing::error!(upstream = self.upstream().authority(), "the upstream sends requests back to this server");
+            self.report_loop();
             return Err(Failure::Loop);
         }
         let slot = self.slot().await?;
@@ -166,11 +176,32 @@ impl Proxy {
             (None, Failed::Refused | Failed::Closed) => Failure::Unreachable,
         })?;
         let (mut parts, body) = response.into_parts();
+        if parts.status == StatusCode::SWITCHING_PROTOCOLS {
+            // The request had no `Upgrade`.
+            tracing::warn!(
+                upstream = self.upstream().authority(),
+                "the upstream changes the protocol without a request"
+            );
+            return Err(Failure::Unreachable);
+        }
         remove_hop_by_hop(&mut parts.headers);
         add_via(&mut parts.headers, name);
         parts.version = Version::HTTP_11;
         parts.extensions.clear();
         Ok(Response::from_parts(parts, Download::new(body, limits.idle, slot).boxed_unsync()))
+    }
+
+    /// Logs a request that came back, at most once in a while: a client can cause it as well, since it sees the name in `Via`.
+    fn report_loop(&self) {
+        let mut reported = self.0.loop_reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.is_none_or(|at| at.elapsed() >= REPORT_LOOP) {
+            *reported = Some(Instant::now());
+            let upstream = self.upstream().authority();
+            tracing::warn!(
+                upstream,
+                "a request has passed this server before: the upstream sends requests back, or a client claims it"
+            );
+        }
     }
 
     /// Waits for the turn of a request.

@@ -7,6 +7,7 @@ mod connections;
 mod descriptors;
 mod error;
 mod forwarding;
+mod head;
 mod in_flight;
 mod limits;
 mod log;

@@ -25,6 +25,7 @@ use tower::{Service, ServiceExt as _};
 use crate::{
     compression::{Accepted, Compression},
     forwarding::Forwarding,
+    head,
     limits::Limits,
     log::{self, AccessLog},
 };
@@ -35,8 +36,8 @@ const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 /// Headers that are hidden in debug output, and that HTTP/2 does not index.
 const SENSITIVE: [HeaderName; 3] = [header::AUTHORIZATION, header::COOKIE, header::PROXY_AUTHORIZATION];
 
-/// Wraps a service, such as a router, outermost first: client address, request id and log, compression, `Retry-After`, panic handler, time limit,
-/// body limit.
+/// Wraps a service, such as a router, outermost first: client address, request id and log, compression, `Retry-After`, check of the head, panic
+/// handler, time limit, body limit.
 ///
 /// One service does all of it: a tower layer for each would allocate and dispatch dynamically several times per request, which
 /// costs as much as serving a small response.
@@ -109,11 +110,14 @@ impl Settings {
     }
 
     /// Calls the service within the limits on body and time.
-    async fn handle<S, B>(&self, inner: S, request: Request) -> Response
+    async fn handle<S, B>(&self, inner: S, mut request: Request) -> Response
     where
         S: Service<Request, Response = Response<B>, Error = Infallible>,
         B: http_body::Body<Data = Bytes, Error: Into<axum::BoxError>> + Send + 'static,
     {
+        if let Err(status) = head::check(&mut request) {
+            return status.into_response();
+        }
         let length = request.headers().get(header::CONTENT_LENGTH).and_then(|n| n.to_str().ok()?.parse::<usize>().ok());
         if length.is_some_and(|length| length > self.body) {
             return StatusCode::PAYLOAD_TOO_LARGE.into_response();

@@ -151,6 +151,16 @@ async fn requests_that_must_not_be_forwarded() {
 }
 
 #[tokio::test]
+async fn a_change_of_the_protocol_is_no_response() {
+    let address = start(|_, exchange| {
+        exchange.send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n");
+        false
+    });
+    let failure = proxy(address, Limits::default()).forward(get("/"), ORIGIN).await.err();
+    assert_eq!(failure.map(Failure::status), Some(http::StatusCode::BAD_GATEWAY));
+}
+
+#[tokio::test]
 async fn a_broken_request_body_is_the_fault_of_the_client() {
     let address = start(|_, exchange| {
         let mut byte = [0];
