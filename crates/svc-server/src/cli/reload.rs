@@ -37,14 +37,10 @@ pub(super) async fn report_on_hangup(running: Config, flags: Vec<(&'static Setti
 #[cfg(not(unix))]
 pub(super) async fn report_on_hangup(_: Config, _: Vec<(&'static Setting, String)>) {}
 
-/// Keys of settings whose values differ. Secrets are compared by their origins.
+/// Keys of settings whose values differ.
 fn changed(running: &Config, read: &Config) -> Vec<&'static str> {
     let pairs = running.shown().into_iter().zip(read.shown());
-    let differs = pairs.filter(|(a, b)| {
-        let is_hidden = a.value == "(secret)" && b.value == "(secret)";
-        a.value != b.value || is_hidden && a.origin != b.origin
-    });
-    differs.map(|(a, _)| a.key).collect()
+    pairs.filter(|(a, b)| a.value != b.value || a.hash != b.hash).map(|(a, _)| a.key).collect()
 }
 
 #[cfg(test)]
@@ -61,5 +57,9 @@ mod tests {
         let running = load("log = 'info'\nbrand = 'wp'");
         assert_eq!(changed(&running, &load("\nbrand = 'wp'\nlog = 'debug'\nlisten = 81")), ["listen", "log"]);
         assert!(changed(&running, &load("brand = 'wp'")).is_empty());
+        let running = load("[keys]\nauth_key = 'one'\nnonce_key = 'two'");
+        let moved = "listen = 'h:1'\n\n[keys]\nnonce_key = 'two'\nauth_key = 'one'";
+        assert_eq!(changed(&running, &load(moved)), ["listen"], "secrets on other lines");
+        assert_eq!(changed(&running, &load("[keys]\nauth_key = 'other'\nnonce_key = 'two'")), ["keys.auth_key"]);
     }
 }

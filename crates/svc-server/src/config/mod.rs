@@ -17,7 +17,9 @@ mod wordpress;
 mod wp_config;
 
 use std::{
+    hash::{BuildHasher as _, RandomState},
     path::{Path, PathBuf},
+    sync::LazyLock,
     time::Duration,
 };
 
@@ -175,6 +177,8 @@ pub struct Shown {
     pub value: String,
     /// The origin of the value.
     pub origin: Origin,
+    /// Hash of the value, to notice that a secret has changed. Differs between processes.
+    pub(crate) hash: u64,
 }
 
 /// Sources of settings. [`Sources::of_process`] returns those of this process.
@@ -310,7 +314,7 @@ impl Config {
     /// Every setting with its value and origin, secrets hidden, in the order of [`SETTINGS`].
     pub fn shown(&self) -> Vec<Shown> {
         let one = |s: &Setting| {
-            let none = || Shown { key: s.key, value: String::new(), origin: Origin::Default };
+            let none = || Shown { key: s.key, value: String::new(), origin: Origin::Default, hash: 0 };
             self.shown.iter().find(|shown| shown.key == s.key).cloned().unwrap_or_else(none)
         };
         SETTINGS.iter().map(one).collect()
@@ -385,6 +389,12 @@ struct Reader<'a> {
     shown: Vec<Shown>,
 }
 
+/// Hash of a value with a key of this process.
+fn hash(value: &str) -> u64 {
+    static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    KEY.hash_one(value)
+}
+
 impl Reader<'_> {
     fn optional<T>(
         &mut self,
@@ -403,7 +413,7 @@ impl Reader<'_> {
             true => "(secret)".to_owned(),
             false => text.to_owned(),
         };
-        self.shown.push(Shown { key, value: value_shown, origin });
+        self.shown.push(Shown { key, value: value_shown, origin, hash: hash(text) });
         Ok(Some(value))
     }
 
@@ -417,6 +427,6 @@ impl Reader<'_> {
 
     fn show(&mut self, key: &'static str, value: String) {
         let origin = self.layers.get(key).map_or(Origin::Default, |given| given.origin.clone());
-        self.shown.push(Shown { key, value, origin });
+        self.shown.push(Shown { key, hash: hash(&value), value, origin });
     }
 }
