@@ -6,7 +6,10 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use svc_auth::Secret;
 
-use super::output::{columns, say};
+use super::{
+    output::{columns, say},
+    progress::Progress,
+};
 use crate::{
     config::Config,
     connector::{
@@ -108,6 +111,7 @@ fn reported(config: &Config) -> Result<Adoption> {
 /// If WordPress does not respond, or the file exists.
 pub(super) fn adopt(config: &Config, args: &ArgMatches) -> Result<()> {
     let get = |name: &str| args.get_one::<String>(name);
+    let progress = Progress::start("reading the registrations of WordPress");
     let (adopted, assumptions): (_, &[&str]) = match (get("from"), get("user")) {
         (Some(url), Some(user)) => {
             let file = args.get_one::<PathBuf>("password-file").context("--password-file is missing")?;
@@ -117,6 +121,7 @@ pub(super) fn adopt(config: &Config, args: &ArgMatches) -> Result<()> {
         }
         _ => (reported(config)?, &[]),
     };
+    drop(progress);
     let mut text = String::from("# Registrations of a WordPress. Created by `svc-server adopt`.\n");
     for assumption in assumptions {
         text.push_str(&format!("# Assumed: {assumption}.\n"));

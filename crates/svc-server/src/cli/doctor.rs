@@ -9,6 +9,7 @@ use svc_controllers::{
 
 use super::{
     output::{columns, say},
+    progress::Progress,
     wordpress::{block_on, with_registrations},
 };
 use crate::{
@@ -31,15 +32,18 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
     let config = &block_on(with_registrations(config))?.config;
     let open = builder.open(config, &unused)?;
-    let n_critical = block_on(print_results(open.site(), open.home()))??;
+    let progress = Progress::start("checking the site");
+    let (report, n_critical) = block_on(results(open.site(), open.home(), &progress))??;
+    drop(progress);
+    say(&report);
     if let Some(wp_config) = &config.wp_config {
         super::wordpress::report(&open, wp_config)?;
     }
     if n_critical > 0 { bail!("{n_critical} critical results") } else { Ok(()) }
 }
 
-/// Prints all results. Returns how many are critical.
-async fn print_results(site: &RestSite, home: &SiteUrl) -> Result<usize> {
+/// All results as text, and how many are critical.
+async fn results(site: &RestSite, home: &SiteUrl, progress: &Progress) -> Result<(String, usize)> {
     let failed = |e: svc_schema::Error| anyhow!("{}", e.message());
     let (mut rows, mut n_critical) = (Vec::new(), 0);
     // The test of the Authorization header needs a request with one, so only the REST API can run it. A site that only this
@@ -49,19 +53,19 @@ async fn print_results(site: &RestSite, home: &SiteUrl) -> Result<usize> {
         Test::Https => !home.is_loopback(),
         _ => true,
     };
-    for test in Test::ALL.into_iter().filter(applies) {
+    let tests: Vec<Test> = Test::ALL.into_iter().filter(applies).collect();
+    for (n_done, test) in tests.iter().copied().enumerate() {
+        progress.set(n_done, tests.len());
         let found = site_health::run_test(site, test, None).await.map_err(failed)?;
         n_critical += usize::from(found.verdict == Verdict::Critical);
         rows.push(vec![found.verdict.name().to_owned(), found.label, found.description]);
     }
-    say(columns(&rows).trim_end());
+    let results = columns(&rows);
     let sizes = site_health::sizes(site).await.map_err(failed)?;
     let format_bytes = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), site_health::format_bytes);
     let rows: Vec<Vec<String>> =
         sizes.iter().map(|size| vec![size_name(size.name), format_bytes(size.bytes)]).collect();
-    say("");
-    say(columns(&rows).trim_end());
-    Ok(n_critical)
+    Ok((format!("{results}\n{}", columns(&rows).trim_end()), n_critical))
 }
 
 /// The name of a size for people. Where the REST API has the size of WordPress's files, this server has its program.

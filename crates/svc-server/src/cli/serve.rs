@@ -6,12 +6,12 @@ use anyhow::{Context as _, Result};
 use svc_listen::InFlight;
 use svc_store::SearchIndexer;
 use tokio::{
-    net::TcpListener,
     sync::oneshot,
     task::{JoinHandle, JoinSet},
 };
 
 use super::{
+    current::Current,
     next_steps,
     output::{say, show},
     reload,
@@ -58,7 +58,6 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     // Bind first: the URL of a new site contains the port.
     let listener = svc_listen::bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
-    let listener = listener.into_std().context("cannot use the socket")?;
     let url = reachable(here)?;
     let own_config = config;
     let WithRegistrations { config, registered } = &with_registrations(own_config).await;
@@ -110,7 +109,12 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
         }
     }
     let hangups = tokio::spawn(reload::report_on_hangup(own_config.clone(), flags));
-    let mut running = Running::start(site, &listener, config, &requests)?;
+    let (current, mut of_site) = Current::new(site.app());
+    let (stop_serving, stopped) = oneshot::channel::<()>();
+    let stopped = async move { drop(stopped.await) };
+    let serving = svc_listen::serve(listener, current.clone(), config.limits.clone(), requests.clone(), stopped);
+    let serving = tokio::spawn(serving);
+    let mut running = Running::start(site, &requests);
     let mut replaced = JoinSet::new();
     let mut stop = std::pin::pin!(svc_listen::shutdown_signal());
     loop {
@@ -118,16 +122,14 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
             () = &mut stop => break,
             next = changes.next(running.site.site()) => next,
         };
-        let (builder, config, url) = (builder.clone(), next.clone(), url.clone());
-        let opened = tokio::task::spawn_blocking(move || builder.open_to_serve(&config, &url)).await;
-        let started = opened.map_err(anyhow::Error::from).and_then(|site| {
-            // The new site accepts connections before the old one stops to.
-            Running::start(site?, &listener, &next, &requests)
-        });
-        match started {
-            Ok(new) => {
-                let old = std::mem::replace(&mut running, new);
+        let (builder, url) = (builder.clone(), url.clone());
+        let opened = tokio::task::spawn_blocking(move || builder.open_to_serve(&next, &url)).await;
+        match opened.map_err(anyhow::Error::from).and_then(|site| Ok(site?)) {
+            Ok(site) => {
+                let of_old = std::mem::replace(&mut of_site, current.replace(site.app()));
+                let old = std::mem::replace(&mut running, Running::start(site, &requests));
                 replaced.spawn(async move {
+                    of_old.end().await;
                     let site = old.end().await;
                     drop(tokio::task::spawn_blocking(move || site.stop_requests()).await);
                 });
@@ -136,7 +138,10 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
             Err(error) => tracing::error!("cannot use the registrations of WordPress: {error:#}"),
         }
     }
-    drop(listener);
+    drop(stop_serving);
+    if let Err(error) = serving.await {
+        tracing::error!(%error, "serving ended early");
+    }
     let site = running.end().await;
     replaced.join_all().await;
     hangups.abort();
@@ -146,11 +151,9 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     Ok(site)
 }
 
-/// A site that is served.
+/// A site that is served, and its background tasks.
 struct Running {
     site: OpenSite,
-    serving: JoinHandle<()>,
-    stop: oneshot::Sender<()>,
     schedule: Option<Schedule>,
     watch: Option<Watch>,
     search_index: Option<SearchIndexer>,
@@ -158,35 +161,19 @@ struct Running {
 }
 
 impl Running {
-    /// Serves a site on a socket, which may be shared with other sites.
-    fn start(
-        site: OpenSite,
-        listener: &std::net::TcpListener,
-        config: &Config,
-        requests: &InFlight,
-    ) -> Result<Running> {
-        let own = listener.try_clone().and_then(TcpListener::from_std).context("cannot use the socket")?;
-        let (stop, stopped) = oneshot::channel();
-        let stopped = async move { drop(stopped.await) };
-        let serving = svc_listen::serve(own, site.app(), config.limits.clone(), requests.clone(), stopped);
-        Ok(Running {
+    /// Starts the tasks.
+    fn start(site: OpenSite, requests: &InFlight) -> Running {
+        Running {
             schedule: site.start_schedule(),
             watch: site.start_watch(),
             search_index: site.start_search_index(),
             reports: tokio::spawn(report_on_signal(requests.clone(), site.usage_report())),
-            serving: tokio::spawn(serving),
-            stop,
             site,
-        })
+        }
     }
 
-    /// Accepts no more connections, and waits for the requests in progress.
+    /// Stops the tasks.
     async fn end(self) -> OpenSite {
-        // The task has ended if nobody receives this.
-        let _sent = self.stop.send(());
-        if let Err(error) = self.serving.await {
-            tracing::error!(%error, "serving ended early");
-        }
         drop(self.watch);
         if let Some(schedule) = self.schedule {
             schedule.stop().await;

@@ -8,7 +8,8 @@ use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use super::{
-    output::{columns, say},
+    output::{columns, print_warning, say},
+    progress::Progress,
     users::TemporaryPassword,
 };
 use crate::{
@@ -24,6 +25,9 @@ use crate::{
         },
     },
 };
+
+/// What the comparison of both servers shows while it runs.
+const COMPARING: &str = "comparing responses with WordPress";
 
 /// Maximum number of differences that are printed per route.
 const PRINTED: usize = 3;
@@ -72,7 +76,8 @@ pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
 /// Compares both servers with the configured number of URLs.
 fn prove(site: &OpenSite) -> Result<Proven> {
     let gateway = gateway(site)?;
-    let proven = block_on(gateway.prove(gateway.config().samples, None))?;
+    let progress = Progress::start(COMPARING);
+    let proven = block_on(gateway.prove(gateway.config().samples, None, &|done, all| progress.set(done, all)))?;
     proven.map_err(|reason| anyhow!("cannot compare routes with WordPress: {reason}"))
 }
 
@@ -84,17 +89,21 @@ pub(super) fn compare(builder: &SiteBuilder, config: &Config, args: &ArgMatches,
     let site = open(builder, config)?;
     let gateway = gateway(&site)?;
     let samples = args.get_one::<u16>("sample").map_or(gateway.config().samples, |n| usize::from(*n));
-    let proven = match args.get_one::<String>("as") {
+    let progress = Progress::start(COMPARING);
+    let show = |done, all| progress.set(done, all);
+    let user = args.get_one::<String>("as");
+    let proven = match user {
         Some(login) => {
             let password = TemporaryPassword::create(config, login, "svc-server compare", now)?;
             let key = (login.as_str(), password.plain());
-            let proven = block_on(gateway.prove(samples, Some(key)));
+            let proven = block_on(gateway.prove(samples, Some(key), &show));
             password.revoke()?;
             proven?
         }
-        None => block_on(gateway.prove(samples, None))?,
+        None => block_on(gateway.prove(samples, None, &show))?,
     };
     let proven = proven.map_err(|reason| anyhow!("cannot compare with WordPress: {reason}"))?;
+    drop(progress);
     let n_different = print_samples(&proven);
     let described: Vec<Vec<String>> = proven
         .ownership
@@ -108,6 +117,14 @@ pub(super) fn compare(builder: &SiteBuilder, config: &Config, args: &ArgMatches,
     if !described.is_empty() {
         say("\nNot compared; WordPress handles these:\n");
         say(columns(&described).trim_end());
+    }
+    if user.is_none() {
+        let (handled, reads) = proven.ownership.share();
+        say(&format!(
+            "\nReads of visitors: this server handles {handled} routes, WordPress keeps {}. It also keeps all requests with \
+             credentials and all writes.",
+            reads - handled
+        ));
     }
     if n_different > 0 { bail!("{n_different} of {} responses differ", proven.samples.len()) } else { Ok(()) }
 }
@@ -204,6 +221,14 @@ pub(super) fn report(site: &OpenSite, wp_config: &Path) -> Result<()> {
         match prove(site) {
             Ok(proven) => rows.push(share(&proven.ownership)),
             Err(error) => rows.push(vec!["routes".to_owned(), error.to_string()]),
+        }
+        let exposed = block_on(gateway.exposed_pages())?;
+        if !exposed.is_empty() {
+            print_warning(&format!(
+                "everybody can see {}: the web server of WordPress takes this server for the client. Let it take the address from \
+                 X-Forwarded-For (set_real_ip_from, or RemoteIPInternalProxy; docs/beside-wordpress.md, step 1)",
+                exposed.join(" and ")
+            ));
         }
     } else {
         let hint = "WordPress's plugins do not run here; set wordpress.upstream, or their data may be lost";

@@ -13,7 +13,7 @@ use svc_gateway::ErrorFormat;
 
 use super::{
     Gateway,
-    descriptions::{MAX_BODY, merge, without_encoding},
+    descriptions::{MAX_BODY, merge, selected, without_encoding},
     request::ApiRequest,
 };
 use crate::config::{Reads, Side};
@@ -34,7 +34,8 @@ impl Gateway {
         if key.is_none() && !has_routes {
             return self.forward(Request::from_parts(parts, Body::empty()), ErrorFormat::Json).await;
         }
-        let response = self.forward(without_encoding(parts.clone()), ErrorFormat::Json).await;
+        let request = if key.is_some() { selected(parts.clone()) } else { without_encoding(parts.clone()) };
+        let response = self.forward(request, ErrorFormat::Json).await;
         if has_routes && response.status() == StatusCode::NOT_FOUND && self.is_only_here(&api, &parts) {
             let own = self.0.sides.service.respond(api.route, Request::from_parts(parts, Body::empty())).await;
             return own.map(Body::new);

@@ -39,8 +39,26 @@ pub(super) const MAX_BODY: usize = 4 << 20;
 /// Time for which a description is cached. It bounds how long a registration is missing that neither files nor options decide.
 const MAX_AGE: Duration = Duration::from_secs(60);
 
-/// Request headers that may change a description for visitors.
-const SELECTING: [HeaderName; 4] = [HOST, ORIGIN, ACCEPT, ACCEPT_LANGUAGE];
+/// Number of headers in [`SELECTING`].
+const N_SELECTING: usize = 13;
+
+/// Request headers that may change a description for visitors. Those after the first four are headers of proxies that a
+/// `wp-config.php` may trust for the scheme of links. Requests for descriptions that are cached have no other headers.
+const SELECTING: [HeaderName; N_SELECTING] = [
+    HOST,
+    ORIGIN,
+    ACCEPT,
+    ACCEPT_LANGUAGE,
+    HeaderName::from_static("x-forwarded-ssl"),
+    HeaderName::from_static("x-forwarded-port"),
+    HeaderName::from_static("x-forwarded-scheme"),
+    HeaderName::from_static("x-forwarded-protocol"),
+    HeaderName::from_static("x-url-scheme"),
+    HeaderName::from_static("front-end-https"),
+    HeaderName::from_static("cf-visitor"),
+    HeaderName::from_static("cloudfront-forwarded-proto"),
+    HeaderName::from_static("x-arr-ssl"),
+];
 
 /// Parameters of the query that descriptions for visitors may have to be cached.
 const PARAMETERS: [&str; 5] = ["rest_route", "_fields", "_embed", "context", "_"];
@@ -54,7 +72,7 @@ pub(super) struct Key {
     generation: u64,
     method: Method,
     target: String,
-    headers: [Option<HeaderValue>; 4],
+    headers: [Option<HeaderValue>; N_SELECTING],
     tls: bool,
 }
 
@@ -182,6 +200,14 @@ pub(super) fn merge(wordpress: &mut Value, own: &Value, is_added: impl Fn(&str) 
     added.len()
 }
 
+/// A request whose response may be cached: it has only the headers that the key contains, each once.
+pub(super) fn selected(parts: Parts) -> Request {
+    let mut request = Request::from_parts(parts, Body::empty());
+    let headers = SELECTING.into_iter().filter_map(|name| Some((name.clone(), request.headers().get(name)?.clone())));
+    *request.headers_mut() = headers.collect();
+    request
+}
+
 /// A request for the whole description, without an encoding, so that it can be merged.
 pub(super) fn without_encoding(parts: Parts) -> Request {
     let mut request = Request::from_parts(parts, Body::empty());
@@ -207,6 +233,19 @@ mod tests {
         check(&[("set-cookie", "a=1")], false);
         check(&[("vary", "Origin, X-Country")], false);
         check(&[("vary", "*")], false);
+    }
+
+    #[test]
+    fn cached_descriptions_depend_on_their_keys_only() {
+        let mut request =
+            http::Request::get("/wp-json/").header("host", "a").header("cf-visitor", "{\"scheme\":\"https\"}");
+        for (name, value) in [("origin", "b"), ("origin", "c"), ("x-country", "DE"), ("accept-encoding", "gzip")] {
+            request = request.header(name, value);
+        }
+        let request = selected(request.body(()).unwrap().into_parts().0);
+        let mut names: Vec<_> = request.headers().iter().map(|(n, v)| (n.as_str(), v.to_str().unwrap())).collect();
+        names.sort_unstable();
+        assert_eq!(names, [("cf-visitor", "{\"scheme\":\"https\"}"), ("host", "a"), ("origin", "b")]);
     }
 
     #[test]

@@ -6,11 +6,12 @@
 //! `request.rs` reads route, names and credentials of a request, `ownership.rs` is the table of routes with reasons, `proof.rs` fills it by
 //! comparing both servers (`sides.rs`), `watch.rs` renews it when `facts.rs` change, `shadow.rs` compares handled reads afterwards, and
 //! `refuted.rs` has the routes for which that found a difference. `reads.rs` and `described.rs` handle the kinds of requests;
-//! `descriptions.rs` caches WordPress's indexes and responses to `OPTIONS`, and `texts.rs` knows for which types of posts WordPress renders the
-//! texts.
+//! `descriptions.rs` caches WordPress's indexes and responses to `OPTIONS`, `texts.rs` knows for which types of posts WordPress renders the texts,
+//! and `exposed.rs` finds pages of the upstream that are for local clients only.
 
 mod described;
 mod descriptions;
+mod exposed;
 pub(crate) mod facts;
 pub(crate) mod ownership;
 pub(crate) mod proof;
@@ -31,7 +32,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderValue, Method, StatusCode, request::Parts};
+use http::{HeaderValue, Method, StatusCode, header::HOST, request::Parts};
 use serde_json::{Map, Value};
 use svc_controllers::RestSite;
 use svc_gateway::{ErrorFormat, Origin, Proxy};
@@ -109,7 +110,7 @@ impl Gateway {
         let texts = PhpTexts::new(Arc::clone(&site));
         let nonce_header = service.server().site().brand.header("Nonce").to_ascii_lowercase();
         Ok(Gateway(Arc::new(Inner {
-            sides: Sides { service, proxy, origin },
+            sides: Sides { site: Arc::clone(&site), service, proxy, origin },
             ownership: ArcSwap::from_pointee(Ownership::unknown("routes have not been compared yet")),
             shadow: Shadow::new(config.shadow, texts.clone()),
             texts,
@@ -123,12 +124,18 @@ impl Gateway {
     }
 
     /// Compares both servers as a visitor and, if given, as a user with this application password, with this many URLs per route. If texts
-    /// differ that the connector can render, compares again with them.
+    /// differ that the connector can render, compares again with them. `progress` is called with the numbers of finished and of known
+    /// comparisons.
     ///
     /// # Errors
     /// The reason for which WordPress could not be read.
-    pub(crate) async fn prove(&self, samples: usize, user: Option<(&str, &str)>) -> Result<Proven, String> {
-        let prover = Prover { sides: &self.0.sides, host: &self.0.host, user, samples };
+    pub(crate) async fn prove(
+        &self,
+        samples: usize,
+        user: Option<(&str, &str)>,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<Proven, String> {
+        let prover = Prover { sides: &self.0.sides, host: &self.0.host, user, samples, progress };
         let proven = prover.run().await?;
         if !self.0.texts.learn_all(&proven.samples) {
             return Ok(proven);
@@ -143,7 +150,9 @@ impl Gateway {
     /// # Errors
     /// The reason for which they could not be read.
     async fn index_hash(&self) -> Result<u64, String> {
-        Prover { sides: &self.0.sides, host: &self.0.host, user: None, samples: 1 }.index_hash().await
+        Prover { sides: &self.0.sides, host: &self.0.host, user: None, samples: 1, progress: &|_, _| {} }
+            .index_hash()
+            .await
     }
 
     pub(crate) fn config(&self) -> &WordPress {
@@ -263,8 +272,19 @@ impl Gateway {
             && !has_credentials(&parts.headers, &Map::new(), &self.0.nonce_header)
     }
 
+    /// Pages of the upstream that it shows to everybody, because it takes this server for their client. A few requests are sent.
+    pub(crate) async fn exposed_pages(&self) -> Vec<&'static str> {
+        exposed::pages(&self.0.sides.proxy, &self.0.host).await
+    }
+
     /// Forwards a request.
-    async fn forward(&self, request: Request, format: ErrorFormat) -> Response {
+    async fn forward(&self, mut request: Request, format: ErrorFormat) -> Response {
+        // HTTP/1.0 needs no host. WordPress would make links of the upstream's address.
+        if !request.headers().contains_key(HOST)
+            && let Ok(host) = HeaderValue::from_str(&self.0.host)
+        {
+            request.headers_mut().insert(HOST, host);
+        }
         let origin = match request.extensions().get::<Client>() {
             Some(client) => Origin { address: client.address, tls: client.tls },
             None => self.0.sides.origin,

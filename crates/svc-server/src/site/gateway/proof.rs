@@ -4,6 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use futures_util::{StreamExt as _, stream};
@@ -75,6 +76,8 @@ pub(super) struct Prover<'a> {
     pub(super) user: Option<(&'a str, &'a str)>,
     /// URLs per route and viewer.
     pub(super) samples: usize,
+    /// Is called after each comparison with the numbers of finished and of known ones.
+    pub(super) progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
 /// A URL that waits for its comparison.
@@ -180,7 +183,9 @@ impl Prover<'_> {
         while !waiting.is_empty() && *budget > 0 {
             let batch: Vec<Target> = waiting.drain(..waiting.len().min(*budget).min(64)).collect();
             *budget -= batch.len();
-            let headers = &headers;
+            let (headers, finished) = (&headers, MAX_REQUESTS - *budget - batch.len());
+            let known = finished + batch.len() + waiting.len();
+            let compared_now = &AtomicUsize::new(0);
             let compared: Vec<_> = stream::iter(batch)
                 .map(|target| async move {
                     let is_described = ownership.is_described(&target.pattern, &Method::GET).is_ok();
@@ -191,6 +196,7 @@ impl Prover<'_> {
                         let response = self.sides.wordpress(&target.target, headers).await;
                         response.map(|response| (response, Comparison::Forwarded))
                     };
+                    (self.progress)(finished + compared_now.fetch_add(1, Ordering::Relaxed) + 1, known);
                     (target, compared)
                 })
                 .buffer_unordered(PARALLEL)
@@ -220,7 +226,7 @@ impl Prover<'_> {
                     }
                 }
                 let difference = match comparison {
-                    Comparison::Forwarded => continue,
+                    Comparison::Forwarded | Comparison::Unclear => continue,
                     Comparison::Equal => None,
                     Comparison::Different(difference) => Some(difference),
                 };

@@ -1,9 +1,12 @@
 //! Sends one read to both servers and compares the responses.
 
+use std::{sync::Arc, time::Duration};
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::Value;
+use svc_controllers::RestSite;
 use svc_gateway::{Failure, Origin, Proxy, compare::differences};
 use svc_http::RestService;
 
@@ -24,9 +27,14 @@ const CONDITIONS: [HeaderName; 7] = [
     header::IF_UNMODIFIED_SINCE,
 ];
 
+/// Pauses before further requests for responses that differ while data changes.
+const PAUSES: [Duration; 4] =
+    [Duration::ZERO, Duration::from_millis(200), Duration::from_millis(500), Duration::from_secs(1)];
+
 /// Both servers. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Sides {
+    pub(super) site: Arc<RestSite>,
     pub(super) service: RestService,
     pub(super) proxy: Proxy,
     pub(super) origin: Origin,
@@ -63,8 +71,10 @@ impl Sides {
         Compared { status: parts.status, headers: parts.headers, body }
     }
 
-    /// WordPress's response to a request, and how that of this server compares to it. If they differ, the requests are repeated: the data may
-    /// have changed between the two.
+    /// WordPress's response to a request, and how that of this server compares to it.
+    ///
+    /// If they differ, the requests are repeated, since the data may have changed between the two. A difference counts if it was found
+    /// twice, or a second time while nothing was written.
     ///
     /// # Errors
     /// If WordPress did not respond.
@@ -76,11 +86,23 @@ impl Sides {
     ) -> Result<(Compared, Comparison), Failure> {
         let mut wordpress = self.wordpress(target, headers).await?;
         let mut found = compare(&wordpress, &self.own(route, target, headers).await);
-        if matches!(found, Comparison::Different(_)) {
+        for pause in PAUSES {
+            let Comparison::Different(before) = found else { return Ok((wordpress, found)) };
+            tokio::time::sleep(pause).await;
+            let stamp = self.site.store.watched_stamp().await;
             wordpress = self.wordpress(target, headers).await?;
             found = compare(&wordpress, &self.own(route, target, headers).await);
+            if let Comparison::Different(now) = &found {
+                let is_unchanged = stamp.is_some() && stamp == self.site.store.watched_stamp().await;
+                if is_unchanged || *now == before {
+                    return Ok((wordpress, found));
+                }
+            }
         }
-        Ok((wordpress, found))
+        match found {
+            Comparison::Different(_) => Ok((wordpress, Comparison::Unclear)),
+            found => Ok((wordpress, found)),
+        }
     }
 }
 
@@ -92,6 +114,8 @@ pub(super) enum Comparison {
     Forwarded,
     /// The first difference.
     Different(String),
+    /// The responses differed each time, each time in another way, while data was written.
+    Unclear,
 }
 
 fn compare(wordpress: &Compared, own: &Compared) -> Comparison {

@@ -159,7 +159,7 @@ async fn has_other_index(gateway: &Gateway, table: &mut Table) -> bool {
 /// Compares the routes.
 async fn prove(gateway: &Gateway) -> Result<Proven, String> {
     let start = Instant::now();
-    let proven = gateway.prove(gateway.config().samples, None).await;
+    let proven = gateway.prove(gateway.config().samples, None, &|_, _| {}).await;
     let proven = proven.inspect_err(|reason| tracing::warn!("cannot compare routes with WordPress: {reason}"))?;
     let (handled, reads) = proven.ownership.share();
     tracing::info!(
