@@ -24,8 +24,8 @@ pub use messages::{
 pub use permission::{PermissionResult, allow_if, forbidden, public};
 pub use registry::{Hooks, Registered, RegisteredHook, Registry};
 pub use routes::{
-    BorrowingFuture, BoundEndpoint, Conditional, Controller, Endpoint, Returns, Route, RouteEntry, get, on,
-    without_permission,
+    BorrowingFuture, BoundEndpoint, Conditional, Controller, Endpoint, Returns, Route, RouteEntry, TransportCondition,
+    get, on, without_permission,
 };
 pub use server::Server;
 pub use site::SiteInfo;

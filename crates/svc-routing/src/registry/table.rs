@@ -56,13 +56,14 @@ impl RouteTable {
         route: Route<C>,
         controller: &Arc<C>,
     ) {
-        let Route { args, schema, endpoints, allow_batch, replace, conditional, .. } = route;
+        let Route { args, schema, endpoints, allow_batch, replace, conditional, only_over, .. } = route;
         let entry = self.routes.entry(pattern.clone()).or_insert_with(|| RouteEntry::new(&pattern, namespace.clone()));
         if replace {
             *entry = RouteEntry::new(&pattern, namespace.clone());
         }
         entry.namespace = namespace;
         entry.conditional = conditional.or(entry.conditional.take());
+        entry.only_over = only_over.or(entry.only_over.take());
         entry.schema = schema.or(entry.schema.take());
         entry.endpoints.extend(endpoints.into_iter().map(|e: Endpoint<C>| e.bind(controller, &args, allow_batch)));
     }

@@ -7,6 +7,6 @@ mod route;
 
 pub use conditional::{BorrowingFuture, Conditional};
 pub use endpoint::{BoundEndpoint, Endpoint, Returns, get, on, without_permission};
-pub use route::{Controller, Route, RouteEntry};
+pub use route::{Controller, Route, RouteEntry, TransportCondition};
 
 pub(crate) use conditional::has_precondition;

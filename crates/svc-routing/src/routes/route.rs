@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::Method;
 use serde_json::{Value, json};
 use svc_schema::{Args, Schema};
+use svc_versions::Transport;
 
 use super::conditional::Conditional;
 use super::describe::method_names;
@@ -23,6 +24,7 @@ pub struct Route<C = ()> {
     pub(crate) allow_batch: Option<bool>,
     pub(crate) replace: bool,
     pub(crate) conditional: Option<Arc<dyn Conditional>>,
+    pub(crate) only_over: Option<TransportCondition>,
 }
 
 impl<C> Route<C> {
@@ -36,6 +38,7 @@ impl<C> Route<C> {
             allow_batch: None,
             replace: false,
             conditional: None,
+            only_over: None,
         }
     }
 
@@ -88,6 +91,14 @@ impl<C> Route<C> {
         self
     }
 
+    /// Limits the route to requests over transports for which the condition is true. For other requests the route does not
+    /// exist: they do not match it, and descriptions of the API do not contain it.
+    #[must_use]
+    pub fn only_over(mut self, condition: TransportCondition) -> Self {
+        self.only_over = Some(condition);
+        self
+    }
+
     /// Replaces an existing route with this pattern instead of adding to it.
     #[must_use]
     pub fn replace(mut self) -> Self {
@@ -95,6 +106,10 @@ impl<C> Route<C> {
         self
     }
 }
+
+/// Decides by the transport of a request whether a route exists for it. It depends on nothing else, because descriptions of
+/// the API are cached by transport.
+pub type TransportCondition = fn(Transport) -> bool;
 
 /// An object whose methods handle routes.
 pub trait Controller: Send + Sync + Sized + 'static {
@@ -127,6 +142,7 @@ pub struct RouteEntry {
     pub(crate) endpoints: Vec<BoundEndpoint>,
     pub(crate) methods: Vec<Method>,
     pub(crate) conditional: Option<Arc<dyn Conditional>>,
+    pub(crate) only_over: Option<TransportCondition>,
 }
 
 impl RouteEntry {
@@ -138,6 +154,7 @@ impl RouteEntry {
             endpoints: Vec::new(),
             methods: Vec::new(),
             conditional: None,
+            only_over: None,
         }
     }
 
@@ -154,6 +171,11 @@ impl RouteEntry {
     /// The methods of all endpoints, without duplicates.
     pub fn methods(&self) -> &[Method] {
         &self.methods
+    }
+
+    /// Whether the route exists for requests over this transport.
+    pub fn exists_over(&self, transport: Transport) -> bool {
+        self.only_over.is_none_or(|condition| condition(transport))
     }
 
     /// The endpoints.

@@ -150,13 +150,20 @@ impl Server {
     pub(super) fn find(&self, req: &Request) -> Option<RouteMatch<'_>> {
         let frozen = self.frozen();
         frozen.matcher.find(req.route(), |route_idx, captures| {
-            let route = &frozen.registered.routes[route_idx];
+            let route = self.existing(route_idx, req)?;
             let endpoint_idx = route.endpoints.iter().position(|e| e.handles(req.method()))?;
             Some(RouteMatch { route, route_idx, endpoint_idx, url: Arc::new(captures.to_map()) })
         })
     }
 
-    /// The route and the endpoint that handle requests with this method for this path.
+    /// The route at a position, if it exists for this request.
+    fn existing(&self, route_idx: usize, req: &Request) -> Option<&RouteEntry> {
+        let route = &self.frozen().registered.routes[route_idx];
+        route.exists_over(req.transport()).then_some(route)
+    }
+
+    /// The route and the endpoint that handle requests with this method for this path, over the transports that the route exists
+    /// for.
     pub fn endpoint_for(&self, method: &Method, path: &str) -> Option<(&RouteEntry, &BoundEndpoint)> {
         let frozen = self.frozen();
         frozen.matcher.find(path, |route_idx, _| {
@@ -167,12 +174,14 @@ impl Server {
 
     /// Responds to `OPTIONS` with the description of the first matching route, or an empty list.
     async fn describe(&self, req: Request) -> (Response, Request) {
-        let matched = self.frozen().matcher.find(req.route(), |idx, captures| Some((idx, captures.to_map())));
-        let Some((idx, url)) = matched else {
+        let matched = self.frozen().matcher.find(req.route(), |idx, captures| {
+            let route = self.existing(idx, &req)?;
+            Some((idx, route, captures.to_map()))
+        });
+        let Some((idx, route, url)) = matched else {
             req.mark_uncacheable();
             return (Response::new(json!([])), req);
         };
-        let route = &self.frozen().registered.routes[idx];
         // `Allow` depends on the permissions of all endpoints, as it does in a response to `GET`.
         if !route.endpoints.iter().any(|endpoint| endpoint.handles(&Method::GET) && endpoint.cacheable) {
             req.mark_uncacheable();

@@ -35,7 +35,7 @@ fn server(req: &Request) -> Result<Server> {
 /// `GET /`: site information, namespaces, routes. The `index` hook fills the field `authentication`.
 async fn root(req: Request) -> Result {
     let server = server(&req)?;
-    let key = format!("{} {}", req.context() == "help", req.has_param("_embed"));
+    let key = format!("{:?} {} {}", req.transport(), req.context() == "help", req.has_param("_embed"));
     cached(&server, &req, &key, site_index(&server, &req)).await
 }
 
@@ -58,7 +58,7 @@ async fn site_index(server: &Server, req: &Request) -> Response {
     let members: [(&str, &dyn Fn() -> Value); 3] = [
         ("namespaces", &|| server.namespaces().into()),
         ("authentication", &|| json!([])),
-        ("routes", &|| routes(server, None, req.context() == "help").into()),
+        ("routes", &|| routes(server, req, None).into()),
     ];
     for (name, make) in members {
         if req.wants(name) {
@@ -87,19 +87,21 @@ async fn namespace_index(req: Request) -> Result {
     let make = async {
         let mut data = Map::new();
         if req.wants("routes") {
-            data.insert("routes".to_owned(), routes(&server, Some(&namespace), req.context() == "help").into());
+            data.insert("routes".to_owned(), routes(&server, &req, Some(&namespace)).into());
         }
         data.shift_insert(0, "namespace".to_owned(), namespace.as_str().into());
         Response::new(data).link("up", Link::new(server.rest_url("/")))
     };
-    let key = format!("{namespace} {}", req.context() == "help");
+    let key = format!("{:?} {namespace} {}", req.transport(), req.context() == "help");
     cached(&server, &req, &key, make).await
 }
 
-/// Descriptions of the routes, by pattern.
-fn routes(server: &Server, namespace: Option<&str>, help: bool) -> Map {
+/// Descriptions of the routes that exist for the request, by pattern.
+fn routes(server: &Server, req: &Request, namespace: Option<&str>) -> Map {
+    let help = req.context() == "help";
     server
         .routes()
+        .filter(|route| route.exists_over(req.transport()))
         .filter(|route| namespace.is_none_or(|ns| route.namespace() == ns))
         .filter_map(|route| {
             let description = route.describe(help, |path| server.rest_url(path))?;

@@ -83,7 +83,7 @@ impl Server {
         &self.frozen().registered.site
     }
 
-    /// All routes, in order of registration.
+    /// All routes, in order of registration, including those that [exist](RouteEntry::exists_over) for some requests only.
     pub fn routes(&self) -> impl Iterator<Item = &RouteEntry> {
         self.frozen().registered.routes.iter()
     }
