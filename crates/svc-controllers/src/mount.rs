@@ -4,10 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::Timelike as _;
 use serde_json::{Value, json};
+use svc_media::RegisteredSize;
 use svc_model::{PostId, PostType, RouteFamily};
 use svc_routing::{ApiUrls, DependsOn, Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
-use svc_site::{Access, Settings, menus::item::MENU, permalinks};
+use svc_site::{Access, Settings, media::sizes, menus::item::MENU, permalinks};
 use svc_store::{MetaKind, meta, posts};
 use svc_versions::{expires_in, unrecorded};
 
@@ -45,6 +46,9 @@ use crate::{
     view_config::ViewConfig,
     widgets::{SidebarFamily, WidgetRoutes, WidgetTypeFamily},
 };
+
+/// Maximum bits per channel of images that clients generate.
+const MAX_BIT_DEPTH: u8 = 16;
 
 /// The site's REST URL, brand and index fields, as the routing server needs them.
 ///
@@ -280,6 +284,10 @@ fn complete_index(mut response: Response, req: &Request, site: &RestSite, app_pa
             json!({"application-passwords": {"endpoints": {"authorization": page}}}),
         );
     }
+    if req.is_secure_origin() && caller(req).has("upload_files") {
+        let fields = image_settings(site, &settings).into_iter();
+        data.extend(fields.filter(|(name, _)| req.wants(name)).map(|(name, value)| (name.to_owned(), value)));
+    }
     let (logo, icon) = (settings.number("site_logo"), settings.number("site_icon"));
     if req.wants("site_logo") {
         data.insert("site_logo".to_owned(), json!(logo));
@@ -302,6 +310,21 @@ fn complete_index(mut response: Response, req: &Request, site: &RestSite, app_pa
     }
     add_image_links(&mut response, req, site, &settings, wants_links);
     response
+}
+
+/// How clients process images before they upload them.
+fn image_settings(site: &RestSite, settings: &Settings) -> [(&'static str, Value); 4] {
+    let all = sizes::all(site, settings).into_iter();
+    let described = all.map(|size| {
+        let RegisteredSize { name, width, height, crop } = size;
+        (name, json!({"width": width, "height": height, "crop": crop}))
+    });
+    [
+        ("image_sizes", Value::Object(described.collect())),
+        ("image_size_threshold", sizes::MAX_DIMENSION.into()),
+        ("image_strip_meta", true.into()),
+        ("image_max_bit_depth", MAX_BIT_DEPTH.into()),
+    ]
 }
 
 /// Adds links to the site's logo and icon. They are included with the fields that they belong to, even if `_links` is

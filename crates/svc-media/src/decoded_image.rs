@@ -8,6 +8,7 @@ use image::{
     codecs::{gif::GifEncoder, png::PngEncoder},
     metadata::Orientation,
 };
+use imagesize::{Compression, ImageType};
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
 use crate::{Blob, Fit};
@@ -76,8 +77,13 @@ pub enum ImageError {
     Io(#[from] std::io::Error),
 }
 
-/// Reads the width and height of an image file in pixels from its header. `None` if it is not an image.
+/// Reads the width and height of an image file in pixels from its header. `None` if it is not an image, or a HEIC image:
+/// its header does not show which part of the coded image is visible.
 pub fn dimensions(file: &Blob) -> Option<(u32, u32)> {
+    let format = imagesize::reader_type(file.open().ok()?).ok()?;
+    if matches!(format, ImageType::Heif(codec) if codec != Compression::Av1) {
+        return None;
+    }
     let size = imagesize::reader_size(file.open().ok()?).ok()?;
     Some((u32::try_from(size.width).ok()?, u32::try_from(size.height).ok()?))
 }

@@ -20,7 +20,7 @@ pub use decoded_image::{DecodedImage, Format, ImageError, MAX_PIXELS, dimensions
 pub use exif::{ImageMeta, image_meta};
 pub use journal::PendingUpload;
 pub use kind::{FileType, check};
-pub use names::{edited_name, split_extension};
+pub use names::{Naming, edited_name, split_extension};
 pub use sizes::{Fit, RegisteredSize, constrain, fit};
 #[cfg(feature = "s3")]
 pub use storage::Bucket;

@@ -5,8 +5,33 @@ use std::collections::HashSet;
 /// Returns whether the stem ends like a file derived from an image (`-150x150`, `-scaled`, …).
 fn is_derived(stem: &str) -> bool {
     let Some((_, last)) = stem.rsplit_once('-') else { return false };
+    matches!(last, "scaled" | "rotated") || is_dimensions(last)
+}
+
+/// Returns whether the text is a width and a height: `150x150`.
+fn is_dimensions(text: &str) -> bool {
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-    matches!(last, "scaled" | "rotated") || last.split_once('x').is_some_and(|(w, h)| digits(w) && digits(h))
+    text.split_once('x').is_some_and(|(w, h)| digits(w) && digits(h))
+}
+
+/// How the name of a new file is chosen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Naming<'a> {
+    /// The file that the new one is derived from. A name such as `photo-150x150.jpg` is then used as it is for a file
+    /// derived from `photo.jpg`, unless it is taken. Other files with such a name get a number.
+    pub derived_from: Option<&'a str>,
+    /// Whether images may be converted to other formats: `photo.jpg` is then not a free name if there is a `photo.heic`,
+    /// which sizes in JPEG could be generated from. Source: `wp_get_image_editor_output_format`.
+    pub converts: bool,
+}
+
+/// Extensions of images that could have the same names for their sizes, because these formats are converted to JPEG.
+fn alternatives(ending: &str) -> &'static [&'static str] {
+    match ending {
+        ".jpg" | ".jpeg" | ".jpe" => &[".heic", ".heif", ".heics", ".heifs"],
+        ".heic" | ".heif" | ".heics" | ".heifs" => &[".jpg", ".heic", ".heif", ".heics", ".heifs"],
+        _ => &[],
+    }
 }
 
 /// Splits a file name into its stem and its extension, including the dot. The extension is empty if there is none.
@@ -26,15 +51,27 @@ pub(crate) struct Candidates {
     stem: String,
     ending: String,
     taken: HashSet<String>,
+    /// Extensions with which a name must be free as well.
+    alternatives: &'static [&'static str],
+    /// A name to return first, whatever it could clash with.
+    first: Option<String>,
     suffix: u32,
 }
 
 impl Candidates {
     /// Creates an iterator for `name`, given the names in the folder.
-    pub(crate) fn new(name: &str, folder: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn new(name: &str, folder: impl IntoIterator<Item = String>, naming: Naming<'_>) -> Self {
         let (stem, ending) = split_extension(name);
+        let lower_ending = ending.to_ascii_lowercase();
+        let is_own = |original: &str| {
+            let own = stem.strip_prefix(split_extension(original).0).and_then(|end| end.strip_prefix('-'));
+            own.is_some_and(|end| end == "scaled" || is_dimensions(end)) && !ending.is_empty()
+        };
+        let mut first =
+            naming.derived_from.filter(|original| is_own(original)).map(|_| format!("{stem}{lower_ending}"));
         let mut taken = HashSet::new();
         for name in folder {
+            first = first.filter(|first| *first != name);
             let name = name.to_ascii_lowercase();
             let (stem, ending) = split_extension(&name);
             if is_derived(stem)
@@ -45,7 +82,8 @@ impl Candidates {
             taken.insert(name);
         }
         let suffix = u32::from(is_derived(stem));
-        Candidates { stem: stem.to_owned(), ending: ending.to_ascii_lowercase(), taken, suffix }
+        let alternatives = if naming.converts { alternatives(&lower_ending) } else { &[] };
+        Candidates { stem: stem.to_owned(), ending: lower_ending, taken, alternatives, first, suffix }
     }
 }
 
@@ -53,15 +91,19 @@ impl Iterator for Candidates {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
         loop {
             let suffix = self.suffix;
             self.suffix = suffix.checked_add(1)?;
-            let name = match suffix {
-                0 => format!("{}{}", self.stem, self.ending),
-                n => format!("{}-{n}{}", self.stem, self.ending),
+            let stem = match suffix {
+                0 => self.stem.clone(),
+                n => format!("{}-{n}", self.stem),
             };
-            if !self.taken.contains(&name.to_ascii_lowercase()) {
-                return Some(name);
+            let is_free = |ending: &str| !self.taken.contains(&format!("{stem}{ending}").to_ascii_lowercase());
+            if is_free(&self.ending) && self.alternatives.iter().all(|ending| is_free(ending)) {
+                return Some(format!("{stem}{}", self.ending));
             }
         }
     }
@@ -101,8 +143,52 @@ mod tests {
             ("f-1x.png", "f-1x.png"),
             ("none", "none"),
         ] {
-            let found = Candidates::new(requested, folder.iter().map(|n| (*n).to_owned())).next();
+            let folder = folder.iter().map(|n| (*n).to_owned());
+            let found = Candidates::new(requested, folder, Naming::default()).next();
             assert_eq!(found.as_deref(), Some(expected), "{requested}");
+        }
+    }
+
+    #[test]
+    fn names_of_derived_files_need_no_number() {
+        let folder = ["photo.jpg", "photo-150x150.jpg", "photo-scaled.jpg", "a-2.png"];
+        for (requested, original, expected) in [
+            ("photo-300x200.jpg", "photo.jpg", &["photo-300x200.jpg", "photo-300x200-1.jpg"][..]),
+            ("photo-150x150.jpg", "photo.jpg", &["photo-150x150-1.jpg", "photo-150x150-2.jpg"]),
+            ("photo-150x150.JPG", "photo.jpg", &["photo-150x150-1.jpg"]),
+            ("photo-300x200.png", "photo.jpg", &["photo-300x200.png"]),
+            ("photo-scaled.jpg", "photo.jpg", &["photo-scaled-1.jpg"]),
+            ("photo-rotated.jpg", "photo.jpg", &["photo-rotated-1.jpg"]),
+            ("photo-300x200.jpg", "photo-scaled.jpg", &["photo-300x200-1.jpg"]),
+            ("other-300x200.jpg", "photo.jpg", &["other-300x200-1.jpg"]),
+            ("photo-300x200", "photo.jpg", &["photo-300x200-1"]),
+            ("a-2-scaled.png", "a-2.png", &["a-2-scaled.png"]),
+            ("photo.jpg", "photo.jpg", &["photo-1.jpg"]),
+        ] {
+            let folder = folder.iter().map(|n| (*n).to_owned());
+            let naming = Naming { derived_from: Some(original), converts: false };
+            let found: Vec<String> = Candidates::new(requested, folder, naming).take(expected.len()).collect();
+            assert_eq!(found, expected, "{requested} for {original}");
+        }
+    }
+
+    #[test]
+    fn names_of_images_that_are_converted_do_not_clash() {
+        let folder = ["a.jpg", "b.heic", "c.jpg", "c-1.heic", "d.png"];
+        for (requested, converted, unconverted) in [
+            ("a.heic", "a-1.heic", "a.heic"),
+            ("b.jpg", "b-1.jpg", "b.jpg"),
+            ("b.jpeg", "b-1.jpeg", "b.jpeg"),
+            ("c.heif", "c-2.heif", "c.heif"),
+            ("c.heic", "c-2.heic", "c.heic"),
+            ("d.jpg", "d.jpg", "d.jpg"),
+        ] {
+            for (converts, expected) in [(true, converted), (false, unconverted)] {
+                let folder = folder.iter().map(|n| (*n).to_owned());
+                let naming = Naming { derived_from: None, converts };
+                let found = Candidates::new(requested, folder, naming).next();
+                assert_eq!(found.as_deref(), Some(expected), "{requested} {converts}");
+            }
         }
     }
 

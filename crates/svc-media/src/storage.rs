@@ -20,7 +20,7 @@ use object_store::{
     path::Path, prefix::PrefixStore,
 };
 
-use crate::{Blob, PendingUpload, journal::Journal, names::Candidates, permissions};
+use crate::{Blob, Naming, PendingUpload, journal::Journal, names::Candidates, permissions};
 
 /// Larger files are uploaded in parts of this size, in bytes.
 const PART_BYTES: usize = 8 * 1024 * 1024;
@@ -227,12 +227,13 @@ impl Storage {
         &self,
         folder: &str,
         name_hint: &str,
+        naming: Naming<'_>,
         pending: &mut PendingUpload,
     ) -> Result<String, StorageError> {
         let prefix = if folder.is_empty() { None } else { Some(key(folder)?) };
         let listed = self.store.list_with_delimiter(prefix.as_ref()).await?;
         let names = listed.objects.iter().filter_map(|o| o.location.filename()).map(str::to_owned);
-        for name in Candidates::new(name_hint, names) {
+        for name in Candidates::new(name_hint, names, naming) {
             let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
             pending.reserve(&path)?;
             self.in_folder(&path, permissions::create_folders).await?;
@@ -432,7 +433,7 @@ mod tests {
         for (folder, name_hint, path) in
             [("2024/03", "a.PNG", "2024/03/a.png"), ("2024/03", "a.png", "2024/03/a-1.png"), ("", "a.png", "a.png")]
         {
-            assert_eq!(storage.reserve(folder, name_hint, &mut pending).await.unwrap(), path);
+            assert_eq!(storage.reserve(folder, name_hint, Naming::default(), &mut pending).await.unwrap(), path);
         }
         assert!(dir.path().join("uploads/2024/03/a-1.png").exists());
     }
@@ -465,7 +466,8 @@ mod tests {
             std::fs::create_dir(&uploads).unwrap();
             std::fs::set_permissions(&uploads, std::fs::Permissions::from_mode(of_folder)).unwrap();
             let storage = Storage::folder(&uploads);
-            let path = storage.reserve("2024/03", "a.bin", &mut storage.begin().unwrap()).await.unwrap();
+            let path = storage.reserve("2024/03", "a.bin", Naming::default(), &mut storage.begin().unwrap());
+            let path = path.await.unwrap();
             storage.write(&path, &Blob::Memory(vec![1; size].into())).await.unwrap();
             for (path, expected) in [("2024", of_folder), ("2024/03", of_folder), ("2024/03/a.bin", of_file)] {
                 let found = mode(&format!("{of_folder:o}/{path}"));
@@ -487,7 +489,7 @@ mod tests {
         let mut pending_uploads = Vec::new();
         for (name_hint, ends) in [("a.png", false), ("used.png", false), ("done.png", true)] {
             let mut pending = storage.begin().unwrap();
-            let path = storage.reserve("", name_hint, &mut pending).await.unwrap();
+            let path = storage.reserve("", name_hint, Naming::default(), &mut pending).await.unwrap();
             // A name that another upload took in the meantime.
             pending.reserve("theirs.png").unwrap();
             storage.write(&path, &bytes).await.unwrap();

@@ -172,6 +172,19 @@ pub fn delete(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: Option<&S
     Ok(tx.change_rows(&delete, table.rows, &[id])?.rows)
 }
 
+/// Deletes the values of a key that are among `values`, and returns their number.
+pub fn delete_values(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, values: &[StoredText]) -> Result<u64> {
+    let table = table_of(kind);
+    if values.is_empty() {
+        return Ok(0);
+    }
+    let mut delete = Query::delete();
+    delete.from_table(tx.table(table.name));
+    delete.and_where(Expr::col(table.object_id).eq(id)).and_where(Expr::col("meta_key").eq(name));
+    delete.and_where(Expr::col("meta_value").is_in(values.iter().map(StoredText::as_stored)));
+    Ok(tx.change_rows(&delete, table.rows, &[id])?.rows)
+}
+
 /// Deletes all meta of these objects.
 pub fn delete_all(tx: &mut Tx, kind: MetaKind, ids: &[i64]) -> Result<u64> {
     let table = table_of(kind);

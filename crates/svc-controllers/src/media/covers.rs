@@ -10,7 +10,7 @@ use svc_routing::{Request, Result};
 use svc_site::{
     Settings,
     blocking::run_blocking,
-    media::upload_store::{ImageMetaSource, UploadStore},
+    media::upload_store::{ImageMetaSource, Processing, UploadStore},
     posts::draft::PostDraft,
 };
 use svc_store::{
@@ -98,8 +98,9 @@ impl Media {
         let Some(file_type) = svc_media::check(&name, &head, &MimeTypes::allowed(false)) else { return Ok(None) };
         let file_type = FileType { name, ..file_type };
         let uploads = UploadStore { site: &self.site.site, settings };
-        let stored =
-            uploads.store(&self.folder(None, settings)?, file_type, &blob, ImageMetaSource::Unknown, true).await?;
+        let stored = uploads
+            .store(&self.folder(None, settings)?, file_type, &blob, ImageMetaSource::Unknown, Processing::default())
+            .await?;
         let draft = PostDraft { title: Some(String::new()), file: Some(stored.file), ..PostDraft::default() };
         self.attach(req, draft, stored.written, Arc::clone(settings)).await.map(Some)
     }

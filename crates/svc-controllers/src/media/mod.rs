@@ -1,14 +1,17 @@
 //! Media: attachments, which are posts with a file.
 //!
 //! Most operations delegate to the family of posts. `receive` reads the file of a request, `edit` edits images,
-//! `covers` stores cover images of audio files. `svc_site::media` stores files and generates image sizes.
+//! `covers` stores cover images of audio files, `sideload` and `finalize` take files that clients generate.
+//! `svc_site::media` stores files and generates image sizes.
 
 mod covers;
 mod edit;
 mod errors;
 mod fields;
+mod finalize;
 mod params;
 mod receive;
+mod sideload;
 
 use std::sync::Arc;
 
@@ -19,7 +22,9 @@ use svc_fetch::Get;
 use svc_media::{Blob, DecodedImage, FileType, Format};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::View;
-use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
+use svc_routing::{
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, Transport, get, on,
+};
 use svc_schema::{
     Arg, Args, MethodKind, Sanitizer, Schema,
     build::{boolean, integer, string},
@@ -32,7 +37,7 @@ use svc_site::{
         attached::DETAILS,
         delete::delete_attachment,
         sizes,
-        upload_store::{self, ImageMetaSource, StoredUpload, UploadStore, WrittenFiles},
+        upload_store::{self, ImageMetaSource, Processing, StoredUpload, UploadStore, WrittenFiles},
     },
     posts::draft::PostDraft,
 };
@@ -52,6 +57,8 @@ use crate::{
     request::only_reads,
     respond,
 };
+
+use self::receive::ReceivedFile;
 
 pub use svc_render::images::SiteImages;
 pub use svc_render::images::images_of;
@@ -146,7 +153,7 @@ impl Controller for Media {
                 ),
             Route::new(&item)
                 .conditional(preconditions::on_post(&self.site))
-                .schema(schema)
+                .schema(schema.clone())
                 .args(id())
                 .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg())])))
                 .endpoint(
@@ -161,6 +168,17 @@ impl Controller for Media {
             ),
             Route::new(format!("{item}/edit"))
                 .endpoint(on(CREATABLE, Self::edit, Self::can_edit).args(self.copy_args())),
+            // Clients process images in secure contexts only.
+            Route::new(format!("{item}/sideload"))
+                .only_over(Transport::is_secure)
+                .schema(schema.clone())
+                .args(id())
+                .endpoint(on(CREATABLE, Self::sideload, Self::can_edit).accepts_file().args(self.sideload_args())),
+            Route::new(format!("{item}/finalize"))
+                .only_over(Transport::is_secure)
+                .schema(schema)
+                .args(id())
+                .endpoint(on(CREATABLE, Self::finalize, Self::can_edit).args(self.finalize_args())),
         ]
     }
 }
@@ -246,7 +264,10 @@ impl Media {
             }
         }
         let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
-        if sized && req.file("file").is_some_and(|file| cannot_be_sized(&file.content_type)) {
+        // Only where clients generate sizes themselves, images that the server cannot process are of use.
+        if (sized || !req.is_secure_origin())
+            && req.file("file").is_some_and(|file| cannot_be_sized(&file.content_type))
+        {
             return Err(errors::unsupported_image());
         }
         Ok(())
@@ -269,20 +290,16 @@ impl Media {
             // As in WordPress, fetched files take only `post` from the request.
             draft = PostDraft { attached_to: draft.attached_to, ..PostDraft::default() };
         }
-        let allowed = MimeTypes::allowed(Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html"));
-        let name = svc_text::sanitize_file_name(&received.name, &allowed);
-        let file = received.blob.clone();
-        let head = run_blocking(move || file.head(HEAD))
-            .await
-            .map_err(|e| errors::storage(&e))?
-            .map_err(|e| errors::storage(&e))?;
-        let file_type = svc_media::check(&name, &head, &allowed).ok_or_else(|| received.type_error())?;
+        let file_type = self.file_type(&req, &settings, &received).await?;
         self.check_featured(draft.featured_media, &file_type.mime)?;
         let folder = self.folder(draft.attached_to, &settings)?;
         let upload_store = UploadStore { site: &self.site.site, settings: &settings };
-        let sized: bool = req.arg("generate_sub_sizes")?.unwrap_or(true);
+        let processing = Processing {
+            sizes: req.arg("generate_sub_sizes")?.unwrap_or(true),
+            converts: req.arg("convert_format")?.unwrap_or(true),
+        };
         let StoredUpload { file, embedded: metadata, alt, cover, written } =
-            upload_store.store(&folder, file_type, &received.blob, ImageMetaSource::Unknown, sized).await?;
+            upload_store.store(&folder, file_type, &received.blob, ImageMetaSource::Unknown, processing).await?;
 
         let is_name = |title: &str| svc_php::numeric::is_numeric(&svc_text::sanitize_title(title).into());
         let own_title = Some(metadata.title).filter(|t| !svc_text::trim(t).is_empty() && !is_name(t));
@@ -307,6 +324,18 @@ impl Media {
         } else {
             self.created_with_header(&req, id, view).await
         }
+    }
+
+    /// The name and type to store a received file under.
+    async fn file_type(&self, req: &Request, settings: &Settings, received: &ReceivedFile) -> Result<FileType> {
+        let allowed = MimeTypes::allowed(Access::new(&self.site, settings).can(&caller(req), "unfiltered_html"));
+        let name = svc_text::sanitize_file_name(&received.name, &allowed);
+        let file = received.blob.clone();
+        let head = run_blocking(move || file.head(HEAD))
+            .await
+            .map_err(|e| errors::storage(&e))?
+            .map_err(|e| errors::storage(&e))?;
+        svc_media::check(&name, &head, &allowed).ok_or_else(|| received.type_error())
     }
 
     /// Only audio and video files have a featured image, and only an image can be one.
@@ -443,17 +472,19 @@ impl Media {
         let folder = self.folder(None, &settings)?;
         let upload_store = UploadStore { site: &self.site.site, settings: &settings };
         let metadata = ImageMetaSource::Copied(original_metadata(&attached, &post));
-        let stored = upload_store.store(&folder, file_type, &Blob::Memory(edited.into()), metadata, true).await?;
+        let stored = upload_store
+            .store(&folder, file_type, &Blob::Memory(edited.into()), metadata, Processing::default())
+            .await?;
         draft.file = Some(stored.file);
         let id = self.attach(&req, draft, stored.written, settings).await?;
         self.created_with_header(&req, id, respond::view(&req)).await
     }
 }
 
-/// Whether uploads of a MIME type are rejected because no sizes can be generated. HEIC and AVIF images are accepted
-/// without sizes.
+/// Whether uploads of a MIME type are rejected because no sizes can be generated. Still HEIC images and AVIF images are
+/// accepted without sizes.
 fn cannot_be_sized(mime: &str) -> bool {
-    let is_accepted = mime.starts_with("image/hei") || mime == "image/avif";
+    let is_accepted = matches!(mime, "image/heic" | "image/heif" | "image/avif" | "image/svg+xml");
     mime.starts_with("image/") && Format::of_mime(mime).is_none() && !is_accepted
 }
 

@@ -127,7 +127,7 @@ fn before_midnight() -> NaiveDateTime {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calendars_change_at_midnight() {
-    let h = Harness::at(before_midnight);
+    let h = Harness::at(before_midnight, |_| ());
     let zone = h.json(ADMIN, Method::POST, "/svc/v2/settings", json!({"timezone": "UTC"})).await;
     assert_eq!(zone.status, 200, "{:?}", zone.body);
     let id = create(&h, "<!-- wp:calendar /-->").await;

@@ -65,11 +65,11 @@ impl Harness {
         Self::of(SiteSetup::new(store, Brand::default(), Path::new("no-such-folder")), change)
     }
 
-    /// [`Self::new`] with this clock.
-    pub(crate) fn at(clock: Clock) -> Self {
+    /// [`Self::with`] with this clock.
+    pub(crate) fn at(clock: Clock, change: impl FnOnce(&mut SiteSetup)) -> Self {
         let (config, folder) = fixture::sqlite().unwrap();
         let site = SiteSetup::new(Store::open(&config).unwrap(), Brand::default(), Path::new("no-such-folder"));
-        Harness { _folder: Some(folder), ..Self::of(site.with_clock(clock), |_| ()) }
+        Harness { _folder: Some(folder), ..Self::of(site.with_clock(clock), change) }
     }
 
     fn of(mut site: SiteSetup, change: impl FnOnce(&mut SiteSetup)) -> Self {

@@ -6,6 +6,7 @@ mod application_passwords;
 mod block_hooks;
 mod cached_blocks;
 mod cached_items;
+mod client_media;
 mod comments;
 mod database;
 mod edges;

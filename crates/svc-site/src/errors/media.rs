@@ -47,6 +47,24 @@ errors! {
     /// The image could not be rotated.
     rotation_failed = 500 "rest_image_rotation_failed" "The image could not be rotated.";
 
+    /// Files can be sideloaded for images and PDF documents only.
+    cannot_sideload = 400 "rest_post_invalid_id" "Files can be added to images and PDF documents only.";
+
+    /// The attachment's file is outside of the uploads folder.
+    not_in_uploads = 403 "rest_sideload_attachment_not_in_uploads" "Files can be added to attachments in the uploads folder only.";
+
+    /// The dimensions of a sideloaded image cannot be read.
+    no_dimensions = 400 "rest_upload_invalid_image" "The width and height of the image could not be read. It may be damaged, or its type is not supported.";
+
+    /// A sideloaded image has no pixels.
+    empty_image = 400 "rest_upload_invalid_dimensions" "The image is empty.";
+
+    /// The image size is not registered any more.
+    unknown_size = 400 "rest_upload_unknown_size" "There is no image size of this name.";
+
+    /// A file in the request was not sideloaded for the attachment.
+    not_sideloaded = 400 "rest_invalid_sub_size_file" "Only files that were added to this attachment before can be named.";
+
     /// The requested area is empty.
     crop_failed = 500 "rest_image_crop_failed" "The image could not be cropped to this area.";
 }
@@ -66,6 +84,38 @@ pub fn invalid_form(message: &str) -> Error {
 pub fn refused_type(form: bool) -> Error {
     let code = if form { "rest_upload_unknown_error" } else { "rest_upload_sideload_error" };
     error(code, "You are not allowed to upload this type of file.", 500)
+}
+
+/// An image size that is neither a text nor a list.
+pub fn no_size_name(param: &str) -> Error {
+    Error::new("rest_invalid_type", format!("{param} must be the name of an image size, or a list of names."))
+}
+
+/// An image size that does not exist, or cannot be in a list.
+pub fn unknown_size_name(param: &str) -> Error {
+    Error::new("rest_not_in_enum", format!("{param} is not an image size of this site."))
+}
+
+/// A full-size image that has other dimensions than the one that it replaces.
+pub fn other_dimensions((width, height): (u32, u32), (expected_width, expected_height): (u32, u32)) -> Error {
+    let message =
+        format!("The image has {width} × {height} pixels. The original has {expected_width} × {expected_height}.");
+    error("rest_upload_dimension_mismatch", &message, 400)
+}
+
+/// An image that is larger than its size. A maximum of 0 is unlimited.
+pub fn exceeds_size((width, height): (u32, u32), name: &str, (max_width, max_height): (u32, u32)) -> Error {
+    let bound = |most: u32| if most == 0 { "any".to_owned() } else { most.to_string() };
+    let (max_width, max_height) = (bound(max_width), bound(max_height));
+    let message =
+        format!("The image has {width} × {height} pixels. The size {name} allows {max_width} × {max_height}.");
+    error("rest_upload_dimension_mismatch", &message, 400)
+}
+
+/// The attachment has too many sideloaded files that its metadata does not contain.
+pub fn too_many_sideloaded(most: usize) -> Error {
+    let message = format!("An attachment can have at most {most} files that were added but not finalized.");
+    error("rest_too_many_sideloaded_files", &message, 400)
 }
 
 /// An image for which no sizes can be generated.

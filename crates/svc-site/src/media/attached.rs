@@ -14,6 +14,13 @@ pub const FILE: &str = "_wp_attached_file";
 pub const DETAILS: &str = "_wp_attachment_metadata";
 /// Meta key: alt text of the image.
 pub(crate) const ALT: &str = "_wp_attachment_image_alt";
+/// Meta key: a file that a client generated for the attachment and that its metadata does not contain yet. One row per
+/// file: its name, or the path of a new main file.
+pub(crate) const SIDELOADED: &str = "_wp_sideloaded_file";
+/// Fields of the metadata: names of files that accompany the image.
+pub(crate) const COMPANIONS: [&str; 3] = ["source_image", "animated_video", "animated_video_poster"];
+/// Length of the shortest path in metadata that can be one of an image, in bytes.
+const MIN_PATH: usize = 4;
 /// Meta key: files replaced by edits of the image.
 const BACKUPS: &str = "_wp_attachment_backup_sizes";
 
@@ -31,6 +38,8 @@ pub struct AttachmentFiles {
     pub alt: String,
     /// Files replaced by edits.
     backups: Vec<String>,
+    /// Names and paths of sideloaded files that the metadata does not contain yet.
+    sideloaded: Vec<String>,
     /// Size of the file in bytes, measured if the metadata has none.
     pub measured: Option<u64>,
     /// The post that it is attached to.
@@ -55,6 +64,7 @@ impl AttachmentFiles {
         details: None,
         alt: String::new(),
         backups: Vec::new(),
+        sideloaded: Vec::new(),
         measured: None,
         parent: None,
     };
@@ -69,6 +79,7 @@ impl AttachmentFiles {
             details: read(DETAILS).and_then(|v| if let Value::Object(map) = v { Some(map) } else { None }),
             alt: meta.text(ALT).to_owned(),
             backups: read(BACKUPS).map(|v| file_names(&v)).unwrap_or_default(),
+            sideloaded: meta.all(SIDELOADED).iter().map(|name| name.text().to_owned()).collect(),
             measured: None,
             parent: None,
         }
@@ -80,7 +91,7 @@ impl AttachmentFiles {
     }
 
     /// Folder of the files with a trailing slash; empty for the uploads folder itself.
-    fn folder(&self) -> &str {
+    pub fn folder(&self) -> &str {
         self.file.rfind('/').map_or("", |at| &self.file[..=at])
     }
 
@@ -97,6 +108,12 @@ impl AttachmentFiles {
     pub fn dimensions(&self) -> (u32, u32) {
         let length = |name| u32::try_from(self.number(name)).unwrap_or_default();
         (length("width"), length("height"))
+    }
+
+    /// [`Self::dimensions`]; `None` if the metadata does not have both.
+    pub(crate) fn stored_dimensions(&self) -> Option<(u32, u32)> {
+        let has = |name| !self.detail(name).is_null();
+        (has("width") && has("height")).then(|| self.dimensions())
     }
 
     /// Name of the uploaded file; `None` if no file is stored.
@@ -157,32 +174,45 @@ impl AttachmentFiles {
         missing.filter(fits).map(|size| size.name.clone()).collect()
     }
 
+    /// The full-size image: the file of an image, or the stored image of a document. Source: `image_downsize`.
+    fn full_size(&self, settings: &Settings, url: &str, mime: &str) -> Option<Value> {
+        let (file, url, width, height) = if mime.starts_with("image/") {
+            let (width, height) = self.dimensions();
+            (svc_text::basename(url, "").to_owned(), url.to_owned(), width.into(), height.into())
+        } else {
+            let (_, size) = self.sizes().find(|(name, _)| *name == "full")?;
+            let file = size.get("file")?.as_str()?.to_owned();
+            let url = format!("{}/{}{file}", settings.uploads_url(), self.folder());
+            (file, url, size["width"].clone(), size["height"].clone())
+        };
+        Some(json!({"file": file, "width": width, "height": height, "mime_type": mime, "source_url": url}))
+    }
+
     /// The field `media_details`.
     pub fn media_details(&self, settings: &Settings, url: &str, mime: &str) -> Value {
         let Some(mut details) = self.details.clone().filter(|d| !d.is_empty()) else { return json!({}) };
         let mut sizes = Map::new();
+        let full = self.full_size(settings, url, mime);
         for (name, size) in self.sizes() {
             let mut size = size.as_object().cloned().unwrap_or_default();
             if let Some(mime) = size.shift_remove("mime-type") {
                 size.insert("mime_type".to_owned(), mime);
             }
-            if let Some(file) = size.get("file").and_then(Value::as_str) {
+            // The other sizes of a document can only be found through its full-size image.
+            if let Some(file) = size.get("file").and_then(Value::as_str).filter(|_| full.is_some()) {
                 let url = format!("{}/{}{file}", settings.uploads_url(), self.folder());
                 size.insert("source_url".to_owned(), url.into());
             }
             sizes.insert(name.to_owned(), Value::Object(size));
         }
-        if !sizes.is_empty() {
-            let (width, height) = self.dimensions();
-            let file = svc_text::basename(url, "");
-            let full = json!({"file": file, "width": width, "height": height, "mime_type": mime, "source_url": url});
+        if let Some(full) = full.filter(|_| !sizes.is_empty()) {
             sizes.insert("full".to_owned(), full);
         }
         details.insert("sizes".to_owned(), Value::Object(sizes));
         Value::Object(details)
     }
 
-    /// The image with its sizes, for `srcset`.
+    /// The image with its sizes, for `srcset`. Documents have no file there.
     pub fn image(&self, settings: &Settings) -> Image {
         let (width, height) = self.dimensions();
         let text = |size: &Value, name: &str| size.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -197,21 +227,24 @@ impl AttachmentFiles {
         };
         Image {
             uploads_url: settings.uploads_url(),
-            file: self.file.clone(),
+            file: self.detail("file").as_str().filter(|file| file.len() >= MIN_PATH).unwrap_or_default().to_owned(),
             width: width.into(),
             height: height.into(),
             sizes: self.sizes().map(|(_, s)| size(s)).collect(),
         }
     }
 
-    /// URL, width and height of the file for a size; the full-size file with scaled dimensions if the size was not
-    /// generated. Source: `image_downsize`.
+    /// URL of the file for a size, or of the full-size file if the size was not generated, and its dimensions scaled to the
+    /// size. Source: `image_downsize`.
     fn sized_file(&self, settings: &Settings, url: &str, size: &RegisteredSize) -> (String, u64, u64) {
         let image = self.image(settings);
         let index = self.sizes().position(|(name, _)| name == size.name);
         match index.map(|at| &image.sizes[at]) {
             Some(made) => {
-                (format!("{}/{}{}", settings.uploads_url(), self.folder(), made.file), made.width, made.height)
+                let length = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+                // The size may have become smaller since.
+                let (width, height) = constrain((length(made.width), length(made.height)), (size.width, size.height));
+                (format!("{}/{}{}", settings.uploads_url(), self.folder(), made.file), width.into(), height.into())
             }
             None => {
                 let (width, height) = constrain(self.dimensions(), (size.width, size.height));
@@ -268,9 +301,13 @@ impl AttachmentFiles {
         };
         add(self.file.clone());
         add(self.original());
-        // File names in metadata must not contain folders.
         let sizes = self.sizes().filter_map(|(_, size)| size.get("file")?.as_str());
-        for name in sizes.chain(self.backups.iter().map(String::as_str)).filter(|name| !name.contains('/')) {
+        let companions = COMPANIONS.iter().filter_map(|name| self.detail(name).as_str());
+        let others = self.backups.iter().map(String::as_str).chain(companions);
+        // New main files are stored with their folder.
+        let sideloaded = self.sideloaded.iter().map(|name| name.strip_prefix(self.folder()).unwrap_or(name));
+        // Names in metadata must not contain folders.
+        for name in sizes.chain(others).chain(sideloaded).filter(|name| !name.is_empty() && !name.contains('/')) {
             add(format!("{}{name}", self.folder()));
         }
         files
@@ -285,21 +322,29 @@ fn file_names(sizes: &Value) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use indexmap::IndexMap;
+
     use super::*;
 
     fn attached() -> AttachmentFiles {
         let details = json!({"width": 400, "height": 260, "file": "2024/03/a-scaled.png", "original_image": "a.png",
+            "source_image": "a.heic", "animated_video": "../b.mp4", "animated_video_poster": "a-poster.jpg",
             "sizes": {"thumbnail": {"file": "a-150x150.png", "width": 150, "height": 150, "mime-type": "image/png"},
                       "x": {"file": "../../secret"}}});
         let stored = StoredText::of(details);
         let meta = [(FILE, StoredText::of("/srv/wp-content/uploads/2024/03/a-scaled.png")), (DETAILS, stored)];
-        AttachmentFiles::new(&Meta(meta.into_iter().map(|(k, v)| (k.to_owned(), vec![v])).collect()))
+        let mut meta: IndexMap<_, _> = meta.into_iter().map(|(k, v)| (k.to_owned(), vec![v])).collect();
+        let sideloaded = ["a-300x200.png", "2024/03/a-scaled-1.png", "2024/04/b.png", "../c.png", ""];
+        meta.insert(SIDELOADED.to_owned(), sideloaded.into_iter().map(StoredText::of).collect());
+        AttachmentFiles::new(&Meta(meta))
     }
 
     #[test]
     fn files() {
         let attached = attached();
-        assert_eq!(attached.files(), ["2024/03/a-scaled.png", "2024/03/a.png", "2024/03/a-150x150.png"]);
+        let names =
+            ["a-scaled.png", "a.png", "a-150x150.png", "a.heic", "a-poster.jpg", "a-300x200.png", "a-scaled-1.png"];
+        assert_eq!(attached.files(), names.map(|name| format!("2024/03/{name}")));
         for (url, expected) in [
             ("http://a.b/wp-content/uploads/2024/03/a.png", true),
             ("http://other/wp-content/uploads/2024/03/a-150x150.png?x=1", true),

@@ -13,7 +13,8 @@ pub(crate) const OF_DOCUMENTS: [&str; 3] = ["thumbnail", "medium", "large"];
 /// Sizes that are generated first, because clients use them first.
 const GENERATED_FIRST: [&str; 4] = ["medium", "large", "thumbnail", "medium_large"];
 
-/// All sizes of a site: those of its options, two large ones for high-density screens, and registered ones.
+/// All sizes of a site: those of its options, two large ones for high-density screens, and registered ones. Sizes without
+/// any bound are left out. Source: `wp_get_registered_image_subsizes`.
 pub fn all(site: &Site, settings: &Settings) -> Vec<RegisteredSize> {
     let option = |name: &str| {
         let number = |what: &str| u32::try_from(settings.number(&format!("{name}_{what}"))).unwrap_or_default();
@@ -29,6 +30,7 @@ pub fn all(site: &Site, settings: &Settings) -> Vec<RegisteredSize> {
             None => sizes.push(size.clone()),
         }
     }
+    sizes.retain(|size| size.width > 0 || size.height > 0);
     sizes
 }
 

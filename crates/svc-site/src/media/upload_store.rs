@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::{Map, Value, json};
 use svc_content::kses;
 use svc_media::{
-    Blob, Cover, DecodedImage, FileType, Fit, Format, ImageMeta, PendingUpload, RegisteredSize, constrain, fit,
+    Blob, Cover, DecodedImage, FileType, Fit, Format, ImageMeta, Naming, PendingUpload, RegisteredSize, constrain, fit,
 };
 use svc_schema::Error;
 use svc_store::StoredText;
@@ -14,10 +14,7 @@ use crate::{
     Settings, Site,
     blocking::run_blocking,
     errors::media as errors,
-    media::{
-        attached::{AttachmentFiles, DETAILS, FILE},
-        av_metadata, sizes,
-    },
+    media::{attached::AttachmentFiles, av_metadata, sizes},
 };
 
 /// The stored file of a new attachment.
@@ -27,8 +24,10 @@ pub struct NewFile {
     pub mime_type: String,
     /// The file's URL when it was stored.
     pub url: String,
-    /// The file's path and metadata, as meta.
-    pub meta: Vec<(&'static str, svc_store::StoredText)>,
+    /// The file's path relative to the uploads folder.
+    pub path: String,
+    /// The file's metadata in its stored form.
+    pub details: StoredText,
 }
 
 /// A stored file.
@@ -55,6 +54,11 @@ pub struct WrittenFiles {
 }
 
 impl WrittenFiles {
+    /// A file whose name was reserved.
+    pub(crate) fn of(path: String, pending: PendingUpload) -> Self {
+        WrittenFiles { paths: vec![path], pending }
+    }
+
     /// Records a file before it is written.
     fn add(&mut self, path: &str) -> Result<(), Error> {
         self.pending.own(path).map_err(|e| errors::storage(&e))?;
@@ -90,6 +94,21 @@ pub enum ImageMetaSource {
     Unknown,
     /// `image_meta` and `parent_image` of the original, for an edited copy.
     Copied(Map<String, Value>),
+}
+
+/// What happens to an image that is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Processing {
+    /// Rotates it upright, scales it down if needed, and generates its sizes.
+    pub sizes: bool,
+    /// Whether images may be converted to other formats, which affects the names that are free.
+    pub converts: bool,
+}
+
+impl Default for Processing {
+    fn default() -> Self {
+        Processing { sizes: true, converts: true }
+    }
 }
 
 /// Stores files for one site with its current options.
@@ -153,8 +172,7 @@ pub fn stored_details(details: Map<String, Value>) -> StoredText {
 }
 
 impl UploadStore<'_> {
-    /// Stores a file under a free name in a folder. With `all_sizes`, an image is rotated upright, scaled down if
-    /// needed, and its sizes are generated. On failure, all files written so far are deleted.
+    /// Stores a file under a free name in a folder, and processes an image. On failure, all files written so far are deleted.
     ///
     /// # Errors
     /// Errors of the storage.
@@ -164,21 +182,22 @@ impl UploadStore<'_> {
         kind: FileType,
         blob: &Blob,
         source: ImageMetaSource,
-        all_sizes: bool,
+        processing: Processing,
     ) -> Result<StoredUpload, Error> {
         let uploads = &self.site.uploads;
         let mut pending = uploads.begin().map_err(|e| errors::storage(&e))?;
-        let path = uploads.reserve(folder, &kind.name, &mut pending).await.map_err(|e| errors::storage(&e))?;
-        let mut written = WrittenFiles { paths: vec![path.clone()], pending };
+        let naming = Naming { derived_from: None, converts: processing.converts };
+        let path = uploads.reserve(folder, &kind.name, naming, &mut pending).await.map_err(|e| errors::storage(&e))?;
+        let mut written = WrittenFiles::of(path.clone(), pending);
         let done = async {
             uploads.write(&path, blob).await.map_err(|e| errors::storage(&e))?;
-            self.describe(&path, &kind.mime, blob, source, all_sizes, &mut written).await
+            self.describe(&path, &kind.mime, blob, source, processing.sizes, &mut written).await
         };
         match done.await {
             Ok(FileDetails { attached_path, details, embedded, alt, cover }) => {
                 let url = format!("{}/{path}", self.settings.uploads_url());
-                let meta = vec![(FILE, StoredText::of(attached_path)), (DETAILS, stored_details(details))];
-                Ok(StoredUpload { file: NewFile { mime_type: kind.mime, url, meta }, embedded, alt, cover, written })
+                let file = NewFile { mime_type: kind.mime, url, path: attached_path, details: stored_details(details) };
+                Ok(StoredUpload { file, embedded, alt, cover, written })
             }
             Err(error) => {
                 written.delete(self.site).await;

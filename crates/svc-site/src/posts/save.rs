@@ -17,7 +17,7 @@ use crate::{
     Access, Settings, Site, SiteResult,
     errors::posts as errors,
     hooked_blocks::{applies_to, content_to_store, store_ignored_hooks},
-    media::attached::ALT,
+    media::attached::{ALT, DETAILS, FILE},
     posts::{
         draft::PostDraft,
         old_slugs,
@@ -230,15 +230,15 @@ impl SavePost {
         if let Some(sticky) = draft.sticky {
             set_sticky(tx, id, sticky)?;
         }
-        if let Some(media) = draft.featured_media.filter(|_| supports_featured_image(row)) {
-            self.set_featured(tx, id, media)?;
-        }
+        // The rows of an attachment are in WordPress's order: its file first, its metadata last.
         if let Some(file) = &draft.file {
-            let rows: Vec<(&str, &StoredText)> = file.meta.iter().map(|(name, value)| (*name, value)).collect();
-            meta::add_many(tx, MetaKind::Post, id.0, &rows)?;
+            meta::add(tx, MetaKind::Post, id.0, FILE, &StoredText::of(&file.path))?;
         }
         if let Some(alt) = &draft.alt_text {
             meta::update(tx, MetaKind::Post, id.0, ALT, &StoredText::of(alt))?;
+        }
+        if let Some(media) = draft.featured_media.filter(|_| supports_featured_image(row)) {
+            self.set_featured(tx, id, media)?;
         }
         if let Some(format) = &draft.format {
             set_format(tx, id, format)?;
@@ -271,6 +271,9 @@ impl SavePost {
             let changes = self.site.meta.changes("post", &row.post_type, &stored, value, &rights, &self.caller)?;
             drop(access);
             registered_meta::store(tx, MetaKind::Post, id.0, &changes)?;
+        }
+        if let Some(file) = &draft.file {
+            meta::add(tx, MetaKind::Post, id.0, DETAILS, &file.details)?;
         }
         Ok(())
     }

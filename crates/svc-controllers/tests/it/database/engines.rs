@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use svc_controllers::SiteSetup;
 use svc_store::{DatabaseUrl, Store, StoreConfig};
 use svc_testkit::{
     fixture,
@@ -63,7 +64,7 @@ impl Shared {
 
 /// The fixture on a database cluster, with one server per node. Requires `SVC_TEST_CLUSTER`, a comma-separated list of
 /// database URLs without a database name. The databases `test_0` to `test_9` must exist and be empty.
-fn cluster() -> Option<Shared> {
+fn cluster(change: impl Fn(&mut SiteSetup)) -> Option<Shared> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let nodes = std::env::var("SVC_TEST_CLUSTER").ok()?;
     let database = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
@@ -73,22 +74,27 @@ fn cluster() -> Option<Shared> {
     };
     let stores: Vec<Store> = nodes.split(',').map(open).collect();
     stores.first()?.import(fixture::DUMP, Default::default()).unwrap();
-    let servers = stores.into_iter().map(|store| Arc::new(Harness::on(store, |_| ()))).collect();
+    let servers = stores.into_iter().map(|store| Arc::new(Harness::on(store, &change))).collect();
     Some(Shared { name: "cluster", servers, orphans: 0, database: None })
 }
 
 /// The fixture on SQLite, on MariaDB with one and with two servers, and on a cluster if one is configured.
 pub(crate) fn shared() -> Vec<Shared> {
-    let sqlite = vec![Arc::new(Harness::new())];
+    shared_with(|_| ())
+}
+
+/// [`shared`], with changes to the setup of all sites.
+pub(crate) fn shared_with(change: impl Fn(&mut SiteSetup)) -> Vec<Shared> {
+    let sqlite = vec![Arc::new(Harness::with(&change))];
     let mut all = vec![Shared { name: "sqlite", servers: sqlite, orphans: 0, database: None }];
-    all.extend(cluster());
+    all.extend(cluster(&change));
     let Some(server) = mariadb() else { return all };
     for (name, n_servers) in [("mariadb, one server", 1), ("mariadb, two servers", 2)] {
         let config = database(server);
         let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
         let database = url.split(['/', '?']).nth(3).map(str::to_owned);
         let open = || Store::open(&config).unwrap();
-        let servers = (0..n_servers).map(|_| Arc::new(Harness::on(open(), |_| ()))).collect();
+        let servers = (0..n_servers).map(|_| Arc::new(Harness::on(open(), &change))).collect();
         let mut site = Shared { name, servers, orphans: 0, database };
         site.orphans = site.count(
             "wp_term_relationships r LEFT JOIN wp_term_taxonomy t USING (term_taxonomy_id) WHERE t.term_id IS NULL",

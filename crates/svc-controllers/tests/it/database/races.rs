@@ -5,8 +5,9 @@ use std::future::Future;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use svc_media::RegisteredSize;
 use svc_model::{PostId, UserId};
-use svc_routing::Method;
+use svc_routing::{Method, Request, Transport};
 use svc_store::{MetaKind, meta, posts, terms, users};
 
 use super::engines::{self, Shared};
@@ -94,6 +95,53 @@ async fn concurrent_changes_of_application_passwords_are_not_lost() {
         for uuid in &uuids {
             assert!(!listed.to_string().contains(uuid), "{}: {uuid} is still valid", site.name);
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+async fn concurrent_files_of_an_attachment_are_not_lost() {
+    const SMALL: &[u8] = include_bytes!("../../data/client_media/150x150.png");
+    let folder = tempfile::tempdir().unwrap();
+    let storage = svc_media::Storage::folder(folder.path());
+    let sizes: Vec<_> = (0..CLIENTS)
+        .map(|n| RegisteredSize { name: format!("size-{n}"), width: 200, height: 200, crop: false })
+        .collect();
+    let upload = |path: String, name: String| {
+        Request::new(Method::POST, path)
+            .with_transport(Transport::Tls)
+            .with_header("content-disposition", &format!("attachment; filename=\"{name}\""))
+            .with_body(SMALL)
+    };
+    let shared = engines::shared_with(|site| (site.uploads, site.image_sizes) = (storage.clone(), sizes.clone()));
+    for site in shared {
+        let create = upload("/svc/v2/media".to_owned(), "shared.png".to_owned());
+        let create = create.with_query_string("generate_sub_sizes=false");
+        let id = id(&site.servers[0].send(AUTHOR, create).await);
+        // All clients send the same name at once.
+        let stored = concurrently(&site, |h, n| {
+            let req = upload(format!("/svc/v2/media/{id}/sideload"), "shared-150x150.png".to_owned());
+            async move { h.send(AUTHOR, req.with_query_string(&format!("image_size=size-{n}"))).await }
+        })
+        .await;
+        all_have(&stored, 200, site.name);
+        let names = sorted(stored.iter().map(|r| r.body["file"].as_str().unwrap().to_owned()));
+        assert_eq!(names.len(), CLIENTS, "{}: {names:?}", site.name);
+
+        // Each client finalizes its own file.
+        let finalized = concurrently(&site, |h, n| {
+            let body = json!({"sub_sizes": [stored[n].body]});
+            let req = Request::new(Method::POST, format!("/svc/v2/media/{id}/finalize")).with_json(&body);
+            async move { h.send(AUTHOR, req.with_transport(Transport::Tls)).await }
+        })
+        .await;
+        all_have(&finalized, 200, site.name);
+        let details =
+            site.servers[0].get(AUTHOR, &format!("/svc/v2/media/{id}"), "").await.body["media_details"].take();
+        for (n, response) in stored.iter().enumerate() {
+            assert_eq!(details["sizes"][format!("size-{n}")]["file"], response.body["file"], "{}", site.name);
+        }
+        let meta = site.servers[0].site.read(|db| Ok(meta::load_one(db, MetaKind::Post, id)?)).unwrap();
+        assert!(!meta.has("_wp_sideloaded_file"), "{}: {meta:?}", site.name);
     }
 }
 
