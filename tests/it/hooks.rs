@@ -9,7 +9,10 @@ use svc_server::{
     routing::{BoxFuture, Dispatch, Registry, Request, Response, Result, Route, get, public},
 };
 
-use crate::{client::send, site::Site};
+use crate::{
+    client::send,
+    site::{Site, basic},
+};
 
 /// The names of the hooks on requests and responses, from the source of their methods.
 fn request_hooks() -> Vec<&'static str> {
@@ -86,13 +89,16 @@ fn site_with(name: &'static str) -> SiteBuilder {
             "rest_url_prefix" => hooks.rest_url_prefix.add(10, Arc::new(|_| "api".to_owned())),
             "rest_url" => hooks.rest_url.add(
                 10,
-                Arc::new(|url, _, _| if url.contains('?') { format!("{url}&v=1") } else { format!("{url}?v=1") }),
+                Arc::new(|url, parts| {
+                    let separator = if url.contains('?') { '&' } else { '?' };
+                    format!("{url}{separator}v={}", parts.blog_id)
+                }),
             ),
             "rest_route_for_post" => {
-                hooks.rest_route_for_post.add(10, Arc::new(|route, id, kind| format!("{route}?{kind}={id}")));
+                hooks.rest_route_for_post.add(10, Arc::new(|route, id, kind| format!("{route}/x-{kind}-{id}")));
             }
             "rest_route_for_term" => {
-                hooks.rest_route_for_term.add(10, Arc::new(|route, id, kind| format!("{route}?{kind}={id}")));
+                hooks.rest_route_for_term.add(10, Arc::new(|route, id, kind| format!("{route}/x-{kind}-{id}")));
             }
             "rest_queried_resource_route" => {
                 hooks.rest_queried_resource_route.add(10, Arc::new(|route| route.replace("/v2/", "/v3/")));
@@ -153,10 +159,11 @@ async fn links_have_form(site: &Site, prefix: &str, is_of_form: impl Fn(&str) ->
     assert!(is_of_form(root.strip_prefix(&home).unwrap()), "{root}");
 }
 
-/// The `alternate` link in the header of the page that `collection` lists first.
+/// The `alternate` link in the header of the page of an object, or of the first one in a list.
 async fn alternate(site: &Site, collection: &str) -> String {
     let items = site.get(&format!("/svc-json/svc/v2/{collection}")).await.json();
-    let link = items[0]["link"].as_str().unwrap();
+    let item = if items.is_array() { &items[0] } else { &items };
+    let link = item["link"].as_str().unwrap();
     let path = link.splitn(4, '/').nth(3).unwrap();
     let page = site.get(&format!("/{path}")).await;
     page.all("link").into_iter().find(|link| link.contains("\"alternate\"")).unwrap_or_default().to_owned()
@@ -166,6 +173,171 @@ async fn alternate(site: &Site, collection: &str) -> String {
 async fn found(site: &Site, kind: &str, subtype: &str) -> String {
     let results = site.get(&format!("/svc-json/svc/v2/search?type={kind}&subtype={subtype}")).await.json();
     results[0]["_links"]["self"][0]["href"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Creates an object as the administrator; returns its id and the header `Location`.
+async fn create(site: &Site, user: &str, collection: &str, body: Value) -> (Value, String) {
+    let response = site.post(&format!("/svc-json/svc/v2/{collection}"), user, &body).await;
+    assert_eq!(response.status, 201, "{}", response.body);
+    (response.json()["id"].clone(), response.header("location").to_owned())
+}
+
+/// The links of an object as the administrator reads it: relation and URL below the API root.
+async fn links_of(site: &Site, user: &str, path: &str) -> Vec<(String, String)> {
+    let authorization = basic(user);
+    let path = format!("/svc-json/svc/v2/{path}");
+    let response = send(site.address, "GET", &path, &[("Authorization", &authorization)], "").await;
+    assert_eq!(response.status, 200, "{path}: {}", response.body);
+    let (body, root) = (response.json(), format!("http://{}/svc-json/svc/v2/", site.address));
+    let object = if body.is_array() { &body[0] } else { &body };
+    let relations = object["_links"].as_object().unwrap().iter().filter(|(name, _)| *name != "curies");
+    let all =
+        relations.flat_map(|(name, links)| links.as_array().unwrap().iter().map(move |link| (name.clone(), link)));
+    all.map(|(name, link)| (name, link["href"].as_str().unwrap().strip_prefix(&root).unwrap().to_owned())).collect()
+}
+
+#[track_caller]
+fn has_link(links: &[(String, String)], relation: &str, path: &str) {
+    let found: Vec<_> = links.iter().filter(|(name, _)| name == relation).map(|(_, path)| path.as_str()).collect();
+    assert_eq!(found, [path], "{relation}: {links:?}");
+}
+
+/// Every link to a post has the route that the filter returns.
+async fn routes_of_posts(site: &Site) {
+    let (user, root) = (site.app_password(), format!("http://{}/svc-json/svc/v2", site.address));
+    let (media, media_location) = {
+        let image = crate::tls::upload(site, &user).await;
+        (image["id"].clone(), format!("{root}/media/{0}/x-attachment-{0}", image["id"]))
+    };
+    let (parent, _) = create(site, &user, "pages", json!({"title": "Parent", "status": "publish"})).await;
+    let (page, location) = create(
+        site,
+        &user,
+        "pages",
+        json!({"title": "Child", "status": "publish", "parent": parent, "featured_media": media}),
+    )
+    .await;
+    assert_eq!(location, format!("{root}/pages/{page}/x-page-{page}"));
+    let own = links_of(site, &user, &format!("pages/{page}?context=edit")).await;
+    has_link(&own, "self", &format!("pages/{page}/x-page-{page}"));
+    has_link(&own, "svc:action-publish", &format!("pages/{page}/x-page-{page}"));
+    has_link(&own, "up", &format!("pages/{parent}/x-page-{parent}"));
+    has_link(&own, "svc:featuredmedia", &media_location[root.len() + 1..]);
+    has_link(&own, "collection", "pages");
+    has_link(&own, "version-history", &format!("pages/{page}/revisions"));
+    let (attached, _) = create(site, &user, "pages", json!({"title": "Holder", "status": "publish"})).await;
+    let moved = site.post(&format!("/svc-json/svc/v2/media/{media}"), &user, &json!({"post": attached})).await;
+    assert_eq!(moved.status, 200, "{}", moved.body);
+    let attachment = links_of(site, &user, &format!("media/{media}")).await;
+    has_link(&attachment, "svc:attached-to", &format!("pages/{attached}/x-page-{attached}"));
+    let changed = site.post(&format!("/svc-json/svc/v2/pages/{page}"), &user, &json!({"content": "Changed"})).await;
+    assert_eq!(changed.status, 200, "{}", changed.body);
+    let revision = links_of(site, &user, &format!("pages/{page}/revisions")).await;
+    has_link(&revision, "parent", &format!("pages/{page}/x-page-{page}"));
+    has_link(&links_of(site, &user, "comments/1").await, "up", "posts/1/x-post-1");
+    let item = json!({"title": "Item", "object": "page", "object_id": page, "type": "post_type", "status": "publish"});
+    let (item, location) = create(site, &user, "menu-items", item).await;
+    assert_eq!(location, format!("{root}/menu-items/{item}"));
+    let item_links = links_of(site, &user, &format!("menu-items/{item}")).await;
+    has_link(&item_links, "self", &format!("menu-items/{item}/x-nav_menu_item-{item}"));
+    has_link(&item_links, "svc:menu-item-object", &format!("pages/{page}/x-page-{page}"));
+    let announced = format!("<{root}/posts/1/x-post-1>; rel=\"alternate\"; title=\"JSON\"; type=\"application/json\"");
+    assert_eq!(alternate(site, "posts/1").await, announced);
+    assert_eq!(found(site, "post", "post").await, format!("{root}/posts/1/x-post-1"));
+}
+
+/// Every link to a term has the route that the filter returns.
+async fn routes_of_terms(site: &Site) {
+    let (user, root) = (site.app_password(), format!("http://{}/svc-json/svc/v2", site.address));
+    let (child, location) = create(site, &user, "categories", json!({"name": "Child", "parent": 1})).await;
+    assert_eq!(location, format!("{root}/categories/{child}"));
+    let own = links_of(site, &user, &format!("categories/{child}")).await;
+    has_link(&own, "self", &format!("categories/{child}/x-category-{child}"));
+    has_link(&own, "up", "categories/1/x-category-1");
+    has_link(&own, "collection", "categories");
+    let item =
+        json!({"title": "Item", "object": "category", "object_id": child, "type": "taxonomy", "status": "publish"});
+    let (item, _) = create(site, &user, "menu-items", item).await;
+    let object = format!("categories/{child}/x-category-{child}");
+    has_link(&links_of(site, &user, &format!("menu-items/{item}")).await, "svc:menu-item-object", &object);
+    let announced =
+        format!("<{root}/categories/1/x-category-1>; rel=\"alternate\"; title=\"JSON\"; type=\"application/json\"");
+    assert_eq!(alternate(site, "categories/1").await, announced);
+    // Terms are listed by name.
+    assert_eq!(found(site, "term", "category").await, format!("{root}/{object}"));
+}
+
+/// The whole URL of an API path is changed, and only once: each link is the link without the filter, with a further parameter.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_url_filter_changes_the_url_of_each_path() {
+    let settings = [("environment", "local"), ("site_url", "http://site.example")];
+    let start = async |builder: &SiteBuilder| {
+        let site = Site::start_in(tempfile::tempdir().unwrap(), builder, &settings).await;
+        let user = site.app_password();
+        let (parent, _) = create(&site, &user, "pages", json!({"title": "Parent", "status": "publish"})).await;
+        create(&site, &user, "pages", json!({"title": "Child", "status": "publish", "parent": parent})).await;
+        create(&site, &user, "categories", json!({"name": "Child", "parent": 1})).await;
+        create(&site, &user, "posts", json!({"title": "Second", "status": "publish"})).await;
+        (site, user)
+    };
+    let ((plain, plain_user), (filtered, filtered_user)) =
+        (start(&SiteBuilder::new()).await, start(&site_with("rest_url")).await);
+    let expected = |url: &str| match url.split_once('?') {
+        Some((url, query)) => format!("{url}?v=1&{query}"),
+        None => format!("{url}?v=1"),
+    };
+    let mut n_checked = 0;
+    #[rustfmt::skip]
+    let routes = [
+        "/posts?context=edit", "/posts/1?context=edit", "/posts?per_page=1&page=1", "/pages", "/categories", "/tags", "/users",
+        "/users/1", "/comments", "/comments/1", "/media", "/types", "/types/post", "/taxonomies", "/taxonomies/category",
+        "/statuses", "/themes", "/templates", "/search", "/search?type=term", "/block-types?namespace=core", "/widget-types",
+        "/sidebars", "/font-collections?_fields=_links", "/menu-locations", "/block-directory", "/navigation-fallback",
+        "/posts/1/revisions", "/global-styles/themes/svc", "/icons?per_page=1", "/plugins",
+    ];
+    for method in ["GET", "OPTIONS"] {
+        for route in routes {
+            let get = async |site: &Site, user: &str| {
+                let path = format!("/svc-json/svc/v2{route}");
+                send(site.address, method, &path, &[("Authorization", &basic(user))], "").await
+            };
+            let (without, with) = (get(&plain, &plain_user).await, get(&filtered, &filtered_user).await);
+            assert_eq!(without.status, with.status, "{method} {route}: {}", with.body);
+            let (without_body, with_body) = (without.json(), with.json());
+            let (mut urls, mut found) = (Vec::new(), Vec::new());
+            hrefs(&without_body, &mut urls);
+            hrefs(&with_body, &mut found);
+            // The path of font faces is a pattern.
+            let api = |url: &&str| url.starts_with("http://site.example/svc-json/") && !url.contains("(?");
+            let urls: Vec<String> = urls.into_iter().filter(api).map(expected).collect();
+            let found: Vec<&str> = found.into_iter().filter(api).collect();
+            assert_eq!(found, urls, "{method} {route}");
+            n_checked += urls.len();
+            for (name, value) in without.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("link")) {
+                let (url, rest) = value.strip_prefix('<').and_then(|value| value.split_once('>')).unwrap();
+                let url = if api(&url) { expected(url) } else { url.to_owned() };
+                assert!(with.all(name).contains(&format!("<{url}>{rest}").as_str()), "{method} {route}: {with:?}");
+            }
+        }
+    }
+    assert!(n_checked > 300, "{n_checked}");
+}
+
+/// An API whose filter returns no root is not announced.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_root_is_not_announced() {
+    let without_root = SiteBuilder::new().prepare(|site| {
+        let filter =
+            |url: String, parts: &svc_discovery::UrlParts<'_>| if parts.path == "/" { String::new() } else { url };
+        site.url_hooks.rest_url.add(10, Arc::new(filter));
+    });
+    let site = Site::start_in(tempfile::tempdir().unwrap(), &without_root, &[]).await;
+    for path in ["/", "/?p=1", "/svc-json/", "/svc-json/svc/v2/types", "/svc-json/svc/v2/posts/1", "/svc-json/nosuch"] {
+        let response = site.get(path).await;
+        let announced: Vec<_> = response.all("link").into_iter().filter(|link| link.contains("api.w.org")).collect();
+        assert_eq!(announced, [""; 0], "{path}");
+        assert!(!response.body.contains("rel=\"https://api.w.org/\""), "{path}");
+    }
 }
 
 /// Checks the effect of the hook with this name.
@@ -191,17 +363,9 @@ async fn has_effect(name: &str, site: &Site) {
             assert_eq!(site.get("/index.php/api/svc/v2/posts").await.status, 200);
             assert_eq!(site.get("/?rest_route=/svc/v2/posts").await.status, 200);
         }
-        "rest_url" => links_have_form(site, "svc-json", |path| path.contains("v=1")).await,
-        "rest_route_for_post" => {
-            assert!(alternate(site, "posts").await.contains("?post="));
-            assert!(found(site, "post", "post").await.contains("?post="));
-            let comments = site.get("/svc-json/svc/v2/comments").await.json();
-            assert!(comments[0]["_links"]["up"][0]["href"].as_str().unwrap().contains("?post="));
-        }
-        "rest_route_for_term" => {
-            assert!(alternate(site, "categories").await.contains("?category="));
-            assert!(found(site, "term", "category").await.contains("?category="));
-        }
+        "rest_url" => links_have_form(site, "svc-json", |path| path.contains("?v=1") || path.contains("&v=1")).await,
+        "rest_route_for_post" => routes_of_posts(site).await,
+        "rest_route_for_term" => routes_of_terms(site).await,
         "rest_queried_resource_route" => {
             assert!(alternate(site, "posts").await.contains("/v3/"));
             assert!(alternate(site, "categories").await.contains("/v3/"));

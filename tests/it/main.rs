@@ -28,4 +28,5 @@ mod reference;
 mod rest_api;
 mod s3;
 mod site;
+mod tls;
 mod visitor;

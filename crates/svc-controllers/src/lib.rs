@@ -63,7 +63,7 @@ pub mod users;
 pub mod view_config;
 pub mod widgets;
 
-pub use mount::{mount, site_info};
+pub use mount::{api_urls, mount, site_info};
 pub use registries::settings::RegisteredSetting;
 pub use request::{AppPassword, ClientAddress, SessionToken, caller, caller_key, capabilities_key};
 pub use rest_site::RestSite;

@@ -12,11 +12,9 @@ pub(crate) fn with_query(url: &str, name: &str, value: impl std::fmt::Display) -
     svc_php::query::extend_url_with(url, [(name, value.to_string().as_str())])
 }
 
-/// The action links of a type, for the keyword `links` of its schema.
+/// The action links of a type, for the keyword `links` of its schema. Descriptions of routes have the URLs of their paths.
 pub(crate) fn schema_links(site: &Arc<RestSite>, post_type: &PostType) -> Value {
-    // If the settings cannot be read during start-up, the URL is a relative path.
-    let collection = site.route_of_type(post_type);
-    let href = format!("{}/{{id}}", site.settings().map_or(collection.clone(), |s| s.urls.rest(&collection)));
+    let href = format!("{}/{{id}}", site.route_of_type(post_type));
     let link = |action: String, title: String, target: Value| {
         json!({
             "rel": format!("{LINK_RELATION}action-{action}"),

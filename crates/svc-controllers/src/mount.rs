@@ -50,13 +50,13 @@ use crate::{
 /// Maximum bits per channel of images that clients generate.
 const MAX_BIT_DEPTH: u8 = 16;
 
-/// The site's REST URL, brand and index fields, as the routing server needs them.
+/// The site's REST URL, brand and index fields, as the routing server needs them. The URLs are those for the request that this thread
+/// handles; [`api_urls`] returns others.
 ///
 /// # Errors
 /// Those of the store.
 pub fn site_info(site: &Arc<RestSite>) -> Result<SiteInfo, Error> {
-    let settings = site.settings()?;
-    let mut info = SiteInfo::with_urls(site.brand.clone(), SiteApiUrls(settings));
+    let mut info = SiteInfo::with_urls(site.brand.clone(), SiteApiUrls(site.settings()?));
     // WordPress's precedence. Parameters are parsed once, so the permission check and the handler always see the same
     // value, regardless of its source.
     info.param_order = ParamOrder::UrlLast;
@@ -67,6 +67,11 @@ pub fn site_info(site: &Arc<RestSite>) -> Result<SiteInfo, Error> {
         let index_fields = site_of.settings().map(|settings| index_fields(&site_of, &settings)).unwrap_or_default();
         Box::pin(std::future::ready(index_fields))
     }))
+}
+
+/// The URLs of the site's API with these settings.
+pub fn api_urls(settings: Arc<Settings>) -> impl ApiUrls + 'static {
+    SiteApiUrls(settings)
 }
 
 /// The URLs of the site's API, with the changes of its URL hooks.
@@ -105,7 +110,7 @@ fn index_fields(site: &RestSite, settings: &Settings) -> Map {
         "name": text("blogname"),
         "description": text("blogdescription"),
         "url": settings.option("siteurl").trim_end_matches('/'),
-        "home": settings.option("home").trim_end_matches('/'),
+        "home": settings.urls.site.home_url(""),
         "gmt_offset": offset,
         "timezone_string": text("timezone_string"),
         "page_for_posts": settings.number("page_for_posts"),
@@ -118,9 +123,9 @@ fn index_fields(site: &RestSite, settings: &Settings) -> Map {
     }
 }
 
-/// Mounts every family of this site and completes the index. If `app_passwords`, application passwords are available
-/// and the index contains the URL of the page that authorizes them.
-pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool) {
+/// Mounts every family of this site and completes the index. It contains the URL of the page that authorizes application passwords
+/// if these are available to the request.
+pub fn mount(registry: &mut Registry, site: &Arc<RestSite>) {
     let own = ["site-health", "block-editor", "abilities"].map(|name| site.brand.side_namespace(name));
     registry.list_namespaces_last(std::iter::once(site.brand.namespace()).chain(own));
     let embeds = Arc::clone(site);
@@ -168,7 +173,7 @@ pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool)
     }
     let [users, passwords] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Users::new(&users, extra));
-    registry.mount(&namespace, move |extra| ApplicationPasswords::new(&passwords, app_passwords, extra));
+    registry.mount(&namespace, move |extra| ApplicationPasswords::new(&passwords, extra));
     let renderer = Arc::clone(site);
     registry.mount(&namespace, move |_| blocks::renderer::Renderer::new(&renderer));
     mount_registry::<blocks::types::Types>(registry, &namespace, site);
@@ -197,7 +202,7 @@ pub fn mount(registry: &mut Registry, site: &Arc<RestSite>, app_passwords: bool)
     mount_registry::<AbilityFamily>(registry, &abilities, site);
     let site = Arc::clone(site);
     let index = registry.hooks.index(10, move |response, req| {
-        let response = complete_index(response, &req, &site, app_passwords);
+        let response = complete_index(response, &req, &site);
         async move { response }
     });
     index.depends_on(DependsOn::Object);
@@ -274,10 +279,10 @@ fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<RestSite>, po
 }
 
 /// Adds the authorization page, the logo, the icon and the link to the active theme to the index.
-fn complete_index(mut response: Response, req: &Request, site: &RestSite, app_passwords: bool) -> Response {
+fn complete_index(mut response: Response, req: &Request, site: &RestSite) -> Response {
     let Ok(settings) = site.settings() else { return response };
     let Value::Object(data) = &mut response.data else { return response };
-    if app_passwords && req.wants("authentication") {
+    if site.has_application_passwords(req.transport()) && req.wants("authentication") {
         let page = settings.urls.site.site_url(&format!("{}/authorize-application.php", site.brand.admin_path()));
         data.insert(
             "authentication".to_owned(),
@@ -340,7 +345,8 @@ fn add_image_links(response: &mut Response, req: &Request, site: &RestSite, sett
     let Ok(posts) = site.read(|db| Ok(posts::get_many(db, &ids)?)) else { return };
     for ((option, _), id) in images.into_iter().zip(ids) {
         let post = posts.iter().find(|post| post.id == id);
-        let href = settings.urls.rest(&post.map(|post| permalinks::rest_route(site, post)).unwrap_or_default());
+        let href =
+            settings.urls.rest(&post.map(|post| permalinks::rest_route(site, settings, post)).unwrap_or_default());
         let link = Link::new(href).embeddable().attr("type", option);
         response.links.add(format!("{LINK_RELATION}featuredmedia"), link);
     }

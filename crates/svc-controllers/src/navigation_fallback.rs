@@ -8,7 +8,7 @@ use svc_model::{Post, PostId, PostType};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get};
 use svc_schema::{Schema, build::integer};
-use svc_site::{Access, SiteResult, posts::draft::PostDraft};
+use svc_site::{Access, SiteResult, permalinks, posts::draft::PostDraft};
 use svc_store::{
     Db,
     posts::{self, PostQuery},
@@ -96,7 +96,7 @@ impl NavigationFallback {
         if view.wants_links() {
             let access = Access::new(&self.site, &settings);
             let rights = PostRights::of(&caller, &access, &post, &self.post_type, &[], false);
-            let route = format!("{}/{}", self.site.route_of_type(&self.post_type), post.id);
+            let route = permalinks::rest_route_of(&self.site, &settings, &self.post_type, post.id);
             links.add("self", Link::new(settings.urls.rest(&route)).embeddable().allow(rights.allowed_methods()));
         }
         Ok(respond::single(data, Some(links)))

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn empty_root_produces_no_links() {
         let mut site = SiteUrls::new("http://a.b", "http://a.b", "svc-json", Permalinks::default());
-        site.hooks.rest_url.add(10, std::sync::Arc::new(|_, _, _| String::new()));
+        site.hooks.rest_url.add(10, std::sync::Arc::new(|_, _| String::new()));
         let page = site.announcement("/svc/v2/posts/4");
         assert!(page.header_values().is_empty() && page.head_links().is_empty() && page.rsd_element().is_empty());
     }

@@ -16,6 +16,11 @@ impl<F: ?Sized> Filters<F> {
         self.0.insert(at, (priority, filter));
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The filters in order.
     pub fn iter(&self) -> impl Iterator<Item = &F> {
         self.0.iter().map(|(_, f)| &**f)
@@ -40,10 +45,22 @@ impl<F: ?Sized> fmt::Debug for Filters<F> {
     }
 }
 
+/// What an API URL was built from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UrlParts<'a> {
+    /// The path below the API root, with leading slash. It may have a query.
+    pub path: &'a str,
+    /// The id of the site; always 1, since there is one site.
+    pub blog_id: u64,
+    /// The scheme that was requested.
+    pub scheme: UrlScheme,
+}
+
 /// Changes a string.
 pub type TextFilter = dyn Fn(String) -> String + Send + Sync;
-/// Changes an API URL. Receives the URL, the path (with leading slash) and the scheme.
-pub type UrlFilter = dyn Fn(String, &str, UrlScheme) -> String + Send + Sync;
+/// Changes an API URL. Receives the URL and what it was built from.
+pub type UrlFilter = dyn Fn(String, &UrlParts<'_>) -> String + Send + Sync;
 /// Changes a route. Receives the route, the id, and the post type or taxonomy.
 pub type RouteFilter = dyn Fn(String, u64, &str) -> String + Send + Sync;
 
@@ -52,7 +69,7 @@ pub type RouteFilter = dyn Fn(String, u64, &str) -> String + Send + Sync;
 pub struct Hooks {
     /// Changes the URL prefix of the API.
     pub rest_url_prefix: Filters<TextFilter>,
-    /// Changes a generated API URL.
+    /// Changes a generated API URL. Called for the URL of each path, such as that of each item of a list.
     pub rest_url: Filters<UrlFilter>,
     /// Changes a post's route.
     pub rest_route_for_post: Filters<RouteFilter>,

@@ -24,8 +24,6 @@ pub struct Lookup {
 pub enum LookupTarget {
     /// The front page, or the posts page.
     Front,
-    /// A REST API route.
-    Rest(String),
     /// One post.
     Post(PostKey),
     /// One page, or an attachment of one.

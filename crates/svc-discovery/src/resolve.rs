@@ -34,10 +34,6 @@ impl SiteUrls {
     /// `path` is percent-encoded and has no query; `query` contains decoded parameters. Slugs are returned in stored
     /// form (lower case, other characters percent-encoded).
     pub fn lookups(&self, path: &str, query: &[(String, String)]) -> Vec<Lookup> {
-        let parameter = |name: &str| query.iter().rev().find(|(k, _)| k == name).map(|(_, v)| &**v);
-        if let Some(route) = self.rest_route(path, parameter("rest_route")) {
-            return vec![Lookup { target: LookupTarget::Rest(route), ..Lookup::default() }];
-        }
         let mut found: Vec<Lookup> = Vec::new();
         for mut vars in self.read_path(path) {
             for (name, value) in query {
@@ -375,7 +371,6 @@ mod tests {
     fn summary(lookups: &[Lookup]) -> String {
         let one = |l: &Lookup| {
             let mut out: Vec<String> = match &l.target {
-                LookupTarget::Rest(route) => vec![format!("rest {route}")],
                 LookupTarget::Post(p) => {
                     let mut out = vec!["post".to_owned()];
                     out.extend(p.id.map(|id| format!("id={id}")));
@@ -449,7 +444,6 @@ mod tests {
                 ("/", "front"),
                 ("/index.php", "front"),
                 ("/page/2/", "front paged=2"),
-                ("/svc-json/svc/v2/", "rest /svc/v2"),
                 ("/2024/03/05/hello/", "post slug=hello 2024-3-5"),
                 ("/2024/03/05/hello/2/", "post slug=hello 2024-3-5 page=2"),
                 ("/2024/03/05/hello/comment-page-3/", "post slug=hello 2024-3-5 cpage=3"),
@@ -530,8 +524,6 @@ mod tests {
                 ("/index.php/category/news", "archive category=news"),
                 ("/index.php/2024/03", "archive 2024-3"),
                 ("/hello", "notfound"),
-                ("/svc-json/", "rest /"),
-                ("/index.php/svc-json/x", "rest /x"),
             ],
         );
     }
@@ -558,7 +550,6 @@ mod tests {
                 ("/?book=dune", "post slug=dune type=book"),
                 ("/?post_type=book&p=7", "post id=7 type=book"),
                 ("/?post_type=book", "archive type=book"),
-                ("/?rest_route=/x/v1/", "rest /x/v1"),
                 ("/?rest_route=&unknown=1", "front"),
                 ("/anything?p=4", "post id=4"),
             ],

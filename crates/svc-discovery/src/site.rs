@@ -1,9 +1,9 @@
 //! The base URLs of a site: home, installation and API root, and the rules for their scheme.
 
-use crate::{Hooks, Permalinks, PostTypeLinks, TaxonomyLinks, UrlScheme};
+use crate::{Hooks, Permalinks, PostTypeLinks, TaxonomyLinks, UrlParts, UrlScheme};
 
-/// The URLs of a site and all settings that shape them. Use one instance for plain HTTP requests and one from
-/// [`Self::over_tls`].
+/// The URLs of a site and all settings that shape them. Use one instance for plain HTTP requests and the one from
+/// [`Self::over_tls`] for the others.
 #[derive(Debug, Clone)]
 pub struct SiteUrls {
     /// URL of the front page, without trailing slash.
@@ -12,6 +12,8 @@ pub struct SiteUrls {
     site: String,
     /// URL prefix of the API, before filters.
     prefix: String,
+    /// Whether all URLs have the scheme `https`.
+    is_tls: bool,
     /// The permalink settings.
     pub permalinks: Permalinks,
     /// Id of the page that is shown as the front page, if any.
@@ -31,6 +33,7 @@ impl SiteUrls {
             home: svc_text::untrailing_slash(home).to_owned(),
             site: svc_text::untrailing_slash(site).to_owned(),
             prefix: prefix.to_owned(),
+            is_tls: false,
             permalinks,
             front_page: None,
             taxonomies: vec![TaxonomyLinks::category(), TaxonomyLinks::post_tag(), TaxonomyLinks::post_format()],
@@ -46,7 +49,13 @@ impl SiteUrls {
     #[must_use]
     pub fn over_tls(&self) -> Self {
         let (home, site) = (UrlScheme::Https.apply(&self.home), UrlScheme::Https.apply(&self.site));
-        SiteUrls { home, site, ..self.clone() }
+        SiteUrls { home, site, is_tls: true, ..self.clone() }
+    }
+
+    /// A URL whose address comes from elsewhere, such as a file's, in the scheme of this site's requests: `https` over TLS, and
+    /// unchanged otherwise. Source: `wp_get_attachment_url`.
+    pub fn with_scheme(&self, url: &str) -> String {
+        if self.is_tls { UrlScheme::Https.apply(url) } else { url.to_owned() }
     }
 
     /// A URL below the front page. An empty path returns the front page's URL without trailing slash. Source:
@@ -95,33 +104,8 @@ impl SiteUrls {
             let index = if home.ends_with("index.php") { "" } else { "index.php" };
             format!("{home}{index}?rest_route={path}")
         };
-        self.hooks.rest_url.iter().fold(url, |url, f| f(url, &path, scheme))
-    }
-
-    /// The API route of a request, taken from its `rest_route` parameter, which takes precedence, or from its
-    /// percent-encoded path. `None` for requests to other URLs. `/` is the index (specification, "Addressing" 4 and 5).
-    pub fn rest_route(&self, path: &str, rest_route: Option<&str>) -> Option<String> {
-        let route = match rest_route {
-            Some(route) => route.to_owned(),
-            None if self.permalinks.is_pretty() => self.rest_route_of_path(path)?,
-            None => return None,
-        };
-        if route.is_empty() {
-            return None;
-        }
-        let route = svc_text::untrailing_slash(&route);
-        Some(if route.is_empty() { "/".to_owned() } else { route.to_owned() })
-    }
-
-    fn rest_route_of_path(&self, path: &str) -> Option<String> {
-        let path = self.strip_home(path);
-        let path = path.strip_prefix("index.php/").unwrap_or(path);
-        let rest = path.strip_prefix(&*self.rest_prefix())?;
-        match rest.strip_prefix('/') {
-            Some(route) => Some(format!("/{}", decode(route))),
-            None if rest.is_empty() => Some("/".to_owned()),
-            None => None,
-        }
+        let parts = UrlParts { path: &path, blog_id: 1, scheme };
+        self.hooks.rest_url.iter().fold(url, |url, f| f(url, &parts))
     }
 
     /// The path of a request, relative to the front page, without leading slashes.
@@ -171,36 +155,17 @@ mod tests {
         ] {
             assert_eq!(site(home, structure).rest_url_with(path, scheme), expected);
         }
-        assert_eq!(site("http://a.b", "").over_tls().home_url("x"), "https://a.b/x");
-    }
-
-    #[test]
-    fn routes_of_request_paths() {
-        let pretty = site("http://a.b/blog", "/%postname%/");
-        for (path, parameter, expected) in [
-            ("/blog/svc-json", None, Some("/")),
-            ("/blog/svc-json/", None, Some("/")),
-            ("/blog/svc-json/x/v1/", None, Some("/x/v1")),
-            ("/blog/index.php/svc-json/x%20y", None, Some("/x y")),
-            ("/blog/svc-jsonx", None, None),
-            ("/blogger/svc-json", None, None),
-            ("/blog/hello", Some("/x/v1/"), Some("/x/v1")),
-            ("/blog/", Some("/"), Some("/")),
-            ("/blog/", Some(""), None),
-        ] {
-            assert_eq!(pretty.rest_route(path, parameter).as_deref(), expected, "{path} {parameter:?}");
-        }
         let plain = site("http://a.b", "");
-        assert_eq!(plain.rest_route("/svc-json/x", None), None);
-        assert_eq!(plain.rest_route("/index.php", Some("/x")).as_deref(), Some("/x"));
+        assert_eq!(plain.over_tls().home_url("x"), "https://a.b/x");
+        assert_eq!(plain.with_scheme("http://c.d/x"), "http://c.d/x");
+        assert_eq!(plain.over_tls().with_scheme("http://c.d/x"), "https://c.d/x");
     }
 
     #[test]
     fn filters_change_prefix_and_url() {
         let mut site = site("http://a.b", "/%postname%/");
         site.hooks.rest_url_prefix.add(10, Arc::new(|_| "api".to_owned()));
-        site.hooks.rest_url.add(10, Arc::new(|url, path, _| format!("{url}#{path}")));
-        assert_eq!(site.rest_url("x"), "http://a.b/api/x#/x");
-        assert_eq!(site.rest_route("/api/x", None).as_deref(), Some("/x"));
+        site.hooks.rest_url.add(10, Arc::new(|url, parts| format!("{url}#{}@{}", parts.path, parts.blog_id)));
+        assert_eq!(site.rest_url("x"), "http://a.b/api/x#/x@1");
     }
 }

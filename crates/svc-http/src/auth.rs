@@ -1,7 +1,7 @@
 //! The authentication stage. The embedding program supplies an [`Authenticator`], which runs before dispatch.
 
 use http::{HeaderMap, Method};
-use svc_routing::{BoxFuture, Error, Request};
+use svc_routing::{BoxFuture, Error, Request, Transport};
 
 /// The parts of a request that an authenticator may use.
 #[derive(Clone, Debug)]
@@ -17,6 +17,10 @@ pub struct Credentials {
     pub headers: HeaderMap,
     /// The nonce from the form or query parameter, otherwise from the header.
     pub nonce: Option<String>,
+    /// How the client reached the site.
+    pub transport: Transport,
+    /// The extensions of the HTTP request: what middleware in front of the service has added, such as the client's address.
+    pub extensions: http::Extensions,
 }
 
 /// The result of authentication. The default is an anonymous caller.

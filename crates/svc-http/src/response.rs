@@ -36,7 +36,10 @@ pub(crate) fn common_headers(server: &Server, is_jsonp: bool) -> HeaderMap {
     let kind = if is_jsonp { "application/javascript; charset=UTF-8" } else { "application/json; charset=UTF-8" };
     out.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     out.insert("x-robots-tag", HeaderValue::from_static("noindex"));
-    set(&mut out, LINK.as_str(), &format!("<{}>; rel=\"{}\"", server.root_url(), server.site().link_relation));
+    // The root may be empty, by a filter.
+    if !server.root_url().is_empty() {
+        set(&mut out, LINK.as_str(), &format!("<{}>; rel=\"{}\"", server.root_url(), server.site().link_relation));
+    }
     out.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
     out
 }

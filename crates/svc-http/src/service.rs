@@ -361,8 +361,9 @@ impl RestService {
             Ok((read, reserved)) => (read, None, Some(reserved)),
             Err(error) => (req, Some(error), None),
         };
-        let headers = parts.headers.clone();
-        let received = Received { req, body_error, jsonp: jsonp.clone(), root, method: method.clone(), headers, key };
+        let (headers, extensions) = (parts.headers.clone(), parts.extensions.clone());
+        let received =
+            Received { req, body_error, jsonp: jsonp.clone(), root, method: method.clone(), headers, extensions, key };
         let service = self.clone();
         let work = async move {
             let _reserved = reserved;
@@ -416,7 +417,7 @@ impl RestService {
 
     /// Authenticates and dispatches a request. Also returns what can be cached of the response.
     async fn dispatch(&self, received: Received) -> (HttpResponse<ResponseBody>, Option<Cacheable>) {
-        let Received { req, body_error, jsonp, root, method, headers: wire_headers, key } = received;
+        let Received { req, body_error, jsonp, root, method, headers: wire_headers, extensions, key } = received;
         let mut server = self.0.root.apply(self.0.source.updated());
         if let Some(root) = root {
             server = server.with_urls(RootUrl::new(root));
@@ -429,9 +430,11 @@ impl RestService {
             route: req.route().to_owned(),
             headers: wire_headers.clone(),
             nonce: request::nonce(&req, &site.brand.nonce_param(), &nonce_header),
+            transport: req.transport(),
+            extensions,
         };
         let mut outcome = self.0.authenticator.authenticate(credentials).await;
-        let extensions = outcome.response_extensions();
+        let response_extensions = outcome.response_extensions();
         let (req, logged_in, auth_headers, auth_error) = outcome.apply(req);
         // Do not cache rejections: the same URL may succeed with another nonce or password.
         let is_personal = logged_in || auth_error.is_some();
@@ -463,7 +466,7 @@ impl RestService {
         let to_cache = key.map(|key| Cacheable { key, logged_in, headers: headers.clone(), body: body.clone() });
         cors::add(&mut headers, &wire_headers, &method, logged_in);
         let mut response = conditional::respond(&wire_headers, &method, response::finish(status, headers, body));
-        *response.extensions_mut() = extensions;
+        *response.extensions_mut() = response_extensions;
         (response, to_cache)
     }
 }
@@ -478,6 +481,7 @@ struct Received {
     /// The method on the wire.
     method: Method,
     headers: HeaderMap,
+    extensions: http::Extensions,
     key: Option<CacheKey>,
 }
 

@@ -2,12 +2,6 @@
 
 use std::net::IpAddr;
 
-use http::HeaderName;
-
-/// Request header with the client's IP address: [`Client::address`] for handlers that see only headers. The middleware sets it,
-/// and removes values that clients send themselves.
-pub const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-
 /// The client of a request. The middleware adds it to the extensions of every request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Client {

@@ -1,4 +1,4 @@
-//! Client IP address: the socket's, or the one that a trusted proxy forwards.
+//! Client IP address, and whether the client uses TLS: as the socket shows, or as a trusted proxy forwards.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -11,10 +11,7 @@ use std::{
 use axum::extract::{ConnectInfo, Request};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::{
-    client::{Client, FORWARDED_FOR},
-    network::Network,
-};
+use crate::{client::Client, network::Network};
 
 /// Maximum number of hops in a forwarding header; further ones are ignored.
 const MAX_HOPS: usize = 32;
@@ -74,7 +71,10 @@ impl Forwarding {
     }
 
     /// The client behind `peer`: the last address of `X-Forwarded-For` that is not a trusted proxy. Addresses before it may be
-    /// forged and are ignored.
+    /// forged and are ignored. The last value of `X-Forwarded-Proto` is that of the proxy that connects to this server.
+    ///
+    /// `Forwarded` (RFC 7239) has the same meaning. It is read if there is neither of the two: a proxy that sets them may pass
+    /// on a `Forwarded` that the client has sent.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let peer = peer.to_canonical();
         if !self.trusts(peer) {
@@ -83,27 +83,92 @@ impl Forwarding {
         let text = |name: HeaderName| {
             headers.get_all(name).iter().filter_map(|v| v.to_str().ok()).collect::<Vec<_>>().join(",")
         };
+        let is_tls = |proto: &str| proto.trim().eq_ignore_ascii_case("https");
+        if !headers.contains_key(FORWARDED_FOR) && !headers.contains_key(FORWARDED_PROTO) {
+            let forwarded = text(header::FORWARDED);
+            let hops: Vec<Hop> = unquoted(&forwarded, ',').rev().take(MAX_HOPS).map(Hop::parse).collect();
+            let address = self.last_untrusted(peer, hops.iter().map(|hop| hop.node.as_str()));
+            return Client { address, tls: hops.first().is_some_and(|hop| is_tls(&hop.proto)) };
+        }
+        let hops = text(FORWARDED_FOR);
+        let address = self.last_untrusted(peer, hops.rsplit(',').map(str::trim).take(MAX_HOPS));
+        Client { address, tls: text(FORWARDED_PROTO).rsplit(',').next().is_some_and(is_tls) }
+    }
+
+    /// The first address that is not a trusted proxy, or the last one before something else. `hops` begin at this server.
+    fn last_untrusted<'h>(&self, peer: IpAddr, hops: impl Iterator<Item = &'h str>) -> IpAddr {
         let mut address = peer;
-        for hop in text(FORWARDED_FOR).rsplit(',').map(str::trim).take(MAX_HOPS) {
+        for hop in hops {
             let Some(ip) = address_of(hop) else { break };
             address = ip;
             if !self.trusts(ip) {
                 break;
             }
         }
-        let tls = text(FORWARDED_PROTO).rsplit(',').next().is_some_and(|p| p.trim().eq_ignore_ascii_case("https"));
-        Client { address, tls }
+        address
     }
 }
 
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// All forwarding headers.
 const FORWARDING: [HeaderName; 4] =
     [FORWARDED_FOR, FORWARDED_PROTO, HeaderName::from_static("x-forwarded-host"), header::FORWARDED];
 
+/// A hop of the header `Forwarded`; missing parameters are empty.
+#[derive(Default)]
+struct Hop {
+    node: String,
+    proto: String,
+}
+
+impl Hop {
+    fn parse(hop: &str) -> Self {
+        let mut parsed = Hop::default();
+        for (name, value) in unquoted(hop, ';').filter_map(|pair| pair.split_once('=')) {
+            let value = value.trim();
+            let value = match value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) {
+                Some(quoted) => quoted.replace('\\', ""),
+                None => value.to_owned(),
+            };
+            match name.trim() {
+                name if name.eq_ignore_ascii_case("for") => parsed.node = value,
+                name if name.eq_ignore_ascii_case("proto") => parsed.proto = value,
+                _ => {}
+            }
+        }
+        parsed
+    }
+}
+
+/// The parts of a header between separators outside of quotes.
+fn unquoted(text: &str, separator: char) -> impl DoubleEndedIterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped, mut start, mut parts) = (false, false, 0, Vec::new());
+    for (at, c) in text.char_indices() {
+        if is_escaped {
+            is_escaped = false;
+            continue;
+        }
+        match c {
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            c if c == separator && !is_quoted => {
+                parts.push(&text[start..at]);
+                start = at + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts.into_iter()
+}
+
 /// Parses an address of a forwarding header, with an optional port.
 fn address_of(hop: &str) -> Option<IpAddr> {
+    if let Some(ip) = hop.strip_prefix('[').and_then(|hop| hop.strip_suffix(']')) {
+        return ip.parse().ok();
+    }
     let ip = hop.parse::<IpAddr>().or_else(|_| hop.parse::<SocketAddr>().map(|a| a.ip())).ok()?;
     Some(ip.to_canonical())
 }
@@ -132,6 +197,35 @@ mod tests {
         check("10.0.0.1", &["198.51.100.1"], Some("https"), "198.51.100.1", true);
         check("10.0.0.1", &[], None, "10.0.0.1", false);
         check("::ffff:10.0.0.1", &["198.51.100.1:4711"], Some("http"), "198.51.100.1", false);
+    }
+
+    #[test]
+    fn reads_the_standard_header() {
+        let forwarding = Forwarding::new(&["10.0.0.0/8".parse().unwrap()]);
+        #[rustfmt::skip]
+        let rows = [
+            ("10.0.0.1", "for=198.51.100.1;proto=https", None, "198.51.100.1", true),
+            ("10.0.0.1", "For=\"198.51.100.1:4711\"; Proto=\"HTTPS\";by=x", None, "198.51.100.1", true),
+            ("10.0.0.1", "for=1.2.3.4;proto=https, for=198.51.100.1;proto=http, for=10.0.0.7", None, "198.51.100.1", false),
+            ("10.0.0.1", "for=\"[2001:db8::1]:80\";proto=https", None, "2001:db8::1", true),
+            ("10.0.0.1", "for=\"[2001:db8::1]\"", None, "2001:db8::1", false),
+            ("10.0.0.1", "for=_hidden;proto=https", None, "10.0.0.1", true),
+            ("10.0.0.1", "for=unknown, for=\"a\\\"b, for=1.2.3.4\"", None, "10.0.0.1", false),
+            ("10.0.0.1", "proto=https;host=\"a,b;proto=http\"", None, "10.0.0.1", true),
+            ("10.0.0.1", "", None, "10.0.0.1", false),
+            // A proxy that sets the other headers may pass this one on.
+            ("10.0.0.1", "for=1.2.3.4;proto=https", Some("198.51.100.1"), "198.51.100.1", false),
+            ("203.0.113.9", "for=1.2.3.4;proto=https", None, "203.0.113.9", false),
+        ];
+        for (peer, header, forwarded_for, address, tls) in rows {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::FORWARDED, header.parse().unwrap());
+            if let Some(value) = forwarded_for {
+                headers.insert(FORWARDED_FOR, value.parse().unwrap());
+            }
+            let client = forwarding.client(peer.parse().unwrap(), &headers);
+            assert_eq!(client, Client { address: address.parse().unwrap(), tls }, "{header}");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod middleware;
 mod network;
 mod serve;
 
-pub use client::{Client, FORWARDED_FOR};
+pub use client::Client;
 pub use compression::{Compression, CompressionUsage};
 pub use descriptors::raise_limit;
 pub use error::{Error, Result};

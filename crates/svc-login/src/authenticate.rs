@@ -4,7 +4,7 @@
 //! `svc-auth` has the rules; this module supplies the stored values that they need, which are cached until they change. Requests
 //! without credentials need none.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use http::{HeaderMap, Method, header};
 use svc_auth::{
@@ -16,7 +16,7 @@ use svc_auth::{
 };
 use svc_controllers::{AppPassword, ClientAddress, SessionToken};
 use svc_http::{AuthOutcome, Authenticator, Credentials};
-use svc_listen::FORWARDED_FOR;
+use svc_listen::Client;
 use svc_model::UserId;
 use svc_routing::{BoxFuture, CallerKey};
 use svc_schema::Error;
@@ -28,18 +28,28 @@ use crate::{
     rate_limit::{Attempts, report_failed},
 };
 
+/// The response to a request with a wrong application password.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WrongPassword {
+    /// An error with status 401, on every route (specification, "Application passwords" 2).
+    #[default]
+    Error,
+    /// That of an anonymous caller. WordPress checks for authentication errors before it looks at application passwords; routes
+    /// that require a user reject the request themselves.
+    Anonymous,
+}
+
 /// The authenticator of a site's REST API.
 pub struct SiteAuthenticator {
     identities: Arc<Identities>,
     attempts: Arc<Attempts>,
-    /// Whether application passwords are available: the site uses TLS, or runs on a developer's machine.
-    passwords_available: bool,
+    wrong_password: WrongPassword,
 }
 
 impl SiteAuthenticator {
-    /// An authenticator of this site. `passwords_available` allows application passwords.
-    pub fn new(identities: Arc<Identities>, attempts: Arc<Attempts>, passwords_available: bool) -> Self {
-        SiteAuthenticator { identities, attempts, passwords_available }
+    /// An authenticator of this site.
+    pub fn new(identities: Arc<Identities>, attempts: Arc<Attempts>, wrong_password: WrongPassword) -> Self {
+        SiteAuthenticator { identities, attempts, wrong_password }
     }
 
     fn decide(&self, credentials: &Credentials, recording: &mut Option<JoinHandle<()>>) -> Result<AuthOutcome, Error> {
@@ -49,19 +59,22 @@ impl SiteAuthenticator {
             return Ok(AuthOutcome::anonymous());
         }
         let config = self.identities.login_settings()?;
-        // An application password takes precedence over a cookie. Credentials that match no user are ignored: a proxy in
-        // front of the site may have passwords of its own, which browsers also send here.
+        // An application password takes precedence over a cookie.
+        let mut wrong = None;
         if let Some(sent) = basic_credentials(&credentials.headers)
-            && self.passwords_available
-            && config.passwords_in_use(&self.identities.site)?
+            && self.identities.site.has_application_passwords(credentials.transport)
+            && (self.wrong_password == WrongPassword::Error || config.passwords_in_use(&self.identities.site)?)
         {
-            let address = client_address(&credentials.headers).map(|client| client.0);
+            let address = client_address(credentials);
             if let Some(wait) = address.and_then(|a| self.attempts.refuses_check(a, &sent)) {
                 return Ok(too_many(wait));
             }
-            if let Some(outcome) = self.by_password(&config, &sent, &credentials.headers, recording)? {
-                self.attempts.succeeded(&sent);
-                return Ok(outcome);
+            match self.by_password(&config, &sent, address, recording)? {
+                Ok(outcome) => {
+                    self.attempts.succeeded(&sent);
+                    return Ok(outcome);
+                }
+                Err(error) => wrong = Some(error).filter(|_| self.wrong_password == WrongPassword::Error),
             }
             if let Some(address) = address {
                 if let Some(wait) = self.attempts.failed(address) {
@@ -71,35 +84,37 @@ impl SiteAuthenticator {
                 report_failed(address, &sent.login, "not an application password of this user");
             }
         }
-        match cookie_value(&credentials.headers, &config.cookies.logged_in) {
-            Some(value) => self.by_cookie(&config, &value, credentials),
-            None => Ok(self.without_cookie(credentials)),
+        match (cookie_value(&credentials.headers, &config.cookies.logged_in), wrong) {
+            (Some(value), wrong) => self.by_cookie(&config, &value, credentials, wrong),
+            (None, Some(error)) => Ok(AuthOutcome::rejected(api_error(error), false)),
+            (None, None) => Ok(self.without_cookie(credentials)),
         }
     }
 
-    /// The caller with this application password; `None` if it is wrong.
-    ///
-    /// A wrong password is no error: WordPress checks for authentication errors before it looks at application passwords, and
-    /// routes that require a user reject the request themselves. Recorded in the scenario `auth`.
+    /// The caller with this application password, or the error if it is wrong.
     fn by_password(
         &self,
         config: &LoginSettings,
         sent: &basic::Credentials,
-        headers: &HeaderMap,
+        address: Option<IpAddr>,
         recording: &mut Option<JoinHandle<()>>,
-    ) -> Result<Option<AuthOutcome>, Error> {
+    ) -> Result<Result<AuthOutcome, AuthError>, Error> {
         let is_email = svc_text::is_email(&sent.login);
         let subject = self.identities.by_name(&sent.login)?;
         let account = subject.as_ref().map(|s| Account { id: s.user.id, passwords: &s.passwords, allowed: true });
         let outcome = AppPasswordOutcome::authenticate(account, sent.password.expose(), is_email);
-        let (AppPasswordOutcome::User(_, uuid), Some(subject)) = (&outcome, &subject) else { return Ok(None) };
-        let outcome = authenticated(config.caller_with_key(subject));
-        Ok(Some(match uuid {
+        let subject = match (outcome.check(None), &subject) {
+            (Some(Ok(())), Some(subject)) => subject,
+            (Some(Err(error)), _) => return Ok(Err(error)),
+            _ => return Ok(Ok(AuthOutcome::anonymous())),
+        };
+        let authenticated = authenticated(config.caller_with_key(subject));
+        Ok(Ok(match outcome.uuid() {
             Some(uuid) => {
-                *recording = self.record_use(subject.user.id, uuid, &subject.passwords, headers);
-                outcome.with_extension(AppPassword(uuid.clone()))
+                *recording = self.record_use(subject.user.id, uuid, &subject.passwords, address);
+                authenticated.with_extension(AppPassword(uuid.to_owned()))
             }
-            None => outcome,
+            None => authenticated,
         }))
     }
 
@@ -109,10 +124,10 @@ impl SiteAuthenticator {
         user: UserId,
         uuid: &str,
         passwords: &[ApplicationPassword],
-        headers: &HeaderMap,
+        address: Option<IpAddr>,
     ) -> Option<JoinHandle<()>> {
         let now = self.identities.now();
-        let ip = headers.get(FORWARDED_FOR).and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
+        let ip = address.map(|address| address.to_string()).unwrap_or_default();
         let is_due = |p: &ApplicationPassword| p.uuid == uuid && p.clone().record_use(now, &ip);
         if !passwords.iter().any(is_due) {
             return None;
@@ -134,9 +149,23 @@ impl SiteAuthenticator {
         }))
     }
 
-    fn by_cookie(&self, config: &LoginSettings, value: &str, credentials: &Credentials) -> Result<AuthOutcome, Error> {
+    /// The caller with this cookie. `wrong` is the error of a wrong application password. It is ignored with a valid cookie: a
+    /// proxy in front of the site may have passwords of its own, which browsers also send here.
+    fn by_cookie(
+        &self,
+        config: &LoginSettings,
+        value: &str,
+        credentials: &Credentials,
+        wrong: Option<AuthError>,
+    ) -> Result<AuthOutcome, Error> {
         let grace = credentials.wire_method == Method::POST;
         let (status, subject) = self.identities.by_cookie_value(value, Scheme::LoggedIn, grace)?;
+        if let Some(reason) = status.reason() {
+            tracing::debug!(reason, "rejected a log-in cookie");
+        }
+        if let Some(error) = wrong.filter(|_| status != CookieStatus::Valid) {
+            return Ok(AuthOutcome::rejected(api_error(error), false));
+        }
         let nonce_subject = match &subject {
             Some(subject) => NonceSubject { user: subject.user.id, token: token_of(value) },
             None => ANONYMOUS,
@@ -179,8 +208,8 @@ impl Authenticator for SiteAuthenticator {
         let mut recording = None;
         let outcome =
             self.decide(&credentials, &mut recording).unwrap_or_else(|error| AuthOutcome::rejected(error, false));
-        let outcome = match client_address(&credentials.headers) {
-            Some(address) => outcome.with_extension(address),
+        let outcome = match client_address(&credentials) {
+            Some(address) => outcome.with_extension(ClientAddress(address)),
             None => outcome,
         };
         Box::pin(async move {
@@ -202,9 +231,10 @@ fn too_many(wait: Duration) -> AuthOutcome {
     AuthOutcome::rejected(error.with_status(429), false).with_header("Retry-After", seconds)
 }
 
-/// The client's IP address, which the server puts into this header.
-fn client_address(headers: &HeaderMap) -> Option<ClientAddress> {
-    headers.get(FORWARDED_FOR)?.to_str().ok()?.parse().ok().map(ClientAddress)
+/// The client's IP address, as the listener has determined it. Headers are not read: without that listener, a client could
+/// send any.
+fn client_address(credentials: &Credentials) -> Option<IpAddr> {
+    credentials.extensions.get::<Client>().map(|client| client.address)
 }
 
 fn basic_credentials(headers: &HeaderMap) -> Option<basic::Credentials> {

@@ -120,8 +120,11 @@ impl LoginPages {
             return Ok(self.to_login(parts, &settings));
         };
         let refuse = |status, text| Ok(view::message(self, status, "Error", text));
-        if !self.passwords_available {
-            return refuse(StatusCode::NOT_IMPLEMENTED, "Application passwords require TLS on this site.");
+        if !self.has_passwords() {
+            return refuse(
+                StatusCode::NOT_IMPLEMENTED,
+                "Application passwords require TLS on this site. Open this page with a URL that begins with https://.",
+            );
         }
         let form = match method {
             Method::GET | Method::HEAD => parts.query.clone(),

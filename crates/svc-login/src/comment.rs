@@ -95,10 +95,9 @@ impl LoginPages {
 /// see their comment while it awaits moderation.
 fn redirect_url(form: &Form, settings: &Settings, stored: &Submitted, consents: bool) -> String {
     let comment = &stored.comment;
-    let sites = [settings.option("home"), settings.option("siteurl")];
     let wanted = form.get("redirect_to");
     let to = if wanted.is_empty() { stored.link.clone() } else { format!("{wanted}#comment-{}", comment.id) };
-    let to = redirect::on_site(&to, &sites).unwrap_or_else(|| settings.urls.site.home_url("/"));
+    let to = redirect::on_site(&to, settings).unwrap_or_else(|| settings.urls.site.home_url("/"));
     if consents || comment.approved != "0" || comment.author_email.is_empty() {
         return to;
     }

@@ -87,7 +87,7 @@ pub(crate) fn test_cookie(name: &str, settings: &Settings, tls: bool) -> String 
 
 /// A cookie of a guest on the pages of the site, which expires after so many seconds from `now`; `None` deletes it.
 pub(crate) fn guest_cookie(name: &str, value: &str, settings: &Settings, now: i64, seconds: Option<i64>) -> String {
-    let home = settings.option("home");
+    let home = settings.urls.site.home_url("");
     let lifetime = seconds.map_or_else(
         || "; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0".to_owned(),
         |seconds| {
@@ -95,7 +95,7 @@ pub(crate) fn guest_cookie(name: &str, value: &str, settings: &Settings, now: i6
             format!("; Expires={}; Max-Age={seconds}", at.format("%a, %d %b %Y %H:%M:%S GMT"))
         },
     );
-    set(name, value, &path(home), &lifetime, home.starts_with("https://"))
+    set(name, value, &path(&home), &lifetime, home.starts_with("https://"))
 }
 
 /// Value of the test cookie.

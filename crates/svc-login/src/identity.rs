@@ -23,7 +23,7 @@ use svc_routing::CallerKey;
 use svc_schema::Error;
 use svc_site::Settings;
 use svc_store::{Db, MetaKind, StoreError, StoredText, meta, options, users};
-use svc_versions::VersionedCache;
+use svc_versions::{ByTls, VersionedCache};
 
 /// Key of the user meta with the sessions.
 pub const SESSIONS: &str = "session_tokens";
@@ -43,7 +43,7 @@ pub struct Identities {
     /// The keys that sign cookies and nonces.
     pub keys: Keys,
     /// Derived from the latest options.
-    current: ArcSwapOption<LoginSettings>,
+    current: ByTls<ArcSwapOption<LoginSettings>>,
     /// Cached users.
     subjects: VersionedCache<(LookupBy, String), Arc<Subject>>,
 }
@@ -129,7 +129,7 @@ impl LoginSettings {
 impl Identities {
     /// The users of this site, with the keys that sign its cookies and nonces.
     pub fn new(site: Arc<RestSite>, keys: Keys) -> Self {
-        Identities { site, keys, current: ArcSwapOption::empty(), subjects: VersionedCache::new(SUBJECTS_CAPACITY) }
+        Identities { site, keys, current: ByTls::default(), subjects: VersionedCache::new(SUBJECTS_CAPACITY) }
     }
 
     /// The site's time, in seconds since the epoch.
@@ -143,7 +143,8 @@ impl Identities {
     /// Errors of the store.
     pub fn login_settings(&self) -> Result<Arc<LoginSettings>, Error> {
         let settings = self.site.settings()?;
-        if let Some(known) = &*self.current.load()
+        let slot = self.current.current();
+        if let Some(known) = &*slot.load()
             && Arc::ptr_eq(&known.settings, &settings)
         {
             return Ok(Arc::clone(known));
@@ -154,7 +155,7 @@ impl Identities {
             passwords_in_use: OnceLock::new(),
             settings,
         });
-        self.current.store(Some(Arc::clone(&known)));
+        slot.store(Some(Arc::clone(&known)));
         Ok(known)
     }
 

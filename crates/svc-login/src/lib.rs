@@ -34,8 +34,9 @@ use svc_listen::Client;
 use svc_model::User;
 use svc_routing::Server;
 use svc_site::Settings;
+use svc_versions::current_transport;
 
-pub use authenticate::SiteAuthenticator;
+pub use authenticate::{SiteAuthenticator, WrongPassword};
 pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, Subject, cookie_value, token_of};
 pub use rate_limit::Attempts;
 pub use view::language;
@@ -48,8 +49,6 @@ pub struct LoginPages {
     pub attempts: Arc<Attempts>,
     /// Returns the current server of the REST API.
     pub server: Box<dyn Fn() -> Server + Send + Sync>,
-    /// Whether application passwords are available.
-    pub passwords_available: bool,
     /// Whether the site runs on a developer's machine. Applications may then use URLs without TLS.
     pub local: bool,
     /// The path of the API explorer, if there is one. The account page links to it.
@@ -79,7 +78,7 @@ struct LoginRequest {
     /// Path and query, as sent.
     url: String,
     client: IpAddr,
-    /// Whether the browser reached the site over TLS.
+    /// Whether the site has URLs with TLS: the browser has reached it over TLS, or is redirected there.
     tls: bool,
 }
 
@@ -87,12 +86,13 @@ impl LoginRequest {
     fn of(request: &Request, pages: &LoginPages) -> Self {
         let client = request.extensions().get::<Client>();
         let settings = pages.identities.site.settings();
+        let is_tls_site = settings.is_ok_and(|settings| settings.urls.site.site_url("").starts_with("https://"));
         LoginRequest {
             headers: request.headers().clone(),
             query: Form::parse(request.uri().query().unwrap_or_default()),
             url: request.uri().to_string(),
             client: client.map_or(IpAddr::from([0, 0, 0, 0]), |c| c.address),
-            tls: client.is_some_and(|c| c.tls) || settings.is_ok_and(|s| s.option("siteurl").starts_with("https://")),
+            tls: is_tls_site,
         }
     }
 
@@ -109,8 +109,9 @@ impl LoginRequest {
             let authority = origin.split_once("://").map_or("", |(_, authority)| authority);
             let is_own =
                 |site: &str| site == origin || site.strip_prefix(origin).is_some_and(|rest| rest.starts_with('/'));
-            return !is_own(settings.option("siteurl"))
-                && !is_own(settings.option("home"))
+            let urls = &settings.urls.site;
+            return !is_own(&urls.site_url(""))
+                && !is_own(&urls.home_url(""))
                 && text("host").is_none_or(|host| host != authority);
         }
         text("sec-fetch-site").is_some_and(|site| matches!(site, "cross-site" | "same-site"))
@@ -165,6 +166,11 @@ impl LoginPages {
         }))
     }
 
+    /// Whether application passwords are available to the request that this thread handles.
+    fn has_passwords(&self) -> bool {
+        self.identities.site.has_application_passwords(current_transport())
+    }
+
     /// URL of a page in the administration area.
     fn admin_url(&self, settings: &Settings, page: &str) -> String {
         settings.urls.site.site_url(&format!("{}/{page}", self.identities.site.brand.admin_path()))
@@ -176,8 +182,7 @@ impl LoginPages {
 
     /// A redirect to the log-in page, which then redirects back.
     fn to_login(&self, parts: &LoginRequest, settings: &Settings) -> LoginResponse {
-        let sites = [settings.option("siteurl")];
-        let back = redirect::on_site(&parts.url, &sites).unwrap_or_default();
+        let back = redirect::on_site(&parts.url, settings).unwrap_or_default();
         let to = redirect::with_query(&self.login_url(settings), &[("redirect_to", &back), ("reauth", "1")]);
         LoginResponse::redirect(&to)
     }

@@ -198,8 +198,7 @@ impl LoginPages {
         };
         let remembered = !form.get("rememberme").is_empty();
         let cookies = self.start_session(parts, user, &typed.password, remembered).await?;
-        let sites = [settings.option("siteurl"), settings.option("home")];
-        let redirect_to = redirect::on_site(form.get("redirect_to"), &sites);
+        let redirect_to = redirect::on_site(form.get("redirect_to"), settings);
         let to = redirect_to.unwrap_or_else(|| self.admin_url(settings, ""));
         Ok(LoginResponse::redirect(&to).cookies(cookies))
     }
@@ -268,9 +267,8 @@ impl LoginPages {
 
     async fn log_out(&self, parts: &LoginRequest, form: &Form) -> Page {
         let settings = self.identities.site.settings()?;
-        let sites = [settings.option("siteurl"), settings.option("home")];
         let logged_out_url = redirect::with_query(&self.login_url(&settings), &[("loggedout", "true")]);
-        let to = redirect::on_site(form.get("redirect_to"), &sites).unwrap_or(logged_out_url);
+        let to = redirect::on_site(form.get("redirect_to"), &settings).unwrap_or(logged_out_url);
         let config = self.identities.login_settings()?;
         let expired = cookies::expired_cookies(&config, self.identities.site.brand.admin_path());
         let Some(session) = self.session(parts, Scheme::LoggedIn)? else {

@@ -15,10 +15,9 @@ const MAX_LENGTH: usize = 1_020;
 impl LoginPages {
     /// Sets the cookie for the password in the form. The password is checked when a post is shown.
     pub(crate) async fn open_post(&self, parts: &LoginRequest, form: &Form, settings: &Settings) -> Page {
-        let sites = [settings.option("home"), settings.option("siteurl")];
         let referer = parts.headers.get(header::REFERER).and_then(|v| v.to_str().ok()).unwrap_or_default();
         let wanted = if form.has("redirect_to") { form.get("redirect_to") } else { referer };
-        let to = redirect::on_site(wanted, &sites).unwrap_or_else(|| settings.urls.site.home_url("/"));
+        let to = redirect::on_site(wanted, settings).unwrap_or_else(|| settings.urls.site.home_url("/"));
         if !form.has("post_password") {
             return Ok(LoginResponse::redirect(&to));
         }

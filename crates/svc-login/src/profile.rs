@@ -141,7 +141,7 @@ impl LoginPages {
         problem: Problem,
     ) -> Page {
         let done = if problem.form.is_empty() { parts.query.get("done") } else { "" };
-        let passwords = if self.passwords_available {
+        let passwords = if self.has_passwords() {
             let list = self.call(session, parts.client, Method::GET, PASSWORDS, None).await?;
             list.as_array().into_iter().flatten().map(password_row).collect()
         } else {
@@ -154,7 +154,7 @@ impl LoginPages {
             notice: DONE.iter().find(|(value, _)| *value == done).map_or("", |(_, text)| text),
             login: session.user.login.clone(),
             problem,
-            available: self.passwords_available,
+            available: self.has_passwords(),
             passwords,
             sessions: self.sessions(session)?,
             action: self.admin_url(&session.settings, "profile.php"),

@@ -1,5 +1,6 @@
 //! Redirect targets from requests: checks whether they are safe, and adds query parameters.
 
+use svc_site::Settings;
 use svc_text::parse_url;
 
 /// Why the URL of an application is rejected.
@@ -67,15 +68,23 @@ pub(crate) fn encode(text: &str) -> String {
     percent_encoding::utf8_percent_encode(text, UNRESERVED).to_string()
 }
 
-/// The URL, if it is on one of these sites. Relative URLs are resolved against the first site.
-pub(crate) fn on_site(url: &str, sites: &[&str]) -> Option<String> {
+/// The URL, if it is on the site. Relative URLs are resolved, and over TLS the scheme is `https`.
+pub(crate) fn on_site(url: &str, settings: &Settings) -> Option<String> {
+    let urls = &settings.urls.site;
+    on_one_of(url, &[&urls.site_url(""), &urls.home_url("")])
+}
+
+/// The URL, if its host and port are those of one of these sites. Relative URLs are resolved against the first site.
+///
+/// If the site uses TLS, so does the result: cookies that were set over TLS are not sent to other URLs.
+fn on_one_of(url: &str, sites: &[&str]) -> Option<String> {
     let clean = svc_text::sanitize_redirect(url.trim());
     if clean.is_empty() || clean.contains('\\') {
         return None;
     }
-    let origin = |site: &str| {
+    let scheme_and_authority = |site: &str| {
         let parts = parse_url(site)?;
-        Some((parts.scheme?.to_ascii_lowercase(), parts.host?.to_ascii_lowercase(), parts.port))
+        Some((parts.scheme?.to_ascii_lowercase(), (parts.host?.to_ascii_lowercase(), parts.port)))
     };
     if clean.starts_with('/') && !clean.starts_with("//") {
         let parts = parse_url(sites.first()?)?;
@@ -84,8 +93,14 @@ pub(crate) fn on_site(url: &str, sites: &[&str]) -> Option<String> {
     }
     let parts = parse_url(&clean)?;
     let named = parts.user.is_some() || parts.pass.is_some();
-    let there = origin(&clean)?;
-    (!named && sites.iter().any(|site| origin(site) == Some(there.clone()))).then_some(clean)
+    let (scheme, authority) = scheme_and_authority(&clean)?;
+    if named || !matches!(scheme.as_str(), "http" | "https") {
+        return None;
+    }
+    let mut sites = sites.iter().filter_map(|site| scheme_and_authority(site));
+    let (own_scheme, _) = sites.find(|(_, own)| *own == authority)?;
+    let (_, rest) = clean.split_once("://")?;
+    Some(if own_scheme == "https" { format!("https://{rest}") } else { clean })
 }
 
 #[cfg(test)]
@@ -143,13 +158,16 @@ mod tests {
 
     #[test]
     fn accepts_only_urls_of_the_site() {
-        let sites = ["http://a.b:8/folder", "http://home.b"];
+        let sites = ["http://a.b:8/folder", "http://home.b", "https://tls.b"];
         for (url, expected) in [
             ("http://a.b:8/x?y=1", Some("http://a.b:8/x?y=1")),
             ("http://home.b/", Some("http://home.b/")),
             ("/wp-admin/", Some("http://a.b:8/wp-admin/")),
             ("http://a.b/x", None),
-            ("https://a.b:8/x", None),
+            ("https://a.b:8/x", Some("https://a.b:8/x")),
+            ("http://tls.b/x", Some("https://tls.b/x")),
+            ("https://tls.b/x", Some("https://tls.b/x")),
+            ("ftp://a.b:8/x", None),
             ("http://a.b:8@evil.c/", None),
             ("//evil.c/", None),
             ("/\\evil.c/", Some("http://a.b:8/evil.c/")),
@@ -157,7 +175,7 @@ mod tests {
             ("javascript:alert(1)", None),
             ("", None),
         ] {
-            assert_eq!(on_site(url, &sites).as_deref(), expected, "{url}");
+            assert_eq!(on_one_of(url, &sites).as_deref(), expected, "{url}");
         }
     }
 }

@@ -58,7 +58,6 @@ fn pages() -> Router {
         identities: Arc::new(Identities::new(site.finish(), keys)),
         attempts: Arc::new(Attempts::default()),
         server: Box::new(move || server.clone()),
-        passwords_available: false,
         local: true,
         explorer: None,
     };

@@ -30,7 +30,7 @@ use crate::{
     resolve::{List, ListSubject},
     respond::Page,
     theme::{Sheet, themed_page},
-    uploads, urls,
+    urls,
     view::{CommentView, Entry, Feed, FeedItem, Frame, Link, ListPage, PlainPage, SinglePage, TermGroup},
 };
 
@@ -426,8 +426,7 @@ impl PageBuilder<'_> {
         let Some(file) = file.as_ref().map(StoredText::text).filter(|f| !f.is_empty() && !f.contains("..")) else {
             return self.not_found();
         };
-        let base = self.settings.option("upload_url_path").trim_end_matches('/');
-        let base = if base.is_empty() { self.settings.urls.site.site_url(uploads::PATH) } else { base.to_owned() };
+        let base = self.settings.uploads_url();
         Ok(Page::redirect(&format!("{base}/{}", file.trim_start_matches('/'))))
     }
 

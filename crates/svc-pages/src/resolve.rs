@@ -87,11 +87,9 @@ impl PageResolver<'_> {
                 self.singles().find(lookup).map(single)
             }
             LookupTarget::Archive(archive) => self.archive(archive, lookup),
-            LookupTarget::Rest(_)
-            | LookupTarget::Robots
-            | LookupTarget::Favicon
-            | LookupTarget::Sitemap(_)
-            | LookupTarget::NotFound => Ok(PageTarget::NotFound),
+            LookupTarget::Robots | LookupTarget::Favicon | LookupTarget::Sitemap(_) | LookupTarget::NotFound => {
+                Ok(PageTarget::NotFound)
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use http::StatusCode;
 use svc_packages::theme::{ThemeJson, css};
 use svc_render::page_template::RenderedPage;
 use svc_site::ActiveTheme;
+use svc_versions::ByTls;
 
 use crate::{
     respond::Page,
@@ -14,7 +15,7 @@ use crate::{
 
 /// Cached style sheet of a theme with the user's styles.
 #[derive(Debug, Default)]
-pub(crate) struct Sheet(Mutex<Option<CachedSheet>>);
+pub(crate) struct Sheet(ByTls<Mutex<Option<CachedSheet>>>);
 
 #[derive(Debug)]
 struct CachedSheet {
@@ -25,7 +26,7 @@ struct CachedSheet {
 
 impl Sheet {
     fn of(&self, theme: &Arc<ActiveTheme>, styles: &ThemeJson) -> Arc<str> {
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.0.current().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = slot.as_ref().filter(|k| Arc::ptr_eq(&k.theme, theme) && k.styles == *styles) {
             return Arc::clone(&known.css);
         }

@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
-use svc_model::{Post, PostId, PostType, Term, TermId};
+use svc_discovery::RestBase;
+use svc_model::{Post, PostId, PostType, Taxonomy, Term, TermId};
 use svc_store::{Db, posts, terms, users};
 
 use crate::{Settings, Site, SiteResult, terms::paths::slug_paths};
+
+use crate::settings::urls::{rest_base, taxonomy_rest_base};
 
 pub use crate::settings::urls::PermalinkParts;
 
@@ -38,9 +41,29 @@ pub fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) ->
 }
 
 /// The REST route of a post of any type; empty for types that are not in the REST API.
-pub fn rest_route(site: &Site, post: &Post) -> String {
-    let in_rest = site.types.get(&post.post_type).filter(|post_type| post_type.show_in_rest);
-    in_rest.map_or_else(String::new, |post_type| format!("{}/{}", site.route_of_type(post_type), post.id))
+pub fn rest_route(site: &Site, settings: &Settings, post: &Post) -> String {
+    let post_type = site.types.get(&post.post_type);
+    post_type.map_or_else(String::new, |post_type| rest_route_of(site, settings, post_type, post.id))
+}
+
+/// The REST route of the post of this type with this id; empty if the type is not in the REST API.
+///
+/// As in WordPress, types with a controller of their own have routes as well. Source: `rest_get_route_for_post`.
+pub fn rest_route_of(site: &Site, settings: &Settings, post_type: &PostType, id: PostId) -> String {
+    let Ok(id) = u64::try_from(id.0) else { return String::new() };
+    let namespace = site.brand.namespace();
+    let base = RestBase { standard: true, ..rest_base(post_type, &namespace) };
+    settings.urls.site.route_for_post(Some((id, base)))
+}
+
+/// The REST route of the term of this taxonomy with this id; empty if the taxonomy is not in the REST API.
+///
+/// Source: `rest_get_route_for_term`.
+pub fn rest_route_of_term(site: &Site, settings: &Settings, taxonomy: &Taxonomy, id: TermId) -> String {
+    let Ok(id) = u64::try_from(id.0) else { return String::new() };
+    let namespace = site.brand.namespace();
+    let base = RestBase { standard: true, ..taxonomy_rest_base(taxonomy, &namespace) };
+    settings.urls.site.route_for_term(Some((id, base)))
 }
 
 fn permalinks(

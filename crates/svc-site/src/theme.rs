@@ -83,6 +83,9 @@ fn position_values(settings: &Value) -> Vec<String> {
 /// How long values may depend on a theme's files without a time limit after [`ThemeCache::watch`].
 const WATCHED: Duration = Duration::from_secs(5);
 
+/// Number of URLs for which a theme is cached: with and without TLS.
+const MAX_URLS: usize = 2;
+
 /// The theme that was read last.
 #[derive(Debug, Default)]
 pub(crate) struct ThemeCache {
@@ -93,11 +96,36 @@ pub(crate) struct ThemeCache {
 
 #[derive(Debug)]
 struct CachedTheme {
-    theme: Arc<ActiveTheme>,
-    /// URL of the themes folder, which the theme's patterns contain.
-    url: String,
+    name: String,
+    /// The theme for each URL of the themes folder, which its patterns contain: requests over TLS have their own.
+    by_url: Vec<(String, Arc<ActiveTheme>)>,
     changed: Option<SystemTime>,
     looked: Instant,
+}
+
+impl CachedTheme {
+    /// Whether the files have not changed since they were read, as far as this is known.
+    fn is_current(&mut self) -> bool {
+        if self.looked.elapsed() < CHECK_INTERVAL {
+            return true;
+        }
+        self.looked = Instant::now();
+        let theme = self.by_url.first().and_then(|(_, theme)| theme.theme.as_ref());
+        theme.is_some_and(|theme| theme.changed() == self.changed)
+    }
+
+    /// The theme for this URL of the themes folder.
+    fn at(&mut self, themes: &Path, url: &str) -> Arc<ActiveTheme> {
+        if let Some((_, theme)) = self.by_url.iter().find(|(known, _)| known == url) {
+            return Arc::clone(theme);
+        }
+        let theme = Arc::new(ActiveTheme::read(themes, &self.name, url));
+        if self.by_url.len() >= MAX_URLS {
+            self.by_url.remove(0);
+        }
+        self.by_url.push((url.to_owned(), Arc::clone(&theme)));
+        theme
+    }
 }
 
 impl ThemeCache {
@@ -118,20 +146,16 @@ impl ThemeCache {
             expires_in(CHECK_INTERVAL)
         }
         let mut slot = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = slot.as_mut().filter(|known| known.theme.name == name && known.url == url) {
-            if known.looked.elapsed() < CHECK_INTERVAL {
-                return Arc::clone(&known.theme);
-            }
-            known.looked = Instant::now();
-            let changed = known.theme.theme.as_ref().and_then(Theme::changed);
-            if changed == known.changed && known.theme.theme.is_some() {
-                return Arc::clone(&known.theme);
-            }
+        if let Some(known) = slot.as_mut()
+            && known.name == name
+            && known.is_current()
+        {
+            return known.at(themes, url);
         }
         let theme = Arc::new(ActiveTheme::read(themes, name, url));
         let changed = theme.theme.as_ref().and_then(Theme::changed);
-        let known = CachedTheme { theme: Arc::clone(&theme), url: url.to_owned(), changed, looked: Instant::now() };
-        *slot = Some(known);
+        let by_url = vec![(url.to_owned(), Arc::clone(&theme))];
+        *slot = Some(CachedTheme { name: name.to_owned(), by_url, changed, looked: Instant::now() });
         versions.change([files]).end();
         theme
     }

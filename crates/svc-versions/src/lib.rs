@@ -12,5 +12,5 @@ pub use recording::{
     Scope, capture, current_stamp, depends_on, depends_on_request, expires_in, never, record, renew_stamp, scope,
     unrecorded,
 };
-pub use transport::{Transport, call_with_transport, current_transport, with_transport};
+pub use transport::{ByTls, Transport, call_with_transport, current_transport, with_transport};
 pub use versions::{Change, Key, Stamp, Versions};

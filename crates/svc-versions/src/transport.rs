@@ -51,6 +51,29 @@ impl Transport {
     }
 }
 
+/// Two values: one for requests over TLS, and one for all others.
+#[derive(Clone, Debug, Default)]
+pub struct ByTls<T> {
+    without: T,
+    with: T,
+}
+
+impl<T> ByTls<T> {
+    /// The results of `make`, which is called for each of both with that transport.
+    ///
+    /// # Errors
+    /// The first error of `make`.
+    pub fn try_new<E>(mut make: impl FnMut() -> Result<T, E>) -> Result<Self, E> {
+        let without = call_with_transport(Transport::Plain, &mut make)?;
+        Ok(ByTls { without, with: call_with_transport(Transport::Tls, make)? })
+    }
+
+    /// The value for the request that this thread handles.
+    pub fn current(&self) -> &T {
+        if current_transport().is_tls() { &self.with } else { &self.without }
+    }
+}
+
 /// The transport of the request that this thread handles; [`Transport::Plain`] without a request.
 pub fn current_transport() -> Transport {
     CURRENT.get()
@@ -108,6 +131,18 @@ mod tests {
             assert_eq!((transport, transport.is_tls()), (expected, tls), "{host}");
             assert_eq!(transport.is_secure(), expected != Transport::Plain, "{host}");
         }
+    }
+
+    #[test]
+    fn values_by_tls() {
+        let urls =
+            ByTls::try_new(|| Ok::<_, ()>(if current_transport().is_tls() { "https:" } else { "http:" })).unwrap();
+        for (transport, expected) in
+            [(Transport::Plain, "http:"), (Transport::Localhost, "http:"), (Transport::Tls, "https:")]
+        {
+            assert_eq!(call_with_transport(transport, || *urls.current()), expected);
+        }
+        assert!(ByTls::try_new(|| if current_transport().is_tls() { Err(()) } else { Ok(()) }).is_err());
     }
 
     #[test]

@@ -123,7 +123,7 @@ pub(crate) fn abilities() -> Abilities {
 
 async fn site_info(call: AbilityCall) -> Result<Value> {
     let settings = call.site.settings()?;
-    let option = |name: &str| settings.option(name).trim_end_matches('/').to_owned();
+    let urls = &settings.urls.site;
     let language = match settings.option("WPLANG") {
         "" => "en-US".to_owned(),
         language => language.replace('_', "-"),
@@ -131,8 +131,8 @@ async fn site_info(call: AbilityCall) -> Result<Value> {
     let all = json!({
         "name": render::title(settings.option("blogname")),
         "description": render::title(settings.option("blogdescription")),
-        "url": option("home"),
-        "wpurl": option("siteurl"),
+        "url": urls.home_url(""),
+        "wpurl": urls.site_url(""),
         "admin_email": settings.option("admin_email"),
         "charset": "UTF-8",
         "language": language,

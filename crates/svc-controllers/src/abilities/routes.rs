@@ -227,7 +227,7 @@ impl RegistryEntries for AbilityFamily {
 
     fn links(site: &Arc<RestSite>, ability: &Ability, _: &Request) -> Result<Links> {
         let own = url(site, &format!("abilities/{}", ability.name))?;
-        let run = format!("{own}/run");
+        let run = url(site, &format!("abilities/{}/run", ability.name))?;
         let mut links = entry_links(own, url(site, "abilities")?);
         links.add(format!("{}:action-run", site.brand.curie()), Link::new(run));
         Ok(links)

@@ -56,8 +56,6 @@ struct Draft {
 /// The family of application passwords.
 pub struct ApplicationPasswords {
     site: Arc<RestSite>,
-    /// Whether application passwords are enabled on the site.
-    available: bool,
     fields: Fields<Item, Draft>,
     extra: ExtraFields,
 }
@@ -87,10 +85,10 @@ fn fields() -> Fields<Item, Draft> {
 }
 
 impl ApplicationPasswords {
-    /// The family on this site. If not `available`, application passwords are disabled and all requests fail.
-    pub fn new(site: &Arc<RestSite>, available: bool, extra: &ExtraFields) -> Self {
+    /// The family on this site. Requests to which application passwords are not available fail.
+    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         let fields = fields().with_extra(extra, OBJECT);
-        ApplicationPasswords { site: Arc::clone(site), available, fields, extra: extra.clone() }
+        ApplicationPasswords { site: Arc::clone(site), fields, extra: extra.clone() }
     }
 }
 
@@ -127,7 +125,7 @@ pub(crate) struct Owner {
 impl ApplicationPasswords {
     /// The user in the route: an id or `me`.
     fn owner(&self, db: &mut Db, req: &Request, caller: &Caller) -> SiteResult<User> {
-        if !self.available {
+        if !self.site.has_application_passwords(req.transport()) {
             return Err(errors::disabled().into());
         }
         let user = req.param("user_id").map(svc_php::cast::to_text).unwrap_or_default();

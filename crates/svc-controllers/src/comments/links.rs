@@ -1,9 +1,8 @@
 //! Links of a comment: collection, author, post, parent and replies.
 
-use svc_discovery::RestBase;
-use svc_model::{Comment, Post};
+use svc_model::Comment;
 use svc_routing::{Link, Links};
-use svc_site::{Settings, urls::rest_base};
+use svc_site::{Settings, permalinks};
 
 use super::rights::CommentViewer;
 use crate::{RestSite, links::with_query};
@@ -26,21 +25,21 @@ pub(super) fn links(
 ) -> Links {
     let namespace = site.brand.namespace();
     let collection = settings.urls.rest(&route(site));
+    let url_of = |id| settings.urls.rest(&format!("{}/{id}", route(site)));
     let mut links = Links::new();
-    links.add("self", Link::new(format!("{collection}/{}", comment.id)).allow(viewer.allowed_methods(comment)));
+    links.add("self", Link::new(url_of(comment.id)).allow(viewer.allowed_methods(comment)));
     links.add("collection", Link::new(&collection));
     if !comment.user.is_none() {
         let author = settings.urls.rest(&format!("/{namespace}/users/{}", comment.user));
         links.add("author", Link::new(author).embeddable());
     }
-    if let Some(post) = viewer.post(comment.post)
-        && let Some(route) = post_route(site, settings, &namespace, post)
-    {
+    let post = viewer.post(comment.post).map(|post| (post, permalinks::rest_route(site, settings, post)));
+    if let Some((post, route)) = post.filter(|(_, route)| !route.is_empty()) {
         let link = Link::new(settings.urls.rest(&route)).embeddable().attr("post_type", post.post_type.as_str());
         links.add("up", link);
     }
     if !comment.parent.is_none() {
-        links.add("in-reply-to", Link::new(format!("{collection}/{}", comment.parent)).embeddable());
+        links.add("in-reply-to", Link::new(url_of(comment.parent)).embeddable());
     }
     if has_replies {
         let mut replies = with_query(&collection, "parent", comment.id);
@@ -50,14 +49,4 @@ pub(super) fn links(
         links.add("children", Link::new(replies).embeddable());
     }
     links
-}
-
-/// The route of a post; `None` when its type has none.
-fn post_route(site: &RestSite, settings: &Settings, namespace: &str, post: &Post) -> Option<String> {
-    let post_type = site.types.get(&post.post_type)?;
-    let id = u64::try_from(post.id.0).ok()?;
-    // As in WordPress, these links also include posts of types with a controller of their own.
-    let base = RestBase { standard: true, ..rest_base(post_type, namespace) };
-    let route = settings.urls.site.route_for_post(Some((id, base)));
-    (!route.is_empty()).then_some(route)
 }

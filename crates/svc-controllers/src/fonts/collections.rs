@@ -69,8 +69,8 @@ impl RegistryEntries for FontCollections {
     }
 
     fn links(site: &Arc<RestSite>, collection: &FontCollection, _: &Request) -> Result<Links> {
-        let list = route_url(site, "font-collections")?;
-        Ok(entry_links(format!("{list}/{}", collection.slug), list))
+        let own = route_url(site, &format!("font-collections/{}", collection.slug))?;
+        Ok(entry_links(own, route_url(site, "font-collections")?))
     }
 
     async fn find(site: &Arc<RestSite>, req: &Request) -> Result<FontCollection> {

@@ -12,7 +12,7 @@ use svc_schema::{
     Arg, Args, Error, Schema,
     build::{boolean, integer, string},
 };
-use svc_site::{Access, Settings, SiteResult, posts::draft::PostDraft};
+use svc_site::{Access, Settings, SiteResult, permalinks, posts::draft::PostDraft};
 use svc_store::{
     StoredText, Tx,
     meta::{self, MetaKind},
@@ -99,13 +99,15 @@ impl FontFaces {
 
     fn links(&self, post: &Post, settings: &Settings, access: &Access<'_>, req: &Request) -> Links {
         let rights = PostRights::of(&caller(req), access, post, &self.post_type, &[], false);
-        let collection = settings.urls.rest(&self.route(post.parent));
+        let items = self.route(post.parent);
+        let family = items.trim_end_matches("/font-faces");
+        let collection = settings.urls.rest(&items);
         // A face cannot be updated, only deleted and created again.
         let methods = rights.allowed_methods().filter(|method| matches!(*method, "GET" | "DELETE"));
         let mut links = Links::new();
-        links.add("self", Link::new(format!("{collection}/{}", post.id)).allow(methods));
+        links.add("self", Link::new(settings.urls.rest(&format!("{items}/{}", post.id))).allow(methods));
         links.add("collection", Link::new(&collection));
-        links.add("parent", Link::new(collection.trim_end_matches("/font-faces")));
+        links.add("parent", Link::new(settings.urls.rest(family)));
         links
     }
 
@@ -231,8 +233,8 @@ impl FontFaces {
         };
         self.posts.update_extra(id, &req).await?;
         // WordPress puts the route's pattern, not the family's ID, into this URL.
-        let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
-        let location = self.site.settings()?.urls.rest(&route);
+        let settings = self.site.settings()?;
+        let location = settings.urls.rest(&permalinks::rest_route_of(&self.site, &settings, &self.post_type, id));
         let response = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
         Ok(response.status(201).header("Location", location))
     }
@@ -248,7 +250,7 @@ impl FontFaces {
         if req.files().is_empty() {
             return Ok(Vec::new());
         }
-        let base = format!("{}/fonts", self.site.settings()?.uploads_url());
+        let base = format!("{}/fonts", self.site.settings()?.stored_uploads_url());
         let (mut names, mut sources) = (Vec::new(), Vec::new());
         for source in settings::sources(input) {
             match req.file(&source) {

@@ -13,7 +13,7 @@ use svc_schema::{
     Arg, Args, Sanitizer, Schema,
     build::{SchemaBuilder, array, boolean, integer, object, string},
 };
-use svc_site::{Access, Settings, SiteResult, posts::draft::PostDraft};
+use svc_site::{Access, Settings, SiteResult, permalinks, posts::draft::PostDraft};
 use svc_store::{Db, Tx, posts as stored_posts};
 
 use super::{errors, faces, settings, theme_json_version};
@@ -98,17 +98,19 @@ impl FontFamilies {
             faces.entry(family).or_default().push(face);
         }
         let urls = &settings.urls;
-        let collection = urls.rest(&self.site.route_of_type(&self.post_type));
+        let items = self.site.route_of_type(&self.post_type);
+        let collection = urls.rest(&items);
         let item = |post: Post| {
             let faces = faces.remove(&post.id).unwrap_or_default();
             let links = view.wants_links().then(|| {
                 let rights = PostRights::of(&caller, access, &post, &self.post_type, &[], false);
-                let own = format!("{collection}/{}", post.id);
+                let own = permalinks::rest_route_of(&self.site, settings, &self.post_type, post.id);
                 let mut links = Links::new();
-                links.add("self", Link::new(&own).allow(rights.allowed_methods()));
+                links.add("self", Link::new(urls.rest(&own)).allow(rights.allowed_methods()));
                 links.add("collection", Link::new(&collection));
                 for face in &faces {
-                    links.add("font_faces", Link::new(format!("{own}/font-faces/{face}")).embeddable());
+                    let route = format!("{items}/{}/font-faces/{face}", post.id);
+                    links.add("font_faces", Link::new(urls.rest(&route)).embeddable());
                 }
                 links
             });
@@ -184,8 +186,8 @@ impl FontFamilies {
             })
             .await?;
         self.posts.update_extra(id, &req).await?;
-        let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
-        let location = self.site.settings()?.urls.rest(&route);
+        let settings = self.site.settings()?;
+        let location = settings.urls.rest(&permalinks::rest_route_of(&self.site, &settings, &self.post_type, id));
         let response = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
         Ok(response.status(201).header("Location", location))
     }

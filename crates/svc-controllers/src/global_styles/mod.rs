@@ -144,13 +144,17 @@ impl GlobalStyles {
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(post))?;
             let (count, _) = posts::revision_counts(db, &[post.id])?.remove(&post.id).unwrap_or_default();
             let can_edit = caller.is_logged_in() && caller.can_post(PostCap::Edit, post, &access);
-            let own = settings.urls.rest(&format!("{}/{}", self.site.route_of_type(&self.post_type), post.id));
+            let route = format!("{}/{}", self.site.route_of_type(&self.post_type), post.id);
+            let own = settings.urls.rest(&route);
             let about = format!("/{}/types/{POST_TYPE}", self.site.brand.namespace());
             let allowed: &[&str] = if can_edit { &["GET", "POST", "PUT", "PATCH"] } else { &["GET"] };
             let mut links = Links::new();
             links.add("self", Link::new(&own).allow(allowed.iter().copied()));
             links.add("about", Link::new(settings.urls.rest(&about)));
-            links.add("version-history", Link::new(format!("{own}/revisions")).attr("count", count));
+            links.add(
+                "version-history",
+                Link::new(settings.urls.rest(&format!("{route}/revisions"))).attr("count", count),
+            );
             for (action, cap) in [("publish", self.post_type.caps.publish_posts.as_str()), ("edit-css", "edit_css")] {
                 if access.can(&caller, cap) {
                     links.add(format!("{LINK_RELATION}action-{action}"), Link::new(&own));

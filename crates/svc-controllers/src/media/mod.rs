@@ -39,6 +39,7 @@ use svc_site::{
         sizes,
         upload_store::{self, ImageMetaSource, Processing, StoredUpload, UploadStore, WrittenFiles},
     },
+    permalinks,
     posts::draft::PostDraft,
 };
 use svc_store::{
@@ -192,7 +193,8 @@ impl Media {
     /// The response to a request that created an attachment.
     async fn created(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
         let post = self.posts.saved(id)?;
-        let location = self.site.settings()?.urls.rest(&format!("{}/{id}", self.route));
+        let settings = self.site.settings()?;
+        let location = settings.urls.rest(&permalinks::rest_route(&self.site, &settings, &post));
         let response = self.posts.show(req, post, view).await?.in_context("edit");
         Ok(response.status(201).header("Location", location))
     }

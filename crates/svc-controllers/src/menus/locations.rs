@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use svc_model::TermId;
 use svc_resource::Fields;
 use svc_routing::{Link, Links, Request, Result, Route};
 use svc_schema::{
     Args,
     build::{integer, string},
 };
+
+use svc_site::{menus::item::MENU, permalinks};
 
 use super::errors;
 use crate::{
@@ -61,7 +64,12 @@ impl RegistryEntries for MenuLocations {
         let own = route_url(site, &format!("menu-locations/{}", location.name))?;
         let mut links = entry_links(own, route_url(site, "menu-locations")?);
         if location.menu != 0 {
-            let menu = route_url(site, &format!("menus/{}", location.menu))?;
+            let settings = site.settings()?;
+            let route = site
+                .taxonomies
+                .get(MENU)
+                .map(|menus| permalinks::rest_route_of_term(site, &settings, menus, TermId(location.menu)));
+            let menu = settings.urls.rest(&route.unwrap_or_default());
             links.add(format!("{LINK_RELATION}menu"), Link::new(menu).embeddable());
         }
         Ok(links)

@@ -42,7 +42,7 @@ pub(crate) fn attached(
     let parent = |post: &Post| Parent {
         id: post.id,
         post_type: post.post_type.clone(),
-        href: settings.urls.rest(&permalinks::rest_route(site, post)),
+        href: settings.urls.rest(&permalinks::rest_route(site, settings, post)),
     };
     let parents: HashMap<PostId, Parent> = found.iter().map(|p| (p.id, parent(p))).collect();
     let none = Meta::default();

@@ -1,6 +1,8 @@
 //! Links of a post: related resources, and the actions that the caller may take.
 
+use svc_model::PostId;
 use svc_routing::{Link, Links};
+use svc_site::permalinks;
 
 use super::{item::PostItem, rights::PostRights};
 use crate::{LINK_RELATION, links::with_query};
@@ -19,14 +21,14 @@ pub(crate) struct Revisions {
 pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, edit: bool) -> Links {
     let (site, post, post_type) = (&item.site, &item.post, &item.post_type);
     let urls = &item.settings.urls;
-    let collection = urls.rest(&site.route_of_type(post_type));
-    let own = format!("{collection}/{}", post.id);
+    let items = site.route_of_type(post_type);
+    let own = urls.rest(&permalinks::rest_route_of(site, &item.settings, post_type, post.id));
     let namespaced = |path: &str| urls.rest(&format!("/{}/{path}", site.brand.namespace()));
     let is_post_or_page = matches!(post_type.name.as_str(), "post" | "page");
 
     let mut links = Links::new();
     links.add("self", Link::new(&own).allow(rights.allowed_methods()));
-    links.add("collection", Link::new(&collection));
+    links.add("collection", Link::new(urls.rest(&items)));
     links.add("about", Link::new(namespaced(&format!("types/{}", post_type.name))));
     if (is_post_or_page || post_type.supports("author")) && !post.author.is_none() {
         links.add("author", Link::new(namespaced(&format!("users/{}", post.author))).embeddable());
@@ -35,10 +37,11 @@ pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, 
         links.add("replies", Link::new(with_query(&namespaced("comments"), "post", post.id.0)).embeddable());
     }
     if is_post_or_page || post_type.supports("revisions") {
-        links.add("version-history", Link::new(format!("{own}/revisions")).attr("count", revisions.count));
+        let history = format!("{items}/{}/revisions", post.id);
+        links.add("version-history", Link::new(urls.rest(&history)).attr("count", revisions.count));
         if revisions.count > 0 {
             let latest = revisions.latest;
-            let href = format!("{own}/revisions/{latest}");
+            let href = urls.rest(&format!("{history}/{latest}"));
             links.add("predecessor-version", Link::new(href).attr("id", latest.0));
         }
     }
@@ -46,8 +49,11 @@ pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, 
         links.add("up", Link::new(&item.parent_url).embeddable());
     }
     let relation = |name: &str| format!("{LINK_RELATION}{name}");
-    if item.featured_media() > 0 {
-        let media = namespaced(&format!("media/{}", item.featured_media()));
+    if item.featured_media() > 0
+        && let Some(attachment) = site.types.get("attachment")
+    {
+        let id = PostId(item.featured_media());
+        let media = urls.rest(&permalinks::rest_route_of(site, &item.settings, attachment, id));
         links.add(relation("featuredmedia"), Link::new(media).embeddable());
     }
     if let Some(parent) = item.attached.as_ref().and_then(|a| a.parent.as_ref()) {

@@ -240,7 +240,7 @@ impl PostLoader<'_> {
         let found = posts::get_many(db, &parents)?;
         let parent_url = |post: &Post| {
             let parent = found.iter().find(|p| p.id == post.parent);
-            let route = parent.map(|p| permalinks::rest_route(self.site, p)).unwrap_or_default();
+            let route = parent.map(|p| permalinks::rest_route(self.site, self.settings, p)).unwrap_or_default();
             (post.id, self.settings.urls.rest(&route))
         };
         Ok(rows.iter().filter(|p| !p.parent.is_none()).map(parent_url).collect())

@@ -29,7 +29,7 @@ use svc_schema::{
     Arg, Args, MethodKind, Schema,
     build::{SchemaBuilder, boolean, integer, string},
 };
-use svc_site::{Access, Settings, SiteResult, access::CapabilityData, posts::delete};
+use svc_site::{Access, Settings, SiteResult, access::CapabilityData, permalinks, posts::delete};
 use svc_store::{
     Db,
     posts::{self, PostQuery},
@@ -440,8 +440,8 @@ impl Posts {
         }
         let id = self.save(&req, None).await?;
         let post = self.saved(id)?;
-        let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
-        let location = self.site.settings()?.urls.rest(&route);
+        let settings = self.site.settings()?;
+        let location = settings.urls.rest(&permalinks::rest_route_of(&self.site, &settings, &self.post_type, id));
         let response = self.show(&req, post, respond::edit_view(&req)).await?.in_context("edit");
         Ok(response.status(201).header("Location", location))
     }

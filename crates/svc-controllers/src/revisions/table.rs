@@ -17,7 +17,11 @@ use svc_render::{
 use svc_resource::{Plan, View};
 use svc_routing::{ExtraFields, Link, Links, Map, Request, Response, Result};
 use svc_schema::build::{integer, string, types};
-use svc_site::{Settings, SiteResult, permalinks::PermalinkParts, posts::draft::PostDraft};
+use svc_site::{
+    Settings, SiteResult,
+    permalinks::{self, PermalinkParts},
+    posts::draft::PostDraft,
+};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
@@ -212,7 +216,7 @@ impl RevisionTable {
         if !view.wants_links() || !plan.wants("parent") || item.post.parent.is_none() {
             return Ok((data, None));
         }
-        let route = format!("{}/{}", self.site.route_of_type(&self.post_type), item.post.parent);
+        let route = permalinks::rest_route_of(&self.site, &item.settings, &self.post_type, item.post.parent);
         let mut links = Links::new();
         links.add("parent", Link::new(item.settings.urls.rest(&route)));
         Ok((data, Some(links)))

@@ -109,7 +109,7 @@ impl TemplateHistory {
         let plan = self.fields.plan(view);
         let lookup = TemplateLookup::new(&self.site, &parent.settings);
         let route = format!("{}/{}", self.site.route_of_type(&self.post_type), parent.template.id());
-        let own = parent.settings.urls.rest(&route);
+        let urls = &parent.settings.urls;
         let mut prepared = Vec::with_capacity(rows.len());
         for row in rows {
             let id = row.id;
@@ -124,8 +124,9 @@ impl TemplateHistory {
             respond::add_extra(&self.extra, &self.post_type.name, &mut data, req, view).await?;
             let links = view.wants_links().then(|| {
                 let mut links = Links::new();
-                links.add("self", Link::new(format!("{own}/{part}/{id}")).allow(allowed.iter().copied()));
-                links.add("parent", Link::new(&own));
+                let own = urls.rest(&format!("{route}/{part}/{id}"));
+                links.add("self", Link::new(own).allow(allowed.iter().copied()));
+                links.add("parent", Link::new(urls.rest(&route)));
                 links
             });
             prepared.push((data, links));

@@ -132,8 +132,8 @@ impl Templates {
     ) -> Links {
         let urls = &settings.urls;
         let (caller, access) = (caller(req), Access::new(&self.site, settings));
-        let collection = urls.rest(&self.site.route_of_type(&self.post_type));
-        let own = format!("{collection}/{}", item.id());
+        let items = self.site.route_of_type(&self.post_type);
+        let (collection, own) = (urls.rest(&items), urls.rest(&format!("{items}/{}", item.id())));
         let can_write = access.can(&caller, "edit_theme_options");
         let allowed: &[&str] = if can_write { &["GET", "POST", "PUT", "PATCH", "DELETE"] } else { &["GET"] };
         let mut links = Links::new();
@@ -144,9 +144,10 @@ impl Templates {
         // A lookup among parts may return a template, which has no history on these routes.
         if let Some(post) = item.post.as_ref().filter(|_| item.kind == self.kind) {
             let (count, latest) = revisions.get(&post.id).copied().unwrap_or_default();
-            links.add("version-history", Link::new(format!("{own}/revisions")).attr("count", count));
+            let history = format!("{items}/{}/revisions", item.id());
+            links.add("version-history", Link::new(urls.rest(&history)).attr("count", count));
             if count > 0 {
-                let latest_link = Link::new(format!("{own}/revisions/{latest}")).attr("id", latest.0);
+                let latest_link = Link::new(urls.rest(&format!("{history}/{latest}"))).attr("id", latest.0);
                 links.add("predecessor-version", latest_link);
             }
         }

@@ -3,7 +3,7 @@
 use svc_auth::{Caller, caps::Object};
 use svc_model::Term;
 use svc_routing::{Link, Links};
-use svc_site::{Access, menus::item::MENU};
+use svc_site::{Access, menus::item::MENU, permalinks};
 
 use super::fields::TermItem;
 use crate::{LINK_RELATION, links::with_query};
@@ -35,13 +35,13 @@ impl TermRights {
 pub(super) fn links(item: &TermItem, rights: TermRights) -> Links {
     let (site, term, taxonomy) = (&item.site, &item.term, &item.taxonomy);
     let urls = &item.settings.urls;
-    let collection = urls.rest(&site.route_of_taxonomy(taxonomy));
+    let route_of = |id| urls.rest(&permalinks::rest_route_of_term(site, &item.settings, taxonomy, id));
     let mut links = Links::new();
-    links.add("self", Link::new(format!("{collection}/{}", term.id)).allow(rights.allowed_methods()));
-    links.add("collection", Link::new(&collection));
+    links.add("self", Link::new(route_of(term.id)).allow(rights.allowed_methods()));
+    links.add("collection", Link::new(urls.rest(&site.route_of_taxonomy(taxonomy))));
     links.add("about", Link::new(urls.rest(&format!("/{}/taxonomies/{}", site.brand.namespace(), taxonomy.name))));
     if !term.parent.is_none() {
-        links.add("up", Link::new(format!("{collection}/{}", term.parent)).embeddable());
+        links.add("up", Link::new(route_of(term.parent)).embeddable());
     }
     let types = taxonomy.object_types.iter().filter_map(|name| site.types.get(name));
     for post_type in types.filter(|t| t.show_in_rest) {

@@ -135,8 +135,8 @@ impl RegistryEntries for Themes {
     }
 
     fn links(site: &Arc<RestSite>, item: &ThemeItem, req: &Request) -> Result<Links> {
-        let list = route_url(site, "themes")?;
-        let mut links = entry_links(format!("{list}/{}", item.theme.stylesheet), list);
+        let own = route_url(site, &format!("themes/{}", item.theme.stylesheet))?;
+        let mut links = entry_links(own, route_url(site, "themes")?);
         if let Some(id) = item.styles {
             let styles = route_url(site, &format!("global-styles/{id}"))?;
             links.add(format!("{LINK_RELATION}user-global-styles"), Link::new(styles));

@@ -74,7 +74,11 @@ impl UserLoader<'_> {
         let rights = UserRights::of(self.caller, self.site, self.settings, user.id);
         let collection = self.settings.urls.rest(&route(self.site));
         let mut links = Links::new();
-        links.add("self", Link::new(format!("{collection}/{}", user.id)).allow(rights.allowed_methods()));
+        links.add(
+            "self",
+            Link::new(self.settings.urls.rest(&format!("{}/{}", route(self.site), user.id)))
+                .allow(rights.allowed_methods()),
+        );
         links.add("collection", Link::new(&collection));
         links
     }

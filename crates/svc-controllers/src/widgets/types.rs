@@ -62,8 +62,8 @@ impl RegistryEntries for WidgetTypeFamily {
     }
 
     fn links(site: &Arc<RestSite>, widget_type: &SharedWidgetType, _: &Request) -> Result<Links> {
-        let list = route_url(site, "widget-types")?;
-        Ok(entry_links(format!("{list}/{}", widget_type.id_base()), list))
+        let own = route_url(site, &format!("widget-types/{}", widget_type.id_base()))?;
+        Ok(entry_links(own, route_url(site, "widget-types")?))
     }
 
     fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<SharedWidgetType>> {

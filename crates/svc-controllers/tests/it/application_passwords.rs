@@ -3,8 +3,8 @@
 use crate::harness::{ADMIN, AUTHOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_auth::application_password;
-use svc_controllers::{AppPassword, mount, site_info};
-use svc_routing::{Method, Registry, Request};
+use svc_controllers::AppPassword;
+use svc_routing::{Method, Request, Transport};
 use svc_schema::Schema;
 use svc_store::{MetaKind, meta};
 
@@ -117,11 +117,8 @@ async fn errors() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn disabled_application_passwords_cannot_be_listed_or_created() {
-    let mut h = Harness::new();
-    let mut registry = Registry::for_site(site_info(&h.site).unwrap());
-    mount(&mut registry, &h.site, false);
-    h.server = registry.build();
+async fn application_passwords_require_tls_in_production() {
+    let h = Harness::with(|site| site.environment = "production");
     let one = format!("{OF_AUTHOR}/{UUID_OF_AUTHOR}");
     for (user, method, route) in [
         (ADMIN, Method::GET, OF_AUTHOR),
@@ -131,5 +128,8 @@ async fn disabled_application_passwords_cannot_be_listed_or_created() {
     ] {
         let response = h.json(user, method.clone(), route, json!({"name": "x"})).await;
         assert_eq!((response.status, response.code()), (501, "application_passwords_disabled"), "{method} {route}");
+        let over_tls =
+            Request::new(method.clone(), route).with_json(&json!({"name": "x"})).with_transport(Transport::Tls);
+        assert_ne!(h.send(user, over_tls).await.code(), "application_passwords_disabled", "{method} {route}");
     }
 }

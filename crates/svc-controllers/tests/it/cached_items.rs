@@ -89,7 +89,7 @@ async fn declared_fields_are_cached() {
         });
         let mut registry = Registry::for_site(site_info(&h.site).unwrap());
         registry.field(&["book"], "same_id", field.depends_on(inputs));
-        mount(&mut registry, &h.site, true);
+        mount(&mut registry, &h.site);
         let server = registry.build();
         let mut n_calls = Vec::new();
         for _ in 0..2 {

@@ -81,10 +81,12 @@ impl Harness {
         site.meta.register("post", "post", MetaField::new("fx_string", "string"));
         site.meta.register("post", "post", MetaField::new("fx_integer", "integer"));
         site.meta.register("post", "post", MetaField::new("fx_strings", "string").list());
+        // Application passwords do not require TLS.
+        site.environment = "local";
         change(&mut site);
         let site = site.finish();
         let mut registry = Registry::for_site(site_info(&site).unwrap());
-        mount(&mut registry, &site, true);
+        mount(&mut registry, &site);
         let server = registry.build();
         assert!(server.notices().is_empty(), "{:?}", server.notices());
         Harness { site, server, _folder: None }

@@ -127,7 +127,7 @@ impl SearchHandler for Weather {
 
 fn with_weather(h: &Harness, found: Vec<Value>, is_cacheable: bool) -> Server {
     let mut registry = Registry::for_site(site_info(&h.site).unwrap());
-    mount(&mut registry, &h.site, true);
+    mount(&mut registry, &h.site);
     filter_handlers(&mut registry, 10, move |mut all| {
         all.push(Arc::new(Weather { found: found.clone(), is_cacheable }));
         all

@@ -407,7 +407,7 @@ fn site_info(site: &SiteRenderer, settings: &Settings) -> SiteInfo {
     SiteInfo {
         name: text("blogname"),
         description: text("blogdescription"),
-        home: settings.option("home").trim_end_matches('/').to_owned(),
+        home: settings.urls.site.home_url(""),
         login_url: settings.urls.site.site_url(site.brand.login_path()),
         is_front: false,
         date_format: text("date_format"),

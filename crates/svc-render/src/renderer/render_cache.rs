@@ -1,6 +1,6 @@
 //! In-memory cache of rendered contents and excerpts.
 //!
-//! Entries are keyed by the source text, so that changes of posts, also by other processes, need no invalidation. An entry
+//! Entries are keyed by the source text and the transport of the request, so that changes of posts, also by other processes, need no invalidation. An entry
 //! is valid while its inputs are unchanged: the theme, the text options, and each image that the text refers to.
 //! Texts with other inputs are not cached: shortcodes share counters across a response, dynamic blocks read the store.
 
@@ -14,6 +14,7 @@ use std::{
 use quick_cache::{Equivalent, Weighter, sync::Cache};
 use svc_content::{images::Images, srcset::Image};
 use svc_site::{ActiveTheme, settings::text_options::TextOptions};
+use svc_versions::{Transport, current_transport};
 
 use crate::images::SiteImages;
 
@@ -39,14 +40,14 @@ pub enum Source {
 
 /// A borrowed [`Key`].
 #[derive(Clone, Copy, Debug)]
-struct KeyRef<'t>(Source, &'t str);
+struct KeyRef<'t>(Source, Transport, &'t str);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Key(Source, Arc<str>);
+struct Key(Source, Transport, Arc<str>);
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        KeyRef(self.0, &self.1).hash(state);
+        KeyRef(self.0, self.1, &self.2).hash(state);
     }
 }
 
@@ -54,12 +55,13 @@ impl Hash for KeyRef<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.hash(state);
         self.1.hash(state);
+        self.2.hash(state);
     }
 }
 
 impl Equivalent<Key> for KeyRef<'_> {
     fn equivalent(&self, name: &Key) -> bool {
-        self.0 == name.0 && self.1 == &*name.1
+        self.0 == name.0 && self.1 == name.1 && self.2 == &*name.2
     }
 }
 
@@ -78,7 +80,7 @@ struct Weight;
 impl Weighter<Key, Arc<Entry>> for Weight {
     fn weight(&self, name: &Key, entry: &Arc<Entry>) -> u64 {
         // An image with its sizes and the entry itself take some hundred bytes each.
-        (name.1.len() + entry.html.len() + 512 * (1 + entry.images.len())) as u64
+        (name.2.len() + entry.html.len() + 512 * (1 + entry.images.len())) as u64
     }
 }
 
@@ -150,7 +152,8 @@ impl RenderCache {
         if text.contains('[') || text.len() > MAX_TEXT {
             return render(with.images);
         }
-        if let Some(entry) = self.0.get(&KeyRef(source, text))
+        let transport = current_transport();
+        if let Some(entry) = self.0.get(&KeyRef(source, transport, text))
             && with.matches(&entry)
         {
             return entry.html.to_string();
@@ -164,7 +167,7 @@ impl RenderCache {
             options: Arc::clone(with.options),
             images: recording.ids.into_inner().into_iter().map(get).collect(),
         };
-        self.0.insert(Key(source, text.into()), Arc::new(entry));
+        self.0.insert(Key(source, transport, text.into()), Arc::new(entry));
         html
     }
 }

@@ -43,11 +43,30 @@ pub(super) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: Op
     out.into()
 }
 
+/// Replaces the paths of the API in the keyword `links` of a schema by their URLs, which depend on the request. Paths begin with a
+/// slash.
+pub(super) fn resolve_links(schema: &mut Value, url_of: &impl Fn(&str) -> String) {
+    let links = schema.get_mut("links").and_then(Value::as_array_mut);
+    for href in links.into_iter().flatten().filter_map(|link| link.get_mut("href")) {
+        if let Some(path) = href.as_str().filter(|path| path.starts_with('/')) {
+            *href = url_of(path).into();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use svc_schema::build::{integer, untyped};
 
     use super::*;
+
+    #[test]
+    fn links_of_schemas_have_urls() {
+        let mut schema = json!({"links": [{"href": "/a/{id}", "rel": "x"}, {"href": "https://e.org/b"}, {}]});
+        resolve_links(&mut schema, &|path| format!("https://e.org/api{path}"));
+        let expected = json!([{"href": "https://e.org/api/a/{id}", "rel": "x"}, {"href": "https://e.org/b"}, {}]);
+        assert_eq!(schema["links"], expected);
+    }
 
     #[test]
     fn endpoint_descriptions_have_known_keywords_and_required() {

@@ -8,7 +8,7 @@ use svc_schema::{Args, Schema};
 use svc_versions::Transport;
 
 use super::conditional::Conditional;
-use super::describe::method_names;
+use super::describe::{self, method_names};
 use super::endpoint::{BoundEndpoint, Endpoint};
 use crate::Map;
 
@@ -202,7 +202,9 @@ impl RouteEntry {
         out.insert("methods".to_owned(), methods.into());
         out.insert("endpoints".to_owned(), endpoints.into());
         if let Some(schema) = self.schema.as_ref().filter(|_| help) {
-            out.insert("schema".to_owned(), schema.value());
+            let mut schema = schema.value();
+            describe::resolve_links(&mut schema, &url_of);
+            out.insert("schema".to_owned(), schema);
         }
         if !is_variable(&self.pattern) {
             out.insert("_links".to_owned(), json!({ "self": [{ "href": url_of(&self.pattern) }] }));

@@ -27,6 +27,7 @@ use svc_auth::Secret;
 use svc_brand::Brand;
 use svc_fetch::{Allowed, Guard};
 use svc_listen::{AccessLog, Limits, Network};
+use svc_login::WrongPassword;
 use svc_packages::theme;
 use svc_render::external_texts::Markup;
 
@@ -131,6 +132,8 @@ pub struct Config {
     pub theme: Option<String>,
     /// Environment; default: see [`Config::environment_for`].
     pub environment: Option<Environment>,
+    /// The response to a request with a wrong application password.
+    pub wrong_application_password: WrongPassword,
     /// Whether changes to existing objects over the REST API require a precondition.
     pub require_preconditions: bool,
     /// Time in seconds for which responses of the REST API to requests without credentials may be cached outside.
@@ -276,6 +279,7 @@ impl Config {
                 false => Err("must be the name of a theme's folder".to_owned()),
             })?,
             environment: read.optional("environment", str::parse)?,
+            wrong_application_password: read.required("wrong_application_password", values::wrong_password)?,
             require_preconditions: read.required("require_preconditions", values::boolean)?,
             api_max_age: read
                 .optional("api_max_age", |text| text.parse().map_err(|_| "must be a number of seconds".to_owned()))?,

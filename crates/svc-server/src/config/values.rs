@@ -2,6 +2,7 @@
 
 use std::{net::IpAddr, str::FromStr};
 
+use svc_login::WrongPassword;
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 use super::suggest::did_you_mean;
@@ -24,6 +25,18 @@ impl FromStr for Environment {
             "production" => Ok(Environment::Production),
             _ => Err("must be local or production".to_owned()),
         }
+    }
+}
+
+/// Parses the response to a wrong application password.
+///
+/// # Errors
+/// The text is not one of the values.
+pub(super) fn wrong_password(text: &str) -> Result<WrongPassword, String> {
+    match text {
+        "error" => Ok(WrongPassword::Error),
+        "anonymous" => Ok(WrongPassword::Anonymous),
+        _ => Err("must be error or anonymous".to_owned()),
     }
 }
 

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use svc_auth::Secret;
 use svc_gateway::{Failure, Limits, Origin, Proxy};
+use svc_versions::current_transport;
 
 use super::{install, report::Report, texts::RenderedPost};
 use crate::{
@@ -153,7 +154,9 @@ impl Connector {
         if let Ok(value) = HeaderValue::from_str(&format!("{time}.{}.{signature}", nonce.expose())) {
             headers.insert(HEADER, value);
         }
-        let response = self.proxy.forward(request, self.origin).await.map_err(Error::Failure)?;
+        // WordPress renders the URLs of the request that the texts are for.
+        let origin = Origin { tls: self.origin.tls || current_transport().is_tls(), ..self.origin };
+        let response = self.proxy.forward(request, origin).await.map_err(Error::Failure)?;
         let status = response.status();
         let read = axum::body::to_bytes(axum::body::Body::new(response.into_body()), MAX_REPORT);
         let body = tokio::time::timeout(TIMEOUT, read).await.map_err(|_| Error::Failure(Failure::Timeout))?;

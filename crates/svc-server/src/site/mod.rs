@@ -206,16 +206,16 @@ impl SiteBuilder {
         site.item_cache.set_capacity(config.caches.items);
         let (home, installed_at) = site_urls(&site)?;
         let local = config.environment_for(&home) == Environment::Local;
-        let passwords = home.is_tls() || local;
         let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
         let attempts = Arc::new(Attempts::default());
         // Behind this server, WordPress has the paths of the explorer and of the document that it reads.
         let explorer = config.wordpress.is_none() && config.explorer.unwrap_or(local);
         let explorer = explorer.then(|| format!("{}/{}-explorer/", home.path(), site.brand.word()));
-        let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug, passwords)?;
+        let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug)?;
         let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site))));
         let lanes = Arc::new(lanes::start()?);
-        let login = Arc::new(SiteAuthenticator::new(Arc::clone(&identities), Arc::clone(&attempts), passwords));
+        let wrong_password = config.wrong_application_password;
+        let login = SiteAuthenticator::new(Arc::clone(&identities), Arc::clone(&attempts), wrong_password);
         let dispatch = rest.clone();
         let limits = svc_http::RequestLimits {
             body: usize::try_from(config.limits.body).unwrap_or(usize::MAX),
@@ -223,7 +223,7 @@ impl SiteBuilder {
             cached_responses: config.caches.responses,
             ..svc_http::RequestLimits::default()
         };
-        let service = rest.service(limits, login, Arc::clone(&lanes) as Arc<dyn Runner>, config.api_max_age);
+        let service = rest.service(limits, Arc::new(login), Arc::clone(&lanes) as Arc<dyn Runner>, config.api_max_age);
         let gateway = config
             .wordpress
             .as_ref()
@@ -233,7 +233,6 @@ impl SiteBuilder {
             identities,
             attempts,
             server: Box::new(move || dispatch.server()),
-            passwords_available: passwords,
             local,
             explorer: explorer.clone(),
         };

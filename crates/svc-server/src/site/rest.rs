@@ -8,6 +8,7 @@ use svc_controllers::RestSite;
 use svc_http::{Authenticator, RequestLimits, RestService, Runner, ServerSource};
 use svc_routing::{Registry, Server};
 use svc_site::Settings;
+use svc_versions::{ByTls, Transport, call_with_transport};
 
 use super::{Register, openapi::Documents};
 use crate::error::Error;
@@ -23,34 +24,31 @@ struct Inner {
     site: Arc<RestSite>,
     register: Vec<Register>,
     debug: bool,
-    /// Whether application passwords are available.
-    passwords: bool,
     current: ArcSwapOption<Built>,
 }
 
 /// A server, and the values that it was built from.
 struct Built {
+    /// The server with its URLs. Both have the same routes.
+    with_urls: ByTls<WithUrls>,
+    /// Active extensions.
+    extensions: Vec<String>,
+}
+
+/// A server with the URLs of one scheme.
+struct WithUrls {
     server: Server,
     /// The site's settings.
     settings: Arc<Settings>,
-    /// URL of the REST API.
-    root: String,
-    /// Active extensions.
-    extensions: Vec<String>,
     documents: Documents,
 }
 
 impl Rest {
-    pub(super) fn build(
-        site: Arc<RestSite>,
-        register: Vec<Register>,
-        debug: bool,
-        passwords: bool,
-    ) -> crate::error::Result<Self> {
-        let inner = Inner { site, register, debug, passwords, current: ArcSwapOption::empty() };
+    pub(super) fn build(site: Arc<RestSite>, register: Vec<Register>, debug: bool) -> crate::error::Result<Self> {
+        let inner = Inner { site, register, debug, current: ArcSwapOption::empty() };
         let first =
             build_server(&inner).map_err(|e| Error::Refused(format!("cannot build the REST API: {}", e.message())))?;
-        for notice in first.server.notices() {
+        for notice in first.current().server.notices() {
             tracing::warn!(function = notice.function, "{}", notice.message);
         }
         inner.current.store(Some(Arc::new(first)));
@@ -63,15 +61,15 @@ impl Rest {
         let current = inner.current.load_full().expect("`build` stores the first server");
         // Without settings, keep the current server: its handlers report the error.
         if inner.site.settings().map_or(true, |settings| current.matches(&inner.site, &settings)) {
-            return current.server.clone();
+            return current.current().server.clone();
         }
         match build_server(inner) {
             Ok(built) => {
                 let built = Arc::new(built);
                 inner.current.store(Some(Arc::clone(&built)));
-                built.server.clone()
+                built.current().server.clone()
             }
-            Err(_) => current.server.clone(),
+            Err(_) => current.current().server.clone(),
         }
     }
 
@@ -80,6 +78,7 @@ impl Rest {
         // Rebuilds the server if its settings have changed.
         self.server();
         let current = self.0.current.load_full().expect("`build` stores the first server");
+        let current = current.current();
         read(&current.documents, &current.server)
     }
 
@@ -105,7 +104,7 @@ impl Rest {
 
 impl ServerSource for Rest {
     fn current(&self) -> Server {
-        self.0.current.load().as_ref().expect("`build` stores the first server").server.clone()
+        self.0.current.load().as_ref().expect("`build` stores the first server").current().server.clone()
     }
 
     fn updated(&self) -> Server {
@@ -114,27 +113,41 @@ impl ServerSource for Rest {
 }
 
 impl Built {
-    /// Whether a server built from these settings would be the same.
+    /// The server with the URLs for the request that this thread handles.
+    fn current(&self) -> &WithUrls {
+        self.with_urls.current()
+    }
+
+    /// Whether a server built from these settings, which are those of the request that this thread handles, would be the same.
     fn matches(&self, site: &RestSite, settings: &Arc<Settings>) -> bool {
-        Arc::ptr_eq(&self.settings, settings)
-            || (settings.urls.rest("/") == self.root && site.active_extensions(settings) == self.extensions)
+        let current = self.current();
+        Arc::ptr_eq(&current.settings, settings)
+            || (settings.urls.rest("/") == current.server.root_url()
+                && site.active_extensions(settings) == self.extensions)
     }
 }
 
 fn build_server(inner: &Inner) -> Result<Built, svc_schema::Error> {
     let site = &inner.site;
-    let mut info = svc_controllers::site_info(site)?;
+    // Without TLS, so that the routes do not depend on the request during which the server is built.
+    let (mut info, settings) = call_with_transport(Transport::Plain, || {
+        Ok::<_, svc_schema::Error>((svc_controllers::site_info(site)?, site.settings()?))
+    })?;
     info.debug = inner.debug;
-    let (root, settings) = (info.urls.url("/"), site.settings()?);
     let extensions = site.active_extensions(&settings);
     let mut registry = Registry::for_site(info);
-    svc_controllers::mount(&mut registry, site, inner.passwords);
+    svc_controllers::mount(&mut registry, site);
     for f in &inner.register {
         f(&mut registry, site);
     }
     site.site.register_extensions(&extensions, &mut registry);
     let server = registry.build();
     let cookie = site.brand.cookie("logged_in") + &site_hash(settings.option("siteurl"));
-    let documents = Documents::new(&server, cookie);
-    Ok(Built { server, settings, root, extensions, documents })
+    let with_urls = ByTls::try_new(|| {
+        let settings = site.settings()?;
+        let server = server.with_urls(svc_controllers::api_urls(Arc::clone(&settings)));
+        let documents = Documents::new(&server, cookie.clone());
+        Ok::<_, svc_schema::Error>(WithUrls { server, settings, documents })
+    })?;
+    Ok(Built { with_urls, extensions })
 }

@@ -87,7 +87,10 @@ impl AttachmentFiles {
 
     /// URL of the file; `guid` for old attachments without stored file.
     pub fn url(&self, settings: &Settings, guid: &str) -> String {
-        if self.file.is_empty() { guid.to_owned() } else { format!("{}/{}", settings.uploads_url(), self.file) }
+        match self.file.as_str() {
+            "" => settings.urls.site.with_scheme(guid),
+            file => format!("{}/{file}", settings.uploads_url()),
+        }
     }
 
     /// Folder of the files with a trailing slash; empty for the uploads folder itself.

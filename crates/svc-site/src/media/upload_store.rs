@@ -195,7 +195,7 @@ impl UploadStore<'_> {
         };
         match done.await {
             Ok(FileDetails { attached_path, details, embedded, alt, cover }) => {
-                let url = format!("{}/{path}", self.settings.uploads_url());
+                let url = format!("{}/{path}", self.settings.stored_uploads_url());
                 let file = NewFile { mime_type: kind.mime, url, path: attached_path, details: stored_details(details) };
                 Ok(StoredUpload { file, embedded, alt, cover, written })
             }

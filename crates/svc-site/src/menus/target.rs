@@ -121,7 +121,7 @@ fn target(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Ob
         TargetKind::Custom => {
             Target { label: "Custom Link".to_owned(), url: Some(target_ref.url.clone()), ..Target::default() }
         }
-        TargetKind::PostType => post(site, target_ref, objects),
+        TargetKind::PostType => post(site, settings, target_ref, objects),
         TargetKind::Taxonomy => term(site, settings, target_ref, objects),
         TargetKind::Archive => archive(site, settings, target_ref, objects),
     }
@@ -132,10 +132,10 @@ fn untitled(target_ref: &TargetRef) -> String {
     format!("#{} (no title)", target_ref.object_id)
 }
 
-fn post(site: &Site, target_ref: &TargetRef, objects: &Objects) -> Target {
+fn post(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> Target {
     let kind = site.types.get(&target_ref.object);
     let found = objects.posts.get(&PostId(target_ref.object_id));
-    let route = found.map(|post| permalinks::rest_route(site, post));
+    let route = found.map(|post| permalinks::rest_route(site, settings, post));
     Target {
         label: kind.map_or_else(|| target_ref.object.clone(), |kind| kind.singular_label.clone()),
         title: found.map(|p| p.title.clone()).filter(|t| !t.is_empty()).unwrap_or_else(|| untitled(target_ref)),
@@ -162,8 +162,8 @@ fn term(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Obje
     };
     let in_any_taxonomy = found.map(|(term, _)| term).or_else(by_id);
     let route = in_any_taxonomy.and_then(|term| {
-        let taxonomy = site.taxonomies.get(&term.taxonomy).filter(|t| t.show_in_rest)?;
-        Some(format!("{}/{}", site.route_of_taxonomy(taxonomy), term.id))
+        let taxonomy = site.taxonomies.get(&term.taxonomy)?;
+        Some(permalinks::rest_route_of_term(site, settings, taxonomy, term.id))
     });
     Target {
         label: taxonomy.map_or_else(|| target_ref.object.clone(), |t| t.singular_label.clone()),

@@ -1,4 +1,4 @@
-//! The site's options, parsed once per change and shared by all requests.
+//! The site's options, parsed once per change and shared by all requests with the same scheme.
 
 pub mod menu_assignments;
 pub mod text_options;
@@ -17,7 +17,7 @@ use svc_store::{StoredText, options::Options};
 
 use self::{menu_assignments::MenuAssignments, text_options::TextOptions, time_zone::TimeZone, urls::Urls};
 
-/// Parsed options.
+/// Parsed options. Requests over TLS have settings of their own, whose URLs have the scheme `https`; the options are as stored.
 pub struct Settings {
     /// The autoloaded options as stored.
     pub options: Arc<Options>,
@@ -78,10 +78,15 @@ impl Settings {
         self.options.get(name)
     }
 
-    /// URL of the uploads folder, without a trailing slash.
+    /// URL of the uploads folder, without a trailing slash, for responses.
     pub fn uploads_url(&self) -> String {
+        self.urls.site.with_scheme(&self.stored_uploads_url())
+    }
+
+    /// URL of the uploads folder, without a trailing slash, for the database. It does not depend on the request.
+    pub fn stored_uploads_url(&self) -> String {
         match self.option("upload_url_path") {
-            "" => self.urls.site.site_url("wp-content/uploads"),
+            "" => format!("{}/wp-content/uploads", self.option("siteurl").trim_end_matches('/')),
             url => url.trim_end_matches('/').to_owned(),
         }
     }

@@ -2,8 +2,8 @@
 
 use svc_brand::Brand;
 use svc_discovery::{
-    AttachmentLink, AttachmentParent, Hooks, PageLink, Permalinks, PostLink, PostTypeLinks, RestBase, SiteUrls,
-    TaxonomyLinks, TermLink, needs_plain,
+    AttachmentLink, AttachmentParent, Filters, Hooks, PageLink, Permalinks, PostLink, PostTypeLinks, RestBase,
+    SiteUrls, TaxonomyLinks, TermLink, needs_plain,
 };
 use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
 use svc_store::{StoredText, options::Options, stamp};
@@ -12,6 +12,8 @@ use svc_store::{StoredText, options::Options, stamp};
 pub struct Urls {
     /// State that depends on the options and the registered types.
     pub site: SiteUrls,
+    /// The URL of the API root before filters, without the slash that begins a path.
+    rest_root: String,
 }
 
 /// The parts of a post's permalink that are not in its row. Loaded for many posts at once, and only the parts that the
@@ -33,6 +35,14 @@ fn number(id: i64) -> u64 {
     u64::try_from(id).unwrap_or_default()
 }
 
+/// The URL of the API root before filters, without the slash that begins a path.
+fn rest_root(site: &SiteUrls) -> String {
+    let mut unfiltered = site.clone();
+    unfiltered.hooks.rest_url = Filters::default();
+    let root = unfiltered.rest_url("");
+    root.strip_suffix('/').map(str::to_owned).unwrap_or(root)
+}
+
 impl Urls {
     /// URLs for these options, types and taxonomies; `hooks` may change them.
     pub fn new(options: &Options, brand: &Brand, types: &PostTypes, taxonomies: &Taxonomies, hooks: &Hooks) -> Self {
@@ -45,11 +55,21 @@ impl Urls {
         site.front_page = (text("show_on_front") == "page" && front > 0).then(|| number(front));
         site.taxonomies = taxonomies.iter().filter(|t| t.publicly_queryable).map(taxonomy_links).collect();
         site.post_types = types.iter().filter(|t| !t.is_builtin() && t.publicly_queryable).map(type_links).collect();
-        Urls { site }
+        Urls { rest_root: rest_root(&site), site }
+    }
+
+    /// The URLs for requests over TLS.
+    #[must_use]
+    pub fn over_tls(&self) -> Self {
+        let site = self.site.over_tls();
+        Urls { rest_root: rest_root(&site), site }
     }
 
     /// The URL of a REST path.
     pub fn rest(&self, path: &str) -> String {
+        if self.site.hooks.rest_url.is_empty() {
+            return format!("{}/{}", self.rest_root, path.trim_start_matches('/'));
+        }
         self.site.rest_url(path)
     }
 

@@ -20,7 +20,7 @@ use svc_media::{RegisteredSize, Storage};
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy, UserId};
 use svc_schema::Error;
 use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
-use svc_versions::VersionedCache;
+use svc_versions::{ByTls, Transport, VersionedCache, current_transport};
 use tokio::sync::{Notify, Semaphore};
 
 use self::{block_types::ActiveBlockTypes, extensions::Extension};
@@ -99,7 +99,7 @@ pub struct Site {
     pub extensions: Vec<Arc<dyn Extension>>,
     clock: Clock,
     /// The options as read, with the settings parsed from them.
-    settings: ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>,
+    settings: ByTls<ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>>,
     /// The settings that were read last.
     last_settings: VersionedCache<(), Arc<Settings>>,
     url: Option<String>,
@@ -140,7 +140,7 @@ impl Site {
             directory: None,
             extensions: Vec::new(),
             clock: || Utc::now().naive_utc(),
-            settings: ArcSwapOption::empty(),
+            settings: ByTls::default(),
             last_settings: VersionedCache::new(SETTINGS_CAPACITY),
             url: None,
             theme: ThemeCache::default(),
@@ -237,13 +237,15 @@ impl Site {
         Ok(value)
     }
 
-    /// The site's settings in this snapshot. Parsed once per change of the options.
+    /// The site's settings in this snapshot, with the URLs for the request that this thread handles. Parsed once per change of the
+    /// options.
     ///
     /// # Errors
     /// Errors of the store.
     pub fn settings_in(&self, db: &mut Db) -> SiteResult<Arc<Settings>> {
         let options = options::autoloaded(db)?;
-        if let Some(known) = &*self.settings.load()
+        let slot = self.settings.current();
+        if let Some(known) = &*slot.load()
             && Arc::ptr_eq(&known.0, &options)
         {
             return Ok(Arc::clone(&known.1));
@@ -259,8 +261,9 @@ impl Site {
             None => Arc::clone(&options),
         };
         let urls = Urls::new(&effective, &self.brand, &self.types, &self.taxonomies, &self.url_hooks);
+        let urls = if current_transport().is_tls() { urls.over_tls() } else { urls };
         let settings = Arc::new(Settings::new(effective, urls));
-        self.settings.store(Some(Arc::new((options, Arc::clone(&settings)))));
+        slot.store(Some(Arc::new((options, Arc::clone(&settings)))));
         Ok(settings)
     }
 
@@ -269,7 +272,8 @@ impl Site {
     /// # Errors
     /// Errors of the store.
     pub fn settings(&self) -> Result<Arc<Settings>, Error> {
-        request_cache::get_or_load(self, || self.settings_now())
+        let is_tls = i64::from(current_transport().is_tls());
+        request_cache::get_or_load_by_id(self, is_tls, || self.settings_now())
     }
 
     fn settings_now(&self) -> Result<Arc<Settings>, Error> {
@@ -281,6 +285,12 @@ impl Site {
         let settings = settings?;
         self.last_settings.insert((), Arc::clone(&settings), 0, dependencies, stamp);
         Ok(settings)
+    }
+
+    /// Whether application passwords are available to requests with this transport: over TLS, or on a developer's machine.
+    /// Source: `wp_is_application_passwords_supported`.
+    pub fn has_application_passwords(&self, transport: Transport) -> bool {
+        transport.is_tls() || self.environment == "local"
     }
 
     /// REST route of a type's collection: `/svc/v2/posts`.

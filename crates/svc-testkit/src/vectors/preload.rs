@@ -45,9 +45,11 @@ fn server() -> Result<Server> {
     config.durable = false;
     let store = Store::open(&config)?;
     store.write_blocking(install)?;
-    let site = SiteSetup::new(store, Brand::original(), Path::new("no-such-folder")).finish();
+    let mut site = SiteSetup::new(store, Brand::original(), Path::new("no-such-folder"));
+    site.environment = "local";
+    let site = site.finish();
     let mut registry = Registry::for_site(site_info(&site)?);
-    mount(&mut registry, &site, true);
+    mount(&mut registry, &site);
     Ok(registry.build())
 }
 

@@ -9,6 +9,7 @@ use svc_routing::{Link, Links};
 use svc_site::{
     Access, Settings,
     menus::{item::NavItem, target::TargetKind},
+    permalinks,
 };
 
 use crate::{LINK_RELATION, RestSite, links::with_query, posts::rights::PostRights};
@@ -33,11 +34,10 @@ impl LinkContext<'_> {
         let edit = self.view.context == "edit";
         let taxonomies: Vec<_> = site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
         let rights = PostRights::of(self.caller, self.access, &item.post, self.post_type, &taxonomies, edit);
-        let collection = urls.rest(&site.route_of_type(self.post_type));
-        let own = format!("{collection}/{}", item.post.id);
+        let own = urls.rest(&permalinks::rest_route_of(site, self.settings, self.post_type, item.post.id));
         let mut links = Links::new();
         links.add("self", Link::new(&own).allow(rights.allowed_methods()));
-        links.add("collection", Link::new(&collection));
+        links.add("collection", Link::new(urls.rest(&site.route_of_type(self.post_type))));
         links.add("about", Link::new(urls.rest(&format!("/{}/types/{}", site.brand.namespace(), self.post_type.name))));
         for taxonomy in &taxonomies {
             let menus = with_query(&urls.rest(&site.route_of_taxonomy(taxonomy)), "post", item.post.id);
