@@ -48,7 +48,7 @@ pub(crate) async fn raw(address: SocketAddr, request: &[u8], ended: bool) -> Vec
     response
 }
 
-/// Sends a request and reads the response.
+/// Sends a request and reads the response. The host is the address, unless `headers` has one.
 #[track_caller]
 pub(crate) fn send(
     address: SocketAddr,
@@ -57,7 +57,10 @@ pub(crate) fn send(
     headers: &[(&str, &str)],
     body: &str,
 ) -> impl Future<Output = HttpResponse> {
-    let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        request.push_str(&format!("Host: {address}\r\n"));
+    }
     for (name, value) in headers {
         request.push_str(&format!("{name}: {value}\r\n"));
     }

@@ -91,6 +91,27 @@ async fn documents_are_cached_and_selected_by_namespace() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn documents_have_the_routes_that_exist_for_the_client() {
+    let site = Site::start_in(tempfile::tempdir().unwrap(), &builder(), &[]).await;
+    let address = site.address.to_string();
+    for (host, exists) in [("localhost:8080", true), (&*address, false), ("blog.localhost", true), (&*address, false)] {
+        let get = async |path: &str| send(site.address, "GET", path, &[("Host", host)], "").await;
+        let document = get(DOCUMENT).await.json();
+        let sideload = &document["paths"]["/svc/v2/media/{id}/sideload"]["post"];
+        assert_eq!(sideload["requestBody"]["content"].get("multipart/form-data").is_some(), exists, "{host}");
+        let index = get("/svc-json/").await.json();
+        for route in ["sideload", "finalize"] {
+            let pattern = format!(r"/svc/v2/media/(?P<id>[\d]+)/{route}");
+            assert_eq!(index["routes"].get(&pattern).is_some(), exists, "{host} {route}");
+            let options =
+                send(site.address, "OPTIONS", &format!("/svc-json/svc/v2/media/1/{route}"), &[("Host", host)], "")
+                    .await;
+            assert_eq!(options.json().get("endpoints").is_some(), exists, "{host} {route}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_explorer_is_for_local_sites_unless_set() {
     for (settings, status) in [
         (&[][..], 200),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use svc_routing::{BoundEndpoint, Method, RouteEntry, Server};
+use svc_routing::{BoundEndpoint, Method, RouteEntry, Server, Transport};
 
 use crate::components::{Components, pascal};
 use crate::operation::{Context, operation};
@@ -23,6 +23,8 @@ pub struct About {
     pub version: String,
     /// The name of the cookie that identifies a session, if sessions exist.
     pub session_cookie: Option<String>,
+    /// Describes only the routes that exist for requests over this transport. `None` describes all routes.
+    pub transport: Option<Transport>,
 }
 
 /// The OpenAPI 3.1 document of a server's routes, or of those of a namespace.
@@ -37,7 +39,9 @@ pub fn document(server: &Server, about: &About, namespace: Option<&str>) -> Valu
     let mut components = Components::default();
     let mut paths = Paths::default();
     let described = |route: &&RouteEntry| {
-        namespace.is_none_or(|wanted| route.namespace() == wanted) && !route.endpoints().all(BoundEndpoint::is_hidden)
+        namespace.is_none_or(|wanted| route.namespace() == wanted)
+            && about.transport.is_none_or(|transport| route.exists_over(transport))
+            && !route.endpoints().all(BoundEndpoint::is_hidden)
     };
     let items = items(server.routes().filter(described), &mut components);
     for route in server.routes().filter(described) {

@@ -4,17 +4,17 @@ use std::sync::{Arc, OnceLock};
 
 use axum::{
     Router,
-    extract::{RawQuery, State},
+    extract::{Request, State},
     middleware::from_fn_with_state,
     response::{IntoResponse as _, Response},
     routing::get,
 };
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use sha2::{Digest as _, Sha256};
-use svc_http::Runner;
+use svc_http::{Runner, transport_of};
 use svc_openapi::About;
-use svc_routing::Server;
+use svc_routing::{Server, Transport};
 
 use super::{lanes, rest::Rest};
 
@@ -24,8 +24,26 @@ pub(super) const FILE: &str = "openapi.json";
 /// The documents of a server: of all namespaces, and of each. Each is generated when it is first requested.
 pub(super) struct Documents {
     about: About,
-    all: OnceLock<Document>,
-    by_namespace: Vec<(String, OnceLock<Document>)>,
+    all: ByTransport,
+    by_namespace: Vec<(String, ByTransport)>,
+}
+
+/// A document for each transport, because some routes do not exist over all of them.
+#[derive(Default)]
+struct ByTransport {
+    plain: OnceLock<Document>,
+    localhost: OnceLock<Document>,
+    tls: OnceLock<Document>,
+}
+
+impl ByTransport {
+    fn of(&self, transport: Transport) -> &OnceLock<Document> {
+        match transport {
+            Transport::Plain => &self.plain,
+            Transport::Localhost => &self.localhost,
+            Transport::Tls => &self.tls,
+        }
+    }
 }
 
 /// A document as it is sent.
@@ -40,18 +58,22 @@ impl Documents {
     pub(super) fn new(server: &Server, session_cookie: String) -> Self {
         Documents {
             about: about(Some(session_cookie)),
-            all: OnceLock::new(),
-            by_namespace: server.namespaces().iter().map(|name| (name.clone(), OnceLock::new())).collect(),
+            all: ByTransport::default(),
+            by_namespace: server.namespaces().iter().map(|name| (name.clone(), ByTransport::default())).collect(),
         }
     }
 
-    /// The document of a namespace, or of all; `None` if the namespace is unknown.
-    fn get(&self, server: &Server, namespace: Option<&str>) -> Option<Document> {
-        let cell = match namespace {
+    /// The document of a namespace, or of all, for clients with this transport; `None` if the namespace is unknown.
+    fn get(&self, server: &Server, namespace: Option<&str>, transport: Transport) -> Option<Document> {
+        let cells = match namespace {
             None => &self.all,
             Some(wanted) => self.by_namespace.iter().find(|(name, _)| name == wanted).map(|(_, cell)| cell)?,
         };
-        Some(cell.get_or_init(|| Document::of(&svc_openapi::document(server, &self.about, namespace))).clone())
+        let generate = || {
+            let about = About { transport: Some(transport), ..self.about.clone() };
+            Document::of(&svc_openapi::document(server, &about, namespace))
+        };
+        Some(cells.of(transport).get_or_init(generate).clone())
     }
 }
 
@@ -66,7 +88,12 @@ impl Document {
 
 /// Title and version of documents.
 pub(crate) fn about(session_cookie: Option<String>) -> About {
-    About { title: "REST API".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), session_cookie }
+    About {
+        title: "REST API".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        session_cookie,
+        transport: None,
+    }
 }
 
 /// The route of the document. It is in front of the REST API, which does not list it.
@@ -76,11 +103,14 @@ pub(super) fn router(rest: &Rest, runner: Arc<dyn Runner>) -> Router {
     Router::new().route(&path, get(serve)).layer(from_fn_with_state(runner, lanes::in_lane)).with_state(rest.clone())
 }
 
-async fn serve(State(rest): State<Rest>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+async fn serve(State(rest): State<Rest>, request: Request) -> Response {
+    let (parts, _) = request.into_parts();
+    let (transport, query, headers) = (transport_of(&parts), parts.uri.query(), &parts.headers);
     let params = svc_php::query::parse(query.unwrap_or_default().as_bytes());
     let namespace = params.get("namespace").and_then(serde_json::Value::as_str).map(|name| name.trim_matches('/'));
-    let found =
-        rest.with_documents(|documents, server| documents.get(server, namespace.filter(|name| !name.is_empty())));
+    let found = rest.with_documents(|documents, server| {
+        documents.get(server, namespace.filter(|name| !name.is_empty()), transport)
+    });
     let Some(Document { json, etag }) = found else {
         return (StatusCode::NOT_FOUND, "There is no such namespace.\n").into_response();
     };
