@@ -61,7 +61,7 @@ Compatibility:
                      serve the database of a running WordPress site and compare responses
   live-sign-in [--site DIR] [--user LOGIN:PASSWORD]
                      use sessions of a running WordPress site on the server and the reverse
-  live-editor [--gateway] [--site DIR] [--user LOGIN:PASSWORD] [STEP…]
+  live-editor [--gateway | --media] [--site DIR] [--user LOGIN:PASSWORD] [STEP…]
                      run the block editor of a WordPress site in a browser against the server, or through it as a gateway
   live-plugins [--site DIR] [--from URL] [--sample N] [PLUGIN…]
                      install public plugins on a WordPress site behind a gateway and compare responses
