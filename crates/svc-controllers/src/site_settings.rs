@@ -1,7 +1,8 @@
 //! Site settings: reads and writes registered options. Requires `manage_options`.
 //!
 //! A registration consists of the option, the public name and the schema. Stored text is converted to JSON according to
-//! the schema; text that does not match is returned as null. Values are sanitized before they are stored.
+//! the schema; text that does not match is returned as null. Values are sanitized before they are stored. Responses have masks in place of
+//! secrets, and a mask that a client sends back changes nothing.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::preconditions;
 use crate::{RestSite, caller, errors};
 use svc_site::object_state::Subject;
 
-pub use crate::registries::settings::RegisteredSetting;
+pub use crate::registries::settings::{RegisteredSetting, is_secret_option, without_texts};
 
 fn text(title: &str, description: &str) -> SchemaBuilder {
     svc_schema::build::string().title(title).describe(description)
@@ -171,30 +172,47 @@ impl SiteSettings {
     }
 
     async fn fetch(self: Arc<Self>, _: Request) -> Result<Response> {
-        Ok(self.site.read(|db| self.read(db))?.into())
+        Ok(self.masked(self.site.read(|db| self.read(db))?).into())
+    }
+
+    /// The settings for a response.
+    fn masked(&self, mut all: Map<String, Value>) -> Map<String, Value> {
+        for setting in &self.site.registered_settings {
+            if let Some(value) = all.get_mut(&setting.name) {
+                *value = setting.masked(value.take());
+            }
+        }
+        all
     }
 
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
-        let mut changes: Vec<(String, Option<StoredText>)> = Vec::new();
+        let mut changes: Vec<(RegisteredSetting, Option<Value>)> = Vec::new();
         let mut set_to_false: Vec<String> = Vec::new();
         for setting in &self.site.registered_settings {
             let Some(value) = crate::respond::param_or_null(&req, &setting.name) else { continue };
             if value.is_null() {
-                changes.push((setting.option.clone(), None));
+                changes.push((setting.clone(), None));
             } else if let Some(value) = (setting.clean)(value) {
                 if value == Value::Bool(false) {
                     set_to_false.push(setting.name.clone());
                 }
-                changes.push((setting.option.clone(), Some(StoredText::of(value))));
+                changes.push((setting.clone(), Some(value)));
             }
         }
         let own = Arc::clone(&self);
         let mut all = self
             .site
             .write(move |tx| {
-                for (option, value) in &changes {
+                for (setting, value) in &changes {
+                    let option = &setting.option;
                     match value {
-                        Some(value) => options::set(tx, option, value, true)?,
+                        Some(value) => {
+                            let stored =
+                                || Ok(options::get(tx, option)?.map(|stored| stored.json()).unwrap_or_default());
+                            if let Some(value) = setting.unmasked(value.clone(), stored)? {
+                                options::set(tx, option, &StoredText::of(value), true)?;
+                            }
+                        }
                         None => {
                             own.check_stored(tx, option)?;
                             options::delete(tx, option)?;
@@ -209,7 +227,7 @@ impl SiteSettings {
         for name in set_to_false {
             all.insert(name, Value::Bool(false));
         }
-        Ok(all.into())
+        Ok(self.masked(all).into())
     }
 
     /// Rejects the deletion of a stored value that does not match its schema. Such a value is returned as null, and a

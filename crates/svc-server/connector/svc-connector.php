@@ -211,7 +211,12 @@ function meta(): array {
 	return $all;
 }
 
-/** Registered settings that the REST API returns. */
+/** A value of the same form without texts. */
+function without_texts( $value ) {
+	return is_array( $value ) ? array_map( __NAMESPACE__ . '\without_texts', $value ) : ( is_string( $value ) ? '' : $value );
+}
+
+/** Registered settings that the REST API returns. Defaults of those that hold keys of other services are left out. */
 function settings(): array {
 	$all = array();
 	foreach ( get_registered_settings() as $option => $args ) {
@@ -226,10 +231,12 @@ function settings(): array {
 			'description' => (string) ( $args['description'] ?? '' ),
 			'name'        => isset( $rest['name'] ) ? (string) $rest['name'] : null,
 			'schema'      => (object) ( $rest['schema'] ?? array() ),
+			'secret'      => 'connectors' === ( $args['group'] ?? '' ) || preg_match( '/^connectors_|_api_key$/', (string) $option ),
 			'sanitized'   => ! empty( $args['sanitize_callback'] ) || false !== has_filter( "sanitize_option_{$option}" ),
 		);
+		$entry['secret'] = (bool) $entry['secret'];
 		if ( array_key_exists( 'default', $args ) ) {
-			$entry['default'] = $args['default'];
+			$entry['default'] = $entry['secret'] ? without_texts( $args['default'] ) : $args['default'];
 		}
 		$all[] = $entry;
 	}

@@ -20,6 +20,7 @@ mod recorded_edges;
 mod registered;
 mod revisions;
 mod search;
+mod secret_settings;
 mod terms;
 mod theme_parts;
 mod themes;

@@ -165,6 +165,9 @@ struct SettingEntry {
     #[serde(default)]
     description: String,
     default: Option<Value>,
+    /// Whether responses have a mask in place of the value.
+    #[serde(default)]
+    secret: bool,
     #[serde(default)]
     schema: Map<String, Value>,
 }
@@ -544,6 +547,7 @@ impl SettingEntry {
             schema = schema.default(default.clone());
         }
         let setting = RegisteredSetting::new(&self.option, schema);
+        let setting = if self.secret { setting.secret() } else { setting };
         match &self.name {
             Some(name) => setting.named(name),
             None => setting,

@@ -307,6 +307,27 @@ mod tests {
     }
 
     #[test]
+    fn values_of_secret_settings_are_not_written() {
+        let setting = |option: &str, secret: bool| {
+            json!({"option": option, "type": "string", "default": "sk-live-1", "secret": secret,
+                   "schema": {"examples": ["sk-live-2"], "maxLength": 9}})
+        };
+        let all = adopt(json!({"settings": [
+            setting("wordpress_api_key", false), setting("shop_credential", true), setting("motto", false),
+            {"option": "connectors_x_application_password", "type": "object", "secret": true,
+             "default": {"username": "ada", "password": "sk-live-3"}},
+        ]}));
+        let text = all.to_toml();
+        // Those of `motto`.
+        for (value, n) in [("sk-live-1", 1), ("sk-live-2", 1), ("sk-live-3", 0), ("\"ada\"", 0)] {
+            assert_eq!(text.matches(value).count(), n, "{value} in {text}");
+        }
+        // The names of the others show that they are secret.
+        assert_eq!((text.matches("secret = true").count(), text.matches("maxLength = 9").count()), (1, 3), "{text}");
+        assert!(all.registered().is_ok());
+    }
+
+    #[test]
     fn values_that_php_checks_are_listed() {
         let all = adopt(json!({
             "meta": [

@@ -110,18 +110,6 @@ impl Connector {
         }))
     }
 
-    /// A client of a connector at this URL.
-    #[cfg(test)]
-    pub(crate) fn at(upstream: &str) -> Self {
-        Connector {
-            proxy: Proxy::new(upstream.parse().unwrap(), "svc-connector", Limits::default()),
-            origin: Origin { address: IpAddr::from([127, 0, 0, 1]), tls: false },
-            host: HeaderValue::from_static("site.example"),
-            target: "/?svc-connector=1".to_owned(),
-            secret: Secret::new("secret"),
-        }
-    }
-
     /// Requests a report of the registrations of WordPress and its plugins.
     ///
     /// # Errors

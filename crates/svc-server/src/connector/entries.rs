@@ -2,6 +2,7 @@
 //! are left out.
 
 use serde_json::{Map, Value, json};
+use svc_controllers::site_settings;
 use svc_model::{PostTypeCaps, Taxonomy as SvcTaxonomy};
 
 use super::report::{Meta, PostType, Setting, Sidebar, Taxonomy};
@@ -226,6 +227,16 @@ pub(super) fn meta_entry(meta: &Meta) -> Entry {
 }
 
 pub(super) fn setting_entry(setting: &Setting) -> Entry {
+    // A plugin may register the value of a constant as the default.
+    let is_known = site_settings::is_secret_option(&setting.option);
+    let is_secret = setting.secret || is_known;
+    let default = setting.default.as_ref().map(|d| if is_secret { site_settings::without_texts(d) } else { d.clone() });
+    let mut schema = keywords(&setting.schema);
+    if is_secret && let Some(schema) = schema.as_object_mut() {
+        for name in ["default", "examples", "enum", "const"] {
+            schema.remove(name);
+        }
+    }
     Ok(entry(
         json!({
             "option": setting.option,
@@ -233,10 +244,17 @@ pub(super) fn setting_entry(setting: &Setting) -> Entry {
             "name": setting.name,
             "title": setting.title,
             "description": setting.description,
-            "default": setting.default,
-            "schema": keywords(&setting.schema),
+            "default": default,
+            "secret": is_secret && !is_known,
+            "schema": schema,
         }),
-        &[("name", json!(setting.option)), ("title", json!("")), ("description", json!("")), ("schema", json!({}))],
+        &[
+            ("name", json!(setting.option)),
+            ("title", json!("")),
+            ("description", json!("")),
+            ("secret", json!(false)),
+            ("schema", json!({})),
+        ],
     ))
 }
 

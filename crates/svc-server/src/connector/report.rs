@@ -126,6 +126,8 @@ pub(crate) struct Setting {
     pub(crate) name: Option<String>,
     pub(crate) schema: Value,
     pub(crate) default: Option<Value>,
+    /// The value is a key of another service.
+    pub(crate) secret: bool,
     /// A callback in PHP changes values before they are stored.
     pub(crate) sanitized: bool,
 }
