@@ -9,7 +9,8 @@ use axum::{
     routing::{any, get},
 };
 use http_body_util::BodyExt;
-use svc_listen::{AccessLog, Compression, Limits, Stack, middleware_stack};
+use svc_listen::{AccessLog, Compression, Limits, Running, Stack, bind, middleware_stack};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tower::ServiceExt;
 
 fn app(limits: &Limits) -> Stack<Router> {
@@ -72,6 +73,34 @@ async fn rejects_bodies_above_the_limit() {
     assert_eq!(send(app(&small), "/body", &[], vec![0; 1024]).await.1, b"1024");
     assert_eq!(send(app(&small), "/body", &[], vec![0; 1025]).await.0.status, 413);
     assert_eq!(send(app(&small), "/body", &[("content-length", "2000")], vec![0; 10]).await.0.status, 413);
+}
+
+#[tokio::test]
+async fn heads_that_http_does_not_allow_are_rejected() {
+    let router = Router::new().fallback(any(|request: Request| async move {
+        request.headers().get("host").map_or(String::new(), |host| host.to_str().unwrap().to_owned())
+    }));
+    let limits = Limits::default();
+    let app = middleware_stack(router, &limits, AccessLog::default(), Compression::default());
+    let server = Running::start(bind("127.0.0.1:0").await.unwrap(), app, limits).unwrap();
+    for (request, expected) in [
+        ("GET / HTTP/1.1\r\nHost: a.example\r\n", "200 a.example"),
+        ("GET http://b.example/x HTTP/1.1\r\nHost: a.example\r\n", "200 b.example"),
+        ("GET / HTTP/1.1\r\nHost: a.example\r\nHost: b.example\r\n", "400 "),
+        ("GET / HTTP/1.1\r\nHost: a@127.0.0.1:22\r\n", "400 "),
+        ("POST / HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: chunked\r\n", "200 a.example"),
+        ("POST / HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: gzip, chunked\r\n", "501 "),
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(server.address()).await.unwrap();
+        let body = if request.contains("chunked") { "0\r\n\r\n" } else { "" };
+        stream.write_all(format!("{request}Connection: close\r\n\r\n{body}").as_bytes()).await.unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.unwrap();
+        let status = text.split(' ').nth(1).unwrap_or_default();
+        let body = text.split("\r\n\r\n").nth(1).unwrap_or_default();
+        assert_eq!(format!("{status} {body}"), expected, "{request}");
+    }
+    server.stop().await;
 }
 
 #[tokio::test(start_paused = true)]

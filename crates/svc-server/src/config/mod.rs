@@ -324,13 +324,17 @@ impl Config {
         SETTINGS.iter().map(one).collect()
     }
 
-    /// One message for each environment variable with our prefix that is not a setting.
+    /// One message for each environment variable with our prefix that is not a setting, and for each setting without effect.
     pub fn warnings(&self) -> Vec<String> {
         let message = |name: &String| {
             let known = SETTINGS.iter().map(Setting::variable);
             format!("the environment variable {name} is not a setting{}", did_you_mean(name, known))
         };
-        self.unknown_variables.iter().map(message).collect()
+        let mut all: Vec<String> = self.unknown_variables.iter().map(message).collect();
+        if self.explorer == Some(true) && self.wordpress.is_some() {
+            all.push("`explorer` has no effect with `wordpress.upstream`: WordPress has its paths".to_owned());
+        }
+        all
     }
 
     /// The environment of a site with this URL: the setting, or else local if only this machine can reach the URL.
