@@ -18,7 +18,7 @@ pub(super) struct Current<A>(Arc<ArcSwap<Serving<A>>>);
 
 struct Serving<A> {
     app: A,
-    /// Is dropped when the service is replaced and its last request has been answered.
+    /// Is dropped when the service is replaced and its last request has ended.
     _in_use: watch::Receiver<()>,
 }
 
@@ -26,7 +26,7 @@ struct Serving<A> {
 pub(super) struct Requests(watch::Sender<()>);
 
 impl Requests {
-    /// Waits until the service was replaced and its requests have been answered.
+    /// Waits until the service was replaced and its requests have ended.
     pub(super) async fn end(self) {
         self.0.closed().await;
     }

@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// What the comparison of both servers shows while it runs.
+/// The progress line of a comparison of both servers.
 const COMPARING: &str = "comparing responses with WordPress";
 
 /// Maximum number of differences that are printed per route.

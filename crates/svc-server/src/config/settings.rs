@@ -126,7 +126,7 @@ pub const SETTINGS: &[Setting] = &[
 #[derive(Debug)]
 pub(super) struct Removed {
     pub(super) key: &'static str,
-    /// What to do instead.
+    /// The replacement, and steps to take.
     advice: &'static str,
 }
 

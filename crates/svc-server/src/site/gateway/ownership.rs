@@ -64,7 +64,7 @@ impl Ownership {
         Ownership { routes: routes.collect(), unknown: None }
     }
 
-    /// Records a comparison of responses of a route. A difference remains, whoever the caller was.
+    /// Records a comparison of responses of a route. A difference for one caller holds for all.
     pub(crate) fn record(&mut self, pattern: &str, proof: Proof) {
         if let Some(state) = self.routes.get_mut(pattern).and_then(|methods| methods.get_mut("GET"))
             && !matches!(state.proof, Some(Proof::Different(_)))

@@ -33,7 +33,7 @@ const PER_PAGE: usize = 10;
 pub(crate) enum Viewer {
     /// No credentials.
     Anonymous,
-    /// An application password of a user, whom `compare --as` names.
+    /// An application password of the user of `compare --as`.
     LoggedIn,
 }
 
