@@ -113,7 +113,13 @@ impl Line {
             let path = path.get(..PATH_LIMIT).unwrap_or(path);
             let client = self.client.address;
             let ms = (self.started.elapsed().as_secs_f64() * 100_000.0).round() / 100.0;
-            if status >= 500 {
+            if status == 503 {
+                // The cause is logged once by the part that is overloaded or unavailable.
+                if let Some(n_refused) = REFUSED.report() {
+                    tracing::warn!(n_refused, "requests were answered with 503");
+                }
+                tracing::info!(%method, path, status, ms, %client, "response");
+            } else if status >= 500 {
                 tracing::error!(%method, path, status, ms, %client, "response");
             } else {
                 tracing::info!(%method, path, status, ms, %client, "response");
@@ -122,6 +128,9 @@ impl Line {
         response.headers_mut().insert(REQUEST_ID, self.id);
     }
 }
+
+/// Requests that were answered with 503.
+static REFUSED: Seldom = Seldom::every(Duration::from_secs(10));
 
 /// The message of a panic.
 pub fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {

@@ -144,7 +144,8 @@ impl SiteAuthenticator {
                 meta::update(tx, MetaKind::User, user.0, META_KEY, &value).map(drop)
             });
             if let Err(error) = written.await {
-                tracing::warn!("the use of an application password was not recorded: {error}");
+                tracing::debug!("the use of an application password was not recorded");
+                svc_site::outage::log(&error);
             }
         }))
     }

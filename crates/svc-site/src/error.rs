@@ -3,6 +3,8 @@
 use svc_schema::Error;
 use svc_store::StoreError;
 
+use crate::outage;
+
 /// A failure inside a transaction or a read: an API error or an error of the store.
 #[derive(Debug)]
 pub enum SiteError {
@@ -38,11 +40,11 @@ impl From<SiteError> for Error {
                     .with_status(400)
             }
             SiteError::Store(error) if error.is_temporary() => {
-                tracing::warn!(%error, "the store is busy");
+                outage::log(&error);
                 Error::new("rest_service_unavailable", "The site is busy. Try again in a moment.").with_status(503)
             }
             SiteError::Store(error) => {
-                tracing::error!(%error, "the store failed");
+                outage::log(&error);
                 Error::new(
                     "rest_internal_error",
                     "The request failed because of an internal error, which has been logged.",

@@ -15,6 +15,7 @@ pub mod http_client;
 pub mod media;
 pub mod menus;
 pub mod object_state;
+pub mod outage;
 pub mod patterns;
 pub mod permalinks;
 pub mod plugin_directory_client;

@@ -16,6 +16,9 @@ pub enum StoreError {
     /// The database file is corrupt.
     #[error("the database is damaged: {0}")]
     Corrupt(String),
+    /// The folder of the database file is read-only, so that SQLite cannot open it.
+    #[error("the folder {0} is read-only, and SQLite writes next to its database even while it only reads")]
+    ReadOnlyFolder(String),
     /// The database is read-only.
     #[error("the database is read-only")]
     ReadOnly,

@@ -85,7 +85,7 @@ impl SearchIndexer {
         let log = store.shared().post_log.get_or_init(|| store.post_log()).clone();
         let backend = store.downgrade();
         store.shared().search.reset_requests();
-        let indexer = Indexer { backend: backend.clone(), log, config, state: State::default() };
+        let indexer = Indexer { backend: backend.clone(), log, config, state: State::default(), reported: None };
         let thread = std::thread::Builder::new().name("search-index".to_owned()).spawn(move || indexer.run());
         let thread = thread.map_err(|e| tracing::error!(error = %e, "cannot start the search indexer")).ok()?;
         Some(SearchIndexer { backend, thread: Some(thread) })
@@ -145,6 +145,8 @@ struct Indexer {
     log: Arc<dyn PostLog>,
     config: SearchIndexConfig,
     state: State,
+    /// The error that was logged last. It is logged again only after another one.
+    reported: Option<String>,
 }
 
 impl Indexer {
@@ -158,7 +160,11 @@ impl Indexer {
             let next = self.step(&store).unwrap_or_else(|e| {
                 // The index stays correct; searches examine what has changed.
                 if !is_temporary(&e) {
-                    tracing::warn!(error = %e, "the search index cannot be updated; searches read all posts");
+                    let reason = e.to_string();
+                    if self.reported.as_ref() != Some(&reason) {
+                        tracing::warn!(error = %e, "the search index cannot be updated; searches read all posts");
+                        self.reported = Some(reason);
+                    }
                     shared.search.publish(None);
                     let is_open = self.state.is_open;
                     self.state = State { folder: self.state.folder.take(), is_open, ..State::default() };

@@ -44,6 +44,9 @@ fn of_store(error: &StoreError) -> Option<String> {
             "restore a backup with `svc-server restore BACKUP --overwrite`, or choose another --database".to_owned(),
         ),
         StoreError::Schema(_) => Some("check the settings `database` and `table_prefix`".to_owned()),
+        StoreError::ReadOnlyFolder(_) => {
+            Some("make the folder writable for this user, or copy it and serve the copy with --data".to_owned())
+        }
         StoreError::Full => Some("free space on the disk; nothing was lost".to_owned()),
         _ => None,
     }

@@ -120,7 +120,13 @@ impl SiteBuilder {
     /// Runs the command of the process's arguments: serve, import, and so on.
     pub fn command_line(self) -> ExitCode {
         let matches = arguments();
-        match run(&self, &matches, Utc::now().naive_utc()) {
+        // A server continues without its output; for other commands the output is the result.
+        let is_serve = matches!(matches.subcommand_name(), None | Some("serve"));
+        let check_output = || match output::failure() {
+            Some(error) if !is_serve => anyhow::bail!("standard output cannot be written: {error}"),
+            _ => Ok(()),
+        };
+        match run(&self, &matches, Utc::now().naive_utc()).and_then(|()| check_output()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 output::print_error(&format!("{error:#}"));

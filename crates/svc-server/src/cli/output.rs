@@ -1,6 +1,9 @@
 //! Output of commands: results to standard output, errors to standard error.
 
-use std::io::Write;
+use std::{
+    io::{self, Write},
+    sync::OnceLock,
+};
 
 use clap::{Arg, ArgAction};
 
@@ -9,25 +12,39 @@ pub(super) fn json_flag() -> Arg {
     Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON")
 }
 
-/// Prints a line. A closed standard output is ignored.
+/// The first error of standard output.
+static FAILED: OnceLock<io::Error> = OnceLock::new();
+
+/// Prints a line. An error is kept for [`failure`].
 pub(crate) fn say(line: &str) {
-    drop(writeln!(std::io::stdout().lock(), "{line}"));
+    let _written = show(line);
 }
 
-/// Prints a line and flushes. Returns whether it was written.
+/// Prints a line. Returns whether it was written.
 pub(super) fn show(line: &str) -> bool {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+        Ok(()) => true,
+        Err(error) => {
+            let _first = FAILED.set(error);
+            false
+        }
+    }
+}
+
+/// Why output of the command was lost. That the reader of a pipe has enough (`| head`) is no error.
+pub(super) fn failure() -> Option<&'static io::Error> {
+    FAILED.get().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
 }
 
 /// Prints a line that is not part of the result to standard error.
 pub(super) fn note(line: &str) {
-    drop(writeln!(std::io::stderr().lock(), "{line}"));
+    drop(writeln!(io::stderr().lock(), "{line}"));
 }
 
 /// Prints an error.
 pub(super) fn print_error(line: &str) {
-    drop(writeln!(std::io::stderr().lock(), "svc-server: {line}"));
+    drop(writeln!(io::stderr().lock(), "svc-server: {line}"));
 }
 
 /// Prints a warning.
@@ -37,7 +54,7 @@ pub(super) fn print_warning(line: &str) {
 
 /// Prints an advice that belongs to the error before it.
 pub(super) fn print_hint(line: &str) {
-    drop(writeln!(std::io::stderr().lock(), "  hint: {line}"));
+    drop(writeln!(io::stderr().lock(), "  hint: {line}"));
 }
 
 /// Formats rows as columns, each as wide as its widest cell.

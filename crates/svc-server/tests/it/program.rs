@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::process::{POSTS, PROGRAM, Server, credentials, run};
+use crate::process::{POSTS, PROGRAM, Server, command, credentials, run, send, stderr};
 
 #[test]
 fn failed_starts_report_the_reason() {
@@ -94,4 +94,150 @@ fn a_full_disk_loses_nothing_and_recovers() {
     written.push(response["id"].clone());
     drop(server);
     assert_eq!(list(&start(folder.path())), written);
+}
+
+/// Checks that a server still answers, with requests that write to its log.
+#[track_caller]
+fn assert_serves(address: &str, what: &str) {
+    for n in 0..20 {
+        let (status, _) = send(address, "GET", POSTS, "", "", b"");
+        assert_eq!(status, 200, "{what}: request {n}");
+        let (status, _) = send(address, "GET", "/svc-json/no/such/route", "", "", b"");
+        assert_eq!(status, 404, "{what}: request {n}");
+    }
+}
+
+/// `serve`, which logs every request.
+fn serve_with_log(folder: &Path, shell: &str) -> Command {
+    let mut command = Command::new("sh");
+    let script = format!("{shell}exec \"$0\" --listen 127.0.0.1:0 --log info,svc_listen=debug serve");
+    command.args(["-c", &script, PROGRAM]).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+#[cfg(target_os = "linux")]
+fn full() -> Stdio {
+    std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap().into()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn serves_while_the_log_cannot_be_written() {
+    use std::io::{BufRead as _, BufReader};
+
+    let folder = tempfile::tempdir().unwrap();
+    let address_in = |text: &str| {
+        text.split_whitespace()
+            .find_map(|word| word.split_once("http://").map(|(_, a)| a.trim_matches(['/', '"']).to_owned()))
+    };
+
+    let mut process = serve_with_log(folder.path(), "").stdout(Stdio::piped()).stderr(full()).spawn().unwrap();
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let address = lines.take(50).find_map(|line| address_in(&line)).expect("the server prints its address");
+    assert_serves(&address, "full standard error, and closed standard output");
+    process.kill().unwrap();
+    process.wait().unwrap();
+
+    let mut process = serve_with_log(folder.path(), "").stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let address = log
+        .find(|line| line.contains("serving"))
+        .and_then(|line| address_in(&line))
+        .expect("the server logs its address");
+    drop(log);
+    assert_serves(&address, "full standard output, and closed standard error");
+    process.kill().unwrap();
+    process.wait().unwrap();
+
+    // A log file that may not grow, as on a full disk.
+    let path = folder.path().join("log");
+    std::fs::write(&path, " ".repeat(20 << 20)).unwrap();
+    let log = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    let mut limited = serve_with_log(folder.path(), "ulimit -f 16384; trap '' XFSZ; ");
+    let mut process = limited.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let address = lines.take(50).find_map(|line| address_in(&line)).expect("the server prints its address");
+    assert_serves(&address, "full disk");
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 20 << 20, "the log is full");
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn commands_end_quietly_without_a_reader_and_report_a_full_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(Server::start(folder.path(), None));
+    for args in [&["routes"][..], &["config"], &["config", "--template"], &["openapi"], &["types"], &["user", "list"]] {
+        // A pipe whose reader ends at once.
+        let mut process =
+            command(folder.path(), None, args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(process.stdout.take());
+        let out = process.wait_with_output().unwrap();
+        assert_eq!((stderr(&out), out.status.code()), (String::new(), Some(0)), "{args:?}");
+
+        let out = command(folder.path(), None, args).stdout(full()).output().unwrap();
+        assert_eq!(out.status.code(), Some(1), "{args:?}");
+        assert!(
+            stderr(&out).contains("standard output cannot be written: No space left"),
+            "{args:?}: {}",
+            stderr(&out)
+        );
+
+        let out = command(folder.path(), None, args).stderr(full()).output().unwrap();
+        assert_eq!(out.status.code(), Some(0), "{args:?}");
+    }
+    let out = command(folder.path(), None, &["--no-such-flag"]).stderr(full()).output().unwrap();
+    assert_eq!(out.status.code(), Some(2));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_read_only_data_folder_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    // After an orderly end, SQLite has to create files next to the database. (With those of a server that was killed, it
+    // can read without writing.)
+    let server = start(folder.path());
+    assert_serves(&server.address, "writable folder");
+    server.stop();
+    // A namespace of its own, in which the folder is mounted without write access.
+    let namespace = ["--user", "--map-root-user", "--mount", "sh", "-c"];
+    let mount = "mount --bind . . && mount -o remount,ro,bind . && cd \"$PWD\"";
+    let run = |then: &str| {
+        let script = format!("{mount} && {then}");
+        Command::new("unshare").args(namespace).args([&script, PROGRAM]).current_dir(folder.path()).output()
+    };
+    if !run("exec true").is_ok_and(|out| out.status.success()) {
+        eprintln!("SKIPPED: this user cannot mount folders");
+        return;
+    }
+    let out = run("exec \"$0\" --listen 127.0.0.1:0 serve").unwrap();
+    let reported = stderr(&out);
+    assert_eq!(out.status.code(), Some(1), "{reported}");
+    let [message, hint] =
+        ["svc-data is read-only", "hint: make the folder writable"].map(|text| reported.contains(text));
+    assert!(message && hint, "{reported}");
+}
+
+#[test]
+fn an_unreachable_database_is_logged_once() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(start(folder.path()));
+    let credentials = credentials(folder.path(), None);
+    let server = start(folder.path());
+    let data = folder.path().join("svc-data");
+    std::fs::rename(data.join("site.db"), data.join("moved.db")).unwrap();
+    let post = json!({"title": "x", "status": "publish"});
+    // The file is examined from time to time, so the first requests may still be answered.
+    let start = std::time::Instant::now();
+    while server.send("POST", POSTS, &credentials, Some(&post)).0 != 503 {
+        assert!(start.elapsed() < std::time::Duration::from_secs(30), "the loss is never noticed");
+    }
+    for _ in 0..50 {
+        assert_eq!(server.send("POST", POSTS, &credentials, Some(&post)).0, 503);
+    }
+    let log = server.stop();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("WARN") || line.contains("ERROR")).collect();
+    assert!(lines.len() <= 4, "{} lines:\n{log}", lines.len());
+    assert!(lines.iter().any(|line| line.contains("was deleted or replaced")), "{log}");
 }

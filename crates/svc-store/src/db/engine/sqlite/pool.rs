@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,7 +80,8 @@ impl SqlitePool {
         let (marker, unclean) = if temporary { (None, false) } else { ShutdownMarker::open(path) };
         let durable = config.durable && !temporary;
         create_private(path);
-        let writer = open_when_free(path, Mode::Write { durable }, config.wait_timeout)?;
+        let opened = open_when_free(path, Mode::Write { durable }, config.wait_timeout);
+        let writer = opened.map_err(|e| read_only_folder(path).unwrap_or(e))?;
         writer.set_page_cache(config.page_cache / WRITER_SHARE)?;
         let guard = FileGuard::new(path);
         if unclean {
@@ -372,6 +373,22 @@ fn open_when_free(path: &Path, mode: Mode, wait: Duration) -> Result<Sqlite> {
             Err(StoreError::Busy) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
             opened => return opened,
         }
+    }
+}
+
+/// The reason why a file cannot be opened, if it is that its folder is read-only.
+fn read_only_folder(path: &Path) -> Option<StoreError> {
+    let folder = path.parent()?;
+    let probe = folder.join(format!(".svc-{}.tmp", std::process::id()));
+    match std::fs::File::create_new(&probe) {
+        Ok(_) => {
+            let _removed = std::fs::remove_file(probe);
+            None
+        }
+        Err(e) if matches!(e.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied) => {
+            Some(StoreError::ReadOnlyFolder(folder.display().to_string()))
+        }
+        Err(_) => None,
     }
 }
 
