@@ -174,14 +174,17 @@ fn mention_classes(text: &str) -> String {
             at = tag + 1;
             continue;
         };
-        let remaining: Vec<&str> =
-            text[value..value + len].split_ascii_whitespace().filter(|c| is_mention(c)).collect();
-        if remaining.is_empty() {
+        let mut remaining =
+            text[value..value + len].split_ascii_whitespace().filter(|class| is_mention(class)).peekable();
+        if remaining.peek().is_none() {
             out.push_str(&text[at..value - CLASS.len() + 1]);
             at = value + len + 1;
         } else {
             out.push_str(&text[at..value]);
-            out.push_str(&remaining.join(" "));
+            for (idx, class) in remaining.enumerate() {
+                out.push_str(if idx == 0 { "" } else { " " });
+                out.push_str(class);
+            }
             at = value + len;
         }
     }

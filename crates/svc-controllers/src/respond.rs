@@ -23,10 +23,7 @@ pub(crate) fn edit_view(req: &Request) -> View {
 /// The view of a deleted item in the field `previous` of the response: the requested fields and always `id`. The
 /// response filter then applies the request's `previous.…` fields.
 pub(crate) fn previous_view(req: &Request, context: &str) -> View {
-    let with_id = |fields: &FieldSet| {
-        let names = fields.names().iter().map(String::as_str);
-        FieldSet::parse(&names.chain(["id"]).collect::<Vec<_>>().into())
-    };
+    let with_id = |fields: &FieldSet| FieldSet::of(fields.names().iter().cloned().chain(["id".to_owned()]).collect());
     let fields = req.fields().filter(|fields| !fields.is_everything()).map(with_id);
     View { context: context.to_owned(), fields, embed: false, links: false }
 }

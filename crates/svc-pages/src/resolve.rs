@@ -198,7 +198,7 @@ impl PageResolver<'_> {
         }
         if let Some(text) = &archive.search {
             query.post_types = self.searched_types();
-            query.search = Some(text.clone());
+            query.search = svc_store::posts::search_text(Some(text.clone()));
             query.without_password = true;
             query.order_by = vec![(PostOrderBy::Relevance, Order::Desc)];
             subject = Some(ListSubject::Search(text.clone()));

@@ -26,7 +26,7 @@ impl View {
 
     /// The view restricted to these fields.
     pub fn only(mut self, names: &[&str]) -> Self {
-        self.fields = Some(FieldSet::parse(&Value::from(names.to_vec())));
+        self.fields = Some(FieldSet::of(names.iter().map(|name| (*name).to_owned()).collect()));
         self
     }
 

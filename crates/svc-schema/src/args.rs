@@ -4,7 +4,10 @@ use std::{borrow::Cow, fmt, sync::Arc};
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
-use svc_php::cast::truthy;
+use svc_php::{
+    cast::truthy,
+    list::{MAX_TEXT_ITEMS, count_text_items},
+};
 
 use crate::{Error, Schema, SchemaBuilder};
 
@@ -248,6 +251,25 @@ impl Args {
     /// The defaults of the arguments that have one.
     pub fn defaults(&self) -> Map<String, Value> {
         self.0.iter().filter_map(|(name, arg)| Some((name.clone(), arg.default.clone()?))).collect()
+    }
+
+    /// Counts the items of all lists that the parameters contain as strings. Without this check, a few bytes per item
+    /// would become a value each.
+    ///
+    /// # Errors
+    /// `rest_too_many_values` (413) above [`MAX_TEXT_ITEMS`] in total.
+    pub fn check_text_lists<'v>(
+        &self,
+        params: impl IntoIterator<Item = (Cow<'v, str>, &'v Value)>,
+    ) -> Result<(), Error> {
+        let mut left = MAX_TEXT_ITEMS;
+        for (name, value) in params {
+            let Some(text) = value.as_str() else { continue };
+            if self.get(&name).and_then(|arg| arg.schema.as_ref()).is_some_and(Schema::may_be_list) {
+                left = left.checked_sub(count_text_items(text)).ok_or_else(Error::too_many_values)?;
+            }
+        }
+        Ok(())
     }
 
     /// The first step: every required argument must be present and not null; then every present argument is validated.

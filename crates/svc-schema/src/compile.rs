@@ -178,6 +178,19 @@ pub(crate) struct Node {
     pub(crate) has_properties: bool,
 }
 
+impl Node {
+    /// Whether a string may be split into a list.
+    pub(crate) fn may_be_list(&self) -> bool {
+        let is_list = |name: &TypeName| *name == TypeName::Array;
+        let own = match &self.types {
+            TypeSlot::Missing => false,
+            TypeSlot::One(name) => is_list(name),
+            TypeSlot::Many(names) => names.iter().any(is_list),
+        };
+        own || self.any_of.iter().chain(&self.one_of).flatten().any(Node::may_be_list)
+    }
+}
+
 /// Compiles a schema.
 pub(crate) fn compile(source: &Value) -> Node {
     node(source, MAX_DEPTH)

@@ -1,7 +1,10 @@
 //! The `_embed` parameter: which link relations are embedded.
 
 use serde_json::Value;
-use svc_php::{cast::truthy, list::parse_text_list};
+use svc_php::{
+    cast::truthy,
+    list::{TooManyItems, parse_text_list},
+};
 
 /// The relations to embed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,12 +30,15 @@ impl Embed {
 ///
 /// The boolean true and the integer 1, which cannot occur in a query string, select the relation `1`, as in WordPress.
 /// Source: specification, "Embedding".
-pub fn parse_embed(value: &Value) -> Embed {
+///
+/// # Errors
+/// [`TooManyItems`] for a list that is too long.
+pub fn parse_embed(value: &Value) -> Result<Embed, TooManyItems> {
     if !truthy(value) || matches!(value.as_str(), Some("true" | "1")) {
-        return Embed::All;
+        return Ok(Embed::All);
     }
-    let names = parse_text_list(value);
-    if names.is_empty() { Embed::All } else { Embed::Some(names) }
+    let names = parse_text_list(value)?;
+    Ok(if names.is_empty() { Embed::All } else { Embed::Some(names) })
 }
 
 #[cfg(test)]
@@ -46,9 +52,9 @@ mod tests {
         for value in
             [json!(null), json!(""), json!("true"), json!("1"), json!("0"), json!([]), json!([[1]]), json!(" ,")]
         {
-            assert_eq!(parse_embed(&value), Embed::All, "{value}");
+            assert_eq!(parse_embed(&value), Ok(Embed::All), "{value}");
         }
-        let named = parse_embed(&json!("author, wp:term"));
+        let named = parse_embed(&json!("author, wp:term")).unwrap();
         assert_eq!(named, Embed::Some(vec!["author".to_owned(), "wp:term".to_owned()]));
         assert!(named.includes("author") && !named.includes("up"));
     }

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use serde_json::{Map, Value};
-use svc_php::list::integer_key;
+use svc_php::list::{TooManyItems, integer_key};
 
 /// The status of an error without one (specification, "Errors", 1).
 const DEFAULT_STATUS: u16 = 500;
@@ -41,6 +41,11 @@ impl Error {
     /// An error without codes, to [`add`](Self::add) to.
     pub fn empty() -> Self {
         Error(Box::default())
+    }
+
+    /// `rest_too_many_values` (413): a request with more values, or more items of lists in strings, than allowed.
+    pub fn too_many_values() -> Self {
+        Error::new("rest_too_many_values", "The request has too many values.").with_status(413)
     }
 
     /// Whether there is no message.
@@ -230,6 +235,12 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<TooManyItems> for Error {
+    fn from(_: TooManyItems) -> Self {
+        Error::too_many_values()
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! State of one validation or sanitization: notices, the remaining steps, and the choice among several types.
 
 use serde_json::Value;
+use svc_php::list::MAX_TEXT_ITEMS;
 
 use crate::{
     Error, Notice, NoticeKind, Notices,
@@ -37,6 +38,8 @@ pub(crate) struct Evaluation<'r> {
     /// Whether sanitizing might change a validated value. Only reset for branches that do not match.
     pub(crate) may_change: bool,
     steps_left: u32,
+    /// Items of lists in strings that the sanitized value may still get.
+    pub(crate) text_items_left: usize,
 }
 
 /// The operation, which notices report by the name of WordPress's function.
@@ -60,6 +63,7 @@ impl<'r> Evaluation<'r> {
             error_inside: None,
             may_change: false,
             steps_left: MAX_STEPS,
+            text_items_left: MAX_TEXT_ITEMS,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The `_fields` parameter: which fields of a response are requested.
 
 use serde_json::{Map, Value};
-use svc_php::list::{integer_key, list_shape, parse_text_list};
+use svc_php::list::{TooManyItems, integer_key, list_shape, parse_text_list};
 
 /// Maximum number of parts of a dotted name. No response is nested deeper, and the bound allows walking the tree by
 /// recursion.
@@ -20,8 +20,15 @@ impl FieldSet {
     ///
     /// A dotted name selects a nested field; a name below an already selected parent is redundant. Source:
     /// specification, "Field selection".
-    pub fn parse(value: &Value) -> Self {
-        let mut names = parse_text_list(value);
+    ///
+    /// # Errors
+    /// [`TooManyItems`] for a string with too many names.
+    pub fn parse(value: &Value) -> Result<Self, TooManyItems> {
+        Ok(Self::of(parse_text_list(value)?))
+    }
+
+    /// The set of these names.
+    pub fn of(mut names: Vec<String>) -> Self {
         for name in &mut names {
             let trimmed = svc_php::cast::trim(name);
             if trimmed.len() != name.len() {
@@ -175,7 +182,7 @@ mod tests {
 
     #[track_caller]
     fn check(fields: Value, data: Value, expected: Value) {
-        assert_eq!(FieldSet::parse(&fields).trim(data), expected, "{fields}");
+        assert_eq!(FieldSet::parse(&fields).unwrap().trim(data), expected, "{fields}");
     }
 
     #[test]
@@ -210,14 +217,14 @@ mod tests {
         ];
         for (field, accepted, expected) in rows {
             assert_eq!(is_field_included(field, &[accepted.to_owned()]), expected, "{field} {accepted}");
-            assert_eq!(FieldSet::parse(&json!([accepted])).is_included(field), expected, "{field} {accepted}");
+            assert_eq!(FieldSet::parse(&json!([accepted])).unwrap().is_included(field), expected, "{field} {accepted}");
         }
     }
 
     #[test]
     fn overlong_names_are_ignored() {
         let name = "a.".repeat(200_000);
-        let set = FieldSet::parse(&json!([name, "b"]));
+        let set = FieldSet::parse(&json!([name, "b"])).unwrap();
         assert!(set.is_included("b") && !set.is_included("a"));
     }
 }

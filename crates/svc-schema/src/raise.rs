@@ -7,7 +7,8 @@ use std::fmt::Display;
 use serde_json::{Value, json};
 use svc_php::{
     cast::to_text,
-    numeric::{Num, from_json, grouped, number},
+    list::MAX_TEXT_ITEMS,
+    numeric::{Num, grouped, number},
 };
 
 use crate::{Error, compile::NumberRules, formats::Format, path::Path, values::json_text};
@@ -48,6 +49,11 @@ pub(crate) fn too_many_items(path: &Path<'_>, bound: &Value) -> Error {
     count("rest_too_many_items", path, "must contain at most", bound, ITEMS)
 }
 
+/// A list in a string with more items than any list may have.
+pub(crate) fn too_many_text_items(path: &Path<'_>) -> Error {
+    too_many_items(path, &MAX_TEXT_ITEMS.into())
+}
+
 pub(crate) fn too_short(path: &Path<'_>, bound: &Value) -> Error {
     count("rest_too_short", path, "must be at least", bound, CHARACTERS)
 }
@@ -70,24 +76,30 @@ pub(crate) fn invalid_multiple(path: &Path<'_>, divisor: &Value) -> Error {
     Error::new("rest_invalid_multiple", format!("{path} must be a multiple of {}.", to_text(divisor)))
 }
 
-/// A number out of bounds. As in WordPress, bounds are truncated to integers in the message.
+/// A bound as registered: `1.5`, `1e20`, `5` also for `5.0`. WordPress truncates bounds to integers here.
+fn bound_text(bound: &Value) -> String {
+    match number(bound) {
+        Some(Num::Float(f)) if f.fract() != 0.0 || f.abs() >= 1e15 => format!("{f:?}"),
+        Some(Num::Float(f)) => format!("{f:.0}"),
+        Some(Num::Int(n)) => n.to_string(),
+        None => svc_php::cast::to_int(bound).to_string(),
+    }
+}
+
+/// A number out of bounds.
 pub(crate) fn out_of_bounds(path: &Path<'_>, rules: &NumberRules) -> Error {
     let side = |exclusive: bool| if exclusive { "exclusive" } else { "inclusive" };
     let or_equal = |exclusive: bool| if exclusive { "" } else { " or equal to" };
-    let truncated = |bound: &Value| match bound {
-        Value::Number(n) => from_json(n).to_int(),
-        other => svc_php::cast::to_int(other),
-    };
     let (low, high) = (rules.min_exclusive, rules.max_exclusive);
     let text = match (&rules.min, &rules.max) {
         (Some(min), Some(max)) => {
-            let (min, max) = (truncated(&min.source), truncated(&max.source));
+            let (min, max) = (bound_text(&min.source), bound_text(&max.source));
             format!("{path} must be between {min} ({}) and {max} ({})", side(low), side(high))
         }
-        (Some(min), None) if low => format!("{path} must be greater than {}", truncated(&min.source)),
-        (Some(min), None) => format!("{path} must be greater than{} {}", or_equal(low), truncated(&min.source)),
+        (Some(min), None) if low => format!("{path} must be greater than {}", bound_text(&min.source)),
+        (Some(min), None) => format!("{path} must be greater than{} {}", or_equal(low), bound_text(&min.source)),
         (None, max) => {
-            let max = max.as_ref().map_or(0, |max| truncated(&max.source));
+            let max = max.as_ref().map_or_else(|| "0".to_owned(), |max| bound_text(&max.source));
             format!("{path} must be less than{} {max}", or_equal(high))
         }
     };
@@ -157,8 +169,7 @@ pub(crate) fn no_match_for(path: &Path<'_>, title: Option<&str>, position: usize
 /// None of several sub-schemas matched. `titles` is set if each of them has one.
 pub(crate) fn no_match(path: &Path<'_>, titles: Option<&[&str]>) -> Error {
     let message = match titles {
-        // As in WordPress, an empty list also omits the full stop.
-        Some([]) => format!("{path} is not a valid "),
+        Some([]) => format!("{path} does not match any of the expected formats."),
         Some(titles) => format!("{path} is not a valid {}.", sentence_list(titles)),
         None => format!("{path} does not match any of the expected formats."),
     };

@@ -1,7 +1,7 @@
 //! Converts a value to a schema's types and formats. Source: specification, "Sanitization (against a schema)".
 
 use serde_json::{Map, Value};
-use svc_php::cast::{float_value, to_float, to_int, to_text};
+use svc_php::cast::{float_value, is_scalar, to_float, to_int, to_text};
 
 use crate::{
     Error,
@@ -65,7 +65,14 @@ impl Evaluation<'_> {
         value: Value,
         path: &Path<'_>,
     ) -> Result<Value, Failure> {
-        let mut items = sanitize_array(value);
+        let is_text = is_scalar(&value);
+        let Ok(mut items) = sanitize_array(value) else { return Err(self.fail(|| raise::too_many_text_items(path))) };
+        if is_text {
+            match self.text_items_left.checked_sub(items.len()) {
+                Some(left) => self.text_items_left = left,
+                None => return Err(self.fail(|| raise::too_many_text_items(path))),
+            }
+        }
         let Some(rules) = rules else { return Ok(Value::Array(items)) };
         if let Some(schema) = rules.items.as_ref().filter(|_| !rules.items_empty) {
             for (index, item) in items.iter_mut().enumerate() {

@@ -43,6 +43,35 @@ impl Schema {
         self.source().get("default").filter(|v| !v.is_null())
     }
 
+    /// Whether a string may be split into a list.
+    pub(crate) fn may_be_list(&self) -> bool {
+        self.node().may_be_list()
+    }
+
+    /// Whether there are validation rules, but nothing tells which type of value they are for.
+    pub fn has_rules_without_type(&self) -> bool {
+        const RULES: [&str; 16] = [
+            "format",
+            "enum",
+            "items",
+            "properties",
+            "additionalProperties",
+            "patternProperties",
+            "minProperties",
+            "maxProperties",
+            "minimum",
+            "maximum",
+            "multipleOf",
+            "minLength",
+            "maxLength",
+            "pattern",
+            "minItems",
+            "maxItems",
+        ];
+        let has = |name: &&str| self.source().get(*name).is_some();
+        !["type", "anyOf", "oneOf"].iter().any(has) && RULES.iter().any(|name| has(name))
+    }
+
     /// Whether the `required` keyword is true (not a list).
     pub(crate) fn is_required(&self) -> bool {
         self.source().get("required") == Some(&Value::Bool(true))

@@ -5,7 +5,7 @@ use std::{borrow::Borrow, cmp::Ordering};
 use serde_json::{Map, Value};
 use svc_php::{
     compare::{loose, numbers},
-    list::split_list,
+    list::{MAX_TEXT_ITEMS, split_list},
     numeric::{Num, number},
 };
 
@@ -232,10 +232,19 @@ impl Evaluation<'_> {
             Value::Array(items) => self.check_items(rules, items, path),
             Value::Object(map) => self.check_items(rules, &map.values().collect::<Vec<_>>(), path),
             other => {
-                let split: Vec<Value> = split_list(&svc_php::cast::to_text(other)).map(Value::from).collect();
-                self.check_items(rules, &split, path)
+                let text = svc_php::cast::to_text(other);
+                let Ok(items) = split_list(&text) else { return Err(self.too_many_text_items(rules, path)) };
+                self.check_items(rules, &items.map(Value::from).collect::<Vec<_>>(), path)
             }
         }
+    }
+
+    /// The list's own `maxItems` is reported if it is lower than the general limit.
+    fn too_many_text_items(&self, rules: &ArrayRules, path: &Path<'_>) -> Failure {
+        let own = rules.max.as_ref().filter(|max| count_compares(MAX_TEXT_ITEMS, max, Ordering::Greater));
+        self.fail(|| {
+            own.map_or_else(|| raise::too_many_text_items(path), |max| raise::too_many_items(path, &max.source))
+        })
     }
 
     fn check_items<V: Borrow<Value>>(

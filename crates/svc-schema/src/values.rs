@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use svc_php::{
     cast::{is_scalar, to_text, truthy},
     float,
-    list::{integer_key, split_list},
+    list::{TooManyItems, integer_key, split_list},
     numeric::{Num, from_json},
 };
 pub use svc_php::{
@@ -42,13 +42,16 @@ pub fn is_boolean(value: &Value) -> bool {
 }
 
 /// Converts a value to a list: scalars are split at commas and white space, maps lose their keys, null is empty.
-pub fn sanitize_array(value: Value) -> Vec<Value> {
-    match value {
+///
+/// # Errors
+/// [`TooManyItems`] for a scalar with too many items.
+pub fn sanitize_array(value: Value) -> Result<Vec<Value>, TooManyItems> {
+    Ok(match value {
         Value::Array(items) => items,
         Value::Object(map) => map.into_iter().map(|(_, item)| item).collect(),
         Value::Null => Vec::new(),
-        scalar => split_list(&to_text(&scalar)).map(Value::from).collect(),
-    }
+        scalar => split_list(&to_text(&scalar))?.map(Value::from).collect(),
+    })
 }
 
 /// Converts a value to a map. Other values become an empty map.

@@ -46,8 +46,6 @@ fn all() -> Vec<Named> {
         run("sanitize_file_name", move |t| sanitize_file_name(t, &allowed)),
         run("check_filetype", move |t| check_filetype(t, &known).is_some()),
         run("basename", |t| basename(t, ".jpg").len()),
-        run("parse_list", |t| parse_list(t).len()),
-        run("parse_id_list", parse_id_list),
         run("absint", absint),
         run("slash", slash),
         run("unslash", unslash),

@@ -183,8 +183,12 @@ pub(super) fn family_names(text: &str) -> String {
         let generic = name.strip_prefix("generic(").and_then(|rest| rest.strip_suffix(')')).is_some_and(is_word);
         if generic || is_word(name) { name.to_owned() } else { format!("\"{}\"", name.trim_matches(['"', '\''])) }
     };
-    let names: Vec<String> = clean.split(',').map(str::trim).filter(|name| !name.is_empty()).map(quoted).collect();
-    names.join(", ")
+    let mut out = String::new();
+    for name in clean.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        out.push_str(if out.is_empty() { "" } else { ", " });
+        out.push_str(&quoted(name));
+    }
+    out
 }
 
 /// Sanitizes a setting of a family or a face for storage.
@@ -195,6 +199,16 @@ pub(super) fn clean(name: &str, value: &Value) -> Value {
         ("fontFamily", one) => family_names(&svc_php::cast::to_text(one)).into(),
         (_, one) => svc_text::sanitize_text_field(&svc_php::cast::to_text(one)).into(),
     }
+}
+
+/// The names in a list, without white space around them.
+fn trimmed_names(list: &str) -> String {
+    let mut out = String::with_capacity(list.len());
+    for (idx, name) in list.split(',').enumerate() {
+        out.push_str(if idx == 0 { "" } else { "," });
+        out.push_str(name.trim());
+    }
+    out
 }
 
 /// CSS keywords for `font-stretch` and their percentages.
@@ -217,7 +231,6 @@ pub(super) fn identity(settings: &Map<String, Value>) -> String {
         Some(value) => svc_php::cast::to_text(value).into_owned(),
     };
     let family = text("fontFamily", "").to_lowercase().replace(['"', '\''], "");
-    let family: Vec<&str> = family.split(',').map(str::trim).collect();
     let weight = match text("fontWeight", "400").to_lowercase().as_str() {
         "normal" => "400".to_owned(),
         "bold" => "700".to_owned(),
@@ -226,7 +239,7 @@ pub(super) fn identity(settings: &Map<String, Value>) -> String {
     let stretch = text("fontStretch", "100%").to_lowercase();
     let stretch = STRETCHES.iter().find(|(name, _)| *name == stretch).map_or(stretch.as_str(), |(_, width)| width);
     [
-        family.join(","),
+        trimmed_names(&family),
         text("fontStyle", "normal").to_lowercase(),
         weight,
         stretch.to_owned(),

@@ -55,7 +55,7 @@ fn known_locations(site: &Arc<RestSite>) -> impl Fn(&Value, &str) -> Result<bool
     let names = array(string()).compile();
     move |value, name| {
         names.validate(value, name)?;
-        match svc_php::list::parse_text_list(value).into_iter().find(|name| !known.contains(name)) {
+        match svc_php::list::parse_text_list(value)?.into_iter().find(|name| !known.contains(name)) {
             Some(name) => Err(errors::unknown_location(&name)),
             None => Ok(true),
         }

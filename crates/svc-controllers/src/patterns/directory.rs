@@ -94,7 +94,7 @@ impl PatternDirectory {
             let value = match (name, value) {
                 (_, None) => continue,
                 ("slug", Some(slugs)) => {
-                    svc_php::list::parse_list(slugs).into_iter().map(|slug| slug.into_owned()).collect()
+                    svc_php::list::parse_list(slugs)?.into_iter().map(|slug| slug.into_owned()).collect()
                 }
                 (_, Some(value)) => value.clone(),
             };
@@ -131,7 +131,7 @@ fn show(pattern: &Value) -> Value {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let field = |value: &Value| svc_text::sanitize_text_field(&text(value));
     let slugs = |value: &Value| -> Vec<String> {
-        let words = svc_php::list::parse_list(value);
+        let words = svc_php::list::parse_list(value).unwrap_or_default();
         words.iter().filter_map(|word| word.as_str()).map(svc_text::sanitize_title).collect()
     };
     let meta = &pattern["meta"];

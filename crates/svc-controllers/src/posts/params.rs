@@ -240,7 +240,7 @@ impl PostList {
         q.limit = Some(self.per_page);
         q.offset = self.offset.unwrap_or_else(|| (self.page - 1).saturating_mul(self.per_page)).min(i64::MAX as u64);
         q.total = true;
-        q.search = q.search.filter(|text| !text.is_empty());
+        q.search = svc_store::posts::search_text(q.search);
         q.search_exact = self.exact;
         q.search_file_names = post_type.name == "attachment";
         // A search must not reveal protected content.

@@ -27,7 +27,7 @@ pub(crate) fn statuses(
     let statuses = array(string().one_of(statuses)).compile();
     move |req, value| {
         let mut requested: Vec<String> = Vec::new();
-        for status in svc_php::list::parse_text_list(value).iter().map(|status| svc_text::sanitize_title(status)) {
+        for status in svc_php::list::parse_text_list(value)?.iter().map(|status| svc_text::sanitize_title(status)) {
             if !requested.contains(&status) {
                 requested.push(status);
             }

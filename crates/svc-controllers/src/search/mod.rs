@@ -244,11 +244,11 @@ fn sanitize_subtypes(
     let handlers = handlers.to_vec();
     let schema = params.query_args().get("subtype").and_then(|arg| arg.schema.clone());
     move |req, sent| {
-        let slugs = svc_php::list::parse_text_list(sent);
+        let slugs = svc_php::list::parse_text_list(sent)?;
         let slugs = json!(slugs.iter().map(|slug| svc_text::sanitize_title(slug)).collect::<Vec<_>>());
         let subtypes =
             schema.as_ref().map_or_else(|| Ok(slugs.clone()), |schema| schema.parse(slugs.clone(), "subtype"))?;
-        let subtypes: Vec<String> = svc_php::list::parse_text_list(&subtypes);
+        let subtypes: Vec<String> = svc_php::list::parse_text_list(&subtypes)?;
         if subtypes.iter().any(|subtype| subtype == ANY) {
             return Ok(json!([ANY]));
         }
@@ -272,9 +272,9 @@ fn searched_subtypes(req: &Request, supported: Vec<String>) -> Result<Vec<String
 }
 
 /// The ids in a parameter.
-fn ids(req: &Request, name: &str) -> Vec<i64> {
-    let ids = req.param(name).map(svc_php::list::parse_id_list).unwrap_or_default();
-    ids.into_iter().filter_map(|id| i64::try_from(id).ok()).collect()
+fn ids(req: &Request, name: &str) -> Result<Vec<i64>> {
+    let ids = req.param(name).map(svc_php::list::parse_id_list).transpose()?.unwrap_or_default();
+    Ok(ids.into_iter().filter_map(|id| i64::try_from(id).ok()).collect())
 }
 
 /// Limit and offset of the requested page.

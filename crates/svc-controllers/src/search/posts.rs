@@ -49,13 +49,13 @@ impl PostSearch {
             // If all requested subtypes belong to another type, WordPress searches the default post type.
             post_types.push("post".to_owned());
         }
-        let search = text(req);
+        let search = posts::search_text(text(req));
         let (limit, offset) = limits(req)?;
         let query = PostQuery::default()
             .post_types(post_types)
             .statuses(vec!["publish".to_owned()])
-            .include(ids(req, "include").into_iter().map(PostId).collect())
-            .exclude(ids(req, "exclude").into_iter().map(PostId).collect())
+            .include(ids(req, "include")?.into_iter().map(PostId).collect())
+            .exclude(ids(req, "exclude")?.into_iter().map(PostId).collect())
             .order_by(vec![(if search.is_some() { PostOrderBy::Relevance } else { PostOrderBy::Date }, Order::Desc)])
             // A search must not reveal the content of password-protected posts.
             .without_password(search.is_some() && !caller(req).is_logged_in())

@@ -55,8 +55,8 @@ impl TermSearch {
         let (limit, offset) = limits(req)?;
         let query = TermQuery::default()
             .taxonomies(taxonomies)
-            .include(ids(req, "include").into_iter().map(TermId).collect())
-            .exclude(ids(req, "exclude").into_iter().map(TermId).collect())
+            .include(ids(req, "include")?.into_iter().map(TermId).collect())
+            .exclude(ids(req, "exclude")?.into_iter().map(TermId).collect())
             .search(text(req).map(|s| svc_text::trim(&s).to_owned()).filter(|s| !s.is_empty()))
             .order(Order::Asc)
             .limit(Some(limit))

@@ -187,6 +187,6 @@ impl RegistryEntries for Themes {
 
 /// The requested statuses: a list, or a string if the request's arguments were not parsed (`OPTIONS`).
 fn requested_statuses(req: &Request) -> Option<Vec<String>> {
-    let statuses = svc_php::list::parse_list(req.param("status")?);
+    let statuses = svc_php::list::parse_list(req.param("status")?).ok()?;
     Some(statuses.iter().map(|status| svc_php::cast::to_text(status).into_owned()).collect())
 }

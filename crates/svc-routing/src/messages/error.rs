@@ -32,7 +32,7 @@ pub(crate) fn invalid_request() -> Error {
 /// A malformed JSON body. Error number and message are PHP's.
 pub(crate) fn invalid_json(error: &JsonError) -> Error {
     if error.kind == JsonErrorKind::TooManyValues {
-        return Error::new("rest_too_many_values", "The JSON body has too many values.").with_status(413);
+        return Error::too_many_values();
     }
     Error::new("rest_invalid_json", "The JSON body cannot be read.").with_data(json!({
         "status": 400,

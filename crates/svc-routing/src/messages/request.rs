@@ -446,7 +446,9 @@ impl Request {
 
     /// The fields selected by `_fields`, if present.
     pub fn fields(&self) -> Option<&FieldSet> {
-        let compiled = || self.param("_fields").map(FieldSet::parse).filter(|set| !set.is_everything()).map(Arc::new);
+        // A list that is too long was rejected before dispatch.
+        let parse = |value| FieldSet::parse(value).ok();
+        let compiled = || self.param("_fields").and_then(parse).filter(|set| !set.is_everything()).map(Arc::new);
         self.0.fields.get_or_init(compiled).as_deref()
     }
 

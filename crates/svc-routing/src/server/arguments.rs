@@ -62,6 +62,7 @@ fn collect_notices(req: &Request, endpoint: &BoundEndpoint) {
 
 fn validate(req: &Request, endpoint: &BoundEndpoint) -> Result<(), Error> {
     req.check_json()?;
+    endpoint.args.check_text_lists(req.params().sent().map(|(_, name, value)| (name, value)))?;
     let check = |name: &str, arg: &Arg, value: &Value| match endpoint.steps.validators.get(name) {
         Some(check) => check(req, value),
         None => arg.check(value, name),

@@ -37,7 +37,7 @@ impl Server {
                 continue;
             }
             let headers = res.headers.to_value();
-            let wanted = req.params().query.get("_embed").map(parse_embed);
+            let wanted = req.params().query.get("_embed").and_then(|value| parse_embed(value).ok());
             let entry = json!({ "body": self.to_data(res, wanted.as_ref(), &req).await, "headers": headers });
             if options {
                 let nested = out.entry("OPTIONS").or_insert_with(|| json!({}));

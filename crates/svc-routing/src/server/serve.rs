@@ -2,6 +2,7 @@
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
+use svc_php::list::split_list;
 use svc_schema::{Embed, Error, parse_embed};
 
 use super::arguments::prepare;
@@ -10,13 +11,29 @@ use super::embed::embed;
 use super::{MAX_DEPTH, Server};
 use crate::{Body, Request, Response, Served, Validators};
 
+/// The relations to embed; `None` without `_embed`.
+///
+/// # Errors
+/// `rest_too_many_values` (413) if they, or the names in `_fields`, are too many.
+fn wanted(req: &Request) -> Result<Option<Embed>, Error> {
+    if let Some(Value::String(names)) = req.param("_fields") {
+        drop(split_list(names)?);
+    }
+    Ok(req.params().query.get("_embed").map(parse_embed).transpose()?)
+}
+
 impl Server {
     /// Responds to a client's request: dispatch, `_envelope`, links, `_embed`.
     pub async fn serve(&self, req: Request) -> Served {
         let takes_encoded = self.takes_encoded(&req);
         let req = self.attach_server(req).with_encoded(takes_encoded);
-        let res = self.dispatch(req.clone()).await;
-        self.finish(res, &req).await
+        match wanted(&req) {
+            Ok(wanted) => {
+                let res = self.dispatch(req.clone()).await;
+                self.finish(res, wanted, &req).await
+            }
+            Err(error) => self.serve_error(req, error).await,
+        }
     }
 
     /// Whether nothing looks into the data of the response to a client's request.
@@ -28,12 +45,12 @@ impl Server {
     pub async fn serve_error(&self, req: Request, error: Error) -> Served {
         let req = self.attach_server(req);
         let res = self.dispatch_error(req.clone(), error).await;
-        self.finish(res, &req).await
+        let wanted = wanted(&req).unwrap_or_default();
+        self.finish(res, wanted, &req).await
     }
 
-    async fn finish(&self, res: Response, req: &Request) -> Served {
+    async fn finish(&self, res: Response, wanted: Option<Embed>, req: &Request) -> Served {
         let query = &req.params().query;
-        let wanted = query.get("_embed").map(parse_embed);
         // Embedded items change without the object.
         let modified = res.validators.modified.filter(|_| wanted.is_none());
         let validators = Validators { modified, ..res.validators.clone() };

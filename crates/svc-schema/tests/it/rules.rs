@@ -48,6 +48,11 @@ fn invalid_values() {
     check(n(json!({"maximum": 2})), json!(3), "rest_out_of_bounds", "p must be less than or equal to 2");
     check(n(json!({"maximum": 2, "exclusiveMaximum": true})), json!(2), "rest_out_of_bounds", "p must be less than 2");
     check(n(json!({"minimum": 1, "maximum": 3, "exclusiveMaximum": true})), json!(3), "rest_out_of_bounds", "p must be between 1 (inclusive) and 3 (exclusive)");
+    check(n(json!({"minimum": 1.5})), json!(1), "rest_out_of_bounds", "p must be greater than or equal to 1.5");
+    check(n(json!({"maximum": "0.5", "exclusiveMaximum": true})), json!(0.5), "rest_out_of_bounds", "p must be less than 0.5");
+    check(n(json!({"minimum": 1e20})), json!(1), "rest_out_of_bounds", "p must be greater than or equal to 1e20");
+    check(n(json!({"minimum": 0.5, "maximum": 5.0})), json!(6), "rest_out_of_bounds", "p must be between 0.5 (inclusive) and 5 (inclusive)");
+    check(json!({"anyOf": []}), json!(1), "rest_no_matching_schema", "p does not match any of the expected formats.");
     check(s("minLength", json!(2)), json!("é"), "rest_too_short", "p must be at least 2 characters long.");
     check(s("maxLength", json!(1)), json!("éé"), "rest_too_long", "p must be at most 1 character long.");
     check(s("pattern", json!("^[a-z]+$")), json!("A"), "rest_invalid_pattern", "p does not match pattern ^[a-z]+$.");

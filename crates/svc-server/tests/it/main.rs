@@ -6,6 +6,7 @@ mod config;
 #[cfg(unix)]
 mod documentation;
 mod gateway;
+mod memory;
 mod messages;
 mod process;
 mod program;

@@ -51,5 +51,5 @@ impl Site {
 pub(crate) fn plugin_folders(stored: Option<&StoredText>) -> Vec<String> {
     let files = stored.map(StoredText::json).unwrap_or_default();
     let folder = |file: &serde_json::Value| Some(file.as_str()?.split_once('/')?.0.to_owned());
-    svc_php::list::parse_list(&files).iter().filter_map(|file| folder(file)).collect()
+    svc_php::list::parse_list(&files).unwrap_or_default().iter().filter_map(|file| folder(file)).collect()
 }

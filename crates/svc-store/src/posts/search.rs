@@ -13,6 +13,14 @@ const STOP_WORDS: [&str; 29] = [
 /// Maximum number of terms; texts with more are searched for as a whole.
 const MAX_TERMS: usize = 9;
 
+/// Maximum length of a search text, in bytes. WordPress ignores longer ones.
+const MAX_TEXT: usize = 1_600;
+
+/// The text to search for; `None` for an empty or overlong one, which does not restrict a list.
+pub fn search_text(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty() && text.len() <= MAX_TEXT)
+}
+
 /// A column to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SearchColumn {

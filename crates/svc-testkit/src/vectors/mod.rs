@@ -104,7 +104,9 @@ pub fn run_file(path: &Path, tallies: &mut BTreeMap<String, Tally>) -> Result<()
         }
         let vector = parse_vector(&line).with_context(location)?;
         let tally = tallies.entry(vector.function.clone()).or_default();
-        if let Some(tags) = vector.line.get("differs_from_spec") {
+        let is_decided = tags_of(&vector.line["spec_ambiguous"]).iter().any(|tag| tag == BOUND_IN_MESSAGE);
+        let decided = is_decided.then(|| Value::from(vec![BOUND_IN_MESSAGE]));
+        if let Some(tags) = vector.line.get("differs_from_spec").or(decided.as_ref()) {
             for tag in tags_of(tags) {
                 *tally.differing.entry(tag).or_default() += 1;
             }
@@ -129,6 +131,9 @@ pub fn run_file(path: &Path, tallies: &mut BTreeMap<String, Tally>) -> Result<()
     }
     Ok(())
 }
+
+/// Tag of recordings whose messages have a truncated bound. By the specification, messages have the bound itself.
+const BOUND_IN_MESSAGE: &str = "bound_in_message";
 
 fn tags_of(tags: &Value) -> Vec<String> {
     match tags {

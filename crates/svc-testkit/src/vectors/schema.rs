@@ -57,16 +57,18 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
             let error = error_of(vector.arg(0));
             json!({ "status": error.status(), "body": error.to_body() }).into()
         }
-        "rest_is_field_included" => is_field_included(vector.text(0), &list::parse_text_list(vector.arg(1))).into(),
-        "rest_filter_response_fields" => outcome_of(FieldSet::parse(&vector.arg(1)["_fields"]).trim(first)),
+        "rest_is_field_included" => {
+            is_field_included(vector.text(0), &list::parse_text_list(vector.arg(1)).ok()?).into()
+        }
+        "rest_filter_response_fields" => outcome_of(FieldSet::parse(&vector.arg(1)["_fields"]).ok()?.trim(first)),
         "_rest_array_intersect_key_recursive" => outcome_of(intersect_keys(first, vector.arg(1))),
         "get_fields_for_response" => {
             let none = Map::new();
             let properties = first["properties"].as_object().unwrap_or(&none);
-            let fields = FieldSet::parse(&vector.arg(1)["_fields"]);
+            let fields = FieldSet::parse(&vector.arg(1)["_fields"]).ok()?;
             json!(fields_for_response(properties, vector.arg(1)["context"].as_str(), &fields)).into()
         }
-        "rest_parse_embed_param" => match parse_embed(&first) {
+        "rest_parse_embed_param" => match parse_embed(&first).ok()? {
             Embed::All => true.into(),
             Embed::Some(names) => json!(names).into(),
         },
@@ -92,7 +94,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
         "rest_is_integer" => values::is_integer(&first).into(),
         "rest_is_boolean" => values::is_boolean(&first).into(),
         "wp_is_numeric_array" => values::is_list_like(&first).into(),
-        "rest_sanitize_array" => outcome_of(Value::Array(values::sanitize_array(first))),
+        "rest_sanitize_array" => outcome_of(Value::Array(values::sanitize_array(first).ok()?)),
         "rest_sanitize_object" => outcome_of(Value::Object(values::sanitize_object(first))),
         "rest_sanitize_boolean" => values::sanitize_boolean(&first).into(),
         "rest_stabilize_value" => outcome_of(values::stabilize(first)),
@@ -280,7 +282,7 @@ fn route_arg(source: &Value) -> Arg {
             "rest_sanitize_request_arg" => arg.sanitize = Sanitizer::BySchema,
             "rest_parse_request_arg" => arg.sanitize = Sanitizer::Parse,
             "absint" => arg = arg.sanitize_with(|v, _| Ok(list::absint(&v).into())),
-            "wp_parse_id_list" => arg = arg.sanitize_with(|v, _| Ok(list::parse_id_list_value(&v))),
+            "wp_parse_id_list" => arg = arg.sanitize_with(|v, _| Ok(list::parse_id_list_value(&v)?)),
             "sanitize_text_field" => arg = arg.sanitize_with(|v, _| Ok(on_text(&v, svc_text::sanitize_text_field))),
             "sanitize_key" => arg = arg.sanitize_with(|v, _| Ok(on_text(&v, svc_text::sanitize_key))),
             other => panic!("unknown sanitize callback: {other}"),

@@ -1,6 +1,9 @@
 //! Test vectors for svc-text: sanitizers and escapes.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
+use svc_php::list;
 use svc_text::{MimeTypes, Quotes};
 
 use super::{Outcome, Vector};
@@ -116,47 +119,23 @@ fn with_arguments(vector: &Vector) -> Option<Outcome> {
 
 /// List functions: of a string, or of the scalars of an array.
 fn lists(vector: &Vector) -> Option<Outcome> {
-    let function = vector.function.as_str();
-    if !matches!(function, "wp_parse_list" | "wp_parse_id_list" | "wp_parse_slug_list") {
-        return None;
-    }
-    let text = text_of(vector.arg(0));
-    let items: Vec<Value> = match vector.arg(0) {
-        Value::Array(items) => {
-            items.iter().filter(|i| !i.is_null() && !i.is_array() && !i.is_object()).cloned().collect()
+    let value = vector.arg(0);
+    Some(match vector.function.as_str() {
+        "wp_parse_list" => {
+            let items = list::parse_list(value).ok()?;
+            Value::Array(items.into_iter().map(Cow::into_owned).collect()).into()
         }
-        _ => svc_text::parse_list(&text).into_iter().map(Value::from).collect(),
-    };
-    let texts = items.iter().map(text_of);
-    Some(match function {
-        "wp_parse_list" => Value::Array(items).into(),
-        "wp_parse_id_list" => {
-            let ids = svc_text::unique_with_index(texts.map(|t| svc_text::absint(&t)));
-            // Test the function for strings as well.
-            if vector.arg(0).is_string() {
-                let whole: Vec<u64> = ids.iter().map(|(_, id)| *id).collect();
-                assert_eq!(svc_text::parse_id_list(&text), whole);
-            }
-            with_gaps(ids).into()
+        "wp_parse_id_list" => list::parse_id_list_value(value).ok()?.into(),
+        "wp_parse_slug_list" => {
+            let slugs = list::parse_text_list(value).ok()?.into_iter().map(|slug| svc_text::sanitize_title(&slug));
+            let mut seen = std::collections::HashSet::new();
+            let first = slugs.enumerate().filter(|(_, slug)| seen.insert(slug.clone()));
+            // A removed duplicate leaves a gap in PHP's keys.
+            list::list_shape(first.map(|(n, slug)| (n.to_string(), Value::from(slug))).collect::<Map<_, _>>().into())
+                .into()
         }
-        _ => {
-            let slugs = svc_text::unique_with_index(texts.map(|t| svc_text::sanitize_title(&t)));
-            if vector.arg(0).is_string() {
-                let whole: Vec<String> = slugs.iter().map(|(_, slug)| slug.clone()).collect();
-                assert_eq!(svc_text::parse_slug_list(&text), whole);
-            }
-            with_gaps(slugs).into()
-        }
+        _ => return None,
     })
-}
-
-/// A list with gaps in its keys is recorded as an object.
-fn with_gaps<T: Into<Value>>(items: Vec<(usize, T)>) -> Value {
-    if items.iter().enumerate().all(|(i, (index, _))| i == *index) {
-        return items.into_iter().map(|(_, item)| item.into()).collect();
-    }
-    let map: Map<String, Value> = items.into_iter().map(|(index, item)| (index.to_string(), item.into())).collect();
-    Value::Object(map)
 }
 
 /// Functions that are applied to every string inside a value.

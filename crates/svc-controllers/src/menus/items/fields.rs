@@ -40,7 +40,7 @@ pub(super) struct ItemDraft {
 
 /// Sanitizes a list of class names.
 fn class_names(value: Value, _: &str) -> Result<Value, svc_schema::Error> {
-    let names = svc_php::list::parse_text_list(&value);
+    let names = svc_php::list::parse_text_list(&value)?;
     Ok(names.iter().map(|name| Value::from(svc_text::sanitize_html_class(name, ""))).collect())
 }
 

@@ -230,7 +230,7 @@ impl<T> Nested<'_, T> {
 }
 
 fn pages(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let exclude = svc_php::list::parse_id_list(&instance.text("exclude").into());
+    let exclude = svc_php::list::parse_id_list(&instance.text("exclude").into()).unwrap_or_default();
     let order = match instance.text("sortby").as_str() {
         "menu_order" => vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
         "ID" => vec![(PostOrderBy::Id, Order::Asc)],

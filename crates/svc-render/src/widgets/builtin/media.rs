@@ -88,7 +88,7 @@ fn image(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Opt
 }
 
 fn gallery(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let ids = svc_php::list::parse_id_list(&instance.text("ids").into());
+    let ids = svc_php::list::parse_id_list(&instance.text("ids").into()).unwrap_or_default();
     let ids: Vec<PostId> =
         ids.into_iter().take(MAX_IMAGES).filter_map(|id| i64::try_from(id).ok()).map(PostId).collect();
     let found = files(context, &ids)?;
