@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Value, json};
 use svc_server::{
-    SiteBuilder,
+    Extension, Plugin, SiteBuilder,
     controllers::search::filter_handlers,
-    routing::{BoxFuture, Dispatch, Registry, Request, Response, Result, Route, get, public},
+    routing::{BoxFuture, DependsOn, Dispatch, Registry, Request, Response, Result, Route, get, public},
 };
 
 use crate::{
@@ -31,12 +31,23 @@ fn url_hooks() -> Vec<&'static str> {
         rest_route_for_post: _,
         rest_route_for_term: _,
         rest_queried_resource_route: _,
+        rest_avatar_sizes: _,
     } = svc_discovery::Hooks::default();
-    vec!["rest_url_prefix", "rest_url", "rest_route_for_post", "rest_route_for_term", "rest_queried_resource_route"]
+    vec![
+        "rest_url_prefix",
+        "rest_url",
+        "rest_route_for_post",
+        "rest_route_for_term",
+        "rest_queried_resource_route",
+        "rest_avatar_sizes",
+    ]
 }
 
 /// Extension points that are not methods of a hooks type.
-const OTHERS: [&str; 2] = ["search_handlers", "avatar_sizes"];
+const OTHERS: [&str; 1] = ["search_handlers"];
+
+/// The only origin that the hook `pre_serve` allows.
+const ALLOWED_ORIGIN: &str = "https://only.example";
 
 struct Marked(Arc<dyn Dispatch>);
 
@@ -64,10 +75,16 @@ fn on_registry(name: &str, registry: &mut Registry) {
             Box::pin(async move { is_tea.then(|| Ok(Response::new("short and stout").status(418))) })
         })),
         "post_dispatch" => drop(hooks.post_dispatch(10, |res, _| res.header("X-Acme", "post_dispatch"))),
-        "pre_serve" => drop(hooks.pre_serve(10, |served, _| {
-            served.headers.set("X-Acme", "pre_serve");
-            None
-        })),
+        "pre_serve" => hooks
+            .pre_serve(10, |served, _| {
+                served.headers.set("X-Acme", "pre_serve");
+                if served.headers.get("Access-Control-Allow-Origin").is_some_and(|origin| origin != ALLOWED_ORIGIN) {
+                    served.headers.remove("Access-Control-Allow-Origin");
+                    served.headers.remove("Access-Control-Allow-Credentials");
+                }
+                None
+            })
+            .depends_on(DependsOn::Nothing),
         "index" => drop(hooks.index(10, |mut res, _| async move {
             res.data["acme"] = true.into();
             res
@@ -80,33 +97,56 @@ fn on_registry(name: &str, registry: &mut Registry) {
     }
 }
 
+/// Adds the filter with this name.
+fn on_urls(name: &str, hooks: &mut svc_discovery::Hooks) {
+    match name {
+        "rest_url_prefix" => hooks.rest_url_prefix.add(10, Arc::new(|_| "api".to_owned())),
+        "rest_url" => hooks.rest_url.add(
+            10,
+            Arc::new(|url, parts| {
+                let separator = if url.contains('?') { '&' } else { '?' };
+                format!("{url}{separator}v={}", parts.blog_id)
+            }),
+        ),
+        "rest_route_for_post" => {
+            hooks.rest_route_for_post.add(10, Arc::new(|route, id, kind| format!("{route}/x-{kind}-{id}")));
+        }
+        "rest_route_for_term" => {
+            hooks.rest_route_for_term.add(10, Arc::new(|route, id, kind| format!("{route}/x-{kind}-{id}")));
+        }
+        "rest_queried_resource_route" => {
+            hooks.rest_queried_resource_route.add(10, Arc::new(|route| route.replace("/v2/", "/v3/")));
+        }
+        "rest_avatar_sizes" => {
+            // In order of priority: the last filter doubles what the first one has returned.
+            hooks.rest_avatar_sizes.add(20, Arc::new(|sizes| sizes.iter().map(|size| size * 2).collect()));
+            hooks.rest_avatar_sizes.add(10, Arc::new(|sizes| vec![sizes[0], 16]));
+        }
+        _ => {}
+    }
+}
+
 /// A site with the hook of this name.
 fn site_with(name: &'static str) -> SiteBuilder {
     let builder = SiteBuilder::new().register(move |registry, _| on_registry(name, registry));
-    builder.prepare(move |site| {
-        let hooks = &mut site.url_hooks;
-        match name {
-            "rest_url_prefix" => hooks.rest_url_prefix.add(10, Arc::new(|_| "api".to_owned())),
-            "rest_url" => hooks.rest_url.add(
-                10,
-                Arc::new(|url, parts| {
-                    let separator = if url.contains('?') { '&' } else { '?' };
-                    format!("{url}{separator}v={}", parts.blog_id)
-                }),
-            ),
-            "rest_route_for_post" => {
-                hooks.rest_route_for_post.add(10, Arc::new(|route, id, kind| format!("{route}/x-{kind}-{id}")));
-            }
-            "rest_route_for_term" => {
-                hooks.rest_route_for_term.add(10, Arc::new(|route, id, kind| format!("{route}/x-{kind}-{id}")));
-            }
-            "rest_queried_resource_route" => {
-                hooks.rest_queried_resource_route.add(10, Arc::new(|route| route.replace("/v2/", "/v3/")));
-            }
-            "avatar_sizes" => site.avatar_sizes = vec![32],
-            _ => {}
-        }
-    })
+    builder.prepare(move |site| on_urls(name, &mut site.url_hooks))
+}
+
+/// An extension with the hook of this name.
+struct Acme(&'static str);
+
+impl Extension for Acme {
+    fn about(&self) -> Plugin {
+        Plugin { file: "acme".to_owned(), name: "Acme".to_owned(), ..Plugin::default() }
+    }
+
+    fn register(&self, registry: &mut Registry, _: &Arc<svc_server::Site>) {
+        on_registry(self.0, registry);
+    }
+
+    fn filters(&self, hooks: &mut svc_discovery::Hooks) {
+        on_urls(self.0, hooks);
+    }
 }
 
 /// All `href`s of the REST API in a value. Links to other pages are omitted.
@@ -353,9 +393,17 @@ async fn has_effect(name: &str, site: &Site) {
             assert_eq!(site.get("/svc-json/svc/v2/search?type=post").await.status, 200);
             assert_eq!(site.get("/svc-json/svc/v2/search?type=term").await.status, 400);
         }
-        "avatar_sizes" => {
+        "rest_avatar_sizes" => {
             let user = site.get("/svc-json/svc/v2/users/1").await.json();
-            assert_eq!(user["avatar_urls"].as_object().unwrap().keys().collect::<Vec<_>>(), ["32"]);
+            let comments = site.get("/svc-json/svc/v2/comments").await.json();
+            for urls in [&user["avatar_urls"], &comments[0]["author_avatar_urls"]] {
+                let urls = urls.as_object().unwrap();
+                assert_eq!(urls.keys().collect::<Vec<_>>(), ["48", "32"], "{urls:?}");
+                for (size, url) in urls {
+                    let url = url.as_str().unwrap();
+                    assert!(url.starts_with("https://") && url.contains(&format!("?s={size}&")), "{url}");
+                }
+            }
         }
         "rest_url_prefix" => {
             links_have_form(site, "api", |path| path.starts_with("/api/")).await;
@@ -371,6 +419,64 @@ async fn has_effect(name: &str, site: &Site) {
             assert!(alternate(site, "categories").await.contains("/v3/"));
         }
         _ => panic!("no test of the effect of the hook `{name}`"),
+    }
+}
+
+/// The CORS headers of a response to a request from this origin, and the caches that they vary by.
+async fn cors(site: &Site, path: &str, origin: &str) -> [String; 4] {
+    let response = send(site.address, "GET", path, &[("Origin", origin)], "").await;
+    ["access-control-allow-origin", "access-control-allow-credentials", "access-control-allow-methods", "vary"]
+        .map(|name| response.all(name).join(", "))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pre_serve_can_restrict_the_origins() {
+    let site = Site::start_in(tempfile::tempdir().unwrap(), &site_with("pre_serve"), &[]).await;
+    let methods = "OPTIONS, GET, POST, PUT, PATCH, DELETE";
+    // Several times, since the response is cached.
+    for _ in 0..3 {
+        for path in ["/svc-json/svc/v2/posts", "/svc-json/no/such/route", "/svc-json/svc/v2/posts?_jsonp=a.b"] {
+            let [origin, credentials, allowed, vary] = cors(&site, path, ALLOWED_ORIGIN).await;
+            assert_eq!([&*origin, &*credentials, &*allowed], [ALLOWED_ORIGIN, "true", methods], "{path}");
+            assert!(vary.contains("Origin"), "{path}: {vary}");
+            let [origin, credentials, allowed, vary] = cors(&site, path, "https://other.example").await;
+            assert_eq!([&*origin, &*credentials, &*allowed], ["", "", methods], "{path}");
+            assert!(vary.contains("Origin"), "{path}: {vary}");
+            let without = site.get(path).await;
+            assert_eq!(without.header("access-control-allow-origin"), "");
+            assert!(without.all("vary").join(", ").contains("Origin"), "{path}");
+        }
+    }
+    // The entity tag is that of the data, for all origins.
+    let tag = |origin| {
+        let headers = [("Origin", origin)];
+        let address = site.address;
+        async move { send(address, "GET", "/svc-json/svc/v2/posts", &headers, "").await.header("etag").to_owned() }
+    };
+    let tags = [tag(ALLOWED_ORIGIN).await, tag("https://other.example").await];
+    assert!(!tags[0].is_empty() && tags[0] == tags[1], "{tags:?}");
+}
+
+/// An extension that is activated at run time has the same hooks as the program.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_hook_of_an_extension_follows_its_activation() {
+    for name in [request_hooks(), url_hooks(), OTHERS.to_vec()].concat() {
+        let builder = SiteBuilder::new().extension(Acme(name));
+        let site = Site::start_in(tempfile::tempdir().unwrap(), &builder, &[]).await;
+        let admin = site.app_password();
+        let before = site.get("/svc-json/svc/v2/posts?_embed").await;
+        assert_eq!(before.status, 200, "{name}");
+        let route = "/svc-json/svc/v2/plugins/acme";
+        let on = site.post(route, &admin, &json!({"status": "active"})).await;
+        assert_eq!(on.status, 200, "{name}: {}", on.body);
+        has_effect(name, &site).await;
+
+        let route = if name == "rest_url_prefix" { "/api/svc/v2/plugins/acme" } else { route };
+        let off = site.post(route, &admin, &json!({"status": "inactive"})).await;
+        assert_eq!(off.status, 200, "{name}: {}", off.body);
+        let after = site.get("/svc-json/svc/v2/posts?_embed").await;
+        assert_eq!((after.status, after.header("x-acme")), (200, ""), "{name}");
+        assert_eq!(after.json(), before.json(), "{name}");
     }
 }
 

@@ -208,8 +208,8 @@ async fn without_a_directory_nothing_is_installed() {
         get_as(&site, &admin, "/svc-json/svc/v2/block-directory/search?term=x").await,
     ] {
         let body = response.json();
-        assert_eq!((response.status, &body["code"]), (500, &json!("plugins_api_failed")));
-        assert!(body["additional_data"].is_array() && body["data"]["status"] == 500, "{body}");
+        assert_eq!((response.status, &body["code"]), (501, &json!("plugins_api_failed")));
+        assert!(body["message"].as_str().unwrap().contains("no plugin directory"), "{body}");
     }
 }
 

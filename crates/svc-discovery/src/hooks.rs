@@ -64,7 +64,10 @@ pub type UrlFilter = dyn Fn(String, &UrlParts<'_>) -> String + Send + Sync;
 /// Changes a route. Receives the route, the id, and the post type or taxonomy.
 pub type RouteFilter = dyn Fn(String, u64, &str) -> String + Send + Sync;
 
-/// The extension points of this crate (specification, "Events"). All URLs and routes of a site are built with them.
+/// Changes a list of widths, in pixels.
+pub type SizesFilter = dyn Fn(Vec<u32>) -> Vec<u32> + Send + Sync;
+
+/// The extension points for URLs (specification, "Events"). All URLs and routes of a site are built with them.
 #[derive(Debug, Clone, Default)]
 pub struct Hooks {
     /// Changes the URL prefix of the API.
@@ -77,6 +80,8 @@ pub struct Hooks {
     pub rest_route_for_term: Filters<RouteFilter>,
     /// Changes the route of the resource that a page shows.
     pub rest_queried_resource_route: Filters<TextFilter>,
+    /// Changes the widths of the avatars in REST responses.
+    pub rest_avatar_sizes: Filters<SizesFilter>,
 }
 
 #[cfg(test)]

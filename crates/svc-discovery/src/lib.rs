@@ -13,7 +13,7 @@ mod site;
 mod type_links;
 
 pub use announce::{Announcement, rsd_document};
-pub use hooks::{Filters, Hooks, RouteFilter, TextFilter, UrlFilter, UrlParts};
+pub use hooks::{Filters, Hooks, RouteFilter, SizesFilter, TextFilter, UrlFilter, UrlParts};
 pub use links::{AttachmentLink, AttachmentParent, InvalidTerm, PageLink, PostLink, TermLink, needs_plain};
 pub use lookup::{Archive, AttachmentKey, AuthorKey, DateKey, Feed, Lookup, LookupTarget, PageKey, PostKey, TermKey};
 pub use permalinks::Permalinks;

@@ -14,7 +14,7 @@ use http_body_util::Full;
 use svc_routing::{EntityTags, Headers, Validators};
 use twox_hash::XxHash3_128;
 
-use crate::response::set;
+use crate::{cors, response::set};
 
 /// Adds the validators of a successful response to `GET`.
 ///
@@ -27,7 +27,7 @@ pub(crate) fn add_validators(out: &mut HeaderMap, own: &Headers, validators: &Va
     }
     let Some(body) = body.filter(|_| !out.contains_key(ETAG)) else { return };
     let mut parts = XxHash3_128::oneshot(body).to_le_bytes().to_vec();
-    for (name, value) in own.iter() {
+    for (name, value) in own.iter().filter(|(name, _)| !cors::is_own(name)) {
         parts.extend_from_slice(format!("\0{name}\0{value}").as_bytes());
     }
     let representation = XxHash3_128::oneshot(&parts);

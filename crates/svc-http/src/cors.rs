@@ -5,6 +5,7 @@ use http::header::{
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS, ORIGIN, VARY,
 };
 use http::{HeaderMap, HeaderValue, Method};
+use svc_routing::Headers;
 
 /// The methods that other origins may use.
 const METHODS: HeaderValue = HeaderValue::from_static("OPTIONS, GET, POST, PUT, PATCH, DELETE");
@@ -29,6 +30,22 @@ pub(crate) fn add(out: &mut HeaderMap, request_headers: &HeaderMap, wire_method:
         }
         None => {}
     }
+}
+
+/// [`add`] to the headers of a response that hooks may still change.
+pub(crate) fn add_to(out: &mut Headers, request_headers: &HeaderMap, wire_method: &Method, logged_in: bool) {
+    let mut added = HeaderMap::new();
+    add(&mut added, request_headers, wire_method, logged_in);
+    for (name, value) in &added {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        if *name == VARY { out.add("Vary", &*value) } else { out.set(name.as_str(), &*value) }
+    }
+}
+
+/// Whether a header belongs to CORS, not to the data of a response.
+pub(crate) fn is_own(name: &str) -> bool {
+    name.eq_ignore_ascii_case("vary")
+        || name.get(..15).is_some_and(|start| start.eq_ignore_ascii_case("access-control-"))
 }
 
 /// Headers of conditional requests, which other origins may send.

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use http::header::{ACCESS_CONTROL_REQUEST_HEADERS, AUTHORIZATION, COOKIE};
+use http::header::{ACCESS_CONTROL_REQUEST_HEADERS, AUTHORIZATION, COOKIE, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use http_body_util::Full;
@@ -50,6 +50,8 @@ pub(crate) struct ResponseCache {
 
 struct CachedResponse {
     logged_in: bool,
+    /// Whether the CORS headers are included, for the origin in the key.
+    has_cors: bool,
     headers: HeaderMap,
     body: Bytes,
 }
@@ -60,6 +62,8 @@ pub(crate) struct CacheKey {
     path: Arc<str>,
     transport: Transport,
     is_anonymous: bool,
+    /// Whether `path` contains the origin of the request.
+    pub(crate) has_origin: bool,
     /// The time before the response is generated.
     pub(crate) stamp: Stamp,
 }
@@ -68,7 +72,7 @@ pub(crate) struct CacheKey {
 pub(crate) struct Cacheable {
     pub(crate) key: CacheKey,
     pub(crate) logged_in: bool,
-    /// Without headers that depend on uncached request headers.
+    /// With CORS headers if the key has the origin of the request, otherwise without.
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
@@ -156,8 +160,14 @@ impl ResponseCache {
     /// The cache key of a request without a body; `None` if its response cannot be cached. `root` is the root URL that the
     /// request's host selects. This reads the current stamp,
     /// so call it before the response is generated. A `_method` parameter is not checked here: the server reports such
-    /// responses as not cacheable.
-    pub(crate) async fn key(&self, parts: &Parts, root: Option<&str>, route: &str) -> Option<CacheKey> {
+    /// responses as not cacheable. `has_origin` selects whether responses are cached for each origin.
+    pub(crate) async fn key(
+        &self,
+        parts: &Parts,
+        root: Option<&str>,
+        route: &str,
+        has_origin: bool,
+    ) -> Option<CacheKey> {
         let headers = &parts.headers;
         let query = parts.uri.query().unwrap_or_default();
         let is_plain = matches!(parts.method, Method::GET | Method::OPTIONS)
@@ -171,11 +181,15 @@ impl ResponseCache {
         let stamp = (self.current_stamp)().await?;
         let is_anonymous = !self.credential_headers.iter().any(|name| headers.contains_key(name));
         let (root, method, transport) = (root.unwrap_or_default(), &parts.method, transport_of(parts));
-        let path = match is_anonymous {
+        let mut path = match is_anonymous {
             true => format!("{method} {transport:?} {root} {route}?{query}"),
             false => format!("{method} {transport:?} {root} {route}?{query} {:032x}", self.fingerprint(headers)),
         };
-        Some(CacheKey { path: path.into(), transport, is_anonymous, stamp })
+        if has_origin && let Some(origin) = headers.get(ORIGIN) {
+            path.push_str(" \0");
+            path.push_str(&String::from_utf8_lossy(origin.as_bytes()));
+        }
+        Some(CacheKey { path: path.into(), transport, is_anonymous, has_origin, stamp })
     }
 
     /// Fingerprint of the headers except [`IGNORED_HEADERS`]; the order matters. Secrets cannot be recovered from
@@ -192,11 +206,13 @@ impl ResponseCache {
         high << 64 | low
     }
 
-    /// The cached response, if it is still valid, and whether the caller is logged in.
-    pub(crate) fn find(&self, key: &CacheKey) -> Option<(Response<Full<Bytes>>, bool)> {
+    /// The cached response, if it is still valid. If it has no CORS headers, also whether the caller is logged in, which
+    /// they depend on.
+    pub(crate) fn find(&self, key: &CacheKey) -> Option<(Response<Full<Bytes>>, Option<bool>)> {
         let find = || self.responses.get(&self.versions, &key.path, key.stamp);
         let cached = call_with_transport(key.transport, find)?;
-        Some((response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone()), cached.logged_in))
+        let response = response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone());
+        Some((response, (!cached.has_cors).then_some(cached.logged_in)))
     }
 
     /// The size of the cache, and how often it was of use.
@@ -226,7 +242,7 @@ impl ResponseCache {
         }
         // Headers are few and short.
         let size = key.path.len() + body.len() + 2_048;
-        let cached = Arc::new(CachedResponse { logged_in, headers, body });
+        let cached = Arc::new(CachedResponse { logged_in, has_cors: key.has_origin, headers, body });
         call_with_transport(key.transport, || {
             self.responses.insert(key.path, cached, size, dependencies, key.stamp);
         });

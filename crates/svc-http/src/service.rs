@@ -13,7 +13,7 @@ use http::header::ORIGIN;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
-use svc_routing::{Error, Request, RootUrl, Server};
+use svc_routing::{Error, Request, RootUrl, Served, Server};
 use svc_versions::{Stamp, Usage, Versions, call_with_transport, with_transport};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
@@ -288,14 +288,19 @@ impl RestService {
         let root = self.0.root.of_request(&parts);
         let cache = self.0.response_cache.as_ref().filter(|_| body.is_end_stream());
         let key = match cache {
-            Some(cache) => cache.key(&parts, root.as_deref(), &route).await,
+            Some(cache) => {
+                let has_origin = self.0.source.current().filters_final_responses();
+                cache.key(&parts, root.as_deref(), &route, has_origin).await
+            }
             None => None,
         };
         let mut leader = None;
         if let (Some(response_cache), Some(key)) = (&self.0.response_cache, &key) {
             for _ in 0..MAX_FLIGHTS {
-                if let Some((mut res, logged_in)) = response_cache.find(key) {
-                    cors::add(res.headers_mut(), &parts.headers, &method, logged_in);
+                if let Some((mut res, without_cors)) = response_cache.find(key) {
+                    if let Some(logged_in) = without_cors {
+                        cors::add(res.headers_mut(), &parts.headers, &method, logged_in);
+                    }
                     return conditional::respond(&parts.headers, &method, res);
                 }
                 match response_cache.join(key) {
@@ -389,7 +394,7 @@ impl RestService {
         let server = self.server();
         let mut response = plain_error(&server, jsonp.is_some(), error);
         if let Some(function) = jsonp {
-            let body = serde_json::json!({ "code": error.code(), "message": error.message() });
+            let body = error.to_body();
             let format = JsonFormat { jsonp: Some(function), pretty: false };
             if let Ok(script) = response::encode(&body, &format) {
                 *response.body_mut() = Full::from(script);
@@ -441,11 +446,23 @@ impl RestService {
         let is_jsonp = jsonp.is_some();
         let effective_method = req.method().clone();
         let format = JsonFormat { jsonp, pretty: wants_pretty(&req) };
-        let served = match auth_error.or(body_error) {
-            Some(error) => Box::pin(server.serve_error(req, error)).await,
-            // Allocated, because the futures around this one are moved.
-            None => Box::pin(server.serve(req)).await,
+        // With hooks on final responses, which see the CORS headers, the response differs between origins.
+        let is_filtered = server.filters_final_responses();
+        let add_cors = |served: &mut Served| {
+            if is_filtered {
+                cors::add_to(&mut served.headers, &wire_headers, &method, logged_in);
+            }
         };
+        let served = match auth_error.or(body_error) {
+            Some(error) => Box::pin(server.serve_error_with(req, error, add_cors)).await,
+            // Allocated, because the futures around this one are moved.
+            None => Box::pin(server.serve_with(req, add_cors)).await,
+        };
+
+        if !effective_method.is_safe() {
+            // The write may have changed the URLs of the API, by which the next request is recognized.
+            self.0.source.updated();
+        }
 
         let mut out = response::common_headers(&server, is_jsonp);
         response::add_cors_lists(&mut out, site, &wire_headers);
@@ -462,9 +479,12 @@ impl RestService {
         {
             conditional::allow_caching(&mut headers, seconds, &nonce_header);
         }
-        let key = key.filter(|_| status == StatusCode::OK);
+        // The hooks may have been registered since the key was made.
+        let key = key.filter(|key| status == StatusCode::OK && key.has_origin == is_filtered);
         let to_cache = key.map(|key| Cacheable { key, logged_in, headers: headers.clone(), body: body.clone() });
-        cors::add(&mut headers, &wire_headers, &method, logged_in);
+        if !is_filtered {
+            cors::add(&mut headers, &wire_headers, &method, logged_in);
+        }
         let mut response = conditional::respond(&wire_headers, &method, response::finish(status, headers, body));
         *response.extensions_mut() = response_extensions;
         (response, to_cache)
@@ -495,9 +515,9 @@ fn wants_pretty(req: &Request) -> bool {
     req.has_param("_pretty")
 }
 
-/// An error response without dispatch: code and message only.
+/// An error response without dispatch.
 fn plain_error(server: &Server, is_jsonp: bool, error: &Error) -> HttpResponse<ResponseBody> {
-    let body = serde_json::json!({ "code": error.code(), "message": error.message() });
+    let body = error.to_body();
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response::finish(status, response::common_headers(server, is_jsonp), body.to_string().into())
 }

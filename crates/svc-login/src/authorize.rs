@@ -40,7 +40,8 @@ struct AuthorizeRequest {
 }
 
 fn check_id(id: &str) -> Result<(), ValidationError> {
-    if id.is_empty() || uuid::Uuid::parse_str(id).is_ok() {
+    // The rule of the REST API for `app_id`.
+    if id.is_empty() || svc_schema::values::is_uuid(id, None) {
         return Ok(());
     }
     Err(ValidationError::new("id").with_message("The ID of the application is not a UUID.".into()))

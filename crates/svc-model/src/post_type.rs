@@ -281,8 +281,11 @@ const BUILTIN: [&str; 16] = [
 pub struct PostTypes(IndexMap<String, PostType>);
 
 impl PostTypes {
-    /// Registers a type, replacing one of the same name.
-    pub fn register(&mut self, post_type: PostType) {
+    /// Registers a type, replacing one of the same name. An empty `rest_base` becomes the type's name.
+    pub fn register(&mut self, mut post_type: PostType) {
+        if post_type.rest_base.is_empty() {
+            post_type.rest_base.clone_from(&post_type.name);
+        }
         self.0.insert(post_type.name.clone(), post_type);
     }
 

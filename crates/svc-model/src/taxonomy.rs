@@ -138,8 +138,11 @@ impl Taxonomy {
 pub struct Taxonomies(IndexMap<String, Taxonomy>);
 
 impl Taxonomies {
-    /// Registers a taxonomy, replacing one of the same name.
-    pub fn register(&mut self, taxonomy: Taxonomy) {
+    /// Registers a taxonomy, replacing one of the same name. An empty `rest_base` becomes the taxonomy's name.
+    pub fn register(&mut self, mut taxonomy: Taxonomy) {
+        if taxonomy.rest_base.is_empty() {
+            taxonomy.rest_base.clone_from(&taxonomy.name);
+        }
         self.0.insert(taxonomy.name.clone(), taxonomy);
     }
 

@@ -28,7 +28,7 @@ pub use routes::{
     get, on, without_permission,
 };
 pub use server::Server;
-pub use site::SiteInfo;
+pub use site::{API_VERSION, SiteInfo};
 pub use urls::{ApiUrls, RootUrl};
 
 pub use http::{Method, StatusCode};

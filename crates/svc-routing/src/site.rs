@@ -10,6 +10,9 @@ use crate::handler::BoxFuture;
 use crate::urls::{ApiUrls, RootUrl};
 use crate::{Curie, Map, ParamOrder, Request};
 
+/// Version of the interface (specification, "Versioning" 1). Plugins of WordPress know it as `REST_API_VERSION`.
+pub const API_VERSION: &str = "2.0";
+
 type IndexFields = Arc<dyn Fn(Request) -> BoxFuture<Map> + Send + Sync>;
 
 /// The site's brand, URLs, settings, and the fields of its index. Cheap to clone.
@@ -104,5 +107,13 @@ impl Default for SiteInfo {
         let index_fields = json!({ "name": "", "description": "", "url": "", "home": "" });
         let root = format!("/{}/", brand.prefix());
         Self::new(brand, root).fixed_index_fields(index_fields.as_object().cloned().unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_version_of_the_interface() {
+        assert_eq!(super::API_VERSION, "2.0");
     }
 }

@@ -10,6 +10,11 @@ use crate::Settings;
 /// Widths of avatars in REST responses, in pixels (specification, "Limits" 1).
 pub const SIZES: [u32; 3] = [24, 48, 96];
 
+/// The widths on this site: [`SIZES`] after the filters of `rest_avatar_sizes`.
+pub fn sizes(settings: &Settings) -> Vec<u32> {
+    settings.urls.site.hooks.rest_avatar_sizes.iter().fold(SIZES.to_vec(), |sizes, filter| filter(sizes))
+}
+
 /// Base URL of the avatar service.
 const SERVICE: &str = "https://secure.gravatar.com/avatar/";
 

@@ -39,6 +39,15 @@ fn unreachable(why: impl Into<Value>) -> Error {
     error
 }
 
+/// There is no directory to ask.
+fn not_configured() -> Error {
+    Error::new(
+        "plugins_api_failed",
+        "This site has no plugin directory. Its administrator can configure one with the setting `directory`.",
+    )
+    .with_status(501)
+}
+
 /// The directory returned an error.
 fn refused(why: &str) -> Error {
     Error::new("plugins_api_failed", "The plugin directory rejected the request.").with_status(if why == NOT_FOUND {
@@ -56,11 +65,11 @@ fn to_directory(site: &Site, url: &str) -> Get {
 /// Sends a request to the directory.
 ///
 /// # Errors
-/// `plugins_api_failed`: status 404 if the directory does not know the plugin, 500 if no directory is configured, it is
-/// unreachable, or its response is invalid.
+/// `plugins_api_failed`: status 404 if the directory does not know the plugin, 501 if no directory is configured, 500 if
+/// it is unreachable or its response is invalid.
 pub async fn request(site: &Site, action: &str, request: Map<String, Value>) -> Result<Value, Error> {
     let Some(base) = site.directory.as_deref() else {
-        return Err(unreachable("No plugin directory is configured."));
+        return Err(not_configured());
     };
     let mut query = Map::from_iter([("action".to_owned(), Value::from(action))]);
     query.insert("request".to_owned(), Value::Object(request));

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use svc_model::{Comment, Stamp};
 use svc_resource::Fields;
 use svc_schema::{
@@ -125,7 +125,11 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
     f.add("type", string().describe("The comment's type.").default("comment").context(VIEW_EDIT_EMBED).readonly()).get(|c| response_type(&c.comment).to_owned());
     if with_avatars {
         let urls = f.add("author_avatar_urls", avatar_fields::schema("Avatar URLs of the author, by width in pixels.", VIEW_EDIT_EMBED));
-        for size in avatars::SIZES {
+        let sizes = avatar_fields::sizes(site);
+        if sizes.is_empty() {
+            urls.get(|_| Value::Object(Map::new()));
+        }
+        for size in sizes {
             let description = format!("URL of the avatar with a width of {size} pixels.");
             let schema = string().describe(&description).format("uri").context(&["embed", "view", "edit"]);
             urls.subfield(&size.to_string(), schema).get(move |c| c.avatar(size));

@@ -101,7 +101,7 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
         .get(|u| u.caps.own.to_value());
     if with_avatars {
         let urls = f.add("avatar_urls", avatar_fields::schema("Avatar URLs of the user, by width in pixels.", EMBED_VIEW_EDIT));
-        avatar_fields::add_sizes(urls, &site.avatar_sizes, EMBED_VIEW_EDIT, avatar_source);
+        avatar_fields::add_sizes(urls, &avatar_fields::sizes(site), EMBED_VIEW_EDIT, avatar_source);
     }
     crate::meta_fields::add_member(&mut f, &site.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
     f.all_exact()

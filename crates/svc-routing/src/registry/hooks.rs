@@ -3,7 +3,7 @@
 //! Hooks are added while the registry is filled. Lower priorities run first, equal priorities in order of registration.
 //! Filters change a value, actions observe. The framework's own processing of a request has priority 10 and runs before
 //! other hooks of that priority: `OPTIONS` in [`Hooks::pre_dispatch`], `Allow` and `_fields` in
-//! [`Hooks::post_dispatch`].
+//! [`Hooks::post_dispatch`], CORS in [`Hooks::pre_serve`].
 //!
 //! URLs have no hooks here: they come from the site's [`ApiUrls`](crate::ApiUrls).
 
@@ -141,7 +141,8 @@ impl Hooks {
     }
 
     /// Filter `rest_pre_serve_request`: inspects the final response, may change its headers, and may replace the body.
-    /// The HTTP service adds its CORS headers at priority 10.
+    /// The HTTP service adds its CORS headers at priority 10, so functions of this or a higher priority see them and can
+    /// restrict the origins. Other headers that all responses have are added later.
     ///
     /// ```
     /// # use svc_routing::{Registry, Request};
@@ -268,12 +269,23 @@ impl FrozenHooks {
         self.post_dispatch.relative_to_framework(before_framework).fold(res, |res, f| f(res, req))
     }
 
-    pub(crate) fn run_pre_serve(&self, served: &mut Served, req: &Request) {
-        for f in self.pre_serve.iter() {
-            if let Some(body) = f(served, req) {
-                served.body = body;
+    /// Whether functions see final responses.
+    pub(crate) fn see_final_responses(&self) -> bool {
+        !self.pre_serve.0.is_empty()
+    }
+
+    /// Calls the functions; `own` is the framework's processing.
+    pub(crate) fn run_pre_serve(&self, served: &mut Served, req: &Request, own: impl FnOnce(&mut Served)) {
+        let run = |served: &mut Served, before| {
+            for f in self.pre_serve.relative_to_framework(before) {
+                if let Some(body) = f(served, req) {
+                    served.body = body;
+                }
             }
-        }
+        };
+        run(served, true);
+        own(served);
+        run(served, false);
     }
 
     pub(crate) async fn run_index(&self, mut res: Response, req: &Request) -> Response {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
-use svc_schema::{Arg, Error, Notices, Sanitized, Sanitizer};
+use svc_schema::{Arg, Error, Notices, Sanitized, Sanitizer, Validator};
 
 use crate::messages::ParamSource;
 use crate::messages::error::invalid_request;
@@ -13,8 +13,9 @@ use crate::{BoundEndpoint, Request};
 /// Validates and sanitizes the parameters by the endpoint's arguments.
 ///
 /// # Errors
-/// `rest_invalid_json`, `rest_missing_callback_param`, `rest_invalid_param` with all invalid parameters at once,
-/// `rest_invalid_params`, or the error of a callback.
+/// `rest_invalid_json`, `rest_too_many_values`, `rest_missing_callback_param` with all missing parameters,
+/// `rest_invalid_param` with all parameters that are not valid, or, if all are, with all that cannot be sanitized (some
+/// arguments are checked in that step only), `rest_invalid_params`, or the error of a callback.
 pub(super) fn prepare(req: Request, endpoint: &BoundEndpoint) -> Result<Request, (Request, Error)> {
     if req.collects_notices() {
         collect_notices(&req, endpoint);
@@ -46,14 +47,20 @@ fn with_changes(mut req: Request, changed: Vec<Sanitized<ParamSource>>) -> Reque
     req
 }
 
-/// Records problems of the argument schemas in debug mode. This sanitizes a second time, so that requests outside of
-/// debug mode do not pay for it.
+/// Records problems of the argument schemas in debug mode. This validates and sanitizes a second time, so that requests
+/// outside of debug mode do not pay for it.
 fn collect_notices(req: &Request, endpoint: &BoundEndpoint) {
     let mut notices = Notices::new();
     for (name, arg) in endpoint.args.iter() {
-        let by_schema = matches!(arg.sanitize, Sanitizer::BySchema | Sanitizer::Parse);
-        if let (Some(schema), Some(value), true) = (&arg.schema, req.param(name), by_schema) {
-            // Only the notices are needed; the result is computed again below.
+        let (Some(schema), Some(value)) = (&arg.schema, req.param(name)) else { continue };
+        let is_parsed = matches!(arg.sanitize, Sanitizer::Parse);
+        // An argument that has rules but no type is not validated, which its author cannot have meant.
+        let is_ignored = matches!((&arg.validate, &arg.sanitize), (Validator::None, Sanitizer::None));
+        // Only the notices are needed; the result is computed again below.
+        if matches!(arg.validate, Validator::BySchema) || is_parsed || (is_ignored && schema.has_rules_without_type()) {
+            let _outcome = schema.validate_with(value, name, &mut notices);
+        }
+        if matches!(arg.sanitize, Sanitizer::BySchema) || is_parsed {
             let _outcome = schema.sanitize_with(value.clone(), name, &mut notices);
         }
     }

@@ -25,14 +25,20 @@ fn wanted(req: &Request) -> Result<Option<Embed>, Error> {
 impl Server {
     /// Responds to a client's request: dispatch, `_envelope`, links, `_embed`.
     pub async fn serve(&self, req: Request) -> Served {
+        self.serve_with(req, |_| {}).await
+    }
+
+    /// As [`Self::serve`]. `add_cors` adds the CORS headers, which functions of
+    /// [`Hooks::pre_serve`](crate::Hooks::pre_serve) can change.
+    pub async fn serve_with(&self, req: Request, add_cors: impl FnOnce(&mut Served)) -> Served {
         let takes_encoded = self.takes_encoded(&req);
         let req = self.attach_server(req).with_encoded(takes_encoded);
         match wanted(&req) {
             Ok(wanted) => {
                 let res = self.dispatch(req.clone()).await;
-                self.finish(res, wanted, &req).await
+                self.finish(res, wanted, &req, add_cors).await
             }
-            Err(error) => self.serve_error(req, error).await,
+            Err(error) => self.serve_error_with(req, error, add_cors).await,
         }
     }
 
@@ -43,13 +49,29 @@ impl Server {
 
     /// Responds to a request that was rejected before dispatch.
     pub async fn serve_error(&self, req: Request, error: Error) -> Served {
+        self.serve_error_with(req, error, |_| {}).await
+    }
+
+    /// As [`Self::serve_error`], with `add_cors` as in [`Self::serve_with`].
+    pub async fn serve_error_with(&self, req: Request, error: Error, add_cors: impl FnOnce(&mut Served)) -> Served {
         let req = self.attach_server(req);
         let res = self.dispatch_error(req.clone(), error).await;
         let wanted = wanted(&req).unwrap_or_default();
-        self.finish(res, wanted, &req).await
+        self.finish(res, wanted, &req, add_cors).await
     }
 
-    async fn finish(&self, res: Response, wanted: Option<Embed>, req: &Request) -> Served {
+    /// Whether hooks see and may change final responses.
+    pub fn filters_final_responses(&self) -> bool {
+        self.hooks().see_final_responses()
+    }
+
+    async fn finish(
+        &self,
+        res: Response,
+        wanted: Option<Embed>,
+        req: &Request,
+        add_cors: impl FnOnce(&mut Served),
+    ) -> Served {
         let query = &req.params().query;
         // Embedded items change without the object.
         let modified = res.validators.modified.filter(|_| wanted.is_none());
@@ -85,7 +107,7 @@ impl Server {
             && self.frozen().cacheable
             && !req.is_uncacheable();
         served.validators = validators;
-        self.hooks().run_pre_serve(&mut served, req);
+        self.hooks().run_pre_serve(&mut served, req, add_cors);
         if self.site().debug {
             served.notices = [self.notices().to_vec(), req.notices()].concat();
         }

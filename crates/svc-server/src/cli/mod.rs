@@ -62,7 +62,7 @@ fn commands() -> Command {
             "Settings are also read from ./svc.toml, svc.toml in the data folder, the file of --config, and environment \
              variables (SVC_LISTEN for --listen).",
         )
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(format!("{} (REST API {})", env!("CARGO_PKG_VERSION"), svc_routing::API_VERSION))
         .subcommand(Command::new("serve").about("Serve the site (default)"))
         .subcommand(config::command())
         .subcommand(show::routes_command())

@@ -25,6 +25,10 @@ pub trait Extension: Send + Sync + 'static {
 
     /// Registers routes, fields and hooks. Called each time the REST API is built while the extension is active.
     fn register(&self, registry: &mut Registry, site: &Arc<Site>);
+
+    /// Adds filters of URLs, routes and avatar sizes. They apply while the extension is active, like all that
+    /// [`Extension::register`] adds. Called each time the site's options are read anew.
+    fn filters(&self, _hooks: &mut svc_discovery::Hooks) {}
 }
 
 /// The names in an option that stores a serialized list.
@@ -58,9 +62,13 @@ pub fn set_active(tx: &mut Tx, option: &str, name: &str, on: bool) -> SiteResult
 impl Site {
     /// Ids of the active extensions in the order of registration.
     pub fn active_extensions(&self, settings: &Settings) -> Vec<String> {
-        let active = names_in(settings.stored(ACTIVE_EXTENSIONS));
-        let ids = self.extensions.iter().map(|e| e.about().file);
-        ids.filter(|id| active.contains(id)).collect()
+        self.extensions_in(settings.stored(ACTIVE_EXTENSIONS)).map(|extension| extension.about().file).collect()
+    }
+
+    /// The extensions that the option lists.
+    pub(crate) fn extensions_in(&self, option: Option<&StoredText>) -> impl Iterator<Item = &Arc<dyn Extension>> {
+        let active = names_in(option);
+        self.extensions.iter().filter(move |extension| active.contains(&extension.about().file))
     }
 
     /// Calls [`Extension::register`] for these extensions.

@@ -23,9 +23,12 @@ use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
 use svc_versions::{ByTls, Transport, VersionedCache, current_transport};
 use tokio::sync::{Notify, Semaphore};
 
-use self::{block_types::ActiveBlockTypes, extensions::Extension};
+use self::{
+    block_types::ActiveBlockTypes,
+    extensions::{ACTIVE_EXTENSIONS, Extension},
+};
 use crate::{
-    Settings, SiteError, SiteResult, avatars,
+    Settings, SiteError, SiteResult,
     http_client::HttpClient,
     preconditions,
     registries::{builtin_meta, meta::MetaRegistry, patterns::PatternRegistry, sidebars::Sidebar},
@@ -64,7 +67,7 @@ pub struct Site {
     pub sidebars: IndexMap<String, Sidebar>,
     /// Environment type: `production`, `staging`, `development` or `local`.
     pub environment: &'static str,
-    /// Hooks that change generated URLs and routes.
+    /// Hooks that change generated URLs and routes. Those of active extensions are added to them.
     pub url_hooks: svc_discovery::Hooks,
     /// Folder with uploads, themes and plugins.
     pub content_dir: PathBuf,
@@ -74,8 +77,6 @@ pub struct Site {
     pub theme_supports: Map<String, Value>,
     /// The theme that renders pages if the active theme cannot: its parent folder and its name.
     pub fallback_theme: Option<(PathBuf, String)>,
-    /// Widths in pixels of the avatars in REST responses.
-    pub avatar_sizes: Vec<u32>,
     /// Whether guests may comment over the REST API, on sites that do not require registration.
     pub guests_may_comment: bool,
     /// Storage of uploaded files: the folder `uploads` of the content folder unless configured otherwise.
@@ -127,7 +128,6 @@ impl Site {
             content_dir: content_dir.to_owned(),
             patterns: PatternRegistry::default(),
             theme_supports: Map::new(),
-            avatar_sizes: avatars::SIZES.to_vec(),
             guests_may_comment: false,
             uploads: Storage::folder(&content_dir.join("uploads")),
             image_sizes: Vec::new(),
@@ -260,7 +260,11 @@ impl Site {
             }
             None => Arc::clone(&options),
         };
-        let urls = Urls::new(&effective, &self.brand, &self.types, &self.taxonomies, &self.url_hooks);
+        let mut hooks = self.url_hooks.clone();
+        for extension in self.extensions_in(effective.get(ACTIVE_EXTENSIONS)) {
+            extension.filters(&mut hooks);
+        }
+        let urls = Urls::new(&effective, &self.brand, &self.types, &self.taxonomies, &hooks);
         let urls = if current_transport().is_tls() { urls.over_tls() } else { urls };
         let settings = Arc::new(Settings::new(effective, urls));
         slot.store(Some(Arc::new((options, Arc::clone(&settings)))));
