@@ -1,6 +1,8 @@
 //! The OpenAPI document and the explorer over real sockets.
 
-use serde_json::json;
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Value, json};
 use svc_server::{
     SiteBuilder,
     routing::{Request, Response, Result, Route, get, public},
@@ -10,7 +12,10 @@ use svc_server::{
     },
 };
 
-use crate::{client::send, site::Site};
+use crate::{
+    client::send,
+    site::{Site, basic},
+};
 
 const DOCUMENT: &str = "/svc-json/openapi.json";
 
@@ -127,6 +132,145 @@ async fn the_explorer_is_for_local_sites_unless_set() {
             assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe-eval"), "{policy}");
             assert!(page.header("cache-control").contains("no-store"), "the page has a nonce");
             assert!(page.body.contains("data-nonce=\"\""), "anonymous visitors have no nonce");
+        }
+    }
+}
+
+/// Operations whose requests cannot succeed on a new site.
+const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
+    ("/batch/v1", "contains other operations"),
+    (
+        "/svc-abilities/v1/abilities/",
+        "the input depends on the ability, and the abilities of a new site are read with GET",
+    ),
+    ("/svc/v2/media/{id}/edit", "needs the URL of an image of the site"),
+    ("/svc/v2/plugins", "needs a plugin that is downloaded from elsewhere"),
+];
+
+/// The item of a template's parameter, by the path before it. Others are those that examples created.
+async fn existing_items(site: &Site, admin: &str) -> HashMap<String, String> {
+    let authorization = basic(admin);
+    let path = "/svc-json/svc/v2/themes?status=active";
+    let themes = send(site.address, "GET", path, &[("Authorization", &authorization)], "").await.json();
+    let links = themes[0]["_links"].as_object().unwrap();
+    let styles = links.iter().find(|(relation, _)| relation.ends_with("user-global-styles")).unwrap().1;
+    let styles = styles[0]["href"].as_str().unwrap();
+    let rows = [
+        ("/svc/v2/global-styles", styles.rsplit('/').next().unwrap()),
+        ("/svc/v2/sidebars", "wp_inactive_widgets"),
+        ("/svc/v2/widget-types", "block"),
+        ("/svc/v2/block-renderer", "core"),
+        ("/svc/v2/block-renderer/{name_1}", "archives"),
+    ];
+    rows.into_iter().map(|(path, item)| (path.to_owned(), item.to_owned())).collect()
+}
+
+/// A path with items for its parameters; `None` if there is none for one of them.
+fn filled(template: &str, items: &HashMap<String, String>) -> Option<String> {
+    let (mut known, mut path) = (String::new(), String::new());
+    for segment in template.split('/').skip(1) {
+        let item = if segment.starts_with('{') { items.get(&known)?.as_str() } else { segment };
+        path = format!("{path}/{item}");
+        known = format!("{known}/{segment}");
+    }
+    Some(path)
+}
+
+/// The body of a request with a file: its fields, and its type.
+fn multipart(fields: &Value) -> (String, String) {
+    const BOUNDARY: &str = "part-of-the-test";
+    let part = |name: &str, more: &str, text: &str| {
+        format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"{more}\r\n\r\n{text}\r\n")
+    };
+    let mut body: String =
+        fields.as_object().unwrap().iter().map(|(name, text)| part(name, "", text.as_str().unwrap())).collect();
+    body += &part("file", "; filename=\"notes.txt\"\r\nContent-Type: text/plain", "Notes.");
+    (format!("{body}--{BOUNDARY}--\r\n"), format!("multipart/form-data; boundary={BOUNDARY}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn examples_of_all_writes_succeed_on_a_new_site() {
+    let site = Site::start().await;
+    let admin = site.app_password();
+    let authorization = basic(&admin);
+    let document = site.get(DOCUMENT).await.json();
+    let mut items = existing_items(&site, &admin).await;
+    let mut operations = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for method in ["post", "put", "patch"] {
+            if let Some(body) = methods[method].get("requestBody") {
+                operations.push((path.as_str(), method, &body["content"]));
+            }
+        }
+    }
+    // Items are created before those that belong to them, and before they are changed.
+    operations.sort_by_key(|(path, ..)| path.matches('{').count());
+    let mut failures = Vec::new();
+    let mut n_sent = 0;
+    for (path, method, content) in operations {
+        if WITHOUT_EXAMPLE.iter().any(|(start, _)| path.starts_with(start)) {
+            continue;
+        }
+        let (kind, form) = content.as_object().unwrap().iter().next().unwrap();
+        let (Some(example), Some(target)) = (form.get("example"), filled(path, &items)) else {
+            failures.push(format!("{method} {path}: no example, or no item to change"));
+            continue;
+        };
+        let (body, kind) = match kind.as_str() {
+            "multipart/form-data" => multipart(example),
+            kind => (example.to_string(), kind.to_owned()),
+        };
+        let headers = [("Authorization", authorization.as_str()), ("Content-Type", &kind)];
+        let url = format!("/svc-json{target}");
+        let response = send(site.address, &method.to_uppercase(), &url, &headers, &body).await;
+        if !matches!(response.status, 200 | 201) {
+            failures.push(format!("{method} {url} {body}: {} {}", response.status, response.body));
+            continue;
+        }
+        n_sent += 1;
+        let created = response.json();
+        let id = created.get("uuid").or_else(|| created.get("id")).filter(|_| response.status == 201);
+        if let Some(id) = id {
+            items.insert(path.to_owned(), id.as_str().map_or_else(|| id.to_string(), str::to_owned));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(n_sent > 90, "{n_sent}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_of_operations_are_distinct_and_texts_may_be_strings() {
+    let site = Site::start().await;
+    let document = site.get(DOCUMENT).await.json();
+    let mut names = HashSet::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let Some(summary) = operation["summary"].as_str() else { continue };
+            assert!(names.insert((operation["tags"][0].as_str(), summary)), "{method} {path}: {summary}");
+        }
+    }
+    for (pointer, name) in [
+        ("/paths/~1svc~1v2~1posts/post", "Create a post"),
+        ("/paths/~1svc~1v2~1posts~1{id}/patch", "Update a post with PATCH"),
+        ("/paths/~1svc~1v2~1posts~1{id}~1autosaves/post", "Create an autosave of a post"),
+        ("/paths/~1svc~1v2~1posts~1{parent}~1revisions~1{id}/get", "Fetch a revision of a post"),
+    ] {
+        assert_eq!(document.pointer(pointer).unwrap()["summary"], name, "{pointer}");
+    }
+    for (schema, fields) in [
+        ("PostCreate", &["title", "content", "excerpt"][..]),
+        ("PageUpdate", &["title", "content", "excerpt"]),
+        ("AttachmentUpdate", &["title", "caption", "description"]),
+        ("CommentCreate", &["content"]),
+        ("WpBlockCreate", &["title", "content"]),
+        ("NavMenuItemCreate", &["title"]),
+        ("WpTemplateUpdate", &["title", "content"]),
+        ("WpGlobalStylesUpdate", &["title"]),
+    ] {
+        for field in fields {
+            let field = &document["components"]["schemas"][schema]["properties"][field];
+            let types = field["anyOf"].to_string() + &field["type"].to_string();
+            assert!(types.contains("\"string\"") && types.contains("\"object\""), "{schema}: {field}");
         }
     }
 }

@@ -252,7 +252,9 @@ impl Controller for SiteSettings {
                 .conditional(preconditions::on(&self.site, move |_| Some(Subject::Options(options.clone()))))
                 .schema(Schema::compile(self.item_schema()))
                 .endpoint(get(Self::fetch, Self::can_manage))
-                .endpoint(on(EDITABLE, Self::update, Self::can_manage).args(self.args())),
+                .endpoint(
+                    on(EDITABLE, Self::update, Self::can_manage).args(self.args()).example(json!({"title": "My site"})),
+                ),
         ]
     }
 }

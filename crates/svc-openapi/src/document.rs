@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 use svc_routing::{BoundEndpoint, Method, RouteEntry, Server, Transport};
 
 use crate::components::{Components, pascal};
-use crate::operation::{Context, operation};
+use crate::names::Names;
+use crate::operation::{Context, OperationNames, operation};
 use crate::paths::{Template, templates};
 use crate::shape::collections;
 
@@ -32,7 +33,7 @@ pub struct About {
 /// Hidden endpoints are left out. Patterns that cannot be written as a path template are listed with a reason in
 /// `x-routes-without-template`.
 pub fn document(server: &Server, about: &About, namespace: Option<&str>) -> Value {
-    let collections = collections(server);
+    let (collections, names) = (collections(server), Names::new(server));
     let brand = &server.site().brand;
     let core = brand.namespace();
     let total_headers = [brand.header("Total"), brand.header("TotalPages")];
@@ -53,6 +54,7 @@ pub fn document(server: &Server, about: &About, namespace: Option<&str>) -> Valu
                         route,
                         item: items.get(route.pattern()).map(String::as_str),
                         is_collection: collections.contains(route.pattern()),
+                        names: &names,
                         core: &core,
                         total_headers: &total_headers,
                     };
@@ -82,6 +84,8 @@ struct Paths {
     /// Templates without the names of their parameters.
     forms: IndexMap<String, String>,
     operation_ids: HashSet<String>,
+    /// The groups and names of operations.
+    summaries: HashSet<(String, String)>,
     tags: IndexMap<String, String>,
     left_out: Vec<Value>,
 }
@@ -110,7 +114,12 @@ impl Paths {
                     continue;
                 }
                 let id = unique(&mut self.operation_ids, operation_id(context, method));
-                let described = operation(context, endpoint, method, id, &tag, components);
+                let mut summary = context.summary(method);
+                if !self.summaries.insert((tag.clone(), summary.clone())) {
+                    summary = format!("{summary} (`{path}`)");
+                }
+                let names = OperationNames { id, summary, tag: tag.clone() };
+                let described = operation(context, endpoint, method, names, components);
                 item.insert(key, described);
             }
         }

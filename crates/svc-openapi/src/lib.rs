@@ -2,6 +2,7 @@
 
 mod components;
 mod document;
+mod names;
 mod operation;
 mod paths;
 mod pattern;

@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value, json};
 use svc_routing::{BoundEndpoint, Method, Returns, RouteEntry};
+use svc_schema::{Sanitizer, Validator};
 
 use crate::components::{Components, part_ref, pascal, schema_ref};
+use crate::names::Names;
 use crate::paths::{PathParam, Template};
 use crate::schema::{Usage, convert};
 
@@ -15,6 +17,8 @@ pub(crate) struct Context<'a> {
     pub(crate) item: Option<&'a str>,
     /// Whether the route lists the items of another route.
     pub(crate) is_collection: bool,
+    /// The names of items for people.
+    pub(crate) names: &'a Names,
     /// The namespace of the core routes.
     pub(crate) core: &'a str,
     /// The names of the headers with the numbers of items and pages.
@@ -73,25 +77,29 @@ impl Context<'_> {
         endpoint.returned_form().or(Some(if is_list { Returns::List } else { Returns::Item }))
     }
 
-    /// The item's name for people, with an article: `a post revision`.
-    fn item_name(&self) -> Option<String> {
-        let title = self.route.schema()?.get("title")?.as_str()?.replace(['-', '_'], " ");
-        let article = if title.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
-        Some(format!("{article} {title}"))
-    }
-
-    fn summary(&self, action: Action, method: &Method) -> String {
-        let last = self.template.path.split('/').rfind(|segment| !segment.starts_with('{')).unwrap_or_default();
-        let name = self.item_name();
-        match (action, name) {
-            (Action::List, _) => format!("List {}", last.replace(['-', '_'], " ")),
+    /// The name of an operation for people.
+    pub(crate) fn summary(&self, method: &Method) -> String {
+        let path = &self.template.path;
+        match (self.action(method), self.names.item(path)) {
+            (Action::List, _) => format!("List {}", self.names.list(path)),
             (Action::Get, Some(name)) => format!("Fetch {name}"),
             (Action::Create, Some(name)) => format!("Create {name}"),
-            (Action::Update, Some(name)) => format!("Update {name}"),
+            (Action::Update, Some(name)) if *method == Method::POST => format!("Update {name}"),
+            (Action::Update, Some(name)) => format!("Update {name} with {method}"),
             (Action::Delete, Some(name)) => format!("Delete {name}"),
             _ => format!("{method} {}", self.template.path),
         }
     }
+}
+
+/// The names of an operation.
+pub(crate) struct OperationNames {
+    /// For programs; unique.
+    pub(crate) id: String,
+    /// For people; unique in its group.
+    pub(crate) summary: String,
+    /// The group.
+    pub(crate) tag: String,
 }
 
 /// Describes the operation of an endpoint with this method.
@@ -99,15 +107,15 @@ pub(crate) fn operation(
     context: &Context<'_>,
     endpoint: &BoundEndpoint,
     method: &Method,
-    id: String,
-    tag: &str,
+    names: OperationNames,
     components: &mut Components,
 ) -> Value {
     let action = context.action(method);
+    let OperationNames { id, summary, tag } = names;
     let mut out = Map::new();
     out.insert("operationId".to_owned(), id.clone().into());
     out.insert("tags".to_owned(), json!([tag]));
-    out.insert("summary".to_owned(), context.summary(action, method).into());
+    out.insert("summary".to_owned(), summary.into());
     let mut parameters: Vec<Value> = context.template.params.iter().map(|p| path_parameter(p, endpoint)).collect();
     let in_query = !has_body(method);
     if in_query {
@@ -218,7 +226,27 @@ fn query_parameter(name: &str, arg: &svc_schema::Arg) -> Value {
 fn argument_schema(arg: &svc_schema::Arg) -> Map<String, Value> {
     let mut schema = convert(arg.source(), Usage::Request).as_object().cloned().unwrap_or_default();
     schema.remove("x-contexts");
-    schema
+    if accepts_raw_text(arg) { text_or_object(schema) } else { schema }
+}
+
+/// Whether a field of an object with `raw` and `rendered`, such as a title, may be written as a string. Its endpoint interprets the
+/// value itself, without its schema, which says `object`.
+fn accepts_raw_text(arg: &svc_schema::Arg) -> bool {
+    let source = arg.source();
+    let raw = &source["properties"]["raw"];
+    matches!((&arg.validate, &arg.sanitize), (Validator::None, Sanitizer::None))
+        && source["type"] == "object"
+        && raw["type"] == "string"
+        && raw["readonly"] != true
+}
+
+fn text_or_object(mut object: Map<String, Value>) -> Map<String, Value> {
+    let mut out = Map::new();
+    for name in ["title", "description"] {
+        out.extend(object.remove(name).map(|value| (name.to_owned(), value)));
+    }
+    out.insert("anyOf".to_owned(), json!([{ "type": "string" }, object]));
+    out
 }
 
 fn request_body(
@@ -249,11 +277,20 @@ fn request_body(
         (None, _) => format!("{}Body", pascal(id)),
     };
     let name = components.add(name, schema.clone());
-    let mut content = json!({ "application/json": { "schema": schema_ref(&name) } });
-    if endpoint.takes_file() {
+    let mut content = Map::new();
+    let in_json = json!({ "schema": schema_ref(&name) });
+    // Tools offer the first form by default. The example of an endpoint for files belongs to a file.
+    let example_of = if endpoint.takes_file() {
         schema["properties"]["file"] =
             json!({ "type": "string", "format": "binary", "contentMediaType": "application/octet-stream" });
-        content["multipart/form-data"] = json!({ "schema": schema });
+        content.insert("multipart/form-data".to_owned(), json!({ "schema": schema }));
+        "multipart/form-data"
+    } else {
+        "application/json"
+    };
+    content.insert("application/json".to_owned(), in_json);
+    if let (Some(body), Some(form)) = (endpoint.example_body(), content.get_mut(example_of)) {
+        form["example"] = body.clone();
     }
     let mut out = json!({ "content": content });
     if is_required {

@@ -34,7 +34,7 @@ pub(crate) fn collections(server: &Server) -> HashSet<String> {
 }
 
 /// A template with unnamed parameters.
-fn without_names(path: &str) -> String {
+pub(crate) fn without_names(path: &str) -> String {
     let segments = path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment });
     segments.collect::<Vec<_>>().join("/")
 }

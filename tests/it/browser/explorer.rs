@@ -78,6 +78,12 @@ async fn creates_and_publishes_a_post() {
     assert_eq!(tab.url().trim_end_matches('#').split('#').next(), Some(&*format!("{home}/svc-explorer/")));
     assert!(tab.text().contains("Requests are sent as admin"), "{}", tab.text());
 
+    // The first request succeeds as it is, and its body is shown.
+    open_operation(tab, &home, "post-/svc/v2/posts");
+    tab.wait_for("explorerRequest().querySelector('.request-body-param-user-input')?.offsetParent != null");
+    let first = response(tab);
+    assert_eq!((&first["status"], &first["title"]["raw"]), (&json!("draft"), &json!("A new title")), "{first}");
+
     open_operation(tab, &home, "post-/svc/v2/posts");
     let draft = execute(tab, &json!({}), &json!({"title": "From the explorer", "content": "Hello", "status": "draft"}));
     assert_eq!((&draft["status"], &draft["title"]["raw"]), (&json!("draft"), &json!("From the explorer")), "{draft}");

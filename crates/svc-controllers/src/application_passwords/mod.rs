@@ -102,7 +102,11 @@ impl Controller for ApplicationPasswords {
             Route::new(BASE)
                 .schema(schema.clone())
                 .endpoint(get(Self::list, Self::can_list).args(context()))
-                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable)))
+                .endpoint(
+                    on(CREATABLE, Self::create, Self::can_create)
+                        .args(args(MethodKind::Creatable))
+                        .example(json!({"name": "My application"})),
+                )
                 .endpoint(on(DELETABLE, Self::delete_all, Self::can_delete_all)),
             Route::new(format!("{BASE}/introspect"))
                 .schema(schema.clone())
@@ -110,7 +114,11 @@ impl Controller for ApplicationPasswords {
             Route::new(format!(r"{BASE}/(?P<uuid>[\w\-]+)"))
                 .schema(schema)
                 .endpoint(get(Self::fetch, Self::can_fetch).args(context()))
-                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
+                .endpoint(
+                    on(EDITABLE, Self::update, Self::can_update)
+                        .args(args(MethodKind::Editable))
+                        .example(json!({"name": "My other application"})),
+                )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete)),
         ]
     }

@@ -149,6 +149,7 @@ impl Controller for Renderer {
                 .endpoint(
                     on([Method::GET, Method::POST], Self::render, Self::can_render)
                         .args(args)
+                        .example(json!({"context": "edit"}))
                         .validate_arg("attributes", move |req, attributes| checks.check(req, attributes)),
                 ),
         ]

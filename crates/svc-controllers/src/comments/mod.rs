@@ -112,13 +112,13 @@ impl Controller for Comments {
             Route::new(format!("/{BASE}"))
                 .schema(schema.clone())
                 .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
-                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
+                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable)).example(json!({"post": 1, "content": "A comment."}))),
             Route::new(format!(r"/{BASE}/(?P<id>[\d]+)"))
                 .conditional(preconditions::on_id(&self.site, |id| Subject::Comment(CommentId(id))))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg()), ("password", password().into())])))
-                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)).example(json!({"content": "A better comment."})))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force), ("password", password())]))),
         ]
     }

@@ -315,6 +315,7 @@ impl Controller for FontFaces {
                 .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create)
                     .args(Args::new().with("theme_json_version", Arg::new(theme_json_version())).with(settings::FACE, Arg::new(text)))
+                    .example(json!({settings::FACE: json!({"fontFamily": "Open Sans", "src": "https://example.org/open-sans.woff2"}).to_string()}))
                     .validate_arg(settings::FACE, move |req, text| check(&site, req, text, &shape))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .conditional(preconditions::on_post(&self.site))

@@ -263,6 +263,7 @@ impl Controller for FontFamilies {
                 .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create)
                     .args(Args::new().with("theme_json_version", version()).with(settings::FAMILY, Arg::new(text())))
+                    .example(json!({settings::FAMILY: json!({"name": "Open Sans", "slug": "open-sans", "fontFamily": "'Open Sans', sans-serif"}).to_string()}))
                     .validate_arg(settings::FAMILY, move |_, text| check(text, &creates))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .conditional(preconditions::on_post(&self.site))
@@ -271,6 +272,7 @@ impl Controller for FontFamilies {
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update)
                     .args(Args::new().with("theme_json_version", version()).with(settings::FAMILY, changed))
+                    .example(json!({settings::FAMILY: json!({"name": "Open Sans Display"}).to_string()}))
                     .validate_arg(settings::FAMILY, move |req, value| check_change(req, value, &shape, &part)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]

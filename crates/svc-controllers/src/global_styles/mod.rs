@@ -275,7 +275,11 @@ impl Controller for GlobalStyles {
                 .schema(Schema::compile(self.fields.item_schema()))
                 .disallow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::new().with("id", id)))
-                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.fields.args(MethodKind::Editable))),
+                .endpoint(
+                    on(EDITABLE, Self::update, Self::can_update)
+                        .args(self.fields.args(MethodKind::Editable))
+                        .example(json!({"styles": {"color": {"background": "#ffffff"}}})),
+                ),
         ]
     }
 }

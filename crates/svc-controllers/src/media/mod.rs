@@ -148,6 +148,7 @@ impl Controller for Media {
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .accepts_file()
+                        .example(json!({"title": "A bicycle", "alt_text": "A red bicycle at a wall"}))
                         .args(self.upload_args())
                         .validate_arg("status", validators::status(&self.site, &self.post_type))
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),
@@ -160,12 +161,15 @@ impl Controller for Media {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.item_args(MethodKind::Editable))
+                        .example(json!({"alt_text": "A red bicycle at a wall"}))
                         .validate_arg("status", validators::status(&self.site, &self.post_type))
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
             Route::new(format!("{item}/post-process")).args(id()).endpoint(
-                on(CREATABLE, Self::post_process, Self::can_post_process).args(Args::from([("action", action)])),
+                on(CREATABLE, Self::post_process, Self::can_post_process)
+                    .args(Args::from([("action", action)]))
+                    .example(json!({"action": "create-image-subsizes"})),
             ),
             Route::new(format!("{item}/edit"))
                 .endpoint(on(CREATABLE, Self::edit, Self::can_edit).args(self.copy_args())),

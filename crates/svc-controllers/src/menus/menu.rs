@@ -162,14 +162,14 @@ impl Controller for Menus {
                 .schema(schema.clone())
                 .allow_batch()
                 .endpoint(get(Self::list, Self::can_list).args(self.terms.query_args()))
-                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(fields.args(MethodKind::Creatable))),
+                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(fields.args(MethodKind::Creatable)).example(json!({"name": "Main menu"}))),
             Route::new(r"/menus/(?P<id>[\d]+)")
                 .conditional(preconditions::on_id(&self.site, |id| Subject::Menu(TermId(id))))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .allow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))
-                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(fields.args(MethodKind::Editable)))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(fields.args(MethodKind::Editable)).example(json!({"description": "The links of the header."})))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
     }

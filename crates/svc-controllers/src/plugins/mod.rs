@@ -278,12 +278,18 @@ impl Controller for Plugins {
             Route::new("/plugins")
                 .schema(schema.clone())
                 .endpoint(get(Self::list, Self::can_list).args(list_args()))
-                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(create_args())),
+                .endpoint(
+                    on(CREATABLE, Self::create, Self::can_create)
+                        .args(create_args())
+                        .example(json!({"slug": "hello-dolly"})),
+                ),
             Route::new(format!("/plugins/(?P<plugin>{NAME})"))
                 .schema(schema)
                 .args(common)
                 .endpoint(get(Self::fetch, Self::can_fetch))
-                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(status()))
+                .endpoint(
+                    on(EDITABLE, Self::update, Self::can_update).args(status()).example(json!({"status": "active"})),
+                )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete)),
         ]
     }

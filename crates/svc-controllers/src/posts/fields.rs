@@ -6,7 +6,7 @@ use serde_json::Value;
 use svc_model::PostType;
 use svc_resource::{Field, Fields, Plan};
 use svc_schema::{
-    Error,
+    Args, Error,
     build::{array, boolean, integer, object, string, types},
 };
 use svc_site::posts::{draft::PostDraft, formats::FORMATS};
@@ -188,6 +188,21 @@ fn protected(field: &mut PostField, description: &str) {
     field
         .subfield("protected", boolean().describe(description).context(VIEW_EDIT_EMBED).readonly())
         .get(|p| p.post.is_protected());
+}
+
+/// The example of a new post.
+pub(crate) const NEW: &[(&str, &str)] = &[
+    ("title", "A new title"),
+    ("content", "<!-- wp:paragraph --><p>Hello.</p><!-- /wp:paragraph -->"),
+    ("status", "draft"),
+];
+/// The example of a change of a post.
+pub(crate) const CHANGED: &[(&str, &str)] = &[("title", "A better title")];
+
+/// A request body with those of these fields that posts of the type have.
+pub(crate) fn example(args: &Args, fields: &[(&str, &str)]) -> Value {
+    let known = fields.iter().filter(|(name, _)| args.get(name).is_some());
+    known.map(|(name, text)| ((*name).to_owned(), Value::from(*text))).collect::<serde_json::Map<_, _>>().into()
 }
 
 /// The text of a field that is written as a string or as an object with `raw`. Other values are ignored.

@@ -125,6 +125,7 @@ impl Controller for Posts {
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.fields.args(MethodKind::Creatable))
+                        .example(fields::example(&self.fields.args(MethodKind::Creatable), fields::NEW))
                         .validate_arg("status", validators::status(&self.site, &self.post_type))
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 ),
@@ -137,6 +138,7 @@ impl Controller for Posts {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.fields.args(MethodKind::Editable))
+                        .example(fields::example(&self.fields.args(MethodKind::Editable), fields::CHANGED))
                         .validate_arg("status", validators::status(&self.site, &self.post_type))
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 )

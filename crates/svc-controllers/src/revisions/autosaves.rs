@@ -17,7 +17,7 @@ use crate::{
     RestSite,
     args::context_arg,
     errors, menus,
-    posts::{Authorized, Posts, validators},
+    posts::{Authorized, Posts, fields, validators},
     request::{nonce, without_texts},
     respond,
 };
@@ -106,6 +106,7 @@ impl Controller for Autosaves {
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.args.clone())
+                        .example(fields::example(&self.args, fields::CHANGED))
                         .validate_arg("status", validators::status(&self.site, &self.post_type))
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 ),

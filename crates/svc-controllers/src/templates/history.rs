@@ -275,7 +275,8 @@ impl Controller for TemplateHistory {
                 .endpoint(get(Self::list_autosaves, Self::can_list_autosaves).args(context()))
                 .endpoint(
                     on(CREATABLE, Self::create_autosave, Self::can_create_autosave)
-                        .args(fields::fields(&self.site, self.kind).args(MethodKind::Editable)),
+                        .args(fields::fields(&self.site, self.kind).args(MethodKind::Editable))
+                        .example(json!({"content": "<!-- wp:paragraph --><p>Hello.</p><!-- /wp:paragraph -->"})),
                 ),
             Route::new(format!(r"/{base}/(?P<parent>{id})/autosaves/(?P<id>[\d]+)"))
                 .schema(schema())

@@ -305,11 +305,16 @@ impl Controller for Templates {
             ("is_custom", boolean().describe("Whether the template is a custom template that users assign to posts.")),
             ("template_prefix", string().describe("Prefix of the slug that names a more general template.")),
         ]);
+        let new = json!({"slug": "my-template", "title": "My template", "content": "<!-- wp:paragraph --><p>Hello.</p><!-- /wp:paragraph -->"});
         vec![
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
                 .endpoint(get(Self::list, Self::can_read).args(self.params.query_args()))
-                .endpoint(on(CREATABLE, Self::create, Self::can_write).args(self.fields.args(MethodKind::Creatable))),
+                .endpoint(
+                    on(CREATABLE, Self::create, Self::can_write)
+                        .args(self.fields.args(MethodKind::Creatable))
+                        .example(new),
+                ),
             Route::new(format!("/{base}/lookup")).endpoint(get(Self::look_up, Self::can_read).args(look_up)),
             Route::new(format!("/{base}/(?P<id>{})", id_pattern()))
                 .conditional(preconditions::on(&self.site, move |req| {
@@ -318,7 +323,11 @@ impl Controller for Templates {
                 .schema(schema)
                 .args(id)
                 .endpoint(get(Self::fetch, Self::can_read).args(Args::from([("context", context_arg())])))
-                .endpoint(on(EDITABLE, Self::update, Self::can_write).args(self.fields.args(MethodKind::Editable)))
+                .endpoint(
+                    on(EDITABLE, Self::update, Self::can_write)
+                        .args(self.fields.args(MethodKind::Editable))
+                        .example(json!({"title": "A better title"})),
+                )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_write).args(Args::from([("force", force)]))),
         ]
     }

@@ -99,14 +99,14 @@ impl Controller for Terms {
                 .schema(schema.clone())
                 .allow_batch()
                 .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
-                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
+                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable)).example(json!({"name": "Science"}))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .conditional(preconditions::on_id(&self.site, |id| Subject::Term(TermId(id))))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .allow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg())])))
-                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)).example(json!({"description": "News from research."})))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
     }

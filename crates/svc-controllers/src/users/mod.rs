@@ -120,19 +120,27 @@ impl Controller for Users {
     fn routes(&self) -> Vec<Route<Self>> {
         let id = Args::from([("id", integer().describe("The user's ID."))]);
         let context = || Args::from([("context", context_arg())]);
+        let new = json!({"username": "jane", "email": "jane@example.org", "password": "replace this with a password"});
+        let change = || json!({"description": "Writes about science."});
         vec![
             Route::new("/users")
                 .schema_with(self.schema())
                 .allow_batch()
                 .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
-                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(self.args(MethodKind::Creatable))),
+                .endpoint(
+                    on(CREATABLE, Self::create, Self::can_create).args(self.args(MethodKind::Creatable)).example(new),
+                ),
             Route::new(r"/users/(?P<id>[\d]+)")
                 .conditional(preconditions::on_id(&self.site, |id| Subject::User(UserId(id))))
                 .schema_with(self.schema())
                 .args(id)
                 .allow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(context()))
-                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(self.args(MethodKind::Editable)))
+                .endpoint(
+                    on(EDITABLE, Self::update, Self::can_update)
+                        .args(self.args(MethodKind::Editable))
+                        .example(change()),
+                )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(delete_args())),
             Route::new("/users/me")
                 .conditional(preconditions::on(&self.site, |req| {
@@ -140,7 +148,11 @@ impl Controller for Users {
                 }))
                 .schema_with(self.schema())
                 .endpoint(get(Self::fetch_me, svc_routing::public).cacheable().args(context()))
-                .endpoint(on(EDITABLE, Self::update, Self::can_update_me).args(self.args(MethodKind::Editable)))
+                .endpoint(
+                    on(EDITABLE, Self::update, Self::can_update_me)
+                        .args(self.args(MethodKind::Editable))
+                        .example(change()),
+                )
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete_me).args(delete_args())),
         ]
     }

@@ -353,18 +353,20 @@ impl Controller for WidgetRoutes {
         let args = |kind| self.fields.args(kind);
         let list = Args::from([("context", context_arg()), ("sidebar", string().describe("Only return widgets in this sidebar.").into())]);
         let force = boolean().describe("Whether to delete the widget permanently instead of making it inactive.");
+        let new = json!({"id_base": "block", "sidebar": "wp_inactive_widgets", "instance": {"raw": {"content": "<p>Hello.</p>"}}});
+        let change = json!({"instance": {"raw": {"content": "<p>Hello again.</p>"}}});
         vec![
             Route::new("/widgets")
                 .schema(schema.clone())
                 .allow_batch()
                 .endpoint(get(Self::list, Self::can_list).args(list))
-                .endpoint(on(CREATABLE, Self::create, Self::can_write).args(args(MethodKind::Creatable))),
+                .endpoint(on(CREATABLE, Self::create, Self::can_write).args(args(MethodKind::Creatable)).example(new)),
             Route::new(r"/widgets/(?P<id>[\w\-]+)")
                 .conditional(preconditions::on(&self.site, |req| Some(Subject::Options(store::options_of_widget(req.param("id")?.as_str()?)))))
                 .schema(schema)
                 .allow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))
-                .endpoint(on(EDITABLE, Self::update, Self::can_write).args(args(MethodKind::Editable)))
+                .endpoint(on(EDITABLE, Self::update, Self::can_write).args(args(MethodKind::Editable)).example(change))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_write).args(Args::from([("force", force)]))),
         ]
     }

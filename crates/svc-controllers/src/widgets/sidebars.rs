@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use svc_resource::{Fields, Plan};
 use svc_routing::{EDITABLE, Link, Links, Map, Request, Response, Result, Route, on};
 use svc_schema::{
@@ -177,7 +177,9 @@ impl RegistryEntries for SidebarFamily {
                 .fetch_route(r"/sidebars/(?P<id>[\w-]+)", args)
                 .conditional(preconditions::on(&family.site, |_| Some(Subject::Options(store::options_of_sidebars()))))
                 .endpoint(
-                    on(EDITABLE, Family::update, Family::can_update).args(family.fields().args(MethodKind::Editable)),
+                    on(EDITABLE, Family::update, Family::can_update)
+                        .args(family.fields().args(MethodKind::Editable))
+                        .example(json!({"widgets": ["block-2"]})),
                 ),
         ]
     }

@@ -83,10 +83,10 @@ impl RegistryEntries for WidgetTypeFamily {
             family.fetch_route("/widget-types/(?P<id>[a-zA-Z0-9_-]+)", context_args()).args(Args::from([id()])),
             Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)/encode")
                 .args(Args::from([("id", id().1.required()), settings()]).with("form_data", form))
-                .endpoint(on(Method::POST, Family::encode, Family::can_render)),
+                .endpoint(on(Method::POST, Family::encode, Family::can_render).example(json!({"instance": {}}))),
             Route::new("/widget-types/(?P<id>[a-zA-Z0-9_-]+)/render")
                 .args(Args::from([("id", id().1.required()), settings()]))
-                .endpoint(on(Method::POST, Family::render, Family::can_render)),
+                .endpoint(on(Method::POST, Family::render, Family::can_render).example(json!({"instance": {}}))),
         ]
     }
 }

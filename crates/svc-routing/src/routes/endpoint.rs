@@ -55,6 +55,7 @@ pub struct Endpoint<C = ()> {
     pub(crate) cacheable: bool,
     pub(crate) returns: Option<Returns>,
     pub(crate) accepts_file: bool,
+    pub(crate) example: Option<Value>,
 }
 
 /// An endpoint for these methods. `permission` decides who may call it; its result is passed to the callback.
@@ -81,6 +82,7 @@ where
         cacheable: false,
         returns: None,
         accepts_file: false,
+        example: None,
     }
 }
 
@@ -176,6 +178,14 @@ impl<C> Endpoint<C> {
         self
     }
 
+    /// Sets a body with which the request of an administrator succeeds on a new site, for documents that describe the
+    /// API. Clients such as the API explorer fill in their forms with it.
+    #[must_use]
+    pub fn example(mut self, body: Value) -> Self {
+        self.example = Some(body);
+        self
+    }
+
     /// Sets whether batches may contain requests for this endpoint. The default is the route's setting.
     #[must_use]
     pub fn allow_batch(mut self, allow: bool) -> Self {
@@ -201,6 +211,7 @@ pub struct BoundEndpoint {
     pub(crate) cacheable: bool,
     pub(crate) returns: Option<Returns>,
     pub(crate) accepts_file: bool,
+    pub(crate) example: Option<Value>,
     /// The description for the index, computed once.
     pub(crate) description: Value,
 }
@@ -277,6 +288,11 @@ impl BoundEndpoint {
         self.accepts_file
     }
 
+    /// A request body that succeeds on a new site, if one is declared.
+    pub fn example_body(&self) -> Option<&Value> {
+        self.example.as_ref()
+    }
+
     /// Whether the argument is validated in the first step, before any argument is sanitized.
     pub fn validates_first(&self, name: &str) -> bool {
         let arg = self.args.get(name);
@@ -337,6 +353,7 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
             cacheable: self.cacheable,
             returns: self.returns,
             accepts_file: self.accepts_file,
+            example: self.example,
         }
     }
 }

@@ -190,14 +190,14 @@ impl Controller for MenuItems {
                 .schema(schema.clone())
                 .allow_batch()
                 .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()).sanitize_arg("status", validators::statuses(&self.site, &self.post_type)))
-                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable))),
+                .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable)).example(json!({"title": "Example", "url": "https://example.org/"}))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .conditional(preconditions::on_post(&self.site))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .allow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))
-                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)))
+                .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)).example(json!({"title": "A better label"})))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
     }
