@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use svc_server::{
     Extension, Plugin, SiteBuilder,
     controllers::search::filter_handlers,
-    routing::{BoxFuture, DependsOn, Dispatch, Registry, Request, Response, Result, Route, get, public},
+    routing::{BoxFuture, DependsOn, Dispatch, ExtraField, Registry, Request, Response, Result, Route, get, public},
 };
 
 use crate::{
@@ -495,4 +495,45 @@ async fn every_hook_has_an_effect_on_a_served_site() {
 async fn links_follow_the_brand_without_hooks() {
     let site = Site::start().await;
     links_have_form(&site, "svc-json", |path| path.starts_with("/svc-json/")).await;
+}
+
+/// A field of posts with the number of letters of the content.
+fn letters(registry: &mut Registry) {
+    let count = |post: svc_server::routing::Map, _| {
+        let rendered = post.get("content").and_then(|content| content["rendered"].as_str()).map(str::to_owned);
+        let read: Vec<String> = post.keys().cloned().collect();
+        let n_letters = rendered.map(|text| text.chars().filter(|c| c.is_alphabetic()).count());
+        async move { Ok(json!({"letters": n_letters, "from": read})) }
+    };
+    let field = ExtraField::without_schema().get(count).needs(&["content.rendered"]).depends_on(DependsOn::Object);
+    registry.field(&["post"], "letters", field);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_field_gets_the_fields_that_it_needs() {
+    let builder = SiteBuilder::new().register(|registry, _| letters(registry));
+    let site = Site::start_in(tempfile::tempdir().unwrap(), &builder, &[]).await;
+    let whole = site.get("/svc-json/svc/v2/posts/1").await.json();
+    let expected = whole["letters"]["letters"].clone();
+    assert!(expected.as_u64().is_some_and(|n| n > 10), "{whole}");
+    for query in ["id,letters", "letters", "id,title.rendered,letters"] {
+        for path in ["/posts", "/posts/1"] {
+            // The second response is from the cache.
+            for _ in 0..2 {
+                let response = site.get(&format!("/svc-json/svc/v2{path}?_fields={query}")).await.json();
+                let list = response.as_array().cloned();
+                let post = list.map_or(response, |posts| {
+                    posts.into_iter().find(|p| p["letters"]["letters"] == expected).unwrap_or_default()
+                });
+                assert_eq!(post["letters"]["letters"], expected, "{path} {query}");
+                assert_eq!(
+                    (post.get("content").is_none(), post.get("id").is_some()),
+                    (true, query.starts_with("id")),
+                    "{post}"
+                );
+            }
+        }
+    }
+    let nothing = site.get("/svc-json/svc/v2/posts/1?_fields=id").await.json();
+    assert_eq!(nothing, json!({"id": 1}));
 }

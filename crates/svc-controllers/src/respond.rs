@@ -9,9 +9,30 @@ use svc_schema::FieldSet;
 pub(crate) fn view(req: &Request) -> View {
     View {
         context: req.context().to_owned(),
-        fields: req.fields().cloned(),
+        fields: req.fields().map(|fields| with_needed(fields, req)),
         embed: req.has_param("_embed"),
         links: true,
+    }
+}
+
+/// The selected fields, and those that selected additional fields need: see [`without_needed`].
+fn with_needed(fields: &FieldSet, req: &Request) -> FieldSet {
+    let Some(server) = req.server() else { return fields.clone() };
+    let needed: Vec<&str> = server.fields().needed_by(fields).collect();
+    if needed.is_empty() {
+        return fields.clone();
+    }
+    let names = fields.names().iter().map(String::as_str).chain(needed);
+    FieldSet::parse(&names.collect::<Vec<_>>().into())
+}
+
+/// Removes the fields that were prepared for additional fields only.
+fn without_needed(item: &mut Map, req: &Request, view: &View) {
+    let (Some(selected), Some(prepared)) = (req.fields(), &view.fields) else { return };
+    if prepared.names().len() > selected.names().len()
+        && let Value::Object(trimmed) = selected.trim_item(Value::Object(std::mem::take(item)))
+    {
+        *item = trimmed;
     }
 }
 
@@ -48,10 +69,13 @@ pub(crate) async fn add_extra(
     view: &View,
 ) -> Result<()> {
     if extra.is_empty_for(object) {
+        without_needed(item, req, view);
         return Ok(());
     }
     let is_visible = |field: &ExtraField| field.schema().is_none_or(|schema| view.is_visible(schema.source()));
-    extra.add_where(object, item, req, &is_visible).await
+    extra.add_where(object, item, req, &is_visible).await?;
+    without_needed(item, req, view);
+    Ok(())
 }
 
 /// Calls [`add_extra`] for an item with an id. The additional fields can read `id` even if it is not part of the
@@ -65,6 +89,7 @@ pub(crate) async fn finish(
     view: &View,
 ) -> Result<Map> {
     if extra.is_empty_for(object) {
+        without_needed(&mut item, req, view);
         return Ok(item);
     }
     let is_shown = item.contains_key("id");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde_json::Value;
-use svc_schema::Schema;
+use svc_schema::{FieldSet, Schema};
 
 use crate::handler::BoxFuture;
 use crate::{DependsOn, Map, Request, Result};
@@ -44,6 +44,7 @@ pub struct ExtraField {
     get: Option<Getter>,
     update: Option<Setter>,
     depends_on: DependsOn,
+    needs: Vec<String>,
 }
 
 impl ExtraField {
@@ -86,6 +87,15 @@ impl ExtraField {
         self
     }
 
+    /// Declares the fields of the object that the function reads, such as `content.rendered`. A request whose `_fields` selects this
+    /// field then prepares them too, and returns them only if it selects them. Without it, the function only gets the
+    /// fields that the request selects, and `id`.
+    #[must_use]
+    pub fn needs(mut self, fields: &[&str]) -> Self {
+        self.needs = fields.iter().map(|field| (*field).to_owned()).collect();
+        self
+    }
+
     /// Sets the function that writes the field.
     #[must_use]
     pub fn update<F>(mut self, f: impl Fn(Value, ObjectId, Request) -> F + Send + Sync + 'static) -> Self
@@ -124,6 +134,21 @@ impl ExtraFields {
     /// As `are_cacheable`, for the fields of an object type.
     pub fn are_cacheable_for(&self, object: &str) -> bool {
         self.of(object).all(|(_, field)| field.get.is_none() || field.depends_on != DependsOn::Unknown)
+    }
+
+    /// The readable fields whose functions depend on something unknown: each as `the field NAME of TYPE`.
+    pub(crate) fn undeclared(&self) -> Vec<String> {
+        let all =
+            self.0.iter().flat_map(|(object, fields)| fields.iter().map(move |(name, field)| (object, name, field)));
+        let undeclared = all.filter(|(.., field)| field.get.is_some() && field.depends_on == DependsOn::Unknown);
+        undeclared.map(|(object, name, _)| format!("the field `{name}` of `{object}`")).collect()
+    }
+
+    /// The fields that the selected additional fields need, of all object types.
+    pub fn needed_by<'a>(&'a self, selected: &'a FieldSet) -> impl Iterator<Item = &'a str> {
+        let all = self.0.values().flatten().filter(|(_, field)| !field.needs.is_empty());
+        let selected = all.filter(|(name, field)| field.get.is_some() && selected.is_included(name));
+        selected.flat_map(|(_, field)| field.needs.iter().map(String::as_str))
     }
 
     /// The fields of an object type.

@@ -10,8 +10,8 @@ use demo::{NS, User};
 use http::Method;
 use serde_json::{Value, json};
 use svc_routing::{
-    Body, Controller, ExtraField, Link, ObjectId, ParamOrder, Registry, Request, Response, Result, Route, Server,
-    SiteInfo, get, on, public, without_permission,
+    Body, Controller, DependsOn, ExtraField, Link, ObjectId, ParamOrder, Registry, Request, Response, Result, Route,
+    Server, SiteInfo, get, on, public, without_permission,
 };
 use svc_schema::build::{array, integer, string};
 use svc_schema::{Args, NoticeKind};
@@ -521,4 +521,17 @@ async fn request_aware_arguments_keep_their_step_and_order() {
             assert_eq!(body, expected, "{query}");
         }
     }
+}
+
+#[test]
+fn hooks_and_fields_without_declared_dependencies_are_named() {
+    let mut registry = Registry::new();
+    registry.hooks.post_dispatch(10, |res, _| res).depends_on(DependsOn::Nothing);
+    registry.hooks.post_dispatch(10, |res, _| res);
+    let line = line!() - 1;
+    let length = |_, _| async { Ok(1.into()) };
+    registry.field(&["post"], "known", ExtraField::without_schema().get(length).depends_on(DependsOn::Object));
+    registry.field(&["post"], "length", ExtraField::without_schema().get(length));
+    let place = format!("the hook `post_dispatch` of {}:{line}", file!());
+    assert_eq!(registry.build().undeclared(), [place, "the field `length` of `post`".to_owned()]);
 }

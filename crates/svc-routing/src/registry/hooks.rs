@@ -8,6 +8,7 @@
 //! URLs have no hooks here: they come from the site's [`ApiUrls`](crate::ApiUrls).
 
 use std::future::Future;
+use std::panic::Location;
 use std::sync::Arc;
 
 use super::Registry;
@@ -25,7 +26,21 @@ type Index = dyn Fn(Response, Request) -> BoxFuture<Response> + Send + Sync;
 type Wrap = dyn Fn(Arc<dyn Dispatch>) -> Arc<dyn Dispatch> + Send + Sync;
 
 /// Functions by priority, with what they depend on. Equal priorities keep their order.
-struct Chain<F: ?Sized>(Vec<(i32, Arc<F>, DependsOn)>);
+struct Chain<F: ?Sized>(Vec<ChainedHook<F>>);
+
+struct ChainedHook<F: ?Sized> {
+    priority: i32,
+    function: Arc<F>,
+    depends_on: DependsOn,
+    /// Where it was registered.
+    place: &'static Location<'static>,
+}
+
+impl<F: ?Sized> Clone for ChainedHook<F> {
+    fn clone(&self) -> Self {
+        Self { function: Arc::clone(&self.function), ..*self }
+    }
+}
 
 impl<F: ?Sized> Clone for Chain<F> {
     fn clone(&self) -> Self {
@@ -57,24 +72,32 @@ impl<F: ?Sized> Default for Chain<F> {
 }
 
 impl<F: ?Sized> Chain<F> {
-    fn add(&mut self, priority: i32, f: Arc<F>) -> RegisteredHook<'_> {
-        let at = self.0.partition_point(|(p, ..)| *p <= priority);
-        self.0.insert(at, (priority, f, DependsOn::Unknown));
-        RegisteredHook(&mut self.0[at].2)
+    #[track_caller]
+    fn add(&mut self, priority: i32, function: Arc<F>) -> RegisteredHook<'_> {
+        let at = self.0.partition_point(|hook| hook.priority <= priority);
+        let place = Location::caller();
+        self.0.insert(at, ChainedHook { priority, function, depends_on: DependsOn::Unknown, place });
+        RegisteredHook(&mut self.0[at].depends_on)
+    }
+
+    /// Where the functions were registered whose dependencies are unknown.
+    fn undeclared(&self) -> impl Iterator<Item = &'static Location<'static>> {
+        self.0.iter().filter(|hook| hook.depends_on == DependsOn::Unknown).map(|hook| hook.place)
     }
 
     fn iter(&self) -> impl Iterator<Item = &F> {
-        self.0.iter().map(|(_, f, _)| f.as_ref())
+        self.0.iter().map(|hook| hook.function.as_ref())
     }
 
     /// Whether each function depends on one of these.
     fn depends_only_on(&self, inputs: &[DependsOn]) -> bool {
-        self.0.iter().all(|(.., depends_on)| inputs.contains(depends_on))
+        self.0.iter().all(|hook| inputs.contains(&hook.depends_on))
     }
 
     /// The functions that run before, or after, the framework's own processing.
     fn relative_to_framework(&self, before: bool) -> impl Iterator<Item = &F> {
-        self.0.iter().filter(move |(p, ..)| (*p < FRAMEWORK_PRIORITY) == before).map(|(_, f, _)| f.as_ref())
+        let hooks = self.0.iter().filter(move |hook| (hook.priority < FRAMEWORK_PRIORITY) == before);
+        hooks.map(|hook| hook.function.as_ref())
     }
 }
 
@@ -132,6 +155,7 @@ impl Hooks {
     /// assert_eq!(registry.build().dispatch(Request::get("/")).await.status, 503);
     /// # });
     /// ```
+    #[track_caller]
     pub fn server(
         &mut self,
         priority: i32,
@@ -153,6 +177,7 @@ impl Hooks {
     /// assert_eq!(served.headers.get("x-acme"), Some("1"));
     /// # });
     /// ```
+    #[track_caller]
     pub fn pre_serve(
         &mut self,
         priority: i32,
@@ -172,6 +197,7 @@ impl Hooks {
     /// assert_eq!((res.status.as_u16(), res.headers.get("X-Acme")), (404, Some("1")));
     /// # });
     /// ```
+    #[track_caller]
     pub fn post_dispatch(
         &mut self,
         priority: i32,
@@ -193,6 +219,7 @@ impl Hooks {
     /// assert_eq!(registry.build().dispatch(Request::get("/tea")).await.status, 418);
     /// # });
     /// ```
+    #[track_caller]
     pub fn pre_dispatch(
         &mut self,
         priority: i32,
@@ -214,6 +241,7 @@ impl Hooks {
     /// assert_eq!(registry.build().dispatch(Request::get("/")).await.data["acme"], true);
     /// # });
     /// ```
+    #[track_caller]
     pub fn index<F>(
         &mut self,
         priority: i32,
@@ -255,6 +283,18 @@ impl FrozenHooks {
             && self.pre_serve.depends_only_on(known)
             && self.index.depends_only_on(known)
             && self.server.depends_only_on(known)
+    }
+
+    /// The hooks whose dependencies are unknown, so that responses are not cached: each as `kind at file:line`.
+    pub(crate) fn undeclared(&self) -> Vec<String> {
+        let name = |kind: &'static str| {
+            move |place: &'static Location<'static>| format!("the hook `{kind}` of {}:{}", place.file(), place.line())
+        };
+        let all = self.pre_dispatch.undeclared().map(name("pre_dispatch"));
+        let all = all.chain(self.post_dispatch.undeclared().map(name("post_dispatch")));
+        let all = all.chain(self.pre_serve.undeclared().map(name("pre_serve")));
+        let all = all.chain(self.index.undeclared().map(name("index")));
+        all.chain(self.server.undeclared().map(name("server"))).collect()
     }
 
     /// Whether a hook may look into the data of responses.

@@ -103,6 +103,13 @@ impl Server {
         &self.frozen().registered.fields
     }
 
+    /// The hooks and additional fields that do not declare what they depend on. Because of them, responses are not cached.
+    pub fn undeclared(&self) -> Vec<String> {
+        let mut all = self.hooks().undeclared();
+        all.extend(self.fields().undeclared());
+        all
+    }
+
     /// The developer notices of start-up.
     pub fn notices(&self) -> &[Notice] {
         &self.frozen().registered.notices

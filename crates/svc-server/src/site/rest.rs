@@ -142,6 +142,13 @@ fn build_server(inner: &Inner) -> Result<Built, svc_schema::Error> {
     }
     site.site.register_extensions(&extensions, &mut registry);
     let server = registry.build();
+    let undeclared = server.undeclared();
+    if !undeclared.is_empty() {
+        let names = undeclared.join(", ");
+        tracing::warn!(
+            "responses of the REST API are not cached, because {names} do not declare what they depend on: see `depends_on`"
+        );
+    }
     let cookie = site.brand.cookie("logged_in") + &site_hash(settings.option("siteurl"));
     let with_urls = ByTls::try_new(|| {
         let settings = site.settings()?;
