@@ -248,9 +248,10 @@ async fn health_checks_respond_while_the_database_hangs() {
     let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &[("database", &url)]).await;
     assert_eq!(site.get("/readyz").await.status, 200);
     server.pause().unwrap();
+    let address = site.address;
+    let wait_for = |path: String| tokio::spawn(async move { send(address, "GET", &path, &[], "").await });
     // Requests that wait for the database occupy the threads of requests.
-    let waiting: Vec<_> =
-        (0..40).map(|n| tokio::spawn(send(site.address, "GET", &format!("{POSTS}?page={n}"), &[], ""))).collect();
+    let waiting: Vec<_> = (0..40).map(|n| wait_for(format!("{POSTS}?page={n}"))).collect();
     let mut responses = Vec::new();
     for path in ["/readyz", "/healthz", "/readyz"] {
         let checked = tokio::time::timeout(LIMIT, site.get(path)).await;

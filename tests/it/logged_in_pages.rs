@@ -2,6 +2,7 @@
 //! for one visitor is never served to another.
 
 use serde_json::{Value, json};
+use svc_server::SiteBuilder;
 
 use crate::{
     client::HttpResponse,
@@ -318,5 +319,21 @@ async fn pages_feeds_and_robots_have_security_headers() {
         let page = site.get(path).await;
         assert_eq!(page.header("x-content-type-options"), "nosniff", "{path}");
         assert_eq!(page.header("referrer-policy"), "strict-origin-when-cross-origin", "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_signed_in_users_link_to_their_profile_and_the_explorer() {
+    for (settings, has_explorer) in [(&[][..], true), (&[("explorer", "false")], false)] {
+        let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), settings).await;
+        let mut admin = logged_in(&site, "admin").await;
+        for path in ["/", "/?s=site", "/nothing-here/"] {
+            let page = admin.get(path).await;
+            assert!(page.body.contains("/wp-admin/profile.php\">Profile</a>"), "{path}: {}", page.body);
+            assert_eq!(page.body.contains("<a href=\"/svc-explorer/\">API Explorer</a>"), has_explorer, "{path}");
+            assert!(page.status != 200 || page.header("cache-control").contains("no-store"), "{path}");
+            let public = site.get(path).await;
+            assert!(!public.body.contains("profile.php") && !public.body.contains("API Explorer"), "{path}");
+        }
     }
 }

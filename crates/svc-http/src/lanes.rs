@@ -122,10 +122,11 @@ impl Lane {
         };
         Box::pin(async move {
             let slot = slot(slots, n_waiting).await?;
-            let task = runtime.spawn(async move {
+            // Log lines of the work belong to the request.
+            let task = runtime.spawn(tracing::Instrument::in_current_span(async move {
                 work.await;
                 drop(slot);
-            });
+            }));
             // A task that ended early is noticed by the receiver of its result.
             let _ended = AbortOnDrop(task).await;
             Ok(())

@@ -91,9 +91,10 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The span of the request, which adds its id to all log lines.
+    /// The span of the request, which adds its id to all log lines, and the user's id if the program records it as `user`.
     pub(crate) fn span(&mut self) -> Span {
-        self.span = tracing::info_span!("request", id = self.id.to_str().unwrap_or_default());
+        self.span =
+            tracing::info_span!("request", id = self.id.to_str().unwrap_or_default(), user = tracing::field::Empty);
         self.span.clone()
     }
 
@@ -112,17 +113,19 @@ impl Line {
             // Paths are ASCII.
             let path = path.get(..PATH_LIMIT).unwrap_or(path);
             let client = self.client.address;
+            // Unknown for bodies that are generated while they are sent.
+            let bytes = http_body::Body::size_hint(response.body()).exact();
             let ms = (self.started.elapsed().as_secs_f64() * 100_000.0).round() / 100.0;
             if status == 503 {
                 // The cause is logged once by the part that is overloaded or unavailable.
                 if let Some(n_refused) = REFUSED.report() {
                     tracing::warn!(n_refused, "requests were answered with 503");
                 }
-                tracing::info!(%method, path, status, ms, %client, "response");
+                tracing::info!(%method, path, status, bytes, ms, %client, "response");
             } else if status >= 500 {
-                tracing::error!(%method, path, status, ms, %client, "response");
+                tracing::error!(%method, path, status, bytes, ms, %client, "response");
             } else {
-                tracing::info!(%method, path, status, ms, %client, "response");
+                tracing::info!(%method, path, status, bytes, ms, %client, "response");
             }
         }
         response.headers_mut().insert(REQUEST_ID, self.id);

@@ -106,6 +106,8 @@ impl LoginSettings {
     pub fn caller_with_key(&self, subject: &Subject) -> (Caller, CallerKey) {
         let (caller, key) = self.granted(subject);
         let id = subject.user.id;
+        // In the log lines of the request.
+        tracing::Span::current().record("user", id.0);
         (Caller { id, ..caller }, caller_key(id, key))
     }
 

@@ -59,6 +59,8 @@ pub(crate) struct PageBuilder<'a> {
     pub(crate) missing: Missing,
     /// The viewer of the page.
     pub(crate) visitor: Visitor,
+    /// Path of the API explorer.
+    pub(crate) explorer: Option<&'a str>,
 }
 
 impl PageBuilder<'_> {
@@ -89,9 +91,22 @@ impl PageBuilder<'_> {
             canonical: here.map(str::to_owned),
             site_name,
             tagline,
+            account: self.account(),
             ..Frame::default()
         };
         Ok((frame, announcement.header_values()))
+    }
+
+    /// Links for a signed-in visitor.
+    fn account(&self) -> Vec<Link> {
+        if !self.visitor.caller.is_logged_in() {
+            return Vec::new();
+        }
+        let link = |title: &str, url: String| Link { title_html: title.to_owned(), url, current: false };
+        let profile = format!("{}/profile.php", self.site.brand.admin_path());
+        let mut links = vec![link("Profile", self.settings.urls.site.site_url(&profile))];
+        links.extend(self.explorer.map(|path| link("API Explorer", path.to_owned())));
+        links
     }
 
     /// The site's top-level pages.

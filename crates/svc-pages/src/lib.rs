@@ -46,11 +46,19 @@ struct Pages {
     sheet: theme::Sheet,
     /// Finds the user of a cookie.
     identities: Arc<Identities>,
+    /// Path of the API explorer, to which the pages of signed-in users link.
+    explorer: Option<String>,
 }
 
-/// A router that responds to every request with a page.
-pub fn router(site: Arc<RestSite>, format: Arc<dyn Texts>, identities: Arc<Identities>) -> Router {
-    let pages = Pages { site, format, sheet: theme::Sheet::default(), identities };
+/// A router that responds to every request with a page. `explorer` is the path of the API explorer, if there is one: the pages of
+/// signed-in users link to it.
+pub fn router(
+    site: Arc<RestSite>,
+    format: Arc<dyn Texts>,
+    identities: Arc<Identities>,
+    explorer: Option<String>,
+) -> Router {
+    let pages = Pages { site, format, sheet: theme::Sheet::default(), identities, explorer };
     Router::new().fallback(handle).with_state(Arc::new(pages))
 }
 
@@ -136,8 +144,11 @@ impl Pages {
                 sheet: &self.sheet,
                 missing: missing.clone(),
                 visitor: viewer.visitor.clone(),
+                explorer: self.explorer.as_deref(),
             };
             let page = self.render(&mut builder, parts, &lookup, found)?;
+            // The footer has links of the account.
+            let private = private || viewer.visitor.caller.is_logged_in();
             // Lists and blocks show the content of posts whose password the visitor has entered.
             Ok(if private || viewer.visitor.unlocked.is_any() { page.private() } else { page })
         })

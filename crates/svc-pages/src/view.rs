@@ -26,6 +26,8 @@ pub(crate) struct Frame {
     pub(crate) menu: Vec<Link>,
     /// The search query.
     pub(crate) searched: String,
+    /// Links of the account of a signed-in visitor.
+    pub(crate) account: Vec<Link>,
 }
 
 /// A link with its text.

@@ -18,7 +18,7 @@ pub(crate) fn install(config: &Config) {
         .with_target(false);
     let installed = match config.log_format {
         LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).try_init(),
-        LogFormat::Json => lines.json().flatten_event(true).with_target(true).try_init(),
+        LogFormat::Json => lines.json().flatten_event(true).with_span_list(false).with_target(true).try_init(),
     };
     if installed.is_ok() {
         std::panic::set_hook(Box::new(|panic| {

@@ -3,6 +3,7 @@
 //! Programs use [`SiteBuilder`] to register types, routes, fields and hooks, and then either run the command line
 //! ([`SiteBuilder::command_line`]) or open the site ([`SiteBuilder::open`]).
 
+mod browser;
 pub(crate) mod gateway;
 mod health;
 mod lanes;
@@ -15,6 +16,7 @@ pub(crate) use openapi::about;
 use std::{convert::Infallible, sync::Arc};
 
 use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state, response::Response};
+use browser::ToExplorer;
 use chrono::Utc;
 use futures_util::future::BoxFuture;
 use gateway::Gateway;
@@ -506,6 +508,7 @@ impl OpenSite {
             Arc::clone(&self.site),
             Arc::clone(&self.texts),
             Arc::clone(&self.login_pages.identities),
+            self.explorer.clone(),
         );
         let files = uploads::router(self.home.path(), self.site.uploads.clone(), &self.site.content_dir);
         let accounts = svc_login::router(Arc::clone(&self.login_pages), &self.installed_at);
@@ -527,11 +530,18 @@ impl OpenSite {
         let (site, has_gateway) = (Arc::clone(&self.site), self.gateway.is_some());
         // A WordPress behind this server may have such paths.
         let other_brands = (!has_gateway).then(|| Arc::new(OtherBrands::new(&self.site.brand, self.home.path())));
+        let server = self.rest.server();
+        let root = format!("{}/{}", server.site_path(), server.url_prefix());
+        let explorer = self.explorer.clone().filter(|_| !has_gateway);
+        let to_explorer = explorer.map(|explorer| Arc::new(ToExplorer::new(root, explorer)));
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
                 let request = mark(&site, request);
                 let path = request.uri().path();
                 if let Some(response) = other_brands.as_ref().and_then(|others| others.response(path)) {
+                    return Box::pin(std::future::ready(Ok(response)));
+                }
+                if let Some(response) = to_explorer.as_ref().and_then(|explorer| explorer.response(&request)) {
                     return Box::pin(std::future::ready(Ok(response)));
                 }
                 // A router costs as much as a small cached response, so that most requests pass it by.

@@ -351,3 +351,63 @@ fn a_hangup_reports_changed_settings() {
     let log = server.stop();
     assert!(log.contains("restart the server to apply changed settings") && log.contains("revisions"), "{log}");
 }
+
+/// The response to a request for a path with these headers.
+fn request(address: &str, path: &str, headers: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n{headers}\r\n").as_bytes()).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
+}
+
+#[test]
+fn a_browser_at_the_root_of_the_api_gets_the_explorer() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), None);
+    let browser = "Accept: text/html,*/*;q=0.8\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n";
+    for path in ["/svc-json", "/svc-json/"] {
+        let response = request(&server.address, path, browser);
+        assert!(
+            response.starts_with("HTTP/1.0 303") && response.contains("location: /svc-explorer/\r\n"),
+            "{response}"
+        );
+        assert!(response.contains("cache-control: no-store\r\n"), "{response}");
+    }
+    for (path, headers) in [
+        ("/svc-json/", "Accept: text/html\r\n"),
+        ("/svc-json/", "Accept: */*\r\n"),
+        ("/svc-json/", "Accept: application/json, */*\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\n"),
+        ("/svc-json/", "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\n"),
+        ("/svc-json/?_fields=name", browser),
+        ("/svc-json/svc/v2/posts", browser),
+    ] {
+        let response = request(&server.address, path, headers);
+        assert!(response.starts_with("HTTP/1.0 200"), "{path} {headers}: {response}");
+    }
+    drop(server);
+    std::fs::write(folder.path().join("svc.toml"), "explorer = false\n").unwrap();
+    let server = Server::start(folder.path(), None);
+    assert!(request(&server.address, "/svc-json/", browser).starts_with("HTTP/1.0 200"));
+}
+
+#[test]
+fn a_json_log_line_has_the_id_once_the_bytes_and_the_user() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("svc.toml"), "log_format = \"json\"\nlog = \"info\"\n").unwrap();
+    drop(Server::start(folder.path(), None));
+    let secret = credentials(folder.path(), None);
+    let args = ["--listen", "127.0.0.1:0", "serve"];
+    let server = Server::spawn(command(folder.path(), None, &args)).unwrap();
+    assert_eq!(server.send("GET", "/svc-json/svc/v2/users/me", &secret, None).0, 200);
+    assert_eq!(server.send("GET", "/svc-json/svc/v2/posts", "", None).0, 200);
+    let log = server.stop();
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let lines: Vec<Value> = lines.filter(|line| line["message"] == "response").collect();
+    assert_eq!(lines.len(), 2, "{log}");
+    for (line, user) in lines.iter().zip([json!(1), Value::Null]) {
+        assert!(line["span"]["id"].as_str().is_some_and(|id| id.len() == 32) && line.get("spans").is_none(), "{line}");
+        assert!(line["bytes"].as_u64().is_some_and(|bytes| bytes > 100), "{line}");
+        assert_eq!(line["span"].get("user").cloned().unwrap_or_default(), user, "{line}");
+    }
+}
