@@ -379,7 +379,7 @@ pub(crate) fn attributes(
 pub(crate) fn with_serialized_support(block_type: &BlockType, feature: &str) -> BlockType {
     let mut plain = block_type.clone();
     if let Some(Value::Object(settings)) = plain.supports.get_mut(feature) {
-        settings.remove("__experimentalSkipSerialization");
+        settings.shift_remove("__experimentalSkipSerialization");
     }
     plain
 }

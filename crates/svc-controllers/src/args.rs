@@ -4,7 +4,7 @@ use serde_json::Value;
 use svc_routing::Result;
 use svc_schema::{
     Arg, Args,
-    build::{SchemaBuilder, integer, string},
+    build::{SchemaBuilder, boolean, integer, string},
 };
 
 /// The values of `context`.
@@ -33,6 +33,11 @@ pub(crate) fn page_args() -> Args {
     let page = integer().describe("Page number of the list.").default(1).minimum(1);
     let per_page = integer().describe("Maximum number of items per page.").default(10).range(1..=100);
     context_args().with("page", Arg::by_schema(page)).with("per_page", Arg::by_schema(per_page))
+}
+
+/// The parameter `force` of a request to delete something.
+pub(crate) fn force(description: &str) -> SchemaBuilder {
+    boolean().default(false).describe(description).last(&["description"])
 }
 
 /// Sanitizes a text to one line without markup: the parameter `search` of lists, and plain text fields.

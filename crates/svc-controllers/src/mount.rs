@@ -123,83 +123,65 @@ fn index_fields(site: &RestSite, settings: &Settings) -> Map {
     }
 }
 
-/// Mounts every family of this site and completes the index. It contains the URL of the page that authorizes application passwords
-/// if these are available to the request.
+/// Mounts every family of this site, in WordPress's order, and completes the index. It contains the URL of the page that authorizes
+/// application passwords if these are available to the request.
 pub fn mount(registry: &mut Registry, site: &Arc<RestSite>) {
     let own = ["site-health", "block-editor", "abilities"].map(|name| site.brand.side_namespace(name));
     registry.list_namespaces_last(std::iter::once(site.brand.namespace()).chain(own));
     let embeds = Arc::clone(site);
     registry.mount(oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
     let namespace = site.brand.namespace();
-    let types: Vec<_> = site.types.iter().filter(|t| t.show_in_rest).cloned().collect();
-    for post_type in types {
-        match post_type.route_family {
-            RouteFamily::Attachments => {
-                let site = Arc::clone(site);
-                registry.mount(&namespace, move |extra| Media::new(&site, &post_type, extra));
-            }
-            RouteFamily::Posts | RouteFamily::Blocks => mount_type(registry, &namespace, site, post_type),
-            RouteFamily::Templates => {
-                let [site, history] = [(); 2].map(|()| Arc::clone(site));
-                let history_type = post_type.clone();
-                // Before the templates, because template ids may contain slashes.
-                registry.mount(&namespace, move |extra| TemplateHistory::new(&history, &history_type, extra));
-                registry.mount(&namespace, move |extra| Templates::new(&site, &post_type, extra));
-            }
-            RouteFamily::GlobalStyles => {
-                let [site, history] = [(); 2].map(|()| Arc::clone(site));
-                let history_type = post_type.clone();
-                registry.mount(&namespace, move |extra| StylesHistory::new(&history, &history_type, extra));
-                registry.mount(&namespace, move |extra| GlobalStyles::new(&site, &post_type, extra));
-            }
-            _ => {}
-        }
+    for post_type in site.types.iter().filter(|t| t.show_in_rest) {
+        mount_type(registry, &namespace, site, post_type);
     }
-    menus(registry, site, &namespace);
-    fonts(registry, site, &namespace);
-    widgets(registry, site, &namespace);
-    let views = Arc::clone(site);
-    mount_registry::<IconFamily>(registry, &namespace, site);
-    mount_registry::<IconCollectionFamily>(registry, &namespace, site);
-    registry.mount(&namespace, move |_| ViewConfig::new(&views));
-    let settings = Arc::clone(site);
-    registry.mount(&namespace, move |_| SiteSettings::new(&settings));
     mount_registry::<Types>(registry, &namespace, site);
     mount_registry::<Statuses>(registry, &namespace, site);
     mount_registry::<TaxonomyFamily>(registry, &namespace, site);
-    for taxonomy in site.taxonomies.iter().filter(|t| t.show_in_rest && t.standard_controller) {
+    for taxonomy in site.taxonomies.iter().filter(|t| t.show_in_rest) {
         let (site, taxonomy) = (Arc::clone(site), taxonomy.clone());
-        registry.mount(&namespace, move |extra| Terms::new(&site, &taxonomy, extra));
+        if taxonomy.name == MENU {
+            registry.mount(&namespace, move |extra| Menus::new(&site, &taxonomy, extra));
+        } else if taxonomy.standard_controller {
+            registry.mount(&namespace, move |extra| Terms::new(&site, &taxonomy, extra));
+        }
     }
-    let [users, passwords] = [(); 2].map(|()| Arc::clone(site));
+    let [users, passwords, comments, search] = [(); 4].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Users::new(&users, extra));
     registry.mount(&namespace, move |extra| ApplicationPasswords::new(&passwords, extra));
-    let renderer = Arc::clone(site);
-    registry.mount(&namespace, move |_| blocks::renderer::Renderer::new(&renderer));
-    mount_registry::<blocks::types::Types>(registry, &namespace, site);
-    let [comments, search] = [(); 2].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
     registry.mount_with(&namespace, move |registered| Search::mounted(&search, registered));
-    let directory = Arc::clone(site);
+    let [renderer, settings, plugins] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |_| blocks::renderer::Renderer::new(&renderer));
+    mount_registry::<blocks::types::Types>(registry, &namespace, site);
+    registry.mount(&namespace, move |_| SiteSettings::new(&settings));
     mount_registry::<Themes>(registry, &namespace, site);
+    registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
+    mount_registry::<SidebarFamily>(registry, &namespace, site);
+    mount_registry::<WidgetTypeFamily>(registry, &namespace, site);
+    let [widgets, blocks, directory] = [(); 3].map(|()| Arc::clone(site));
+    registry.mount(&namespace, move |extra| WidgetRoutes::new(&widgets, extra));
+    registry.mount(&namespace, move |extra| BlockDirectory::new(&blocks, extra));
+    registry.mount(&namespace, move |_| PatternDirectory::new(&directory));
     mount_registry::<Patterns>(registry, &namespace, site);
     mount_registry::<PatternCategories>(registry, &namespace, site);
-    registry.mount(&namespace, move |_| PatternDirectory::new(&directory));
-    let plugins = Arc::clone(site);
-    registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
-    let [blocks, details, export, health] = [(); 4].map(|()| Arc::clone(site));
-    registry.mount(&namespace, move |extra| BlockDirectory::new(&blocks, extra));
+    let [health, details, export] = [(); 3].map(|()| Arc::clone(site));
     registry.mount(&site.brand.side_namespace("site-health"), move |_| SiteHealth::new(&health));
     let editor = site.brand.side_namespace("block-editor");
     registry.mount(&editor, move |_| UrlDetails::new(&details));
+    mount_registry::<MenuLocations>(registry, &namespace, site);
     registry.mount(&editor, move |_| ThemeExport::new(&export));
     if let Some(menus) = site.types.get(navigation_fallback::TYPE).cloned() {
         let site = Arc::clone(site);
         registry.mount(&editor, move |extra| NavigationFallback::new(&site, menus, extra));
     }
+    mount_registry::<FontCollections>(registry, &namespace, site);
     let abilities = site.brand.side_namespace("abilities");
     mount_registry::<AbilityCategoryFamily>(registry, &abilities, site);
     mount_registry::<AbilityFamily>(registry, &abilities, site);
+    mount_registry::<IconFamily>(registry, &namespace, site);
+    mount_registry::<IconCollectionFamily>(registry, &namespace, site);
+    let views = Arc::clone(site);
+    registry.mount(&namespace, move |_| ViewConfig::new(&views));
     let site = Arc::clone(site);
     let index = registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site);
@@ -221,58 +203,34 @@ fn mount_registry<S: RegistryEntries>(registry: &mut Registry, namespace: &str, 
     registry.mount(namespace, move |extra| RegistryFamily::<S>::new(&site, extra));
 }
 
-/// Mounts menus, menu items and menu locations.
-fn menus(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
-    if let Some(taxonomy) = site.taxonomies.get(MENU).filter(|t| t.show_in_rest).cloned() {
-        let site = Arc::clone(site);
-        registry.mount(namespace, move |extra| Menus::new(&site, &taxonomy, extra));
-    }
-    for post_type in site.types.iter().filter(|t| t.show_in_rest && t.route_family == RouteFamily::MenuItems) {
-        let [items, autosaves] = [(); 2].map(|()| (Arc::clone(site), post_type.clone()));
-        registry.mount(namespace, move |extra| MenuItems::new(&items.0, &items.1, extra));
-        if post_type.supports("autosave") {
-            registry.mount(namespace, move |extra| Autosaves::new(&autosaves.0, &autosaves.1, extra));
-        }
-    }
-    mount_registry::<MenuLocations>(registry, namespace, site);
-}
-
-/// Mounts widgets, widget types and sidebars.
-fn widgets(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
-    mount_registry::<SidebarFamily>(registry, namespace, site);
-    mount_registry::<WidgetTypeFamily>(registry, namespace, site);
-    let widgets = Arc::clone(site);
-    registry.mount(namespace, move |extra| WidgetRoutes::new(&widgets, extra));
-}
-
-/// Mounts font families, font faces and font collections.
-fn fonts(registry: &mut Registry, site: &Arc<RestSite>, namespace: &str) {
-    for post_type in site.types.iter().filter(|t| t.show_in_rest) {
-        let (site, post_type) = (Arc::clone(site), post_type.clone());
-        match post_type.route_family {
-            RouteFamily::FontFamilies => {
-                registry.mount(namespace, move |extra| FontFamilies::new(&site, &post_type, extra));
-            }
-            RouteFamily::FontFaces => {
-                registry.mount(namespace, move |extra| FontFaces::new(&site, &post_type, extra));
-            }
-            _ => {}
-        }
-    }
-    mount_registry::<FontCollections>(registry, namespace, site);
-}
-
-/// Mounts the posts of a type, their revisions and their autosaves.
-fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<RestSite>, post_type: PostType) {
-    let post_type = Arc::new(post_type);
+/// Mounts the routes of a type: posts, their revisions and their autosaves.
+fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<RestSite>, post_type: &PostType) {
+    let post_type = Arc::new(post_type.clone());
     let shared = || (Arc::clone(site), Arc::clone(&post_type));
-    let (own, own_type) = shared();
-    registry.mount(namespace, move |extra| Posts::new(&own, &own_type, extra));
-    if post_type.supports("revisions") {
-        let (site, post_type) = shared();
-        registry.mount(namespace, move |extra| Revisions::new(&site, &post_type, extra));
+    let ((own, own_type), (history, history_type)) = (shared(), shared());
+    match post_type.route_family {
+        RouteFamily::Posts | RouteFamily::Blocks => {
+            registry.mount(namespace, move |extra| Posts::new(&own, &own_type, extra));
+            if post_type.supports("revisions") {
+                registry.mount(namespace, move |extra| Revisions::new(&history, &history_type, extra));
+            }
+        }
+        RouteFamily::Attachments => registry.mount(namespace, move |extra| Media::new(&own, &own_type, extra)),
+        RouteFamily::MenuItems => registry.mount(namespace, move |extra| MenuItems::new(&own, &own_type, extra)),
+        RouteFamily::Templates => {
+            // Before the templates, because template ids may contain slashes.
+            registry.mount(namespace, move |extra| TemplateHistory::new(&history, &history_type, extra));
+            registry.mount(namespace, move |extra| Templates::new(&own, &own_type, extra));
+        }
+        RouteFamily::GlobalStyles => {
+            registry.mount(namespace, move |extra| StylesHistory::new(&history, &history_type, extra));
+            registry.mount(namespace, move |extra| GlobalStyles::new(&own, &own_type, extra));
+        }
+        RouteFamily::FontFamilies => registry.mount(namespace, move |extra| FontFamilies::new(&own, &own_type, extra)),
+        RouteFamily::FontFaces => registry.mount(namespace, move |extra| FontFaces::new(&own, &own_type, extra)),
     }
-    if post_type.supports("autosave") {
+    let has_autosaves = [RouteFamily::Posts, RouteFamily::Blocks, RouteFamily::MenuItems];
+    if has_autosaves.contains(&post_type.route_family) && post_type.supports("autosave") {
         let (site, post_type) = shared();
         registry.mount(namespace, move |extra| Autosaves::new(&site, &post_type, extra));
     }

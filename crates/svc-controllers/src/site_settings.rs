@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use svc_auth::{Caller, caps::Object};
 use svc_routing::{Controller, EDITABLE, Request, Response, Result, Route, get, on};
-use svc_schema::{Arg, Args, Schema, build::SchemaBuilder};
+use svc_schema::{Arg, Args, MethodKind, Schema, build::SchemaBuilder, endpoint_args};
 use svc_site::{Access, SiteResult};
 use svc_store::{Db, StoredText, options};
 
@@ -135,22 +135,19 @@ impl SiteSettings {
 
     /// Arguments of an update. Null resets a setting to its default, so it passes every check.
     fn args(&self) -> Args {
-        let arg = |setting: &RegisteredSetting| {
-            let mut source = setting.source.clone();
-            if let Some(source) = source.as_object_mut() {
-                source.remove("default");
-            }
-            let schema = Schema::compile(source);
-            let (check, clean) = (schema.clone(), schema.clone());
-            Arg::by_schema(schema)
+        let arg = |(name, arg): (String, Arg)| {
+            let Some(schema) = arg.schema.clone() else { return (name, arg) };
+            let (check, clean) = (schema.clone(), schema);
+            let arg = arg
                 .validate_with(
                     move |value, name| {
                         if value.is_null() { Ok(true) } else { check.validate(value, name).map(|()| true) }
                     },
                 )
-                .sanitize_with(move |value, name| if value.is_null() { Ok(value) } else { clean.parse(value, name) })
+                .sanitize_with(move |value, name| if value.is_null() { Ok(value) } else { clean.parse(value, name) });
+            (name, arg)
         };
-        self.site.registered_settings.iter().map(|s| (s.name.clone(), arg(s))).collect()
+        endpoint_args(&self.item_schema(), MethodKind::Editable).0.into_iter().map(arg).collect()
     }
 
     async fn can_manage(self: Arc<Self>, req: Request) -> Result<()> {

@@ -76,6 +76,10 @@ impl SiteSetup {
     /// Freezes the registrations.
     pub fn finish(mut self) -> Arc<RestSite> {
         self.site.register_builtin_meta();
+        // As in WordPress, the settings of extensions come before the core settings.
+        let core = site_settings::core_options();
+        let is_core = |setting: &RegisteredSetting| core.iter().any(|[option, _]| *option == setting.option);
+        self.registered_settings.sort_by_key(is_core);
         let mut renderer = SiteRenderer::new(Arc::new(self.site), self.icons, self.widgets);
         renderer.external_texts = self.external_texts;
         Arc::new(RestSite {

@@ -117,6 +117,8 @@ impl RegistryEntries for TaxonomyFamily {
         visibility.subfield("show_in_nav_menus", boolean().describe("Whether terms can be added to navigation menus.")).get(|t| t.taxonomy.show_in_nav_menus);
         visibility.subfield("show_in_quick_edit", boolean().describe("Whether the quick edit form includes the taxonomy.")).get(|t| t.taxonomy.show_in_quick_edit);
         visibility.subfield("show_ui", boolean().describe("Whether the taxonomy has an administration screen.")).get(|t| t.taxonomy.show_ui);
+        visibility.schema_order(&["public", "publicly_queryable", "show_ui"]);
+        f.schema_order(&["capabilities", "description", "hierarchical", "labels", "name", "slug", "show_cloud"]);
         f
     }
 

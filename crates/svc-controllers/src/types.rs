@@ -117,6 +117,7 @@ impl RegistryEntries for Types {
         let visibility = f.add("visibility", object([("", Value::Null); 0]).describe("Where the type is visible in the editor.").context(EDIT).readonly());
         visibility.subfield("show_in_nav_menus", boolean().describe("Whether posts of the type can be added to navigation menus.")).get(|t| t.post_type.show_in_nav_menus);
         visibility.subfield("show_ui", boolean().describe("Whether the type has an administration screen.")).get(|t| t.post_type.show_ui);
+        visibility.schema_order(&["show_ui"]);
         f.add("viewable", boolean().describe("Whether posts of the type have their own pages.").context(EDIT).readonly()).get(|t| t.post_type.is_viewable());
         f.add("labels", map().describe("Labels for the user interface.").context(EDIT).readonly()).get(|t| labels::of_type(&t.post_type));
         f.add("name", string().describe("Display name of the type.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.label.clone());
@@ -126,8 +127,12 @@ impl RegistryEntries for Types {
         f.add("taxonomies", array(string()).describe("Taxonomies of the type's posts.").context(VIEW_EDIT).readonly()).get(TypeItem::taxonomies);
         f.add("rest_base", string().describe("Last segment of the type's route.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.rest_base.clone());
         f.add("rest_namespace", string().describe("Namespace of the type's route.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.site.brand.namespace());
-        f.add("template", types(["array"]).describe("Blocks of a new post of the type.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.template.clone());
-        f.add("template_lock", types(["string", "boolean"]).describe("Restrictions on changing these blocks.").one_of(locks).context(VIEW_EDIT_EMBED).readonly()).get(|t| t.post_type.template_lock.clone());
+        f.add("template", types(["array"]).describe("Blocks of a new post of the type.").readonly().context(VIEW_EDIT_EMBED).first(&["type"])).get(|t| t.post_type.template.clone());
+        f.add("template_lock", types(["string", "boolean"]).describe("Restrictions on changing these blocks.").one_of(locks).readonly().context(VIEW_EDIT_EMBED).first(&["type", "enum"])).get(|t| t.post_type.template_lock.clone());
+        f.schema_order(&[
+            "capabilities", "description", "hierarchical", "viewable", "labels", "name", "slug", "supports", "has_archive", "taxonomies",
+            "rest_base", "rest_namespace", "visibility",
+        ]);
         f
     }
 

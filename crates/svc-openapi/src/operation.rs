@@ -156,9 +156,9 @@ fn arguments<'a>(
 fn path_parameter(param: &PathParam, endpoint: &BoundEndpoint) -> Value {
     let declared = endpoint.args().get(&param.argument).map(|arg| convert(arg.source(), Usage::Request));
     let mut schema = declared.and_then(|schema| schema.as_object().cloned()).unwrap_or_default();
-    let description = schema.remove("description");
+    let description = schema.shift_remove("description");
     for keyword in ["default", "required", "readOnly", "x-contexts", "title"] {
-        schema.remove(keyword);
+        schema.shift_remove(keyword);
     }
     if param.part.is_some() || !schema.contains_key("type") {
         schema = Map::new();
@@ -190,7 +190,7 @@ fn path_parameter(param: &PathParam, endpoint: &BoundEndpoint) -> Value {
 
 fn query_parameter(name: &str, arg: &svc_schema::Arg) -> Value {
     let mut schema = argument_schema(arg);
-    let description = schema.remove("description");
+    let description = schema.shift_remove("description");
     // Of several forms, the query has the list.
     let list = ["oneOf", "anyOf"].iter().find_map(|group| {
         let all = schema.get(*group)?.as_array()?;
@@ -199,7 +199,7 @@ fn query_parameter(name: &str, arg: &svc_schema::Arg) -> Value {
     if let Some(list) = list {
         schema = list;
     }
-    schema.remove("description");
+    schema.shift_remove("description");
     let is = |wanted: &str| match schema.get("type") {
         Some(Value::String(name)) => name == wanted,
         Some(Value::Array(names)) => names.iter().any(|name| name == wanted),
@@ -225,7 +225,7 @@ fn query_parameter(name: &str, arg: &svc_schema::Arg) -> Value {
 
 fn argument_schema(arg: &svc_schema::Arg) -> Map<String, Value> {
     let mut schema = convert(arg.source(), Usage::Request).as_object().cloned().unwrap_or_default();
-    schema.remove("x-contexts");
+    schema.shift_remove("x-contexts");
     if accepts_raw_text(arg) { text_or_object(schema) } else { schema }
 }
 
@@ -243,7 +243,7 @@ fn accepts_raw_text(arg: &svc_schema::Arg) -> bool {
 fn text_or_object(mut object: Map<String, Value>) -> Map<String, Value> {
     let mut out = Map::new();
     for name in ["title", "description"] {
-        out.extend(object.remove(name).map(|value| (name.to_owned(), value)));
+        out.extend(object.shift_remove(name).map(|value| (name.to_owned(), value)));
     }
     out.insert("anyOf".to_owned(), json!([{ "type": "string" }, object]));
     out

@@ -190,7 +190,7 @@ fn put_nested(source: &Map<String, Value>, out: &mut Map<String, Value>, usage: 
 pub(crate) fn or_empty_list(mut object: Map<String, Value>) -> Map<String, Value> {
     let mut out = Map::new();
     for name in ["title", "description"] {
-        if let Some(value) = object.remove(name) {
+        if let Some(value) = object.shift_remove(name) {
             out.insert(name.to_owned(), value);
         }
     }
@@ -214,7 +214,7 @@ fn put_rules(source: &Map<String, Value>, out: &mut Map<String, Value>) {
     }
     for (flag, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         if source.get(flag).is_some_and(is_true)
-            && let Some(value) = out.remove(bound)
+            && let Some(value) = out.shift_remove(bound)
         {
             out.insert(flag.to_owned(), value);
         }

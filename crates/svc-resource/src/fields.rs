@@ -26,6 +26,8 @@ pub struct Field<I, D> {
     argument: Option<Box<dyn Fn(Arg) -> Arg + Send + Sync>>,
     /// Nested fields. If there are any, `get` is not used.
     pub(crate) nested: Vec<Field<I, D>>,
+    /// The order of the nested fields in the schema.
+    schema_order: SchemaOrder,
     /// Whether the field is in items but not in the schema.
     hidden: bool,
 }
@@ -42,6 +44,7 @@ impl<I, D> Field<I, D> {
             exact_field: false,
             argument: None,
             nested: Vec::new(),
+            schema_order: SchemaOrder::default(),
             hidden: false,
         }
     }
@@ -136,6 +139,12 @@ impl<I, D> Field<I, D> {
         self.nested.last_mut().expect("just pushed")
     }
 
+    /// Lists these nested fields in the schema first, in this order. The others follow as in items.
+    pub fn schema_order(&mut self, names: &'static [&'static str]) -> &mut Self {
+        self.schema_order = SchemaOrder(names);
+        self
+    }
+
     /// Removes the field from items, but not from the schema and the arguments.
     pub fn write_only(&mut self) -> &mut Self {
         self.get = None;
@@ -168,11 +177,22 @@ impl<I, D> Field<I, D> {
         if !self.nested.is_empty()
             && let Some(map) = schema.as_object_mut()
         {
-            let listed = self.nested.iter().filter(|f| !f.hidden);
-            let properties = listed.map(|f| (f.name.clone(), f.source())).collect::<Map<_, _>>();
-            map.insert("properties".to_owned(), Value::Object(properties));
+            map.insert("properties".to_owned(), Value::Object(self.schema_order.properties(&self.nested)));
         }
         schema
+    }
+}
+
+/// The order of the properties of a schema, where it differs from the order of the fields in items: these names first.
+#[derive(Clone, Copy, Default)]
+struct SchemaOrder(&'static [&'static str]);
+
+impl SchemaOrder {
+    /// The schemas of these fields, by name.
+    fn properties<I, D>(self, fields: &[Field<I, D>]) -> Map<String, Value> {
+        let mut listed: Vec<&Field<I, D>> = fields.iter().filter(|field| !field.hidden).collect();
+        listed.sort_by_key(|field| self.0.iter().position(|name| *name == field.name).unwrap_or(self.0.len()));
+        listed.into_iter().map(|field| (field.name.clone(), field.source())).collect()
     }
 }
 
@@ -181,11 +201,13 @@ fn type_mismatch(name: &str) -> Error {
     Error::new("rest_invalid_param", format!("Invalid parameter(s): {name}")).with_status(400)
 }
 
-/// The fields of a resource, in the order in which the REST API lists them. `I` is an item with everything loaded that
-/// its fields read; `D` is the draft of a change.
+/// The fields of a resource, in the order in which items contain them. `I` is an item with everything loaded that its
+/// fields read; `D` is the draft of a change.
 pub struct Fields<I, D> {
     title: String,
     rows: Vec<Field<I, D>>,
+    /// The order of the fields in the schema and in the arguments.
+    schema_order: SchemaOrder,
     /// Fields added by extensions: part of the schema and the arguments, but read and written elsewhere.
     extra: Vec<(String, Value)>,
     /// Further properties of the item schema (`links`).
@@ -201,13 +223,21 @@ pub type Params<Q> = Fields<(), Q>;
 impl<I, D> Fields<I, D> {
     /// An empty table with the resource's schema title.
     pub fn new(title: &str) -> Self {
-        Fields { title: title.to_owned(), rows: Vec::new(), extra: Vec::new(), keywords: Map::new() }
+        let (rows, schema_order) = (Vec::new(), SchemaOrder::default());
+        Fields { title: title.to_owned(), rows, schema_order, extra: Vec::new(), keywords: Map::new() }
     }
 
     /// Adds a field. `schema` is source JSON or a builder of `svc_schema`.
     pub fn add(&mut self, name: &str, schema: impl Into<Value>) -> &mut Field<I, D> {
         self.rows.push(Field::new(name, schema.into()));
         self.rows.last_mut().expect("just pushed")
+    }
+
+    /// Lists these fields in the schema and in the arguments first, in this order. The others follow as in items. Names
+    /// of fields that the table does not have are ignored.
+    pub fn schema_order(&mut self, names: &'static [&'static str]) -> &mut Self {
+        self.schema_order = SchemaOrder(names);
+        self
     }
 
     /// Replaces the schema of a field. Its position and accessors stay the same.
@@ -297,8 +327,9 @@ impl<I, D> Fields<I, D> {
 
     /// The schemas of all fields, by name.
     pub fn properties(&self) -> Map<String, Value> {
-        let listed = self.rows.iter().filter(|row| !row.hidden);
-        listed.map(|row| (row.name.clone(), row.source())).chain(self.extra.iter().cloned()).collect()
+        let mut properties = self.schema_order.properties(&self.rows);
+        properties.extend(self.extra.iter().cloned());
+        properties
     }
 
     /// The arguments of a read request. Every field is a parameter that is parsed by its schema unless the field

@@ -71,6 +71,21 @@ fn item_schema_lists_fields_in_table_order_without_hidden_ones() {
 }
 
 #[test]
+fn the_order_of_the_schema_can_differ_from_that_of_items() {
+    let mut fields = book_fields();
+    fields.schema_order(&["pages", "nothing", "title"]);
+    fields.at("title").unwrap().schema_order(&["rendered"]);
+    let schema = fields.item_schema();
+    let names = |schema: &Value| schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&schema), ["pages", "title", "id", "isbn", "shelf", "secret"]);
+    assert_eq!(names(&schema["properties"]["title"]), ["rendered", "raw"]);
+    assert_eq!(arg_names(&fields.args(MethodKind::Editable)), ["pages", "title", "shelf", "secret"]);
+    let item = fields.plan(&View::all_of("edit")).prepare(&DUNE);
+    assert_eq!(item.keys().collect::<Vec<_>>(), ["id", "title", "isbn", "shelf", "pages", "rank"]);
+    assert_eq!(json!(item["title"]).to_string(), r#"{"raw":"Dune","rendered":"<b>Dune</b>"}"#);
+}
+
+#[test]
 fn args_contain_writable_fields_and_only_create_requires() {
     let fields = book_fields();
     for (kind, required) in [(MethodKind::Creatable, true), (MethodKind::Editable, false)] {

@@ -1,4 +1,7 @@
-//! Builders for schemas: a function for each type, a method for each keyword. Keywords keep their order.
+//! Builders for schemas: a function for each type, a method for each keyword.
+//!
+//! Keywords are listed in the order of the calls, with the description before the type. [`SchemaBuilder::first`] and
+//! [`SchemaBuilder::last`] move keywords where WordPress lists them elsewhere.
 //!
 //! A builder is its source JSON and validates nothing: [`Schema::compile`] accepts any JSON.
 
@@ -51,11 +54,11 @@ pub fn array(items: impl Into<Value>) -> SchemaBuilder {
     of_type("array").keyword("items", items)
 }
 
-/// An object with these properties.
+/// An object with these properties. Without any, the keyword `properties` is left out.
 pub fn object<N: Into<String>, S: Into<Value>>(properties: impl IntoIterator<Item = (N, S)>) -> SchemaBuilder {
     let properties: Map<String, Value> =
         properties.into_iter().map(|(name, schema)| (name.into(), schema.into())).collect();
-    of_type("object").keyword("properties", properties)
+    if properties.is_empty() { of_type("object") } else { of_type("object").keyword("properties", properties) }
 }
 
 /// A value that matches at least one of these schemas.
@@ -96,16 +99,16 @@ impl SchemaBuilder {
         self
     }
 
-    /// `description`, for documentation.
+    /// `description`, for documentation. It is listed before the type.
     #[must_use]
     pub fn describe(self, text: &str) -> Self {
-        self.keyword("description", text)
+        self.keyword("description", text).first(&["title", "description"])
     }
 
-    /// `title`, used in error messages of combined schemas.
+    /// `title`, used in error messages of combined schemas. It is listed before the description.
     #[must_use]
     pub fn title(self, text: &str) -> Self {
-        self.keyword("title", text)
+        self.keyword("title", text).first(&["title"])
     }
 
     /// `context`: the contexts in which the property is visible.
@@ -223,6 +226,32 @@ impl SchemaBuilder {
         self.keyword("arg_options", options)
     }
 
+    /// Moves these keywords to the beginning, in this order. Keywords that are not set are ignored.
+    #[must_use]
+    pub fn first(mut self, names: &[&str]) -> Self {
+        if let Value::Object(map) = &mut self.0 {
+            for name in names.iter().rev() {
+                if let Some(value) = map.shift_remove(*name) {
+                    map.shift_insert(0, (*name).to_owned(), value);
+                }
+            }
+        }
+        self
+    }
+
+    /// Moves these keywords to the end, in this order. Keywords that are not set are ignored.
+    #[must_use]
+    pub fn last(mut self, names: &[&str]) -> Self {
+        if let Value::Object(map) = &mut self.0 {
+            for name in names {
+                if let Some(value) = map.shift_remove(*name) {
+                    map.insert((*name).to_owned(), value);
+                }
+            }
+        }
+        self
+    }
+
     /// The source JSON.
     pub fn source(&self) -> &Value {
         &self.0
@@ -253,12 +282,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keywords_are_replaced_in_place() {
-        let schema = string().describe("d").context(&["view", "edit"]).default("x").describe("e");
-        assert_eq!(
-            serde_json::to_string(schema.source()).unwrap(),
-            r#"{"type":"string","description":"e","context":["view","edit"],"default":"x"}"#
-        );
+    fn keywords_are_in_the_order_of_the_calls_with_the_description_first() {
+        let schema = string().context(&["view", "edit"]).describe("d").default("x").describe("e");
+        let text = |schema: &SchemaBuilder| schema.source().to_string();
+        assert_eq!(text(&schema), r#"{"description":"e","type":"string","context":["view","edit"],"default":"x"}"#);
+        let schema = schema.first(&["default", "type", "minimum"]).last(&["context", "minimum", "description"]);
+        assert_eq!(text(&schema), r#"{"default":"x","type":"string","context":["view","edit"],"description":"e"}"#);
     }
 
     #[test]

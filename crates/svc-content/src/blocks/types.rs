@@ -142,7 +142,9 @@ impl BlockType {
 
     /// Adds an attribute with its schema.
     pub fn attribute(mut self, name: &str, schema: Value) -> Self {
-        self.attributes.insert(name.to_owned(), schema);
+        // The attributes of supports come last.
+        let end = self.attributes.keys().position(|name| name == "lock").unwrap_or(self.attributes.len());
+        self.attributes.shift_insert(end, name.to_owned(), schema);
         self
     }
 
@@ -198,12 +200,18 @@ impl BlockType {
         let has_border_color = border.is_some_and(|b| b == &Value::Bool(true) || b.get("color").is_some_and(is_on));
         let has_layout = ["layout", "__experimentalLayout"].iter().any(|name| self.has_support(&[name], false));
         let align = json!({"type": "string", "enum": ["left", "center", "right", "wide", "full", ""]});
+        let has_style = self.has_support(&["customCSS"], true);
+        let supports_any = |names: &[&str]| names.iter().any(|name| self.has_support(&[name], false));
+        // The first support that uses the attribute `style` adds it.
+        let is_styled = supports_any(&["color", "typography", "border", "__experimentalBorder"]);
+        let is_spaced = supports_any(&["spacing", "dimensions", "shadow", "background", "position"]);
         #[rustfmt::skip]
         let rows = [
             (true, "lock", object()),
             (true, "metadata", object()),
             (self.has_support(&["align"], false), "align", align),
             (self.has_support(&["customClassName"], true), "className", text()),
+            (has_style && is_styled, "style", object()),
             (color("background", true), "backgroundColor", text()),
             (color("text", true), "textColor", text()),
             (color("gradients", false), "gradient", text()),
@@ -211,9 +219,10 @@ impl BlockType {
             (self.has_support(&["typography", "__experimentalFontFamily"], false), "fontFamily", text()),
             (has_border_color, "borderColor", text()),
             (has_layout, "layout", object()),
+            (has_style && is_spaced, "style", object()),
             (self.has_support(&["ariaLabel"], false), "ariaLabel", text()),
             (self.has_support(&["anchor"], false), "anchor", text()),
-            (self.has_support(&["customCSS"], true), "style", object()),
+            (has_style, "style", object()),
         ];
         for (is_supported, name, schema) in rows {
             if is_supported && !self.attributes.contains_key(name) {
@@ -292,7 +301,7 @@ mod tests {
         let names: Vec<&String> = block_type.attributes.keys().collect();
         assert_eq!(
             names,
-            ["lock", "metadata", "align", "className", "backgroundColor", "fontSize", "borderColor", "style"]
+            ["lock", "metadata", "align", "className", "style", "backgroundColor", "fontSize", "borderColor"]
         );
         for name in ["box", "My/box", "my/box/x", "my/", "/x", "1/x", "my/_"] {
             assert!(BlockType::from_json(&json!({"name": name})).is_none(), "{name}");

@@ -59,13 +59,15 @@ const ENVIRONMENT: [Property; 4] = [
 /// Input schema of an ability with these output properties: an optional list of their names.
 fn input(properties: &[Property]) -> SchemaBuilder {
     let names = string().one_of(properties.iter().map(|(name, ..)| *name));
-    let fields = array(names).describe("Properties to return. Returns all if omitted.");
-    object([("fields", fields)]).default(json!({})).additional_properties(false)
+    let fields = array(names).describe("Properties to return. Returns all if omitted.").last(&["description"]);
+    object([("fields", fields)]).additional_properties(false).default(json!({}))
 }
 
 /// Output schema of an ability with these properties.
 fn output(properties: &[Property]) -> SchemaBuilder {
-    let properties = properties.iter().map(|(name, schema, title, text)| (*name, schema().title(title).describe(text)));
+    let properties = properties
+        .iter()
+        .map(|(name, schema, title, text)| (*name, schema().title(title).describe(text).first(&["type"])));
     object(properties).additional_properties(false)
 }
 

@@ -74,13 +74,14 @@ fn fields() -> Fields<Item, Draft> {
         .get(|p| p.record.app_id.clone()).set(|d, v| d.app_id = v);
     f.add("name", string().describe("Name of the application.").required().context(VIEW_EDIT_EMBED).min_length(1).pattern(r".*\S.*"))
         .get(|p| p.record.name.clone()).set(|d, v: String| d.name = Some(svc_text::sanitize_text_field(&v)));
-    f.add("password", string().describe("The password. It is returned only in the response to its creation.").context(&["edit"]).readonly())
-        .get(|p| p.plain.as_ref().map(|plain| application_password::chunk(plain.expose())));
     f.add("created", string().describe("Creation date in UTC.").format("date-time").context(VIEW_EDIT).readonly()).get(|p| utc_date(p.record.created));
     f.add("last_used", types(["string", "null"]).describe("Date of the last use in UTC, updated at most once a day.").format("date-time").context(VIEW_EDIT).readonly())
         .get(|p| p.record.last_used.map(utc_date));
     f.add("last_ip", types(["string", "null"]).describe("IP address of the last use.").format("ip").context(VIEW_EDIT).readonly())
         .get(|p| p.record.last_ip.clone().filter(|ip| !ip.is_empty()));
+    f.add("password", string().describe("The password. It is returned only in the response to its creation.").context(&["edit"]).readonly())
+        .get(|p| p.plain.as_ref().map(|plain| application_password::chunk(plain.expose())));
+    f.schema_order(&["uuid", "app_id", "name", "password"]);
     f
 }
 
@@ -199,7 +200,7 @@ impl ApplicationPasswords {
     async fn prepare(&self, req: &Request, item: &Item, view: &View) -> Result<svc_routing::Map> {
         let mut fields = self.fields.plan(view).prepare(item);
         if item.plain.is_none() {
-            fields.remove("password");
+            fields.shift_remove("password");
         }
         respond::add_extra(&self.extra, OBJECT, &mut fields, req, view).await?;
         Ok(fields)

@@ -64,7 +64,7 @@ fn nullable(name: &str) -> SchemaBuilder {
 }
 
 fn names() -> SchemaBuilder {
-    types(["array"]).keyword("items", string()).default(json!([]))
+    types(["array"]).default(json!([])).keyword("items", string())
 }
 
 fn blocks() -> SchemaBuilder {
@@ -76,15 +76,15 @@ fn open_map() -> SchemaBuilder {
 }
 
 fn category() -> SchemaBuilder {
-    read_only(nullable("string"), "Category in the editor's inserter.").default(Value::Null)
+    read_only(nullable("string").default(Value::Null), "Category in the editor's inserter.")
 }
 
 fn icon() -> SchemaBuilder {
-    read_only(nullable("string"), "Icon name.").default(Value::Null)
+    read_only(nullable("string").default(Value::Null), "Icon name.")
 }
 
 fn keywords() -> SchemaBuilder {
-    read_only(array(string()), "Search keywords.").default(json!([]))
+    read_only(array(string()).default(json!([])), "Search keywords.")
 }
 
 /// Inner blocks of an example or a variation.
@@ -103,7 +103,7 @@ fn example() -> SchemaBuilder {
         .map(|(n, s)| (n.to_owned(), s.into()))
         .into_iter()
         .collect();
-    read_only(nullable("object"), "Example for previews.").default(Value::Null).keyword("properties", properties)
+    read_only(nullable("object").default(Value::Null).keyword("properties", properties), "Example for previews.")
 }
 
 fn styles() -> SchemaBuilder {
@@ -113,12 +113,12 @@ fn styles() -> SchemaBuilder {
         ("inline_style", string().describe("Inline CSS of the style.")),
         ("style_handle", string().describe("Handle of the stylesheet that contains the style.")),
     ];
-    read_only(array(svc_schema::build::object(properties)), "Block styles.").default(json!([]))
+    read_only(array(svc_schema::build::object(properties)).default(json!([])), "Block styles.")
 }
 
 fn variations() -> SchemaBuilder {
     let scopes = string().one_of(["block", "inserter", "transform"]);
-    let scope = nullable("array").keyword("items", scopes).default(Value::Null).readonly();
+    let scope = nullable("array").default(Value::Null).keyword("items", scopes).readonly();
     let optional = |schema: SchemaBuilder| schema.keyword("required", false);
     let properties = [
         ("name", string().describe("Name of the variation.").required()),
@@ -126,37 +126,45 @@ fn variations() -> SchemaBuilder {
         ("description", optional(string().describe("Description of the variation."))),
         ("category", category()),
         ("icon", icon()),
-        ("isDefault", optional(boolean().describe("Whether this is the default variation.").default(false))),
+        ("isDefault", optional(boolean().describe("Whether this is the default variation.")).default(false)),
         ("attributes", untyped().keyword("type", "object").describe("Initial attributes of the variation.")),
         ("innerBlocks", inner_blocks()),
         ("example", example()),
         ("scope", scope.describe("Where editors offer the variation.")),
         ("keywords", keywords()),
     ];
-    read_only(array(svc_schema::build::object(properties)), "Block variations.").default(Value::Null)
+    let variation = svc_schema::build::object(properties);
+    array(variation).describe("Block variations.").readonly().context(EMBED_VIEW_EDIT).default(Value::Null)
 }
 
 #[rustfmt::skip]
 fn fields() -> Fields<BlockType, ()> {
     let mut f = Fields::<BlockType, ()>::new(OBJECT);
     let schemas = untyped().keyword("type", "object");
-    let hooks = untyped().keyword("type", "object").default(json!([])).keyword("patternProperties", json!({
+    let hooks = untyped().keyword("type", "object").keyword("patternProperties", json!({
         NAME: {"type": "string", "enum": ["before", "after", "first_child", "last_child"]},
-    }));
-    let context = open_map().keyword("additionalProperties", string());
-    let attributes = nullable("object").default(Value::Null).keyword("properties", json!([])).keyword("additionalProperties", schemas);
-    f.add("api_version", read_only(integer(), "Version of the block API.").default(1)).get(|t| t.api_version);
-    f.add("title", read_only(string(), "Display name of the block type.").default("")).get(|t| t.title.clone());
-    f.add("name", read_only(string(), "Name of the block type, with its namespace.").pattern(NAME).required()).get(|t| t.name.clone());
-    f.add("description", read_only(string(), "Description of the block type.").default("")).get(|t| t.description.clone());
-    f.add("icon", icon()).get(|t| t.icon.clone());
+    })).default(json!([]));
+    let context = open_map().keyword("additionalProperties", string()).last(&["default"]);
+    let attributes = nullable("object").keyword("properties", json!([])).default(Value::Null).keyword("additionalProperties", schemas);
     f.add("attributes", read_only(attributes, "Schemas of the block's attributes.")).get(|t| map(&t.attributes));
+    f.add("is_dynamic", read_only(boolean().default(false), "Whether the server renders the block.")).get(|t| t.dynamic);
+    f.add("api_version", read_only(integer().default(1), "Version of the block API.")).get(|t| t.api_version);
+    f.add("name", read_only(string().pattern(NAME).required(), "Name of the block type, with its namespace.")).get(|t| t.name.clone());
+    f.add("title", read_only(string().default(""), "Display name of the block type.")).get(|t| t.title.clone());
+    f.add("description", read_only(string().default(""), "Description of the block type.")).get(|t| t.description.clone());
+    f.add("icon", icon()).get(|t| t.icon.clone());
+    f.add("category", category()).get(|t| t.category.clone());
+    f.add("keywords", keywords()).get(|t| list(&t.keywords));
+    f.add("parent", read_only(blocks(), "Block types that are allowed as parent.")).get(|t| list_or_null(&t.parent));
+    f.add("ancestor", read_only(blocks(), "Block types of which one must be an ancestor.")).get(|t| list_or_null(&t.ancestor));
+    f.add("allowed_blocks", read_only(blocks(), "Block types that are allowed as direct children.")).get(|t| list_or_null(&t.allowed_blocks));
     f.add("provides_context", read_only(context, "Context for descendants: context names and the attributes that provide them.")).get(|t| map(&t.provides_context.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect()));
-    f.add("uses_context", read_only(array(string()), "Names of context values that the block inherits from its ancestors.").default(json!([]))).get(|t| list(&t.uses_context));
+    f.add("uses_context", read_only(array(string()).default(json!([])).last(&["items"]), "Names of context values that the block inherits from its ancestors.")).get(|t| list(&t.uses_context));
     f.add("selectors", read_only(open_map(), "Custom CSS selectors for the block's styles.")).get(|t| map(&t.selectors));
     f.add("supports", read_only(open_map(), "Editor features that the block supports.")).get(|t| map(&t.supports));
-    f.add("category", category()).get(|t| t.category.clone());
-    f.add("is_dynamic", read_only(boolean(), "Whether the server renders the block.").default(false)).get(|t| t.dynamic);
+    f.add("styles", styles()).get(|t| t.styles.clone());
+    f.add("textdomain", read_only(nullable("string").default(Value::Null), "Text domain of the translations.")).get(|t| t.textdomain.clone());
+    f.add("example", example()).get(|t| t.example.clone());
     f.add("editor_script_handles", read_only(names(), "Handles of the scripts for the editor.")).get(|t| list(&t.assets.editor_script));
     f.add("script_handles", read_only(names(), "Handles of the scripts for the editor and the front end.")).get(|t| list(&t.assets.script));
     f.add("view_script_handles", read_only(names(), "Handles of the scripts for the front end.")).get(|t| list(&t.assets.view_script));
@@ -164,18 +172,17 @@ fn fields() -> Fields<BlockType, ()> {
     f.add("editor_style_handles", read_only(names(), "Handles of the stylesheets for the editor.")).get(|t| list(&t.assets.editor_style));
     f.add("style_handles", read_only(names(), "Handles of the stylesheets for the editor and the front end.")).get(|t| list(&t.assets.style));
     f.add("view_style_handles", read_only(names(), "Handles of the stylesheets for the front end.")).get(|t| list(&t.assets.view_style));
-    f.add("styles", styles()).get(|t| t.styles.clone());
     f.add("variations", variations()).get(|t| t.variations.clone());
-    f.add("textdomain", read_only(nullable("string"), "Text domain of the translations.").default(Value::Null)).get(|t| t.textdomain.clone());
-    f.add("parent", read_only(blocks(), "Block types that are allowed as parent.")).get(|t| list_or_null(&t.parent));
-    f.add("ancestor", read_only(blocks(), "Block types of which one must be an ancestor.")).get(|t| list_or_null(&t.ancestor));
-    f.add("allowed_blocks", read_only(blocks(), "Block types that are allowed as direct children.")).get(|t| list_or_null(&t.allowed_blocks));
-    f.add("keywords", keywords()).get(|t| list(&t.keywords));
-    f.add("example", example()).get(|t| t.example.clone());
     f.add("block_hooks", read_only(hooks, "Block types to which this block is hooked, with its position.")).get(|t| map(&t.block_hooks));
     for (name, description, read) in LEGACY_FIELDS {
-        f.add(name, read_only(nullable("string"), description).default(Value::Null)).get(move |t| first_handle(read(&t.assets)));
+        f.add(name, read_only(nullable("string").default(Value::Null), description)).get(move |t| first_handle(read(&t.assets)));
     }
+    f.schema_order(&[
+        "api_version", "title", "name", "description", "icon", "attributes", "provides_context", "uses_context", "selectors",
+        "supports", "category", "is_dynamic", "editor_script_handles", "script_handles", "view_script_handles",
+        "view_script_module_ids", "editor_style_handles", "style_handles", "view_style_handles", "styles", "variations",
+        "textdomain", "parent", "ancestor", "allowed_blocks", "keywords", "example", "block_hooks",
+    ]);
     f
 }
 

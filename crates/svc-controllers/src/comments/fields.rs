@@ -95,9 +95,9 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
     const NO_PROPERTIES: [(&str, Value); 0] = [];
     let mut f = CommentFields::new(OBJECT);
     f.add("id", integer().describe("The comment's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.comment.id);
-    f.add("post", integer().describe("ID of the comment's post.").default(0).context(VIEW_EDIT))
+    f.add("post", integer().describe("ID of the comment's post.").context(VIEW_EDIT).default(0))
         .get(|c| c.comment.post).set(|d, v| d.post = Some(v));
-    f.add("parent", integer().describe("ID of the parent comment.").default(0).context(VIEW_EDIT_EMBED))
+    f.add("parent", integer().describe("ID of the parent comment.").context(VIEW_EDIT_EMBED).default(0))
         .get(|c| c.comment.parent).set(|d, v| d.parent = Some(v));
     f.add("author", integer().describe("User ID of the author; 0 for a guest.").context(VIEW_EDIT_EMBED))
         .get(|c| c.comment.user.0).set(|d, v| d.author = Some(v));
@@ -116,13 +116,14 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
     f.add("date_gmt", string().describe("Publication date in UTC.").format("date-time").context(VIEW_EDIT))
         .get(|c| timestamp(c, c.comment.date_gmt)).set(|d, v| d.date_gmt = Some(v));
     let content = f.add("content", object(NO_PROPERTIES).describe("The comment's text.").context(VIEW_EDIT_EMBED));
-    content.subfield("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
     content.subfield("rendered", string().describe("The text as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|c| html::comment(&c.settings, &c.comment.content));
+    content.subfield("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
+    content.schema_order(&["raw"]);
     content.raw().set(|d, v| d.content = text(v));
     f.add("link", string().describe("URL of the comment.").format("uri").context(VIEW_EDIT_EMBED).readonly()).get(CommentItem::link);
     f.add("status", string().describe("The comment's status: approved, hold, spam or trash.").context(VIEW_EDIT))
         .sanitize_with(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v| d.status = Some(v));
-    f.add("type", string().describe("The comment's type.").default("comment").context(VIEW_EDIT_EMBED).readonly()).get(|c| response_type(&c.comment).to_owned());
+    f.add("type", string().describe("The comment's type.").context(VIEW_EDIT_EMBED).readonly().default("comment")).get(|c| response_type(&c.comment).to_owned());
     if with_avatars {
         let urls = f.add("author_avatar_urls", avatar_fields::schema("Avatar URLs of the author, by width in pixels.", VIEW_EDIT_EMBED));
         let sizes = avatar_fields::sizes(site);
@@ -136,6 +137,10 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
         }
     }
     crate::meta_fields::add_member(&mut f, &site.meta, "comment", "", |c| &c.meta).set(|d, v| d.meta = Some(v));
+    f.schema_order(&[
+        "id", "author", "author_email", "author_ip", "author_name", "author_url", "author_user_agent", "content", "date", "date_gmt", "link",
+        "parent",
+    ]);
     f.all_exact()
 }
 
@@ -158,7 +163,7 @@ fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
         Value::Object(mut object) => {
-            object.remove("raw").filter(|raw| !raw.is_null()).map(|raw| svc_php::cast::to_text(&raw).into_owned())
+            object.swap_remove("raw").filter(|raw| !raw.is_null()).map(|raw| svc_php::cast::to_text(&raw).into_owned())
         }
         _ => None,
     }

@@ -22,7 +22,7 @@ use svc_routing::{
 };
 use svc_schema::{
     Args, MethodKind, Schema,
-    build::{boolean, integer, string},
+    build::{integer, string},
 };
 use svc_site::{
     Access, Settings, SiteError, SiteResult, avatars,
@@ -107,7 +107,7 @@ impl Controller for Comments {
         let args = |kind| self.with_avatars.args(kind).ordered(&ARGUMENTS);
         let id = integer().describe("The comment's ID.");
         let password = || string().describe("Password of the post, if it is protected.");
-        let force = boolean().describe("Whether to delete permanently instead of moving to the trash.").default(false);
+        let force = crate::args::force("Whether to delete permanently instead of moving to the trash.");
         vec![
             Route::new(format!("/{BASE}"))
                 .schema(schema.clone())

@@ -56,7 +56,7 @@ pub(super) fn params() -> Params<CommentList> {
     p.add("after", date().describe("Only return comments published after this date.")).set(|l, s| l.after = Some(s));
     p.add("author", ids().describe("Only return comments by these user IDs.")).set(|l, v| l.query.author_in = unsigned(v, UserId));
     p.add("author_exclude", ids().describe("Exclude comments by these user IDs.")).set(|l, v| l.query.author_not_in = unsigned(v, UserId));
-    p.add("author_email", string().describe("Only return comments by the author with this e-mail address.").format("email").default(Value::Null)).set(|l, s: String| l.query.author_email = Some(s).filter(|s| !s.is_empty()));
+    p.add("author_email", string().describe("Only return comments by the author with this e-mail address.").format("email").default(Value::Null).first(&["default", "description", "format"])).set(|l, s: String| l.query.author_email = Some(s).filter(|s| !s.is_empty()));
     p.add("before", date().describe("Only return comments published before this date.")).set(|l, s| l.before = Some(s));
     p.add("exclude", ids().describe("Exclude comments with these IDs.").default(json!([]))).set(|l, v| l.query.exclude = unsigned(v, CommentId));
     p.add("include", ids().describe("Only return comments with these IDs.").default(json!([]))).set(|l, v| l.query.include = unsigned(v, CommentId));
@@ -65,11 +65,11 @@ pub(super) fn params() -> Params<CommentList> {
         .set(|l, o: String| l.query.order = if o == "asc" { Order::Asc } else { Order::Desc });
     p.add("orderby", string().describe("Sort key.").default("date_gmt").one_of(["date", "date_gmt", "id", "include", "post", "parent", "type"]))
         .set(|l, o: String| l.query.order_by = order_by(&o));
-    p.add("parent", ids().describe("Only return replies to these comment IDs; 0 returns top-level comments.").default(json!([]))).set(|l, v| l.query.parent_in = unsigned(v, CommentId));
-    p.add("parent_exclude", ids().describe("Exclude replies to these comment IDs.").default(json!([]))).set(|l, v| l.query.parent_not_in = unsigned(v, CommentId));
-    p.add("post", ids().describe("Only return comments on these post IDs.").default(json!([]))).set(|l, v| l.query.posts = unsigned(v, PostId));
-    p.add("status", string().describe("Only return comments with this status.").default("approve")).sanitize_with(key).set(|l, s| l.status = s);
-    p.add("type", string().describe("Only return comments of this type.").default("comment")).sanitize_with(key).set(|l, s| l.comment_type = s);
+    p.add("parent", ids().describe("Only return replies to these comment IDs; 0 returns top-level comments.").default(json!([])).first(&["default"])).set(|l, v| l.query.parent_in = unsigned(v, CommentId));
+    p.add("parent_exclude", ids().describe("Exclude replies to these comment IDs.").default(json!([])).first(&["default"])).set(|l, v| l.query.parent_not_in = unsigned(v, CommentId));
+    p.add("post", ids().describe("Only return comments on these post IDs.").default(json!([])).first(&["default"])).set(|l, v| l.query.posts = unsigned(v, PostId));
+    p.add("status", string().describe("Only return comments with this status.").default("approve").first(&["default"])).sanitize_with(key).set(|l, s| l.status = s);
+    p.add("type", string().describe("Only return comments of this type.").default("comment").first(&["default"])).sanitize_with(key).set(|l, s| l.comment_type = s);
     p.add("password", string().describe("Password of the post, if it is protected."));
     p
 }

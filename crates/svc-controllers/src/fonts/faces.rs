@@ -10,7 +10,7 @@ use svc_routing::{
 };
 use svc_schema::{
     Arg, Args, Error, Schema,
-    build::{boolean, integer, string},
+    build::{integer, string},
 };
 use svc_site::{Access, Settings, SiteResult, permalinks, posts::draft::PostDraft};
 use svc_store::{
@@ -50,7 +50,7 @@ fn fields(post_type: &PostType) -> Fields<Face, ()> {
     f.add("id", integer().describe("The font face's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|f| f.post.id);
     f.add("theme_json_version", theme_json_version().context(VIEW_EDIT_EMBED)).get(|_| super::THEME_JSON_VERSION);
     f.add("parent", integer().describe("ID of the font family that the font face belongs to.").context(VIEW_EDIT_EMBED)).get(|f| f.post.parent);
-    f.add("font_face_settings", settings::face_schema().describe("Settings of the font face, as in an `@font-face` rule.").context(VIEW_EDIT_EMBED)).get(|f| f.settings.clone());
+    f.add("font_face_settings", settings::face_schema().describe("Settings of the font face, as in an `@font-face` rule.").context(VIEW_EDIT_EMBED).last(&["properties", "required", "additionalProperties"])).get(|f| f.settings.clone());
     f
 }
 
@@ -306,7 +306,7 @@ impl Controller for FontFaces {
         let family = || ("font_family_id", integer().describe("ID of the font family that the font face belongs to.").required());
         let id = ("id", integer().describe("The font face's ID.").required());
         let text = string().describe("Settings of the font face, as a JSON string.").required();
-        let force = boolean().describe("Must be true, because fonts cannot be moved to the trash.").default(false);
+        let force = crate::args::force("Must be true, because fonts cannot be moved to the trash.");
         let site = Arc::clone(&self.site);
         vec![
             Route::new(format!("/{base}"))

@@ -11,7 +11,7 @@ use svc_routing::{
 };
 use svc_schema::{
     Arg, Args, Sanitizer, Schema,
-    build::{SchemaBuilder, array, boolean, integer, object, string},
+    build::{array, integer, object, string},
 };
 use svc_site::{Access, Settings, SiteResult, permalinks, posts::draft::PostDraft};
 use svc_store::{Db, Tx, posts as stored_posts};
@@ -46,11 +46,11 @@ impl Family {
 fn fields(post_type: &PostType) -> Fields<Family, ()> {
     let mut f = Fields::<Family, ()>::new(&post_type.name);
     let settings_schema = |about: &str| {
-        object([("", Value::Null); 0]).describe(about).context(VIEW_EDIT_EMBED).keyword("required", json!(["name", "slug", "fontFamily"])).additional_properties(false)
+        object([("", Value::Null); 0]).describe(about).context(VIEW_EDIT_EMBED).keyword("properties", json!({})).keyword("required", json!(["name", "slug", "fontFamily"])).additional_properties(false)
     };
     f.add("id", integer().describe("The font family's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|f| f.post.id);
     f.add("theme_json_version", theme_json_version().context(VIEW_EDIT_EMBED)).get(|_| super::THEME_JSON_VERSION);
-    f.add("font_faces", array(integer()).describe("IDs of the family's font faces.").context(VIEW_EDIT_EMBED)).get(|f| f.faces.iter().map(|id| Value::from(*id)).collect::<Value>());
+    f.add("font_faces", array(integer()).describe("IDs of the family's font faces.").context(VIEW_EDIT_EMBED).last(&["items"])).get(|f| f.faces.iter().map(|id| Value::from(*id)).collect::<Value>());
     let settings = f.add("font_family_settings", settings_schema("Settings of the font family."));
     settings.subfield("name", string().describe("Display name of the font family.")).get(|f| f.post.title.clone());
     settings.subfield("slug", string().describe("The font family's slug.")).get(|f| f.post.slug.clone());
@@ -253,7 +253,7 @@ impl Controller for FontFamilies {
         let text = || string().describe("Settings of the font family, as a JSON string.").required();
         let version = || Arg::new(theme_json_version());
         let id = integer().describe("The font family's ID.");
-        let force: SchemaBuilder = boolean().describe("Must be true, because fonts cannot be moved to the trash.").default(false);
+        let force = crate::args::force("Must be true, because fonts cannot be moved to the trash.");
         let (creates, part) = (shape.clone(), Schema::compile(settings::family_part_schema().into()));
         // Valid values depend on the method: see `check_change`.
         let changed = Arg { sanitize: Sanitizer::None, ..Arg::new(text()) };

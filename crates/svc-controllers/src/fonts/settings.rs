@@ -38,7 +38,10 @@ pub(super) fn face_schema() -> SchemaBuilder {
         ("fontStyle", text("Value of the CSS `font-style` descriptor.").default("normal")),
         (
             "fontWeight",
-            types(["string", "integer"]).describe("Value of the CSS `font-weight` descriptor.").default("400"),
+            types(["string", "integer"])
+                .describe("Value of the CSS `font-weight` descriptor.")
+                .default("400")
+                .last(&["type"]),
         ),
         ("fontDisplay", text("Value of the CSS `font-display` descriptor.").default("fallback").one_of(displays)),
         ("src", sources),

@@ -42,6 +42,8 @@ fn format_date(stamp: svc_model::Stamp) -> Value {
 #[rustfmt::skip]
 fn fields(object: &str) -> Fields<StylesItem, ()> {
     let mut f = Fields::<StylesItem, ()>::new(object);
+    f.add("settings", types(["object"]).describe("The global settings.").context(VIEW_EDIT)).get(|s| s.map("settings"));
+    f.add("styles", types(["object"]).describe("The global styles.").context(VIEW_EDIT)).get(|s| s.map("styles"));
     f.add("author", integer().describe("ID of the revision's author.").context(VIEW_EDIT_EMBED)).get(|s| s.post.author);
     f.add("date", string().describe("Date of the revision in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED)).get(|s| format_date(s.post.date));
     f.add("date_gmt", string().describe("Date of the revision in UTC.").format("date-time").context(VIEW_EDIT)).get(|s| format_date(s.post.date_gmt));
@@ -49,8 +51,7 @@ fn fields(object: &str) -> Fields<StylesItem, ()> {
     f.add("modified", string().describe("Modification date in the site's time zone.").format("date-time").context(VIEW_EDIT)).get(|s| format_date(s.post.modified));
     f.add("modified_gmt", string().describe("Modification date in UTC.").format("date-time").context(VIEW_EDIT)).get(|s| format_date(s.post.modified_gmt));
     f.add("parent", integer().describe("ID of the global styles.").context(VIEW_EDIT_EMBED)).get(|s| s.post.parent);
-    f.add("styles", types(["object"]).describe("The global styles.").context(VIEW_EDIT)).get(|s| s.map("styles"));
-    f.add("settings", types(["object"]).describe("The global settings.").context(VIEW_EDIT)).get(|s| s.map("settings"));
+    f.schema_order(&["author", "date", "date_gmt", "id", "modified", "modified_gmt", "parent", "styles"]);
     f
 }
 

@@ -64,10 +64,10 @@ impl RegistryEntries for IconFamily {
     #[rustfmt::skip]
     fn fields() -> Fields<NamedIcon, ()> {
         let mut f = Fields::<NamedIcon, ()>::new(Self::OBJECT);
-        f.add("name", string().describe("Name of the icon, with the slug of its collection.").context(VIEW_EDIT_EMBED).readonly()).get(|i| format!("{}/{}", i.collection, i.name));
-        f.add("label", string().describe("Display name of the icon.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.icon.label.clone());
-        f.add("content", string().describe("SVG markup of the icon.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.icon.svg.clone());
-        f.add("collection", string().describe("Slug of the icon's collection.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.collection.clone());
+        f.add("name", string().describe("Name of the icon, with the slug of its collection.").readonly().context(VIEW_EDIT_EMBED)).get(|i| format!("{}/{}", i.collection, i.name));
+        f.add("label", string().describe("Display name of the icon.").readonly().context(VIEW_EDIT_EMBED)).get(|i| i.icon.label.clone());
+        f.add("content", string().describe("SVG markup of the icon.").readonly().context(VIEW_EDIT_EMBED)).get(|i| i.icon.svg.clone());
+        f.add("collection", string().describe("Slug of the icon's collection.").readonly().context(VIEW_EDIT_EMBED)).get(|i| i.collection.clone());
         f
     }
 
@@ -129,9 +129,9 @@ impl RegistryEntries for IconCollectionFamily {
     #[rustfmt::skip]
     fn fields() -> Fields<IconCollection, ()> {
         let mut f = Fields::<IconCollection, ()>::new(Self::OBJECT);
-        f.add("slug", string().describe("The collection's slug.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.slug.clone());
-        f.add("label", string().describe("Display name of the collection.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.label.clone());
-        f.add("description", string().describe("Description of the collection.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.description.clone());
+        f.add("slug", string().describe("The collection's slug.").readonly().context(VIEW_EDIT_EMBED)).get(|c| c.slug.clone());
+        f.add("label", string().describe("Display name of the collection.").readonly().context(VIEW_EDIT_EMBED)).get(|c| c.label.clone());
+        f.add("description", string().describe("Description of the collection.").readonly().context(VIEW_EDIT_EMBED)).get(|c| c.description.clone());
         f
     }
 

@@ -30,7 +30,7 @@ pub(super) fn args() -> Args {
     let percent = |text: &str| number().describe(text).range(0..=100);
     Args::from([
         ("src", string().describe("URL of the image to edit.").format("uri").required()),
-        ("modifiers", array(modifier()).describe("Edits, applied in order.").min_items(1)),
+        ("modifiers", array(modifier()).describe("Edits, applied in order.").min_items(1).last(&["items"])),
         ("rotation", integer().describe("Clockwise rotation in degrees. Use modifiers instead.").minimum(0).keyword("exclusiveMinimum", true).maximum(360).keyword("exclusiveMaximum", true)),
         ("x", percent("Left edge of the crop area, in percent. Use modifiers instead.")),
         ("y", percent("Top edge of the crop area, in percent. Use modifiers instead.")),
@@ -44,13 +44,13 @@ pub(super) fn args() -> Args {
 fn modifier() -> Value {
     let variant = |title: &str, name: &str, args: SchemaBuilder| {
         let name = string().describe("Type of the edit.").one_of([name]);
-        json!({"title": title, "properties": {"type": name.source(), "args": args.describe("Arguments of the edit.").source()}})
+        json!({"title": title, "properties": {"type": name.source(), "args": args.describe("Arguments of the edit.").last(&["properties"]).source()}})
     };
     let flip = object([
         ("horizontal", boolean().describe("Whether to flip horizontally.")),
         ("vertical", boolean().describe("Whether to flip vertically.")),
     ]);
-    let flip = flip.describe("Axes to flip along.").keyword("required", json!(["horizontal", "vertical"]));
+    let flip = flip.describe("Axes to flip along.").keyword("required", json!(["horizontal", "vertical"])).last(&["properties"]);
     let percent = |text: &str| number().describe(text);
     let crop = object([
         ("left", percent("Left edge of the crop area, in percent of the image width.")),

@@ -19,6 +19,15 @@ use crate::{
     },
 };
 
+/// The order of the schema.
+#[rustfmt::skip]
+const SCHEMA_ORDER: &[&str] = &[
+    "date", "date_gmt", "guid", "id", "link", "modified", "modified_gmt", "slug", "status", "type", "permalink_template", "generated_slug",
+    "class_list", "title", "author", "featured_media", "comment_status", "ping_status", "meta", "template", "alt_text", "caption",
+    "description", "media_type", "mime_type", "media_details", "post", "source_url", "missing_image_sizes", "filename", "filesize",
+    "exif_orientation", "image_quality",
+];
+
 /// Range of image quality, in percent.
 const QUALITY: std::ops::RangeInclusive<i64> = 1..=100;
 
@@ -59,14 +68,15 @@ pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
         .when(PostItem::is_image).get(|p| p.files().orientation());
     f.add("image_output_format", types(["string", "null"]).describe("MIME type of the generated sizes; null for that of the image.").context(EDIT).readonly())
         .when(PostItem::is_image).get(|_| Value::Null);
+    f.add("image_save_progressive", boolean().describe("Whether generated sizes are saved as progressive images.").context(EDIT).readonly())
+        .when(PostItem::is_image).get(|_| false);
     let quality = || integer().range(QUALITY);
     let names = site.settings().map(|settings| sizes::all(site, &settings)).unwrap_or_default();
     let size_qualities = names.into_iter().map(|size| (size.name, quality()));
     let qualities = object([("default", quality()), ("sizes", object(size_qualities))]);
-    f.add("image_quality", qualities.describe("Quality of the generated sizes, in percent.").context(EDIT).readonly()).exact_field()
+    f.add("image_quality", qualities.describe("Quality of the generated sizes, in percent.").context(EDIT).readonly().last(&["properties"])).exact_field()
         .when(PostItem::is_image).get(|p| json!({"default": sizes::quality(&p.post.mime_type), "sizes": []}));
-    f.add("image_save_progressive", boolean().describe("Whether generated sizes are saved as progressive images.").context(EDIT).readonly())
-        .when(PostItem::is_image).get(|_| false);
+    f.schema_order(SCHEMA_ORDER);
     f
 }
 

@@ -96,15 +96,15 @@ impl Media {
     fn upload_args(&self) -> Args {
         let mut args = self.item_args(MethodKind::Creatable);
         args.0.extend(Args::from([
-            ("generate_sub_sizes", boolean().describe("Whether to generate image sizes.").default(true)),
-            ("convert_format", boolean().describe("Whether to convert the image to another format.").default(true)),
+            ("generate_sub_sizes", boolean().default(true).describe("Whether to generate image sizes.").last(&["description"])),
+            ("convert_format", boolean().default(true).describe("Whether to convert the image to another format.").last(&["description"])),
         ]).0);
         args.with("url", self.url_arg())
     }
 
     /// The argument `url`, an image to fetch. URLs that are not permitted fail validation; null is ignored.
     fn url_arg(&self) -> Arg {
-        let url = string().describe("URL from which to fetch the file.").format("uri").compile();
+        let url = string().format("uri").describe("URL from which to fetch the file.").last(&["description"]).compile();
         let (site, schema) = (Arc::clone(&self.site), url.clone());
         let check = move |value: &Value, name: &str| {
             schema.validate(value, name)?;
@@ -134,7 +134,7 @@ impl Controller for Media {
         let item = format!(r"{base}/(?P<id>[\d]+)");
         let schema = Schema::compile(self.posts.fields().item_schema());
         let id = || Args::from([("id", integer().describe("The attachment's ID."))]);
-        let force = boolean().describe("Must be true: media cannot be moved to the trash.").default(false);
+        let force = crate::args::force("Must be true: media cannot be moved to the trash.");
         let action = string().one_of(["create-image-subsizes"]).required();
         vec![
             Route::new(base)

@@ -22,11 +22,11 @@ const MEDIA_TYPES: [&str; 5] = ["image", "video", "text", "application", "audio"
 pub(super) fn params(site: &RestSite, post_type: &PostType) -> Params<PostList> {
     let mut p = post_params(site, post_type).without(&["status"]);
     // The permission to list a status is checked before the status itself is validated.
-    p.add("status", array(string().one_of(STATUSES)).default("inherit").describe("Only return media with these statuses.")).raw()
+    p.add("status", array(string().one_of(STATUSES).first(&["enum"])).default("inherit").describe("Only return media with these statuses.").first(&["default"])).raw()
         .set(|l, v: Value| l.status = svc_php::list::parse_text_list(&v).unwrap_or_default());
-    p.add("media_type", array(string().one_of(MEDIA_TYPES)).default(Value::Null).describe("Only return files of these media types."))
+    p.add("media_type", array(string().one_of(MEDIA_TYPES)).default(Value::Null).describe("Only return files of these media types.").first(&["default"]))
         .set(|l, v: Vec<String>| l.query.mime_types.extend(v));
-    p.add("mime_type", array(string()).default(json!(null)).describe("Only return files of these MIME types."))
+    p.add("mime_type", array(string()).default(json!(null)).describe("Only return files of these MIME types.").first(&["default"]))
         .set(|l, v: Vec<String>| l.query.mime_types.extend(v.into_iter().filter(|mime| is_known(mime))));
     p
 }

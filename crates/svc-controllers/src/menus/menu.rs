@@ -43,7 +43,7 @@ fn fields(site: &Arc<RestSite>, taxonomy: &Taxonomy) -> TermFields {
         .get(|t| t.settings.menu_assignments().of_menu(t.term.id).map(Value::from).collect::<Value>())
         .validate_with(known_locations(site))
         .set_nullable(|d, v: Option<Vec<String>>| d.locations = Some(v.unwrap_or_default()));
-    f.add("auto_add", boolean().describe("Whether new pages are added to the menu.").context(VIEW_EDIT))
+    f.add("auto_add", boolean().describe("Whether new pages are added to the menu.").context(VIEW_EDIT).first(&["description", "context"]))
         .get(|t| t.settings.menu_assignments().is_auto_add(t.term.id))
         .set_nullable(|d, v: Option<bool>| d.auto_add = Some(v.unwrap_or_default()));
     f
@@ -156,7 +156,7 @@ impl Controller for Menus {
         let fields = self.terms.fields();
         let schema = Schema::compile(fields.item_schema());
         let id = integer().describe("The menu's ID.");
-        let force = boolean().describe("Must be true: menus cannot be trashed.").default(false);
+        let force = crate::args::force("Must be true: menus cannot be trashed.");
         vec![
             Route::new("/menus")
                 .schema(schema.clone())

@@ -124,10 +124,10 @@ fn embed_args() -> Args {
 }
 
 fn proxy_args() -> Args {
-    let format = string().describe("Response format to request from the provider.").one_of(["json", "xml"]);
+    let format = string().describe("Response format to request from the provider.").default("json");
     Args::from([
         ("url", url_param()),
-        ("format", format.default("json")),
+        ("format", format.one_of(["json", "xml"])),
         ("maxwidth", integer().describe("Maximum width of the embed in pixels.").default(WIDTH)),
         ("maxheight", integer().describe("Maximum height of the embed in pixels.")),
         (

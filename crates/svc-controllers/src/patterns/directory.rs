@@ -169,7 +169,7 @@ fn params() -> Args {
 
 #[rustfmt::skip]
 fn schema() -> Value {
-    let words = || array(string()).unique_items();
+    let words = || array(string()).unique_items().last(&["items"]);
     let properties = [
         ("id", integer().describe("The pattern's ID.").minimum(1).context(VIEW_EDIT_EMBED)),
         ("title", string().describe("The pattern's title.").min_length(1).context(VIEW_EDIT_EMBED)),

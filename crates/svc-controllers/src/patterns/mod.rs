@@ -89,18 +89,18 @@ impl RegistryEntries for Patterns {
     fn fields() -> Fields<PatternItem, ()> {
         let mut f = Fields::<PatternItem, ()>::new("block-pattern");
         let sources = ["core", "plugin", "theme", "pattern-directory/core", "pattern-directory/theme", "pattern-directory/featured"];
-        f.add("name", string().describe("The pattern's name.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.slug.clone());
-        f.add("title", string().describe("The pattern's title.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.title.clone());
-        f.add("content", string().describe("The pattern's content.").context(VIEW_EDIT_EMBED).readonly()).get(PatternItem::content);
-        f.add("description", string().describe("The pattern's description.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.description.clone());
-        f.add("viewport_width", number().describe("Preferred width of the pattern's preview, in pixels.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.viewport_width);
-        f.add("inserter", boolean().describe("Whether the inserter offers the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.inserter);
-        f.add("categories", untyped_list().describe("Names of the pattern's categories.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&categories(&p.pattern)));
-        f.add("keywords", untyped_list().describe("Search keywords of the pattern.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.keywords));
-        f.add("block_types", untyped_list().describe("Block types that the pattern can be used for.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.block_types));
-        f.add("post_types", untyped_list().describe("Post types that the pattern is restricted to.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.post_types));
-        f.add("template_types", untyped_list().describe("Template types that the pattern fits.").context(VIEW_EDIT_EMBED).readonly()).get(|p| list(&p.pattern.template_types));
-        f.add("source", string().describe("Origin of the pattern.").one_of(sources).context(VIEW_EDIT_EMBED).readonly()).get(|p| p.pattern.source.clone());
+        f.add("name", string().describe("The pattern's name.").readonly().context(VIEW_EDIT_EMBED)).get(|p| p.pattern.slug.clone());
+        f.add("title", string().describe("The pattern's title.").readonly().context(VIEW_EDIT_EMBED)).get(|p| p.pattern.title.clone());
+        f.add("content", string().describe("The pattern's content.").readonly().context(VIEW_EDIT_EMBED)).get(PatternItem::content);
+        f.add("description", string().describe("The pattern's description.").readonly().context(VIEW_EDIT_EMBED)).get(|p| p.pattern.description.clone());
+        f.add("viewport_width", number().describe("Preferred width of the pattern's preview, in pixels.").readonly().context(VIEW_EDIT_EMBED)).get(|p| p.pattern.viewport_width);
+        f.add("inserter", boolean().describe("Whether the inserter offers the pattern.").readonly().context(VIEW_EDIT_EMBED)).get(|p| p.pattern.inserter);
+        f.add("categories", untyped_list().describe("Names of the pattern's categories.").readonly().context(VIEW_EDIT_EMBED)).get(|p| list(&categories(&p.pattern)));
+        f.add("keywords", untyped_list().describe("Search keywords of the pattern.").readonly().context(VIEW_EDIT_EMBED)).get(|p| list(&p.pattern.keywords));
+        f.add("block_types", untyped_list().describe("Block types that the pattern can be used for.").readonly().context(VIEW_EDIT_EMBED)).get(|p| list(&p.pattern.block_types));
+        f.add("post_types", untyped_list().describe("Post types that the pattern is restricted to.").readonly().context(VIEW_EDIT_EMBED)).get(|p| list(&p.pattern.post_types));
+        f.add("template_types", untyped_list().describe("Template types that the pattern fits.").readonly().context(VIEW_EDIT_EMBED)).get(|p| list(&p.pattern.template_types));
+        f.add("source", string().describe("Origin of the pattern.").readonly().context(VIEW_EDIT_EMBED).one_of(sources)).get(|p| p.pattern.source.clone());
         f
     }
 
@@ -142,9 +142,9 @@ impl RegistryEntries for PatternCategories {
     #[rustfmt::skip]
     fn fields() -> Fields<PatternCategory, ()> {
         let mut f = Fields::<PatternCategory, ()>::new("block-pattern-category");
-        f.add("name", string().describe("The category's name.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.name.clone());
-        f.add("label", string().describe("Display name of the category.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.label.clone());
-        f.add("description", string().describe("The category's description.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.description.clone());
+        f.add("name", string().describe("The category's name.").readonly().context(VIEW_EDIT_EMBED)).get(|c| c.name.clone());
+        f.add("label", string().describe("Display name of the category.").readonly().context(VIEW_EDIT_EMBED)).get(|c| c.label.clone());
+        f.add("description", string().describe("The category's description.").readonly().context(VIEW_EDIT_EMBED)).get(|c| c.description.clone());
         f
     }
 

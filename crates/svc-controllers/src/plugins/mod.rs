@@ -261,7 +261,11 @@ fn list_args() -> Args {
 }
 
 fn create_args() -> Args {
-    let slug = string().describe("Slug of the plugin in the plugin directory.").pattern(r"[\w\-]+").required();
+    let slug = string()
+        .describe("Slug of the plugin in the plugin directory.")
+        .first(&["type"])
+        .pattern(r"[\w\-]+")
+        .required();
     let status = string().describe("Status of the plugin after installation.").one_of(STATES).default("inactive");
     Args::from([("slug", slug), ("status", status)])
 }

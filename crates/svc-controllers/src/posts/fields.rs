@@ -26,6 +26,14 @@ pub(crate) type PostPlan<'f> = Plan<'f, PostItem, PostDraft>;
 /// Properties of an object that are added as subfields.
 pub(crate) const NOTHING: [(&str, Value); 0] = [];
 
+/// The order of the schemas of posts.
+#[rustfmt::skip]
+const SCHEMA_ORDER: &[&str] = &[
+    "date", "date_gmt", "guid", "id", "link", "modified", "modified_gmt", "slug", "status", "type", "password", "permalink_template",
+    "generated_slug", "class_list", "parent", "title", "content", "author", "excerpt", "featured_media", "comment_status", "ping_status",
+    "menu_order", "format", "meta", "sticky", "template",
+];
+
 /// Features that fields depend on. `post`, `page` and `attachment` have a fixed list, even if a theme removes support
 /// for a feature.
 fn features(post_type: &PostType) -> Vec<&str> {
@@ -48,35 +56,29 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     let has = |feature: &str| has.contains(&feature);
     let mut f = PostFields::new(&post_type.name);
 
+    f.add("id", integer().describe("The post's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.post.id);
     f.add("date", types(["string", "null"]).describe("Publication date in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED))
         .get(PostItem::date).set_nullable(|d, v: Option<String>| d.date = Some(v));
     f.add("date_gmt", types(["string", "null"]).describe("Publication date in UTC.").format("date-time").context(VIEW_EDIT))
         .get(PostItem::date_gmt).set_nullable(|d, v: Option<String>| d.date_gmt = Some(v));
 
     let guid = f.add("guid", object(NOTHING).describe("Permanent global identifier of the post.").context(VIEW_EDIT).readonly());
-    guid.subfield("raw", string().describe("The identifier as stored.").context(EDIT).readonly()).get(|p| p.post.guid.clone());
     guid.subfield("rendered", string().describe("The identifier for display.").context(VIEW_EDIT).readonly()).get(|p| p.post.guid.clone());
+    guid.subfield("raw", string().describe("The identifier as stored.").context(EDIT).readonly()).get(|p| p.post.guid.clone());
+    guid.schema_order(&["raw"]);
 
-    f.add("id", integer().describe("The post's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.post.id);
-    f.add("link", string().describe("URL of the post.").format("uri").context(VIEW_EDIT_EMBED).readonly()).get(PostItem::link);
     f.add("modified", string().describe("Date of the last change in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified);
     f.add("modified_gmt", string().describe("Date of the last change in UTC.").format("date-time").context(VIEW_EDIT).readonly()).get(PostItem::modified_gmt);
+    f.add("password", string().describe("Password required to read the content and the excerpt.").context(EDIT))
+        .get(|p| p.post.password.clone()).set(|d, v| d.password = Some(v));
+
     f.add("slug", string().describe("Name of the post in URLs; unique within its type.").context(VIEW_EDIT_EMBED))
         .sanitize_with(slug).get(|p| p.post.slug.clone()).set(|d, v| d.slug = Some(v));
     f.add("status", string().describe("The post's status.").one_of(site.writable_statuses()).context(VIEW_EDIT))
         .get(|p| p.post.status.clone()).set(|d, v| d.status = choice(v).or_else(|| Some("draft".to_owned())));
     f.add("type", string().describe("The post's type.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.post.post_type.clone());
-    f.add("password", string().describe("Password required to read the content and the excerpt.").context(EDIT))
-        .get(|p| p.post.password.clone()).set(|d, v| d.password = Some(v));
+    f.add("link", string().describe("URL of the post.").format("uri").context(VIEW_EDIT_EMBED).readonly()).get(PostItem::link);
 
-    if post_type.is_viewable() && post_type.public {
-        f.add("permalink_template", string().describe("URL of the post with a placeholder for the slug.").context(EDIT).readonly()).get(PostItem::permalink_template);
-        f.add("generated_slug", string().describe("Slug derived from the title.").context(EDIT).readonly()).get(|p| p.generated_slug.clone());
-        f.add("class_list", array(string()).describe("CSS classes of the post's container element.").context(VIEW_EDIT).readonly()).get(PostItem::class_list);
-    }
-    if post_type.hierarchical {
-        f.add("parent", integer().describe("ID of the parent post.").context(VIEW_EDIT)).get(|p| p.post.parent).set(|d, v| d.parent = Some(v));
-    }
     if has("title") {
         let title = f.add("title", object(NOTHING).describe("The post's title.").context(VIEW_EDIT_EMBED));
         raw(title, "The title as stored.").get(|p| p.post.title.clone());
@@ -88,12 +90,10 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
         let content = f.add("content", object(NOTHING).describe("The post's content.").context(VIEW_EDIT));
         raw(content, "The content as stored.").get(PostItem::content_raw);
         content.subfield("rendered", string().describe("The content as HTML.").context(VIEW_EDIT).readonly()).get(PostItem::content_rendered);
-        content.subfield("block_version", integer().describe("Version of the content's block format.").context(EDIT).readonly()).get(PostItem::block_version);
         protected(content, "Whether the content requires a password.");
+        content.subfield("block_version", integer().describe("Version of the content's block format.").context(EDIT).readonly()).get(PostItem::block_version);
+        content.schema_order(&["raw", "rendered", "block_version"]);
         content.raw().set(|d, v| d.content = text(v));
-    }
-    if has("author") {
-        f.add("author", integer().describe("User ID of the author.").context(VIEW_EDIT_EMBED)).get(|p| p.post.author).set(|d, v| d.author = Some(v));
     }
     if has("excerpt") {
         let excerpt = f.add("excerpt", object(NOTHING).describe("The post's excerpt.").context(VIEW_EDIT_EMBED));
@@ -102,8 +102,17 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
         protected(excerpt, "Whether the excerpt requires a password.");
         excerpt.raw().set(|d, v| d.excerpt = text(v));
     }
+    if has("author") {
+        f.add("author", integer().describe("User ID of the author.").context(VIEW_EDIT_EMBED)).get(|p| p.post.author).set(|d, v| d.author = Some(v));
+    }
     if has("thumbnail") {
         f.add("featured_media", integer().describe("ID of the featured image.").context(VIEW_EDIT_EMBED)).get(PostItem::featured_media).set(|d, v| d.featured_media = Some(v));
+    }
+    if post_type.hierarchical {
+        f.add("parent", integer().describe("ID of the parent post.").context(VIEW_EDIT)).get(|p| p.post.parent).set(|d, v| d.parent = Some(v));
+    }
+    if has("page-attributes") {
+        f.add("menu_order", integer().describe("Sort position of the post.").context(VIEW_EDIT)).get(|p| p.post.menu_order).set(|d, v| d.menu_order = Some(v));
     }
     if has("comments") {
         f.add("comment_status", string().describe("Whether the post accepts comments.").one_of(["open", "closed"]).context(VIEW_EDIT))
@@ -111,9 +120,12 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
         f.add("ping_status", string().describe("Whether the post accepts pingbacks and trackbacks.").one_of(["open", "closed"]).context(VIEW_EDIT))
             .get(|p| p.post.ping_status.clone()).set(|d, v| d.ping_status = choice(v));
     }
-    if has("page-attributes") {
-        f.add("menu_order", integer().describe("Sort position of the post.").context(VIEW_EDIT)).get(|p| p.post.menu_order).set(|d, v| d.menu_order = Some(v));
+    if post_type.name == "post" {
+        f.add("sticky", boolean().describe("Whether the post is sticky.").context(VIEW_EDIT)).get(PostItem::sticky).set(|d, v| d.sticky = Some(v));
     }
+    f.add("template", string().describe("Template of the post's page.").context(VIEW_EDIT))
+        // Not checked by type: the routes validate the template, because the choices depend on the theme.
+        .validate_with(|_, _| Ok(true)).get(PostItem::template).set(|d, v| d.template = Some(v));
     if has("post-formats") {
         f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = choice(v));
     }
@@ -121,12 +133,6 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
         crate::meta_fields::add_member(&mut f, &site.meta, "post", &post_type.name, |p| &p.stored_meta)
             .set(|d, v| d.meta = Some(v));
     }
-    if post_type.name == "post" {
-        f.add("sticky", boolean().describe("Whether the post is sticky.").context(VIEW_EDIT)).get(PostItem::sticky).set(|d, v| d.sticky = Some(v));
-    }
-    f.add("template", string().describe("Template of the post's page.").context(VIEW_EDIT))
-        // Not checked by type: the routes validate the template, because the choices depend on the theme.
-        .validate_with(|_, _| Ok(true)).get(PostItem::template).set(|d, v| d.template = Some(v));
 
     for taxonomy in site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
         let (name, base) = (taxonomy.name.clone(), taxonomy.rest_base.clone());
@@ -135,6 +141,12 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
             .get(move |p| p.term_ids(&read))
             .set(move |d, v: Vec<i64>| { d.terms.insert(name.clone(), v); });
     }
+    if post_type.is_viewable() && post_type.public {
+        f.add("permalink_template", string().describe("URL of the post with a placeholder for the slug.").context(EDIT).readonly()).get(PostItem::permalink_template);
+        f.add("generated_slug", string().describe("Slug derived from the title.").context(EDIT).readonly()).get(|p| p.generated_slug.clone());
+        f.add("class_list", array(string()).describe("CSS classes of the post's container element.").context(VIEW_EDIT).readonly().last(&["items"])).get(PostItem::class_list);
+    }
+    f.schema_order(SCHEMA_ORDER);
     f.keyword("links", crate::links::schema_links(site, post_type));
     match post_type.name.as_str() {
         "wp_block" => serve_stored_text(&mut f),
@@ -210,7 +222,7 @@ pub(crate) fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
         Value::Object(mut object) => {
-            object.remove("raw").filter(|raw| !raw.is_null()).map(|raw| svc_php::cast::to_text(&raw).into_owned())
+            object.swap_remove("raw").filter(|raw| !raw.is_null()).map(|raw| svc_php::cast::to_text(&raw).into_owned())
         }
         _ => None,
     }

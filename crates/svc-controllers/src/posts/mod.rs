@@ -27,7 +27,7 @@ use svc_resource::{Paging, Params, View};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Arg, Args, MethodKind, Schema,
-    build::{SchemaBuilder, boolean, integer, string},
+    build::{integer, string},
 };
 use svc_site::{Access, Settings, SiteResult, access::CapabilityData, permalinks, posts::delete};
 use svc_store::{
@@ -110,8 +110,7 @@ impl Controller for Posts {
         let base = &self.post_type.rest_base;
         let schema = Schema::compile(self.fields.item_schema());
         let id = Args::from([("id", integer().describe("The post's ID."))]);
-        let force: SchemaBuilder =
-            boolean().describe("Whether to delete permanently instead of moving to the trash.").default(false);
+        let force = crate::args::force("Whether to delete permanently instead of moving to the trash.");
         vec![
             Route::new(format!("/{base}"))
                 .schema(schema.clone())

@@ -108,11 +108,11 @@ pub(crate) fn params(site: &RestSite, post_type: &PostType) -> Params<PostList> 
         p.add("parent", ids().describe("Only return posts with these parent IDs.")).set(|l, v| l.query.parent_in = unsigned(v, PostId));
         p.add("parent_exclude", ids().describe("Exclude posts with these parent IDs.")).set(|l, v| l.query.parent_not_in = unsigned(v, PostId));
     }
-    p.add("search_columns", array(string().one_of(["post_title", "post_content", "post_excerpt"])).default(json!([])).describe("Columns to search."))
+    p.add("search_columns", array(string().one_of(["post_title", "post_content", "post_excerpt"]).first(&["enum"])).default(json!([])).describe("Columns to search.").first(&["default"]))
         .set(|l, v: Vec<String>| l.query.search_columns = v.iter().filter_map(|c| column(c)).collect());
     p.add("slug", array(string()).describe("Only return posts with these slugs."))
         .set(|l, v: Vec<String>| l.query.slugs = v.iter().map(|s| svc_text::sanitize_title(s)).collect());
-    p.add("status", array(string().one_of(statuses(site))).default("publish").describe("Only return posts with these statuses."))
+    p.add("status", array(string().one_of(statuses(site)).first(&["enum"])).default("publish").describe("Only return posts with these statuses.").first(&["default"]))
         .set(|l, v| l.status = v);
     let taxonomies: Vec<&Taxonomy> = site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest).collect();
     if !taxonomies.is_empty() {
@@ -129,7 +129,7 @@ pub(crate) fn params(site: &RestSite, post_type: &PostType) -> Params<PostList> 
         p.add("ignore_sticky", boolean().describe("Whether sticky posts keep their position in the order instead of moving to the top.").default(true)).set(|l, b| l.ignore_sticky = b);
     }
     if post_type.supports("post-formats") {
-        p.add("format", array(string().one_of(FORMATS)).unique_items().describe("Only return posts with these formats.")).set(|l, v| l.formats = v);
+        p.add("format", array(string().one_of(FORMATS).first(&["enum"])).unique_items().describe("Only return posts with these formats.").last(&["items"])).set(|l, v| l.formats = v);
     }
     if is_menu_item {
         menu_order(&mut p);

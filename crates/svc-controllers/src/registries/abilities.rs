@@ -195,8 +195,10 @@ impl Ability {
         let annotations =
             json!({"readonly": self.readonly, "destructive": self.destructive, "idempotent": self.idempotent});
         meta.insert("annotations".to_owned(), annotations);
-        meta.insert("show_in_rest".to_owned(), self.show_in_rest.into());
-        meta.insert("public".to_owned(), self.is_public.into());
+        let flags = [("public", self.is_public), ("show_in_rest", self.show_in_rest)];
+        // As in WordPress, a value that was registered comes before a default.
+        let flags = if self.is_public { flags } else { [flags[1], flags[0]] };
+        meta.extend(flags.map(|(name, value)| (name.to_owned(), value.into())));
         Value::Object(meta)
     }
 

@@ -1,7 +1,7 @@
 //! Settings of the REST API: an option, its public name and its schema. Secret values, such as keys of other services, are masked in
 //! responses.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use svc_schema::{Schema, build::SchemaBuilder};
 use svc_site::SiteResult;
 use svc_store::StoredText;
@@ -51,14 +51,14 @@ pub struct RegisteredSetting {
 impl RegisteredSetting {
     /// A setting with the name of its option. A missing option is returned as the schema's default.
     pub fn new(option: &str, schema: SchemaBuilder) -> Self {
-        let mut source = Value::from(schema);
-        let default = source.get("default").cloned().unwrap_or(Value::Null);
-        if let Some(source) = source.as_object_mut() {
-            for missing in ["title", "description"] {
-                source.entry(missing).or_insert_with(|| json!(""));
+        let default = schema.source().get("default").cloned().unwrap_or(Value::Null);
+        let mut schema = schema.default(default.clone());
+        for missing in ["title", "description"] {
+            if schema.source().get(missing).is_none() {
+                schema = schema.keyword(missing, "");
             }
-            source.insert("default".to_owned(), default.clone());
         }
+        let source = Value::from(schema.first(&["type", "title", "description", "default"]));
         let source = svc_schema::default_additional_properties_to_false(source);
         let setting = RegisteredSetting {
             option: option.to_owned(),

@@ -18,7 +18,7 @@ use svc_resource::Params;
 use svc_routing::{Controller, DELETABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Args, Schema,
-    build::{SchemaBuilder, boolean, integer},
+    build::{SchemaBuilder, integer},
 };
 use svc_site::{Access, Settings};
 use svc_store::posts;
@@ -83,8 +83,7 @@ impl Controller for Revisions {
         let schema = Schema::compile(self.table.item_schema());
         let id = ("id", integer().describe("The revision's ID."));
         let context = || Args::from([("context", context_arg())]);
-        let force: SchemaBuilder =
-            boolean().describe("Must be true: revisions cannot be moved to the trash.").default(false);
+        let force = crate::args::force("Must be true: revisions cannot be moved to the trash.");
         vec![
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/revisions"))
                 .schema(schema.clone())

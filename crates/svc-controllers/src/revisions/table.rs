@@ -91,7 +91,9 @@ fn fields(site: &Arc<RestSite>, post_type: &PostType, object: &str) -> PostField
             subfield.write_only();
         }
     }
-    f.join(texts)
+    let mut f = f.join(texts);
+    f.schema_order(&["author", "date", "date_gmt", "guid"]);
+    f
 }
 
 /// Text fields of autosaves of menu items.

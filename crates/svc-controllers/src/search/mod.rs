@@ -118,8 +118,8 @@ fn params(type_names: &[String], subtypes: &[String]) -> Params<SearchParams> {
     p.add("page", integer().describe("Page number of the list.").default(1).minimum(1)).set(|p, n| p.page = n);
     p.add("per_page", integer().describe("Maximum number of items per page.").default(10).range(1..=MAX_PER_PAGE)).set(|p, n| p.per_page = n);
     p.add("search", string().describe("Only return objects that match this text.")).sanitize_with(one_line);
-    p.add("type", string().describe("Only return objects of this type.").default(first).one_of(type_names.to_vec())).set(|p, v| p.object_type = v);
-    p.add("subtype", array(string().one_of(any)).describe("Only return objects of these subtypes.").default(ANY)).set(|p, v| p.subtypes = v);
+    p.add("type", string().describe("Only return objects of this type.").default(first).one_of(type_names.to_vec()).first(&["default"])).set(|p, v| p.object_type = v);
+    p.add("subtype", array(string().one_of(any).first(&["enum"])).describe("Only return objects of these subtypes.").default(ANY).first(&["default"])).set(|p, v| p.subtypes = v);
     p.add("exclude", ids().describe("Do not return objects with these IDs."));
     p.add("include", ids().describe("Only return objects with these IDs."));
     p

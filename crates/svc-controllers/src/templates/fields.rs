@@ -39,41 +39,45 @@ fn flag() -> SchemaBuilder {
 pub(super) fn fields(site: &Arc<RestSite>, kind: Kind) -> Fields<Template, TemplateDraft> {
     let mut f = Fields::<Template, TemplateDraft>::new(kind.post_type());
     f.add("id", string().describe("The template's ID: theme and slug.").context(EMBED_VIEW_EDIT).readonly()).get(Template::id);
-    f.add("slug", string().describe("The template's slug.").context(EMBED_VIEW_EDIT).required().min_length(1).pattern(r"[a-zA-Z0-9_\%-]+"))
-        .get(|t| t.slug.clone()).set(|d, v| d.slug = Some(v));
     f.add("theme", string().describe("The template's theme.").context(EMBED_VIEW_EDIT)).get(|t| t.theme.clone()).set(|d, v| d.theme = Some(v));
-    f.add("type", string().describe("Post type: template or template part.").context(EMBED_VIEW_EDIT)).get(|t| t.kind.post_type());
-    f.add("source", string().describe("Source of the template.").context(EMBED_VIEW_EDIT).readonly()).get(Template::source);
-    f.add("origin", string().describe("Source of the template before it was edited.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.origin.clone());
     let content = f.add("content", types(["object", "string"]).describe("The template's blocks.").default("").context(EMBED_VIEW_EDIT));
     content.subfield("raw", string().describe("The blocks as stored.").context(VIEW_EDIT)).get(|t| t.content.clone());
     content.subfield("block_version", integer().describe("Version of the block format of the content.").context(EDIT).readonly())
         .get(|t| i64::from(svc_content::blocks::block_version(&t.content)));
     content.set(|d, v| d.content = text(v));
+    f.add("slug", string().describe("The template's slug.").context(EMBED_VIEW_EDIT).required().min_length(1).pattern(r"[a-zA-Z0-9_\%-]+"))
+        .get(|t| t.slug.clone()).set(|d, v| d.slug = Some(v));
+    f.add("source", string().describe("Source of the template.").context(EMBED_VIEW_EDIT).readonly()).get(Template::source);
+    f.add("origin", string().describe("Source of the template before it was edited.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.origin.clone());
+    f.add("type", string().describe("Post type: template or template part.").context(EMBED_VIEW_EDIT)).get(|t| t.kind.post_type());
+    f.add("description", string().describe("The template's description.").default("").context(EMBED_VIEW_EDIT))
+        .get(|t| t.description.clone()).set(|d, v| d.description = Some(v));
     let title = f.add("title", types(["object", "string"]).describe("The template's title.").default("").context(EMBED_VIEW_EDIT));
     title.subfield("raw", string().describe("The title as stored.").context(VIEW_EDIT_EMBED)).get(|t| t.title.clone());
     title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|t| render::title(&t.title));
     title.set(|d, v| d.title = text(v));
-    f.add("description", string().describe("The template's description.").default("").context(EMBED_VIEW_EDIT))
-        .get(|t| t.description.clone()).set(|d, v| d.description = Some(v));
     f.add("status", string().describe("The template's status.").one_of(site.writable_statuses()).default("publish").context(EMBED_VIEW_EDIT))
         .get(|t| t.post.as_ref().map_or("publish".to_owned(), |p| p.status.clone()));
     f.add("wp_id", integer().describe("ID of the post that stores the template, or 0.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.post.as_ref().map_or(0, |p| p.id.0));
     f.add("has_theme_file", flag().describe("Whether the theme has a file for the template.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.has_theme_file);
-    f.add("author", integer().describe("ID of the template's author.").context(VIEW_EDIT_EMBED)).get(|t| t.post.as_ref().map_or(0, |p| p.author.0)).set(|d, v| d.author = Some(v));
-    f.add("modified", types(["string", "null"]).describe("Modification date in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.modified));
-    f.add("author_text", string().describe("Display name of the template's creator.").context(VIEW_EDIT_EMBED).readonly()).get(|t| t.author_name.clone());
-    f.add("original_source", string().describe("Kind of the template's creator.").one_of(["theme", "plugin", "site", "user"]).context(VIEW_EDIT_EMBED).readonly()).get(|t| t.author_kind().name());
-    f.add("date", types(["string", "null"]).describe("Creation date in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.date));
-    match kind {
-        Kind::Template => {
-            f.add("is_custom", flag().describe("Whether the template is a custom template that users assign to posts.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.is_custom);
-            f.add("plugin", string().describe("The plugin that registers the template.").context(VIEW_EDIT_EMBED).readonly());
-        }
-        Kind::Part => {
-            f.add("area", string().describe("Area of the page that the template part is for.").context(EMBED_VIEW_EDIT)).get(|t| t.area.clone()).set(|d, v| d.area = Some(v));
-        }
+    if kind == Kind::Template {
+        f.add("is_custom", flag().describe("Whether the template is a custom template that users assign to posts.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.is_custom);
     }
+    f.add("author", integer().describe("ID of the template's author.").context(VIEW_EDIT_EMBED)).get(|t| t.post.as_ref().map_or(0, |p| p.author.0)).set(|d, v| d.author = Some(v));
+    if kind == Kind::Part {
+        f.add("area", string().describe("Area of the page that the template part is for.").context(EMBED_VIEW_EDIT)).get(|t| t.area.clone()).set(|d, v| d.area = Some(v));
+    }
+    f.add("modified", types(["string", "null"]).describe("Modification date in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.modified));
+    f.add("date", types(["string", "null"]).describe("Creation date in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.date));
+    f.add("author_text", string().describe("Display name of the template's creator.").readonly().context(VIEW_EDIT_EMBED).first(&["type"])).get(|t| t.author_name.clone());
+    f.add("original_source", string().describe("Kind of the template's creator.").readonly().context(VIEW_EDIT_EMBED).one_of(["theme", "plugin", "site", "user"])).get(|t| t.author_kind().name());
+    if kind == Kind::Template {
+        f.add("plugin", string().describe("The plugin that registers the template.").readonly().context(VIEW_EDIT_EMBED).first(&["type"]));
+    }
+    f.schema_order(&[
+        "id", "slug", "theme", "type", "source", "origin", "content", "title", "description", "status", "wp_id", "has_theme_file", "author",
+        "modified", "author_text", "original_source", "date",
+    ]);
     f
 }
 
@@ -81,7 +85,7 @@ pub(super) fn fields(site: &Arc<RestSite>, kind: Kind) -> Fields<Template, Templ
 fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
-        Value::Object(mut fields) => match fields.remove("raw") {
+        Value::Object(mut fields) => match fields.swap_remove("raw") {
             Some(Value::String(raw)) => Some(raw),
             _ => None,
         },

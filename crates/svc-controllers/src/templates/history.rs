@@ -13,7 +13,7 @@ use svc_routing::{
 };
 use svc_schema::{
     Arg, Args, Error, MethodKind, Schema,
-    build::{boolean, integer, string},
+    build::{integer, string},
 };
 use svc_site::{
     Access, Settings,
@@ -256,7 +256,7 @@ impl Controller for TemplateHistory {
         };
         let number = || Arg::new(integer().describe("The revision's ID.").compile());
         let context = || Args::from([("context", context_arg())]);
-        let force = boolean().describe("Must be true: revisions cannot be trashed.").default(false);
+        let force = crate::args::force("Must be true: revisions cannot be trashed.");
         let id = id_pattern();
         vec![
             Route::new(format!("/{base}/(?P<parent>{id})/revisions"))

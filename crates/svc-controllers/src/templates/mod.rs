@@ -296,9 +296,7 @@ impl Controller for Templates {
         let schema = Schema::compile(self.fields.item_schema());
         let id = string().describe("The template's ID: theme and slug.");
         let id = Args::new().with("id", Arg::new(id.compile()).sanitize_with(clean_id));
-        let force = boolean()
-            .describe("Whether to delete the template permanently instead of moving it to the trash.")
-            .default(false);
+        let force = crate::args::force("Whether to delete the template permanently instead of moving it to the trash.");
         let kind = self.kind;
         let look_up = Args::from([
             ("slug", string().describe("Slug of the most specific template for the page.").required()),

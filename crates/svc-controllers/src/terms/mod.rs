@@ -18,10 +18,7 @@ use svc_resource::{Paging, Params, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
 };
-use svc_schema::{
-    Args, MethodKind, Schema,
-    build::{boolean, integer},
-};
+use svc_schema::{Args, MethodKind, Schema, build::integer};
 use svc_site::{Access, SiteResult, terms::paths};
 use svc_store::{Db, posts, request_cache, terms};
 
@@ -93,7 +90,7 @@ impl Controller for Terms {
         let schema = Schema::compile(self.fields.item_schema());
         let args = |kind| self.fields.args(kind);
         let id = integer().describe("The term's ID.");
-        let force = boolean().describe("Must be true: terms cannot be moved to the trash.").default(false);
+        let force = crate::args::force("Must be true: terms cannot be moved to the trash.");
         vec![
             Route::new(format!("/{base}"))
                 .schema(schema.clone())

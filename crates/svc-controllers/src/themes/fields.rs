@@ -99,12 +99,16 @@ pub(super) fn fields() -> Fields<ThemeItem, ()> {
     raw_and_rendered(theme_uri, Some("uri"), |t| t.theme.about.theme_uri.clone(), |t| svc_text::esc_url(&t.theme.about.theme_uri));
     f.add("status", string().describe("Whether the theme is active.").one_of(["inactive", "active"]))
         .get(|t| if t.is_active { "active" } else { "inactive" });
-    f.add("theme_supports", object(supports::schemas()).describe("Features that the theme supports.").readonly()).get(|t| t.supports.clone());
+    f.add("theme_supports", object(supports::schemas()).describe("Features that the theme supports.").readonly().last(&["properties"])).get(|t| t.supports.clone());
     f.add("is_block_theme", boolean().describe("Whether the theme is a block theme.").readonly()).get(|t| t.theme.is_block_theme);
     f.add("stylesheet_uri", string().describe("URL of the theme's folder.").format("uri").readonly()).get(|t| t.folder_url(&t.theme.stylesheet));
     f.add("template_uri", string().describe("URL of the parent theme's folder, or of the theme's own folder.").format("uri").readonly()).get(|t| t.folder_url(&t.theme.template));
     let texts = |names: &[&str]| object(names.iter().map(|name| (*name, json!({"type": "string"}))).collect::<Vec<_>>());
-    f.add("default_template_types", array(texts(&["slug", "title", "description"])).describe("Default template types.").readonly()).get(|_| kinds::types_json());
-    f.add("default_template_part_areas", array(texts(&["area", "label", "description", "icon", "area_tag"])).describe("Default areas of template parts.").readonly()).get(|_| kinds::areas_json());
+    f.add("default_template_types", array(texts(&["slug", "title", "description"])).describe("Default template types.").readonly().last(&["items"])).get(|_| kinds::types_json());
+    f.add("default_template_part_areas", array(texts(&["area", "label", "description", "icon", "area_tag"])).describe("Default areas of template parts.").readonly().last(&["items"])).get(|_| kinds::areas_json());
+    f.schema_order(&[
+        "stylesheet", "stylesheet_uri", "template", "template_uri", "author", "author_uri", "description", "is_block_theme", "name",
+        "requires_php", "requires_wp", "screenshot", "tags", "textdomain", "theme_supports", "theme_uri", "version",
+    ]);
     f
 }

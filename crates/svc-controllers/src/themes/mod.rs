@@ -171,7 +171,8 @@ impl RegistryEntries for Themes {
     }
 
     fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {
-        let status = array(string().one_of(["active", "inactive"])).describe("Only return themes with these statuses.");
+        let status = array(string().one_of(["active", "inactive"]).first(&["enum"]))
+            .describe("Only return themes with these statuses.");
         let status = status.compile();
         let parse = status.clone();
         // `sanitize_arg` parses it: the permission check of `OPTIONS` needs the value as it was sent.

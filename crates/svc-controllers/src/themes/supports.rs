@@ -47,7 +47,7 @@ pub(super) fn schemas() -> Map<String, Value> {
         let properties: Map<String, Value> =
             properties.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();
         let item = json!({"type": "object", "properties": properties, "additionalProperties": false});
-        let schema = json!({"description": description, "type": ["boolean", "array"], "items": item, "default": false});
+        let schema = json!({"description": description, "type": ["boolean", "array"], "default": false, "items": item});
         all.insert((*name).to_owned(), schema);
     }
     let object = |description: &str, properties: Value| {
@@ -90,7 +90,15 @@ pub(super) fn schemas() -> Map<String, Value> {
     let thumbnails = json!({"description": "Post types that support featured images; true for all types.",
         "type": ["boolean", "array"], "default": false, "items": text});
     all.insert("post-thumbnails".to_owned(), thumbnails);
+    // WordPress lists them by name, except for these two pairs.
     all.sort_keys();
+    let mut move_before = |name: &str, next: &str| {
+        if let (Some(value), Some(at)) = (all.shift_remove(name), all.keys().position(|key| key == next)) {
+            all.shift_insert(at, name.to_owned(), value);
+        }
+    };
+    move_before("block-templates", "block-template-parts");
+    move_before("html5", "formats");
     all
 }
 

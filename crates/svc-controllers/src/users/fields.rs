@@ -91,9 +91,9 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
         .sanitize_with(one_line).get(|u| u.text("nickname")).set(|d, v| d.nickname = Some(v));
     f.add("slug", string().describe("Name of the user in URLs.").context(EMBED_VIEW_EDIT))
         .sanitize_with(slug).get(|u| u.user.nicename.clone()).set(|d, v| d.slug = Some(v));
-    f.add("registered_date", string().describe("Registration date of the user.").format("date-time").context(EDIT).readonly()).get(UserItem::registered);
     f.add("roles", array(string()).describe("Roles of the user.").context(EDIT))
         .get(|u| u.caps.roles.clone()).set(|d, v| d.roles = Some(v));
+    f.add("registered_date", string().describe("Registration date of the user.").format("date-time").context(EDIT).readonly()).get(UserItem::registered);
     f.add("password", string().describe("The user's password. It is never returned.").context(&[]).required())
         .sanitize_with(password).set(|d, v: String| d.password = Some(Secret::new(v)));
     f.add("capabilities", map().describe("All capabilities of the user.").context(EDIT).readonly()).get(|u| u.caps.all.to_value());
@@ -104,6 +104,10 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
         avatar_fields::add_sizes(urls, &avatar_fields::sizes(site), EMBED_VIEW_EDIT, avatar_source);
     }
     crate::meta_fields::add_member(&mut f, &site.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
+    f.schema_order(&[
+        "id", "username", "name", "first_name", "last_name", "email", "url", "description", "link", "locale", "nickname", "slug",
+        "registered_date",
+    ]);
     f.all_exact()
 }
 

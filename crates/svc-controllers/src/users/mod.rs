@@ -16,10 +16,7 @@ use serde_json::{Value, json};
 use svc_model::{User, UserId};
 use svc_resource::{Paging, Params, View};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
-use svc_schema::{
-    Arg, Args, Error, MethodKind, Sanitizer, Validator,
-    build::{boolean, integer},
-};
+use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Validator, build::integer};
 use svc_site::{Settings, SiteResult, avatars};
 use svc_store::{Db, request_cache, users};
 
@@ -98,8 +95,9 @@ impl Users {
 
 /// Arguments of a request to delete a user.
 fn delete_args() -> Args {
-    let force = boolean().describe("Must be true: users cannot be moved to the trash.").default(false);
-    let reassign_arg = integer().describe("ID of the user to whom the posts are reassigned.").required();
+    let force = crate::args::force("Must be true: users cannot be moved to the trash.");
+    let reassign_arg =
+        integer().describe("ID of the user to whom the posts are reassigned.").first(&["type"]).required();
     let reassign_arg = Arg { validate: Validator::None, sanitize: Sanitizer::None, ..Arg::new(reassign_arg.compile()) };
     Args::from([("force", Arg::new(force.compile())), ("reassign", reassign_arg.sanitize_with(reassign))])
 }

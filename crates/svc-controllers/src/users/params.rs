@@ -83,16 +83,16 @@ pub(super) fn params(site: &RestSite) -> Params<UserList> {
     p.add("exclude", array(integer()).describe("Exclude users with these IDs.").default(json!([]))).set(|l, v| l.query.exclude = ids(v));
     p.add("include", array(integer()).describe("Only return users with these IDs.").default(json!([]))).set(|l, v| l.query.include = ids(v));
     p.add("offset", integer().describe("Number of items to skip.")).set(|l, n| l.offset = Some(n));
-    p.add("order", string().describe("Sort direction.").default("asc").one_of(["asc", "desc"]))
+    p.add("order", string().describe("Sort direction.").default("asc").one_of(["asc", "desc"]).first(&["default", "description", "enum"]))
         .set(|l, o: String| l.query.order = if o == "asc" { Order::Asc } else { Order::Desc });
-    p.add("orderby", string().describe("Sort key.").default("name").one_of(ORDERS)).set(|l, o| l.orderby = o);
+    p.add("orderby", string().describe("Sort key.").default("name").one_of(ORDERS).first(&["default", "description", "enum"])).set(|l, o| l.orderby = o);
     p.add("slug", array(string()).describe("Only return users with these slugs.")).set(|l, v| l.slugs = v);
     p.add("roles", array(string()).describe("Only return users with one of these roles.")).set(|l, v| l.roles = v);
     p.add("capabilities", array(string()).describe("Only return users with one of these capabilities.")).set(|l, v| l.capabilities = v);
     p.add("who", string().describe("Only return users who can write posts.").one_of(["authors"])).set(|l, _: String| l.authors = true);
     p.add("has_published_posts", published.describe("Only return users with published posts, optionally of these post types."))
         .set(|l, v: Value| l.published = v.into());
-    p.add("search_columns", array(string().one_of(["email", "name", "id", "username", "slug"])).default(json!([])).describe("Fields to search."))
+    p.add("search_columns", array(string().one_of(["email", "name", "id", "username", "slug"]).first(&["enum"])).default(json!([])).describe("Fields to search.").first(&["default"]))
         .set(|l, v: Vec<String>| l.columns = v.iter().filter_map(|c| column(c)).collect());
     p
 }

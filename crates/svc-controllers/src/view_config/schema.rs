@@ -69,6 +69,8 @@ fn view(layout: Value, with_type: bool) -> Value {
     let filter = json!({"field": text(), "operator": operators, "value": [], "isLocked": {"type": "boolean"}});
     let show_label = json!({"type": "boolean", "default": true});
     let mut properties = json!({
+        "type": text(),
+        "layout": object(layout),
         "filters": list(object(filter)),
         "sort": object(json!({"field": text(), "direction": direction})),
         "perPage": {"type": "integer"},
@@ -82,21 +84,22 @@ fn view(layout: Value, with_type: bool) -> Value {
         "showLevels": {"type": "boolean"},
         "groupBy": object(json!({"field": text(), "direction": direction, "showLabel": show_label})),
         "infiniteScrollEnabled": {"type": "boolean"},
-        "layout": object(layout),
     });
-    if with_type && let Some(properties) = properties.as_object_mut() {
-        properties.insert("type".to_owned(), text());
+    if !with_type && let Some(properties) = properties.as_object_mut() {
+        properties.shift_remove("type");
+        let layout = properties.shift_remove("layout");
+        properties.extend(layout.map(|layout| ("layout".to_owned(), layout)));
     }
     object(properties)
 }
 
-/// Adds a description and marks the schema as read-only.
-fn described(mut schema: Value, description: &str) -> Value {
-    if let Some(schema) = schema.as_object_mut() {
-        schema.insert("description".to_owned(), description.into());
-        schema.insert("readonly".to_owned(), true.into());
+/// Adds a description and marks the schema as read-only. Its type is listed before `readonly`, other keywords after it.
+fn described(schema: Value, description: &str) -> Value {
+    let mut described = json!({"description": description, "type": schema["type"], "readonly": true});
+    if let (Some(described), Value::Object(schema)) = (described.as_object_mut(), schema) {
+        described.extend(schema);
     }
-    schema
+    described
 }
 
 pub(super) fn default_view() -> Value {

@@ -59,8 +59,8 @@ fn post_form() -> Value {
 fn all(title: &str, form: Value) -> Views {
     Views {
         default_view: json!({
-            "type": "table", "perPage": 20, "sort": {"field": "title", "direction": "asc"}, "titleField": "title",
-            "fields": ["author", "status"], "filters": [],
+            "type": "table", "filters": [], "sort": {"field": "title", "direction": "asc"}, "perPage": 20,
+            "fields": ["author", "status"], "titleField": "title",
         }),
         default_layouts: json!({"table": {}, "grid": {}, "list": {}}),
         view_list: json!([{"title": title, "slug": "all"}]),
@@ -81,25 +81,22 @@ pub(super) fn posts(post_type: &PostType) -> Views {
 
 /// Views of pages: a hierarchical list, and one view per status.
 pub(super) fn pages(post_type: &PostType) -> Views {
-    let aligned = || json!({"layout": {"styles": {"author": {"align": "start"}}}});
+    let aligned_layout = || json!({"styles": {"author": {"align": "start"}}});
     let mut views = vec![json!({"title": format!("All {}", post_type.label), "slug": "all"})];
     for (slug, title, status) in STATUSES {
         let filter = json!({"field": "status", "operator": "isAny", "value": status, "isLocked": true});
-        let mut view = json!({"filters": [filter]});
-        if status == "trash"
-            && let (Some(view), Value::Object(layout)) = (view.as_object_mut(), aligned())
-        {
-            view.insert("type".to_owned(), "table".into());
-            view.extend(layout);
-        }
+        let view = match status {
+            "trash" => json!({"type": "table", "layout": aligned_layout(), "filters": [filter]}),
+            _ => json!({"filters": [filter]}),
+        };
         views.push(json!({"title": title, "slug": slug, "view": view}));
     }
     Views {
         default_view: json!({
-            "type": "list", "perPage": 20, "sort": {"field": "title", "direction": "asc"}, "titleField": "title",
-            "mediaField": "featured_media", "fields": ["author", "status"], "filters": [], "showLevels": true,
+            "type": "list", "filters": [], "perPage": 20, "sort": {"field": "title", "direction": "asc"},
+            "showLevels": true, "titleField": "title", "mediaField": "featured_media", "fields": ["author", "status"],
         }),
-        default_layouts: json!({"table": aligned(), "grid": {}, "list": {}}),
+        default_layouts: json!({"table": {"layout": aligned_layout()}, "grid": {}, "list": {}}),
         view_list: Value::Array(views),
         form: post_form(),
     }

@@ -43,10 +43,10 @@ pub(super) fn fields() -> WidgetFields {
     ]);
     f.add("id", text("The widget's ID.").context(VIEW_EDIT_EMBED)).get(|w| w.id.clone()).set(|d, v| d.id = Some(v));
     f.add("id_base", text("ID of the widget type.").context(VIEW_EDIT_EMBED)).get(|w| w.id_base.clone()).set(|d, v| d.id_base = Some(v));
-    f.add("sidebar", text("ID of the sidebar that contains the widget.").default(svc_site::widgets::sidebar::INACTIVE).context(VIEW_EDIT_EMBED).required()).get(|w| w.sidebar.clone()).set(|d, v| d.sidebar = Some(v));
+    f.add("sidebar", text("ID of the sidebar that contains the widget.").default(svc_site::widgets::sidebar::INACTIVE).required().context(VIEW_EDIT_EMBED)).get(|w| w.sidebar.clone()).set(|d, v| d.sidebar = Some(v));
     f.add("rendered", text("The widget as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|w| w.rendered.clone());
     f.add("rendered_form", text("The widget's edit form as HTML.").context(EDIT).readonly()).get(|w| w.form.clone());
-    f.add("instance", instance.describe("The widget's settings.").default(Value::Null).context(EDIT)).get(|w| w.instance.clone()).set(|d, v| d.instance = Some(v));
+    f.add("instance", instance.describe("The widget's settings.").context(EDIT).default(Value::Null).last(&["properties"])).get(|w| w.instance.clone()).set(|d, v| d.instance = Some(v));
     f.add("form_data", text("The widget's edit form as URL-encoded form data.").context(&[])).set(|d, v| d.form = Some(v));
     f
 }

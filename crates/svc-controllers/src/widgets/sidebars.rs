@@ -102,11 +102,11 @@ impl RegistryEntries for SidebarFamily {
         f.add("name", text("Display name of the sidebar.")).get(SidebarItem::name);
         f.add("description", text("Description of the sidebar, such as its position in the theme.")).get(|s| s.of(|s| &s.description));
         f.add("class", text("Additional class name of the sidebar in the administration area.")).get(|s| s.of(|s| &s.class));
-        f.add("before_widget", text("HTML before each widget.").default("")).get(|s| s.of(|s| &s.before_widget));
-        f.add("after_widget", text("HTML after each widget.").default("")).get(|s| s.of(|s| &s.after_widget));
-        f.add("before_title", text("HTML before the title of each widget.").default("")).get(|s| s.of(|s| &s.before_title));
-        f.add("after_title", text("HTML after the title of each widget.").default("")).get(|s| s.of(|s| &s.after_title));
-        f.add("status", text("Whether the theme renders the sidebar.").one_of(["active", "inactive"])).get(|s| s.status());
+        f.add("before_widget", text("HTML before each widget.").default("").last(&["context", "readonly"])).get(|s| s.of(|s| &s.before_widget));
+        f.add("after_widget", text("HTML after each widget.").default("").last(&["context", "readonly"])).get(|s| s.of(|s| &s.after_widget));
+        f.add("before_title", text("HTML before the title of each widget.").default("").last(&["context", "readonly"])).get(|s| s.of(|s| &s.before_title));
+        f.add("after_title", text("HTML after the title of each widget.").default("").last(&["context", "readonly"])).get(|s| s.of(|s| &s.after_title));
+        f.add("status", text("Whether the theme renders the sidebar.").one_of(["active", "inactive"]).last(&["context", "readonly"])).get(|s| s.status());
         f.add("widgets", array(types(["object", "string"])).describe("The widgets in the sidebar, in order.").default(serde_json::json!([])).context(EMBED_VIEW_EDIT))
             .get(|s| s.widgets.clone());
         f
@@ -147,8 +147,8 @@ impl RegistryEntries for SidebarFamily {
         let own = route_url(site, &format!("sidebars/{}", item.id.as_deref().unwrap_or_default()))?;
         let own = Link::new(own);
         let mut links = Links::new();
-        links.add("self", if item.id.is_some() { own.allow(methods(site, req)) } else { own });
         links.add("collection", Link::new(route_url(site, "sidebars")?));
+        links.add("self", if item.id.is_some() { own.allow(methods(site, req)) } else { own });
         links.add(format!("{LINK_RELATION}widget"), Link::new(widgets).embeddable());
         Ok(links)
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use svc_php::{cast::to_int, numeric::is_numeric};
 use svc_render::widgets::{WidgetType, render};
 use svc_resource::Fields;
-use svc_routing::{Links, Method, Request, Response, Result, Route, on};
+use svc_routing::{Link, Links, Method, Request, Response, Result, Route, on};
 use svc_schema::{
     Arg, Args, Sanitizer,
     build::{boolean, string, untyped},
@@ -22,7 +22,7 @@ use crate::{
     args::context_args,
     caller,
     contexts::{EMBED_VIEW_EDIT, VIEW_EDIT_EMBED},
-    registry_family::{Listed, RegistryEntries, RegistryFamily, entry_links, route_url},
+    registry_family::{Listed, RegistryEntries, RegistryFamily, route_url},
     request::block_viewer,
 };
 
@@ -63,7 +63,10 @@ impl RegistryEntries for WidgetTypeFamily {
 
     fn links(site: &Arc<RestSite>, widget_type: &SharedWidgetType, _: &Request) -> Result<Links> {
         let own = route_url(site, &format!("widget-types/{}", widget_type.id_base()))?;
-        Ok(entry_links(own, route_url(site, "widget-types")?))
+        let mut links = Links::new();
+        links.add("collection", Link::new(route_url(site, "widget-types")?));
+        links.add("self", Link::new(own).allow(["GET"]));
+        Ok(links)
     }
 
     fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<SharedWidgetType>> {

@@ -30,14 +30,14 @@ impl Curie {
 pub struct Link {
     href: String,
     attributes: Map,
-    /// Whether the allowed methods are known, even if there are none.
-    hints_known: bool,
+    /// The methods that the caller may use on the target, if they are known.
+    allowed: Option<Vec<String>>,
 }
 
 impl Link {
     /// A link to this URL.
     pub fn new(href: impl Into<String>) -> Self {
-        Self { href: href.into(), attributes: Map::new(), hints_known: false }
+        Self { href: href.into(), attributes: Map::new(), allowed: None }
     }
 
     /// Allows `_embed` to fetch the target.
@@ -54,9 +54,8 @@ impl Link {
     /// Sets the methods that the caller may use on the target, so that the server does not determine them. An empty
     /// list results in no hints, as if the server had found no allowed methods.
     pub fn allow<'a>(mut self, methods: impl IntoIterator<Item = &'a str>) -> Self {
-        self.hints_known = true;
-        let methods: Vec<&str> = methods.into_iter().collect();
-        if methods.is_empty() { self } else { self.attr(HINTS, json!({ "allow": methods })) }
+        self.allowed = Some(methods.into_iter().map(str::to_owned).collect());
+        self
     }
 
     /// The URL.
@@ -65,15 +64,16 @@ impl Link {
     }
 
     fn has_hints(&self) -> bool {
-        self.hints_known || self.attributes.get(HINTS).is_some_and(|hints| hints.get("allow").is_some())
+        self.allowed.is_some() || self.attributes.get(HINTS).is_some_and(|hints| hints.get("allow").is_some())
     }
 
-    /// As an entry of `_links`: the attributes, then the URL, then the hints.
+    /// As an entry of `_links`: the attributes, then the URL, then the allowed methods.
     fn to_value(&self) -> Value {
         let mut out = self.attributes.clone();
-        let hints = out.shift_remove(HINTS);
         out.insert("href".to_owned(), Value::String(self.href.clone()));
-        out.extend(hints.map(|hints| (HINTS.to_owned(), hints)));
+        if let Some(methods) = self.allowed.as_ref().filter(|methods| !methods.is_empty()) {
+            out.insert(HINTS.to_owned(), json!({ "allow": methods }));
+        }
         Value::Object(out)
     }
 }

@@ -137,7 +137,7 @@ impl Registry {
         }
     }
 
-    /// Lists these namespaces after all others in the index, in this order.
+    /// Lists these namespaces after all others in the index, in this order, and their routes after all others.
     pub fn list_namespaces_last(&mut self, namespaces: impl IntoIterator<Item = String>) {
         self.last_namespaces.extend(namespaces);
     }
@@ -198,7 +198,7 @@ impl Registry {
 pub(crate) struct Registrations {
     pub(crate) site: SiteInfo,
     pub(crate) hooks: FrozenHooks,
-    /// The routes, in order of registration.
+    /// The routes, in the order of the index.
     pub(crate) routes: Vec<RouteEntry>,
     /// The namespaces, in the order of the index.
     pub(crate) namespaces: Vec<String>,

@@ -68,12 +68,14 @@ impl RouteTable {
         entry.endpoints.extend(endpoints.into_iter().map(|e: Endpoint<C>| e.bind(controller, &args, allow_batch)));
     }
 
-    /// The routes, and the namespaces: those of `last` at the end, in that order, and the others in order of
-    /// registration.
+    /// The routes and the namespaces in order of registration, but with the namespaces of `last` at the end, in that
+    /// order, and their routes after all others.
     pub(super) fn finish(mut self, last: &[String]) -> (Vec<RouteEntry>, Vec<String>) {
         // `None` sorts before any position.
         self.namespaces.sort_by_key(|namespace| last.iter().position(|last| last == namespace));
-        (self.routes.into_values().map(with_methods).collect(), self.namespaces)
+        let mut routes: Vec<RouteEntry> = self.routes.into_values().map(with_methods).collect();
+        routes.sort_by_key(|route| last.contains(&route.namespace));
+        (routes, self.namespaces)
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn route() -> Route {
         ("body", map().additional_properties(true)),
         ("headers", map().additional_properties(header)),
     ]);
-    let requests = array(Value::Null).keyword("maxItems", MAX_REQUESTS).keyword("items", part);
+    let requests = array(Value::Null).keyword("maxItems", MAX_REQUESTS).keyword("items", part).last(&["items"]);
     let args = Args::new()
         .with("validation", string().one_of([REQUIRE_ALL, "normal"]).default("normal"))
         .with("requests", requests.required());

@@ -83,7 +83,7 @@ impl Server {
         &self.frozen().registered.site
     }
 
-    /// All routes, in order of registration, including those that [exist](RouteEntry::exists_over) for some requests only.
+    /// All routes, in the order of the index, including those that [exist](RouteEntry::exists_over) for some requests only.
     pub fn routes(&self) -> impl Iterator<Item = &RouteEntry> {
         self.frozen().registered.routes.iter()
     }
@@ -93,7 +93,7 @@ impl Server {
         self.routes().find(|route| route.pattern() == pattern)
     }
 
-    /// All namespaces, in order of registration.
+    /// All namespaces, in the order of the index.
     pub fn namespaces(&self) -> &[String] {
         &self.frozen().registered.namespaces
     }

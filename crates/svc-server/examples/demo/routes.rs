@@ -24,7 +24,7 @@ pub(crate) struct Who {
 
 /// Registers all routes, for a site in this time zone.
 pub(crate) fn register(registry: &mut Registry, who: Who, zone: dates::SiteZone) -> std::result::Result<(), Notice> {
-    let groups = [schema_tools(zone), arguments(), permissions(who), merging(), answers()];
+    let groups = [schema_tools(zone), arguments(), permissions(who), merging(), sources(), answers(), others(who)];
     groups.into_iter().flatten().try_for_each(|route| registry.route(NAMESPACE, route))
 }
 
@@ -123,7 +123,7 @@ fn described(arg: &Arg) -> Value {
     arg.source().clone()
 }
 
-/// Arguments with custom validation, and all sources of parameters.
+/// Arguments with custom validation.
 fn arguments() -> Vec<Route> {
     let mut fifth = arg(json!({"type": "string", "enum": ["p", "q"]}));
     (fifth.validate, fifth.sanitize) = (Validator::None, Sanitizer::None);
@@ -147,18 +147,32 @@ fn arguments() -> Vec<Route> {
             _ => Ok(text_of(&value).trim().into()),
         }),
     );
+    vec![Route::new("/required").endpoint(on(Method::POST, echo, public).args(required))]
+}
+
+/// All sources of parameters.
+fn sources() -> Vec<Route> {
     let items = Args::new().with("id", build::integer().maximum(500)).with("q", build::string());
     let source_args = Args::new().with("d", build::untyped().default("default"));
     vec![
-        Route::new("/required").endpoint(on(Method::POST, echo, public).args(required)),
         Route::new(r"/items/(?P<id>\d+)").endpoint(on("GET, POST, PUT, PATCH, DELETE", echo, public).args(items)),
         Route::new(r"/items/(?P<slug>[a-z-]+)").endpoint(get(echo, public)),
         Route::new(r"/items/(?P<id>\d+)/parts/(?P<part>[\w]+)").endpoint(get(echo, public)),
         Route::new(r"/sources(?:/(?P<p>[a-z]+))?")
-            .endpoint(on("GET, POST, PUT, PATCH, DELETE", sources, public).args(source_args)),
+            .endpoint(on("GET, POST, PUT, PATCH, DELETE", show_sources, public).args(source_args)),
+    ]
+}
+
+/// A route for batches, and the caller.
+fn others(who: Who) -> Vec<Route> {
+    let who_am_i = move |req: Request| {
+        std::future::ready(Ok(json!({"id": (who.id)(&req), "app_password": (who.app_password)(&req)}).into()))
+    };
+    vec![
         Route::new("/batchable").allow_batch().endpoint(on("POST, PUT, PATCH, DELETE", echo, public).args(
             Args::new().with("n", build::integer().required().maximum(10)).with("s", build::string().default("x")),
         )),
+        Route::new("/whoami").endpoint(get(who_am_i, public)),
     ]
 }
 
@@ -174,7 +188,7 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-async fn sources(req: Request) -> Result {
+async fn show_sources(req: Request) -> Result {
     let params = req.params();
     let kind = req
         .content_type()
@@ -198,7 +212,8 @@ async fn sources(req: Request) -> Result {
 /// Permissions: every possible result.
 fn permissions(who: Who) -> Vec<Route> {
     let tag = |default: &str| build::string().default(default);
-    let common = Args::new().with("tag", tag("common")).with("note", build::string().describe("Shared note."));
+    let common =
+        Args::new().with("tag", tag("common")).with("note", build::string().describe("Shared note.").first(&["type"]));
     let own = Args::new().with("tag", tag("own").one_of(["own", "other"]));
     let item = build::object([("tag", build::string())]).compile();
     let item = move || {
@@ -207,9 +222,6 @@ fn permissions(who: Who) -> Vec<Route> {
             shown.extend(item.clone());
         }
         shown
-    };
-    let who_am_i = move |req: Request| {
-        std::future::ready(Ok(json!({"id": (who.id)(&req), "app_password": (who.app_password)(&req)}).into()))
     };
     vec![
         Route::new("/multi")
@@ -222,7 +234,6 @@ fn permissions(who: Who) -> Vec<Route> {
         Route::new("/perm/(?P<mode>[a-z0-9_-]+)").endpoint(on("GET, POST", echo_decided, decide)),
         Route::new("/noperm").endpoint(without_permission(Method::GET, echo)),
         Route::new("/hidden").endpoint(get(echo, public).hidden()),
-        Route::new("/whoami").endpoint(get(who_am_i, public)),
     ]
 }
 

@@ -108,8 +108,9 @@ fn post_types(site: &mut SiteSetup) {
 fn post_meta(site: &mut SiteSetup) {
     let any = |key: &str, kind: &str| MetaField::new(key, kind);
     let object = json!({
-        "type": "object", "additionalProperties": false,
+        "type": "object",
         "properties": {"colour": {"type": "string", "format": "hex-color"}, "size": {"type": "integer", "minimum": 1}},
+        "additionalProperties": false,
     });
     let fields = [
         any("fx_string", "string").describe("A line of text.").default(json!("")),

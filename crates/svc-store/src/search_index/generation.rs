@@ -144,7 +144,7 @@ impl Generation {
     }
 
     fn parse(mut body: Value, folder: &Path) -> Option<io::Result<Self>> {
-        let crc = body.as_object_mut()?.remove("crc")?.as_u64()?;
+        let crc = body.as_object_mut()?.swap_remove("crc")?.as_u64()?;
         if body["version"].as_u64()? != VERSION || u64::from(checksum(&body)) != crc {
             return None;
         }

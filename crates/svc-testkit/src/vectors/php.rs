@@ -57,7 +57,7 @@ fn from_recorded(value: Value) -> Php {
                 if let Some(Value::String(name)) = properties.get("$float") {
                     return Php::Float(name.to_lowercase().parse().unwrap_or(f64::NAN));
                 }
-                if let Some(Value::Object(properties)) = properties.remove("$object") {
+                if let Some(Value::Object(properties)) = properties.swap_remove("$object") {
                     let properties = entries(properties).collect();
                     return Php::Object(Box::new(Object { class: b"stdClass".to_vec(), properties }));
                 }

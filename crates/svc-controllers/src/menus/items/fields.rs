@@ -50,45 +50,49 @@ fn plain(value: Value, _: &str) -> Result<Value, svc_schema::Error> {
 }
 
 fn number() -> SchemaBuilder {
-    integer().default(0).minimum(0)
+    integer().minimum(0).default(0)
 }
 
 /// The menu item fields.
 #[rustfmt::skip]
 pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> ItemFields {
     let mut f = ItemFields::new(&post_type.name);
+    f.add("id", integer().default(0).minimum(0).describe("The menu item's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.post.id);
     let title = f.add("title", types(["string", "object"]).describe("The menu item's title.").context(VIEW_EDIT_EMBED));
     title.subfield("raw", string().describe("The title as stored, or the title of the linked object.").context(&["edit"])).get(|i| i.title().to_owned());
     title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|i| render::title(i.title()));
     title.set(|d, v: Value| d.title = crate::posts::fields::text(v));
-    f.add("id", number().describe("The menu item's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.post.id);
-    f.add("type_label", string().describe("Display name of the linked object's type.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.target.label.clone());
-    f.add("type", string().describe("Kind of object that the menu item links to.").one_of(KINDS.map(|(name, _)| name)).context(VIEW_EDIT_EMBED).default("custom"))
-        .get(|i| i.text("_menu_item_type").to_owned()).set(|d, v| d.kind = Some(v));
     f.add("status", string().describe("The menu item's status.").one_of(site.writable_statuses()).default("publish").context(VIEW_EDIT_EMBED))
         .get(|i| i.post.status.clone()).set(|d, v| d.status = Some(v));
-    f.add("parent", number().describe("ID of the parent menu item, or 0.").context(VIEW_EDIT_EMBED)).get(NavItem::parent).set(|d, v| d.parent = Some(v));
-    f.add("attr_title", string().describe("The link's title attribute.").context(VIEW_EDIT_EMBED))
-        .sanitize_with(plain).get(|i| i.post.excerpt.clone()).set_nullable(|d, v: Option<String>| d.attr_title = Some(v.unwrap_or_default()));
-    f.add("classes", array(string()).describe("Class names of the link.").context(VIEW_EDIT_EMBED))
-        .sanitize_with(class_names).get(NavItem::classes).set_nullable(|d, v: Option<Vec<String>>| d.classes = Some(v.unwrap_or_default()));
-    f.add("description", string().describe("Description of the menu item.").context(VIEW_EDIT_EMBED))
-        .sanitize_with(plain).get(|i| svc_text::trim(&i.post.content).to_owned()).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
-    f.add("menu_order", integer().describe("Sort position of the menu item in its menu.").minimum(1).default(1).context(VIEW_EDIT_EMBED)).get(|i| i.post.menu_order).set(|d, v| d.menu_order = Some(v));
-    f.add("object", string().describe("Post type or taxonomy of the linked object.").context(VIEW_EDIT_EMBED))
-        .sanitize_with(|value, _| Ok(svc_text::sanitize_key(&svc_php::cast::to_text(&value)).into()))
-        .get(|i| i.text("_menu_item_object").to_owned()).set(|d, v| d.object = Some(v));
-    f.add("object_id", number().describe("ID of the linked object.").context(VIEW_EDIT_EMBED)).get(NavItem::object_id).set(|d, v| d.object_id = Some(v));
-    f.add("target", string().describe("The link's target attribute.").one_of(["_blank", ""]).context(VIEW_EDIT_EMBED))
-        .get(|i| i.text("_menu_item_target").to_owned()).set_nullable(|d, v: Option<String>| d.target = Some(v.unwrap_or_default()));
     f.add("url", string().describe("URL that the menu item links to.").format("uri").context(VIEW_EDIT_EMBED))
         .validate_with(|value, _| fit_address(value)).get(|i| i.target.url.clone().map_or(Value::Bool(false), Value::from))
         .set_nullable(|d, v: Option<String>| d.url = Some(v.unwrap_or_default()));
+    f.add("attr_title", string().describe("The link's title attribute.").context(VIEW_EDIT_EMBED))
+        .sanitize_with(plain).get(|i| i.post.excerpt.clone()).set_nullable(|d, v: Option<String>| d.attr_title = Some(v.unwrap_or_default()));
+    f.add("description", string().describe("Description of the menu item.").context(VIEW_EDIT_EMBED))
+        .sanitize_with(plain).get(|i| svc_text::trim(&i.post.content).to_owned()).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
+    f.add("type", string().describe("Kind of object that the menu item links to.").one_of(KINDS.map(|(name, _)| name)).context(VIEW_EDIT_EMBED).default("custom"))
+        .get(|i| i.text("_menu_item_type").to_owned()).set(|d, v| d.kind = Some(v));
+    f.add("type_label", string().describe("Display name of the linked object's type.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.target.label.clone());
+    f.add("object", string().describe("Post type or taxonomy of the linked object.").context(VIEW_EDIT_EMBED).first(&["description", "context"]))
+        .sanitize_with(|value, _| Ok(svc_text::sanitize_key(&svc_php::cast::to_text(&value)).into()))
+        .get(|i| i.text("_menu_item_object").to_owned()).set(|d, v| d.object = Some(v));
+    f.add("object_id", number().describe("ID of the linked object.").context(VIEW_EDIT_EMBED).first(&["description", "context"])).get(NavItem::object_id).set(|d, v| d.object_id = Some(v));
+    f.add("parent", number().describe("ID of the parent menu item, or 0.").context(VIEW_EDIT_EMBED)).get(NavItem::parent).set(|d, v| d.parent = Some(v));
+    f.add("menu_order", integer().describe("Sort position of the menu item in its menu.").minimum(1).default(1).context(VIEW_EDIT_EMBED).first(&["description", "context"])).get(|i| i.post.menu_order).set(|d, v| d.menu_order = Some(v));
+    f.add("target", string().describe("The link's target attribute.").context(VIEW_EDIT_EMBED).one_of(["_blank", ""]))
+        .get(|i| i.text("_menu_item_target").to_owned()).set_nullable(|d, v: Option<String>| d.target = Some(v.unwrap_or_default()));
+    f.add("classes", array(string()).describe("Class names of the link.").context(VIEW_EDIT_EMBED))
+        .sanitize_with(class_names).get(NavItem::classes).set_nullable(|d, v: Option<Vec<String>>| d.classes = Some(v.unwrap_or_default()));
     f.add("xfn", array(string()).describe("XFN relationships of the link.").context(VIEW_EDIT_EMBED))
         .sanitize_with(class_names).get(NavItem::xfn).set_nullable(|d, v: Option<Vec<String>>| d.xfn = Some(v.unwrap_or_default()));
-    f.add("invalid", boolean().describe("Whether the linked object no longer exists.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.target.invalid);
-    f.add("menus", integer().describe("ID of the menu that contains the menu item.").context(VIEW_EDIT)).get(|i| i.menu).set(|d, v| d.menu = Some(v));
+    f.add("invalid", boolean().describe("Whether the linked object no longer exists.").context(VIEW_EDIT_EMBED).readonly().first(&["description", "context"])).get(|i| i.target.invalid);
     crate::meta_fields::add_member(&mut f, &site.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));
+    f.add("menus", integer().describe("ID of the menu that contains the menu item.").context(VIEW_EDIT)).get(|i| i.menu).set(|d, v| d.menu = Some(v));
+    f.schema_order(&[
+        "title", "id", "type_label", "type", "status", "parent", "attr_title", "classes", "description", "menu_order", "object", "object_id",
+        "target", "url", "xfn", "invalid", "menus",
+    ]);
     f.keyword("links", links(site, post_type));
     f
 }
@@ -108,9 +112,9 @@ fn links(site: &Arc<RestSite>, post_type: &PostType) -> Value {
     if let Value::Array(links) = &mut links {
         let href = links.first().map_or(Value::Null, |link| link["href"].clone());
         links.push(json!({
+            "rel": format!("{LINK_RELATION}menu-item-object"),
             "title": "The linked object.",
             "href": href,
-            "rel": format!("{LINK_RELATION}menu-item-object"),
             "targetSchema": {"type": "object", "properties": {"object": {"type": "integer"}}},
         }));
     }

@@ -44,11 +44,6 @@ impl LinkContext<'_> {
             let link = Link::new(menus).attr("taxonomy", taxonomy.name.as_str()).embeddable();
             links.add(format!("{LINK_RELATION}term"), link);
         }
-        if edit {
-            for action in rights.actions() {
-                links.add(format!("{LINK_RELATION}action-{action}"), Link::new(&own));
-            }
-        }
         let named = match item.kind() {
             TargetKind::PostType => "post_type",
             _ => "taxonomy",
@@ -56,6 +51,11 @@ impl LinkContext<'_> {
         if !item.target.route.is_empty() {
             let object = Link::new(urls.rest(&item.target.route)).attr(named, item.target.object.as_str());
             links.add(format!("{LINK_RELATION}menu-item-object"), object.embeddable());
+        }
+        if edit {
+            for action in rights.actions() {
+                links.add(format!("{LINK_RELATION}action-{action}"), Link::new(&own));
+            }
         }
         Some(links)
     }

@@ -15,10 +15,7 @@ use svc_resource::View;
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Links, Map, Request, Response, Result, Route, get, on,
 };
-use svc_schema::{
-    Args, MethodKind, Schema,
-    build::{boolean, integer},
-};
+use svc_schema::{Args, MethodKind, Schema, build::integer};
 use svc_site::{
     Access,
     menus::item::{self, NavItem},
@@ -184,7 +181,7 @@ impl Controller for MenuItems {
         let schema = Schema::compile(self.fields.item_schema());
         let args = |kind| self.fields.args(kind);
         let id = integer().describe("The menu item's ID.");
-        let force = boolean().describe("Must be true: menu items cannot be trashed.").default(false);
+        let force = crate::args::force("Must be true: menu items cannot be trashed.");
         vec![
             Route::new(format!("/{base}"))
                 .schema(schema.clone())

@@ -62,7 +62,7 @@ impl ThemeJson {
         }
         for name in ["settings", "styles"] {
             if source.get(name).is_some_and(|v| v.as_object().is_none_or(Map::is_empty)) {
-                source.remove(name);
+                source.shift_remove(name);
             }
         }
         ThemeJson(source)
@@ -128,7 +128,7 @@ impl ThemeJson {
     /// Lists are merged by index, like PHP's `array_replace_recursive`. For example, the first template of a child
     /// theme replaces the parent's first template.
     pub fn merge(&mut self, over: &ThemeJson) {
-        let mut settings = self.0.remove("settings");
+        let mut settings = self.0.shift_remove("settings");
         for (name, value) in &over.0 {
             if name != "settings" {
                 replace_recursive(self.0.entry(name.clone()).or_insert(Value::Null), value);
