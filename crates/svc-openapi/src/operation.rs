@@ -58,16 +58,23 @@ impl Context<'_> {
 
     pub(crate) fn action(&self, method: &Method) -> Action {
         let returns_many = self.route.endpoints().filter(|endpoint| endpoint.methods().contains(&Method::GET));
-        let lists =
-            returns_many.map(|endpoint| self.form(endpoint)).any(|form| form != Some(Returns::Item) && form.is_some());
+        let is_many = |form: Returns| !matches!(form, Returns::Item | Returns::Other);
+        let lists = returns_many.filter_map(|endpoint| self.form(endpoint)).any(is_many);
         match *method {
             Method::GET if lists => Action::List,
             Method::GET => Action::Get,
+            Method::POST if self.is_other(method) => Action::Other,
             Method::POST if lists => Action::Create,
             Method::POST | Method::PUT | Method::PATCH if self.item.is_some() => Action::Update,
             Method::DELETE => Action::Delete,
             _ => Action::Other,
         }
+    }
+
+    /// Whether the route's item schema does not describe the responses to this method.
+    fn is_other(&self, method: &Method) -> bool {
+        let endpoint = self.route.endpoints().find(|endpoint| endpoint.methods().contains(method));
+        endpoint.is_some_and(|endpoint| endpoint.returned_form() == Some(Returns::Other))
     }
 
     /// The form of the responses to `GET`: as declared, otherwise a list if the route is a collection or has pages.
@@ -310,6 +317,7 @@ fn responses(context: &Context<'_>, endpoint: &BoundEndpoint, action: Action, co
     let (statuses, description, schema): (&[&str], &str, Value) = match (action, item) {
         _ if file.is_some() => (&["200"], "The file.", json!({ "type": "string", "format": "binary" })),
         (_, None) => (&["2XX"], "The result.", json!({})),
+        _ if endpoint.returned_form() == Some(Returns::Other) => (&["2XX"], "The result.", json!({})),
         (Action::List, Some(item)) => {
             if endpoint.args().get("per_page").is_some() {
                 components.uses_pages();

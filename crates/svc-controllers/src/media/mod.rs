@@ -23,7 +23,8 @@ use svc_media::{Blob, DecodedImage, FileType, Format};
 use svc_model::{Post, PostId, PostType};
 use svc_resource::View;
 use svc_routing::{
-    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, Transport, get, on,
+    CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Returns, Route, Transport, get,
+    on,
 };
 use svc_schema::{
     Arg, Args, MethodKind, Sanitizer, Schema,
@@ -178,7 +179,12 @@ impl Controller for Media {
                 .only_over(Transport::is_secure)
                 .schema(schema.clone())
                 .args(id())
-                .endpoint(on(CREATABLE, Self::sideload, Self::can_edit).accepts_file().args(self.sideload_args())),
+                .endpoint(
+                    on(CREATABLE, Self::sideload, Self::can_edit)
+                        .accepts_file()
+                        .returns(Returns::Other)
+                        .args(self.sideload_args()),
+                ),
             Route::new(format!("{item}/finalize"))
                 .only_over(Transport::is_secure)
                 .schema(schema)

@@ -40,6 +40,8 @@ pub enum Returns {
     Map,
     /// A file of this media type.
     File(&'static str),
+    /// Something that the item schema does not describe.
+    Other,
 }
 
 /// An endpoint: methods, callback, permission, arguments. `C` is the controller that its methods belong to.
