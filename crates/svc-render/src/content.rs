@@ -110,6 +110,18 @@ pub fn title(raw: &str) -> String {
     display::render_title(raw)
 }
 
+/// A text of a menu item as its link shows it: typography without tags. Source: `nav_menu_attr_title`,
+/// `nav_menu_description`.
+pub fn menu_item_text(raw: &str) -> String {
+    svc_text::strip_tags(&svc_content::texturize(raw, display::standard_shortcodes()))
+}
+
+/// The description of a menu item: the first words of its content. Source: `wp_setup_nav_menu_item`.
+pub fn menu_item_description(content: &str) -> String {
+    const WORDS: usize = 200;
+    menu_item_text(&svc_content::excerpt::trim_words(content, WORDS, "&hellip;"))
+}
+
 /// A post's content as HTML.
 pub fn content(site: &SiteRenderer, settings: &Settings, post: &Post, options: &RenderOptions<'_>) -> String {
     cached(site, settings, (Source::Content, &post.content), post, options, |context| {

@@ -61,11 +61,9 @@ fn render_item(item: &NavItem, inner: &str) -> String {
         classes.push("menu-item-has-children".to_owned());
     }
     classes.push(format!("menu-item-{id}"));
-    let attributes = [
-        ("title", item.post.excerpt.as_str()),
-        ("target", item.text("_menu_item_target")),
-        ("rel", item.text("_menu_item_xfn")),
-    ];
+    let title = render::menu_item_text(&item.post.excerpt);
+    let attributes =
+        [("title", title.as_str()), ("target", item.text("_menu_item_target")), ("rel", item.text("_menu_item_xfn"))];
     let mut link = String::new();
     for (name, value) in attributes.iter().filter(|(_, value)| !value.is_empty()) {
         link.push_str(&format!("{name}=\"{}\" ", svc_text::esc_attr(value)));

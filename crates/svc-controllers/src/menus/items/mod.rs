@@ -168,7 +168,11 @@ impl MenuItems {
             return Err(trash_not_supported());
         }
         let id = authorized.post.id;
-        let previous = self.show(&req, authorized.post, respond::previous_view(&req, "view")).await?;
+        // Unlike other families, menu items are returned in the context of the request, which is not an argument here.
+        let context = req.param("context").map(|value| svc_php::cast::to_text(value).into_owned());
+        let context = context.filter(|name| !matches!(name.as_str(), "" | "0"));
+        let view = respond::previous_view(&req, context.as_deref().unwrap_or("view"));
+        let previous = self.show(&req, authorized.post, view).await?;
         self.site.write(move |tx| Ok(stored_posts::delete(tx, id)?.ok_or_else(post_not_found)?)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
