@@ -40,6 +40,13 @@ pub(crate) fn force(description: &str) -> SchemaBuilder {
     boolean().default(false).describe(description).last(&["description"])
 }
 
+/// The text that a search for posts uses: WordPress expects slashed text, as its pages pass it, and removes the slashes.
+/// `None` if nothing is left or the text is overlong, so that everything matches.
+pub(crate) fn search_text(sent: &str) -> Option<String> {
+    let text = svc_store::posts::search_text(Some(sent.to_owned()))?;
+    Some(svc_text::unslash(&text)).filter(|text| !text.is_empty())
+}
+
 /// Sanitizes a text to one line without markup: the parameter `search` of lists, and plain text fields.
 pub(crate) fn one_line(value: Value, _: &str) -> Result<Value> {
     let is_list = value.is_array() || value.is_object();

@@ -232,19 +232,23 @@ impl PostList {
         post_type: &PostType,
         caller: &Caller,
     ) -> SiteResult<PostQuery> {
-        let order_by = self.order_by()?;
+        let mut order_by = self.order_by()?;
         let (statuses, own_statuses) = self.statuses(site, settings, post_type, caller);
         let mut q = self.query;
         q.post_types = vec![post_type.name.clone()];
+        let has_search = q.search.as_ref().is_some_and(|text| !text.is_empty());
+        q.search = q.search.as_deref().and_then(crate::args::search_text);
+        if q.search.is_none() && order_by == PostOrderBy::Relevance {
+            order_by = PostOrderBy::Date;
+        }
         q.order_by = vec![(order_by, self.order.unwrap_or(Order::Desc))];
         q.limit = Some(self.per_page);
         q.offset = self.offset.unwrap_or_else(|| (self.page - 1).saturating_mul(self.per_page)).min(i64::MAX as u64);
         q.total = true;
-        q.search = svc_store::posts::search_text(q.search);
         q.search_exact = self.exact;
         q.search_file_names = post_type.name == "attachment";
         // A search must not reveal protected content.
-        q.without_password = q.search.is_some() && !caller.is_logged_in();
+        q.without_password = has_search && !caller.is_logged_in();
         let local = |text: &Option<String>| text.as_ref().and_then(|t| settings.zone.parse_local(t));
         [q.after, q.before, q.modified_after, q.modified_before] = [0, 1, 2, 3].map(|i| local(&self.dates[i]));
         q.statuses = statuses;

@@ -13,7 +13,7 @@ use svc_store::{
 };
 
 use super::{SearchHandler, SearchPage, ids, limits, result, searched_subtypes, text};
-use crate::{RestSite, caller, posts::rights::PostRights};
+use crate::{RestSite, args::search_text, caller, posts::rights::PostRights};
 
 /// The handler of type `post`.
 pub(super) struct PostSearch(pub(super) Arc<RestSite>);
@@ -49,7 +49,8 @@ impl PostSearch {
             // If all requested subtypes belong to another type, WordPress searches the default post type.
             post_types.push("post".to_owned());
         }
-        let search = posts::search_text(text(req));
+        let searched = text(req);
+        let search = searched.as_deref().and_then(search_text);
         let (limit, offset) = limits(req)?;
         let query = PostQuery::default()
             .post_types(post_types)
@@ -58,7 +59,7 @@ impl PostSearch {
             .exclude(ids(req, "exclude")?.into_iter().map(PostId).collect())
             .order_by(vec![(if search.is_some() { PostOrderBy::Relevance } else { PostOrderBy::Date }, Order::Desc)])
             // A search must not reveal the content of password-protected posts.
-            .without_password(search.is_some() && !caller(req).is_logged_in())
+            .without_password(searched.is_some() && !caller(req).is_logged_in())
             .search(search)
             .limit(Some(limit))
             .offset(offset)

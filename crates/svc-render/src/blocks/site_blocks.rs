@@ -460,7 +460,7 @@ fn store_query(query: &PostsQuery, post_type: &str) -> PostQuery {
         .author_in(query.authors.clone())
         .exclude(query.exclude.clone())
         .parent_in(query.parents.clone())
-        .search(Some(query.search.clone()).filter(|text| !text.is_empty()))
+        .search(Some(svc_text::unslash(&query.search)).filter(|text| !text.is_empty()))
         // A search must not reveal the content of protected posts.
         .without_password(!query.search.is_empty())
         .tax(Clauses { relation: Relation::And, clauses: clauses.collect() })
