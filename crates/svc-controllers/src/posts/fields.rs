@@ -125,7 +125,7 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     }
     f.add("template", string().describe("Template of the post's page.").context(VIEW_EDIT))
         // Not checked by type: the routes validate the template, because the choices depend on the theme.
-        .validate_with(|_, _| Ok(true)).get(PostItem::template).set(|d, v| d.template = Some(v));
+        .validate_with(|_, _| Ok(true)).sanitize_with(empty_as_text).get(PostItem::template).set(|d, v| d.template = Some(v));
     if has("post-formats") {
         f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = choice(v));
     }
@@ -159,6 +159,12 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
 /// A choice; `None` for an empty text, which null is converted to.
 fn choice(value: String) -> Option<String> {
     Some(value).filter(|value| !value.is_empty())
+}
+
+/// No value in PHP's sense, such as `false` or an empty list, as an empty text.
+fn empty_as_text(value: Value, _: &str) -> Result<Value, Error> {
+    let is_empty = !svc_php::cast::truthy(&value) && !value.is_null() && !value.is_string();
+    Ok(if is_empty { "".into() } else { value })
 }
 
 /// Patterns are inserted into other posts, so the response contains their stored text and no HTML.

@@ -72,10 +72,10 @@ pub(crate) fn template(
 ) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
     let (site, post_type) = (Arc::clone(site), Arc::clone(post_type));
     move |req, template| {
-        let template = svc_php::cast::to_text(template).into_owned();
-        if matches!(template.as_str(), "" | "0") {
+        if !svc_php::cast::truthy(template) {
             return Ok(true);
         }
+        let template = svc_php::cast::to_text(template).into_owned();
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
         let settings = site.settings()?;
         let fits = site.read(|db| {

@@ -39,15 +39,15 @@ impl Posts {
         self.check_terms(req, &caller)
     }
 
-    /// Checks that the caller may assign the terms of the request. Terms that do not exist are ignored.
+    /// Checks that the caller may assign the terms of the request. Terms that do not exist in the taxonomy are ignored.
     fn check_terms(&self, req: &Request, caller: &Caller) -> Result<()> {
-        let mut requested: Vec<TermId> = Vec::new();
+        let mut requested: Vec<(TermId, &str)> = Vec::new();
         for taxonomy in self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest) {
             match req.param(&taxonomy.rest_base) {
                 Some(serde_json::Value::Array(ids)) => {
-                    requested.extend(ids.iter().filter_map(|id| id.as_i64().map(TermId)))
+                    requested.extend(ids.iter().filter_map(|id| Some((TermId(id.as_i64()?), &*taxonomy.name))))
                 }
-                Some(one) => requested.extend(one.as_i64().map(TermId)),
+                Some(one) => requested.extend(one.as_i64().map(|id| (TermId(id), &*taxonomy.name))),
                 None => {}
             }
         }
@@ -55,11 +55,13 @@ impl Posts {
             return Ok(());
         }
         // As in WordPress, nobody may assign term 0.
-        if requested.iter().any(|id| id.is_none()) {
+        if requested.iter().any(|(id, _)| id.is_none()) {
             return Err(errors::cannot_assign_term(req));
         }
         self.site.read(|db| {
-            let found = terms::get_many(db, &requested)?;
+            let ids: Vec<TermId> = requested.iter().map(|(id, _)| *id).collect();
+            let mut found = terms::get_many(db, &ids)?;
+            found.retain(|term| requested.contains(&(term.id, term.taxonomy.as_str())));
             let settings = self.site.settings_in(db)?;
             let access =
                 Access::new(&self.site, &settings).with_terms(found.iter().map(|t| (t.id, t.taxonomy.clone())));

@@ -90,7 +90,9 @@ pub(crate) fn invalid_stored_meta(name: &str) -> Error {
 /// A value that is too long for its column.
 pub(crate) fn not_stored(exists: bool) -> Error {
     let code = if exists { "db_update_error" } else { "db_insert_error" };
-    error(code, "The post cannot be stored: a value is too long.", 500)
+    let mut error = Error::new(code, "The post cannot be stored.").with_data(json!("A value is too long."));
+    error.add_data(json!({"status": 500}), None);
+    error
 }
 
 /// Resetting a stored setting that does not fit its schema would lose it.

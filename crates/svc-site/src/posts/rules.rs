@@ -152,11 +152,15 @@ fn guard_password(post: &mut Post, draft: &PostDraft, settings: &Settings) -> Re
     Ok(())
 }
 
+/// Whether a post of a type with title, content and excerpt has none of them. As in WordPress, the text `0` counts as
+/// none.
 fn is_empty(post: &Post, post_type: &PostType) -> bool {
-    ["title", "editor", "excerpt"].iter().all(|f| post_type.supports(f))
-        && post.title.is_empty()
-        && post.content.is_empty()
-        && post.excerpt.is_empty()
+    ["title", "editor", "excerpt"].iter().all(|f| post_type.supports(f)) && has_no_text(post)
+}
+
+/// Whether title, content and excerpt are empty or `0`.
+pub fn has_no_text(post: &Post) -> bool {
+    [&post.title, &post.content, &post.excerpt].iter().all(|text| matches!(text.as_str(), "" | "0"))
 }
 
 /// Sets dates and the statuses that depend on them.

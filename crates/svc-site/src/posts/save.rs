@@ -133,6 +133,10 @@ impl SavePost {
         if row.slug.is_empty() && !is_floating && existing.is_some() {
             row.slug = row.id.to_string();
         }
+        if !row.slug.is_empty() && row.status != "trash" {
+            let types: Vec<&str> = self.site.types.searchable().into_iter().collect();
+            posts::free_slug(tx, &row.slug, row.id, &types)?;
+        }
         if !row.slug.is_empty() && (has_requested_slug || !is_floating) {
             let before = existing.as_ref().map_or("", |post| post.slug.as_str());
             row.slug = slugs::unique(tx, &row, before, &self.post_type, &self.settings.urls)?;

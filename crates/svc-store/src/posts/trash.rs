@@ -14,9 +14,12 @@ const TRASHED_SUFFIX: &str = "__trashed";
 /// Maximum length of a slug, in bytes.
 const MAX_SLUG: usize = 200;
 
+/// Meta key of the slug that a post had before it was trashed.
+const DESIRED_SLUG: &str = "_wp_desired_post_slug";
+
 /// Meta keys that store the previous state of a trashed post.
 const SAVED_KEYS: [&str; 4] =
-    ["_wp_trash_meta_status", "_wp_trash_meta_time", "_wp_desired_post_slug", "_wp_trash_meta_comments_status"];
+    ["_wp_trash_meta_status", "_wp_trash_meta_time", DESIRED_SLUG, "_wp_trash_meta_comments_status"];
 
 /// Moves a post to the trash and returns the updated post; `None` if it does not exist. `now` is the current time in
 /// the site's time zone and in UTC.
@@ -36,26 +39,48 @@ pub fn trash(tx: &mut Tx, id: PostId, now: (NaiveDateTime, NaiveDateTime)) -> Re
         (post.date, post.date_gmt) = (Some(local), Some(utc));
     }
     let mut saved = vec![("_wp_trash_meta_status", &was), ("_wp_trash_meta_time", &now)];
-    let slug = post.slug.clone();
-    let desired_slug = StoredText::of(&slug);
-    if !slug.ends_with(TRASHED_SUFFIX) {
-        saved.push(("_wp_desired_post_slug", &desired_slug));
+    let desired_slug = StoredText::of(&post.slug);
+    if let Some(slug) = trashed_slug(&post.slug) {
+        saved.push((DESIRED_SLUG, &desired_slug));
+        post.slug = slug;
     }
     let comments = hide_comments(tx, id)?;
     if let Some(states) = &comments {
         saved.push(("_wp_trash_meta_comments_status", states));
     }
     meta::add_many(tx, MetaKind::Post, id.0, &saved)?;
-    if !slug.ends_with(TRASHED_SUFFIX) {
-        let mut end = slug.len().min(MAX_SLUG - TRASHED_SUFFIX.len());
-        while !slug.is_char_boundary(end) {
-            end -= 1;
-        }
-        post.slug = format!("{}{TRASHED_SUFFIX}", &slug[..end]);
-    }
     "trash".clone_into(&mut post.status);
     super::update(tx, &post)?;
     Ok(Some(post))
+}
+
+/// The slug of a post in the trash; `None` if it has the suffix already.
+fn trashed_slug(slug: &str) -> Option<String> {
+    if slug.ends_with(TRASHED_SUFFIX) {
+        return None;
+    }
+    let mut end = slug.len().min(MAX_SLUG - TRASHED_SUFFIX.len());
+    while !slug.is_char_boundary(end) {
+        end -= 1;
+    }
+    Some(format!("{}{TRASHED_SUFFIX}", &slug[..end]))
+}
+
+/// Frees a slug for the post `id`: posts of these types in the trash that have it get the suffix. A post in the trash has
+/// a slug without the suffix if it was changed there. Source: `wp_add_trashed_suffix_to_post_name_for_trashed_posts`.
+pub fn free_slug(tx: &mut Tx, slug: &str, id: PostId, types: &[&str]) -> Result<()> {
+    let mut s = Query::select();
+    s.column("ID").from(tx.table("posts"));
+    s.and_where(Expr::col("post_name").eq(slug)).and_where(Expr::col("post_status").eq("trash"));
+    s.and_where(Expr::col("post_type").is_in(types.iter().copied())).and_where(Expr::col("ID").ne(id.0));
+    for id in tx.all(&s, |row| Ok(PostId(row.int(0)?)))? {
+        let Some(mut post) = super::get(tx, id)? else { continue };
+        let Some(slug) = trashed_slug(&post.slug) else { continue };
+        meta::add(tx, MetaKind::Post, id.0, DESIRED_SLUG, &StoredText::of(&post.slug))?;
+        post.slug = slug;
+        super::update(tx, &post)?;
+    }
+    Ok(())
 }
 
 /// Deletes the trash meta of a post and returns its previous slug. As in WordPress, a change of the status does not
@@ -67,7 +92,7 @@ pub fn delete_trash_meta(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
             meta::delete(tx, MetaKind::Post, id.0, name, None)?;
         }
     }
-    let slug = saved.text("_wp_desired_post_slug");
+    let slug = saved.text(DESIRED_SLUG);
     Ok((!slug.is_empty()).then(|| slug.to_owned()))
 }
 
