@@ -7,7 +7,7 @@ use svc_content::{
     blocks::{BlockTypes, ContentRoot},
     shortcodes::Page,
 };
-use svc_model::{Post, PostType, Stamp, Term};
+use svc_model::{Post, PostId, PostType, Stamp, Term};
 use svc_render::{
     blocks::RenderedTexts,
     class_list::{class_list, post_format},
@@ -61,6 +61,11 @@ pub(crate) struct PostItem {
 pub(crate) struct LoadedPost {
     pub item: PostItem,
     pub links: Option<svc_routing::Links>,
+}
+
+/// The id of a post's featured image; zero for none.
+pub(super) fn featured_media(meta: &Meta) -> PostId {
+    PostId(svc_php::numeric::text_to_int(meta.text("_thumbnail_id")))
 }
 
 impl PostItem {
@@ -155,7 +160,7 @@ impl PostItem {
     }
 
     pub(crate) fn featured_media(&self) -> i64 {
-        svc_php::numeric::text_to_int(self.stored_meta.text("_thumbnail_id"))
+        featured_media(&self.stored_meta).0
     }
 
     /// The terms in this taxonomy.

@@ -1,5 +1,7 @@
 //! Links of a post: related resources, and the actions that the caller may take.
 
+use std::collections::HashSet;
+
 use svc_model::PostId;
 use svc_routing::{Link, Links};
 use svc_site::permalinks;
@@ -16,9 +18,15 @@ pub(crate) struct Revisions {
     pub latest: svc_model::PostId,
 }
 
-/// The links of one post. `rights` are the caller's permissions on the post and its type. Actions are listed in context
-/// `edit` only.
-pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, edit: bool) -> Links {
+/// The links of one post. `rights` are the caller's permissions on the post and its type, `media` the featured images
+/// that the caller may read. Actions are listed in context `edit` only.
+pub(crate) fn links(
+    item: &PostItem,
+    rights: &PostRights,
+    revisions: Revisions,
+    media: &HashSet<PostId>,
+    edit: bool,
+) -> Links {
     let (site, post, post_type) = (&item.site, &item.post, &item.post_type);
     let urls = &item.settings.urls;
     let items = site.route_of_type(post_type);
@@ -49,7 +57,7 @@ pub(crate) fn links(item: &PostItem, rights: &PostRights, revisions: Revisions, 
         links.add("up", Link::new(&item.parent_url).embeddable());
     }
     let relation = |name: &str| format!("{LINK_RELATION}{name}");
-    if item.featured_media() > 0
+    if media.contains(&PostId(item.featured_media()))
         && let Some(attachment) = site.types.get("attachment")
     {
         let id = PostId(item.featured_media());

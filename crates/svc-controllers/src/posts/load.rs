@@ -1,7 +1,7 @@
 //! Loads the data of a page of posts in a fixed number of queries.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex},
 };
 
@@ -23,13 +23,13 @@ use svc_site::{
 };
 use svc_store::{
     Db,
-    meta::{self, MetaKind},
+    meta::{self, Meta, MetaKind},
     posts, terms, users,
 };
 use svc_versions::unrecorded;
 
 use super::{
-    item::{LoadedPost, PostItem},
+    item::{LoadedPost, PostItem, featured_media},
     links::{self, Revisions},
     rights::PostRights,
 };
@@ -98,6 +98,9 @@ impl PostLoader<'_> {
         let mut terms = if wants_terms { unrecorded(|| terms::of_objects(db, &ids))? } else { HashMap::new() };
         let mut permalink_parts =
             if wants_permalinks { self.permalink_parts(db, &rows, &terms)? } else { HashMap::new() };
+        for post in rows.iter().filter(|post| wants_permalinks && post.status == "private") {
+            permalink_parts.entry(post.id).or_default().unreadable = !access.can_read(self.caller, post);
+        }
         let revisions = if wants_links && self.post_type.supports("revisions") {
             posts::revision_counts(db, &ids)?
         } else {
@@ -105,6 +108,7 @@ impl PostLoader<'_> {
         };
         let mut parent_urls =
             if wants_links && self.post_type.hierarchical { self.parent_urls(db, &rows)? } else { HashMap::new() };
+        let media = if wants_links { self.readable_media(db, &meta)? } else { HashSet::new() };
         let slugs = if plan.wants("generated_slug") { self.generated_slugs(db, &rows)? } else { HashMap::new() };
 
         let requested = blocks::RequestedTexts {
@@ -165,13 +169,26 @@ impl PostLoader<'_> {
                 let count = revisions.get(&id).copied().unwrap_or_default();
                 let links = rights
                     .filter(|_| wants_links)
-                    .map(|r| links::links(&item, &r, Revisions { count: count.0, latest: count.1 }, edit));
+                    .map(|r| links::links(&item, &r, Revisions { count: count.0, latest: count.1 }, &media, edit));
                 if self.records_items {
                     item.record_dependencies();
                 }
                 Ok(LoadedPost { item, links })
             })
             .collect()
+    }
+
+    /// The featured images of these posts that the caller may read; two queries if there are any.
+    fn readable_media(&self, db: &mut Db, meta: &HashMap<i64, Meta>) -> SiteResult<HashSet<PostId>> {
+        let mut ids: Vec<PostId> = meta.values().map(featured_media).filter(|id| id.0 > 0).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        if ids.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let found = posts::get_many(db, &ids)?;
+        let access = Access::of_posts(self.site, self.settings, db, &found)?;
+        Ok(found.iter().filter(|post| access.can_read(self.caller, post)).map(|post| post.id).collect())
     }
 
     /// Another program does not render the texts of attachments for this one.

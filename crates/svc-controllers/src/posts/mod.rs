@@ -402,18 +402,17 @@ impl Posts {
             None => self.show(&req, authorized.post, view).await?,
         };
         if self.post_type.is_viewable() {
-            let href = self.permalink(&authorized.settings, alternate)?;
+            let href = self.permalink(&authorized.settings, &caller(&req), alternate)?;
             return Ok(response.link_header("alternate", &href, &[("type", "text/html")]));
         }
         Ok(response)
     }
 
-    /// The URL of a post.
-    pub(crate) fn permalink(&self, settings: &Arc<Settings>, post: Post) -> Result<String> {
+    /// The URL of a post for this caller.
+    pub(crate) fn permalink(&self, settings: &Arc<Settings>, caller: &Caller, post: Post) -> Result<String> {
         let view = View::all_of("view").only(&["link"]);
         let plan = self.fields.plan(&view);
-        let nobody = Caller::anonymous();
-        let loader = self.loader(settings, &nobody, &view);
+        let loader = self.loader(settings, caller, &view);
         let access = Access::new(&self.site, settings);
         let loaded = self.site.read(|db| loader.load(db, &access, vec![post], &plan))?;
         Ok(loaded.first().map(|l| l.item.link()).unwrap_or_default())

@@ -16,7 +16,7 @@ use super::{Parent, RevisionTable, parent, parent_arg};
 use crate::{
     RestSite,
     args::context_arg,
-    errors, menus,
+    caller, errors, menus,
     posts::{Authorized, Posts, fields, validators},
     request::{nonce, without_texts},
     respond,
@@ -82,7 +82,7 @@ impl Autosaves {
         if !self.post_type.is_viewable() {
             return Ok(String::new());
         }
-        let url = self.posts.permalink(settings, post.clone())?;
+        let url = self.posts.permalink(settings, &caller(req), post.clone())?;
         let separator = if url.contains('?') { '&' } else { '?' };
         if !is_revision {
             return Ok(format!("{url}{separator}preview=true"));

@@ -28,6 +28,8 @@ pub struct PermalinkParts {
     pub category: Vec<String>,
     /// The permalink of the post that an attachment is attached to, if that post is public.
     pub parent: Option<String>,
+    /// Whether the post is private and the reader may not read it, so that its URL has no path.
+    pub unreadable: bool,
 }
 
 /// An id as an unsigned integer.
@@ -85,7 +87,7 @@ impl Urls {
 
     /// The permalink of a post.
     pub fn post(&self, post: &Post, post_type: &PostType, parts: &PermalinkParts) -> String {
-        self.post_with(post, post_type, parts, needs_plain(&post.status, true), false)
+        self.post_with(post, post_type, parts, needs_plain(&post.status, !parts.unreadable), false)
     }
 
     /// The permalink as if the post were published, with a placeholder for the slug.
@@ -93,7 +95,7 @@ impl Urls {
         let plain = match post_type.name.as_str() {
             "page" => false,
             // Custom types with a path have a template for every status.
-            _ if !post_type.is_builtin() => needs_plain(&post.status, true),
+            _ if !post_type.is_builtin() => needs_plain(&post.status, !parts.unreadable),
             _ => post.status == "trash",
         };
         let template = self.post_with(post, post_type, parts, plain, true);
@@ -117,8 +119,9 @@ impl Urls {
     ) -> String {
         let id = number(post.id.0);
         let path = || {
-            let slugs: Vec<&str> = parts.ancestors.iter().map(String::as_str).chain([post.slug.as_str()]).collect();
-            slugs.join("/")
+            // Ancestors without a slug are omitted.
+            let ancestors = parts.ancestors.iter().map(String::as_str).filter(|slug| !slug.is_empty());
+            ancestors.chain([post.slug.as_str()]).collect::<Vec<_>>().join("/")
         };
         match post_type.name.as_str() {
             "page" => self.site.page_link(&PageLink { id, path: &path(), plain, leave_name }),
