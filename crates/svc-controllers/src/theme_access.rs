@@ -23,11 +23,15 @@ pub(crate) fn is_writer(site: &RestSite, req: &Request) -> Result<bool> {
     Ok(may_edit("edit_posts") || site.types.iter().any(|t| t.show_in_rest && may_edit(&t.caps.edit_posts)))
 }
 
+/// Decodes a name in a path as PHP's `urldecode` does: `+` is a space.
+pub(crate) fn decoded(value: &Value) -> String {
+    let text = svc_php::cast::to_text(value).replace('+', " ");
+    percent_encoding::percent_decode_str(&text).decode_utf8_lossy().into_owned()
+}
+
 /// Sanitizes a stylesheet in a path: decodes it and removes trailing slashes.
 pub(crate) fn clean_stylesheet(value: Value, _: &str) -> Result<Value> {
-    let text = svc_php::cast::to_text(&value);
-    let decoded = percent_encoding::percent_decode_str(&text).decode_utf8_lossy();
-    Ok(decoded.trim_end_matches('/').into())
+    Ok(decoded(&value).trim_end_matches('/').into())
 }
 
 /// Pattern of a theme's folder in a path: one name, or two.

@@ -259,18 +259,18 @@ fn clean_id(value: Value, _: &str) -> Result<Value> {
 impl Controller for GlobalStyles {
     fn routes(&self) -> Vec<Route<Self>> {
         let base = &self.post_type.rest_base;
-        let stylesheet = || {
-            let arg = Arg::new(string().describe("The theme's folder.").compile());
-            Args::new().with("stylesheet", arg.sanitize_with(theme_access::clean_stylesheet))
-        };
+        let stylesheet = || Arg::new(string().describe("The theme's folder.").compile());
+        // As in WordPress, only the first of these two routes decodes its path.
+        let decoded = Args::new().with("stylesheet", stylesheet().sanitize_with(theme_access::clean_stylesheet));
+        let as_sent = Args::new().with("stylesheet", stylesheet());
         let id = Arg::new(integer().describe("ID of the global styles.").compile()).sanitize_with(clean_id);
         vec![
             Route::new(format!(r"/{base}/themes/(?P<stylesheet>[\/\s%\w\.\(\)\[\]\@_\-]+)/variations"))
                 .disallow_batch()
-                .endpoint(get(Self::list_variations, Self::can_read_theme).args(stylesheet())),
+                .endpoint(get(Self::list_variations, Self::can_read_theme).args(as_sent)),
             Route::new(format!("/{base}/themes/(?P<stylesheet>{})", theme_access::FOLDER))
                 .disallow_batch()
-                .endpoint(get(Self::fetch_theme, Self::can_read_theme).args(stylesheet())),
+                .endpoint(get(Self::fetch_theme, Self::can_read_theme).args(decoded)),
             Route::new(format!(r"/{base}/(?P<id>[\/\d+]+)"))
                 .conditional(preconditions::on_post(&self.site))
                 .schema(Schema::compile(self.fields.item_schema()))

@@ -111,15 +111,9 @@ impl TemplateHistory {
         let route = format!("{}/{}", self.site.route_of_type(&self.post_type), parent.template.id());
         let urls = &parent.settings.urls;
         let mut prepared = Vec::with_capacity(rows.len());
-        for row in rows {
-            let id = row.id;
-            let revision = Template {
-                content: lookup.revision_for_editor(&row.content),
-                title: row.title.clone(),
-                description: row.excerpt.clone(),
-                post: Some(row),
-                ..parent.template.clone()
-            };
+        for mut revision in self.site.read(|db| lookup.of_revisions(db, self.kind, &parent.post, rows))? {
+            let id = revision.post.as_ref().map(|post| post.id).unwrap_or_default();
+            revision.content = lookup.with_patterns(&revision.content);
             let mut data = plan.prepare(&revision);
             respond::add_extra(&self.extra, &self.post_type.name, &mut data, req, view).await?;
             let links = view.wants_links().then(|| {

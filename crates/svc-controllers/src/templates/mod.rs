@@ -208,7 +208,11 @@ impl Templates {
         let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
         let settings = self.site.settings()?;
         let lookup = TemplateLookup::new(&self.site, &settings);
-        match self.site.read(|db| lookup.most_specific(db, &slugs))? {
+        let found = match slug.as_str() {
+            "" | "0" => None,
+            _ => self.site.read(|db| lookup.most_specific(db, &slugs))?,
+        };
+        match found {
             Some(found) => self.show(found, &req, respond::view(&req), &settings).await,
             None => Ok(Response::new(json!({}))),
         }
@@ -281,8 +285,7 @@ impl Templates {
 
 /// Percent-decodes an id.
 fn clean_id(value: Value, _: &str) -> Result<Value> {
-    let text = svc_php::cast::to_text(&value);
-    Ok(percent_encoding::percent_decode_str(&text).decode_utf8_lossy().into_owned().into())
+    Ok(theme_access::decoded(&value).into())
 }
 
 /// Pattern of template ids in paths.

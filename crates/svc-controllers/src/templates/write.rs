@@ -9,6 +9,7 @@ use svc_site::{
     Access, Settings,
     hooked_blocks::store_ignored_hooks,
     permalinks::PermalinkParts,
+    posts::rules::has_no_text,
     revisions::{RevisionAuthor, store_revision},
     sanitize,
     templates::{
@@ -39,15 +40,17 @@ impl Templates {
         self.fields.apply(&mut draft, |name| respond::param_or_null(req, name))?;
         let caller = caller(req);
         let theme = self.site.theme(settings).name.clone();
-        if existing.is_none() && draft.theme.as_ref().is_some_and(|wanted| *wanted != theme) && !is_empty(&draft) {
-            return Err(other_theme());
-        }
         if let Some(author) = draft.author.map(UserId)
             && !author.is_none()
             && author != caller.id
             && self.site.read(|db| Ok(users::get(db, author)?))?.is_none()
         {
             return Err(errors::invalid_author());
+        }
+        // A template without a theme could not be found again.
+        let theme = draft.theme.clone().unwrap_or(theme);
+        if existing.is_none() && svc_text::trim(&theme).is_empty() && !is_empty(&draft) {
+            return Err(other_theme());
         }
         let ignored_hooks = self.keep_hooks(&mut draft, settings);
         let filtered = !Access::new(&self.site, settings).can(&caller, "unfiltered_html");
@@ -64,7 +67,7 @@ impl Templates {
                 .map(|v| if svc_php::cast::truthy(v) { "1" } else { "" }.to_owned()),
             by: caller.id,
         };
-        if change.row.title.is_empty() && change.row.content.is_empty() && change.row.excerpt.is_empty() {
+        if has_no_text(&change.row) {
             return Err(errors::empty_content());
         }
         let (site, post_type, settings) = (Arc::clone(&self.site), self.post_type.clone(), Arc::clone(settings));
@@ -198,6 +201,6 @@ impl Templates {
 }
 
 fn is_empty(draft: &TemplateDraft) -> bool {
-    let nothing = |text: &Option<String>| text.as_ref().is_none_or(String::is_empty);
+    let nothing = |text: &Option<String>| text.as_deref().is_none_or(|text| matches!(text, "" | "0"));
     nothing(&draft.content) && nothing(&draft.title) && nothing(&draft.description)
 }

@@ -165,7 +165,9 @@ impl RegistryEntries for Themes {
     async fn find(site: &Arc<RestSite>, req: &Request) -> Result<ThemeItem> {
         let settings = site.settings()?;
         let stylesheet: String = req.require("stylesheet")?;
-        let mut item = read(site, &stylesheet, &settings).ok_or_else(not_found)?;
+        // An empty name, which only the query can have, is the active theme.
+        let stylesheet = if stylesheet.is_empty() { settings.option("stylesheet") } else { &stylesheet };
+        let mut item = read(site, stylesheet, &settings).ok_or_else(not_found)?;
         load_styles(site, std::slice::from_mut(&mut item), req).await?;
         Ok(item)
     }

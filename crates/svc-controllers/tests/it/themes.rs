@@ -6,6 +6,7 @@ use std::{fs, path::Path};
 use crate::harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_routing::Method;
+use svc_store::{StoredText, options};
 
 /// Files of the themes; `fixture` is the active theme of the recorded site.
 const FILES: &[(&str, &str)] = &[
@@ -141,9 +142,41 @@ async fn template_slugs_are_unique_per_theme() {
         let rejected = h.json(ADMIN, Method::POST, "/svc/v2/templates", by_nobody).await;
         assert_eq!((rejected.status, rejected.code()), (400, "rest_invalid_author"), "{author}");
     }
-    let elsewhere = json!({"slug": "x", "content": "c", "theme": "classic"});
-    let rejected = h.json(ADMIN, Method::POST, "/svc/v2/templates", elsewhere).await;
+    let of_theme = |theme: &str| {
+        let body = json!({"slug": "same", "content": "c", "theme": theme});
+        h.json(ADMIN, Method::POST, "/svc/v2/template-parts", body)
+    };
+    // Templates can be prepared for themes that are not active, and for missing ones.
+    for id in ["classic//same", "classic//same-2"] {
+        let made = of_theme("classic").await;
+        assert_eq!((made.status, &made.body["id"]), (201, &json!(id)));
+    }
+    let found = h.get(ADMIN, "/svc/v2/template-parts/classic//same", "context=edit").await;
+    assert_eq!((&found.body["theme"], &found.body["has_theme_file"]), (&json!("classic"), &json!(false)));
+    let rejected = of_theme("").await;
     assert_eq!((rejected.status, rejected.code()), (400, "rest_template_insert_error"));
+}
+
+/// Only the route of a theme decodes its path, so that `+` is a space there.
+#[tokio::test(flavor = "multi_thread")]
+async fn global_styles_of_themes_with_unusual_names() {
+    let (_folder, h) = site();
+    for (theme, path, status, of_variations) in [
+        ("my theme", "my theme", 200, 200),
+        ("my theme", "my%20theme", 200, 404),
+        ("my+theme", "my+theme", 404, 404),
+        ("my+theme", "my%2Btheme", 200, 404),
+        ("my:theme", "my%3Atheme", 200, 404),
+        ("my%3Atheme", "my%3Atheme", 404, 200),
+        ("_x.y(1)@z", "_x.y(1)@z", 200, 200),
+    ] {
+        let name = StoredText::of(theme);
+        h.site.write(move |tx| Ok(options::set(tx, "stylesheet", &name, true)?)).await.unwrap();
+        let route = format!("/svc/v2/global-styles/themes/{path}");
+        assert_eq!(h.get(ADMIN, &route, "").await.status, status, "{theme} at {path}");
+        let variations = h.get(ADMIN, &format!("{route}/variations"), "").await;
+        assert_eq!(variations.status, of_variations, "variations of {theme} at {path}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

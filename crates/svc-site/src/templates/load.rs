@@ -159,7 +159,22 @@ impl<'a> TemplateLookup<'a> {
     /// # Errors
     /// Errors of the store.
     pub fn of_post(&self, db: &mut Db, kind: Kind, post: Post) -> SiteResult<Option<Template>> {
-        Ok(self.built(db, kind, vec![post])?.pop())
+        Ok(self.built(db, kind, vec![post], None)?.pop())
+    }
+
+    /// Revisions and autosaves of a template's post as templates: with their own texts and authors, and the slug, theme
+    /// and area of the template.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn of_revisions(
+        &self,
+        db: &mut Db,
+        kind: Kind,
+        template: &Post,
+        revisions: Vec<Post>,
+    ) -> SiteResult<Vec<Template>> {
+        self.built(db, kind, revisions, Some(template))
     }
 
     /// The stored templates of a theme with one of these statuses.
@@ -180,25 +195,31 @@ impl<'a> TemplateLookup<'a> {
             .limit(Some(MAX_POSTS));
         let ids = posts::query(db, &query)?.ids;
         let rows = posts::get_many(db, &ids)?;
-        self.built(db, kind, rows)
+        self.built(db, kind, rows, None)
     }
 
-    fn built(&self, db: &mut Db, kind: Kind, rows: Vec<Post>) -> SiteResult<Vec<Template>> {
+    /// Templates of these posts; slug, terms and meta are those of `of` if the posts are its revisions.
+    fn built(&self, db: &mut Db, kind: Kind, rows: Vec<Post>, of: Option<&Post>) -> SiteResult<Vec<Template>> {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
-        let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
+        let ids: Vec<PostId> = of.map_or_else(|| rows.iter().map(|p| p.id).collect(), |post| vec![post.id]);
         let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let terms = terms::of_objects(db, &ids)?;
-        let mut meta = meta::load(db, MetaKind::Post, &numbers)?;
+        let meta = meta::load(db, MetaKind::Post, &numbers)?;
         let mut authors: Vec<UserId> = rows.iter().map(|p| p.author).filter(|a| !a.is_none()).collect();
         authors.sort_unstable();
         authors.dedup();
         let names: HashMap<UserId, String> =
             users::get_many(db, &authors)?.into_iter().map(|u| (u.id, u.display_name)).collect();
-        let built = |post: Post| {
-            let of_post = terms.get(&post.id).map_or(&[][..], Vec::as_slice);
-            self.post(kind, post.clone(), of_post, &meta.remove(&post.id.0).unwrap_or_default(), &names)
+        let no_meta = Meta::default();
+        let built = |mut post: Post| {
+            let id = of.map_or(post.id, |of| of.id);
+            if let Some(of) = of {
+                post.slug.clone_from(&of.slug);
+            }
+            let terms = terms.get(&id).map_or(&[][..], Vec::as_slice);
+            self.post(kind, post, terms, meta.get(&id.0).unwrap_or(&no_meta), &names)
         };
         let mut built: Vec<Template> = rows.into_iter().map(built).collect();
         named::set_titles(db, self.site, &mut built)?;
@@ -282,11 +303,6 @@ impl<'a> TemplateLookup<'a> {
         let root = template.kind.root(&template.ignored_hooks);
         let types = self.site.block_types(self.settings);
         types.hooks().content_to_edit(&self.with_patterns(&template.content), root.as_ref())
-    }
-
-    /// The content of a template's revision for editors.
-    pub fn revision_for_editor(&self, content: &str) -> String {
-        self.with_patterns(&with_theme(content, &self.theme.name))
     }
 
     /// Content with patterns expanded.
