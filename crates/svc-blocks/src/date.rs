@@ -108,6 +108,9 @@ fn letter_of(
         't' => write!(out, "{}", days_in_month(t)),
         'L' => write!(out, "{}", u8::from(t.date().leap_year())),
         'Y' => write!(out, "{}", t.year()),
+        // Expanded years: with a sign if they have more than four digits, or always.
+        'x' if (0..=9999).contains(&t.year()) => write!(out, "{:04}", t.year()),
+        'x' | 'X' => write!(out, "{:+05}", t.year()),
         'y' => write!(out, "{:02}", t.year().rem_euclid(100)),
         'a' => out.write_str(if t.hour() < 12 { "am" } else { "pm" }),
         'A' => out.write_str(if t.hour() < 12 { "AM" } else { "PM" }),
@@ -155,7 +158,7 @@ mod tests {
         let rows = [
             ("F j, Y", "February 3, 2024"), ("d/m/y", "03/02/24"), ("l jS \\o\\f F", "Saturday 3rd of February"),
             ("g:i a", "12:05 am"), ("h:i A", "12:05 AM"), ("G H i s", "0 00 05 09"), ("N w z t L W o", "6 6 33 29 1 05 2024"),
-            ("D, M n", "Sat, Feb 2"), ("", ""), ("\\", ""),
+            ("D, M n", "Sat, Feb 2"), ("x X", "2024 +2024"), ("", ""), ("\\", ""),
         ];
         for (text, expected) in rows {
             assert_eq!(format(t, text), expected, "{text}");

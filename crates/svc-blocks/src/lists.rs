@@ -378,7 +378,8 @@ impl PageTree<'_> {
             class.push_str(if is_set { name } else { "" });
         }
         let link_class = if in_menu { " wp-block-navigation-item__content" } else { "" };
-        let title = if page.title.is_empty() { "(no title)" } else { &page.title };
+        // The stored title: page lists mark neither private nor protected pages.
+        let title = if matches!(page.post.title.as_str(), "" | "0") { "(no title)" } else { &page.post.title };
         let current = if is_current { " aria-current=\"page\"" } else { "" };
         let nested = if has_child {
             let button = self.opening.map_or_else(String::new, |opening| opening.button(title));
