@@ -240,7 +240,7 @@ impl RegistryEntries for Types {
     }
 
     async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<BlockType>> {
-        let namespace: Option<String> = req.arg("namespace")?;
+        let namespace = req.arg::<String>("namespace")?.filter(|name| !matches!(name.as_str(), "" | "0"));
         let types = site.block_types(&*site.settings()?);
         let requested = types.iter().filter(|t| namespace.as_ref().is_none_or(|n| n == t.namespace()));
         Ok(requested.map(|t| item(site, t)).collect::<Vec<_>>().into())

@@ -189,17 +189,20 @@ fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult
         let error = term_errors::empty_name();
         return Err(if existing.is_none() { bad_request(error) } else { error }.into());
     }
-    if name.chars().count() > MAX_NAME {
-        return Err(term_errors::name_too_long().into());
-    }
+    // As in WordPress, a change to a name that is too long leaves name and slug unchanged without an error.
+    let (name, unchanged_slug) = match &before {
+        _ if name.chars().count() <= MAX_NAME => (name, None),
+        Some(before) => (before.name.clone(), Some(before.slug.clone())),
+        None => return Err(bad_request(term_errors::name_too_long()).into()),
+    };
     let id = existing.unwrap_or_default();
     if let Some(other) =
         terms::by_name(tx, &name, svc_site::menus::item::MENU)?.into_iter().find(|other| other.id != id)
     {
         return Err(errors::menu_exists(existing.is_none().then_some(other.id)).into());
     }
-    let mut slug = svc_text::sanitize_title(&name);
-    if !slug.is_empty() {
+    let mut slug = unchanged_slug.clone().unwrap_or_else(|| svc_text::sanitize_title(&name));
+    if !slug.is_empty() && unchanged_slug.is_none() {
         slug = terms::unique_slug(tx, &slug, svc_site::menus::item::MENU, TermId(0), id)?;
     }
     let description = sanitize::term_description(draft.description.as_deref().unwrap_or_default());
@@ -226,8 +229,10 @@ fn store(tx: &mut Tx, draft: &TermDraft, existing: Option<TermId>) -> SiteResult
     Ok(menu)
 }
 
-fn bad_request(error: Error) -> Error {
-    error.with_status(400)
+/// Adds the status 400 to the data of an error.
+fn bad_request(mut error: Error) -> Error {
+    error.add_data(json!({"status": 400}), None);
+    error
 }
 
 /// Deletes a menu with its items and its location assignments.
