@@ -1,4 +1,4 @@
-//! What follows when a post becomes public, by a request or on schedule.
+//! Completes posts that become public, by a request or on schedule.
 
 use chrono::NaiveDateTime;
 use svc_model::{Post, PostType};
