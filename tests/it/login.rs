@@ -115,6 +115,52 @@ async fn login_attempts_are_limited() {
     assert_eq!(visitor.submit("/wp-login.php", &[("log", "other"), ("pwd", "wrong")]).await.status, 200);
 }
 
+/// A wrong application password is an error on every route, but not for a user with a valid cookie.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_application_password_is_an_error() {
+    for (setting, is_error) in [(None, true), (Some("error"), true), (Some("anonymous"), false)] {
+        let settings: Vec<_> = setting.into_iter().map(|value| ("wrong_application_password", value)).collect();
+        let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &settings).await;
+        let mut visitor = admin(&site).await;
+        for is_in_use in [false, true] {
+            let right = is_in_use.then(|| site.app_password());
+            for (user, code) in [
+                ("admin:wrong", "incorrect_password"),
+                ("nobody:wrong", "invalid_username"),
+                ("nobody@example.org:wrong", "invalid_email"),
+            ] {
+                for path in
+                    [POSTS, "/svc-json/", "/svc-json/svc/v2/types", "/svc-json/nosuch", "/?rest_route=/svc/v2/posts"]
+                {
+                    let response = with_basic(&site, user, path).await;
+                    let without = site.get(path).await;
+                    let found = response.json()["code"].as_str().map(str::to_owned);
+                    if is_error {
+                        assert_eq!((response.status, found.as_deref()), (401, Some(code)), "{setting:?} {user} {path}");
+                        assert_eq!(response.json()["data"]["status"], 401);
+                        assert!(response.header("cache-control").contains("no-store"), "{response:?}");
+                    } else {
+                        assert_eq!((response.status, response.body), (without.status, without.body), "{user} {path}");
+                    }
+                }
+            }
+            if let Some(right) = right {
+                assert_eq!(with_basic(&site, &right, ME).await.status, 200);
+            }
+        }
+        // Browsers also send the password of a proxy in front of the site.
+        let nonce = visitor.get(NONCE).await.body;
+        let wrong = basic("staging:password");
+        let headers = [("Authorization", wrong.as_str()), ("X-SVC-Nonce", nonce.as_str())];
+        assert_eq!(visitor.request("GET", ME, &headers, "").await.json()["id"], 1, "{setting:?}");
+        let forged = visitor.cookie_header(ME).replace("admin%7C", "admin%7C1");
+        let headers = [("Authorization", wrong.as_str()), ("Cookie", forged.as_str())];
+        assert_eq!(send(site.address, "GET", ME, &headers, "").await.status, 401);
+        let expected = if is_error { 401 } else { 200 };
+        assert_eq!(send(site.address, "GET", POSTS, &headers, "").await.status, expected, "{setting:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_application_passwords_are_limited() {
     let site = Site::start().await;
