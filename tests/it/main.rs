@@ -28,5 +28,6 @@ mod reference;
 mod rest_api;
 mod s3;
 mod site;
+mod specification;
 mod tls;
 mod visitor;
