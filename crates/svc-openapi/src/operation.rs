@@ -137,7 +137,7 @@ pub(crate) fn operation(
     if !parameters.is_empty() {
         out.insert("parameters".to_owned(), parameters.into());
     }
-    if !in_query && let Some(body) = request_body(context, endpoint, action, &id, components) {
+    if !in_query && let Some(body) = request_body(context, endpoint, (action, method), &id, components) {
         out.insert("requestBody".to_owned(), body);
     }
     out.insert("responses".to_owned(), responses(context, endpoint, action, components));
@@ -259,7 +259,7 @@ fn text_or_object(mut object: Map<String, Value>) -> Map<String, Value> {
 fn request_body(
     context: &Context<'_>,
     endpoint: &BoundEndpoint,
-    action: Action,
+    (action, method): (Action, &Method),
     id: &str,
     components: &mut Components,
 ) -> Option<Value> {
@@ -296,7 +296,7 @@ fn request_body(
         "application/json"
     };
     content.insert("application/json".to_owned(), in_json);
-    if let (Some(body), Some(form)) = (endpoint.example_body(), content.get_mut(example_of)) {
+    if let (Some(body), Some(form)) = (endpoint.example_body(method), content.get_mut(example_of)) {
         form["example"] = body.clone();
     }
     let mut out = json!({ "content": content });

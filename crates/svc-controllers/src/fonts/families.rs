@@ -257,6 +257,7 @@ impl Controller for FontFamilies {
         let (creates, part) = (shape.clone(), Schema::compile(settings::family_part_schema().into()));
         // Valid values depend on the method: see `check_change`.
         let changed = Arg { sanitize: Sanitizer::None, ..Arg::new(text()) };
+        let whole = json!({"name": "Open Sans", "slug": "open-sans", "fontFamily": "'Open Sans', serif"});
         vec![
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
@@ -273,6 +274,8 @@ impl Controller for FontFamilies {
                 .endpoint(on(EDITABLE, Self::update, Self::can_update)
                     .args(Args::new().with("theme_json_version", version()).with(settings::FAMILY, changed))
                     .example(json!({settings::FAMILY: json!({"name": "Open Sans Display"}).to_string()}))
+                    .example_for(Method::PUT, json!({settings::FAMILY: whole.clone()}))
+                    .example_for(Method::PATCH, json!({settings::FAMILY: whole}))
                     .validate_arg(settings::FAMILY, move |req, value| check_change(req, value, &shape, &part)))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]

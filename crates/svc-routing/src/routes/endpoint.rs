@@ -57,7 +57,8 @@ pub struct Endpoint<C = ()> {
     pub(crate) cacheable: bool,
     pub(crate) returns: Option<Returns>,
     pub(crate) accepts_file: bool,
-    pub(crate) example: Option<Value>,
+    /// Example bodies, each for a method or for all.
+    pub(crate) examples: Vec<(Option<Method>, Value)>,
 }
 
 /// An endpoint for these methods. `permission` decides who may call it; its result is passed to the callback.
@@ -84,7 +85,7 @@ where
         cacheable: false,
         returns: None,
         accepts_file: false,
-        example: None,
+        examples: Vec::new(),
     }
 }
 
@@ -184,7 +185,14 @@ impl<C> Endpoint<C> {
     /// API. Clients such as the API explorer fill in their forms with it.
     #[must_use]
     pub fn example(mut self, body: Value) -> Self {
-        self.example = Some(body);
+        self.examples.push((None, body));
+        self
+    }
+
+    /// [`Self::example`] for one method, if a method needs another body than the others.
+    #[must_use]
+    pub fn example_for(mut self, method: Method, body: Value) -> Self {
+        self.examples.insert(0, (Some(method), body));
         self
     }
 
@@ -213,7 +221,8 @@ pub struct BoundEndpoint {
     pub(crate) cacheable: bool,
     pub(crate) returns: Option<Returns>,
     pub(crate) accepts_file: bool,
-    pub(crate) example: Option<Value>,
+    /// Example bodies, each for a method or for all.
+    pub(crate) examples: Vec<(Option<Method>, Value)>,
     /// The description for the index, computed once.
     pub(crate) description: Value,
 }
@@ -290,9 +299,10 @@ impl BoundEndpoint {
         self.accepts_file
     }
 
-    /// A request body that succeeds on a new site, if one is declared.
-    pub fn example_body(&self) -> Option<&Value> {
-        self.example.as_ref()
+    /// A request body with which this method succeeds on a new site, if one is declared.
+    pub fn example_body(&self, method: &Method) -> Option<&Value> {
+        let fits = |(only, _): &&(Option<Method>, Value)| only.as_ref().is_none_or(|only| only == method);
+        self.examples.iter().find(fits).map(|(_, body)| body)
     }
 
     /// Whether the argument is validated in the first step, before any argument is sanitized.
@@ -355,7 +365,7 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
             cacheable: self.cacheable,
             returns: self.returns,
             accepts_file: self.accepts_file,
-            example: self.example,
+            examples: self.examples,
         }
     }
 }
