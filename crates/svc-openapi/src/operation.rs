@@ -248,12 +248,8 @@ fn accepts_raw_text(arg: &svc_schema::Arg) -> bool {
 }
 
 fn text_or_object(mut object: Map<String, Value>) -> Map<String, Value> {
-    let mut out = Map::new();
-    for name in ["title", "description"] {
-        out.extend(object.shift_remove(name).map(|value| (name.to_owned(), value)));
-    }
-    out.insert("anyOf".to_owned(), json!([{ "type": "string" }, object]));
-    out
+    object.insert("type".to_owned(), json!(["string", "object"]));
+    object
 }
 
 fn request_body(
