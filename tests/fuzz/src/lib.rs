@@ -1,5 +1,8 @@
 //! The fuzz targets and their assertions. The integration tests run the stored inputs through the same functions.
 
+pub mod requests;
+pub mod values;
+
 use std::{cell::OnceCell, sync::OnceLock};
 
 use bytes::Bytes;
@@ -17,12 +20,27 @@ pub type Target = fn(&[u8]);
 /// All targets, by the names of their corpus directories.
 pub const TARGETS: &[(&str, Target)] = &[
     ("block_parser", block_parser),
+    ("dates", values::dates),
+    ("dispatch", requests::dispatch),
+    ("gateway_requests", requests::gateway_requests),
     ("html_filter", html_filter),
+    ("json_output", values::json_output),
     ("multipart", multipart),
+    ("parameters", requests::parameters),
     ("php_serialized", php_serialized),
+    ("query_strings", values::query_strings),
+    ("schema", values::schema),
     ("shortcodes", shortcodes),
     ("sql_dump", sql_dump),
 ];
+
+/// The first line without its end, and the rest.
+fn first_line(data: &[u8]) -> (&[u8], &[u8]) {
+    match data.iter().position(|b| *b == b'\n') {
+        Some(end) => (&data[..end], &data[end + 1..]),
+        None => (data, &[]),
+    }
+}
 
 fn text(data: &[u8]) -> String {
     String::from_utf8_lossy(data).into_owned()
