@@ -55,6 +55,12 @@ Compatibility:
                      run them against a running server with the recorded site, such as a gateway in front of a WordPress
   conformance --record URL SCENARIO…
                      record scenarios of tests/conformance from a running WordPress with the recorded site
+  conformance --record-order URL --reset COMMAND
+                     record the order of fields in all scenarios from a running WordPress with the recorded site
+  traces [--database KIND]
+                     replay the recorded traces of tests/traces on both engines, and compare responses and rows
+  traces --peer URL --peer-database URL --reset COMMAND [--steps N] [--length N] [--seed S] [--record] [--show]
+                     send random traces to a running WordPress with the recorded site as well, and compare
   openapi [--attack SECONDS]
                      check the OpenAPI document with other projects' tools, and send generated requests for a time
   live [--site DIR] [--credentials USER:PASSWORD]
@@ -96,6 +102,7 @@ fn task() -> Result<()> {
     match task.as_str() {
         "vectors" => vectors::run(&rest),
         "conformance" => conformance::run(&rest),
+        "traces" => conformance::traces::run(&rest),
         "crash" => crash::run(&rest),
         "live" => live::run(&rest),
         "bench" => bench::run(&rest),

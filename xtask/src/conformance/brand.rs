@@ -62,7 +62,7 @@ impl BrandRules {
     }
 
     /// A key of an object: link relations begin with the brand word as well.
-    fn key(&self, key: &str) -> String {
+    pub(super) fn key(&self, key: &str) -> String {
         let key = self.text(key);
         match key.strip_prefix("wp:") {
             Some(relation) if !self.is_recorded() && is_relation(relation) => format!("{}:{relation}", self.word),

@@ -1,9 +1,9 @@
 //! Compares a received response with the recorded one, and describes the first difference.
 //!
-//! Objects are equal in any order of their keys, lists in order only; `1` equals `1.0`. Ids that WordPress gave out
+//! Objects are equal in any order of their keys (which `order.rs` compares), lists in order only; `1` equals `1.0`. Ids that WordPress gave out
 //! during the recording are related one to one with the server's (`ids.rs`).
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, rc::Rc};
 
 use serde_json::{Map, Number, Value};
 
@@ -26,14 +26,14 @@ const SHOWN: usize = 160;
 const SHOWN_KEYS: usize = 8;
 
 /// Compares responses of one scenario.
-pub(super) struct Comparison<'a> {
-    brand: &'a BrandRules,
-    normalizer: &'a Normalizer,
+pub(super) struct Comparison {
+    brand: Rc<BrandRules>,
+    normalizer: Rc<Normalizer>,
     ids: Ids,
 }
 
-impl<'a> Comparison<'a> {
-    pub(super) fn new(brand: &'a BrandRules, normalizer: &'a Normalizer) -> Self {
+impl Comparison {
+    pub(super) fn new(brand: Rc<BrandRules>, normalizer: Rc<Normalizer>) -> Self {
         Comparison { brand, normalizer, ids: Ids::default() }
     }
 
@@ -53,6 +53,11 @@ impl<'a> Comparison<'a> {
         sort_lists(step, &mut body);
         self.headers(step, &recorded.headers, &received.headers)
             .or_else(|| self.value(&body, &received.body, "").map(|difference| format!("body {difference}")))
+    }
+
+    /// The first difference between recorded changes of rows and received ones.
+    pub(super) fn rows(&mut self, recorded: &Value, received: &Value) -> Option<String> {
+        self.value(&self.normalizer.recorded(recorded), received, "")
     }
 
     fn headers(&mut self, step: &Step, recorded: &Map<String, Value>, received: &Map<String, Value>) -> Option<String> {

@@ -15,6 +15,7 @@ mod form;
 mod ids;
 mod normalize;
 mod openapi;
+mod order;
 mod pointer;
 mod prose;
 mod record;
@@ -24,6 +25,7 @@ mod response;
 mod runner;
 mod scenario;
 mod site;
+pub(crate) mod traces;
 mod variables;
 
 use std::path::PathBuf;
@@ -53,6 +55,8 @@ struct Options {
     release: bool,
     /// The URL of a WordPress to record from.
     record: Option<String>,
+    /// The URL of a WordPress to record the order of fields from.
+    record_order: Option<String>,
     /// A running server to check, and the command that restores its site.
     url: Option<String>,
     reset: Option<String>,
@@ -67,6 +71,7 @@ fn options(args: &[String]) -> Result<Options> {
         all: false,
         release: false,
         record: None,
+        record_order: None,
         url: None,
         reset: None,
         scenarios: Vec::new(),
@@ -80,6 +85,9 @@ fn options(args: &[String]) -> Result<Options> {
             "--all" => options.all = true,
             "--release" => options.release = true,
             "--record" => options.record = Some(args.next().context("--record needs a URL")?.clone()),
+            "--record-order" => {
+                options.record_order = Some(args.next().context("--record-order needs a URL")?.clone());
+            }
             "--url" => options.url = Some(args.next().context("--url needs a URL")?.clone()),
             "--reset" => options.reset = Some(args.next().context("--reset needs a command")?.clone()),
             flag if flag.starts_with('-') => bail!("unknown argument `{flag}`"),
@@ -91,10 +99,11 @@ fn options(args: &[String]) -> Result<Options> {
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
-    match (&options.record, &options.url) {
-        (Some(base), _) => record::run(base, &options),
-        (None, Some(url)) => remote::check(url, &options),
-        (None, None) => check(&options),
+    match (&options.record, &options.record_order, &options.url) {
+        (Some(base), ..) => record::run(base, &options),
+        (None, Some(base), _) => order::run(base, &options),
+        (None, None, Some(url)) => remote::check(url, &options),
+        (None, None, None) => check(&options),
     }
 }
 

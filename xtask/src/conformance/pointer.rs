@@ -29,7 +29,7 @@ pub(super) fn remove(value: &mut Value, pointer: &str) {
     change(value, parent, &mut |parent| match parent {
         Value::Object(map) if last == "*" => map.clear(),
         Value::Array(list) if last == "*" => list.clear(),
-        Value::Object(map) => drop(map.remove(&last)),
+        Value::Object(map) => drop(map.shift_remove(&last)),
         Value::Array(list) => index(&last, list.len()).into_iter().for_each(|n| drop(list.remove(n))),
         _ => {}
     });

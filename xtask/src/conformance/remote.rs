@@ -44,7 +44,7 @@ pub(super) fn check(url: &str, options: &Options) -> Result<()> {
     if failed == 0 { Ok(()) } else { bail!("responses differ from the recorded ones") }
 }
 
-fn reset(command: &str) -> Result<()> {
+pub(super) fn reset(command: &str) -> Result<()> {
     let status = Command::new("sh").args(["-c", command]).status().context("cannot run the shell")?;
     if status.success() { Ok(()) } else { bail!("`{command}` failed") }
 }

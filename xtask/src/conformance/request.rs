@@ -1,6 +1,9 @@
 //! Builds the HTTP request of a step.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 
 use anyhow::{Context, Result, bail};
 
@@ -22,7 +25,7 @@ const TARGET: &[u8] = b"/%?&=:;,+@!$'()*[]#|^<>\"\\{}";
 /// Inputs of requests.
 pub(super) struct Requests {
     pub(super) keys: SiteKeys,
-    pub(super) brand: BrandRules,
+    pub(super) brand: Rc<BrandRules>,
     /// The URL that the server writes in its responses.
     pub(super) site_url: String,
     /// Folders with the files that steps send.
@@ -167,7 +170,7 @@ mod tests {
         let own = own_folder().unwrap();
         let requests = Requests {
             keys: SiteKeys::read(&own.join("site/svc.toml")).unwrap(),
-            brand: BrandRules::new(brand).unwrap(),
+            brand: Rc::new(BrandRules::new(brand).unwrap()),
             site_url: "http://h".to_owned(),
             assets: vec![own.join("assets")],
         };

@@ -1,10 +1,10 @@
 //! Sends the steps of a scenario to a server, and compares or records its responses.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::{collections::HashMap, path::PathBuf, rc::Rc};
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     accounts::SiteKeys,
@@ -14,6 +14,7 @@ use super::{
     differences::{Failure, Report},
     normalize::Normalizer,
     openapi::Described,
+    order::Orders,
     request::Requests,
     response,
     scenario::{Scenario, Step, StepResponse},
@@ -34,14 +35,10 @@ pub(super) struct Runner {
     violations: Vec<String>,
 }
 
-/// A scenario being run.
-struct Run<'a> {
-    client: &'a mut Client,
-    requests: &'a Requests,
-    normalizer: &'a Normalizer,
+/// The state of a sequence of steps.
+pub(super) struct Session {
+    normalizer: Rc<Normalizer>,
     variables: Variables,
-    described: Option<&'a mut Described>,
-    violations: Vec<String>,
 }
 
 impl Runner {
@@ -67,7 +64,7 @@ impl Runner {
             number => number.as_f64(),
         };
         let zone = zone.with_context(|| format!("the index has no offset from UTC: {}", index.gmt_offset))?;
-        let requests = Requests { keys, brand: BrandRules::new(brand)?, site_url: index.url, assets };
+        let requests = Requests { keys, brand: Rc::new(BrandRules::new(brand)?), site_url: index.url, assets };
         Ok(Runner { client, requests, base, zone, described: None, violations: Vec::new() })
     }
 
@@ -96,8 +93,19 @@ impl Runner {
         (self.client.received - self.client.forwarded, self.client.forwarded)
     }
 
-    fn normalizer(&self) -> Result<Normalizer> {
-        Normalizer::new(&self.base, &self.requests.site_url, self.zone)
+    /// The brand of the server.
+    pub(super) fn brand(&self) -> Rc<BrandRules> {
+        Rc::clone(&self.requests.brand)
+    }
+
+    /// Replaces what differs from run to run, from now on.
+    pub(super) fn normalizer(&self) -> Result<Rc<Normalizer>> {
+        Normalizer::new(&self.base, &self.requests.site_url, self.zone).map(Rc::new)
+    }
+
+    /// Begins a sequence of steps.
+    pub(super) fn session(&self, normalizer: &Rc<Normalizer>) -> Result<Session> {
+        Ok(Session { normalizer: Rc::clone(normalizer), variables: Variables::new(&self.requests.site_url)? })
     }
 
     /// Runs a scenario and compares each response with the recorded one.
@@ -105,33 +113,35 @@ impl Runner {
         let normalizer = self.normalizer()?;
         let recorded: HashMap<String, StepResponse> =
             scenario.recording()?.into_iter().map(|recorded| (recorded.name.clone(), recorded)).collect();
-        let mut comparison = Comparison::new(&self.requests.brand, &normalizer);
-        let mut run = Run::new(&mut self.client, &self.requests, &normalizer)?;
-        run.described = self.described.as_mut();
+        let orders = Orders::read()?;
+        let brand = self.brand();
+        let mut comparison = Comparison::new(Rc::clone(&brand), Rc::clone(&normalizer));
+        let mut session = self.session(&normalizer)?;
         let mut report = Report { scenario: scenario.name.clone(), passed: 0, failures: Vec::new() };
         for step in &scenario.steps {
-            let received = run.send(step)?;
+            let received = self.send(&mut session, step)?;
             let difference = match (recorded.get(&step.name), received) {
                 (None, _) => Some("no recording of this step".to_owned()),
                 (Some(_), Err(error)) => Some(format!("no response: {error:#}")),
-                (Some(recorded), Ok(received)) => comparison.difference(step, recorded, &received),
+                (Some(recorded), Ok(received)) => comparison
+                    .difference(step, recorded, &received)
+                    .or_else(|| orders.difference(&scenario.name, &step.name, &received.body, &brand)),
             };
             match difference {
                 None => report.passed += 1,
                 Some(difference) => report.failures.push(Failure { step: step.name.clone(), difference }),
             }
         }
-        self.violations.append(&mut run.violations);
         Ok(report)
     }
 
     /// Runs a scenario and returns the responses as they are recorded.
     pub(super) fn record(&mut self, scenario: &Scenario) -> Result<Vec<StepResponse>> {
-        let normalizer = self.normalizer()?;
-        let mut run = Run::new(&mut self.client, &self.requests, &normalizer)?;
+        let mut session = self.session(&self.normalizer()?)?;
         let mut responses = Vec::new();
         for step in &scenario.steps {
-            let response = run.send(step)?.with_context(|| format!("step {} has no response", step.name))?;
+            let response =
+                self.send(&mut session, step)?.with_context(|| format!("step {} has no response", step.name))?;
             if [502, 504].contains(&response.status) {
                 bail!("step {} has no response of the application: status {}", step.name, response.status);
             }
@@ -139,17 +149,10 @@ impl Runner {
         }
         Ok(responses)
     }
-}
-
-impl<'a> Run<'a> {
-    fn new(client: &'a mut Client, requests: &'a Requests, normalizer: &'a Normalizer) -> Result<Self> {
-        let variables = Variables::new(&requests.site_url)?;
-        Ok(Run { client, requests, normalizer, variables, described: None, violations: Vec::new() })
-    }
 
     /// Sends a step. The outer error is a mistake in the scenario, the inner one is the server's.
-    fn send(&mut self, step: &Step) -> Result<Result<StepResponse>> {
-        let request = self.requests.request(step, &self.variables).with_context(|| format!("step {}", step.name))?;
+    pub(super) fn send(&mut self, session: &mut Session, step: &Step) -> Result<Result<StepResponse>> {
+        let request = self.requests.request(step, &session.variables).with_context(|| format!("step {}", step.name))?;
         let response = match self.client.send(&request) {
             Ok(response) => response,
             Err(error) => return Ok(Err(error)),
@@ -158,10 +161,10 @@ impl<'a> Run<'a> {
             let violations = described.violations(&request, &response)?;
             self.violations.extend(violations.into_iter().map(|text| format!("{}: {text}", step.name)));
         }
-        let headers: Map<String, Value> = response::headers(step, &response, &self.requests.brand, self.normalizer);
+        let headers = response::headers(step, &response, &self.requests.brand, &session.normalizer);
         let body = response::body(step, &response)?;
-        response::capture(step, &response, &body, &mut self.variables);
-        let body = self.normalizer.value(&body);
+        response::capture(step, &response, &body, &mut session.variables);
+        let body = session.normalizer.value(&body);
         let mut received = StepResponse { name: step.name.clone(), status: response.status, headers, body };
         response::reduce(step, &mut received);
         Ok(Ok(received))

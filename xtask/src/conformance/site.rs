@@ -91,6 +91,16 @@ impl Site {
         Ok(self.server.as_ref().context("the server runs after a reset")?.address())
     }
 
+    /// The URL of the served database; `None` on SQLite.
+    pub(super) fn database_url(&self) -> Option<String> {
+        self.mysql.as_ref().map(|(mysql, _)| mysql.url(SERVED))
+    }
+
+    /// The file of the served database on SQLite.
+    pub(super) fn database_file(&self) -> PathBuf {
+        self.work.join("data").join("site.db")
+    }
+
     /// Kills the server: what it wrote is not needed any more.
     pub(super) fn stop(&mut self) {
         self.server = None;

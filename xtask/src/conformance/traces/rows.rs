@@ -1,0 +1,232 @@
+//! The rows of a site's tables, and the changes that a request makes.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+use mysql::{Conn, Opts, Value as Cell, prelude::Queryable as _};
+use rusqlite::{Connection, OpenFlags, types::ValueRef};
+use serde_json::{Map, Value};
+
+/// A table: its name without the prefix, the columns that identify a row, and the columns that are not compared.
+struct Table {
+    name: &'static str,
+    key: &'static [&'static str],
+    hidden: &'static [&'static str],
+}
+
+const fn table(name: &'static str, key: &'static [&'static str], hidden: &'static [&'static str]) -> Table {
+    Table { name, key, hidden }
+}
+
+/// WordPress's tables. Ids that nothing refers to are not compared.
+#[rustfmt::skip]
+const TABLES: &[Table] = &[
+    table("posts",              &["ID"],                             &[]),
+    table("postmeta",           &["meta_id"],                        &["meta_id"]),
+    table("terms",              &["term_id"],                        &[]),
+    table("term_taxonomy",      &["term_taxonomy_id"],               &[]),
+    table("term_relationships", &["object_id", "term_taxonomy_id"],  &[]),
+    table("termmeta",           &["meta_id"],                        &["meta_id"]),
+    table("users",              &["ID"],                             &[]),
+    table("usermeta",           &["umeta_id"],                       &["umeta_id"]),
+    table("comments",           &["comment_ID"],                     &[]),
+    table("commentmeta",        &["meta_id"],                        &["meta_id"]),
+    table("options",            &["option_name"],                    &["option_id"]),
+];
+
+/// The prefix of the tables.
+const PREFIX: &str = "wp_";
+
+/// Beginnings of the names of options that are caches, or that belong to one server only.
+const OWN_OPTIONS: [&str; 8] = [
+    "_transient",
+    "_site_transient",
+    "cron",
+    "svc_",
+    "rewrite_rules",
+    "recently_edited",
+    "category_children",
+    "genre_children",
+];
+
+/// Columns of a row and their values as texts.
+type Row = BTreeMap<String, Value>;
+
+/// The rows of all tables, by table and key.
+pub(super) type Snapshot = BTreeMap<&'static str, BTreeMap<Vec<String>, Row>>;
+
+/// The database of a server.
+pub(super) enum Database {
+    Sqlite(PathBuf),
+    MySql(Box<Conn>),
+}
+
+impl Database {
+    /// The database at a `mysql://` URL.
+    pub(super) fn at(url: &str) -> Result<Self> {
+        let opts = Opts::from_url(url).with_context(|| format!("cannot read the URL {url}"))?;
+        Ok(Database::MySql(Box::new(Conn::new(opts).with_context(|| format!("cannot connect to {url}"))?)))
+    }
+
+    /// The current rows.
+    pub(super) fn snapshot(&mut self) -> Result<Snapshot> {
+        let mut all = Snapshot::new();
+        for table in TABLES {
+            let sql = format!("SELECT * FROM {PREFIX}{}", table.name);
+            let rows = match self {
+                Database::Sqlite(path) => sqlite_rows(path, &sql)?,
+                Database::MySql(conn) => mysql_rows(conn, &sql)?,
+            };
+            let keyed = rows.into_iter().filter_map(|row| keyed(table, row));
+            all.insert(table.name, keyed.collect());
+        }
+        Ok(all)
+    }
+}
+
+/// A row with its key, unless it is not compared.
+fn keyed(table: &Table, mut row: Row) -> Option<(Vec<String>, Row)> {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    // Numbers are sorted as such.
+    let padded = |text: String| if text.bytes().all(|b| b.is_ascii_digit()) { format!("{text:0>20}") } else { text };
+    let key: Vec<String> = table.key.iter().map(|column| padded(text(row.get(*column)))).collect();
+    if table.name == "options" && OWN_OPTIONS.iter().any(|own| key[0].starts_with(own)) {
+        return None;
+    }
+    table.hidden.iter().for_each(|column| drop(row.remove(*column)));
+    Some((key, row))
+}
+
+fn sqlite_rows(path: &Path, sql: &str) -> Result<Vec<Row>> {
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .with_context(|| format!("cannot open {}", path.display()))?;
+    let mut statement = conn.prepare(sql)?;
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    let cell = |value: ValueRef<'_>| match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(n) => n.to_string().into(),
+        ValueRef::Real(n) => n.to_string().into(),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned().into(),
+    };
+    let row = |row: &rusqlite::Row<'_>| {
+        names
+            .iter()
+            .enumerate()
+            .map(|(n, name)| Ok((name.clone(), cell(row.get_ref(n)?))))
+            .collect::<rusqlite::Result<Row>>()
+    };
+    Ok(statement.query_map([], row)?.collect::<rusqlite::Result<_>>()?)
+}
+
+fn mysql_rows(conn: &mut Conn, sql: &str) -> Result<Vec<Row>> {
+    let row = |row: mysql::Row| {
+        let names: Vec<String> = row.columns_ref().iter().map(|column| column.name_str().into_owned()).collect();
+        names.into_iter().zip(row.unwrap()).map(|(name, cell)| (name, mysql_cell(&cell))).collect::<Row>()
+    };
+    // The text protocol returns all values as texts.
+    Ok(conn.query_map(sql, row)?)
+}
+
+fn mysql_cell(cell: &Cell) -> Value {
+    match cell {
+        Cell::NULL => Value::Null,
+        Cell::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned().into(),
+        other => other.as_sql(true).trim_matches('\'').to_owned().into(),
+    }
+}
+
+/// The changes between two snapshots: by table, the rows that were added, changed (their key and their changed columns) and
+/// removed, in the order of their keys.
+pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> Value {
+    let mut all = Map::new();
+    for table in TABLES {
+        let (Some(before), Some(after)) = (before.get(table.name), after.get(table.name)) else { continue };
+        let mut changed = Vec::new();
+        for (key, row) in after {
+            match before.get(key) {
+                None => changed.push(entry("added", row.clone())),
+                Some(old) if old == row => {}
+                Some(old) => {
+                    let kept =
+                        |column: &str, value: &Value| table.key.contains(&column) || old.get(column) != Some(value);
+                    let columns = row.iter().filter(|(column, value)| kept(column, value) || is_label(column));
+                    changed.push(entry("changed", columns.map(|(c, v)| (c.clone(), v.clone())).collect()));
+                }
+            }
+        }
+        let removed = before.iter().filter(|(key, _)| !after.contains_key(*key));
+        changed.extend(removed.map(|(_, row)| {
+            let columns = row.iter().filter(|(column, _)| table.key.contains(&column.as_str()) || is_label(column));
+            entry("removed", columns.map(|(c, v)| (c.clone(), v.clone())).collect())
+        }));
+        if !changed.is_empty() {
+            all.insert(table.name.to_owned(), Value::Array(changed));
+        }
+    }
+    Value::Object(all)
+}
+
+/// Columns that say which row of a table with hidden ids is meant.
+fn is_label(column: &str) -> bool {
+    ["post_id", "term_id", "user_id", "comment_id", "meta_key"].contains(&column)
+}
+
+fn entry(kind: &str, row: Row) -> Value {
+    Value::Object([(kind.to_owned(), Value::Object(row.into_iter().collect()))].into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn changes_name_added_changed_and_removed_rows() {
+        let row = |columns: &[(&str, &str)]| columns.iter().map(|(c, v)| ((*c).to_owned(), json!(v))).collect::<Row>();
+        let snapshot = |table: &'static str, rows: Vec<Row>| -> Snapshot {
+            let found = TABLES.iter().find(|t| t.name == table).unwrap();
+            TABLES
+                .iter()
+                .map(|t| {
+                    (
+                        t.name,
+                        if t.name == table {
+                            rows.iter().cloned().filter_map(|r| keyed(found, r)).collect()
+                        } else {
+                            BTreeMap::new()
+                        },
+                    )
+                })
+                .collect()
+        };
+        let before = snapshot(
+            "postmeta",
+            vec![
+                row(&[("meta_id", "9"), ("post_id", "1"), ("meta_key", "a"), ("meta_value", "x")]),
+                row(&[("meta_id", "10"), ("post_id", "1"), ("meta_key", "b"), ("meta_value", "x")]),
+            ],
+        );
+        let after = snapshot(
+            "postmeta",
+            vec![
+                row(&[("meta_id", "9"), ("post_id", "1"), ("meta_key", "a"), ("meta_value", "y")]),
+                row(&[("meta_id", "11"), ("post_id", "2"), ("meta_key", "c"), ("meta_value", "z")]),
+            ],
+        );
+        let expected = json!({"postmeta": [
+            {"changed": {"meta_key": "a", "meta_value": "y", "post_id": "1"}},
+            {"added": {"meta_key": "c", "meta_value": "z", "post_id": "2"}},
+            {"removed": {"meta_key": "b", "post_id": "1"}},
+        ]});
+        assert_eq!(changes(&before, &after), expected);
+        assert_eq!(changes(&before, &before), json!({}));
+        let own = snapshot(
+            "options",
+            vec![row(&[("option_id", "1"), ("option_name", "_transient_x"), ("option_value", "y")])],
+        );
+        assert!(own["options"].is_empty());
+    }
+}
