@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{book, cargo, conformance::traces, run, say, stress, tidy};
+use crate::{book, cargo, run, say, stress, tidy};
 
 /// One check: a cargo command with environment variables, or a function.
 pub(crate) struct Check {
@@ -37,7 +37,6 @@ const CHECKS: &[Check] = &[
         name: "doc",
         action: Action::Cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
     },
-    Check { name: "traces", action: Action::Own(traces::replay_all) },
     Check { name: "stress", action: Action::Own(stress::run_short) },
 ];
 

@@ -164,11 +164,6 @@ impl Findings {
     }
 }
 
-/// Replays the recorded traces.
-pub(crate) fn replay_all() -> Result<()> {
-    run(&[])
-}
-
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
     let explained = Explained::read()?;
