@@ -119,7 +119,7 @@ impl Line {
             if status == 503 {
                 // The cause is logged once by the part that is overloaded or unavailable.
                 if let Some(n_refused) = REFUSED.report() {
-                    tracing::warn!(n_refused, "requests were answered with 503");
+                    tracing::warn!(n_refused, "responses with status 503");
                 }
                 tracing::info!(%method, path, status, bytes, ms, %client, "response");
             } else if status >= 500 {
@@ -132,7 +132,7 @@ impl Line {
     }
 }
 
-/// Requests that were answered with 503.
+/// Responses with status 503.
 static REFUSED: Seldom = Seldom::every(Duration::from_secs(10));
 
 /// The message of a panic.

@@ -10,7 +10,7 @@ use crate::handler::BoxFuture;
 use crate::urls::{ApiUrls, RootUrl};
 use crate::{Curie, Map, ParamOrder, Request};
 
-/// Version of the interface (specification, "Versioning" 1). Plugins of WordPress know it as `REST_API_VERSION`.
+/// Version of the REST API (specification, "Versioning" 1). Plugins of WordPress know it as `REST_API_VERSION`.
 pub const API_VERSION: &str = "2.0";
 
 type IndexFields = Arc<dyn Fn(Request) -> BoxFuture<Map> + Send + Sync>;

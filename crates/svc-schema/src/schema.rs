@@ -48,7 +48,7 @@ impl Schema {
         self.node().may_be_list()
     }
 
-    /// Whether there are validation rules, but nothing tells which type of value they are for.
+    /// Whether there are validation rules, but neither a type nor sub-schemas.
     pub fn has_rules_without_type(&self) -> bool {
         const RULES: [&str; 16] = [
             "format",

@@ -39,7 +39,7 @@ fn unreachable(why: impl Into<Value>) -> Error {
     error
 }
 
-/// There is no directory to ask.
+/// No directory is configured.
 fn not_configured() -> Error {
     Error::new(
         "plugins_api_failed",

@@ -15,7 +15,7 @@ pub(super) fn json_flag() -> Arg {
 /// The first error of standard output.
 static FAILED: OnceLock<io::Error> = OnceLock::new();
 
-/// Prints a line. An error is kept for [`failure`].
+/// Prints a line. [`failure`] returns the first error.
 pub(crate) fn say(line: &str) {
     let _written = show(line);
 }

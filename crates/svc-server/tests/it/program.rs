@@ -96,7 +96,7 @@ fn a_full_disk_loses_nothing_and_recovers() {
     assert_eq!(list(&start(folder.path())), written);
 }
 
-/// Checks that a server still answers, with requests that write to its log.
+/// Checks that a server still responds to requests that write to its log.
 #[track_caller]
 fn assert_serves(address: &str, what: &str) {
     for n in 0..20 {
@@ -228,7 +228,7 @@ fn an_unreachable_database_is_logged_once() {
     let data = folder.path().join("svc-data");
     std::fs::rename(data.join("site.db"), data.join("moved.db")).unwrap();
     let post = json!({"title": "x", "status": "publish"});
-    // The file is examined from time to time, so the first requests may still be answered.
+    // The file is examined from time to time, so the first requests may still succeed.
     let start = std::time::Instant::now();
     while server.send("POST", POSTS, &credentials, Some(&post)).0 != 503 {
         assert!(start.elapsed() < std::time::Duration::from_secs(30), "the loss is never noticed");

@@ -27,7 +27,7 @@ pub trait Extension: Send + Sync + 'static {
     fn register(&self, registry: &mut Registry, site: &Arc<Site>);
 
     /// Adds filters of URLs, routes and avatar sizes. They apply while the extension is active, like all that
-    /// [`Extension::register`] adds. Called each time the site's options are read anew.
+    /// [`Extension::register`] adds. Called each time the site's options have changed.
     fn filters(&self, _hooks: &mut svc_discovery::Hooks) {}
 }
 
