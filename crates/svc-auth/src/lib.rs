@@ -21,3 +21,5 @@ pub use keys::{Keys, Scheme};
 pub use secret::{RandomSourceError, Secret, random_text};
 /// The brand, which cookie names and the nonce action depend on.
 pub use svc_brand::Brand;
+/// The ID of a user, which a caller has.
+pub use svc_model::UserId;
