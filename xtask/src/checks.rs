@@ -4,11 +4,13 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{book, cargo, run, say, stress, tidy};
+use crate::{book, cargo, readmes, run, say, stress, tidy};
 
 /// One check: a cargo command with environment variables, or a function.
 pub(crate) struct Check {
     name: &'static str,
+    /// Minutes on two free cores, after a first build of everything, which takes about ten.
+    minutes: &'static str,
     action: Action,
 }
 
@@ -19,25 +21,29 @@ enum Action {
 
 /// All checks in the order in which they run, quick ones first.
 const CHECKS: &[Check] = &[
-    Check { name: "fmt", action: Action::Cargo(&["fmt", "--all", "--check"], &[]) },
-    Check { name: "tidy", action: Action::Own(tidy::check) },
-    Check { name: "docs", action: Action::Own(book::check) },
+    Check { name: "fmt", minutes: "<1", action: Action::Cargo(&["fmt", "--all", "--check"], &[]) },
+    Check { name: "tidy", minutes: "<1", action: Action::Own(tidy::check) },
+    Check { name: "docs", minutes: "<1", action: Action::Own(book::check) },
     Check {
         name: "clippy",
+        minutes: "3",
         action: Action::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]),
     },
     // Includes documentation tests.
-    Check { name: "test", action: Action::Cargo(&["test", "--workspace"], &[]) },
+    Check { name: "test", minutes: "8", action: Action::Cargo(&["test", "--workspace"], &[]) },
+    Check { name: "readmes", minutes: "1", action: Action::Own(readmes::run_all) },
     // The integration tests again, on the other engine. Tests of the store always run on both.
     Check {
         name: "test-mysql",
+        minutes: "4",
         action: Action::Cargo(&["test", "--package", "svc-tests"], &[("SVC_TEST_DATABASE", "mysql")]),
     },
     Check {
         name: "doc",
+        minutes: "3",
         action: Action::Cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
     },
-    Check { name: "stress", action: Action::Own(stress::run_short) },
+    Check { name: "stress", minutes: "2", action: Action::Own(stress::run_short) },
 ];
 
 /// Finds a check by name.
@@ -56,8 +62,13 @@ impl Check {
 }
 
 pub(crate) fn run_all() -> Result<()> {
-    for check in CHECKS {
-        say(&format!("== {}", check.name))?;
+    let plan: Vec<String> = CHECKS.iter().map(|check| format!("{} ({} min)", check.name, check.minutes)).collect();
+    say(&format!("{} checks: {}", CHECKS.len(), plan.join(", ")))?;
+    say(
+        "The times are for two free cores; a first build takes about ten minutes more. The first failure ends the run.",
+    )?;
+    for (n, check) in CHECKS.iter().enumerate() {
+        say(&format!("== {} ({} of {})", check.name, n + 1, CHECKS.len()))?;
         let started = Instant::now();
         check.run()?;
         say(&format!("   {} passed in {} s", check.name, started.elapsed().as_secs()))?;

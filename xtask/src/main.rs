@@ -17,6 +17,7 @@ mod live_plugins;
 mod live_sign_in;
 mod markdown;
 mod openapi;
+mod readmes;
 mod rust_source;
 mod server;
 mod snippets;
@@ -40,6 +41,7 @@ Checks:
                      print the counts of the word list, lower its maxima, or list the places of words
   clippy             run the lints, warnings denied
   test               run unit, integration and documentation tests
+  readmes [CRATE…]   compile the example of each README with only the dependencies that it names
   test-mysql         run the integration tests on a private MariaDB
   doc                build the documentation of the crates, warnings denied
   docs [--update]    render docs/ as a book in target/book; --update generates the reference pages first
@@ -116,6 +118,7 @@ fn task() -> Result<()> {
         "live-plugins" => live_plugins::run(&rest),
         "live-sign-in" => live_sign_in::run(&rest),
         "test-all" => checks::run_all(),
+        "readmes" => readmes::run(&rest),
         task => match checks::find(task) {
             Some(check) => check.run(),
             None => bail!("{USAGE}"),
