@@ -22,8 +22,7 @@ fn with_needed(fields: &FieldSet, req: &Request) -> FieldSet {
     if needed.is_empty() {
         return fields.clone();
     }
-    let names = fields.names().iter().map(String::as_str).chain(needed);
-    FieldSet::parse(&names.collect::<Vec<_>>().into())
+    FieldSet::of(fields.names().iter().map(String::as_str).chain(needed).map(str::to_owned).collect())
 }
 
 /// Removes the fields that were prepared for additional fields only.

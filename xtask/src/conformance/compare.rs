@@ -241,7 +241,7 @@ mod tests {
     fn difference(recorded: &Value, received: &Value) -> String {
         let (brand, normalizer) =
             (BrandRules::new("wp").unwrap(), Normalizer::new("http://h", "http://h", 0.0).unwrap());
-        Comparison::new(&brand, &normalizer).value(recorded, received, "").unwrap_or_default()
+        Comparison::new(Rc::new(brand), Rc::new(normalizer)).value(recorded, received, "").unwrap_or_default()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Settings of the REST API: an option, its public name and its schema. Secret values, such as keys of other services, are masked in
 //! responses.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use svc_schema::{Schema, build::SchemaBuilder};
 use svc_site::SiteResult;
 use svc_store::StoredText;

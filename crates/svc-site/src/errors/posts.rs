@@ -3,8 +3,6 @@
 use serde_json::json;
 use svc_schema::Error;
 
-use super::error;
-
 errors! {
     /// No post has this id, or it has another type.
     post_not_found = 404 "rest_post_invalid_id" "Post not found.";
