@@ -466,8 +466,8 @@ mod tests {
             std::fs::create_dir(&uploads).unwrap();
             std::fs::set_permissions(&uploads, std::fs::Permissions::from_mode(of_folder)).unwrap();
             let storage = Storage::folder(&uploads);
-            let path = storage.reserve("2024/03", "a.bin", Naming::default(), &mut storage.begin().unwrap());
-            let path = path.await.unwrap();
+            let mut pending = storage.begin().unwrap();
+            let path = storage.reserve("2024/03", "a.bin", Naming::default(), &mut pending).await.unwrap();
             storage.write(&path, &Blob::Memory(vec![1; size].into())).await.unwrap();
             for (path, expected) in [("2024", of_folder), ("2024/03", of_folder), ("2024/03/a.bin", of_file)] {
                 let found = mode(&format!("{of_folder:o}/{path}"));
