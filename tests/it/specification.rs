@@ -77,7 +77,7 @@ fn tests_in(folder: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
-/// What differs from the expected response.
+/// The differences from the expected response.
 async fn difference(site: &Site, row: &Value) -> Option<String> {
     let (method, path) = row["request"].as_str()?.split_once(' ').expect("method and path");
     let pairs = |name: &str| -> Vec<(String, String)> {

@@ -1,4 +1,4 @@
-//! TLS is a property of each request: the URLs in a response have its scheme, whatever the stored URL of the site.
+//! TLS is a property of each request: the URLs in a response have its scheme, regardless of the stored URL of the site.
 
 use serde_json::{Value, json};
 use svc_server::SiteBuilder;
@@ -14,7 +14,7 @@ const IMAGE: &[u8] = include_bytes!("../../crates/svc-controllers/tests/data/wid
 const PLAIN: &str = "http://site.example";
 const SECURE: &str = "https://site.example";
 
-/// What a trusted proxy adds to requests that it has received over TLS.
+/// The header that a trusted proxy adds to requests that it has received over TLS.
 const OVER_TLS: (&str, &str) = ("X-Forwarded-Proto", "https");
 
 /// Routes of the REST API, below [`API`].
@@ -100,7 +100,7 @@ async fn publish_image(site: &Site, user: &str) -> Value {
         "<!-- wp:image {{\"id\":{id}}} --><figure class=\"wp-block-image\"><img src=\"{file}\" alt=\"\" class=\"wp-image-{id}\"/>\
          </figure><!-- /wp:image --><!-- wp:latest-posts /--><!-- wp:search /--><!-- wp:site-title /-->"
     );
-    let post = json!({"title": "Picture", "content": content, "status": "publish", "featured_media": id});
+    let post = json!({"title": "Image", "content": content, "status": "publish", "featured_media": id});
     let created = site.post(&format!("{API}/posts"), user, &post).await;
     assert_eq!(created.status, 201, "{}", created.body);
     image
@@ -263,7 +263,7 @@ async fn a_login_over_tls_stays_on_tls() {
     assert!(plain.all("set-cookie").iter().all(|cookie| !cookie.contains("Secure")), "{plain:?}");
 }
 
-/// In production, application passwords are accepted over TLS only, whatever the stored URL and whatever a client claims.
+/// In production, application passwords are accepted over TLS only, regardless of the stored URL and of what a client claims.
 #[tokio::test(flavor = "multi_thread")]
 async fn application_passwords_require_tls_of_the_request() {
     for (url, trusted, environment) in [

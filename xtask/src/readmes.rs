@@ -56,7 +56,7 @@ fn check(name: &str, file: &Path, libraries: &BTreeMap<String, PathBuf>) -> Resu
     run_command(rustdoc.stdout(Stdio::null()))
 }
 
-/// The dependencies that a README tells to add.
+/// The dependencies that a README says to add.
 fn added(text: &str) -> impl Iterator<Item = &str> {
     let commands = text.split('`').chain(text.lines()).filter_map(|part| part.trim().strip_prefix(ADD));
     commands.flat_map(|names| names.split_whitespace().take_while(|name| !name.starts_with("--")))

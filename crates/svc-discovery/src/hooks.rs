@@ -45,7 +45,7 @@ impl<F: ?Sized> fmt::Debug for Filters<F> {
     }
 }
 
-/// What an API URL was built from.
+/// The parts of an API URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UrlParts<'a> {

@@ -53,7 +53,7 @@ pub(crate) struct Candidates {
     taken: HashSet<String>,
     /// Extensions with which a name must be free as well.
     alternatives: &'static [&'static str],
-    /// A name to return first, whatever it could clash with.
+    /// A name to return first, even if it could clash with others.
     first: Option<String>,
     suffix: u32,
 }

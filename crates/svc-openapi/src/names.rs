@@ -6,7 +6,7 @@ use svc_routing::Server;
 
 use crate::{paths::templates, shape::without_names};
 
-/// What the titles of item schemas and the paths of all routes show about the names of items.
+/// The names of items, as the titles of item schemas and the paths of all routes show them.
 #[derive(Default)]
 pub(crate) struct Names {
     /// The last literal segments of the paths of lists whose items have this title.

@@ -36,7 +36,7 @@ pub(super) fn router(site: Arc<RestSite>) -> Router {
         .with_state(Arc::new(readiness))
 }
 
-/// What reading the database has shown: whether it contains a site. `None` while it is being read.
+/// The result of reading the database: whether it contains a site. `None` while it is being read.
 type Found = Option<Result<bool, ()>>;
 
 /// Reads the database for `/readyz`. A database may take any time to respond, so one thread reads it at a time, and all requests

@@ -263,7 +263,7 @@ fn a_backup_restores_the_whole_site() {
     for args in [&["restore", &path("bad.db"), "--overwrite"][..], &["restore", &path("bad.db")]] {
         assert!(
             refused(own, args).contains("not a usable backup: it is no SQLite database"),
-            "before --overwrite is asked for"
+            "before --overwrite is required"
         );
     }
     // Into another folder, and over a site that was changed.

@@ -25,7 +25,7 @@ use crate::{
 /// A file to add, as it was described when it was sideloaded.
 #[derive(Clone, Debug, Deserialize)]
 pub struct SubSize {
-    /// What it is for.
+    /// Its purpose.
     pub image_size: FileUse,
     /// Width in pixels.
     pub width: Option<i64>,

@@ -35,7 +35,7 @@ const TOLERANCE: u32 = 1;
 /// The size of documents that is not a registered one: the image of the first page.
 const FULL: &str = "full";
 
-/// What a file is for: one or several image sizes, or one of the [special names](SpecialFile).
+/// The purpose of a file: one or several image sizes, or one of the [special names](SpecialFile).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum FileUse {
@@ -223,7 +223,7 @@ impl UploadStore<'_> {
     }
 }
 
-/// What was recorded about a file.
+/// The record of a file.
 struct Recorded {
     file: String,
     replaces: Option<String>,

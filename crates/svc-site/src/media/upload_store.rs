@@ -96,7 +96,7 @@ pub enum ImageMetaSource {
     Copied(Map<String, Value>),
 }
 
-/// What happens to an image that is stored.
+/// The processing of an image that is stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Processing {
     /// Rotates it upright, scales it down if needed, and generates its sizes.

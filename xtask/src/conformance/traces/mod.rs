@@ -142,7 +142,7 @@ fn runner(url: &str) -> Result<Runner> {
     Runner::new(url, brand::RECORDED, SiteKeys::read(&site::config()?)?, assets()?)
 }
 
-/// What was found so far.
+/// The differences found so far.
 #[derive(Default)]
 struct Findings {
     steps: usize,

@@ -1,0 +1,237 @@
+//! Requests for menus, templates, styles, widgets and sidebars.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::{FILES, Fields, OTHERS, Operations, POST_TYPES, Request, TAXONOMIES};
+
+impl Operations {
+    pub(super) fn menus(&mut self) -> Result<Request> {
+        let choice = self.choices.below(10);
+        if choice < 4 {
+            let path = format!("/wp/v2/menus/{}", self.other("menus"));
+            let mut f = Fields::new();
+            self.choices.maybe(&mut f, 90, "name", |c| Ok(c.text()?.into()))?;
+            self.choices.maybe(&mut f, 30, "description", |c| Ok(c.text()?.into()))?;
+            self.choices.maybe(&mut f, 30, "locations", |c| Ok(json!([c.pick(&["primary", "footer", "nosuch"])])))?;
+            self.choices.maybe(&mut f, 30, "auto_add", |c| Ok(c.chance(50).into()))?;
+            let json = Some(f.into());
+            return match choice {
+                0 | 1 => Ok(Request {
+                    method: "POST",
+                    path: "/wp/v2/menus".to_owned(),
+                    json,
+                    creates: Some("menus"),
+                    ..Request::default()
+                }),
+                2 => Ok(Request { method: "PUT", path, json, ..Request::default() }),
+                _ => self.delete(path, 85),
+            };
+        }
+        let path = format!("/wp/v2/menu-items/{}", self.other("menu-items"));
+        match choice {
+            4..=7 => {
+                let mut f = Fields::new();
+                self.choices.maybe(&mut f, 80, "title", |c| Ok(c.text()?.into()))?;
+                self.choices.maybe(&mut f, 30, "attr_title", |c| Ok(c.text()?.into()))?;
+                self.choices.maybe(&mut f, 30, "description", |c| Ok(c.text()?.into()))?;
+                self.choices.maybe(&mut f, 30, "status", |c| Ok(c.pick(&["publish", "draft", "x"]).into()))?;
+                self.choices.maybe(&mut f, 20, "menu_order", |c| Ok((1 + c.below(9)).into()))?;
+                self.choices.maybe(&mut f, 20, "classes", |c| Ok(json!(["a", c.text()?])))?;
+                self.choices.maybe(&mut f, 20, "target", |c| Ok(c.pick(&["_blank", "", "x"]).into()))?;
+                let menu = self.other("menus");
+                if self.choices.chance(80) {
+                    f.insert("menus".to_owned(), Self::reference(&menu));
+                }
+                if self.choices.chance(20) {
+                    let parent = self.other("menu-items");
+                    f.insert("parent".to_owned(), Self::reference(&parent));
+                }
+                match self.choices.below(3) {
+                    0 => f.extend([("url".to_owned(), json!("https://example.com/?a=1&b=2"))]),
+                    1 => {
+                        let page = self.post("pages");
+                        f.extend([
+                            ("type".to_owned(), json!("post_type")),
+                            ("object".to_owned(), json!("page")),
+                            ("object_id".to_owned(), Self::reference(&page)),
+                        ]);
+                    }
+                    _ => {
+                        let term = self.term("categories");
+                        f.extend([
+                            ("type".to_owned(), json!("taxonomy")),
+                            ("object".to_owned(), json!("category")),
+                            ("object_id".to_owned(), Self::reference(&term)),
+                        ]);
+                    }
+                }
+                let json = Some(f.into());
+                Ok(if choice < 6 {
+                    Request {
+                        method: "POST",
+                        path: "/wp/v2/menu-items".to_owned(),
+                        json,
+                        creates: Some("menu-items"),
+                        ..Request::default()
+                    }
+                } else {
+                    Request { method: "PATCH", path, json, ..Request::default() }
+                })
+            }
+            8 => self.delete(path, 85),
+            _ => {
+                let mut query = self.choices.read_parameters(&["id", "title", "menus", "type"])?;
+                query.insert("orderby".to_owned(), "id".into());
+                self.choices.maybe(&mut query, 40, "menus", |c| Ok(c.pick(&["30", "31"]).into()))?;
+                let path =
+                    self.choices.pick(&["/wp/v2/menu-items", "/wp/v2/menus", "/wp/v2/menu-locations"]).to_owned();
+                if path != "/wp/v2/menu-items" {
+                    query.remove("orderby");
+                    query.remove("menus");
+                }
+                Ok(Request { method: "GET", path, query, ..Request::default() })
+            }
+        }
+    }
+
+    pub(super) fn templates(&mut self) -> Result<Request> {
+        let kind = self.choices.pick(&["templates", "template-parts"]);
+        let path = format!("/wp/v2/{kind}/{}", self.other(kind));
+        match self.choices.below(8) {
+            choice @ 0..=4 => {
+                let mut f = Fields::new();
+                if choice < 2 {
+                    f.insert(
+                        "slug".to_owned(),
+                        self.choices.pick(&["own", "own-two", "single-book", "page", "Bad Slug"]).into(),
+                    );
+                    f.insert("theme".to_owned(), "fixture".into());
+                }
+                self.choices.maybe(&mut f, 70, "title", |c| Ok(c.text()?.into()))?;
+                self.choices.maybe(&mut f, 70, "content", |c| Ok(c.content().into()))?;
+                self.choices.maybe(&mut f, 30, "description", |c| Ok(c.text()?.into()))?;
+                if kind == "template-parts" {
+                    self.choices.maybe(&mut f, 40, "area", |c| {
+                        Ok(c.pick(&["header", "footer", "uncategorized", "x"]).into())
+                    })?;
+                }
+                let json = Some(f.into());
+                Ok(if choice < 2 {
+                    Request {
+                        method: "POST",
+                        path: format!("/wp/v2/{kind}"),
+                        json,
+                        creates: Some(kind),
+                        ..Request::default()
+                    }
+                } else {
+                    Request { method: "PUT", path, json, ..Request::default() }
+                })
+            }
+            5 => self.delete(path, 60),
+            6 => Ok(Request {
+                method: "GET",
+                path,
+                query: self.choices.read_parameters(&["id", "content", "source", "title"])?,
+                ..Request::default()
+            }),
+            _ => Ok(Request {
+                method: "GET",
+                path: format!("/wp/v2/{kind}"),
+                query: self.choices.read_parameters(&["id", "source", "wp_id"])?,
+                ..Request::default()
+            }),
+        }
+    }
+
+    pub(super) fn global_styles(&mut self) -> Result<Request> {
+        let path = "/wp/v2/global-styles/1460".to_owned();
+        Ok(match self.choices.below(4) {
+            0 | 1 => {
+                let mut f = Fields::new();
+                self.choices.maybe(&mut f, 70, "styles", |c| {
+                    Ok(json!({"color": {"background": c.pick(&["#fff", "red", "var(--x)"])}}))
+                })?;
+                self.choices.maybe(&mut f, 40, "settings", |c| Ok(json!({"color": {"custom": c.chance(50)}})))?;
+                self.choices.maybe(&mut f, 30, "title", |c| Ok(c.text()?.into()))?;
+                Request { method: "POST", path, json: Some(f.into()), ..Request::default() }
+            }
+            2 => Request {
+                method: "GET",
+                path,
+                query: self.choices.read_parameters(&["id", "styles", "title"])?,
+                ..Request::default()
+            },
+            _ => Request {
+                method: "GET",
+                path: format!("{path}/revisions"),
+                query: self.choices.read_parameters(&["id", "styles"])?,
+                ..Request::default()
+            },
+        })
+    }
+
+    pub(super) fn widgets(&mut self) -> Result<Request> {
+        let path = format!("/wp/v2/widgets/{}", self.other("widgets"));
+        let sidebar = self.other("sidebars");
+        match self.choices.below(8) {
+            choice @ 0..=4 => {
+                let mut f = Fields::new();
+                let base = self.choices.pick(&["text", "block", "nosuch"]);
+                self.choices.maybe(&mut f, 70, "instance", |c| {
+                    let raw = if base == "text" {
+                        json!({"title": c.text()?, "text": c.content()})
+                    } else {
+                        json!({"content": c.content()})
+                    };
+                    Ok(json!({"raw": raw}))
+                })?;
+                self.choices.maybe(&mut f, if choice < 3 { 95 } else { 40 }, "sidebar", |_| Ok(sidebar.into()))?;
+                if choice < 3 {
+                    f.insert("id_base".to_owned(), base.into());
+                }
+                let json = Some(f.into());
+                Ok(if choice < 3 {
+                    Request {
+                        method: "POST",
+                        path: "/wp/v2/widgets".to_owned(),
+                        json,
+                        creates: Some("widgets"),
+                        ..Request::default()
+                    }
+                } else {
+                    Request { method: "PUT", path, json, ..Request::default() }
+                })
+            }
+            5 => self.delete(path, 60),
+            6 => Ok(Request {
+                method: "GET",
+                path,
+                query: self.choices.read_parameters(&["id", "rendered", "instance"])?,
+                ..Request::default()
+            }),
+            _ => {
+                let mut query = self.choices.read_parameters(&["id", "sidebar"])?;
+                self.choices.maybe(&mut query, 40, "sidebar", |_| Ok(sidebar.into()))?;
+                Ok(Request { method: "GET", path: "/wp/v2/widgets".to_owned(), query, ..Request::default() })
+            }
+        }
+    }
+
+    pub(super) fn sidebars(&mut self) -> Result<Request> {
+        let path = format!("/wp/v2/sidebars/{}", self.other("sidebars"));
+        Ok(if self.choices.chance(50) {
+            let widgets: Vec<Value> = (0..self.choices.below(3)).map(|_| self.other("widgets").into()).collect();
+            Request { method: "PUT", path, json: Some(json!({"widgets": widgets})), ..Request::default() }
+        } else {
+            let path = if self.choices.chance(50) { path } else { "/wp/v2/sidebars".to_owned() };
+            Request {
+                method: "GET",
+                path,
+                query: self.choices.read_parameters(&["id", "widgets", "status"])?,
+                ..Request::default()
+            }
+        })
+    }
+}
