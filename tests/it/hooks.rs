@@ -471,6 +471,8 @@ async fn every_hook_of_an_extension_follows_its_activation() {
         assert_eq!(on.status, 200, "{name}: {}", on.body);
         has_effect(name, &site).await;
 
+        // The check may have replaced the password.
+        let admin = site.app_password();
         let route = if name == "rest_url_prefix" { "/api/svc/v2/plugins/acme" } else { route };
         let off = site.post(route, &admin, &json!({"status": "inactive"})).await;
         assert_eq!(off.status, 200, "{name}: {}", off.body);

@@ -106,6 +106,22 @@ async fn publish_image(site: &Site, user: &str) -> Value {
     image
 }
 
+/// Removes what an index or an OpenAPI document has for secure origins only: the routes with which clients process images, and their
+/// settings.
+fn remove_secure_routes(body: &mut Value) {
+    let is_secure = |path: &String| path.ends_with("/sideload") || path.ends_with("/finalize");
+    for list in ["routes", "paths"] {
+        if let Some(paths) = body.get_mut(list).and_then(Value::as_object_mut) {
+            paths.retain(|path, _| !is_secure(path));
+        }
+    }
+    if let Some(index) = body.as_object_mut() {
+        for name in ["image_sizes", "image_size_threshold", "image_strip_meta", "image_max_bit_depth"] {
+            index.shift_remove(name);
+        }
+    }
+}
+
 /// The response without its stored URLs, which do not depend on the request: GUIDs, contents as typed, and the option `siteurl`.
 fn without_stored(path: &str, response: &HttpResponse) -> String {
     fn remove(value: &mut Value) {
@@ -125,6 +141,7 @@ fn without_stored(path: &str, response: &HttpResponse) -> String {
     let body = match serde_json::from_str::<Value>(&response.body) {
         Ok(mut body) => {
             remove(&mut body);
+            remove_secure_routes(&mut body);
             if let Some(index) =
                 body.as_object_mut().filter(|_| path.ends_with("-json/") || path.ends_with("/settings"))
             {

@@ -436,7 +436,8 @@ async fn notices_are_collected_in_debug_mode_only() {
         let served = registry.build().serve(Request::get("/a/v1/odd").with_query_string("o[untyped]=1")).await;
         let mut functions: Vec<_> = served.notices.iter().map(|n| n.function.as_str()).collect();
         functions.dedup();
-        let all = ["register_rest_route", "rest_sanitize_value_from_schema", "odd"];
+        let of_schemas = ["rest_validate_value_from_schema", "rest_sanitize_value_from_schema"];
+        let all = ["register_rest_route", of_schemas[0], of_schemas[1], "odd"];
         assert_eq!(functions, if debug { &all[..] } else { &[] });
     }
 }

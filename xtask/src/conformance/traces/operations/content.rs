@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::{FILES, Fields, OTHERS, Operations, POST_TYPES, Request, TAXONOMIES};
+use super::{FILES, Fields, Operations, Request};
 
 impl Operations {
     /// Fields of a post of this type, each with a probability.

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::{FILES, Fields, OTHERS, Operations, POST_TYPES, Request, TAXONOMIES};
+use super::{Fields, Operations, Request};
 
 impl Operations {
     pub(super) fn settings(&mut self) -> Result<Request> {
