@@ -115,6 +115,10 @@ fn remove_secure_routes(body: &mut Value) {
             paths.retain(|path, _| !is_secure(path));
         }
     }
+    // The bodies of these routes.
+    if let Some(schemas) = body.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
+        schemas.retain(|name, _| !matches!(name.as_str(), "AttachmentUpdate2" | "AttachmentUpdate3"));
+    }
     if let Some(index) = body.as_object_mut() {
         for name in ["image_sizes", "image_size_threshold", "image_strip_meta", "image_max_bit_depth"] {
             index.shift_remove(name);

@@ -1,5 +1,7 @@
 //! Routes that exist for some transports only.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
 use serde_json::json;
 use svc_routing::{Method, Registry, Request, Route, Server, SiteInfo, Transport, get, on, public};
 

@@ -69,7 +69,7 @@ impl Schema {
             "maxItems",
         ];
         let has = |name: &&str| self.source().get(*name).is_some();
-        !["type", "anyOf", "oneOf"].iter().any(has) && RULES.iter().any(|name| has(name))
+        !["type", "anyOf", "oneOf"].iter().any(has) && RULES.iter().any(has)
     }
 
     /// Whether the `required` keyword is true (not a list).

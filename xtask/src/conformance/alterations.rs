@@ -28,7 +28,7 @@ fn alterations(response: &StepResponse) -> Vec<(String, StepResponse)> {
         altered("a header added", &|r| drop(r.headers.insert("x-wp-total".to_owned(), "77777".into()))),
     ];
     for name in response.headers.keys() {
-        all.push(altered(&format!("header {name} dropped"), &|r| drop(r.headers.remove(name))));
+        all.push(altered(&format!("header {name} dropped"), &|r| drop(r.headers.shift_remove(name))));
         all.push(altered(&format!("header {name} changed"), &|r| r.headers[name] = "other".into()));
     }
     let mut places = Vec::new();

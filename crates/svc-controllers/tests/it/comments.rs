@@ -30,17 +30,17 @@ async fn items_match_their_schema_in_every_context() {
         for item in list.body.as_array().unwrap() {
             let mut item = item.clone();
             let fields = item.as_object_mut().unwrap();
-            fields.remove("_links");
+            fields.shift_remove("_links");
             // As in WordPress, the schema lacks null for missing meta, false as the avatars of pingbacks, and empty
             // e-mail addresses.
             if let Some(meta) = fields.get_mut("meta").and_then(Value::as_object_mut) {
-                assert_eq!(meta.remove("_wp_note_status"), Some(Value::Null));
+                assert_eq!(meta.shift_remove("_wp_note_status"), Some(Value::Null));
             }
             if fields.get("author_email").is_some_and(|email| email == "") {
-                fields.remove("author_email");
+                fields.shift_remove("author_email");
             }
             if fields["type"] == "pingback" {
-                assert_eq!(fields.remove("author_avatar_urls").unwrap()["24"], false);
+                assert_eq!(fields.shift_remove("author_avatar_urls").unwrap()["24"], false);
             }
             schema.validate(&item, "item").unwrap_or_else(|e| panic!("{context} {}: {e}", item["id"]));
             for name in item.as_object().unwrap().keys() {

@@ -24,7 +24,7 @@ async fn items_match_their_schema_in_every_context() {
             assert_eq!(list.status, 200, "{:?}", list.body);
             for item in list.body.as_array().unwrap() {
                 let mut item = item.clone();
-                item.as_object_mut().unwrap().remove("_links");
+                item.as_object_mut().unwrap().shift_remove("_links");
                 schema.validate(&item, "item").unwrap_or_else(|e| panic!("{base} {context} {}: {e}", item["id"]));
                 for name in item.as_object().unwrap().keys() {
                     let contexts = &source["properties"][name]["context"];

@@ -26,7 +26,7 @@ async fn items_match_their_schema_in_every_context() {
                 let one = h.get(ADMIN, &format!("{route}/{name}"), &format!("context={context}")).await;
                 assert_eq!(&one.body, item, "{base} {name}: the item equals the list entry");
                 let mut item = item.clone();
-                item.as_object_mut().unwrap().remove("_links");
+                item.as_object_mut().unwrap().shift_remove("_links");
                 schema.validate(&item, "item").unwrap_or_else(|e| panic!("{base} {context} {name}: {e}"));
                 for (member, described) in source["properties"].as_object().unwrap() {
                     let visible = described["context"].as_array().unwrap().contains(&json!(context));

@@ -29,7 +29,7 @@ async fn results_match_their_schema() {
             assert!(!list.body.as_array().unwrap().is_empty(), "{kind}");
             for item in list.body.as_array().unwrap() {
                 let mut item = item.clone();
-                item.as_object_mut().unwrap().remove("_links");
+                item.as_object_mut().unwrap().shift_remove("_links");
                 schema.validate(&item, "item").unwrap_or_else(|e| panic!("{kind} {context} {}: {e}", item["id"]));
             }
         }

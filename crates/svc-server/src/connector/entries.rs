@@ -234,7 +234,7 @@ pub(super) fn setting_entry(setting: &Setting) -> Entry {
     let mut schema = keywords(&setting.schema);
     if is_secret && let Some(schema) = schema.as_object_mut() {
         for name in ["default", "examples", "enum", "const"] {
-            schema.remove(name);
+            schema.shift_remove(name);
         }
     }
     Ok(entry(

@@ -25,7 +25,7 @@ impl ApiRequest {
         let route = RouteUrls::of(&server).route(parts.uri.path(), &query)?;
         // The language that the user has chosen, which visitors do not have. The block editor sends it with every request.
         if query.get("_locale").is_some_and(|value| value == "user") {
-            query.remove("_locale");
+            query.shift_remove("_locale");
         }
         Some(ApiRequest { server: Arc::new(server), route, query })
     }

@@ -87,8 +87,8 @@ impl Operations {
                 let path =
                     self.choices.pick(&["/wp/v2/menu-items", "/wp/v2/menus", "/wp/v2/menu-locations"]).to_owned();
                 if path != "/wp/v2/menu-items" {
-                    query.remove("orderby");
-                    query.remove("menus");
+                    query.shift_remove("orderby");
+                    query.shift_remove("menus");
                 }
                 Ok(Request { method: "GET", path, query, ..Request::default() })
             }
