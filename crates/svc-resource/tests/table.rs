@@ -47,7 +47,7 @@ fn item(book: &Book, view: &View) -> Value {
 }
 
 fn selection(fields: &str) -> View {
-    View { fields: Some(FieldSet::parse(&json!(fields)).unwrap()), ..View::all_of("edit") }
+    View { fields: Some(FieldSet::of(fields.split(',').map(str::to_owned).collect())), ..View::all_of("edit") }
 }
 
 fn arg_names(args: &Args) -> Vec<&str> {
