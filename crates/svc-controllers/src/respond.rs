@@ -27,10 +27,12 @@ fn with_needed(fields: &FieldSet, req: &Request) -> FieldSet {
 
 /// Removes the fields that were prepared for additional fields only.
 fn without_needed(item: &mut Map, req: &Request, view: &View) {
-    let (Some(selected), Some(prepared)) = (req.fields(), &view.fields) else { return };
-    if prepared.names().len() > selected.names().len()
-        && let Value::Object(trimmed) = selected.trim_item(Value::Object(std::mem::take(item)))
-    {
+    let (Some(selected), Some(prepared), Some(server)) = (req.fields(), &view.fields, req.server()) else { return };
+    let needed: Vec<&str> = server.fields().needed_by(selected).collect();
+    // The view of a deleted item has a name more for another reason.
+    let is_extended = !needed.is_empty()
+        && prepared.names().iter().rev().zip(needed.iter().rev()).all(|(name, needed)| name == needed);
+    if is_extended && let Value::Object(trimmed) = selected.trim_item(Value::Object(std::mem::take(item))) {
         *item = trimmed;
     }
 }

@@ -137,14 +137,6 @@ fn notices_difference(vector: &Vector, raised: &Notices) -> Option<Outcome> {
 /// Whether a `request_process` vector, which the recordings do not tag, has a list where a schema allows objects.
 /// WordPress reads such a list as an object, the specification does not.
 pub(super) fn depends_on_list_as_object(vector: &Vector) -> bool {
-    fn any(value: &Value, predicate: &dyn Fn(&Value) -> bool) -> bool {
-        let nested = match value {
-            Value::Array(items) => items.iter().any(|item| any(item, predicate)),
-            Value::Object(map) => map.values().any(|item| any(item, predicate)),
-            _ => false,
-        };
-        nested || predicate(value)
-    }
     if vector.function != "request_process" {
         return false;
     }
@@ -157,6 +149,30 @@ pub(super) fn depends_on_list_as_object(vector: &Vector) -> bool {
     let sent: Value = request["json"].as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let lists = [&sent, &request["query"], &request["body"]].into_iter().any(|params| any(params, &is_list));
     lists && any(&request["args"], &takes_objects)
+}
+
+/// Whether a `request_process` vector, which the recordings do not tag, has a message with a bound that is not a small whole number.
+/// WordPress cuts fractions and large numbers, the specification does not.
+pub(super) fn has_cut_bound(vector: &Vector) -> bool {
+    let is_whole = |bound: &Value| match bound {
+        Value::String(text) => text.parse::<i64>().is_ok(),
+        number => number.as_f64().is_none_or(|number| number.fract() == 0.0 && number.abs() < 1e15),
+    };
+    let is_cut = |schema: &Value| {
+        ["minimum", "maximum"].iter().any(|name| schema.get(*name).is_some_and(|bound| !is_whole(bound)))
+    };
+    let is_out_of_bounds = |value: &Value| value == "rest_out_of_bounds";
+    vector.function == "request_process" && any(&vector.line, &is_out_of_bounds) && any(&vector.arg(0)["args"], &is_cut)
+}
+
+/// Whether a value or one that it contains satisfies a condition.
+fn any(value: &Value, predicate: &dyn Fn(&Value) -> bool) -> bool {
+    let nested = match value {
+        Value::Array(items) => items.iter().any(|item| any(item, predicate)),
+        Value::Object(map) => map.values().any(|item| any(item, predicate)),
+        _ => false,
+    };
+    nested || predicate(value)
 }
 
 const BUILT_IN: [&str; 7] = ["array", "object", "string", "number", "integer", "boolean", "null"];

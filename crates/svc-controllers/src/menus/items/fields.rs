@@ -70,7 +70,7 @@ pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> ItemFields {
     f.add("attr_title", string().describe("The link's title attribute.").context(VIEW_EDIT_EMBED))
         .sanitize_with(plain).get(|i| render::menu_item_text(&i.post.excerpt)).set_nullable(|d, v: Option<String>| d.attr_title = Some(v.unwrap_or_default()));
     f.add("description", string().describe("Description of the menu item.").context(VIEW_EDIT_EMBED))
-        .sanitize_with(plain).get(|i| svc_text::trim(&i.post.content).to_owned()).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
+        .sanitize_with(plain).get(|i| render::menu_item_description(&i.post.content)).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
     f.add("type", string().describe("Kind of object that the menu item links to.").one_of(KINDS.map(|(name, _)| name)).context(VIEW_EDIT_EMBED).default("custom"))
         .get(|i| i.text("_menu_item_type").to_owned()).set(|d, v| d.kind = Some(v));
     f.add("type_label", string().describe("Display name of the linked object's type.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.target.label.clone());
