@@ -47,6 +47,7 @@ fn start(folder: &Path) -> Server {
     shell
         .args(["-c", "trap '' XFSZ; exec \"$0\" --listen 127.0.0.1:0 --log warn serve", PROGRAM])
         .current_dir(folder)
+        .env_clear()
         .stdin(Stdio::null());
     Server::spawn(shell).unwrap_or_else(|output| panic!("no server: {output}"))
 }
@@ -111,7 +112,7 @@ fn assert_serves(address: &str, what: &str) {
 fn serve_with_log(folder: &Path, shell: &str) -> Command {
     let mut command = Command::new("sh");
     let script = format!("{shell}exec \"$0\" --listen 127.0.0.1:0 --log info,svc_listen=debug serve");
-    command.args(["-c", &script, PROGRAM]).current_dir(folder).stdin(Stdio::null());
+    command.args(["-c", &script, PROGRAM]).current_dir(folder).env_clear().stdin(Stdio::null());
     command
 }
 
