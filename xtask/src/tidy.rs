@@ -40,6 +40,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-http", &["svc-versions", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-discovery", "svc-auth"]),
     ("svc-listen", &[]),
     ("svc-gateway", &[]),
+    ("svc-bridge", &["svc-gateway"]),
     ("svc-login", &["svc-versions", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-auth", "svc-store",
                     "svc-controllers", "svc-http", "svc-listen"]),
     ("svc-pages", &["svc-versions", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-model", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
@@ -48,15 +49,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-server", &["svc-versions", "svc-site", "svc-render", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-openapi", "svc-resource", "svc-model",
                      "svc-discovery", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
                           "svc-packages", "svc-media", "svc-controllers",
-                     "svc-http", "svc-listen", "svc-gateway", "svc-login", "svc-pages", "svc-wp-config"]),
+                     "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-wp-config"]),
 ];
 
 /// External crates that only some crates of the workspace may depend on, with the reason.
 #[rustfmt::skip]
 const RESERVED: &[(&[&str], &[&str], &str)] = &[
     (&["rusqlite", "mysql", "sea-query"], &["svc-store"], "SQL belongs to the store"),
-    (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-listen", "svc-gateway", "svc-login", "svc-pages", "svc-server"], "HTTP servers belong to these crates"),
-    (&["tokio"], &["svc-routing", "svc-store", "svc-media", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-listen", "svc-gateway", "svc-login", "svc-pages", "svc-server"], "the other crates do no I/O"),
+    (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "HTTP servers belong to these crates"),
+    (&["tokio"], &["svc-routing", "svc-store", "svc-media", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "the other crates do no I/O"),
     (&["image", "object_store"], &["svc-media"], "files and images are handled in one crate"),
     (&["anyhow"], &["svc-server"], "libraries have typed errors"),
 ];

@@ -1,0 +1,371 @@
+//! When each part of the database changed, and which parts are being written.
+//!
+//! A response is stored with the position of the news at which its rendering began, and with the names that it read. It may be replayed as long
+//! as none of these names has changed at a later position, and none is being written.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+};
+
+use crate::names::Name;
+
+/// A position in the news of writes. Later news have higher positions.
+pub type Position = u64;
+
+/// Number of recent changes that are remembered for responses whose rendering began before them.
+const RECENT: usize = 100_000;
+
+/// What is known of a part of the database.
+#[derive(Debug, Default)]
+struct State {
+    /// The position of its last change.
+    changed: AtomicU64,
+    /// Number of announced writes that have not finished.
+    writers: AtomicU32,
+}
+
+impl State {
+    fn is_same(&self, since: Position) -> bool {
+        self.writers.load(Ordering::Acquire) == 0 && self.changed.load(Ordering::Acquire) <= since
+    }
+}
+
+/// The states of a table.
+#[derive(Debug, Default)]
+struct Table {
+    /// Changes with each of its rows.
+    any: Arc<State>,
+    /// Changes with unknown rows, which may be all.
+    whole: Arc<State>,
+    /// Those of rows and groups that a stored response depends on or a writer is writing.
+    parts: HashMap<Box<str>, Weak<State>>,
+}
+
+/// What a stored response depends on.
+#[derive(Debug)]
+pub struct Dependencies {
+    changes: Changes,
+    since: Position,
+    /// States with the table that they belong to.
+    watched: Box<[(Arc<str>, Arc<State>)]>,
+    /// The number of news at which all were last found unchanged.
+    checked: AtomicU64,
+}
+
+impl Dependencies {
+    /// Whether nothing has changed.
+    ///
+    /// # Errors
+    /// The table that has changed or is being written; `*` if that is not known.
+    pub fn check(&self) -> Result<(), &str> {
+        // Read first: news that arrive meanwhile change the number.
+        let news = self.changes.0.news.load(Ordering::Acquire);
+        if self.checked.load(Ordering::Acquire) == news {
+            return Ok(());
+        }
+        if let Some((table, _)) = self.watched.iter().find(|(_, state)| !state.is_same(self.since)) {
+            return Err(table);
+        }
+        self.checked.store(news, Ordering::Release);
+        Ok(())
+    }
+
+    /// Approximate size, in bytes.
+    pub fn size(&self) -> usize {
+        size_of::<Self>() + self.watched.len() * 96
+    }
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Number of news so far. It changes after each of them was applied.
+    news: AtomicU64,
+    log: Mutex<Log>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    /// Changes with everything.
+    any: Arc<State>,
+    /// Changes where it is not known what has changed.
+    unknown: Arc<State>,
+    tables: HashMap<Box<str>, Table>,
+    recent: VecDeque<(Position, Name)>,
+    /// The position up to which changes have been forgotten.
+    forgotten: Position,
+    /// What each writer has announced.
+    writing: HashMap<u64, Vec<(Name, Vec<Arc<State>>)>>,
+}
+
+/// The changes of a database. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Changes(Arc<Inner>);
+
+impl Changes {
+    /// Records that these parts changed at a position.
+    pub fn changed(&self, names: &[Name], at: Position) {
+        self.log().change(names, at);
+        self.0.news.fetch_add(1, Ordering::Release);
+    }
+
+    /// Records that news up to a position were missed: anything may have changed.
+    pub fn missed(&self, at: Position) {
+        let mut log = self.log();
+        log.forgotten = log.forgotten.max(at);
+        log.recent.clear();
+        log.change(&[Name::All], at);
+        drop(log);
+        self.0.news.fetch_add(1, Ordering::Release);
+    }
+
+    /// Records that a writer has announced writes of these parts.
+    pub fn begun(&self, writer: u64, names: &[Name], at: Position) {
+        let mut log = self.log();
+        for name in names {
+            let states = log.changed_states(name);
+            for state in &states {
+                state.writers.fetch_add(1, Ordering::AcqRel);
+            }
+            log.writing.entry(writer).or_default().push((name.clone(), states));
+        }
+        log.change(names, at);
+        drop(log);
+        self.0.news.fetch_add(1, Ordering::Release);
+    }
+
+    /// Records that all writes that a writer has announced have finished.
+    pub fn ended(&self, writer: u64, at: Position) {
+        self.finish(writer, at, |name| name);
+    }
+
+    /// Records that a writer is gone, and did not say that its writes have finished: other rows of their tables may have changed as well.
+    pub fn abandoned(&self, writer: u64, at: Position) {
+        self.finish(writer, at, |name| name.table_name().map_or(Name::All, Name::table));
+    }
+
+    fn finish(&self, writer: u64, at: Position, widened: impl Fn(Name) -> Name) {
+        let mut log = self.log();
+        let announced = log.writing.remove(&writer).unwrap_or_default();
+        let names: HashSet<Name> = announced.iter().map(|(name, _)| widened(name.clone())).collect();
+        log.change(&names.into_iter().collect::<Vec<_>>(), at);
+        for state in announced.iter().flat_map(|(_, states)| states) {
+            state.writers.fetch_sub(1, Ordering::AcqRel);
+        }
+        drop(log);
+        self.0.news.fetch_add(1, Ordering::Release);
+    }
+
+    /// The writers that have not finished.
+    pub fn writers(&self) -> Vec<u64> {
+        self.log().writing.keys().copied().collect()
+    }
+
+    /// The dependencies of a response that read these parts, and whose rendering began at a position.
+    ///
+    /// # Errors
+    /// The table that has changed since; `*` if that is not known.
+    pub fn depend<'n>(&self, names: &'n [Name], since: Position) -> Result<Dependencies, &'n str> {
+        let mut log = self.log();
+        if since < log.forgotten {
+            return Err("*");
+        }
+        // Changes of names that no response depended on were not stored with the states.
+        let read: HashSet<&Name> = names.iter().collect();
+        let reads_table = |table: &str| read.iter().find(|name| name.table_name() == Some(table)).copied();
+        for (_, changed) in log.recent.iter().rev().take_while(|(at, _)| *at > since) {
+            let hit = match changed.table_name() {
+                None => names.first(),
+                Some(table) => read
+                    .get(changed)
+                    .or_else(|| read.get(&Name::table(table)))
+                    .or_else(|| read.get(&Name::All))
+                    .copied()
+                    .or_else(|| matches!(changed, Name::Table(_)).then(|| reads_table(table)).flatten()),
+            };
+            if let Some(name) = hit {
+                return Err(name.table_name().unwrap_or("*"));
+            }
+        }
+        let mut watched: HashMap<*const State, (Arc<str>, Arc<State>)> = HashMap::new();
+        let mut watch = |table: &str, state: Arc<State>| {
+            watched.entry(Arc::as_ptr(&state)).or_insert_with(|| (table.into(), state));
+        };
+        watch("*", Arc::clone(&log.unknown));
+        for name in names {
+            let table = name.table_name().unwrap_or("*");
+            log.read_states(name).into_iter().for_each(|state| watch(table, state));
+        }
+        let watched: Vec<_> = watched.into_values().collect();
+        // The states are compared at the first check.
+        Ok(Dependencies {
+            changes: self.clone(),
+            since,
+            watched: watched.into_boxed_slice(),
+            checked: AtomicU64::new(u64::MAX),
+        })
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.0.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Log {
+    fn change(&mut self, names: &[Name], at: Position) {
+        for name in names {
+            for state in self.changed_states(name) {
+                state.changed.fetch_max(at, Ordering::AcqRel);
+            }
+            if self.recent.len() == RECENT
+                && let Some((position, _)) = self.recent.pop_front()
+            {
+                self.forgotten = self.forgotten.max(position);
+            }
+            self.recent.push_back((at, name.clone()));
+        }
+    }
+
+    /// The states that a change of `name` changes.
+    fn changed_states(&mut self, name: &Name) -> Vec<Arc<State>> {
+        let mut states = vec![Arc::clone(&self.any)];
+        match name.table_name() {
+            None => states.push(Arc::clone(&self.unknown)),
+            Some(table) => {
+                let part = self.part(name);
+                let table = self.tables.entry(table.into()).or_default();
+                states.push(Arc::clone(&table.any));
+                states.push(part.unwrap_or_else(|| Arc::clone(&table.whole)));
+            }
+        }
+        states
+    }
+
+    /// The states that a response that has read `name` depends on, besides the unknown.
+    fn read_states(&mut self, name: &Name) -> Vec<Arc<State>> {
+        let Some(table) = name.table_name() else { return vec![Arc::clone(&self.any)] };
+        let part = self.part(name);
+        let table = self.tables.entry(table.into()).or_default();
+        match part {
+            None => vec![Arc::clone(&table.any)],
+            Some(part) => vec![Arc::clone(&table.whole), part],
+        }
+    }
+
+    /// The state of a row or group.
+    fn part(&mut self, name: &Name) -> Option<Arc<State>> {
+        let (table, key) = match name {
+            Name::Row(table, id) => (table, format!("/{id}")),
+            Name::Group(table, value) => (table, format!("?{value}")),
+            Name::All | Name::Table(_) => return None,
+        };
+        let parts = &mut self.tables.entry(table.clone()).or_default().parts;
+        if let Some(state) = parts.get(&*key).and_then(Weak::upgrade) {
+            return Some(state);
+        }
+        // Those of responses that are no longer stored.
+        if parts.len() >= 1_024 && parts.len().is_power_of_two() {
+            parts.retain(|_, state| state.strong_count() > 0);
+        }
+        let state = Arc::default();
+        parts.insert(key.into(), Arc::downgrade(&state));
+        Some(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<Name> {
+        text.split_whitespace().map(Name::parse).collect()
+    }
+
+    /// Whether a response that reads `read` is still the same after `written` was written.
+    #[track_caller]
+    fn check(read: &str, written: &str, same: bool) {
+        let changes = Changes::default();
+        let read = names(read);
+        let known = changes.depend(&read, 5).unwrap();
+        assert!(known.check().is_ok());
+        changes.changed(&names(written), 6);
+        assert_eq!(known.check().is_ok(), same, "{read:?} {written}, known before");
+        let later = changes.depend(&read, 5);
+        assert_eq!(later.is_ok_and(|later| later.check().is_ok()), same, "{read:?} {written}, known afterwards");
+        assert!(changes.depend(&read, 6).unwrap().check().is_ok(), "{read:?} {written}, rendered afterwards");
+    }
+
+    #[test]
+    fn a_change_ends_what_has_read_it_and_nothing_else() {
+        for (read, written, same) in [
+            ("posts/5", "posts/5", false),
+            ("posts/5", "posts/6 posts?post", true),
+            ("posts/5", "posts", false),
+            ("posts/5", "*", false),
+            ("posts/5", "postmeta/5", true),
+            ("posts?post", "posts/5 posts?post", false),
+            ("posts?post", "posts/5 posts?page", true),
+            ("posts", "posts/5", false),
+            ("posts", "posts?page", false),
+            ("*", "options/x", false),
+            ("options/a options/b", "options/b", false),
+            ("options/a", "options", false),
+            ("posts/5", "terms", true),
+        ] {
+            check(read, written, same);
+        }
+    }
+
+    #[test]
+    fn what_is_being_written_is_not_the_same() {
+        let changes = Changes::default();
+        let read = names("posts/5");
+        changes.begun(1, &names("posts/5"), 10);
+        // Rendered during the write.
+        let during = changes.depend(&read, 10).unwrap();
+        assert_eq!(during.check(), Err("posts"));
+        changes.ended(1, 11);
+        assert_eq!(during.check(), Err("posts"), "it may have the old row");
+        let after = changes.depend(&read, 11).unwrap();
+        assert!(after.check().is_ok() && changes.writers().is_empty());
+        // Two writers.
+        changes.begun(1, &names("posts/5"), 12);
+        changes.begun(2, &names("posts"), 13);
+        changes.ended(1, 14);
+        assert!(changes.depend(&read, 14).unwrap().check().is_err());
+        changes.ended(2, 15);
+        assert!(changes.depend(&read, 15).unwrap().check().is_ok());
+    }
+
+    #[test]
+    fn a_writer_that_is_gone_may_have_written_more_rows() {
+        let changes = Changes::default();
+        let (other, table) = (names("posts/6"), names("terms"));
+        let other = changes.depend(&other, 10).unwrap();
+        let table = changes.depend(&table, 10).unwrap();
+        changes.begun(1, &names("posts/5"), 11);
+        assert!(other.check().is_ok());
+        changes.abandoned(1, 12);
+        assert_eq!((other.check(), table.check()), (Err("posts"), Ok(())));
+    }
+
+    #[test]
+    fn missed_news_end_everything() {
+        let changes = Changes::default();
+        let read = names("posts/5");
+        let known = changes.depend(&read, 5).unwrap();
+        changes.missed(7);
+        assert!(known.check().is_err() && changes.depend(&read, 6).is_err());
+        assert!(changes.depend(&read, 7).unwrap().check().is_ok());
+        let mut at = 8;
+        for _ in 0..RECENT + 10 {
+            at += 1;
+            changes.changed(&names("posts/6"), at);
+        }
+        assert_eq!(changes.depend(&read, 8).err(), Some("*"), "changes since then have been forgotten");
+        assert!(changes.depend(&read, at).is_ok());
+    }
+}

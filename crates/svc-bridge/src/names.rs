@@ -1,0 +1,121 @@
+//! Names for parts of the database: what a response depended on, and what a write changes.
+
+use std::fmt;
+
+/// A part of the database.
+///
+/// As text: `*`, `posts`, `posts/5`, `posts?page`. Tables are named without the prefix of the site's tables. Rows are named by the columns
+/// of [`IDENTITIES`]; only the tables listed there have rows and groups.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Name {
+    /// Everything.
+    All,
+    /// All rows of a table.
+    Table(Box<str>),
+    /// The rows of a table with this identity.
+    Row(Box<str>, Box<str>),
+    /// The rows of a table with this value in the column that groups them.
+    Group(Box<str>, Box<str>),
+}
+
+/// The columns that name the rows of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity {
+    /// Name of the table, without the prefix.
+    pub table: &'static str,
+    /// The column of [`Name::Row`]: the id of the row, or of the object that it belongs to.
+    pub row: &'static str,
+    /// The column of [`Name::Group`].
+    pub group: Option<&'static str>,
+}
+
+/// The columns that name rows, for WordPress's own tables. The connector has the same table.
+pub const IDENTITIES: [Identity; 11] = [
+    Identity { table: "posts", row: "ID", group: Some("post_type") },
+    Identity { table: "postmeta", row: "post_id", group: None },
+    Identity { table: "comments", row: "comment_ID", group: Some("comment_post_ID") },
+    Identity { table: "commentmeta", row: "comment_id", group: None },
+    Identity { table: "terms", row: "term_id", group: None },
+    Identity { table: "termmeta", row: "term_id", group: None },
+    Identity { table: "term_taxonomy", row: "term_taxonomy_id", group: Some("taxonomy") },
+    Identity { table: "term_relationships", row: "object_id", group: Some("term_taxonomy_id") },
+    Identity { table: "users", row: "ID", group: None },
+    Identity { table: "usermeta", row: "user_id", group: None },
+    Identity { table: "options", row: "option_name", group: None },
+];
+
+/// Rows of `usermeta` with this key are named [`SESSIONS`] instead, by user: each log-in writes one, and only credentials depend on them.
+pub const SESSION_TOKENS: &str = "session_tokens";
+
+/// The name of the rows of `usermeta` that hold sessions.
+pub const SESSIONS: &str = "sessions";
+
+impl Name {
+    /// All rows of a table.
+    pub fn table(table: impl Into<Box<str>>) -> Self {
+        Name::Table(table.into())
+    }
+
+    /// The rows with this identity.
+    pub fn row(table: impl Into<Box<str>>, id: impl fmt::Display) -> Self {
+        Name::Row(table.into(), id.to_string().into())
+    }
+
+    /// The rows of a group.
+    pub fn group(table: impl Into<Box<str>>, value: impl fmt::Display) -> Self {
+        Name::Group(table.into(), value.to_string().into())
+    }
+
+    /// Reads a name. Each text is a name; the empty one is [`Name::All`], so that nothing unknown is narrower than it should be.
+    pub fn parse(text: &str) -> Self {
+        match text.find(['/', '?']) {
+            _ if matches!(text, "" | "*") => Name::All,
+            None => Name::table(text),
+            Some(at) => {
+                let (table, rest) = (&text[..at], &text[at + 1..]);
+                if text.as_bytes()[at] == b'/' { Name::row(table, rest) } else { Name::group(table, rest) }
+            }
+        }
+    }
+
+    /// The table; `None` for everything.
+    pub fn table_name(&self) -> Option<&str> {
+        match self {
+            Name::All => None,
+            Name::Table(table) | Name::Row(table, _) | Name::Group(table, _) => Some(table),
+        }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Name::All => f.write_str("*"),
+            Name::Table(table) => f.write_str(table),
+            Name::Row(table, id) => write!(f, "{table}/{id}"),
+            Name::Group(table, value) => write!(f, "{table}?{value}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_written_as_they_are_read() {
+        for (text, name) in [
+            ("*", Name::All),
+            ("posts", Name::table("posts")),
+            ("posts/5", Name::row("posts", 5)),
+            ("posts?page", Name::group("posts", "page")),
+            ("options/a/b?c", Name::row("options", "a/b?c")),
+            ("posts?a/b", Name::group("posts", "a/b")),
+            ("posts/", Name::row("posts", "")),
+        ] {
+            assert_eq!(Name::parse(text), name);
+            assert_eq!(name.to_string(), text);
+        }
+        assert_eq!(Name::parse(""), Name::All);
+    }
+}
