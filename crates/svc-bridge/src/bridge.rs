@@ -1,0 +1,445 @@
+//! The bridge: replays stored responses, and lets WordPress respond to everything else.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use arc_swap::ArcSwapOption;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, request::Parts};
+use quick_cache::{Weighter, sync::Cache};
+use svc_gateway::{Body, ErrorFormat, Failure, Origin, Proxy};
+use tokio::sync::Semaphore;
+
+use crate::{
+    feed::Feed,
+    flights::{Flight, Flights, Leading},
+    key::{self, Key, Keys},
+    names::Name,
+    record::Recorder,
+    render::{Rendered, Renderer, Whole},
+    report::Report,
+    routes::{Route, Routes, name_of},
+    settings::{Settings, Target},
+    stored::{self, Answer, Ended, Stored},
+};
+
+/// Says whether a response was replayed (RFC 9211).
+pub const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
+
+/// Comparisons and renewals in the background at the same time. Each occupies a process of PHP.
+const BACKGROUND: usize = 2;
+
+/// Expected size of a stored response, in bytes.
+const USUAL_SIZE: u64 = 8_192;
+
+/// Time for which a request waits for another one that is being rendered.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// A bridge to one WordPress. Cheap to clone.
+#[derive(Clone)]
+pub struct Bridge(Arc<Inner>);
+
+struct Inner {
+    settings: Settings,
+    renderer: Renderer,
+    keys: Keys,
+    feed: ArcSwapOption<Box<dyn Feed>>,
+    store: Cache<Key, Arc<Stored>, Size>,
+    flights: Flights,
+    routes: Routes,
+    background: Arc<Semaphore>,
+}
+
+#[derive(Clone)]
+struct Size;
+
+impl Weighter<Key, Arc<Stored>> for Size {
+    fn weight(&self, _: &Key, stored: &Arc<Stored>) -> u64 {
+        stored.size() + size_of::<Key>() as u64
+    }
+}
+
+/// The reason for which WordPress responds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Why {
+    /// Its response would not be stored.
+    Bypass(&'static str),
+    /// It was not asked before, or the response was evicted.
+    Unknown,
+    /// A table has changed.
+    Changed(String),
+    /// The stored response is too old.
+    Age,
+    /// The route was not compared for another client yet.
+    OtherClient,
+    /// The news cannot be read.
+    News,
+}
+
+impl Why {
+    /// The reason, for people.
+    fn describe(&self) -> String {
+        match self {
+            Why::Bypass(why) => format!("not stored: {why}"),
+            Why::Unknown => "not asked before".to_owned(),
+            Why::Changed(table) if table == "*" => "changed: anything".to_owned(),
+            Why::Changed(table) => format!("changed: {table}"),
+            Why::Age => "age".to_owned(),
+            Why::OtherClient => "first requests of other clients".to_owned(),
+            Why::News => "the news of writes cannot be read".to_owned(),
+        }
+    }
+
+    /// The parameter of `Cache-Status`.
+    fn status(&self) -> &'static str {
+        match self {
+            Why::Bypass(_) | Why::News => "svc; fwd=bypass",
+            Why::Unknown => "svc; fwd=uri-miss",
+            Why::Changed(_) | Why::Age => "svc; fwd=stale",
+            Why::OtherClient => "svc; fwd=vary-miss",
+        }
+    }
+}
+
+impl Bridge {
+    /// A bridge to the WordPress behind a proxy. `recorder` asks the connector for records; without it, only responses to visitors are
+    /// stored, and each write ends all of them. `secret` is random: credentials are in keys only as a hash with it.
+    pub fn new(settings: Settings, proxy: Proxy, recorder: Option<Recorder>, secret: &[u8]) -> Self {
+        let renderer = Renderer { proxy, recorder, max_body: settings.max_body };
+        let items = usize::try_from(settings.memory / USUAL_SIZE).unwrap_or(usize::MAX).max(16);
+        Bridge(Arc::new(Inner {
+            store: Cache::with_weighter(items, settings.memory, Size),
+            settings,
+            renderer,
+            keys: Keys::new(secret),
+            feed: ArcSwapOption::empty(),
+            flights: Flights::default(),
+            routes: Routes::default(),
+            background: Arc::new(Semaphore::new(BACKGROUND)),
+        }))
+    }
+
+    /// Uses these news of writes from now on. Without news, nothing is stored or replayed.
+    pub fn set_feed(&self, feed: Option<Box<dyn Feed>>) {
+        self.0.feed.store(feed.map(Arc::new));
+        // Positions of another feed mean nothing.
+        self.0.store.clear();
+    }
+
+    /// What is used to learn of writes; `None` if nothing can be used yet.
+    pub fn feed(&self) -> Option<String> {
+        self.0.feed.load().as_ref().map(|feed| feed.describe())
+    }
+
+    /// The proxy to WordPress.
+    pub fn proxy(&self) -> &Proxy {
+        &self.0.renderer.proxy
+    }
+
+    /// What was replayed and what was not, by route and reason.
+    pub fn report(&self) -> Report {
+        Report::of(&self.0.routes, self.0.store.len() as u64, self.0.store.weight(), self.feed())
+    }
+
+    /// The response to a request.
+    pub async fn respond(&self, request: Request<Body>, origin: Origin) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        let target = self.0.settings.target(&parts);
+        let route = self.0.routes.get(&match &target {
+            Target::Api(route) => name_of(route),
+            Target::Page if self.0.settings.pages => name_of(parts.uri.path()),
+            Target::Page => "(pages)".to_owned(),
+            Target::Other => "(files and scripts)".to_owned(),
+        });
+        let asked = Asked { parts, origin, target, route };
+        let has_body = !http_body::Body::is_end_stream(&body);
+        let why = match self.refuses(&asked, has_body) {
+            Some(why) => why,
+            None => match self.replay_or_render(&asked).await {
+                Ok(response) => return response,
+                Err(why) => why,
+            },
+        };
+        self.forward(asked, body, &why).await
+    }
+
+    /// The reason for which the response to a request is neither stored nor replayed.
+    fn refuses(&self, asked: &Asked, has_body: bool) -> Option<Why> {
+        let Asked { parts, target, route, .. } = asked;
+        let settings = &self.0.settings;
+        let why = if !Settings::is_read(&parts.method) {
+            Some("a write")
+        } else if !key::is_plain_read(parts, has_body) {
+            Some("a body, a range or another method")
+        } else {
+            settings.refuses(target).or_else(|| route.varies())
+        };
+        if let Some(why) = why {
+            return Some(Why::Bypass(why));
+        }
+        let feed = self.0.feed.load();
+        let Some(feed) = &*feed else { return Some(Why::News) };
+        // Who the caller is, only WordPress decides: without a record, it is not known what that depended on.
+        let needs_record = key::has_credentials(parts) && (self.0.renderer.recorder.is_none() || !feed.has_names());
+        needs_record.then_some(Why::Bypass("credentials"))
+    }
+
+    /// Replays a stored response, or renders one and stores it.
+    async fn replay_or_render(&self, asked: &Asked) -> Result<Response<Body>, Why> {
+        let Some(feed) = self.0.feed.load_full() else { return Err(Why::News) };
+        let key = self.0.keys.of(&asked.parts, asked.origin.tls);
+        let left_out = key::left_out(&asked.parts, asked.origin.address);
+        let mut has_waited = false;
+        loop {
+            let why = match self.find(&**feed, &key).await? {
+                Ok(stored) if stored.left_out == left_out || asked.route.is_same_for_others() => {
+                    self.in_background(&feed, asked, key, &stored);
+                    asked.route.counts.replayed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let response = stored.replay(&asked.parts.method, &asked.parts.headers);
+                    return Ok(with_status(response, "svc; hit"));
+                }
+                Ok(_) => Why::OtherClient,
+                Err(why) => why,
+            };
+            if asked.route.is_rarely_stored() {
+                return self.render(&**feed, asked, key, left_out, why, None).await;
+            }
+            match self.0.flights.join(key) {
+                Flight::Leads(leading) => return self.render(&**feed, asked, key, left_out, why, Some(leading)).await,
+                Flight::Waits(_) if has_waited => return self.render(&**feed, asked, key, left_out, why, None).await,
+                Flight::Waits(mut ended) => {
+                    has_waited = true;
+                    drop(tokio::time::timeout(WAIT, ended.changed()).await);
+                }
+            }
+        }
+    }
+
+    /// The stored response for a key, if it may be replayed.
+    ///
+    /// # Errors
+    /// If the news cannot be read.
+    async fn find(&self, feed: &dyn Feed, key: &Key) -> Result<Result<Arc<Stored>, Why>, Why> {
+        let Some(stored) = self.0.store.get(key) else { return Ok(Err(Why::Unknown)) };
+        feed.catch_up().await.map_err(|_| Why::News)?;
+        Ok(match stored.check() {
+            Ok(()) => Ok(stored),
+            Err(Ended::Age) => Err(Why::Age),
+            Err(Ended::Changed(table)) => Err(Why::Changed(table)),
+        })
+    }
+
+    /// Renders a response, stores it if that is possible, and sends it.
+    async fn render(
+        &self,
+        feed: &dyn Feed,
+        asked: &Asked,
+        key: Key,
+        left_out: u64,
+        why: Why,
+        leading: Option<Leading>,
+    ) -> Result<Response<Body>, Why> {
+        // Writes up to here are in the response.
+        let visible = feed.visible().await;
+        let start = Instant::now();
+        let rendered = self.0.renderer.render(&asked.parts, asked.origin).await;
+        asked.route.forwarded(&why.describe(), start.elapsed());
+        let whole = match rendered {
+            Ok(Rendered::Whole(whole)) => whole,
+            Ok(Rendered::Stream(response)) => {
+                asked.route.not_stored();
+                return Ok(with_status(*response, why.status()));
+            }
+            Err(failure) => return Ok(failure.response(asked.format())),
+        };
+        if why == Why::OtherClient {
+            self.compare_with_other(feed, asked, &key, &whole.answer).await;
+        }
+        let stored = visible
+            .map_err(|unknown| unknown.0)
+            .and_then(|since| self.store(feed, asked, left_out, start, since, &whole));
+        let response = match stored {
+            Ok(stored) => {
+                let stored = Arc::new(stored);
+                self.0.store.insert(key, Arc::clone(&stored));
+                drop(leading);
+                let response = stored.replay(&asked.parts.method, &asked.parts.headers);
+                with_status(response, &format!("{}; stored", why.status()))
+            }
+            Err(reason) => {
+                asked.route.not_stored();
+                self.0.store.remove(&key);
+                tracing::debug!(route = &*asked.route.name, reason, "not stored");
+                with_status(whole.answer.into_response(), why.status())
+            }
+        };
+        Ok(response)
+    }
+
+    /// Makes an entry of a response that was rendered from `start`, after all writes up to `since`.
+    ///
+    /// # Errors
+    /// The reason for which it may not be stored.
+    fn store(
+        &self,
+        feed: &dyn Feed,
+        asked: &Asked,
+        left_out: u64,
+        start: Instant,
+        since: u64,
+        whole: &Whole,
+    ) -> Result<Stored, String> {
+        if let Some(why) = asked.route.varies() {
+            return Err(why.to_owned());
+        }
+        let record = whole.record.as_ref();
+        if let Some(record) = record.filter(|record| !record.store) {
+            return Err(record.why.chars().take(200).collect());
+        }
+        if record.is_none() && key::has_credentials(&asked.parts) {
+            return Err("no record of what was read".to_owned());
+        }
+        whole.answer.storable(record.is_some_and(|record| record.user > 0))?;
+        let names = match record {
+            Some(record) if feed.has_names() => record.names(),
+            _ => vec![Name::All],
+        };
+        let dependencies = feed.changes().depend(&names, since).map_err(|table| format!("{table} has changed meanwhile"))?;
+        let mut answer = whole.answer.clone();
+        stored::add_etag(&mut answer);
+        let until = stored::end(start, self.0.settings.age(&asked.target), record.and_then(|record| record.age));
+        Ok(Stored {
+            answer,
+            dependencies,
+            route: Arc::clone(&asked.route),
+            left_out,
+            at: start,
+            until,
+            replays: 0.into(),
+        })
+    }
+
+    /// Compares a rendering with the stored response for another client, which is still current.
+    async fn compare_with_other(&self, feed: &dyn Feed, asked: &Asked, key: &Key, answer: &Answer) {
+        let Ok(Ok(stored)) = self.find(feed, key).await else { return };
+        if without_etag(&stored.answer, answer).is_same(answer) {
+            asked.route.same_for_other();
+        } else {
+            self.is_varying(asked, key, "they differ by client, or each time");
+        }
+    }
+
+    fn is_varying(&self, asked: &Asked, key: &Key, why: &'static str) {
+        asked.route.set_varying(why);
+        self.0.store.remove(key);
+    }
+
+    /// After a replay: compares a share of them with a new rendering, and renews what is near its end.
+    fn in_background(&self, feed: &Arc<Box<dyn Feed>>, asked: &Asked, key: Key, stored: &Arc<Stored>) {
+        let is_check = asked.route.is_first_replay() || is_chosen(self.0.settings.checks);
+        if !is_check && !stored.is_due() {
+            return;
+        }
+        let Ok(permit) = Arc::clone(&self.0.background).try_acquire_owned() else { return };
+        let Flight::Leads(leading) = self.0.flights.join(key) else { return };
+        let (bridge, feed, asked, stored) = (self.clone(), Arc::clone(feed), asked.clone(), Arc::clone(stored));
+        tokio::spawn(async move {
+            bridge.render_again(&**feed, &asked, key, &stored).await;
+            drop((leading, permit));
+        });
+    }
+
+    /// Renders again what is stored, compares, and stores the new response.
+    async fn render_again(&self, feed: &dyn Feed, asked: &Asked, key: Key, stored: &Stored) {
+        let Ok(since) = feed.visible().await else { return };
+        let start = Instant::now();
+        let Ok(Rendered::Whole(whole)) = self.0.renderer.render(&asked.parts, asked.origin).await else { return };
+        let is_same = |answer: &Answer| without_etag(&stored.answer, answer).is_same(answer);
+        let is_current = async || feed.catch_up().await.is_ok() && stored.dependencies.check().is_ok();
+        if !is_same(&whole.answer) {
+            // A write may have come in between.
+            if !is_current().await {
+                return;
+            }
+            let Ok(Rendered::Whole(again)) = self.0.renderer.render(&asked.parts, asked.origin).await else { return };
+            if is_same(&again.answer) || !is_current().await {
+                return;
+            }
+            let why = if again.answer.is_same(&whole.answer) {
+                "they depend on something outside of the database, or on the client"
+            } else {
+                "they differ each time"
+            };
+            return self.is_varying(asked, &key, why);
+        }
+        let left_out = key::left_out(&asked.parts, asked.origin.address);
+        if left_out != stored.left_out {
+            asked.route.same_for_other();
+        }
+        if let Ok(renewed) = self.store(feed, asked, left_out, start, since, &whole) {
+            self.0.store.insert(key, Arc::new(renewed));
+        }
+    }
+
+    /// Lets WordPress respond.
+    async fn forward(&self, asked: Asked, body: Body, why: &Why) -> Response<Body> {
+        let start = Instant::now();
+        let format = asked.format();
+        let request = Request::from_parts(asked.parts, body);
+        let result = self.0.renderer.forward(request, asked.origin).await;
+        asked.route.forwarded(&why.describe(), start.elapsed());
+        match result {
+            Ok(response) => with_status(response, why.status()),
+            Err(failure) => failure.response(format),
+        }
+    }
+}
+
+/// A request without its body.
+#[derive(Clone)]
+struct Asked {
+    parts: Parts,
+    origin: Origin,
+    target: Target,
+    route: Arc<Route>,
+}
+
+impl Asked {
+    /// The form of errors of the gateway.
+    fn format(&self) -> ErrorFormat {
+        if matches!(self.target, Target::Api(_)) { ErrorFormat::Json } else { ErrorFormat::Html }
+    }
+}
+
+/// A stored answer without the entity tag that it was given here, to be compared with a new one.
+fn without_etag(stored: &Answer, new: &Answer) -> Answer {
+    let mut stored = stored.clone();
+    if !new.headers.contains_key(http::header::ETAG) {
+        stored.headers.remove(http::header::ETAG);
+    }
+    stored
+}
+
+/// Whether a replay is in the share of `per_million`.
+fn is_chosen(per_million: u32) -> bool {
+    let mut random = [0; 4];
+    per_million > 0 && getrandom::fill(&mut random).is_ok() && u32::from_le_bytes(random) % 1_000_000 < per_million
+}
+
+fn with_status(mut response: Response<Body>, status: &str) -> Response<Body> {
+    if let Ok(value) = HeaderValue::from_str(status) {
+        add(response.headers_mut(), value);
+    }
+    response
+}
+
+fn add(headers: &mut HeaderMap, status: HeaderValue) {
+    headers.append(CACHE_STATUS, status);
+}
+
+/// The status of a failure, for tests.
+#[cfg(test)]
+pub(crate) fn status_of(failure: Failure) -> u16 {
+    failure.status().as_u16()
+}

@@ -1,0 +1,296 @@
+//! Reports of the connector: before WordPress writes, it says what in the table `svc_changes`, and afterwards that it has finished.
+//!
+//! The table is in memory, so that a report costs no access to a disk, and is visible at once whatever transaction WordPress is in. A restart
+//! of the database server empties it. That is noticed: a mark of this process is in it as well.
+//!
+//! Other programs report nothing. About once in a second, the times at which the database server last wrote to each table are compared with the reports.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
+
+use futures_util::future::BoxFuture;
+use mysql::{Conn, Opts, prelude::Queryable as _};
+
+use super::{Feed, Unavailable, Unknown, poller::{Poll, Poller}};
+use crate::{changes::{Changes, Position}, names::Name};
+
+/// Name of the table, without the prefix of the site.
+pub const TABLE: &str = "svc_changes";
+
+/// Reports that are read at once.
+const BATCH: u64 = 10_000;
+
+/// Time between two marks of this process.
+const MARK_AGAIN: Duration = Duration::from_secs(60);
+
+/// Age at which rows are deleted, in seconds.
+const KEPT_SECONDS: u32 = 300;
+
+/// Difference between the time of a report and the time at which the server wrote the table, in seconds, up to which the report explains it.
+/// The times of tables have whole seconds.
+const EXPLAINED_SECONDS: i64 = 2;
+
+/// A row: position, time, connection that writes, kind, name.
+type Row = (u64, i64, u64, String, Vec<u8>);
+
+/// The feed.
+pub struct Reports {
+    poller: Poller,
+    changes: Changes,
+}
+
+impl Reports {
+    /// Reads the reports of the site whose tables begin with `prefix`. Creates the table if there is none.
+    ///
+    /// # Errors
+    /// If the table cannot be created.
+    pub fn start(opts: &Opts, prefix: &str) -> Result<Self, Unavailable> {
+        let failed = |error: mysql::Error| {
+            Unavailable(format!("the table {prefix}{TABLE} for reports of writes cannot be used: {error}"))
+        };
+        let mut conn = Conn::new(opts.clone()).map_err(failed)?;
+        conn.query_drop(format!(
+            "CREATE TABLE IF NOT EXISTS `{prefix}{TABLE}` (\
+             seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, \
+             at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, \
+             writer BIGINT UNSIGNED NOT NULL, \
+             kind CHAR(1) CHARACTER SET ascii NOT NULL, \
+             name VARBINARY(160) NOT NULL, \
+             PRIMARY KEY USING BTREE (seq), KEY at USING BTREE (at)) ENGINE=MEMORY"
+        ))
+        .map_err(failed)?;
+        let changes = Changes::default();
+        let poll = Reading {
+            table: format!("{prefix}{TABLE}"),
+            prefix: prefix.to_owned(),
+            changes: changes.clone(),
+            base: 0,
+            read: 0,
+            mark: None,
+            written: HashMap::new(),
+            reported: HashMap::new(),
+            writing: HashMap::new(),
+        };
+        let poller = Poller::start(opts, poll).map_err(|error| Unavailable(error.to_string()))?;
+        Ok(Reports { poller, changes })
+    }
+}
+
+impl Feed for Reports {
+    fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    fn catch_up(&self) -> BoxFuture<'_, Result<(), Unknown>> {
+        Box::pin(async { self.poller.read().await.map(drop) })
+    }
+
+    fn visible(&self) -> BoxFuture<'_, Result<Position, Unknown>> {
+        Box::pin(self.poller.read())
+    }
+
+    fn has_names(&self) -> bool {
+        true
+    }
+
+    fn describe(&self) -> String {
+        "reports of the connector: writes of WordPress are known before they run; those of other programs end stored responses after \
+         about two seconds, or with their age if WordPress writes the same table at the same time"
+            .to_owned()
+    }
+}
+
+/// A row of this process in the table.
+struct Mark {
+    seq: u64,
+    name: String,
+    written: Instant,
+}
+
+struct Reading {
+    /// Full name of the table.
+    table: String,
+    prefix: String,
+    changes: Changes,
+    /// Added to the numbers of rows, which begin again when the server restarts.
+    base: Position,
+    /// The highest number of a row that was read.
+    read: u64,
+    mark: Option<Mark>,
+    /// When the server last wrote each table, in seconds of its clock.
+    written: HashMap<String, i64>,
+    /// When a write of each table last ended, in the same seconds.
+    reported: HashMap<String, i64>,
+    /// Tables that each connection is writing.
+    writing: HashMap<u64, HashSet<String>>,
+}
+
+impl Reading {
+    fn position(&self) -> Position {
+        self.base + self.read
+    }
+
+    /// Begins anew: anything may have been written.
+    fn restart(&mut self, conn: &mut Conn) -> Result<(), mysql::Error> {
+        self.base += self.read + 1;
+        self.read = 0;
+        self.mark = None;
+        self.written.clear();
+        self.writing.clear();
+        for writer in self.changes.writers() {
+            self.changes.ended(writer, self.base);
+        }
+        self.set_mark(conn)?;
+        // Writes that were announced before, and have not finished.
+        self.read_rows(conn)?;
+        self.changes.missed(self.position());
+        Ok(())
+    }
+
+    fn set_mark(&mut self, conn: &mut Conn) -> Result<(), mysql::Error> {
+        let name = format!("{:016x}{:08x}", conn.connection_id(), std::process::id());
+        conn.exec_drop(
+            format!("INSERT INTO `{}` (writer, kind, name) VALUES (0, 's', ?)", self.table),
+            (name.as_bytes(),),
+        )?;
+        self.mark = Some(Mark { seq: conn.last_insert_id(), name, written: Instant::now() });
+        Ok(())
+    }
+
+    /// Reads and applies the rows after the last one. Returns false if rows are missing.
+    fn read_rows(&mut self, conn: &mut Conn) -> Result<bool, mysql::Error> {
+        let Some((mark, mark_name)) = self.mark.as_ref().map(|mark| (mark.seq, mark.name.clone())) else {
+            return Ok(false);
+        };
+        loop {
+            let sql = format!(
+                "SELECT seq, UNIX_TIMESTAMP(at), writer, kind, name FROM `{}` WHERE seq > ? OR seq = ? ORDER BY seq LIMIT {BATCH}",
+                self.table
+            );
+            let rows: Vec<Row> = conn.exec(sql, (self.read, mark))?;
+            let is_mark = |row: &Row| row.0 == mark && row.3 == "s" && row.4 == mark_name.as_bytes();
+            let n = rows.len();
+            // While the mark is after the last row that was read, later batches contain it.
+            if !rows.iter().any(is_mark) && (self.read >= mark || (n as u64) < BATCH) {
+                return Ok(false);
+            }
+            self.apply(rows);
+            if (n as u64) < BATCH {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn apply(&mut self, rows: Vec<Row>) {
+        let mut rows = rows.into_iter().filter(|row| row.0 > self.read).peekable();
+        let mut last = self.read;
+        while let Some((seq, at, writer, kind, name)) = rows.next() {
+            last = seq;
+            match &*kind {
+                "b" => {
+                    let mut names = vec![Name::parse(&String::from_utf8_lossy(&name))];
+                    while let Some((seq, .., name)) = rows.next_if(|row| row.2 == writer && row.3 == "b") {
+                        last = seq;
+                        names.push(Name::parse(&String::from_utf8_lossy(&name)));
+                    }
+                    let tables = names.iter().map(|name| name.table_name().unwrap_or("*").to_owned());
+                    self.writing.entry(writer).or_default().extend(tables);
+                    self.changes.begun(writer, &names, self.base + last);
+                }
+                "e" => {
+                    let tables = self.writing.remove(&writer).unwrap_or_default();
+                    self.reported.extend(tables.into_iter().map(|table| (table, at)));
+                    self.changes.ended(writer, self.base + last);
+                }
+                _ => {}
+            }
+        }
+        self.read = last;
+    }
+
+    /// Ends the writes of connections that are gone.
+    fn look_for_writers(&mut self, conn: &mut Conn) -> Result<(), mysql::Error> {
+        let writers = self.changes.writers();
+        if writers.is_empty() {
+            return Ok(());
+        }
+        let connected: HashSet<u64> =
+            conn.query("SELECT ID FROM information_schema.PROCESSLIST")?.into_iter().collect();
+        // Those that have said it before they went.
+        self.read_rows(conn)?;
+        let announced: HashSet<u64> = self.changes.writers().into_iter().collect();
+        for writer in writers.into_iter().filter(|writer| announced.contains(writer) && !connected.contains(writer)) {
+            tracing::warn!(writer, "a process of PHP ended in the middle of a write");
+            // After all responses whose rendering began up to now.
+            self.base += 1;
+            self.changes.abandoned(writer, self.position());
+            self.writing.remove(&writer);
+        }
+        Ok(())
+    }
+
+    /// Looks for tables that were written to without a report.
+    fn look_for_others(&mut self, conn: &mut Conn) -> Result<(), mysql::Error> {
+        let tables: Vec<(String, Option<i64>)> = conn.query(
+            "SELECT TABLE_NAME, UNIX_TIMESTAMP(UPDATE_TIME) FROM information_schema.TABLES \
+             WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' AND ENGINE <> 'MEMORY'",
+        )?;
+        let is_first = self.written.is_empty();
+        // Reports that arrived with these writes.
+        self.read_rows(conn)?;
+        let mut others = Vec::new();
+        for (table, written) in tables {
+            let written = written.unwrap_or_default();
+            let name = table.strip_prefix(&self.prefix).unwrap_or(&table).to_owned();
+            let before = self.written.insert(name.clone(), written);
+            let is_reported = |table: &str| {
+                self.writing.values().any(|tables| tables.contains(table))
+                    || self.reported.get(table).is_some_and(|ended| written <= ended + EXPLAINED_SECONDS)
+            };
+            // A time of 0 means that the server has not kept it.
+            if !is_first && before != Some(written) && written != 0 && !is_reported(&name) && !is_reported("*") {
+                others.push(Name::table(name));
+            }
+        }
+        if !others.is_empty() {
+            tracing::debug!(?others, "another program has written");
+            self.base += 1;
+            self.changes.changed(&others, self.position());
+        }
+        Ok(())
+    }
+}
+
+impl Poll for Reading {
+    fn poll(&mut self, conn: &mut Conn) -> Result<Result<Position, Unknown>, mysql::Error> {
+        if !self.read_rows(conn)? {
+            tracing::warn!("reports of writes were lost; all stored responses end");
+            self.restart(conn)?;
+        }
+        Ok(Ok(self.position()))
+    }
+
+    fn tick(&mut self, conn: &mut Conn) -> Result<(), mysql::Error> {
+        self.poll(conn)?.ok();
+        self.look_for_others(conn)?;
+        self.look_for_writers(conn)?;
+        if self.mark.as_ref().is_none_or(|mark| mark.written.elapsed() >= MARK_AGAIN) {
+            self.set_mark(conn)?;
+            conn.query_drop(format!(
+                "DELETE FROM `{}` WHERE at < NOW() - INTERVAL {KEPT_SECONDS} SECOND",
+                self.table
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn connected(&mut self, conn: &mut Conn) -> Result<(), mysql::Error> {
+        // After a lost connection, all rows since are still there, if the mark is.
+        if self.mark.is_none() || !self.read_rows(conn)? {
+            self.restart(conn)?;
+        }
+        Ok(())
+    }
+}

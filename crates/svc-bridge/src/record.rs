@@ -1,0 +1,184 @@
+//! Records: what WordPress read to render a response. The connector sends one in front of the body if a signed header asks for it.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use http::{HeaderName, HeaderValue, Method};
+use serde::Deserialize;
+use sha2::Sha256;
+
+use crate::names::Name;
+
+/// The header with which a record is asked for, and which announces one.
+pub const HEADER: HeaderName = HeaderName::from_static("x-svc-record");
+
+/// Bytes in front of the JSON: its length in eight digits, a space, the signature in 64 hexadecimal digits, a line feed.
+pub const PREFIX: usize = 8 + 1 + 64 + 1;
+
+/// Maximum size of the JSON, in bytes. A response that reads more is not stored.
+pub const MAX_RECORD: usize = 1 << 20;
+
+/// The record of a response.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Record {
+    names: Vec<String>,
+    /// Seconds for which the response may be stored at most, because it depends on a clock.
+    pub age: Option<u64>,
+    /// Whether it may be stored at all.
+    pub store: bool,
+    /// The reason for which it may not.
+    #[serde(default)]
+    pub why: String,
+    /// The matched route of the REST API.
+    pub route: Option<String>,
+    /// The current user; 0 for visitors.
+    #[serde(default)]
+    pub user: u64,
+}
+
+impl Record {
+    /// The parts of the database that were read.
+    pub fn names(&self) -> Vec<Name> {
+        self.names.iter().map(|name| Name::parse(name)).collect()
+    }
+}
+
+/// A record that cannot be used: it is not signed for this request, or has another form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the record of the connector cannot be used")]
+pub struct Invalid;
+
+/// Asks for records, and reads them.
+#[derive(Clone)]
+pub struct Recorder {
+    key: Hmac<Sha256>,
+}
+
+/// A request for a record.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The value of [`HEADER`].
+    pub header: HeaderValue,
+    nonce: String,
+}
+
+impl Recorder {
+    /// A recorder with the secret that it shares with the connector.
+    pub fn new(secret: &[u8]) -> Self {
+        #[expect(clippy::expect_used, reason = "keys of any length are valid")]
+        let key = Hmac::new_from_slice(secret).expect("a key");
+        Recorder { key }
+    }
+
+    /// Asks for a record of a request. `target` is path and query as they are sent; `now` is in seconds since the epoch; `nonce` is
+    /// 32 random letters and digits.
+    pub fn ask(&self, method: &Method, target: &str, now: u64, nonce: String) -> Asked {
+        let signature = self.sign(&["svc-record", &now.to_string(), &nonce, method.as_str(), target]);
+        let header = format!("{now}.{nonce}.{signature}");
+        let header = HeaderValue::try_from(header).unwrap_or_else(|_| HeaderValue::from_static(""));
+        Asked { header, nonce }
+    }
+
+    /// Length of the JSON, from the first [`PREFIX`] bytes of a body.
+    ///
+    /// # Errors
+    /// If they are not the beginning of a record, or the record is too large.
+    pub fn length(prefix: &[u8]) -> Result<usize, Invalid> {
+        let digits = prefix.get(..8).filter(|digits| digits.iter().all(u8::is_ascii_digit)).ok_or(Invalid)?;
+        let length = std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok()).ok_or(Invalid)?;
+        if prefix.get(8) == Some(&b' ') && prefix.get(PREFIX - 1) == Some(&b'\n') && length <= MAX_RECORD {
+            Ok(length)
+        } else {
+            Err(Invalid)
+        }
+    }
+
+    /// Reads the record in front of a body.
+    ///
+    /// # Errors
+    /// If it is not signed for this request.
+    pub fn read(&self, asked: &Asked, prefix: &[u8], json: &[u8]) -> Result<Record, Invalid> {
+        self.verify(asked, prefix.get(9..PREFIX - 1).ok_or(Invalid)?, json)
+    }
+
+    /// Reads the record in a header, which responses without a body have.
+    ///
+    /// # Errors
+    /// If it is not signed for this request.
+    pub fn read_header(&self, asked: &Asked, value: &HeaderValue) -> Result<Record, Invalid> {
+        let (json, signature) = value.to_str().ok().and_then(|text| text.split_once('.')).ok_or(Invalid)?;
+        let json = BASE64_STANDARD.decode(json).map_err(|_| Invalid)?;
+        self.verify(asked, signature.as_bytes(), &json)
+    }
+
+    fn verify(&self, asked: &Asked, signature: &[u8], json: &[u8]) -> Result<Record, Invalid> {
+        let mut signature_bytes = [0; 32];
+        let text = std::str::from_utf8(signature).ok().filter(|text| text.len() == 64 && text.is_ascii()).ok_or(Invalid)?;
+        for (n, byte) in signature_bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * n..2 * n + 2], 16).map_err(|_| Invalid)?;
+        }
+        let mut mac = self.key.clone();
+        mac.update(format!("svc-recorded\n{}\n", asked.nonce).as_bytes());
+        mac.update(json);
+        // In constant time.
+        mac.verify_slice(&signature_bytes).map_err(|_| Invalid)?;
+        serde_json::from_slice(json).map_err(|_| Invalid)
+    }
+
+    fn sign(&self, lines: &[&str]) -> String {
+        let mut mac = self.key.clone();
+        mac.update(lines.join("\n").as_bytes());
+        mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A body with a record, as the connector sends it.
+    fn body(recorder: &Recorder, nonce: &str, json: &str, rest: &str) -> Vec<u8> {
+        let signature = recorder.sign(&["svc-recorded", nonce, json]);
+        format!("{:08} {signature}\n{json}{rest}", json.len()).into_bytes()
+    }
+
+    #[test]
+    fn reads_what_is_signed_for_the_request_only() {
+        let recorder = Recorder::new(b"secret");
+        let asked = recorder.ask(&Method::GET, "/wp-json/", 1_700_000_000, "n".repeat(32));
+        let json = r#"{"v":1,"names":["posts/5","options/a"],"age":null,"store":true,"route":"/a","user":0}"#;
+        let whole = body(&recorder, &asked.nonce, json, "[]");
+        let length = Recorder::length(&whole).unwrap();
+        let (prefix, rest) = whole.split_at(PREFIX);
+        let record = recorder.read(&asked, prefix, &rest[..length]).unwrap();
+        assert_eq!(record.names(), [Name::row("posts", 5), Name::row("options", "a")]);
+        assert_eq!(&rest[length..], b"[]");
+        let other = recorder.ask(&Method::GET, "/wp-json/", 1_700_000_000, "m".repeat(32));
+        assert_eq!(recorder.read(&other, prefix, &rest[..length]), Err(Invalid));
+        assert_eq!(recorder.read(&asked, prefix, &rest[..length - 1]), Err(Invalid));
+        assert_eq!(Recorder::new(b"other").read(&asked, prefix, &rest[..length]), Err(Invalid));
+        let mut header = BASE64_STANDARD.encode(json).into_bytes();
+        header.extend(b".");
+        header.extend(&prefix[9..PREFIX - 1]);
+        let value = HeaderValue::from_bytes(&header).unwrap();
+        assert_eq!(recorder.read_header(&asked, &value), Ok(record));
+        assert!(recorder.read_header(&asked, &HeaderValue::from_static("1")).is_err());
+    }
+
+    #[test]
+    fn other_bodies_are_no_records() {
+        let record = format!("{:08} {}\n", 5, "0".repeat(64));
+        assert_eq!(Recorder::length(record.as_bytes()), Ok(5));
+        for other in ["", "[]", "0000000x", &record[..PREFIX - 1], &record.replace('\n', " "), &record.replace("00000005", "99999999")] {
+            assert_eq!(Recorder::length(other.as_bytes()), Err(Invalid), "{other}");
+        }
+    }
+
+    #[test]
+    fn signatures_are_those_of_the_connector() {
+        // PHP: hash_hmac('sha256', "svc-record\n1700000000\nabc\nGET\n/wp-json/", 'secret')
+        let recorder = Recorder::new(b"secret");
+        let asked = recorder.ask(&Method::GET, "/wp-json/", 1_700_000_000, "abc".to_owned());
+        let expected = "f00ef1e382ef0eb4f0997ac040d5501f202db8239a5415d4b981b59cf9fe3aec";
+        assert_eq!(asked.header, format!("1700000000.abc.{expected}"));
+    }
+}

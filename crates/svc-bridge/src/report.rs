@@ -1,0 +1,76 @@
+//! What a bridge saves: numbers of requests by route and reason.
+
+use std::{collections::BTreeMap, sync::atomic::Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::routes::Routes;
+
+/// Numbers of requests since the start.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// What is used to learn of writes.
+    pub news: Option<String>,
+    /// Requests that were answered with a stored response.
+    pub replayed: u64,
+    /// Requests that WordPress has answered.
+    pub forwarded: u64,
+    /// Numbers of these by reason.
+    pub reasons: BTreeMap<String, u64>,
+    /// Stored responses.
+    pub stored: u64,
+    /// Their approximate size, in bytes.
+    pub bytes: u64,
+    /// The routes on which WordPress has spent most time, first.
+    pub routes: Vec<RouteReport>,
+}
+
+/// Numbers of a route.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RouteReport {
+    /// The route.
+    pub route: String,
+    /// Requests that were answered with a stored response.
+    pub replayed: u64,
+    /// Requests that WordPress has answered.
+    pub forwarded: u64,
+    /// Time that WordPress has spent on them, in milliseconds.
+    pub milliseconds: u64,
+    /// The most frequent reason for that.
+    pub reason: String,
+    /// Why its responses are not stored now, if they vary.
+    pub varies: Option<String>,
+}
+
+impl Report {
+    pub(crate) fn of(routes: &Routes, stored: u64, bytes: u64, news: Option<String>) -> Self {
+        let mut report = Report { news, stored, bytes, ..Report::default() };
+        for route in routes.all() {
+            let load = |n: &std::sync::atomic::AtomicU64| n.load(Ordering::Relaxed);
+            let (replayed, forwarded) = (load(&route.counts.replayed), load(&route.counts.forwarded));
+            report.replayed += replayed;
+            report.forwarded += forwarded;
+            let reasons = route.reasons();
+            for (why, n) in &reasons {
+                *report.reasons.entry(why.clone()).or_default() += n;
+            }
+            let most = reasons.into_iter().max_by_key(|(_, n)| *n).map(|(why, _)| why);
+            report.routes.push(RouteReport {
+                route: route.name.to_string(),
+                replayed,
+                forwarded,
+                milliseconds: load(&route.counts.micros) / 1_000,
+                reason: most.unwrap_or_default(),
+                varies: route.varies().map(str::to_owned),
+            });
+        }
+        report.routes.sort_by(|a, b| b.milliseconds.cmp(&a.milliseconds).then_with(|| a.route.cmp(&b.route)));
+        report
+    }
+
+    /// The share of requests that were answered with a stored response, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        let all = self.replayed + self.forwarded;
+        if all == 0 { 0.0 } else { self.replayed as f64 / all as f64 }
+    }
+}
