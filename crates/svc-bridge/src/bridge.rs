@@ -8,7 +8,7 @@ use std::{
 use arc_swap::ArcSwapOption;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, request::Parts};
 use quick_cache::{Weighter, sync::Cache};
-use svc_gateway::{Body, ErrorFormat, Failure, Origin, Proxy};
+use svc_gateway::{Body, ErrorFormat, Origin, Proxy};
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -312,7 +312,6 @@ impl Bridge {
         Ok(Stored {
             answer,
             dependencies,
-            route: Arc::clone(&asked.route),
             left_out,
             at: start,
             until,
@@ -436,10 +435,4 @@ fn with_status(mut response: Response<Body>, status: &str) -> Response<Body> {
 
 fn add(headers: &mut HeaderMap, status: HeaderValue) {
     headers.append(CACHE_STATUS, status);
-}
-
-/// The status of a failure, for tests.
-#[cfg(test)]
-pub(crate) fn status_of(failure: Failure) -> u16 {
-    failure.status().as_u16()
 }

@@ -2,7 +2,9 @@
 
 mod bridge;
 pub mod changes;
+pub mod connector;
 pub mod feed;
+mod exposed;
 mod flights;
 pub mod key;
 pub mod names;
@@ -12,7 +14,10 @@ mod report;
 mod routes;
 mod settings;
 mod stored;
+mod watch;
 
 pub use bridge::{Bridge, CACHE_STATUS};
 pub use report::{Report, RouteReport};
+pub use exposed::exposed_pages;
 pub use settings::{RouteRule, Settings};
+pub use watch::{Sources, Watch};

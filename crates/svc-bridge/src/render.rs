@@ -1,6 +1,6 @@
 //! Renderings by WordPress: a request with the wish for a record, and the complete response.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::{Bytes, BytesMut};
 use http::{
@@ -23,7 +23,7 @@ const WHOLE: [&str; 5] = ["application/json", "text/html", "text/xml", "applicat
 /// What came of a rendering.
 pub(crate) enum Rendered {
     /// The whole response.
-    Whole(Whole),
+    Whole(Box<Whole>),
     /// A response that is too large to be stored, or a stream.
     Stream(Box<Response<Body>>),
 }
@@ -112,7 +112,7 @@ impl Renderer {
             parts.headers.remove(CONTENT_LENGTH);
         }
         let answer = Answer { status: parts.status, headers: parts.headers, body: start.freeze() };
-        Ok(Rendered::Whole(Whole { answer, record }))
+        Ok(Rendered::Whole(Box::new(Whole { answer, record })))
     }
 }
 
@@ -139,7 +139,7 @@ fn is_whole(headers: &HeaderMap) -> bool {
 }
 
 /// Reads parts of a body until there are at least `length` bytes, or it ends.
-async fn read_up_to(body: &mut Body, start: &mut BytesMut, length: usize) -> Result<(), Failure> {
+pub(crate) async fn read_up_to(body: &mut Body, start: &mut BytesMut, length: usize) -> Result<(), Failure> {
     while start.len() < length && !body.is_end_stream() {
         match body.frame().await {
             Some(Ok(frame)) => start.extend(frame.into_data().ok()),
@@ -173,9 +173,4 @@ fn before(start: Bytes, response: Response<Body>) -> Response<Body> {
         );
         StreamBody::new(frames).boxed_unsync()
     })
-}
-
-/// The time between the start and now.
-pub(crate) fn since(start: Instant) -> Duration {
-    start.elapsed()
 }

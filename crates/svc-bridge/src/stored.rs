@@ -1,10 +1,7 @@
 //! Stored responses, and what is sent to a client from them.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
 
@@ -20,7 +17,7 @@ use http_body_util::{BodyExt as _, Full};
 use sha2::{Digest as _, Sha256};
 use svc_gateway::Body;
 
-use crate::{changes::Dependencies, key, routes::Route};
+use crate::{changes::Dependencies, key};
 
 /// What WordPress sends for logged-in users, and for errors about permissions.
 const PRIVATE_DEFAULT: [&str; 2] =
@@ -106,7 +103,6 @@ fn full(bytes: Bytes) -> Body {
 pub(crate) struct Stored {
     pub(crate) answer: Answer,
     pub(crate) dependencies: Dependencies,
-    pub(crate) route: Arc<Route>,
     /// Hash of what the key leaves out of the request that it was rendered for.
     pub(crate) left_out: u64,
     pub(crate) at: Instant,

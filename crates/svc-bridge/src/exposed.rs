@@ -3,9 +3,11 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use axum::body::{Body, to_bytes};
+use bytes::BytesMut;
 use http::{Request, header::HOST};
 use svc_gateway::{Origin, Proxy};
+
+use crate::render::read_up_to;
 
 /// Pages about the web server, each with a text on it.
 const PAGES: [(&str, &str); 4] = [
@@ -22,14 +24,17 @@ const STRANGER: Origin = Origin { address: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1
 const MAX_PAGE: usize = 1 << 20;
 
 /// The pages that a client with a foreign address sees.
-pub(super) async fn pages(proxy: &Proxy, host: &str) -> Vec<&'static str> {
+pub async fn exposed_pages(proxy: &Proxy, host: &str) -> Vec<&'static str> {
     let mut exposed = Vec::new();
     for (path, text) in PAGES {
         let Ok(request) = Request::get(path).header(HOST, host).body(svc_gateway::empty()) else { continue };
-        let Ok(response) = proxy.forward(request, STRANGER).await else { continue };
+        let Ok(mut response) = proxy.forward(request, STRANGER).await else { continue };
         // WordPress may have a page at this URL.
         let is_page = response.status().is_success();
-        let body = to_bytes(Body::new(response.into_body()), MAX_PAGE).await.unwrap_or_default();
+        let mut body = BytesMut::new();
+        if read_up_to(response.body_mut(), &mut body, MAX_PAGE).await.is_err() {
+            continue;
+        }
         if is_page && String::from_utf8_lossy(&body).contains(text) {
             exposed.push(path);
         }
@@ -61,7 +66,7 @@ mod tests {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let upstream = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
             let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-            assert_eq!(pages(&Proxy::new(upstream, "p", Limits::default()), "site.example").await, expected);
+            assert_eq!(exposed_pages(&Proxy::new(upstream, "p", Limits::default()), "site.example").await, expected);
             server.abort();
         }
     }

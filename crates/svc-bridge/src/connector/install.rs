@@ -9,11 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, Result, bail, ensure};
-use svc_auth::Secret;
+use super::{Secret, random};
 
 /// The plugin.
-pub(crate) const PLUGIN: &str = include_str!("../../connector/svc-connector.php");
+const PLUGIN: &str = include_str!("../../connector/svc-connector.php");
 
 /// Name of the plugin's file.
 const PLUGIN_FILE: &str = "svc-connector.php";
@@ -30,20 +29,34 @@ const SECRET_LINE: [&str; 2] = ["return '", "';"];
 /// Number of characters of a new secret: letters and digits.
 const SECRET_LENGTH: usize = 48;
 
+/// A file that cannot be read or written, with the reason.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Error(String);
+
+type Result<T> = std::result::Result<T, Error>;
+
+/// Adds what was tried to an error.
+fn context(what: String) -> impl FnOnce(io::Error) -> Error {
+    move |error| Error(format!("{what}: {error}"))
+}
+
 /// Maximum size of a file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
 /// The files of a connector.
 #[derive(Debug)]
-pub(crate) struct Files {
+pub struct Files {
     wp_config: PathBuf,
-    pub(crate) plugin: PathBuf,
-    pub(crate) secret: PathBuf,
+    /// The plugin.
+    pub plugin: PathBuf,
+    /// The file with the secret.
+    pub secret: PathBuf,
 }
 
 /// State of the plugin's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Installed {
+pub enum Installed {
     /// There is none.
     No,
     /// Another version.
@@ -56,7 +69,7 @@ pub(crate) enum Installed {
 
 impl Installed {
     /// The state, for users.
-    pub(crate) fn describe(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Installed::No => "not installed; `svc-server connector install` installs it",
             Installed::Other => "another version; run `svc-server connector install`",
@@ -67,7 +80,7 @@ impl Installed {
 }
 
 /// The file with the secret of the site with this `wp-config.php`.
-pub(crate) fn secret_path(wp_config: &Path) -> PathBuf {
+pub fn secret_path(wp_config: &Path) -> PathBuf {
     wp_config.with_file_name(SECRET_FILE)
 }
 
@@ -75,12 +88,12 @@ pub(crate) fn secret_path(wp_config: &Path) -> PathBuf {
 ///
 /// # Errors
 /// If it cannot be read, or contains no secret.
-pub(crate) fn read_secret(path: &Path) -> io::Result<Option<Secret>> {
+pub fn read_secret(path: &Path) -> io::Result<Option<Secret>> {
     let Some(text) = read(path)? else { return Ok(None) };
     let [start, end] = SECRET_LINE;
     let secret = text.lines().find_map(|line| line.strip_prefix(start)?.strip_suffix(end));
     match secret.filter(|secret| secret.len() >= 32 && secret.bytes().all(|b| b.is_ascii_alphanumeric())) {
-        Some(secret) => Ok(Some(Secret::new(secret))),
+        Some(secret) => Ok(Some(Secret::new(secret.to_owned()))),
         None => Err(io::Error::new(io::ErrorKind::InvalidData, "it contains no secret of a connector")),
     }
 }
@@ -98,7 +111,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
 
 impl Files {
     /// The files of a site.
-    pub(crate) fn new(wp_config: &Path, content_dir: &Path) -> Self {
+    pub fn new(wp_config: &Path, content_dir: &Path) -> Self {
         Files {
             wp_config: wp_config.to_owned(),
             plugin: content_dir.join("mu-plugins").join(PLUGIN_FILE),
@@ -110,8 +123,8 @@ impl Files {
     ///
     /// # Errors
     /// If its file cannot be read.
-    pub(crate) fn installed(&self) -> Result<Installed> {
-        let text = read(&self.plugin).with_context(|| format!("cannot read {}", self.plugin.display()))?;
+    pub fn installed(&self) -> Result<Installed> {
+        let text = read(&self.plugin).map_err(context(format!("cannot read {}", self.plugin.display())))?;
         Ok(match text {
             None => Installed::No,
             Some(text) if text == PLUGIN => Installed::Current,
@@ -124,28 +137,30 @@ impl Files {
     ///
     /// # Errors
     /// If a file cannot be written, or one of somebody else has the plugin's name.
-    pub(crate) fn install(&self) -> Result<bool> {
+    pub fn install(&self) -> Result<bool> {
         self.refuse_foreign()?;
-        ensure!(self.wp_config.is_file(), "there is no file {}", self.wp_config.display());
-        let cannot_write = |path: &Path| format!("cannot write {}", path.display());
+        if !self.wp_config.is_file() {
+            return Err(Error(format!("there is no file {}", self.wp_config.display())));
+        }
+        let cannot_write = |path: &Path| context(format!("cannot write {}", path.display()));
         // The secret first: the plugin rejects all requests without one.
-        let known = read_secret(&self.secret).with_context(|| format!("cannot use {}", self.secret.display()))?;
+        let known = read_secret(&self.secret).map_err(context(format!("cannot use {}", self.secret.display())))?;
         if known.is_none() {
-            let secret = svc_auth::random_text(SECRET_LENGTH)?;
+            let secret = random(SECRET_LENGTH).map_err(context("cannot make a secret".to_owned()))?;
             let [start, end] = SECRET_LINE;
             let text = format!(
-                "<?php\n// Secret of the svc connector. Anyone who knows it can send requests to the connector.\n{start}{}{end}\n",
-                secret.expose()
+                "<?php\n// Secret of the svc connector. Anyone who knows it can send requests to the connector.\n{start}{secret}{end}\n"
             );
-            write(&self.secret, &text, &self.wp_config, false).with_context(|| cannot_write(&self.secret))?;
+            write(&self.secret, &text, &self.wp_config, false).map_err(cannot_write(&self.secret))?;
         }
-        let folder = self.plugin.parent().context("the content folder has no path")?;
+        let no_path = || Error("the content folder has no path".to_owned());
+        let folder = self.plugin.parent().ok_or_else(no_path)?;
         if !folder.is_dir() {
-            fs::create_dir(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-            let content = folder.parent().context("the content folder has no path")?;
-            inherit(folder, content, true).with_context(|| cannot_write(folder))?;
+            fs::create_dir(folder).map_err(context(format!("cannot create {}", folder.display())))?;
+            let content = folder.parent().ok_or_else(no_path)?;
+            inherit(folder, content, true).map_err(cannot_write(folder))?;
         }
-        write(&self.plugin, PLUGIN, folder, true).with_context(|| cannot_write(&self.plugin))?;
+        write(&self.plugin, PLUGIN, folder, true).map_err(cannot_write(&self.plugin))?;
         Ok(known.is_none())
     }
 
@@ -153,14 +168,14 @@ impl Files {
     ///
     /// # Errors
     /// If a file cannot be deleted, or one of somebody else has the plugin's name.
-    pub(crate) fn remove(&self) -> Result<Vec<&Path>> {
+    pub fn remove(&self) -> Result<Vec<&Path>> {
         self.refuse_foreign()?;
         let mut removed = Vec::new();
         for path in [&self.plugin, &self.secret] {
             match fs::remove_file(path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 result => {
-                    result.with_context(|| format!("cannot delete {}", path.display()))?;
+                    result.map_err(context(format!("cannot delete {}", path.display())))?;
                     removed.push(path.as_path());
                 }
             }
@@ -170,7 +185,7 @@ impl Files {
 
     fn refuse_foreign(&self) -> Result<()> {
         if self.installed()? == Installed::Foreign {
-            bail!("{} is not a file of this program; move it first", self.plugin.display());
+            return Err(Error(format!("{} is not a file of this program; move it first", self.plugin.display())));
         }
         Ok(())
     }
@@ -179,9 +194,9 @@ impl Files {
 /// Writes a file as a whole: to a temporary file, which then replaces it. It gets the owner and group of `like`, and its mode without
 /// the right to execute. Only a `public` file can be read by everybody.
 fn write(path: &Path, text: &str, like: &Path, public: bool) -> io::Result<()> {
-    let suffix = svc_auth::random_text(8).map_err(io::Error::other)?;
+    let suffix = random(8)?;
     // WordPress loads files in `mu-plugins` whose names end with `.php`.
-    let temporary = path.with_extension(format!("new-{}", suffix.expose()));
+    let temporary = path.with_extension(format!("new-{suffix}"));
     let written = (|| {
         let mut file = private_file(&temporary)?;
         file.write_all(text.as_bytes())?;
