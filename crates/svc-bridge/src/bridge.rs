@@ -305,18 +305,12 @@ impl Bridge {
             Some(record) if feed.has_names() => record.names(),
             _ => vec![Name::All],
         };
-        let dependencies = feed.changes().depend(&names, since).map_err(|table| format!("{table} has changed meanwhile"))?;
+        let dependencies =
+            feed.changes().depend(&names, since).map_err(|table| format!("{table} has changed meanwhile"))?;
         let mut answer = whole.answer.clone();
         stored::add_etag(&mut answer);
         let until = stored::end(start, self.0.settings.age(&asked.target), record.and_then(|record| record.age));
-        Ok(Stored {
-            answer,
-            dependencies,
-            left_out,
-            at: start,
-            until,
-            replays: 0.into(),
-        })
+        Ok(Stored { answer, dependencies, left_out, at: start, until, replays: 0.into() })
     }
 
     /// Compares a rendering with the stored response for another client, which is still current.

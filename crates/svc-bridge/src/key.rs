@@ -117,9 +117,10 @@ fn is_input(name: &HeaderName) -> bool {
 pub fn is_covered(vary: &HeaderValue) -> bool {
     let Ok(vary) = vary.to_str() else { return false };
     vary.split(',').map(str::trim).filter(|name| !name.is_empty()).all(|name| {
-        name != "*" && name.parse().is_ok_and(|name: HeaderName| {
-            is_input(&name) || matches!(name, header::ACCEPT_ENCODING | header::COOKIE | header::HOST)
-        })
+        name != "*"
+            && name.parse().is_ok_and(|name: HeaderName| {
+                is_input(&name) || matches!(name, header::ACCEPT_ENCODING | header::COOKIE | header::HOST)
+            })
     })
 }
 

@@ -3,8 +3,8 @@
 mod bridge;
 pub mod changes;
 pub mod connector;
-pub mod feed;
 mod exposed;
+pub mod feed;
 mod flights;
 pub mod key;
 pub mod names;
@@ -17,7 +17,7 @@ mod stored;
 mod watch;
 
 pub use bridge::{Bridge, CACHE_STATUS};
-pub use report::{Report, RouteReport};
 pub use exposed::exposed_pages;
+pub use report::{Report, RouteReport};
 pub use settings::{RouteRule, Settings};
 pub use watch::{Sources, Watch};

@@ -112,7 +112,8 @@ impl Recorder {
 
     fn verify(&self, asked: &Asked, signature: &[u8], json: &[u8]) -> Result<Record, Invalid> {
         let mut signature_bytes = [0; 32];
-        let text = std::str::from_utf8(signature).ok().filter(|text| text.len() == 64 && text.is_ascii()).ok_or(Invalid)?;
+        let text =
+            std::str::from_utf8(signature).ok().filter(|text| text.len() == 64 && text.is_ascii()).ok_or(Invalid)?;
         for (n, byte) in signature_bytes.iter_mut().enumerate() {
             *byte = u8::from_str_radix(&text[2 * n..2 * n + 2], 16).map_err(|_| Invalid)?;
         }
@@ -168,7 +169,14 @@ mod tests {
     fn other_bodies_are_no_records() {
         let record = format!("{:08} {}\n", 5, "0".repeat(64));
         assert_eq!(Recorder::length(record.as_bytes()), Ok(5));
-        for other in ["", "[]", "0000000x", &record[..PREFIX - 1], &record.replace('\n', " "), &record.replace("00000005", "99999999")] {
+        for other in [
+            "",
+            "[]",
+            "0000000x",
+            &record[..PREFIX - 1],
+            &record.replace('\n', " "),
+            &record.replace("00000005", "99999999"),
+        ] {
             assert_eq!(Recorder::length(other.as_bytes()), Err(Invalid), "{other}");
         }
     }

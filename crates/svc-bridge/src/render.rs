@@ -103,7 +103,9 @@ impl Renderer {
             return Ok(Rendered::Stream(Box::new(before(start.freeze(), response))));
         }
         read_up_to(response.body_mut(), &mut start, self.max_body + 1).await?;
-        if start.len() > self.max_body || !response.body().is_end_stream() && !ends(response.body_mut(), &mut start).await? {
+        if start.len() > self.max_body
+            || !response.body().is_end_stream() && !ends(response.body_mut(), &mut start).await?
+        {
             return Ok(Rendered::Stream(Box::new(before(start.freeze(), response))));
         }
         let (mut parts, _) = response.into_parts();

@@ -85,7 +85,12 @@ impl Route {
         *varying = Some(Varying { until: Instant::now() + pause, pause, why });
         self.others.store(0, Ordering::Relaxed);
         self.compared.store(0, Ordering::Relaxed);
-        tracing::warn!(route = &*self.name, why, seconds = pause.as_secs(), "responses vary and are not stored for a while");
+        tracing::warn!(
+            route = &*self.name,
+            why,
+            seconds = pause.as_secs(),
+            "responses vary and are not stored for a while"
+        );
     }
 
     /// Whether responses are known to be the same for other clients.
@@ -140,9 +145,9 @@ impl Routes {
             return Arc::clone(route);
         }
         let shared = || {
-            let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-            });
+            let hash = name
+                .bytes()
+                .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
             format!("(other {})", hash % SHARED)
         };
         let name = if routes.len() < MAX_ROUTES { name.to_owned() } else { shared() };
@@ -158,9 +163,9 @@ impl Routes {
 
 /// The name of the route of a path, for responses without a record: numbers are replaced.
 pub(crate) fn name_of(path: &str) -> String {
-    let parts = path.split('/').map(|part| {
-        if !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) { "{n}" } else { part }
-    });
+    let parts = path
+        .split('/')
+        .map(|part| if !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) { "{n}" } else { part });
     let name: String = parts.collect::<Vec<_>>().join("/");
     name.chars().take(200).collect()
 }

@@ -147,7 +147,9 @@ mod tests {
     #[test]
     fn rules() {
         let rule: RouteRule = "/wp/v2/posts/".parse().unwrap();
-        assert!(rule.applies_to("/wp/v2/posts") && rule.applies_to("/wp/v2/posts/5") && !rule.applies_to("/wp/v2/posts-x"));
+        assert!(
+            rule.applies_to("/wp/v2/posts") && rule.applies_to("/wp/v2/posts/5") && !rule.applies_to("/wp/v2/posts-x")
+        );
         assert!("posts".parse::<RouteRule>().is_err() && "/a?b".parse::<RouteRule>().is_err());
         let mut settings = for_tests();
         settings.ages.push((rule.clone(), Duration::from_secs(5)));

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode,
     header::{
-        AGE, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_RANGE, CONTENT_TYPE, DATE, ETAG,
-        EXPIRES, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, SET_COOKIE, VARY, VIA,
+        AGE, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_RANGE, CONTENT_TYPE, DATE,
+        ETAG, EXPIRES, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, SET_COOKIE, VARY, VIA,
     },
 };
 use http_body_util::{BodyExt as _, Full};
@@ -45,7 +45,8 @@ impl Answer {
     /// # Errors
     /// The reason for which it may not.
     pub(crate) fn storable(&self, is_for_user: bool) -> Result<(), &'static str> {
-        if self.status.is_server_error() || self.status.is_informational() || self.status == StatusCode::PARTIAL_CONTENT {
+        if self.status.is_server_error() || self.status.is_informational() || self.status == StatusCode::PARTIAL_CONTENT
+        {
             return Err("status");
         }
         let headers = &self.headers;

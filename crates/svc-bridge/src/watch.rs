@@ -103,7 +103,7 @@ async fn run(bridge: Bridge, sources: Sources, report: PathBuf) {
 /// The best news, as far as the connector's status shows.
 fn best(status: Option<&Result<Status, Error>>, used: Option<Kind>) -> Kind {
     match status {
-        Some(Ok(status)) if status.reports => Kind::Reports,
+        Some(Ok(status)) if status.can_report() => Kind::Reports,
         // A WordPress that is away writes nothing.
         Some(Err(Error::Failure(_))) => used.unwrap_or(Kind::Counter),
         _ => Kind::Counter,

@@ -2,19 +2,20 @@
 
 mod accounts;
 mod active_theme;
+mod adopt;
 mod cli;
 pub mod config;
-mod connector;
 mod data_lock;
 pub mod error;
 pub mod first_run;
+mod front;
 mod logs;
 mod schedule;
 mod shipped_theme;
 mod site;
 
 pub use schedule::Schedule;
-pub use site::{OpenSite, SiteBuilder, Watch};
+pub use site::{OpenSite, SiteBuilder};
 pub use svc_pages::Texts;
 
 // Crates that programs with a `SiteBuilder` use.

@@ -61,6 +61,19 @@ impl FromStr for DatabaseUrl {
     }
 }
 
+/// The connection parameters of a database server, for connections beside those of a store.
+///
+/// # Errors
+/// If the URL is invalid, or is not that of a database server.
+pub fn mysql_options(url: &DatabaseUrl) -> Result<mysql::Opts, StoreError> {
+    match url {
+        DatabaseUrl::MySql(url) => crate::db::mysql_options(url),
+        DatabaseUrl::Sqlite(_) | DatabaseUrl::Temporary => {
+            Err(StoreError::Config("the database must be one of a MySQL or MariaDB server".to_owned()))
+        }
+    }
+}
+
 /// Configuration of a store.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

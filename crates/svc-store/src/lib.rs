@@ -37,7 +37,7 @@ pub mod term_tree;
 pub mod terms;
 pub mod users;
 
-pub use config::{DatabaseUrl, StoreConfig};
+pub use config::{DatabaseUrl, StoreConfig, mysql_options};
 pub use db::{Db, Dialect, Row, TableGroup, Tx, may_block};
 pub use dependencies::Rows;
 pub use error::{Result, StoreError};

@@ -70,14 +70,19 @@ pub struct Status {
     pub wordpress: String,
     /// Version of PHP.
     pub php: String,
-    /// Whether writes are reported.
-    pub reports: bool,
-    /// The reason for which they are not.
-    pub reports_error: String,
-    /// The persistent object cache: `none`, `recorded`, or `unknown` if what is read from it cannot be recorded.
+    /// Whether writes can be reported: `ok`, `no table`, or the reason for which they cannot.
+    pub reports: String,
+    /// The persistent object cache: `none`, `observed`, or `not observed` if what is read from it cannot be recorded.
     pub object_cache: String,
     /// Active plugins.
     pub plugins: Vec<String>,
+}
+
+impl Status {
+    /// Whether writes can be reported. The table is created when its reports are read first.
+    pub fn can_report(&self) -> bool {
+        matches!(&*self.reports, "ok" | "no table")
+    }
 }
 
 /// A failed request to the plugin.

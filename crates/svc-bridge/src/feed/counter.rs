@@ -9,8 +9,14 @@ use std::time::{Duration, Instant};
 use futures_util::future::BoxFuture;
 use mysql::{Conn, Opts, prelude::Queryable as _};
 
-use super::{Feed, Unavailable, Unknown, poller::{Poll, Poller}};
-use crate::{changes::{Changes, Position}, names::Name};
+use super::{
+    Feed, Unavailable, Unknown,
+    poller::{Poll, Poller},
+};
+use crate::{
+    changes::{Changes, Position},
+    names::Name,
+};
 
 /// How long the number must have been unchanged before a rendering.
 const SETTLED: Duration = Duration::from_secs(1);
@@ -97,11 +103,9 @@ impl Poll for Reading {
         let now: Option<(String, String)> = conn.query_first(SQL)?;
         let Some(now) = now else { return Ok(Err(Unknown("the server does not report its counter".to_owned()))) };
         match &self.seen {
-            Some((seen, since)) if *seen == now => Ok(if since.elapsed() >= SETTLED {
-                Ok(self.position)
-            } else {
-                Err(Unknown(UNSETTLED.to_owned()))
-            }),
+            Some((seen, since)) if *seen == now => {
+                Ok(if since.elapsed() >= SETTLED { Ok(self.position) } else { Err(Unknown(UNSETTLED.to_owned())) })
+            }
             _ => {
                 self.position += 1;
                 self.changes.changed(&[Name::All], self.position);

@@ -13,8 +13,14 @@ use std::{
 use futures_util::future::BoxFuture;
 use mysql::{Conn, Opts, prelude::Queryable as _};
 
-use super::{Feed, Unavailable, Unknown, poller::{Poll, Poller}};
-use crate::{changes::{Changes, Position}, names::Name};
+use super::{
+    Feed, Unavailable, Unknown,
+    poller::{Poll, Poller},
+};
+use crate::{
+    changes::{Changes, Position},
+    names::Name,
+};
 
 /// Name of the table, without the prefix of the site.
 pub const TABLE: &str = "svc_changes";
@@ -278,10 +284,7 @@ impl Poll for Reading {
         self.look_for_writers(conn)?;
         if self.mark.as_ref().is_none_or(|mark| mark.written.elapsed() >= MARK_AGAIN) {
             self.set_mark(conn)?;
-            conn.query_drop(format!(
-                "DELETE FROM `{}` WHERE at < NOW() - INTERVAL {KEPT_SECONDS} SECOND",
-                self.table
-            ))?;
+            conn.query_drop(format!("DELETE FROM `{}` WHERE at < NOW() - INTERVAL {KEPT_SECONDS} SECOND", self.table))?;
         }
         Ok(())
     }

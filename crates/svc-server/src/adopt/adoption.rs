@@ -7,7 +7,6 @@ use svc_controllers::site_settings;
 use toml::{Table, Value as Toml};
 
 use super::{
-    client::Error,
     entries::{Entry, entry, meta_entry, setting_entry, sidebar_entry, taxonomy_entry, type_entry},
     report::Report,
 };
@@ -150,8 +149,8 @@ impl Adoption {
     ///
     /// # Errors
     /// If the entries contradict each other.
-    pub(crate) fn registered(&self) -> Result<Registered, Error> {
-        parse(&self.to_toml()).map_err(Error::Report)
+    pub(crate) fn registered(&self) -> Result<Registered, String> {
+        parse(&self.to_toml())
     }
 }
 

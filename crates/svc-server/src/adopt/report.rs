@@ -1,6 +1,6 @@
-//! The content of a report: what WordPress and its plugins register, in the form of the connector.
+//! The content of a report: what WordPress and its plugins register.
 //!
-//! Fields that are missing have defaults, so that an older plugin can be used.
+//! Fields that are missing have defaults.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! A report made from the REST API of a WordPress without the connector.
+//! A report made from the REST API of a WordPress.
 //!
 //! The REST API does not return everything: which option a renamed setting has, the first part of permalinks, and what callbacks in
 //! PHP do. [`ASSUMPTIONS`] lists what is assumed.
@@ -246,7 +246,7 @@ fn without(schema: &Value, names: &[&str]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connector::adoption::Adoption;
+    use crate::adopt::adoption::Adoption;
 
     #[test]
     fn registrations_follow_from_the_rest_api() {

@@ -1,28 +1,26 @@
-//! `connector` and `adopt`: the plugin that reports what PHP registers, and registrations taken over into `svc.toml`.
+//! `connector` and `adopt`: the plugin that tells what responses read and what WordPress writes, and registrations taken over into
+//! `svc.toml`.
 
 use std::{fs, io::Write as _, path::PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use svc_auth::Secret;
+use svc_bridge::connector::install::{Files, read_secret};
 
 use super::{
     output::{columns, say},
     progress::Progress,
 };
 use crate::{
+    adopt::{adoption::Adoption, rest},
     config::Config,
-    connector::{
-        adoption::Adoption,
-        client::Connector,
-        install::{Files, read_secret},
-        rest,
-    },
+    front::Front,
 };
 
 pub(super) fn connector_command() -> Command {
     Command::new("connector")
-        .about("Install the plugin that reports what PHP registers in the WordPress of --wp-config")
+        .about("Install the plugin that tells what responses read and what WordPress writes, in the WordPress of --wp-config")
         .subcommand_required(true)
         .subcommand(Command::new("install").about("Write the plugin and its secret, or update the plugin"))
         .subcommand(Command::new("remove").about("Delete the plugin and its secret"))
@@ -32,13 +30,14 @@ pub(super) fn connector_command() -> Command {
 }
 
 pub(super) fn adopt_command() -> Command {
-    let from = Arg::new("from").long("from").value_name("URL").requires("user").requires("password-file");
+    let from =
+        Arg::new("from").long("from").value_name("URL").required(true).requires("user").requires("password-file");
     let user = Arg::new("user").long("user").value_name("NAME").requires("from");
     let password = Arg::new("password-file").long("password-file").value_name("FILE").requires("from");
     let output = Arg::new("output").long("output").short('o').value_name("FILE");
     Command::new("adopt")
         .about("Print the types, taxonomies, meta and settings that a WordPress registers as entries of svc.toml")
-        .arg(from.help("Read them from the REST API of this site [default: from the connector]"))
+        .arg(from.help("Read them from the REST API of this site"))
         .arg(user.help("A user who may edit posts; an administrator sees all"))
         .arg(password.value_parser(value_parser!(PathBuf)).help("File with an application password of that user"))
         .arg(output.value_parser(value_parser!(PathBuf)).help("Write the entries to this new file"))
@@ -90,44 +89,46 @@ fn status(config: &Config, files: &Files) -> Result<()> {
         Err(error) => format!("cannot be used: {error}"),
     };
     say(columns(&[vec!["plugin".to_owned(), plugin.to_owned()], vec!["secret".to_owned(), secret]]).trim_end());
-    let adopted = reported(config)?;
-    say(&format!("report  {} registrations can be used, {} cannot", adopted.len(), adopted.left_out.len()));
+    let wordpress = config
+        .wordpress
+        .as_ref()
+        .context("`wordpress.upstream` is not set, so that the connector cannot be reached")?;
+    ensure!(wordpress.connector, "`wordpress.connector` is false");
+    let front = Front::open(config, wordpress)?;
+    let connector = front.connector().context("the connector is not installed: run `svc-server connector install`")?;
+    let status = super::wordpress::block_on(connector.status())??;
+    let rows = [
+        ["WordPress", &*format!("{}, PHP {}", status.wordpress, status.php)],
+        ["object cache", &status.object_cache],
+        ["reports of writes", &status.reports],
+    ];
+    say(columns(&rows.map(|row| row.map(str::to_owned).to_vec())).trim_end());
+    ensure!(status.can_report(), "the connector cannot report writes");
     Ok(())
-}
-
-/// The report of the connector, converted.
-fn reported(config: &Config) -> Result<Adoption> {
-    let connector = Connector::of(config)?.with_context(|| match &config.wordpress {
-        None => "`wordpress.upstream` is not set, so that the connector cannot be reached",
-        Some(wordpress) if !wordpress.connector => "`wordpress.connector` is false",
-        Some(_) => "the connector is not installed: run `svc-server connector install`",
-    })?;
-    Ok(Adoption::of(&super::wordpress::block_on(connector.registrations())??))
 }
 
 /// Runs `adopt`.
 ///
 /// # Errors
 /// If WordPress does not respond, or the file exists.
-pub(super) fn adopt(config: &Config, args: &ArgMatches) -> Result<()> {
+pub(super) fn adopt(args: &ArgMatches) -> Result<()> {
     let get = |name: &str| args.get_one::<String>(name);
     let progress = Progress::start("reading the registrations of WordPress");
-    let (adopted, assumptions): (_, &[&str]) = match (get("from"), get("user")) {
-        (Some(url), Some(user)) => {
-            let file = args.get_one::<PathBuf>("password-file").context("--password-file is missing")?;
-            let password = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-            let source = rest::Source::new(url, user, &Secret::new(password.trim())).map_err(|why| anyhow!(why))?;
-            (Adoption::of(&source.report().map_err(|why| anyhow!(why))?), &rest::ASSUMPTIONS)
-        }
-        _ => (reported(config)?, &[]),
-    };
+    let url = get("from").context("--from is missing")?;
+    let user = get("user").context("--user is missing")?;
+    let file = args.get_one::<PathBuf>("password-file").context("--password-file is missing")?;
+    let password = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let source = rest::Source::new(url, user, &Secret::new(password.trim())).map_err(|why| anyhow!(why))?;
+    let adopted = Adoption::of(&source.report().map_err(|why| anyhow!(why))?);
     drop(progress);
     let mut text = String::from("# Registrations of a WordPress. Created by `svc-server adopt`.\n");
-    for assumption in assumptions {
+    for assumption in rest::ASSUMPTIONS {
         text.push_str(&format!("# Assumed: {assumption}.\n"));
     }
     if !adopted.checked_by_php.is_empty() {
-        text.push_str("#\n# PHP code checks or changes these values when they are written. Without `wordpress.upstream`, they are stored as sent:\n");
+        text.push_str(
+            "#\n# PHP code checks or changes these values when they are written. Here they are stored as sent:\n",
+        );
         for name in &adopted.checked_by_php {
             text.push_str(&format!("# {name}\n"));
         }

@@ -10,7 +10,7 @@ use svc_controllers::{
 use super::{
     output::{columns, say},
     progress::Progress,
-    wordpress::{block_on, with_registrations},
+    wordpress::block_on,
 };
 use crate::{
     config::{Config, SiteUrl},
@@ -29,15 +29,17 @@ pub(super) fn doctor_command() -> Command {
 /// If the site cannot be opened, or a test finds something critical.
 pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     drop(open_existing(config)?);
+    if let Some(wordpress) = &config.wordpress {
+        return super::wordpress::examine(config, wordpress);
+    }
     let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
-    let config = &block_on(with_registrations(config))?.config;
     let open = builder.open(config, &unused)?;
     let progress = Progress::start("checking the site");
     let (report, n_critical) = block_on(results(open.site(), open.home(), &progress))??;
     drop(progress);
     say(&report);
-    if let Some(wp_config) = &config.wp_config {
-        super::wordpress::report(&open, wp_config)?;
+    if config.wp_config.is_some() {
+        super::wordpress::report(&open)?;
     }
     if n_critical > 0 { bail!("{n_critical} critical results") } else { Ok(()) }
 }

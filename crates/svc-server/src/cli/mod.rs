@@ -4,9 +4,9 @@ mod backup;
 mod config;
 mod connector;
 mod content;
-mod current;
 mod data;
 mod doctor;
+mod front;
 mod hints;
 mod next_steps;
 mod output;
@@ -69,7 +69,6 @@ fn commands() -> Command {
         .subcommand(show::openapi_command())
         .subcommand(show::types_command())
         .subcommand(doctor::doctor_command())
-        .subcommand(wordpress::compare_command())
         .subcommand(connector::connector_command())
         .subcommand(connector::adopt_command())
         .subcommand(data::import_command())
@@ -157,9 +156,8 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("openapi", args)) => show::openapi(builder, &config, args),
         Some(("types", _)) => show::types(builder, &config),
         Some(("doctor", _)) => doctor::doctor(builder, &config),
-        Some(("compare", args)) => wordpress::compare(builder, &config, args, now),
         Some(("connector", args)) => connector::connector(&config, args),
-        Some(("adopt", args)) => connector::adopt(&config, args),
+        Some(("adopt", args)) => connector::adopt(args),
         Some(("import", args)) => data::import(&config, args),
         Some(("export", args)) => data::export(&config, args),
         Some(("backup", args)) => backup::backup(&config, args),

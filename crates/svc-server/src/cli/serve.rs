@@ -5,25 +5,19 @@ use std::{net::SocketAddr, time::Duration};
 use anyhow::{Context as _, Result};
 use svc_listen::InFlight;
 use svc_store::SearchIndexer;
-use tokio::{
-    sync::oneshot,
-    task::{JoinHandle, JoinSet},
-};
+use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{
-    current::Current,
     next_steps,
     output::{say, show},
     reload,
-    wordpress::with_registrations,
 };
 use crate::{
     Schedule,
     config::{Config, Setting, SiteUrl},
-    connector::{WithRegistrations, changes::Changes},
     data_lock::DataLock,
     logs,
-    site::{OpenSite, SiteBuilder, Watch},
+    site::{OpenSite, SiteBuilder},
 };
 
 /// How long the process waits for blocking tasks after the last request.
@@ -46,6 +40,11 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
+    if let Some(wordpress) = &config.wordpress {
+        let served = runtime.block_on(super::front::run(config, wordpress, flags));
+        runtime.shutdown_timeout(LAST_WORK);
+        return served;
+    }
     let served = runtime.block_on(run(builder, config, flags));
     // A blocking task (a large image, a file system that does not respond) must not keep the process alive.
     runtime.shutdown_timeout(LAST_WORK);
@@ -59,9 +58,6 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     let listener = svc_listen::bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
     let url = reachable(here)?;
-    let own_config = config;
-    let WithRegistrations { config, registered } = &with_registrations(own_config).await;
-    let mut changes = Changes::new(own_config, registered.clone());
     let mut site = builder.open_to_serve(config, &url)?;
     let created = site.take_created();
     // First, since the rest may fail.
@@ -102,48 +98,20 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
         for [fact, value] in super::wordpress::facts(&site)? {
             say(&format!("WordPress: {fact}: {value}"));
         }
-        if let Some(wordpress) = &config.wordpress {
-            say(&format!("WordPress handles what this server does not: http://{}", wordpress.upstream.authority()));
-        } else {
-            say("WordPress: its plugins do not run here, and what they register is unknown; see wordpress.upstream");
-        }
+        say("WordPress: its plugins do not run here, and what they register is unknown; see wordpress.upstream");
     }
-    let hangups = tokio::spawn(reload::report_on_hangup(own_config.clone(), flags));
-    let (current, mut of_site) = Current::new(site.app());
+    let hangups = tokio::spawn(reload::report_on_hangup(config.clone(), flags));
     let (stop_serving, stopped) = oneshot::channel::<()>();
     let stopped = async move { drop(stopped.await) };
-    let serving = svc_listen::serve(listener, current.clone(), config.limits.clone(), requests.clone(), stopped);
+    let serving = svc_listen::serve(listener, site.app(), config.limits.clone(), requests.clone(), stopped);
     let serving = tokio::spawn(serving);
-    let mut running = Running::start(site, &requests);
-    let mut replaced = JoinSet::new();
-    let mut stop = std::pin::pin!(svc_listen::shutdown_signal());
-    loop {
-        let next = tokio::select! {
-            () = &mut stop => break,
-            next = changes.next(running.site.site()) => next,
-        };
-        let (builder, url) = (builder.clone(), url.clone());
-        let opened = tokio::task::spawn_blocking(move || builder.open_to_serve(&next, &url)).await;
-        match opened.map_err(anyhow::Error::from).and_then(|site| Ok(site?)) {
-            Ok(site) => {
-                let of_old = std::mem::replace(&mut of_site, current.replace(site.app()));
-                let old = std::mem::replace(&mut running, Running::start(site, &requests));
-                replaced.spawn(async move {
-                    of_old.end().await;
-                    let site = old.end().await;
-                    drop(tokio::task::spawn_blocking(move || site.stop_requests()).await);
-                });
-                tracing::info!("serving with the registrations that WordPress reports now");
-            }
-            Err(error) => tracing::error!("cannot use the registrations of WordPress: {error:#}"),
-        }
-    }
+    let running = Running::start(site, &requests);
+    svc_listen::shutdown_signal().await;
     drop(stop_serving);
     if let Err(error) = serving.await {
         tracing::error!(%error, "serving ended early");
     }
     let site = running.end().await;
-    replaced.join_all().await;
     hangups.abort();
     drop(lock);
     requests.end().await;
@@ -154,8 +122,7 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
 /// A site that is served, and its background tasks.
 struct Running {
     site: OpenSite,
-    schedule: Option<Schedule>,
-    watch: Option<Watch>,
+    schedule: Schedule,
     search_index: Option<SearchIndexer>,
     reports: JoinHandle<()>,
 }
@@ -165,7 +132,6 @@ impl Running {
     fn start(site: OpenSite, requests: &InFlight) -> Running {
         Running {
             schedule: site.start_schedule(),
-            watch: site.start_watch(),
             search_index: site.start_search_index(),
             reports: tokio::spawn(report_on_signal(requests.clone(), site.usage_report())),
             site,
@@ -174,10 +140,7 @@ impl Running {
 
     /// Stops the tasks.
     async fn end(self) -> OpenSite {
-        drop(self.watch);
-        if let Some(schedule) = self.schedule {
-            schedule.stop().await;
-        }
+        self.schedule.stop().await;
         // The thread stops after the posts that it is reading.
         drop(tokio::task::spawn_blocking(move || drop(self.search_index)).await);
         self.reports.abort();
@@ -201,7 +164,7 @@ async fn report_on_signal(requests: InFlight, report_caches: impl Fn()) {
 }
 
 /// The URL at which this machine reaches the socket.
-fn reachable(here: SocketAddr) -> Result<SiteUrl> {
+pub(super) fn reachable(here: SocketAddr) -> Result<SiteUrl> {
     let host = match here.ip() {
         ip if ip.is_unspecified() => "localhost".to_owned(),
         std::net::IpAddr::V6(ip) => format!("[{ip}]"),

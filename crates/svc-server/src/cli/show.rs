@@ -13,11 +13,7 @@ use crate::{
 
 pub(super) fn routes_command() -> Command {
     let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print a JSON array of objects");
-    let ownership = Arg::new("ownership")
-        .long("ownership")
-        .action(ArgAction::SetTrue)
-        .help("Compare the routes with the WordPress behind this server, and show the server that handles each and the reason");
-    Command::new("routes").about("Show the registered routes").arg(json).arg(ownership)
+    Command::new("routes").about("Show the registered routes").arg(json)
 }
 
 /// A server of an empty temporary site with the same registrations, so the site's data is not used.
@@ -68,11 +64,8 @@ pub(super) fn types(builder: &SiteBuilder, config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// Prints the routes. Without `--ownership`, they are those of an empty temporary site with the same registrations.
+/// Prints the routes of an empty temporary site with the same registrations.
 pub(super) fn routes(builder: &SiteBuilder, config: &Config, args: &ArgMatches) -> Result<()> {
-    if args.get_flag("ownership") {
-        return super::wordpress::print_ownership(builder, config, args.get_flag("json"));
-    }
     let server = registered(builder, config)?;
     let methods = |r: &svc_routing::RouteEntry| r.methods().iter().map(ToString::to_string).collect::<Vec<_>>();
     if args.get_flag("json") {

@@ -358,37 +358,6 @@ fn add_app_password(store: &Store, user: UserId, name: &str, now: NaiveDateTime)
     Ok((uuid, plain))
 }
 
-/// An application password for the time of a command.
-pub(super) struct TemporaryPassword {
-    store: Store,
-    user: UserId,
-    uuid: String,
-    plain: Secret,
-}
-
-impl TemporaryPassword {
-    /// Creates it for the user with this login name. One that an interrupted command has left is replaced.
-    pub(super) fn create(config: &Config, login: &str, name: &str, now: NaiveDateTime) -> Result<Self> {
-        let store = open_existing(config)?;
-        let user = find(&store, login)?;
-        let left = store.read(|db| load_list(db, user)).context("cannot read the application passwords")?;
-        for old in left.iter().filter(|old| old.name == name) {
-            remove_app_password(&store, user, &old.uuid)?;
-        }
-        let (uuid, plain) = add_app_password(&store, user, name, now)?;
-        Ok(TemporaryPassword { store, user, uuid, plain })
-    }
-
-    pub(super) fn plain(&self) -> &str {
-        self.plain.expose()
-    }
-
-    /// Revokes it.
-    pub(super) fn revoke(self) -> Result<()> {
-        remove_app_password(&self.store, self.user, &self.uuid).map(drop)
-    }
-}
-
 fn list_app_passwords(store: &Store, user: UserId, as_json: bool) -> Result<()> {
     let list = store.read(|db| load_list(db, user)).context("cannot read the application passwords")?;
     if as_json {
@@ -410,14 +379,6 @@ fn list_app_passwords(store: &Store, user: UserId, as_json: bool) -> Result<()> 
 }
 
 fn revoke(store: &Store, user: UserId, uuid: &str) -> Result<()> {
-    let found = remove_app_password(store, user, uuid)?;
-    ensure!(found, "the user has no application password {uuid}");
-    say("Revoked.");
-    Ok(())
-}
-
-/// Removes an application password. Returns whether the user had it.
-fn remove_app_password(store: &Store, user: UserId, uuid: &str) -> Result<bool> {
     let wanted = uuid.to_owned();
     let found = store.write_blocking(move |tx| {
         let mut list = load_list(tx, user)?;
@@ -426,5 +387,8 @@ fn remove_app_password(store: &Store, user: UserId, uuid: &str) -> Result<bool> 
         store_list(tx, user, &list)?;
         Ok(list.len() < before)
     });
-    found.context("cannot revoke the application password")
+    let found = found.context("cannot revoke the application password")?;
+    ensure!(found, "the user has no application password {uuid}");
+    say("Revoked.");
+    Ok(())
 }

@@ -1,183 +1,38 @@
-//! `compare` and the reports about the WordPress behind this server: which server handles a route, and the reason.
+//! Reports about the WordPress whose database this server uses, or in front of which it is.
 
-use std::path::Path;
-
-use anyhow::{Context as _, Result, anyhow, bail};
-use chrono::NaiveDateTime;
-use clap::{Arg, ArgMatches, Command};
-use serde_json::{Value, json};
+use anyhow::{Context as _, Result};
 
 use super::{
     output::{columns, print_warning, say},
     progress::Progress,
-    users::TemporaryPassword,
 };
 use crate::{
-    config::{Config, SiteUrl},
-    connector::{self, WithRegistrations, install::Files},
-    site::{
-        OpenSite, SiteBuilder,
-        gateway::{
-            Gateway,
-            facts::plugin_files,
-            ownership::{Ownership, Row},
-            proof::{Proven, Viewer},
-        },
-    },
+    config::{Config, WordPress},
+    front::{Front, doctor},
+    site::OpenSite,
 };
-
-/// The progress line of a comparison of both servers.
-const COMPARING: &str = "comparing responses with WordPress";
-
-/// Maximum number of differences that are printed per route.
-const PRINTED: usize = 3;
-
-pub(super) fn compare_command() -> Command {
-    let sample =
-        Arg::new("sample").long("sample").value_name("N").value_parser(clap::value_parser!(u16).range(1..=1_000));
-    let user = Arg::new("as").long("as").value_name("USER");
-    Command::new("compare")
-        .about("Compare responses with those of the WordPress behind this server; exits with 1 if any differs")
-        .arg(sample.help("Number of URLs per route [default: the setting wordpress.samples]"))
-        .arg(user.help("Compare what this user sees; they get an application password until the end of the command"))
-        .after_help("Only reads are sent. Requires the setting wordpress.upstream.")
-}
-
-/// The configuration with what the connector reports. Without the connector, or if it fails, the configuration itself.
-pub(super) async fn with_registrations(config: &Config) -> WithRegistrations {
-    let own = || WithRegistrations { config: config.clone(), registered: String::new() };
-    match connector::with_registrations(config).await {
-        Ok(registered) => registered.unwrap_or_else(own),
-        Err(error) => {
-            tracing::warn!("what WordPress registers is unknown: {error}");
-            own()
-        }
-    }
-}
-
-/// Opens the site and its gateway.
-fn open(builder: &SiteBuilder, config: &Config) -> Result<OpenSite> {
-    if config.wordpress.is_none() {
-        bail!("`wordpress.upstream` is not set");
-    }
-    let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
-    Ok(builder.open(&block_on(with_registrations(config))?.config, &unused)?)
-}
-
-fn gateway(site: &OpenSite) -> Result<&Gateway> {
-    site.gateway().context("`wordpress.upstream` is not set")
-}
 
 pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     Ok(runtime.context("cannot start the runtime")?.block_on(work))
 }
 
-/// Compares both servers with the configured number of URLs.
-fn prove(site: &OpenSite) -> Result<Proven> {
-    let gateway = gateway(site)?;
-    let progress = Progress::start(COMPARING);
-    let proven = block_on(gateway.prove(gateway.config().samples, None, &|done, all| progress.set(done, all)))?;
-    proven.map_err(|reason| anyhow!("cannot compare routes with WordPress: {reason}"))
-}
-
-/// Runs `compare`. `now` is the current time in UTC.
-///
-/// # Errors
-/// If WordPress cannot be reached, or a response differs.
-pub(super) fn compare(builder: &SiteBuilder, config: &Config, args: &ArgMatches, now: NaiveDateTime) -> Result<()> {
-    let site = open(builder, config)?;
-    let gateway = gateway(&site)?;
-    let samples = args.get_one::<u16>("sample").map_or(gateway.config().samples, |n| usize::from(*n));
-    let progress = Progress::start(COMPARING);
-    let show = |done, all| progress.set(done, all);
-    let user = args.get_one::<String>("as");
-    let proven = match user {
-        Some(login) => {
-            let password = TemporaryPassword::create(config, login, "svc-server compare", now)?;
-            let key = (login.as_str(), password.plain());
-            let proven = block_on(gateway.prove(samples, Some(key), &show));
-            password.revoke()?;
-            proven?
-        }
-        None => block_on(gateway.prove(samples, None, &show))?,
-    };
-    let proven = proven.map_err(|reason| anyhow!("cannot compare with WordPress: {reason}"))?;
+/// Prints what `doctor` finds in front of a WordPress.
+pub(super) fn examine(config: &Config, wordpress: &WordPress) -> Result<()> {
+    let front = Front::open(config, wordpress)?;
+    let progress = Progress::start("asking WordPress");
+    let found = block_on(doctor::examine(&front, config, wordpress))?;
     drop(progress);
-    let n_different = print_samples(&proven);
-    let described: Vec<Vec<String>> = proven
-        .ownership
-        .rows()
-        .into_iter()
-        .filter(|row| {
-            !row.is_owned && row.method == "GET" && !proven.samples.iter().any(|sample| sample.pattern == row.route)
-        })
-        .map(|row| vec![row.method, row.route, row.reason])
-        .collect();
-    if !described.is_empty() {
-        say("\nNot compared; WordPress handles these:\n");
-        say(columns(&described).trim_end());
-    }
-    if user.is_none() {
-        let (handled, reads) = proven.ownership.share();
-        say(&format!(
-            "\nReads of visitors: this server handles {handled} routes, WordPress keeps {}. It also keeps all requests with \
-             credentials and all writes.",
-            reads - handled
-        ));
-    }
-    if n_different > 0 { bail!("{n_different} of {} responses differ", proven.samples.len()) } else { Ok(()) }
-}
-
-/// Prints equal and different responses per route. Returns the number of different ones.
-fn print_samples(proven: &Proven) -> usize {
-    let mut rows = Vec::new();
-    let mut differences = Vec::new();
-    let mut routes: Vec<&str> = proven.samples.iter().map(|sample| sample.pattern.as_str()).collect();
-    routes.sort_unstable();
-    routes.dedup();
-    for route in routes {
-        for viewer in Viewer::ALL {
-            let samples = || proven.samples.iter().filter(|s| s.pattern == route && s.viewer == viewer);
-            let different: Vec<_> = samples().filter_map(|s| Some((s, s.difference.as_ref()?))).collect();
-            let n = samples().count();
-            if n > 0 {
-                let cells = [route, viewer.name(), &(n - different.len()).to_string(), &different.len().to_string()];
-                rows.push(cells.map(str::to_owned).to_vec());
-            }
-            differences
-                .extend(different.iter().take(PRINTED).map(|(sample, text)| format!("  {}: {text}", sample.target)));
-        }
-    }
-    let head = ["route", "for", "equal", "different"].map(str::to_owned).to_vec();
-    rows.insert(0, head);
+    let rows: Vec<Vec<String>> = found.rows.into_iter().map(|row| row.to_vec()).collect();
     say(columns(&rows).trim_end());
-    if !differences.is_empty() {
-        say("\nDifferences:\n");
-        say(&differences.join("\n"));
+    if !found.routes.is_empty() {
+        let head = ["route", "replayed", "by WordPress", "ms", "most frequent reason"].map(str::to_owned).to_vec();
+        let rows: Vec<Vec<String>> = std::iter::once(head).chain(found.routes).collect();
+        say(&format!("\nRoutes on which WordPress spends most time:\n\n{}", columns(&rows).trim_end()));
     }
-    proven.samples.iter().filter(|sample| sample.difference.is_some()).count()
-}
-
-/// Prints which server handles each route, and why.
-pub(super) fn print_ownership(builder: &SiteBuilder, config: &Config, as_json: bool) -> Result<()> {
-    let site = open(builder, config)?;
-    let rows = prove(&site)?.ownership.rows();
-    let side = |row: &Row| if row.is_owned { "svc" } else { "php" };
-    if as_json {
-        let row =
-            |row: Row| json!({"route": row.route, "method": row.method, "server": side(&row), "reason": row.reason});
-        let all: Vec<Value> = rows.into_iter().map(row).collect();
-        say(&serde_json::to_string_pretty(&all)?);
-        return Ok(());
+    for warning in found.warnings {
+        print_warning(&warning);
     }
-    let mut cells = vec![["method", "route", "server", "reason"].map(str::to_owned).to_vec()];
-    let row = |row: Row| {
-        let side = side(&row).to_owned();
-        vec![row.method, row.route, side, row.reason]
-    };
-    cells.extend(rows.into_iter().map(row));
-    say(columns(&cells).trim_end());
     Ok(())
 }
 
@@ -211,35 +66,33 @@ pub(super) fn facts(site: &OpenSite) -> Result<Vec<[String; 2]>> {
     Ok(facts)
 }
 
-/// Prints the facts, and how many reads each server handles.
-pub(super) fn report(site: &OpenSite, wp_config: &Path) -> Result<()> {
+/// The main files of active plugins, such as `akismet/akismet.php`.
+fn plugin_files(active: &serde_json::Value) -> Vec<String> {
+    let values: Vec<&serde_json::Value> = match active {
+        serde_json::Value::Array(list) => list.iter().collect(),
+        serde_json::Value::Object(map) => map.values().collect(),
+        _ => Vec::new(),
+    };
+    values.into_iter().filter_map(|value| Some(value.as_str()?.to_owned())).collect()
+}
+
+/// Prints the facts.
+pub(super) fn report(site: &OpenSite) -> Result<()> {
     let mut rows: Vec<Vec<String>> = facts(site)?.into_iter().map(|row| row.to_vec()).collect();
-    if let Some(gateway) = site.gateway() {
-        let installed = Files::new(wp_config, &site.site().content_dir).installed()?;
-        rows.push(vec!["connector".to_owned(), installed.describe().to_owned()]);
-        rows.push(vec!["upstream".to_owned(), format!("http://{}", gateway.config().upstream.authority())]);
-        match prove(site) {
-            Ok(proven) => rows.push(share(&proven.ownership)),
-            Err(error) => rows.push(vec!["routes".to_owned(), error.to_string()]),
-        }
-        let exposed = block_on(gateway.exposed_pages())?;
-        if !exposed.is_empty() {
-            print_warning(&format!(
-                "everybody can see {}: the web server of WordPress takes this server for the client. Let it take the address from \
-                 X-Forwarded-For (set_real_ip_from, or RemoteIPInternalProxy; docs/beside-wordpress.md, step 1)",
-                exposed.join(" and ")
-            ));
-        }
-    } else {
-        let hint = "WordPress's plugins do not run here; set wordpress.upstream, or their data may be lost";
-        rows.push(vec!["upstream".to_owned(), hint.to_owned()]);
-    }
+    let hint = "WordPress's plugins do not run here; set wordpress.upstream, or their data may be lost";
+    rows.push(vec!["upstream".to_owned(), hint.to_owned()]);
     say("\nWordPress\n");
     say(columns(&rows).trim_end());
     Ok(())
 }
 
-fn share(ownership: &Ownership) -> Vec<String> {
-    let (handled, reads) = ownership.share();
-    vec!["reads of visitors handled here".to_owned(), format!("{handled} of {reads} routes")]
+#[cfg(test)]
+mod tests {
+    use super::plugin_files;
+
+    #[test]
+    fn active_plugins_are_a_list_or_an_object() {
+        assert_eq!(plugin_files(&serde_json::json!({"0": "a/a.php", "2": "b.php", "3": 1})), ["a/a.php", "b.php"]);
+        assert_eq!(plugin_files(&serde_json::json!(["a.php"])), ["a.php"]);
+    }
 }

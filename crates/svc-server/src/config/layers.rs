@@ -226,7 +226,8 @@ mod tests {
         );
         for (key, advice) in [
             ("writes = 'svc'", "with an upstream, WordPress handles all writes"),
-            ("user = 'ada'", "`svc-server compare --as USER`"),
+            ("user = 'ada'", "WordPress handles all requests with credentials"),
+            ("reads = 'svc'", "`wordpress.php_routes` are never replayed"),
             ("application_password_file = '/nowhere'", "revoke the password"),
         ] {
             let error = layers(&format!("[wordpress]\n{key}")).unwrap_err().to_string();

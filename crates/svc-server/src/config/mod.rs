@@ -29,7 +29,6 @@ use svc_fetch::{Allowed, Guard};
 use svc_listen::{AccessLog, Limits, Network};
 use svc_login::WrongPassword;
 use svc_packages::theme;
-use svc_render::external_texts::Markup;
 
 pub use caches::Caches;
 pub use keys::{KEY_FILE, SecretKeys};
@@ -38,7 +37,7 @@ pub use registered::Registered;
 pub use settings::{SETTINGS, Setting};
 pub use template::template;
 pub use values::{Environment, LogFormat, SiteUrl};
-pub use wordpress::{Reads, RouteRule, Side, WordPress};
+pub use wordpress::WordPress;
 
 pub(crate) use suggest::did_you_mean;
 
@@ -164,8 +163,6 @@ pub struct Config {
     pub revisions: Option<u64>,
     /// Post types, taxonomies, meta and settings from the files.
     pub registered: Registered,
-    /// Shortcodes and blocks that only PHP renders, if the connector has reported them.
-    pub php_markup: Option<Markup>,
     /// Unknown environment variables with our prefix; probably misspelt.
     pub unknown_variables: Vec<String>,
     shown: Vec<Shown>,
@@ -308,7 +305,6 @@ impl Config {
             keys: SecretKeys::read(|key| read.optional(key, |text| Ok(Secret::new(text))))?,
             revisions: read.required("revisions", values::all_or_count)?,
             registered: layers.registered.clone(),
-            php_markup: None,
             unknown_variables: Vec::new(),
             shown: std::mem::take(&mut read.shown),
             data,

@@ -370,17 +370,6 @@ impl Registered {
         Ok(registered)
     }
 
-    /// These entries and those of `other`, which replace entries for the same thing.
-    pub(crate) fn overridden_by(mut self, other: Registered) -> Self {
-        override_entries(&mut self.types, other.types);
-        override_entries(&mut self.taxonomies, other.taxonomies);
-        override_entries(&mut self.meta, other.meta);
-        override_entries(&mut self.settings, other.settings);
-        override_entries(&mut self.sidebars, other.sidebars);
-        override_entries(&mut self.menu_locations, other.menu_locations);
-        self
-    }
-
     /// Registers all entries on the site.
     pub(crate) fn on(&self, site: &mut SiteSetup) {
         for entry in &self.types {

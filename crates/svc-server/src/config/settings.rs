@@ -102,14 +102,14 @@ pub const SETTINGS: &[Setting] = &[
     row("directory", "URL", None, "URL of a directory of plugins and patterns with the API of WordPress.org [default: none]"),
     row("outgoing.public", "BOOL", Some("true"), "Allow requests to public IP addresses: link previews, embeds, feeds, the directory"),
     row("outgoing.allow", "LIST", Some(""), "Comma-separated private networks, or hosts with ports, to which requests are allowed as well"),
-    row("wordpress.upstream", "URL", None, "Web server of the WordPress behind this server, as http://HOST:PORT; it handles what this server does not [default: none]"),
-    row("wordpress.reads", "WHO", Some("proven"), "Server that handles reads of visitors in the REST API: proven (this server where comparisons found no difference), php or svc"),
-    row("wordpress.pages", "WHO", Some("php"), "Server that handles pages for visitors, feeds and files: php or svc"),
-    row("wordpress.php_routes", "LIST", Some(""), "Comma-separated routes that WordPress always handles, such as /wp/v2/users or `GET /wp/v2/posts`"),
-    row("wordpress.svc_routes", "LIST", Some(""), "Comma-separated routes whose reads by visitors this server always handles, without comparison"),
-    row("wordpress.samples", "N", Some("3"), "Number of URLs to compare per route"),
-    row("wordpress.shadow_percent", "N", Some("1"), "Percentage of the handled reads that are also sent to WordPress and compared, from 0 to 100"),
-    row("wordpress.connector", "BOOL", Some("true"), "Use the connector, a plugin that reports what PHP registers, if it is installed"),
+    row("wordpress.upstream", "URL", None, "The WordPress behind this server, as http://HOST:PORT of its web server; this server replays its responses [default: none]"),
+    row("wordpress.pages", "BOOL", Some("false"), "Replay pages, feeds and sitemaps to visitors as well, not only responses of the REST API"),
+    row("wordpress.max_age_seconds", "SECONDS", Some("60"), "Time for which a response is replayed at most: the bound for what cannot be seen, such as clocks and files"),
+    row("wordpress.route_ages", "LIST", Some(""), "Comma-separated routes with another time, such as /acme/v1/weather=10"),
+    row("wordpress.php_routes", "LIST", Some(""), "Comma-separated routes whose responses are never replayed, such as /acme/v1/stats"),
+    row("wordpress.memory", "SIZE", Some("64MB"), "Maximum size of all stored responses"),
+    row("wordpress.check_percent", "N", Some("1"), "Percentage of the replayed responses that WordPress renders again to compare them, from 0 to 100"),
+    row("wordpress.connector", "BOOL", Some("true"), "Use the connector, a plugin that tells what responses read and what WordPress writes, if it is installed"),
     row("wordpress.timeout_seconds", "N", Some("60"), "Time limit for a response of WordPress, and between two parts of it"),
     row("wordpress.connections", "N", Some("64"), "Maximum number of requests that are forwarded at the same time; four times as many may wait"),
     secret("keys.auth_key"),
@@ -137,17 +137,20 @@ const REMOVED: &[Removed] = &[
         advice: "with an upstream, WordPress handles all writes, so that its plugins decide on them. Delete the setting; to let \
                  svc-server handle writes, serve the site without `wordpress.upstream`",
     },
-    Removed {
-        key: "wordpress.user",
-        advice: "WordPress handles all requests with credentials, so that comparisons need no user. Delete the setting; \
-                 `svc-server compare --as USER` compares what a user sees",
-    },
+    Removed { key: "wordpress.user", advice: "WordPress handles all requests with credentials. Delete the setting" },
     Removed {
         key: "wordpress.application_password",
-        advice: "WordPress handles all requests with credentials, so that comparisons need no password. Delete the setting, and \
-                 revoke the password; `svc-server compare --as USER` compares what a user sees",
+        advice: "WordPress handles all requests with credentials. Delete the setting, and revoke the password",
     },
+    Removed { key: "wordpress.reads", advice: REPLAYED },
+    Removed { key: "wordpress.svc_routes", advice: REPLAYED },
+    Removed { key: "wordpress.samples", advice: REPLAYED },
+    Removed { key: "wordpress.shadow_percent", advice: REPLAYED },
 ];
+
+/// The advice for settings of the comparison of both servers.
+const REPLAYED: &str = "in front of WordPress, its own responses are replayed, so that nothing has to be compared before. Delete the setting; \
+                        `wordpress.php_routes` are never replayed, and `wordpress.check_percent` is the share that is checked";
 
 impl Removed {
     /// The removed setting with this key, or with the key of a file with its value.

@@ -1,29 +1,30 @@
 //! Settings of a server in front of a running WordPress.
 
-use std::{net::IpAddr, str::FromStr, time::Duration};
+use std::{net::IpAddr, time::Duration};
 
 use svc_brand::Brand;
+use svc_bridge::RouteRule;
 use svc_gateway::Upstream;
 
 use super::{ConfigError, Reader, settings, values};
 
-/// The web server of a WordPress behind this server, and the division of requests between both.
+/// The WordPress behind this server, and how its responses are replayed.
 #[derive(Clone, Debug)]
 pub struct WordPress {
-    /// The web server.
+    /// Its web server.
     pub upstream: Upstream,
-    /// Server that handles reads of visitors in the REST API. WordPress handles writes, and all requests with credentials.
-    pub reads: Reads,
-    /// Server that handles pages for visitors, feeds and files.
-    pub pages: Side,
-    /// Routes that WordPress always handles. They take precedence over `svc_routes`.
+    /// Whether pages, feeds and sitemaps are replayed to visitors as well.
+    pub pages: bool,
+    /// Time for which a response is replayed at most.
+    pub max_age: Duration,
+    /// Other times, by route.
+    pub route_ages: Vec<(RouteRule, Duration)>,
+    /// Routes whose responses are never replayed.
     pub php_routes: Vec<RouteRule>,
-    /// Routes whose reads by visitors this server always handles, if it has them.
-    pub svc_routes: Vec<RouteRule>,
-    /// URLs to compare per route.
-    pub samples: usize,
-    /// How many of a million handled reads are compared with WordPress in the background.
-    pub shadow: u32,
+    /// Maximum size of all stored responses, in bytes.
+    pub memory: u64,
+    /// How many of a million replays are compared with a new rendering.
+    pub checks: u32,
     /// Whether the connector is used if it is installed.
     pub connector: bool,
     /// Time limit for the head of a response, and between two parts of its body.
@@ -32,77 +33,16 @@ pub struct WordPress {
     pub connections: usize,
 }
 
-/// Server that handles reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// This server where comparisons found no difference, WordPress otherwise.
-    Proven,
-    /// The same side for all routes.
-    All(Side),
+/// A route with a time in seconds: `/acme/v1/weather=10`.
+fn route_age(text: &str) -> Result<(RouteRule, Duration), String> {
+    let wrong = || "must be a list of routes with seconds, such as /acme/v1/weather=10".to_owned();
+    let (route, seconds) = text.rsplit_once('=').ok_or_else(wrong)?;
+    let seconds: u64 = seconds.parse().ok().filter(|n| *n <= 86_400).ok_or_else(wrong)?;
+    Ok((route.parse().map_err(|_: String| wrong())?, Duration::from_secs(seconds)))
 }
 
-/// One of the two servers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// WordPress.
-    Php,
-    /// This server.
-    Svc,
-}
-
-impl FromStr for Side {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "php" => Ok(Side::Php),
-            "svc" => Ok(Side::Svc),
-            _ => Err("must be php or svc".to_owned()),
-        }
-    }
-}
-
-impl FromStr for Reads {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "proven" => Ok(Reads::Proven),
-            _ => text.parse().map(Reads::All).map_err(|_: String| "must be proven, php or svc".to_owned()),
-        }
-    }
-}
-
-/// Routes of a rule: a path and everything below it, for one method or all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RouteRule {
-    method: Option<http::Method>,
-    path: String,
-}
-
-impl RouteRule {
-    /// Whether the rule applies to a request. A rule for `GET` applies to `HEAD` as well.
-    pub fn applies_to(&self, method: &http::Method, route: &str) -> bool {
-        let method = if *method == http::Method::HEAD { &http::Method::GET } else { method };
-        let below = route.strip_prefix(&self.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        below && self.method.as_ref().is_none_or(|own| own == method)
-    }
-}
-
-impl FromStr for RouteRule {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "must be a list of routes such as /wp/v2/users or `GET /wp/v2/posts`".to_owned();
-        let (method, path) = match text.split_once(' ') {
-            Some((method, path)) => (Some(method.parse().map_err(|_| wrong())?), path.trim()),
-            None => (None, text),
-        };
-        if !path.starts_with('/') || path.contains([' ', '?']) {
-            return Err(wrong());
-        }
-        Ok(RouteRule { method, path: path.trim_end_matches('/').to_owned() })
-    }
+fn route_ages(text: &str) -> Result<Vec<(RouteRule, Duration)>, String> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(route_age).collect()
 }
 
 /// Reads the settings; `None` without an upstream. `listen` is the address of this server; `is_original` is true if the
@@ -134,46 +74,28 @@ pub(super) fn read(
     if let (None, Some((key, given))) = (&upstream, given) {
         return Err(ConfigError::at(&given.origin, format!("`{key}` requires `wordpress.upstream`")));
     }
-    let settings = WordPressSettings {
-        reads: read.required("wordpress.reads", str::parse)?,
-        pages: read.required("wordpress.pages", str::parse)?,
-        php_routes: read.required("wordpress.php_routes", values::list)?,
-        svc_routes: read.required("wordpress.svc_routes", values::list)?,
-        samples: read.required("wordpress.samples", samples)?,
-        shadow: read.required("wordpress.shadow_percent", percent)?,
-        connector: read.required("wordpress.connector", values::boolean)?,
-        timeout: read.required("wordpress.timeout_seconds", super::seconds)?,
-        connections: read.required("wordpress.connections", values::count)? as usize,
-    };
+    // Their values are checked even without an upstream.
+    let pages = read.required("wordpress.pages", values::boolean)?;
+    let max_age = read.required("wordpress.max_age_seconds", super::seconds)?;
+    let route_ages = read.required("wordpress.route_ages", route_ages)?;
+    let php_routes = read.required("wordpress.php_routes", values::list)?;
+    let memory = read.required("wordpress.memory", values::size)?;
+    let checks = read.required("wordpress.check_percent", percent)?;
+    let connector = read.required("wordpress.connector", values::boolean)?;
+    let timeout = read.required("wordpress.timeout_seconds", super::seconds)?;
+    let connections = read.required("wordpress.connections", values::count)? as usize;
     Ok(upstream.map(|upstream| WordPress {
         upstream,
-        reads: settings.reads,
-        pages: settings.pages,
-        php_routes: settings.php_routes,
-        svc_routes: settings.svc_routes,
-        samples: settings.samples,
-        shadow: settings.shadow,
-        connector: settings.connector,
-        timeout: settings.timeout,
-        connections: settings.connections,
+        pages,
+        max_age,
+        route_ages,
+        php_routes,
+        memory,
+        checks,
+        connector,
+        timeout,
+        connections,
     }))
-}
-
-/// The parsed settings, which have defaults even without an upstream.
-struct WordPressSettings {
-    reads: Reads,
-    pages: Side,
-    php_routes: Vec<RouteRule>,
-    svc_routes: Vec<RouteRule>,
-    samples: usize,
-    shadow: u32,
-    connector: bool,
-    timeout: Duration,
-    connections: usize,
-}
-
-fn samples(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|n| (1..=100).contains(n)).ok_or_else(|| "must be a number from 1 to 100".to_owned())
 }
 
 /// A percentage, in parts of a million.
@@ -221,19 +143,11 @@ mod tests {
     }
 
     #[test]
-    fn rules_apply_to_routes_below_a_path() {
-        for (rule, method, route, applies) in [
-            ("/wp/v2/posts", "GET", "/wp/v2/posts", true),
-            ("/wp/v2/posts/", "POST", "/wp/v2/posts/5", true),
-            ("/wp/v2/posts", "GET", "/wp/v2/posts-x", false),
-            ("GET /wp/v2", "HEAD", "/wp/v2/posts", true),
-            ("GET /wp/v2", "POST", "/wp/v2/posts", false),
-        ] {
-            let rule: RouteRule = rule.parse().unwrap();
-            assert_eq!(rule.applies_to(&method.parse().unwrap(), route), applies, "{rule:?} {method} {route}");
-        }
-        for wrong in ["posts", "GET posts", "G{T /a", "/a?b"] {
-            assert!(wrong.parse::<RouteRule>().is_err(), "{wrong}");
+    fn ages_of_routes() {
+        let (rule, age) = route_age("/a/v1=10").unwrap();
+        assert!(rule.applies_to("/a/v1/x") && age == Duration::from_secs(10));
+        for wrong in ["/a/v1", "/a/v1=x", "a=1", "/a=99999999"] {
+            assert!(route_age(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -16,11 +16,11 @@ use http::{StatusCode, header};
 use svc_controllers::RestSite;
 use tokio::sync::watch;
 
-const ALIVE: &str = "/healthz";
-const READY: &str = "/readyz";
+pub(crate) const ALIVE: &str = "/healthz";
+pub(crate) const READY: &str = "/readyz";
 
 /// The time after which a database that has not responded counts as unavailable. Probes usually wait a few seconds.
-const LIMIT: Duration = Duration::from_millis(1_500);
+pub(crate) const LIMIT: Duration = Duration::from_millis(1_500);
 
 /// Whether a request with this path is a health check.
 pub(super) fn is_check(path: &str) -> bool {
@@ -83,6 +83,6 @@ impl Readiness {
     }
 }
 
-fn response(status: StatusCode, text: &'static str) -> Response {
+pub(crate) fn response(status: StatusCode, text: &'static str) -> Response {
     (status, [(header::CACHE_CONTROL, "no-store")], text).into_response()
 }

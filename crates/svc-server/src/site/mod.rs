@@ -4,8 +4,7 @@
 //! ([`SiteBuilder::command_line`]) or open the site ([`SiteBuilder::open`]).
 
 mod browser;
-pub(crate) mod gateway;
-mod health;
+pub(crate) mod health;
 mod lanes;
 mod openapi;
 mod other_brand;
@@ -19,8 +18,6 @@ use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state,
 use browser::ToExplorer;
 use chrono::Utc;
 use futures_util::future::BoxFuture;
-use gateway::Gateway;
-pub use gateway::Watch;
 use other_brand::OtherBrands;
 use rest::Rest;
 use svc_auth::Scheme;
@@ -29,7 +26,7 @@ use svc_http::{Lanes, RestLayer, RestService, Runner, Uncached};
 use svc_listen::{App, Client, Compression};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_pages::{SiteTexts, Texts, explorer::ExplorerPaths, uploads};
-use svc_render::{external_texts::ExternalTexts, feeds::FETCH_HEADER};
+use svc_render::feeds::FETCH_HEADER;
 use svc_routing::{Registry, Server, Transport};
 use svc_site::{Clock, Extension, HttpClient};
 use svc_store::{DatabaseUrl, SearchIndexConfig, SearchIndexState, SearchIndexer, Store, StoreConfig};
@@ -38,7 +35,6 @@ use tower::ServiceExt as _;
 use crate::{
     active_theme,
     config::{Config, Environment, KEY_FILE, SiteUrl},
-    connector::client::Connector,
     error::{Error, Result},
     first_run::{self, Created},
     schedule::Schedule,
@@ -199,7 +195,6 @@ impl SiteBuilder {
         config.registered.on(&mut site);
         site.http_client = HttpClient::new(config.outgoing.guard());
         site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
-        site.external_texts = php_texts(config);
         for prepare in &self.prepare {
             prepare(&mut site);
         }
@@ -210,9 +205,8 @@ impl SiteBuilder {
         let local = config.environment_for(&home) == Environment::Local;
         let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
         let attempts = Arc::new(Attempts::default());
-        // Behind this server, WordPress has the paths of the explorer and of the document that it reads.
-        let explorer = config.wordpress.is_none() && config.explorer.unwrap_or(local);
-        let explorer = explorer.then(|| format!("{}/{}-explorer/", home.path(), site.brand.word()));
+        let explorer =
+            config.explorer.unwrap_or(local).then(|| format!("{}/{}-explorer/", home.path(), site.brand.word()));
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug)?;
         let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site))));
         let lanes = Arc::new(lanes::start()?);
@@ -226,11 +220,6 @@ impl SiteBuilder {
             ..svc_http::RequestLimits::default()
         };
         let service = rest.service(limits, Arc::new(login), Arc::clone(&lanes) as Arc<dyn Runner>, config.api_max_age);
-        let gateway = config
-            .wordpress
-            .as_ref()
-            .map(|wordpress| Gateway::new(wordpress, Arc::clone(&site), service.clone(), &home, config.limits.request));
-        let gateway = gateway.transpose().map_err(|error| Error::Refused(error.to_string()))?;
         let login_pages = LoginPages {
             identities,
             attempts,
@@ -242,7 +231,6 @@ impl SiteBuilder {
             site,
             rest,
             service,
-            gateway,
             login_pages: Arc::new(login_pages),
             lanes,
             compression: Compression::new(config.caches.compressed),
@@ -254,15 +242,6 @@ impl SiteBuilder {
             config: config.clone(),
         })
     }
-}
-
-/// Texts that WordPress renders, if the connector has reported which these are.
-fn php_texts(config: &Config) -> Option<ExternalTexts> {
-    let markup = config.php_markup.clone()?;
-    let connector = Connector::for_texts(config).inspect_err(|error| {
-        tracing::warn!("WordPress does not render texts for this server: {error}");
-    });
-    Some(ExternalTexts::new(connector.ok()??, markup))
 }
 
 /// Marks how the client reached the site, and requests that this server has sent itself: these fetch no feeds, and their responses are
@@ -359,7 +338,6 @@ pub struct OpenSite {
     site: Arc<RestSite>,
     rest: Rest,
     service: RestService,
-    gateway: Option<Gateway>,
     login_pages: Arc<LoginPages>,
     lanes: Arc<Lanes>,
     compression: Compression,
@@ -409,27 +387,12 @@ impl OpenSite {
         self.created.take()
     }
 
-    /// Starts the background task that publishes scheduled posts. It stops when the result is dropped. `None` if a WordPress
-    /// behind this server publishes them, so that its plugins run.
+    /// Starts the background task that publishes scheduled posts. It stops when the result is dropped.
     ///
     /// # Panics
     /// Outside of a Tokio runtime.
-    pub fn start_schedule(&self) -> Option<Schedule> {
-        self.config.wordpress.is_none().then(|| Schedule::start(Arc::clone(&self.site)))
-    }
-
-    /// Starts the background task that compares routes with the WordPress behind this server, if there is one. It stops when the
-    /// result is dropped.
-    ///
-    /// # Panics
-    /// Outside of a Tokio runtime.
-    pub fn start_watch(&self) -> Option<Watch> {
-        Some(Watch::start(self.gateway.clone()?, Arc::clone(&self.site)))
-    }
-
-    /// The gateway to the WordPress behind this server.
-    pub(crate) fn gateway(&self) -> Option<&Gateway> {
-        self.gateway.as_ref()
+    pub fn start_schedule(&self) -> Schedule {
+        Schedule::start(Arc::clone(&self.site))
     }
 
     /// Starts the background thread that builds the search index and keeps it current. It stops when the result is dropped,
@@ -519,33 +482,25 @@ impl OpenSite {
             .layer(from_fn_with_state(self.runner(), lanes::in_lane));
         let inner = Router::new().merge(files).fallback_service(in_lanes);
         let with_rest = tower::Layer::layer(&RestLayer::new(self.service.clone()), inner);
-        let mut routed = openapi::router(&self.rest, self.runner()).fallback_service(with_rest.clone());
-        let mut limits = self.config.limits.clone();
-        if let Some(gateway) = &self.gateway {
-            routed = routed.layer(from_fn_with_state(gateway.clone(), gateway::divide));
-            // Requests wait for a connection, then for the response. The gateway limits those of this server itself.
-            limits.request = limits.request.max(gateway.config().timeout * 3);
-        }
+        let routed = openapi::router(&self.rest, self.runner()).fallback_service(with_rest.clone());
         let routed = health::router(Arc::clone(&self.site)).fallback_service(routed);
-        let (site, has_gateway) = (Arc::clone(&self.site), self.gateway.is_some());
-        // A WordPress behind this server may have such paths.
-        let other_brands = (!has_gateway).then(|| Arc::new(OtherBrands::new(&self.site.brand, self.home.path())));
+        let site = Arc::clone(&self.site);
+        let other_brands = Arc::new(OtherBrands::new(&self.site.brand, self.home.path()));
         let server = self.rest.server();
         let root = format!("{}/{}", server.site_path(), server.url_prefix());
-        let explorer = self.explorer.clone().filter(|_| !has_gateway);
-        let to_explorer = explorer.map(|explorer| Arc::new(ToExplorer::new(root, explorer)));
+        let to_explorer = self.explorer.clone().map(|explorer| Arc::new(ToExplorer::new(root, explorer)));
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
                 let request = mark(&site, request);
                 let path = request.uri().path();
-                if let Some(response) = other_brands.as_ref().and_then(|others| others.response(path)) {
+                if let Some(response) = other_brands.response(path) {
                     return Box::pin(std::future::ready(Ok(response)));
                 }
                 if let Some(response) = to_explorer.as_ref().and_then(|explorer| explorer.response(&request)) {
                     return Box::pin(std::future::ready(Ok(response)));
                 }
                 // A router costs as much as a small cached response, so that most requests pass it by.
-                if has_gateway || path.ends_with(openapi::FILE) || health::is_check(path) {
+                if path.ends_with(openapi::FILE) || health::is_check(path) {
                     Box::pin(routed.clone().oneshot(request))
                 } else {
                     let response = with_rest.clone().oneshot(request);
@@ -553,6 +508,11 @@ impl OpenSite {
                 }
             },
         );
-        svc_listen::middleware_stack(whole, &limits, self.config.access_log.clone(), self.compression.clone())
+        svc_listen::middleware_stack(
+            whole,
+            &self.config.limits,
+            self.config.access_log.clone(),
+            self.compression.clone(),
+        )
     }
 }

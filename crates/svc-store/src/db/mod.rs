@@ -28,6 +28,7 @@ pub use shared_caches::{Options, TableGroup};
 
 pub(crate) use change_summary::ChangeSummary;
 pub(crate) use dialect::{Build, SqlDialect};
+pub(crate) use engine::mysql::connection::mysql_options;
 #[cfg(test)]
 pub(crate) use handle::HAS_RANDOM_STATEMENTS;
 pub(crate) use handle::{ChangeCounters, Charset, MAX_VALUES, pad};

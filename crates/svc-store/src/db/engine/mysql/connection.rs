@@ -39,6 +39,14 @@ pub(crate) struct ServerOptions {
     charset: String,
 }
 
+/// The parameters of a URL for one connection.
+///
+/// # Errors
+/// If the URL is invalid.
+pub(crate) fn mysql_options(url: &str) -> Result<Opts> {
+    Ok(ServerOptions::of(url)?.opts)
+}
+
 impl ServerOptions {
     /// Returns whether connections use Unicode.
     pub(crate) fn is_unicode(&self) -> bool {

@@ -1,0 +1,83 @@
+//! `serve` in front of a WordPress.
+
+use anyhow::{Context as _, Result};
+use svc_listen::InFlight;
+use tokio::sync::oneshot;
+
+use super::{output::say, reload};
+use crate::{
+    config::{Config, Setting, WordPress},
+    data_lock::DataLock,
+    first_run,
+    front::{Front, upstream_of},
+};
+
+/// Serves until a signal stops the process.
+pub(super) async fn run(config: &Config, wordpress: &WordPress, flags: Vec<(&'static Setting, String)>) -> Result<()> {
+    let listener = svc_listen::bind(&config.listen).await?;
+    let here = listener.local_addr().context("cannot read the listening address")?;
+    let (own, its) = (config.clone(), wordpress.clone());
+    let front = tokio::task::spawn_blocking(move || -> Result<Front> {
+        first_run::folder(&own.data)?;
+        Ok(Front::open(&own, &its)?)
+    });
+    let front = front.await??;
+    let lock = DataLock::acquire(&config.data);
+    if let Some(conflict) = lock.conflict(&config.data) {
+        tracing::warn!("{conflict}");
+    }
+    let home = front.home().as_str();
+    say(&format!("Listening on {}", super::serve::reachable(here)?.as_str()));
+    say(&format!("Site:      {home}/"));
+    say(&format!(
+        "WordPress: {}; its responses are replayed until something that they read changes",
+        upstream_of(wordpress)
+    ));
+    if front.connector().is_none() && wordpress.connector {
+        say(
+            "Connector: not installed, so that only visitors' responses are replayed; run `svc-server connector install`",
+        );
+    }
+    tracing::info!(%here, home, "serving in front of WordPress");
+    let hangups = tokio::spawn(reload::report_on_hangup(config.clone(), flags));
+    let requests = InFlight::new();
+    let watch = front.start_watch();
+    let (stop_serving, stopped) = oneshot::channel::<()>();
+    let stopped = async move { drop(stopped.await) };
+    let serving = svc_listen::serve(listener, front.app(), config.limits.clone(), requests.clone(), stopped);
+    let serving = tokio::spawn(serving);
+    let reports = tokio::spawn(report_on_signal(front.clone()));
+    svc_listen::shutdown_signal().await;
+    drop(stop_serving);
+    if let Err(error) = serving.await {
+        tracing::error!(%error, "serving ended early");
+    }
+    drop(watch);
+    hangups.abort();
+    reports.abort();
+    requests.end().await;
+    drop(lock);
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Logs what the bridge saves on each SIGUSR1.
+async fn report_on_signal(front: Front) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut signals) = signal(SignalKind::user_defined1()) else { return };
+        while signals.recv().await.is_some() {
+            let report = front.bridge().report();
+            tracing::info!(
+                replayed = report.replayed,
+                forwarded = report.forwarded,
+                stored = report.stored,
+                bytes = report.bytes,
+                "replay"
+            );
+        }
+    }
+    #[cfg(not(unix))]
+    drop(front);
+}

@@ -1,0 +1,162 @@
+//! In front of a running WordPress: replays its responses, and forwards everything else to it.
+
+pub(crate) mod doctor;
+
+use std::{net::IpAddr, path::PathBuf, time::Duration};
+
+use axum::{Router, body::Body, extract::Request, extract::State, response::Response, routing::get};
+use http::{HeaderValue, StatusCode, header::HOST};
+use svc_bridge::{Bridge, Settings, Sources, Watch, connector::Connector, connector::install, record::Recorder};
+use svc_gateway::{Limits, Origin, Proxy};
+use svc_listen::{App, Client, Compression};
+
+use crate::{
+    config::{Config, SiteUrl, WordPress},
+    error::{Error, Result},
+    site::{health, open_store},
+};
+
+/// Maximum size of a stored body, in bytes.
+const MAX_BODY: usize = 8 << 20;
+
+/// What the bridge saves, in the data folder.
+const REPORT: &str = "replay.json";
+
+/// A server in front of a WordPress. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Front {
+    bridge: Bridge,
+    sources: Sources,
+    home: SiteUrl,
+    config: Config,
+}
+
+/// The file with what the bridge of a site saves.
+pub(crate) fn report_file(config: &Config) -> PathBuf {
+    config.data.join(REPORT)
+}
+
+impl Front {
+    /// Opens the WordPress of a configuration.
+    ///
+    /// # Errors
+    /// If its database or the secret of the connector cannot be read.
+    pub(crate) fn open(config: &Config, wordpress: &WordPress) -> Result<Self> {
+        let database = config.database.expose().parse().map_err(Error::store("cannot open the database"))?;
+        let database = svc_store::mysql_options(&database).map_err(Error::store("cannot open the database"))?;
+        let store = open_store(config)?;
+        let home = match &config.site_url {
+            Some(url) => url.clone(),
+            None => {
+                let home = store.read(|db| svc_store::options::get(db, "home"));
+                let home = home.map_err(Error::store("cannot read the site's options"))?.unwrap_or_default();
+                home.text().parse().map_err(|why| Error::Refused(format!("the stored URL of the site {why}")))?
+            }
+        };
+        drop(store);
+        let random = |length| svc_auth::random_text(length).map_err(|error| Error::Refused(error.to_string()));
+        // Unique for each process, so that a request that comes back is recognized.
+        let name = format!("svc-server-{}", random(12)?.expose());
+        let limits = Limits {
+            response: wordpress.timeout,
+            idle: wordpress.timeout,
+            requests: wordpress.connections,
+            ..Limits::default()
+        };
+        let proxy = Proxy::new(wordpress.upstream.clone(), name, limits);
+        let connector = connector(config, wordpress, &proxy, &home)?;
+        let settings = Settings {
+            home: home.path().to_owned(),
+            api: config.brand.prefix(),
+            pages: wordpress.pages,
+            age: wordpress.max_age,
+            ages: wordpress.route_ages.clone(),
+            never: wordpress.php_routes.clone(),
+            memory: wordpress.memory,
+            checks: wordpress.checks,
+            max_body: MAX_BODY,
+        };
+        let recorder = connector.as_ref().map(|connector| Recorder::new(connector.secret().expose().as_bytes()));
+        let bridge = Bridge::new(settings, proxy, recorder, random(32)?.expose().as_bytes());
+        let sources = Sources { database, prefix: config.table_prefix.clone(), connector };
+        Ok(Front { bridge, sources, home, config: config.clone() })
+    }
+
+    /// The site's public URL.
+    pub(crate) fn home(&self) -> &SiteUrl {
+        &self.home
+    }
+
+    /// The bridge to WordPress.
+    pub(crate) fn bridge(&self) -> &Bridge {
+        &self.bridge
+    }
+
+    /// The connector, if it is installed and used.
+    pub(crate) fn connector(&self) -> Option<&Connector> {
+        self.sources.connector.as_ref()
+    }
+
+    /// Starts the background task that looks for news of writes. It stops when the result is dropped.
+    pub(crate) fn start_watch(&self) -> Watch {
+        Watch::start(self.bridge.clone(), self.sources.clone(), report_file(&self.config))
+    }
+
+    /// Responds to a request for the site.
+    async fn respond(self, mut request: Request) -> Response {
+        // HTTP/1.0 needs no host. WordPress would make links of the upstream's address.
+        if !request.headers().contains_key(HOST)
+            && request.uri().authority().is_none()
+            && let Ok(host) = HeaderValue::from_str(self.home.authority())
+        {
+            request.headers_mut().insert(HOST, host);
+        }
+        let origin = match request.extensions().get::<Client>() {
+            Some(client) => Origin { address: client.address, tls: client.tls },
+            None => Origin { address: IpAddr::from([127, 0, 0, 1]), tls: self.home.is_tls() },
+        };
+        self.bridge.respond(request.map(svc_gateway::boxed), origin).await.map(Body::new)
+    }
+
+    /// Whether WordPress's web server accepts connections.
+    async fn ready(State(front): State<Front>) -> Response {
+        let upstream = front.bridge.proxy().upstream();
+        let connect = tokio::net::TcpStream::connect((upstream.host(), upstream.port()));
+        match tokio::time::timeout(health::LIMIT, connect).await {
+            Ok(Ok(_)) => health::response(StatusCode::OK, "ok\n"),
+            _ => health::response(StatusCode::SERVICE_UNAVAILABLE, "WordPress does not accept connections\n"),
+        }
+    }
+
+    /// The service of the whole site, with the middleware.
+    pub(crate) fn app(&self) -> impl App {
+        let router = Router::new()
+            .route(health::ALIVE, get(|| async { health::response(StatusCode::OK, "ok\n") }))
+            .route(health::READY, get(Self::ready))
+            .fallback(|State(front): State<Front>, request: Request| front.respond(request))
+            .with_state(self.clone());
+        let mut limits = self.config.limits.clone();
+        // Requests wait for a connection, then for the response.
+        let timeout = self.config.wordpress.as_ref().map_or(Duration::ZERO, |wordpress| wordpress.timeout);
+        limits.request = limits.request.max(timeout * 3);
+        let compression = Compression::new(self.config.caches.compressed);
+        svc_listen::middleware_stack(router, &limits, self.config.access_log.clone(), compression)
+    }
+}
+
+/// The upstream as its setting has it.
+pub(crate) fn upstream_of(wordpress: &WordPress) -> String {
+    format!("http://{}", wordpress.upstream.authority())
+}
+
+/// The connector; `None` if it is not installed or not used.
+fn connector(config: &Config, wordpress: &WordPress, proxy: &Proxy, home: &SiteUrl) -> Result<Option<Connector>> {
+    let Some(wp_config) = config.wp_config.as_ref().filter(|_| wordpress.connector) else { return Ok(None) };
+    let path = install::secret_path(wp_config);
+    let secret =
+        install::read_secret(&path).map_err(Error::io(format!("the connector's secret {}", path.display())))?;
+    let Some(secret) = secret else { return Ok(None) };
+    let host = HeaderValue::from_str(home.authority())
+        .map_err(|_| Error::Refused("the site's URL has no usable host".to_owned()))?;
+    Ok(Some(Connector::new(proxy.clone(), secret, host, home.path(), home.is_tls())))
+}
