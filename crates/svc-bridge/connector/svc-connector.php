@@ -1,0 +1,1124 @@
+<?php
+/**
+ * Plugin Name: svc connector
+ * Description: Tells svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
+ * Version: 4
+ * Requires PHP: 7.4
+ * License: MIT OR Apache-2.0
+ */
+
+namespace Svc\Connector;
+
+defined( 'ABSPATH' ) || exit;
+
+/** Name of the file with the secret, in the folder of wp-config.php. */
+const SECRET_FILE = 'svc-connector-secret.php';
+
+/** Maximum age of a signed request, and maximum difference of the clocks, in seconds. */
+const MAX_AGE = 60;
+
+/** Maximum size of the body of a signed request, in bytes. */
+const MAX_BODY = 65536;
+
+/** Table of the reports, without the prefix. svc-server creates it. */
+const CHANGES = 'svc_changes';
+
+/** Maximum length of a name, in bytes. */
+const MAX_NAME = 160;
+
+/** Maximum number of rows and groups of a table that are named for one statement. */
+const MAX_ROWS = 500;
+
+/** Maximum length of a statement that is examined, without long texts, in bytes. */
+const MAX_SQL = 65536;
+
+/** Columns that name the rows and the groups of WordPress's tables. svc-server has the same table. */
+const IDENTITIES = array(
+	'posts'              => array( 'id', 'post_type' ),
+	'postmeta'           => array( 'post_id', '' ),
+	'comments'           => array( 'comment_id', 'comment_post_id' ),
+	'commentmeta'        => array( 'comment_id', '' ),
+	'terms'              => array( 'term_id', '' ),
+	'termmeta'           => array( 'term_id', '' ),
+	'term_taxonomy'      => array( 'term_taxonomy_id', 'taxonomy' ),
+	'term_relationships' => array( 'object_id', 'term_taxonomy_id' ),
+	'users'              => array( 'id', '' ),
+	'usermeta'           => array( 'user_id', '' ),
+	'options'            => array( 'option_name', '' ),
+);
+
+/** Tables whose identity column numbers the rows by itself. */
+const NUMBERED = array( 'posts', 'comments', 'terms', 'term_taxonomy', 'users' );
+
+/** Identity columns with texts; the others are numbers. */
+const TEXTS = array( 'option_name', 'post_type', 'taxonomy' );
+
+/** Functions of time and chance, and of the session. UNIX_TIMESTAMP() counts only without arguments. */
+const UNSTABLE = '/^(NOW|CUR(DATE|TIME)|CURRENT_(DATE|TIME|TIMESTAMP|USER)|LOCALTIME(STAMP)?|UTC_(DATE|TIME|TIMESTAMP)|SYSDATE|RAND|RANDOM_BYTES|UUID(_SHORT)?|SLEEP|BENCHMARK|(GET|RELEASE|IS_FREE|IS_USED)(_ALL)?_LOCKS?|LAST_INSERT_ID|LASTVAL|NEXTVAL|SETVAL|CONNECTION_ID|ROW_COUNT|LOAD_FILE)$/';
+
+/**
+ * The secret, or an empty string if none is installed.
+ *
+ * @param bool $again Whether the file is read even if PHP has cached it: it may have been replaced since, and PHP may not check.
+ */
+function secret( bool $again = false ): string {
+	$folders = array( ABSPATH, dirname( ABSPATH ) . '/' );
+	if ( defined( 'SVC_CONNECTOR_SECRET_FOLDER' ) ) {
+		array_unshift( $folders, rtrim( (string) constant( 'SVC_CONNECTOR_SECRET_FOLDER' ), '/' ) . '/' );
+	}
+	foreach ( $folders as $folder ) {
+		if ( @is_readable( $folder . SECRET_FILE ) ) {
+			if ( $again && function_exists( 'opcache_invalidate' ) ) {
+				@opcache_invalidate( $folder . SECRET_FILE, true );
+			}
+			$secret = include $folder . SECRET_FILE;
+			return is_string( $secret ) && strlen( $secret ) >= 32 ? $secret : '';
+		}
+	}
+	return '';
+}
+
+/** The secret with which this text has this signature (hexadecimal HMAC-SHA256); an empty string if there is none. */
+function signed_with( string $text, string $signature ): string {
+	foreach ( array( false, true ) as $again ) {
+		$secret = secret( $again );
+		if ( '' !== $secret && hash_equals( hash_hmac( 'sha256', $text, $secret ), $signature ) ) {
+			return $secret;
+		}
+	}
+	return '';
+}
+
+/** Tells the administrator of a failure, once per request. */
+function complain( string $problem ): void {
+	static $is_told = false;
+	if ( ! $is_told ) {
+		$is_told = true;
+		error_log( "svc connector: $problem" ); // phpcs:ignore WordPress.PHP.DevelopmentFunctions
+	}
+}
+
+/**
+ * Reads SQL as far as names of parts of the database need it.
+ *
+ * A name is `*` (everything), `posts` (a table, without the prefix), `posts/5` (the rows with this identity) or `posts?page` (those of a group).
+ * What is not understood becomes the whole table, and where the tables are not known, everything.
+ */
+final class Sql {
+	/** Tokens: texts, quoted identifiers, words and variables, numbers, operators. White space and comments are skipped. */
+	const TOKEN = '~(?:\s++|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?!M?!)(?:[^*]++|\*(?!/))*+\*/)*+\K(?:\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`(?:[^`]++|``)*+`|[a-zA-Z_$@\x80-\xff][\w$@\x80-\xff]*+|\d[\w.]*+|<=>|<=|>=|<>|!=|:=|\|\||&&|\S)~s';
+
+	/** Texts, and what may contain quotes besides them. */
+	const QUOTED = '~\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`[^`]*+`|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/~s';
+
+	/** Words after a table that are not its alias. */
+	const NO_ALIAS = '/^(ON|USING|USE|FORCE|IGNORE|PARTITION|SET|WHERE|GROUP|HAVING|ORDER|LIMIT|FOR|LOCK|UNION|EXCEPT|INTERSECT|WINDOW|PROCEDURE|INTO|JOIN|STRAIGHT_JOIN|INNER|LEFT|RIGHT|CROSS|NATURAL|OUTER|VALUES?|SELECT|TABLESAMPLE|RETURNING)$/';
+
+	/** Words that end the tables and the condition of a statement. */
+	const CLAUSES = array( 'WHERE', 'GROUP', 'HAVING', 'ORDER', 'LIMIT', 'WINDOW', 'PROCEDURE', 'INTO', 'FOR', 'LOCK', 'SET', 'RETURNING', 'OFFSET', 'FETCH' );
+
+	/** Prefix of the site's tables, in lower case. */
+	public static $prefix = 'wp_';
+
+	/** Name of the site's database. */
+	public static $database = '';
+
+	/** Whether a part of the last statement was left out. */
+	public static $is_cut = false;
+
+	/**
+	 * The tokens of a statement. Long texts are left out, which makes them values that are not known. Null if it is too long.
+	 */
+	public static function tokens( string $sql ): ?array {
+		self::$is_cut = false;
+		if ( strlen( $sql ) > 8192 ) {
+			$sql = preg_replace_callback(
+				self::QUOTED,
+				static function ( $text ) {
+					if ( strlen( $text[0] ) < 256 ) {
+						return $text[0];
+					}
+					self::$is_cut = true;
+					return ' ? ? ';
+				},
+				$sql
+			);
+			if ( null === $sql || strlen( $sql ) > MAX_SQL ) {
+				return null;
+			}
+		}
+		return preg_match_all( self::TOKEN, $sql, $tokens ) ? $tokens[0] : null;
+	}
+
+	/** The first word of a statement, in capitals. */
+	public static function verb( string $sql ): string {
+		if ( preg_match( '~^[\s(;]*+([a-zA-Z]++)~', $sql, $match ) ) {
+			return strtoupper( $match[1] );
+		}
+		foreach ( self::tokens( substr( $sql, 0, 4096 ) ) ?? array() as $token ) {
+			if ( ctype_alpha( $token ) ) {
+				return strtoupper( $token );
+			}
+		}
+		return '';
+	}
+
+	/** Name of a table without the site's prefix, in lower case. */
+	public static function short( string $table ): string {
+		$table  = strtolower( trim( $table, '`' ) );
+		$length = strlen( self::$prefix );
+		return 0 === strncmp( $table, self::$prefix, $length ) && strlen( $table ) > $length ? substr( $table, $length ) : $table;
+	}
+
+	/** The value of a token in a column as names have it; null if it is not known. The database compares texts without regard to case and spaces at the end. */
+	public static function value( string $column, string $token ): ?string {
+		$is_text = '\'' === $token[0] || '"' === $token[0];
+		if ( in_array( $column, TEXTS, true ) ) {
+			$text = $is_text && strlen( $token ) <= MAX_NAME && false === strpos( $token, '\\' ) ? substr( $token, 1, -1 ) : null;
+			return null === $text || preg_match( '/[^\x20-\x7e]/', $text ) ? null : strtolower( rtrim( str_replace( $token[0] . $token[0], $token[0], $text ), ' ' ) );
+		}
+		$number = $is_text ? substr( $token, 1, -1 ) : $token;
+		return ctype_digit( $number ) ? ( ltrim( $number, '0' ) ?: '0' ) : null;
+	}
+
+	/** Names of rows or groups of a table with these values: as found in the database, or null where one is not known. */
+	public static function named( string $table, string $mark, array $values ): array {
+		if ( in_array( null, $values, true ) || count( $values ) > MAX_ROWS ) {
+			return array( $table );
+		}
+		$names = array();
+		foreach ( $values as $value ) {
+			$name    = $table . $mark . strtolower( rtrim( (string) $value, ' ' ) );
+			$names[] = strlen( $name ) > MAX_NAME || preg_match( '/[^\x20-\x7e]/', $name ) ? $table : $name;
+		}
+		return $names;
+	}
+
+	/** The index after the parenthesis that is closed for the one at an index; the number of tokens if none is. */
+	public static function after( array $t, int $i ): int {
+		$count = count( $t );
+		for ( $depth = 0; $i < $count; $i++ ) {
+			if ( '(' === $t[ $i ] ) {
+				++$depth;
+			} elseif ( ')' === $t[ $i ] && 0 === --$depth ) {
+				return $i + 1;
+			}
+		}
+		return $count;
+	}
+
+	/** The index of the first of these words outside of parentheses; the end if there is none. */
+	public static function find( array $u, array $words, int $i, int $end ): int {
+		for ( $depth = 0; $i < $end; $i++ ) {
+			if ( '(' === $u[ $i ] ) {
+				++$depth;
+			} elseif ( ')' === $u[ $i ] ) {
+				--$depth;
+			} elseif ( 0 === $depth && in_array( $u[ $i ], $words, true ) ) {
+				return $i;
+			}
+		}
+		return $end;
+	}
+
+	/** Whether a token is an identifier. */
+	public static function is_identifier( string $token ): bool {
+		return '`' === $token[0] || preg_match( '/^[a-zA-Z_$\x80-\xff]/', $token );
+	}
+
+	/**
+	 * The table at an index, as the database names it; an empty string if there is none. Moves the index behind it.
+	 *
+	 * @param bool|null $is_foreign Set to true if it is a table of another database.
+	 */
+	public static function table_at( array $t, int &$i, ?bool &$is_foreign = null ): string {
+		if ( ! isset( $t[ $i ] ) || ! self::is_identifier( $t[ $i ] ) ) {
+			return '';
+		}
+		$table = $t[ $i++ ];
+		if ( '.' === ( $t[ $i ] ?? '' ) && isset( $t[ $i + 1 ] ) ) {
+			if ( 0 !== strcasecmp( trim( $table, '`' ), self::$database ) ) {
+				$is_foreign = true;
+			}
+			$table = $t[ $i + 1 ];
+			$i    += 2;
+		}
+		return strtolower( trim( $table, '`' ) );
+	}
+
+	/**
+	 * The tables of a list such as that after FROM, by alias; both as written, in lower case.
+	 *
+	 * @param array     $t          Tokens.
+	 * @param array     $u          The same in capitals.
+	 * @param bool|null $is_foreign Set to true if one is a table of another database.
+	 */
+	public static function tables( array $t, array $u, int $i, int $end, ?bool &$is_foreign = null ): array {
+		$tables = array();
+		$depth  = 0;
+		$list   = 0;
+		$expect = true;
+		while ( $i < $end ) {
+			$token = $u[ $i ];
+			if ( '(' === $token ) {
+				++$depth;
+				$list = $expect ? $depth : $list;
+			} elseif ( ')' === $token ) {
+				--$depth;
+				$list = min( $list, $depth );
+			} elseif ( 'JOIN' === $token || 'STRAIGHT_JOIN' === $token || ( ',' === $token && $depth === $list ) ) {
+				$expect = true;
+			} elseif ( $expect && 'LATERAL' !== $token && self::is_identifier( $token ) ) {
+				$table = self::table_at( $t, $i, $is_foreign );
+				$i    += 'AS' === ( $u[ $i ] ?? '' ) ? 1 : 0;
+				$alias = $table;
+				if ( $i < $end && self::is_identifier( $t[ $i ] ) && ! preg_match( self::NO_ALIAS, $u[ $i ] ) ) {
+					$alias = strtolower( trim( $t[ $i++ ], '`' ) );
+				}
+				$tables[ $alias ] = $table;
+				$expect           = false;
+				continue;
+			} else {
+				$expect = false;
+			}
+			++$i;
+		}
+		return $tables;
+	}
+
+	/**
+	 * What each row for which a condition is true has in its columns: lists of tokens, by `alias.column` or `.column` in lower case.
+	 */
+	public static function constraints( array $t, array $u, int $i, int $end ): array {
+		while ( $i < $end && '(' === $t[ $i ] && self::after( $t, $i ) === $end ) {
+			++$i;
+			--$end;
+		}
+		foreach ( array( array( 'OR', '||', 'XOR' ), array( 'AND', '&&' ) ) as $is_and => $words ) {
+			$parts   = array();
+			$from    = $i;
+			$between = 0;
+			$depth   = 0;
+			for ( $k = $i; $k < $end; $k++ ) {
+				$token = $u[ $k ];
+				if ( '(' === $token || 'CASE' === $token ) {
+					++$depth;
+				} elseif ( ')' === $token || 'END' === $token ) {
+					--$depth;
+				} elseif ( $depth > 0 ) {
+					continue;
+				} elseif ( 'BETWEEN' === $token ) {
+					++$between;
+				} elseif ( 'AND' === $token && $between > 0 ) {
+					--$between;
+				} elseif ( in_array( $token, $words, true ) ) {
+					if ( 'XOR' === $token ) {
+						return array();
+					}
+					$parts[] = array( $from, $k );
+					$from    = $k + 1;
+				}
+			}
+			if ( ! $parts ) {
+				continue;
+			}
+			$parts[] = array( $from, $end );
+			$all     = null;
+			foreach ( $parts as $part ) {
+				$found = self::constraints( $t, $u, $part[0], $part[1] );
+				if ( null === $all ) {
+					$all = $found;
+				} elseif ( $is_and ) {
+					foreach ( $found as $column => $values ) {
+						$all[ $column ] = isset( $all[ $column ] ) && count( $all[ $column ] ) <= count( $values ) ? $all[ $column ] : $values;
+					}
+				} else {
+					$all = array_intersect_key( $all, $found );
+					foreach ( $all as $column => $values ) {
+						$all[ $column ] = array_merge( $values, $found[ $column ] );
+					}
+				}
+			}
+			return $all;
+		}
+		return self::comparison( $t, $u, $i, $end );
+	}
+
+	/** The same for a single comparison: column = value, value = column, column IN ( values ). */
+	private static function comparison( array $t, array $u, int $i, int $end ): array {
+		$length = $end - $i;
+		if ( 3 === $length && '=' === $t[ $i + 1 ] && ! self::is_identifier( $t[ $i ] ) && self::is_identifier( $t[ $i + 2 ] ) ) {
+			return array( '.' . strtolower( trim( $t[ $i + 2 ], '`' ) ) => array( $t[ $i ] ) );
+		}
+		if ( $length < 3 || ! self::is_identifier( $t[ $i ] ) || 'NOT' === $u[ $i ] ) {
+			return array();
+		}
+		$table = '';
+		while ( '.' === $t[ $i + 1 ] && $i + 4 < $end ) {
+			$table = strtolower( trim( $t[ $i ], '`' ) );
+			$i    += 2;
+		}
+		$column = $table . '.' . strtolower( trim( $t[ $i ], '`' ) );
+		if ( '=' === $t[ $i + 1 ] && $i + 3 === $end ) {
+			return array( $column => array( $t[ $i + 2 ] ) );
+		}
+		if ( 'IN' !== $u[ $i + 1 ] || '(' !== $t[ $i + 2 ] || self::after( $t, $i + 2 ) !== $end ) {
+			return array();
+		}
+		$values = array();
+		for ( $k = $i + 3; $k < $end; $k += 2 ) {
+			if ( ',' !== $t[ $k + 1 ] && $k + 2 !== $end ) {
+				return array();
+			}
+			$values[] = $t[ $k ];
+		}
+		return array( $column => $values );
+	}
+
+	/** The values that a column of a table must have, as names have them; null if any is possible. One that is not known is null. */
+	public static function only( array $constraints, string $alias, string $column ): ?array {
+		$tokens = $constraints[ "$alias.$column" ] ?? $constraints[ ".$column" ] ?? null;
+		if ( null === $tokens ) {
+			return null;
+		}
+		$values = array();
+		foreach ( $tokens as $token ) {
+			$values[] = self::value( $column, $token );
+		}
+		return in_array( null, $values, true ) ? null : array_values( array_unique( $values ) );
+	}
+
+	/** Whether rows of user meta with these constraints hold sessions: true, false, or null for both. */
+	public static function are_sessions( array $constraints, string $alias ): ?bool {
+		$keys = array();
+		foreach ( $constraints[ "$alias.meta_key" ] ?? $constraints['.meta_key'] ?? array() as $token ) {
+			$key    = self::value( 'option_name', $token );
+			$keys[] = null === $key ? null : 'session_tokens' === $key;
+		}
+		return 1 === count( array_unique( $keys, SORT_REGULAR ) ) ? $keys[0] : null;
+	}
+
+	/** Names of rows of user meta, whose sessions have names of their own. */
+	public static function with_sessions( array $names, ?bool $are_sessions ): array {
+		$all = false === $are_sessions ? $names : array();
+		if ( false !== $are_sessions ) {
+			foreach ( $names as $name ) {
+				$all[] = preg_replace( '/^usermeta/', 'sessions', $name );
+				if ( null === $are_sessions ) {
+					$all[] = $name;
+				}
+			}
+		}
+		return $all;
+	}
+
+	/** Names of all tables that a statement names anywhere. */
+	public static function everything_named( array $t, ?bool &$is_foreign = null ): array {
+		$u     = array_map( 'strtoupper', $t );
+		$names = array();
+		$count = count( $t );
+		foreach ( $t as $i => $token ) {
+			if ( in_array( $u[ $i ], array( 'FROM', 'JOIN', 'UPDATE', 'INTO', 'TABLE' ), true ) ) {
+				$end = self::find( $u, self::CLAUSES, $i + 1, $count );
+				foreach ( self::tables( $t, $u, $i + 1, $end, $is_foreign ) as $table ) {
+					$names[] = self::short( $table );
+				}
+			} elseif ( '' !== self::$prefix && self::is_identifier( $token ) && 0 === stripos( trim( $token, '`' ), self::$prefix ) ) {
+				$names[] = self::short( $token );
+			}
+		}
+		return $names ? array_values( array_unique( $names ) ) : array( '*' );
+	}
+}
+
+/**
+ * What a statement writes.
+ */
+final class Write {
+	/** Words between a verb and its table. */
+	const MODIFIERS = array( 'LOW_PRIORITY', 'HIGH_PRIORITY', 'DELAYED', 'IGNORE', 'QUICK', 'INTO' );
+
+	/** Statements that write no data. */
+	const HARMLESS = '/^(SELECT|SHOW|SET|DESC|DESCRIBE|EXPLAIN|USE|BEGIN|START|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|LOCK|UNLOCK|KILL|FLUSH|CHECK|CHECKSUM|OPTIMIZE|HELP|DO|VALUES|HANDLER|GRANT|REVOKE)$/';
+
+	/** Names of what changes. @var string[] */
+	public $names = array( '*' );
+
+	/** Table whose new row is named after the statement. */
+	public $inserts = '';
+
+	/** Table of which at most this number of rows may change; more than expected means that others have changed. */
+	public $table = '';
+
+	/** See above. */
+	public $expected = PHP_INT_MAX;
+
+	/** Tokens of the statement. @var string[] */
+	private $t;
+
+	/** The same in capitals. @var string[] */
+	private $u;
+
+	/** Whether long texts were left out. @var bool */
+	private $is_cut;
+
+	/** Finds rows in the database: SQL to lists of values; null if that is not possible. @var callable */
+	private $find;
+
+	/** What a statement writes; null if it only reads. */
+	public static function of( string $sql, callable $find ): ?self {
+		$verb = Sql::verb( $sql );
+		if ( preg_match( self::HARMLESS, $verb ) ) {
+			return null;
+		}
+		$write       = new self();
+		$write->find = $find;
+		$write->t    = Sql::tokens( $sql );
+
+		$write->is_cut = Sql::$is_cut;
+		if ( null === $write->t ) {
+			// Only the beginning: the table is enough where nothing else can be written.
+			$write->t = Sql::tokens( substr( $sql, 0, 1024 ) ) ?? array();
+			$write->u = array_map( 'strtoupper', $write->t );
+			if ( 'INSERT' === $verb || 'REPLACE' === $verb ) {
+				$i            = $write->start();
+				$write->names = array( Sql::short( Sql::table_at( $write->t, $i ) ) ?: '*' );
+			}
+			return $write;
+		}
+		$write->u = array_map( 'strtoupper', $write->t );
+		if ( 'WITH' === $verb && ! array_intersect( $write->u, array( 'UPDATE', 'DELETE', 'INSERT', 'REPLACE' ) ) ) {
+			return null;
+		}
+		$last = end( $write->t );
+		if ( ';' === $last ) {
+			array_pop( $write->t );
+			array_pop( $write->u );
+		}
+		$method = array(
+			'INSERT'   => 'insert',
+			'REPLACE'  => 'insert',
+			'UPDATE'   => 'update',
+			'DELETE'   => 'delete',
+			'TRUNCATE' => 'define',
+			'ALTER'    => 'define',
+			'DROP'     => 'define',
+			'RENAME'   => 'define',
+			'CREATE'   => 'define',
+			'REPAIR'   => 'define',
+		)[ $verb ] ?? '';
+		if ( '' !== $method && ! in_array( ';', $write->t, true ) && ! preg_grep( '~^/\*~', $write->t ) ) {
+			$write->$method();
+		}
+		$write->names = array_values( array_unique( array_diff( $write->names, array( CHANGES, CHANGES . '/0' ) ) ) );
+		return $write;
+	}
+
+	/** The index of the table. */
+	private function start(): int {
+		$i = '(' === ( $this->t[0] ?? '' ) ? 2 : 1;
+		while ( in_array( $this->u[ $i ] ?? '', self::MODIFIERS, true ) ) {
+			++$i;
+		}
+		return $i;
+	}
+
+	/** Statements that define tables: all of those. */
+	private function define(): void {
+		$count = count( $this->t );
+		$i     = array_search( 'TABLE', $this->u, true );
+		$i     = false === $i ? array_search( 'TABLES', $this->u, true ) : $i;
+		if ( 'TRUNCATE' === $this->u[0] && 1 !== $i ) {
+			$i = 0;
+		}
+		if ( false === $i || $i > 3 ) {
+			return;
+		}
+		$names = array();
+		for ( ++$i; $i < $count; ) {
+			if ( preg_match( '/^(IF|NOT|EXISTS|TO|AS|RENAME|,)$/', $this->u[ $i ] ) ) {
+				++$i;
+				continue;
+			}
+			$table = Sql::table_at( $this->t, $i );
+			if ( '' === $table ) {
+				break;
+			}
+			$names[] = Sql::short( $table );
+			if ( 'ALTER' === $this->u[0] || 'CREATE' === $this->u[0] ) {
+				// A new name, of the table or of a part of it.
+				$renamed = array_search( 'RENAME', $this->u, true );
+				if ( 'CREATE' === $this->u[0] || false === $renamed || $renamed < $i ) {
+					break;
+				}
+				$i = $renamed;
+			}
+		}
+		$this->names = $names ?: array( '*' );
+	}
+
+	/** INSERT and REPLACE. */
+	private function insert(): void {
+		$t     = $this->t;
+		$u     = $this->u;
+		$count = count( $t );
+		$i     = $this->start();
+		$table = Sql::short( Sql::table_at( $t, $i ) );
+		if ( '' === $table ) {
+			return;
+		}
+		$this->names = array( $table );
+		if ( ! isset( IDENTITIES[ $table ] ) || 'PARTITION' === ( $u[ $i ] ?? '' ) ) {
+			return;
+		}
+		$columns = array();
+		if ( '(' === ( $t[ $i ] ?? '' ) ) {
+			$end = Sql::after( $t, $i );
+			for ( $k = $i + 1; $k < $end - 1; $k++ ) {
+				if ( ',' !== $t[ $k ] && '.' !== ( $t[ $k + 1 ] ?? '' ) && '.' !== $t[ $k ] ) {
+					$columns[] = strtolower( trim( $t[ $k ], '`' ) );
+				}
+			}
+			$i = $end;
+		}
+		$rows = array();
+		if ( 'SET' === ( $u[ $i ] ?? '' ) ) {
+			$end  = Sql::find( $u, array( 'ON', 'RETURNING' ), $i, $count );
+			$rows = array( $this->assigned( $i + 1, $end ) );
+		} elseif ( $columns && in_array( $u[ $i ] ?? '', array( 'VALUES', 'VALUE' ), true ) ) {
+			for ( $end = $i + 1; '(' === ( $t[ $end ] ?? '' ); $end = ',' === ( $t[ $after ] ?? '' ) ? $after + 1 : $after ) {
+				$after  = Sql::after( $t, $end );
+				$values = array();
+				foreach ( $this->split( $end + 1, $after - 1 ) as $part ) {
+					$values[] = $part[0] + 1 === $part[1] ? $t[ $part[0] ] : '?';
+				}
+				if ( count( $values ) !== count( $columns ) || count( $rows ) > MAX_ROWS ) {
+					return;
+				}
+				$rows[] = array_combine( $columns, $values );
+			}
+		}
+		list( $row, $group ) = IDENTITIES[ $table ];
+		$is_numbered         = in_array( $table, NUMBERED, true );
+		// Rows that exist may be changed or replaced.
+		$is_change = 'REPLACE' === $u[0] || $end < $count;
+		if ( ! $rows || ( $is_change && ( ! in_array( $table, array( 'options', 'term_relationships' ), true ) || ! $this->keeps_identity( $end, $row, $group ) ) ) ) {
+			return;
+		}
+		$names = array();
+		foreach ( $rows as $values ) {
+			if ( $is_change && isset( $values['option_id'] ) ) {
+				return;
+			}
+			$id = isset( $values[ $row ] ) ? Sql::value( $row, $values[ $row ] ) : null;
+			if ( $is_numbered && ( null === $id || '0' === $id ) && ( ! isset( $values[ $row ] ) || in_array( strtoupper( $values[ $row ] ), array( 'NULL', 'DEFAULT', '0', "'0'", "''" ), true ) ) ) {
+				if ( count( $rows ) > 1 ) {
+					return;
+				}
+				$this->inserts = $table;
+				if ( '' === $group ) {
+					// Until its number is known: a row that only those depend on who depend on all rows.
+					$names[] = "$table/0";
+				}
+			} elseif ( in_array( $table, array( 'terms', 'term_taxonomy' ), true ) ) {
+				// Rows that exist may already refer to a number that is chosen.
+				return;
+			} else {
+				$names = array_merge( $names, Sql::named( $table, '/', array( $id ) ) );
+			}
+			if ( '' !== $group ) {
+				// Columns without a value have the default of WordPress's tables.
+				$default     = 'post_type' === $group ? "'post'" : ( 'taxonomy' === $group ? "''" : '0' );
+				$value   = Sql::value( $group, $values[ $group ] ?? $default );
+				$names       = array_merge( $names, Sql::named( $table, '?', array( $value ) ) );
+			}
+			if ( 'usermeta' === $table ) {
+				$name  = array_pop( $names );
+				$names = array_merge( $names, Sql::with_sessions( array( $name ), Sql::are_sessions( array( '.meta_key' => array( $values['meta_key'] ?? 'NULL' ) ), '' ) ) );
+			}
+		}
+		$this->names = in_array( $table, $names, true ) ? array( $table ) : $names;
+		if ( 'usermeta' === $table && in_array( $table, $names, true ) ) {
+			$this->names[] = 'sessions';
+		}
+	}
+
+	/** Whether what follows the values of INSERT leaves the columns with the identity as they are inserted. */
+	private function keeps_identity( int $end, string $row, string $group ): bool {
+		if ( $end >= count( $this->t ) ) {
+			return true;
+		}
+		if ( array( 'ON', 'DUPLICATE', 'KEY', 'UPDATE' ) !== array_slice( $this->u, $end, 4 ) ) {
+			return false;
+		}
+		foreach ( $this->split( $end + 4, count( $this->t ) ) as $part ) {
+			$text = strtolower( str_replace( '`', '', implode( '', array_slice( $this->t, $part[0], $part[1] - $part[0] ) ) ) );
+			foreach ( array_filter( array( $row, $group, 'option_id' ) ) as $column ) {
+				if ( preg_match( "/^([^=]*\\.)?$column=/", $text ) && "$column=values($column)" !== $text ) {
+					return false;
+				}
+			}
+		}
+		return true;
+	}
+
+	/** The parts between commas, as pairs of indices. */
+	private function split( int $i, int $end ): array {
+		$parts = array();
+		for ( ; $i < $end; $i = $next + 1 ) {
+			$next    = Sql::find( $this->u, array( ',' ), $i, $end );
+			$parts[] = array( $i, $next );
+		}
+		return $parts;
+	}
+
+	/** Assignments: tokens by column in lower case; `?` where there is more than one token. */
+	private function assigned( int $i, int $end ): array {
+		$values = array();
+		foreach ( $this->split( $i, $end ) as $part ) {
+			$equals = Sql::find( $this->u, array( '=', ':=' ), $part[0], $part[1] );
+			$column = strtolower( trim( $this->t[ max( $equals - 1, 0 ) ], '`' ) );
+
+			$values[ $column ] = $equals + 2 === $part[1] ? $this->t[ $equals + 1 ] : '?';
+		}
+		return $values;
+	}
+
+	/** UPDATE. */
+	private function update(): void {
+		$count  = count( $this->t );
+		$set    = Sql::find( $this->u, array( 'SET' ), 1, $count );
+		$where  = Sql::find( $this->u, array( 'WHERE', 'ORDER', 'LIMIT' ), $set, $count );
+		$tables = Sql::tables( $this->t, $this->u, $this->start(), $set );
+		if ( ! $tables || $set === $count ) {
+			return;
+		}
+		if ( count( $tables ) > 1 || ',' === ( $this->t[ $set - 1 ] ?? '' ) || in_array( 'SELECT', array_slice( $this->u, 0, $set ), true ) ) {
+			$this->all_of( $tables );
+			return;
+		}
+		$this->rows( (string) key( $tables ), current( $tables ), $where, $this->assigned( $set + 1, $where ) );
+	}
+
+	/** DELETE, of one table or several. */
+	private function delete(): void {
+		$count = count( $this->t );
+		$i     = $this->start();
+		if ( 'FROM' === ( $this->u[ $i ] ?? '' ) ) {
+			$where  = Sql::find( $this->u, array( 'WHERE', 'ORDER', 'LIMIT', 'RETURNING' ), $i, $count );
+			$tables = Sql::tables( $this->t, $this->u, $i + 1, $where );
+			if ( 1 === count( $tables ) && ! in_array( 'USING', array_slice( $this->u, 0, $where ), true ) && ! in_array( 'SELECT', array_slice( $this->u, 0, $where ), true ) ) {
+				$this->rows( (string) key( $tables ), current( $tables ), $where, array() );
+				return;
+			}
+			$this->all_of( $tables );
+			return;
+		}
+		// DELETE a, b FROM options a, options b WHERE …: WordPress deletes expired transients so.
+		$from   = Sql::find( $this->u, array( 'FROM' ), $i, $count );
+		$where  = Sql::find( $this->u, array( 'WHERE' ), $from, $count );
+		$tables = Sql::tables( $this->t, $this->u, $from + 1, $where );
+		$this->all_of( $tables );
+		if ( array( 'options' ) !== array_values( array_unique( array_map( array( Sql::class, 'short' ), $tables ) ) ) ) {
+			return;
+		}
+		$columns = array();
+		foreach ( $this->split( $i, $from ) as $part ) {
+			if ( $part[0] + 1 !== $part[1] || ! isset( $tables[ strtolower( trim( $this->t[ $part[0] ], '`' ) ) ] ) ) {
+				return;
+			}
+			$columns[] = $this->t[ $part[0] ] . '.option_name';
+		}
+		$found = $this->find( 'SELECT ' . implode( ', ', $columns ), $from, $count );
+		if ( null !== $found ) {
+			$this->names    = Sql::named( 'options', '/', array_unique( array_merge( array(), ...$found ) ) );
+			$this->table    = 'options';
+			$this->expected = count( $this->names );
+		}
+	}
+
+	/** All rows of these tables. */
+	private function all_of( array $tables ): void {
+		$this->names = array_map( array( Sql::class, 'short' ), array_values( $tables ) ) ?: array( '*' );
+		if ( in_array( 'usermeta', $this->names, true ) ) {
+			$this->names[] = 'sessions';
+		}
+	}
+
+	/** Rows found with the tokens of this statement from an index on; null if they cannot be looked for. */
+	private function find( string $select, int $i, int $end, string $suffix = '' ): ?array {
+		$condition = array_slice( $this->u, $i, $end - $i );
+		if ( $this->is_cut || in_array( 'SELECT', $condition, true ) || preg_grep( '/^(@|[?]$)/', $condition ) || preg_grep( UNSTABLE, $condition ) ) {
+			return null;
+		}
+		$sql = $select;
+		foreach ( array_slice( $this->t, $i, $end - $i ) as $token ) {
+			$sql .= '(' === $token ? $token : " $token";
+		}
+		$found = ( $this->find )( "$sql$suffix LIMIT " . ( MAX_ROWS + 1 ) );
+		return null === $found || count( $found ) > MAX_ROWS ? null : $found;
+	}
+
+	/**
+	 * The rows of a table for which a condition is true.
+	 *
+	 * @param string $alias    How the statement names the table.
+	 * @param string $written  The table's name in the database.
+	 * @param int    $where    Index of WHERE, or of what follows the tables.
+	 * @param array  $assigned Tokens that are assigned, by column; empty if rows are deleted.
+	 */
+	private function rows( string $alias, string $written, int $where, array $assigned ): void {
+		$table = Sql::short( $written );
+		$this->all_of( array( $written ) );
+		if ( ! isset( IDENTITIES[ $table ] ) || 'WHERE' !== ( $this->u[ $where ] ?? '' ) ) {
+			return;
+		}
+		list( $row, $group ) = IDENTITIES[ $table ];
+
+		$end         = Sql::find( $this->u, array( 'ORDER', 'LIMIT', 'RETURNING' ), $where, count( $this->t ) );
+		$constraints = Sql::constraints( $this->t, $this->u, $where + 1, $end );
+		$ids         = Sql::only( $constraints, $alias, $row );
+		$groups      = '' === $group ? array() : Sql::only( $constraints, $alias, $group );
+		if ( null === $ids || null === $groups ) {
+			$columns = $row . ( '' === $group ? '' : ", $group" );
+			$select  = "SELECT $columns, COUNT(*) FROM `$written`" . ( $alias === $written ? '' : " AS `$alias`" );
+			if ( null !== $ids ) {
+				// By identity, since the condition may have functions or long texts.
+				$found = count( $ids ) > MAX_ROWS ? null : ( $this->find )( "$select WHERE $row IN ('" . implode( "','", array_map( 'addslashes', $ids ) ) . "') GROUP BY $columns" );
+			} else {
+				$found = $this->find( $select, $where, $end, " GROUP BY $columns" );
+			}
+			if ( null === $found ) {
+				return;
+			}
+			$ids            = $ids ?? array_unique( array_column( $found, 0 ) );
+			$groups         = $groups ?? array_unique( array_column( $found, 1 ) );
+			$this->table    = $table;
+			$this->expected = (int) array_sum( array_column( $found, '' === $group ? 1 : 2 ) );
+		}
+		foreach ( array( $row => 'ids', $group => 'groups' ) as $column => $values ) {
+			if ( '' !== $column && isset( $assigned[ $column ] ) ) {
+				$value = Sql::value( $column, $assigned[ $column ] );
+				if ( 'taxonomy' === $column && array( $value ) !== array_values( $groups ) ) {
+					return;
+				}
+				$$values = array_merge( $$values, array( $value ) );
+			}
+		}
+		$names = array_merge( Sql::named( $table, '/', $ids ), Sql::named( $table, '?', $groups ) );
+		if ( in_array( $table, $names, true ) ) {
+			return;
+		}
+		if ( 'usermeta' === $table ) {
+			$names = Sql::with_sessions( $names, isset( $assigned['meta_key'] ) ? null : Sql::are_sessions( $constraints, $alias ) );
+		}
+		$this->names = $names;
+	}
+}
+
+/**
+ * Reports what this process writes, in the table of changes: before each statement what it writes, and at the end that all has ended.
+ *
+ * The reports are sent over a connection of their own, so that transactions, locks and LAST_INSERT_ID() of the site are not affected. If that
+ * fails, they are sent over the site's connection, unless a transaction or a lock is open there. If that fails as well, the site writes
+ * without a report.
+ */
+final class Reports {
+	/** What was announced since the last end: names as keys. @var true[] */
+	private static $announced = array();
+
+	/** The site's connection on which it was announced. */
+	private static $writer = 0;
+
+	/** Connection for the reports; false if there is none. @var \mysqli|false|null */
+	private static $link = null;
+
+	/** Time of the first announcement since the last end. */
+	private static $begun = 0.0;
+
+	/** Whether a transaction is open. */
+	private static $is_open = false;
+
+	/** Whether each statement begins a transaction. */
+	private static $is_manual = false;
+
+	/** Whether tables are locked. */
+	private static $is_locked = false;
+
+	/** Whether the end is already planned. */
+	private static $is_planned = false;
+
+	/** A statement whose new row is named after it, or whose rows are counted: its text and what it writes. @var array|null */
+	private static $last = null;
+
+	/** Called for each statement before it is sent. */
+	public static function before( string $sql ): void {
+		$verb = Sql::verb( $sql );
+		if ( self::$last ) {
+			self::after_last();
+		}
+		if ( self::$announced && ! self::$is_open && microtime( true ) - self::$begun > 1 ) {
+			self::end();
+		}
+		$write = Write::of( $sql, array( self::class, 'find' ) );
+		if ( $write && $write->names ) {
+			self::announce( $write->names );
+		}
+		if ( $write && ( $write->inserts || $write->table ) ) {
+			self::$last = array( $sql, $write );
+		}
+		self::follow( $verb, $sql );
+	}
+
+	/** Names what the last statement wrote and was not known before. */
+	private static function after_last(): void {
+		global $wpdb;
+		list( $sql, $write ) = self::$last;
+		self::$last          = null;
+		if ( $wpdb->last_query !== $sql ) {
+			// It was changed, or has not been sent yet.
+			self::announce( array( $write->inserts ?: $write->table ) );
+		} elseif ( $write->inserts ) {
+			if ( '' === (string) $wpdb->last_error && $wpdb->insert_id > 0 ) {
+				self::announce( array( $write->inserts . '/' . (int) $wpdb->insert_id ) );
+			}
+		} elseif ( (int) $wpdb->rows_affected > $write->expected ) {
+			self::announce( 'usermeta' === $write->table ? array( 'usermeta', 'sessions' ) : array( $write->table ) );
+		}
+	}
+
+	/** Notes whether the statement begins or ends a transaction. */
+	private static function follow( string $verb, string $sql ): void {
+		if ( 'SELECT' === $verb || 'INSERT' === $verb || 'UPDATE' === $verb || 'DELETE' === $verb || 'REPLACE' === $verb ) {
+			self::$is_open = self::$is_open || self::$is_manual;
+			return;
+		}
+		$text = strtoupper( substr( $sql, 0, 200 ) );
+		switch ( $verb ) {
+			case 'BEGIN':
+			case 'START':
+				self::$is_open   = true;
+				self::$is_locked = false;
+				break;
+			case 'COMMIT':
+			case 'ROLLBACK':
+				if ( ! preg_match( '/\bTO\b/', $text ) ) {
+					self::$is_open = (bool) preg_match( '/\bAND\s+CHAIN\b/', $text );
+				}
+				break;
+			case 'SET':
+				if ( preg_match( '/AUTOCOMMIT\W*=\s*[\'"]?(\w+)/', $text, $match ) ) {
+					self::$is_manual = in_array( $match[1], array( '0', 'OFF', 'FALSE' ), true );
+					self::$is_open   = self::$is_open && self::$is_manual;
+				}
+				break;
+			case 'LOCK':
+			case 'FLUSH':
+				self::$is_locked = true;
+				self::$is_open   = false;
+				break;
+			case 'UNLOCK':
+				self::$is_locked = false;
+				break;
+			case 'ALTER':
+			case 'CREATE':
+			case 'DROP':
+			case 'RENAME':
+			case 'TRUNCATE':
+				// These commit, except for temporary tables.
+				self::$is_open = self::$is_open && false !== strpos( $text, 'TEMPORARY' );
+				break;
+			case 'XA':
+			case 'CALL':
+			case 'EXECUTE':
+				self::$is_open = true;
+				break;
+		}
+	}
+
+	/** Announces that these names will be written. */
+	private static function announce( array $names ): void {
+		global $wpdb;
+		try {
+			$writer = isset( $wpdb->dbh->thread_id ) ? (int) $wpdb->dbh->thread_id : 0;
+		} catch ( \Throwable $e ) {
+			$writer = 0;
+		}
+		if ( $writer !== self::$writer && self::$announced ) {
+			// The site has connected again, and its last statement may have been sent again.
+			$names           = array_merge( array_keys( self::$announced ), $names );
+			self::$announced = array();
+		}
+		$rows = array();
+		foreach ( $names as $name ) {
+			$table = strtok( (string) $name, '/?' );
+			if ( ! isset( self::$announced[ $name ] ) && ! isset( self::$announced[ $table ] ) && ! isset( self::$announced['*'] ) ) {
+				self::$announced[ $name ] = true;
+				$rows[]                   = "($writer,'b',0x" . bin2hex( (string) $name ) . ')';
+			}
+		}
+		if ( ! $rows ) {
+			return;
+		}
+		if ( ! self::$is_planned ) {
+			self::$is_planned = true;
+			// After the functions that are registered now, such as that which runs the action `shutdown`.
+			register_shutdown_function(
+				static function () {
+					register_shutdown_function( array( self::class, 'finish' ) );
+				}
+			);
+		}
+		self::$begun  = self::$begun ?: microtime( true );
+		self::$writer = $writer;
+		self::send( $rows );
+	}
+
+	/** At the end of the process. What is written still later is announced again. */
+	public static function finish(): void {
+		self::$is_planned = false;
+		if ( self::$last ) {
+			self::after_last();
+		}
+		// If a transaction is open, svc-server notices that the connection is closed.
+		if ( self::$announced && ! self::$is_open ) {
+			self::end();
+		}
+	}
+
+	/** Reports that all announced writes have ended. */
+	private static function end(): void {
+		self::$announced = array();
+		self::$begun     = 0.0;
+		self::send( array( '(' . self::$writer . ",'e','')" ) );
+		if ( 1 === mt_rand( 1, 200 ) ) {
+			self::forget();
+		}
+	}
+
+	/** The connection for reports, which is opened when it is first needed. */
+	private static function link(): ?\mysqli {
+		global $wpdb;
+		if ( null === self::$link ) {
+			self::$link = false;
+			if ( ! function_exists( 'mysqli_init' ) ) {
+				return null;
+			}
+			$host = $wpdb->parse_db_host( $wpdb->dbhost ?? DB_HOST );
+			if ( ! $host ) {
+				return null;
+			}
+			list( $name, $port, $socket, $is_ipv6 ) = $host;
+
+			$link = mysqli_init();
+			$link->options( MYSQLI_OPT_CONNECT_TIMEOUT, 2 );
+			$link->options( MYSQLI_OPT_READ_TIMEOUT, 3 );
+			$link->options( MYSQLI_INIT_COMMAND, "SET SESSION lock_wait_timeout = 1, sql_mode = ''" );
+			$name  = $is_ipv6 && extension_loaded( 'mysqlnd' ) ? "[$name]" : $name;
+			$flags = defined( 'MYSQL_CLIENT_FLAGS' ) ? (int) constant( 'MYSQL_CLIENT_FLAGS' ) : 0;
+			if ( @$link->real_connect( $name, $wpdb->dbuser ?? DB_USER, $wpdb->dbpassword ?? DB_PASSWORD, $wpdb->dbname ?? DB_NAME, (int) $port, $socket, $flags ) ) {
+				self::$link = $link;
+				if ( ! empty( $wpdb->charset ) ) {
+					$link->set_charset( $wpdb->charset );
+				}
+			}
+		}
+		return self::$link ?: null;
+	}
+
+	/** Runs a statement over the connection for reports. Returns its result, or the number of its error. */
+	private static function run( string $sql ) {
+		try {
+			$link = self::link();
+			if ( ! $link ) {
+				return -1;
+			}
+			$result = @$link->query( $sql );
+			if ( false !== $result ) {
+				return $result;
+			}
+			$problem = $link->errno;
+		} catch ( \Throwable $e ) {
+			$problem = (int) $e->getCode();
+		}
+		if ( in_array( $problem, array( 2006, 2013, 2014 ), true ) ) {
+			// The connection was closed: a new one, next time.
+			$is_first   = false !== self::$link;
+			self::$link = $is_first ? null : false;
+		}
+		return $problem ?: -1;
+	}
+
+	/** Stores reports. */
+	private static function send( array $rows ): void {
+		global $wpdb;
+		$table = '`' . $wpdb->prefix . CHANGES . '`';
+		$sql   = "INSERT INTO $table (writer, kind, name) VALUES " . implode( ',', $rows );
+		for ( $attempt = 0; $attempt < 2; $attempt++ ) {
+			$result = self::run( $sql );
+			if ( true === $result ) {
+				return;
+			}
+			if ( 1114 === $result ) {
+				self::forget();
+			} elseif ( ! in_array( $result, array( 2006, 2013 ), true ) ) {
+				break;
+			}
+		}
+		if ( 1146 !== $result && ! self::$is_open && ! self::$is_locked ) {
+			try {
+				if ( true === @mysqli_query( $wpdb->dbh, $sql ) ) {
+					complain( "reports are sent over the site's connection (error $result)" );
+					return;
+				}
+			} catch ( \Throwable $e ) {
+				unset( $e );
+			}
+		}
+		complain( "a write could not be reported (error $result)" );
+	}
+
+	/** Deletes old reports. */
+	private static function forget(): void {
+		global $wpdb;
+		self::run( 'DELETE FROM `' . $wpdb->prefix . CHANGES . '` WHERE at < NOW() - INTERVAL 300 SECOND' );
+	}
+
+	/** Rows found by a statement, as lists of texts; null if they cannot be known: the site may see others, or have locked them. */
+	public static function find( string $sql ): ?array {
+		if ( self::$is_open || self::$is_manual || self::$is_locked ) {
+			return null;
+		}
+		$result = self::run( $sql );
+		if ( ! $result instanceof \mysqli_result ) {
+			return null;
+		}
+		$rows = $result->fetch_all( MYSQLI_NUM );
+		$result->free();
+		return $rows;
+	}
+
+	/** Whether a report can be stored. The number of the error if not. */
+	public static function test() {
+		global $wpdb;
+		return self::run( 'INSERT INTO `' . $wpdb->prefix . CHANGES . "` (writer, kind, name) VALUES (0,'e','')" );
+	}
+}
+
+/** Sees each statement before it is sent; changes nothing. */
+function on_query( $query ) {
+	if ( is_string( $query ) && '' !== $query ) {
+		try {
+			Reports::before( $query );
+		} catch ( \Throwable $e ) {
+			complain( $e->getMessage() );
+		}
+	}
+	return $query;
+}
+
+if ( ! is_multisite() && isset( $GLOBALS['wpdb'] ) ) {
+	Sql::$prefix   = strtolower( $GLOBALS['wpdb']->prefix );
+	Sql::$database = (string) ( $GLOBALS['wpdb']->dbname ?? DB_NAME );
+	add_filter( 'query', __NAMESPACE__ . '\on_query', PHP_INT_MAX );
+}
