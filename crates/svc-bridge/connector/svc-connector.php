@@ -1105,6 +1105,704 @@ final class Reports {
 	}
 }
 
+/**
+ * What a statement reads.
+ */
+final class Read {
+	/** Why what it finds is not the same the next time; an empty string if it is. */
+	public $why = '';
+
+	/** Names of what it reads: names as keys. @var true[] */
+	public $names = array();
+
+	/** What the rows that it finds say about the terms that it read: names if they say nothing. @var string[]|null */
+	public $terms = null;
+
+	/** Number of rows from which on it may have found only some of them. */
+	public $limit = PHP_INT_MAX;
+
+	/** Whether the row that it finds is the only user with that name. */
+	public $is_login = false;
+
+	/** What a statement reads. */
+	public static function of( string $sql ): self {
+		$read = new self();
+		$verb = Sql::verb( $sql );
+		if ( in_array( $verb, array( 'SELECT', 'WITH', 'VALUES', 'SHOW', 'DESC', 'DESCRIBE', 'EXPLAIN', 'CHECK', 'CHECKSUM', 'TABLE' ), true ) ) {
+			$t = Sql::tokens( $sql );
+			if ( null === $t ) {
+				$read->why = 'a long statement';
+			} else {
+				$read->tokens( $verb, $t, $sql );
+			}
+		} elseif ( preg_match( '/^(DO|HANDLER|CALL|EXECUTE|HELP|XA)$/', $verb ) ) {
+			$read->why = "the statement $verb";
+		}
+		return $read;
+	}
+
+	private function tokens( string $verb, array $t, string $sql ): void {
+		if ( ';' === end( $t ) ) {
+			array_pop( $t );
+		}
+		$u          = array_map( 'strtoupper', $t );
+		$is_foreign = null;
+		if ( 'SELECT' !== $verb && 'WITH' !== $verb ) {
+			$this->definitions( $t, $u );
+			return;
+		}
+		if ( preg_match( '/[@#]|--|\/\*|\b(NOW|CUR|CURRENT_|LOCAL|UTC_|SYSDATE|RAND|UUID|SLEEP|BENCHMARK|GET_|RELEASE_|IS_|LAST|NEXT|SETVAL|CONNECTION|ROW_|LOAD_|UNIX_|\d{10}|\d{4}-\d\d-\d\d )/i', $sql ) ) {
+			$this->why = self::unstable( $t, $u );
+			if ( '' !== $this->why ) {
+				return;
+			}
+		}
+		if ( 'WITH' === $verb || in_array( ';', $t, true ) ) {
+			$this->add( Sql::everything_named( $t, $is_foreign ) );
+			$this->add( isset( $this->names['usermeta'] ) ? array( 'sessions' ) : array() );
+		} else {
+			$this->select( $t, $is_foreign );
+		}
+		if ( $is_foreign ) {
+			$this->why = 'another database';
+		}
+	}
+
+	private function add( array $names ): void {
+		$this->names += array_fill_keys( $names, true );
+	}
+
+	/** Why the statement finds something else the next time, though no row has changed; an empty string if it does not. */
+	private static function unstable( array $t, array $u ): string {
+		$now = time();
+		foreach ( $u as $i => $token ) {
+			if ( '@' === $token[0] || 0 === strncmp( $token, '/*', 2 ) ) {
+				return 'a variable of the database';
+			}
+			if ( preg_match( UNSTABLE, $token ) && ( '(' === ( $t[ $i + 1 ] ?? '' ) || preg_match( '/^(CURRENT_|LOCALTIME|UTC_)/', $token ) ) && '.' !== ( $t[ $i - 1 ] ?? '' ) ) {
+				return "the function $token";
+			}
+			if ( 'UNIX_TIMESTAMP' === $token && ')' === ( $t[ $i + 2 ] ?? '' ) ) {
+				return "the function $token";
+			}
+			$text = trim( $token, '\'"' );
+			if ( 19 === strlen( $text ) && preg_match( '/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/', $text ) ) {
+				$text = (string) strtotime( "$text UTC" );
+				$zone = (int) ( (float) get_option( 'gmt_offset' ) * HOUR_IN_SECONDS );
+				if ( abs( (int) $text - $now - $zone ) < 5 ) {
+					return 'the time in a statement';
+				}
+			}
+			if ( 10 === strlen( $text ) && ctype_digit( $text ) && abs( (int) $text - $now ) < 5 ) {
+				return 'the time in a statement';
+			}
+		}
+		return '';
+	}
+
+	/** Definitions of tables, which change only together with whole tables. */
+	private function definitions( array $t, array $u ): void {
+		if ( 'SHOW' === $u[0] && ( $u[1] ?? '' ) === 'TABLES' && 'LIKE' === ( $u[2] ?? '' ) && 4 === count( $t ) ) {
+			$table = preg_replace( '/\\\\+_/', '_', substr( $t[3], 1, -1 ) );
+			if ( $table && preg_match( '/^[\w$]+$/', $table ) ) {
+				$this->add( array( Sql::short( $table ) . '/' ) );
+				return;
+			}
+		}
+		if ( 'DESC' === $u[0] || 'DESCRIBE' === $u[0] ) {
+			$i = 1;
+		} elseif ( preg_match( '/^SHOW (FULL |EXTENDED )*(COLUMNS|FIELDS|INDEX|INDEXES|KEYS) (FROM|IN) /', implode( ' ', array_slice( $u, 0, 6 ) ), $match ) ) {
+			$i = count( explode( ' ', trim( $match[0] ) ) );
+		} elseif ( 'SHOW CREATE TABLE' === implode( ' ', array_slice( $u, 0, 3 ) ) ) {
+			$i = 3;
+		} else {
+			$this->why = "the statement {$u[0]}";
+			return;
+		}
+		$table = Sql::table_at( $t, $i );
+		$this->add( array( '' === $table ? '*' : Sql::short( $table ) . '/' ) );
+	}
+
+	/** A SELECT, with those inside it. */
+	private function select( array $t, ?bool &$is_foreign ): void {
+		$flat  = array();
+		$count = count( $t );
+		for ( $i = 0; $i < $count; $i++ ) {
+			if ( '(' === $t[ $i ] && 'SELECT' === strtoupper( $t[ $i + 1 ] ?? '' ) ) {
+				$end = Sql::after( $t, $i );
+				$this->select( array_slice( $t, $i + 1, $end - $i - 2 ), $is_foreign );
+				$flat[] = '?';
+				$i      = $end - 1;
+			} else {
+				$flat[] = $t[ $i ];
+			}
+		}
+		$u     = array_map( 'strtoupper', $flat );
+		$count = count( $flat );
+		for ( $i = 0; $i < $count; $i = $end + 1 ) {
+			$end = Sql::find( $u, array( 'UNION', 'EXCEPT', 'INTERSECT', 'MINUS' ), $i, $count );
+			$this->single( array_slice( $flat, $i, $end - $i ), array_slice( $u, $i, $end - $i ), $is_foreign );
+		}
+	}
+
+	/** A SELECT without others in it. */
+	private function single( array $t, array $u, ?bool &$is_foreign ): void {
+		$count = count( $t );
+		$from  = Sql::find( $u, array( 'FROM' ), 0, $count );
+		if ( $from === $count ) {
+			return;
+		}
+		$where  = Sql::find( $u, Sql::CLAUSES, $from + 1, $count );
+		$tables = Sql::tables( $t, $u, $from + 1, $where, $is_foreign );
+		if ( ! $tables && ! in_array( '?', $t, true ) ) {
+			$this->add( array( '*' ) );
+			return;
+		}
+		$end         = $where;
+		$constraints = array();
+		if ( 'WHERE' === ( $u[ $where ] ?? '' ) ) {
+			$end         = Sql::find( $u, Sql::CLAUSES, $where + 1, $count );
+			$constraints = Sql::constraints( $t, $u, $where + 1, $end );
+		}
+		$names = array();
+		foreach ( $tables as $alias => $written ) {
+			$table = Sql::short( $written );
+			if ( 'dual' === $table ) {
+				continue;
+			}
+			$found                = $this->rows( (string) $alias, $table, $constraints );
+			$names[ "$alias " ] = $found;
+		}
+		if ( $this->finds_terms( $tables, $names, $t, $u, $where, $end ) ) {
+			$this->terms = array();
+			foreach ( $tables as $alias => $written ) {
+				$table = Sql::short( $written );
+				// Rows that are known; the others are those that are found.
+				$is_narrow = 0 === strpos( $names[ "$alias " ][0] ?? '', "$table/" );
+				if ( ! $is_narrow ) {
+					$this->terms = array_merge( $this->terms, $names[ "$alias " ] );
+					unset( $names[ "$alias " ] );
+				}
+			}
+		}
+		if ( array( 'users' ) === array_map( array( Sql::class, 'short' ), array_values( $tables ) ) && isset( $constraints['.user_login'] ) && 1 === count( $constraints['.user_login'] ) ) {
+			$this->is_login = true;
+			return;
+		}
+		$this->add( array_merge( array(), ...array_values( $names ) ) );
+	}
+
+	/** Names of the rows of a table that a SELECT depends on. */
+	private function rows( string $alias, string $table, array $constraints ): array {
+		list( $row, $group ) = IDENTITIES[ $table ] ?? array( '', '' );
+
+		$names  = array( $table );
+		$ids    = '' === $row ? null : Sql::only( $constraints, $alias, $row );
+		$groups = '' === $group ? null : Sql::only( $constraints, $alias, $group );
+		if ( null !== $ids ) {
+			$names = Sql::named( $table, '/', $ids );
+		} elseif ( null !== $groups ) {
+			$names = Sql::named( $table, '?', $groups );
+		}
+		return 'usermeta' === $table ? Sql::with_sessions( $names, Sql::are_sessions( $constraints, $alias ) ) : $names;
+	}
+
+	/**
+	 * Whether a SELECT finds a row for each term that it looks at: those of objects or ids, of which only the taxonomy and these ids decide
+	 * whether they are found.
+	 */
+	private function finds_terms( array $tables, array $names, array $t, array $u, int $where, int $end ): bool {
+		$short = array_map( array( Sql::class, 'short' ), array_values( $tables ) );
+		if ( count( $short ) < 2 || count( array_unique( $short ) ) < count( $short ) || array_diff( $short, array( 'terms', 'term_taxonomy', 'term_relationships' ) ) ) {
+			return false;
+		}
+		if ( Sql::find( $u, array( 'GROUP', 'HAVING' ), $where, count( $u ) ) < count( $u ) || in_array( '?', $t, true ) || array_intersect( array( 'LEFT', 'RIGHT', 'CROSS', 'NATURAL' ), $u ) ) {
+			return false;
+		}
+		$limit = Sql::find( $u, array( 'LIMIT' ), $where, count( $u ) );
+		if ( $limit < count( $u ) ) {
+			$text = implode( ' ', array_slice( $u, $limit + 1 ) );
+			if ( ! preg_match( '/^(?:0 , )?(\d+)$/', $text, $match ) ) {
+				return false;
+			}
+			$this->limit = (int) $match[1];
+		}
+		$anchor = false;
+		foreach ( $names as $found ) {
+			$is_row = 1 === preg_match( '/^\w+\//', $found[0] ?? '' );
+			$anchor = $anchor || $is_row;
+			if ( ! $is_row && 0 === strpos( $found[0] ?? '', 'term_relationships' ) ) {
+				return false;
+			}
+		}
+		for ( $i = $where + 1; $i < $end; $i++ ) {
+			$i += '.' === ( $t[ $i + 1 ] ?? '' ) && Sql::is_identifier( $t[ $i ] ) ? 2 : 0;
+			if ( Sql::is_identifier( $t[ $i ] ) && ! in_array( strtolower( trim( $t[ $i ], '`' ) ), array( 'and', 'in', 'term_id', 'term_taxonomy_id', 'taxonomy', 'object_id' ), true ) ) {
+				return false;
+			}
+		}
+		return $anchor;
+	}
+}
+
+/**
+ * Records what a request reads, for svc-server, which asks for it in a signed header. The record is put before the response.
+ */
+final class Record {
+	/** Options that WordPress reads before it loads plugins. */
+	const EARLY = array( 'siteurl', 'home', 'blog_charset', 'active_plugins', 'template', 'stylesheet', 'wplang' );
+
+	/** Functions of WordPress that read single options of those that are loaded together. */
+	const LOADERS = array( 'get_option', 'wp_prime_option_caches', 'wp_set_option_autoload_values', 'update_option', 'add_option', 'delete_option', 'get_transient', 'is_blog_installed' );
+
+	/** Whether this request is recorded. */
+	public static $is_on = false;
+
+	/** What the request has read: names as keys. @var true[] */
+	private static $names = array();
+
+	/** Why the response cannot be stored. */
+	private static $why = '';
+
+	/** Time until which the response is valid. @var int|null */
+	private static $until = null;
+
+	/** The route of the REST API. @var string|null */
+	private static $route = null;
+
+	/** Number used once of the request. */
+	private static $nonce = '';
+
+	/** The secret. */
+	private static $secret = '';
+
+	/** Whether the response is no longer complete in the buffer. */
+	private static $is_gone = false;
+
+	/** A statement whose rows are looked at, with what it reads. @var array|null */
+	private static $last = null;
+
+	/** Whether the next read of all options is that of one. */
+	private static $is_one = false;
+
+	/** Whether all options are being loaded. */
+	private static $is_loading = false;
+
+	/** Rows of term_taxonomy by term: true where known, false where wanted. @var bool[] */
+	private static $taxonomies = array();
+
+	/** Begins to record if the request is signed. */
+	public static function start(): void {
+		$header = (string) ( $_SERVER['HTTP_X_SVC_RECORD'] ?? '' );
+		$method = (string) ( $_SERVER['REQUEST_METHOD'] ?? '' );
+		if ( ! in_array( $method, array( 'GET', 'HEAD' ), true ) || ! preg_match( '/^([0-9]{1,12})\.([A-Za-z0-9]{32})\.([0-9a-f]{64})$/D', $header, $part ) || abs( time() - (int) $part[1] ) > MAX_AGE ) {
+			return;
+		}
+		$uri           = (string) ( $_SERVER['REQUEST_URI'] ?? '' );
+		self::$secret = signed_with( "svc-record\n{$part[1]}\n{$part[2]}\n$method\n$uri", $part[3] );
+		if ( '' === self::$secret || array_diff( ob_list_handlers(), array( 'default output handler' ) ) ) {
+			return;
+		}
+		self::$nonce = $part[2];
+		self::$is_on = true;
+		ob_start( array( self::class, 'output' ) );
+		// At the very end, so that what runs at shutdown is recorded as well.
+		if ( remove_action( 'shutdown', 'wp_ob_end_flush_all', 1 ) ) {
+			add_action( 'shutdown', 'wp_ob_end_flush_all', PHP_INT_MAX );
+		}
+		self::earlier();
+		self::listen();
+		if ( wp_using_ext_object_cache() ) {
+			self::observes_cache() || self::refuse( 'the object cache cannot be observed' );
+		}
+	}
+
+	/** What was read before. */
+	private static function earlier(): void {
+		global $wpdb;
+		foreach ( self::EARLY as $option ) {
+			self::$names[ "options/$option" ] = true;
+		}
+		foreach ( array_keys( $GLOBALS['wp_filters'] ?? array() ) as $filter ) {
+			if ( 0 === strpos( (string) $filter, 'pre_option_' ) ) {
+				self::option( substr( $filter, 11 ) );
+			}
+		}
+		// Besides the query that loads options: those of plugins that are loaded first.
+		if ( $wpdb->num_queries > 1 ) {
+			self::$names['*'] = true;
+		}
+	}
+
+	/** Listens to what else a response may depend on. */
+	private static function listen(): void {
+		$last = PHP_INT_MAX;
+		add_filter( 'pre_option', array( self::class, 'pre_option' ), $last, 2 );
+		add_filter( 'pre_wp_load_alloptions', array( self::class, 'loading' ), $last );
+		add_filter( 'alloptions', array( self::class, 'loaded' ), $last );
+		add_filter( 'get_user_metadata', array( self::class, 'user_metadata' ), $last, 3 );
+		add_filter( 'nonce_life', array( self::class, 'nonce_life' ), $last );
+		add_action( 'auth_cookie_valid', array( self::class, 'cookie' ), $last );
+		add_filter( 'rest_dispatch_request', array( self::class, 'dispatch' ), $last, 3 );
+		foreach ( array( 'pre_http_request' => 'a request to another server', 'wp_mail' => 'an e-mail' ) as $filter => $why ) {
+			add_filter(
+				$filter,
+				static function ( $value ) use ( $why ) {
+					self::refuse( $why );
+					return $value;
+				},
+				$last
+			);
+		}
+	}
+
+	/** The response cannot be stored. */
+	public static function refuse( string $why ): void {
+		self::$why = self::$why ?: $why;
+	}
+
+	/** The response is valid until then at most. */
+	private static function until( int $time ): void {
+		self::$until = null === self::$until ? $time : min( self::$until, $time );
+	}
+
+	/** Adds names. */
+	public static function add( array $names ): void {
+		self::$names += array_fill_keys( $names, true );
+	}
+
+	/** Adds the name of an option. */
+	private static function option( string $option ): void {
+		self::add( Sql::named( 'options', '/', array( $option ) ) );
+	}
+
+	/** Called for each statement before it is sent. */
+	public static function before( string $sql ): void {
+		global $wpdb;
+		self::after_last();
+		if ( self::$is_loading && 0 === strpos( $sql, "SELECT option_name, option_value FROM $wpdb->options" ) ) {
+			return;
+		}
+		$read = Read::of( $sql );
+		if ( '' !== $read->why ) {
+			self::refuse( $read->why );
+			return;
+		}
+		if ( 0 === strpos( $sql, "SELECT user_id, meta_key, meta_value FROM $wpdb->usermeta WHERE user_id IN (" ) ) {
+			// All meta of users, of which sessions are seldom used: see user_metadata().
+			$read->names = array_filter(
+				$read->names,
+				static function ( $name ) {
+					return 0 !== strpos( $name, 'sessions' );
+				},
+				ARRAY_FILTER_USE_KEY
+			);
+		}
+		self::$names += $read->names;
+		if ( null !== $read->terms || $read->is_login ) {
+			self::$last = array( $sql, $read );
+		}
+	}
+
+	/** Names the rows that the last statement found. */
+	private static function after_last(): void {
+		global $wpdb;
+		if ( ! self::$last ) {
+			return;
+		}
+		list( $sql, $read ) = self::$last;
+		self::$last         = null;
+		$is_known           = $wpdb->last_query === $sql && '' === (string) $wpdb->last_error;
+		$rows               = (array) $wpdb->last_result;
+		if ( $read->is_login ) {
+			self::add( $is_known && isset( $rows[0]->ID ) ? array( 'users/' . (int) $rows[0]->ID ) : array( 'users' ) );
+			return;
+		}
+		$is_known = $is_known && count( $rows ) < $read->limit;
+		foreach ( $rows as $row ) {
+			if ( ! $is_known || ! isset( $row->term_id ) ) {
+				$is_known = false;
+				break;
+			}
+			self::term( (int) $row->term_id, (int) ( $row->term_taxonomy_id ?? 0 ) );
+		}
+		if ( ! $is_known ) {
+			self::add( $read->terms );
+		}
+	}
+
+	/** Names a term. Its row of term_taxonomy is named later if it is not known here. */
+	private static function term( int $term, int $taxonomy ): void {
+		self::$names[ "terms/$term" ] = true;
+		if ( $taxonomy > 0 ) {
+			self::$names[ "term_taxonomy/$taxonomy" ] = true;
+		}
+		self::$taxonomies[ $term ] = $taxonomy > 0 || ( self::$taxonomies[ $term ] ?? false );
+	}
+
+	public static function pre_option( $value, $option ) {
+		$option       = (string) $option;
+		self::$is_one = false === $value;
+		// Each request looks at the list of jobs when it begins, only to see whether some are planned or due. It changes often.
+		if ( 'cron' !== $option || ( did_action( 'wp_loaded' ) && ! doing_action( 'wp_loaded' ) ) ) {
+			self::option( $option );
+		}
+		if ( false !== strpos( $option, 'transient_timeout_' ) && false === has_filter( "option_$option", array( self::class, 'timeout' ) ) ) {
+			add_filter( "option_$option", array( self::class, 'timeout' ), PHP_INT_MAX );
+		}
+		return $value;
+	}
+
+	public static function timeout( $value ) {
+		if ( is_numeric( $value ) && $value > 0 ) {
+			self::until( (int) $value );
+		}
+		return $value;
+	}
+
+	public static function loading( $value ) {
+		self::$is_loading = true;
+		return $value;
+	}
+
+	public static function loaded( $options ) {
+		self::$is_loading = false;
+		if ( ! self::$is_one ) {
+			$callers = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 8 ), 'function' );
+			$caller  = $callers[ 1 + (int) array_search( 'wp_load_alloptions', $callers, true ) ] ?? '';
+			if ( ! in_array( $caller, self::LOADERS, true ) ) {
+				self::$names['options'] = true;
+			}
+		}
+		self::$is_one = false;
+		return $options;
+	}
+
+	public static function user_metadata( $value, $user, $key ) {
+		if ( 'session_tokens' === $key || '' === (string) $key ) {
+			self::$names[ 'sessions/' . (int) $user ] = true;
+		}
+		return $value;
+	}
+
+	public static function nonce_life( $life ) {
+		$half = (float) $life / 2;
+		if ( $half > 0 ) {
+			self::until( (int) ( ceil( time() / $half ) * $half ) );
+		}
+		return $life;
+	}
+
+	public static function cookie( $cookie ): void {
+		self::until( (int) ( $cookie['expiration'] ?? 0 ) );
+	}
+
+	/** Requests inside the first do not change its route. */
+	public static function dispatch( $result, $request, $route ) {
+		if ( null === self::$route && defined( 'REST_REQUEST' ) && untrailingslashit( (string) ( $GLOBALS['wp']->query_vars['rest_route'] ?? '' ) ) === untrailingslashit( $request->get_route() ) ) {
+			self::$route = (string) $route;
+		}
+		return $result;
+	}
+
+	/** Puts an object before the persistent object cache that sees what is read from it. Returns whether it does. */
+	public static function observes_cache(): bool {
+		global $wp_object_cache;
+		if ( ! is_object( $wp_object_cache ) ) {
+			return false;
+		}
+		$wp_object_cache = new Cache( $wp_object_cache ); // phpcs:ignore WordPress.WP.GlobalVariablesOverride
+		wp_cache_get( 'probe', Cache::PROBE );
+		$seen = Cache::$probes;
+		wp_cache_get_multiple( array( 'probe' ), Cache::PROBE );
+		return $seen > 0 && Cache::$probes > $seen;
+	}
+
+	/** Notes what was read from the persistent object cache. */
+	public static function cached( string $group, string $key, $value ): void {
+		$key = (string) $key;
+		if ( preg_match( '/^(themes|plugins|theme_files|theme_json|image_editor|translation_files|icon_files|fonts)$/', $group ) || 'options' === $group && in_array( $key, array( 'alloptions', 'notoptions' ), true ) ) {
+			// Files, and options, which are named one by one.
+			return;
+		}
+		$rows = array(
+			'post_meta'    => 'postmeta',
+			'term_meta'    => 'termmeta',
+			'user_meta'    => 'usermeta',
+			'users'        => 'users',
+			'comment'      => 'comments',
+			'comment_meta' => 'commentmeta',
+			'posts'        => 'posts',
+		);
+		if ( isset( $rows[ $group ] ) ) {
+			self::add( array( ctype_digit( $key ) ? "{$rows[ $group ]}/$key" : $rows[ $group ] ) );
+		} elseif ( 'terms' === $group && ctype_digit( $key ) ) {
+			self::term( (int) $key, (int) ( $value->term_taxonomy_id ?? 0 ) );
+		} elseif ( 'options' === $group ) {
+			self::option( $key );
+		} elseif ( 'userlogins' === $group ) {
+			self::add( array( is_numeric( $value ) ? 'users/' . (int) $value : 'users' ) );
+		} elseif ( '_relationships' === substr( $group, -14 ) && ctype_digit( $key ) ) {
+			self::$names[ "term_relationships/$key" ] = true;
+			foreach ( is_array( $value ) ? $value : array() as $term ) {
+				if ( is_numeric( $term ) || isset( $term->term_id ) ) {
+					self::term( (int) ( $term->term_id ?? $term ), (int) ( $term->term_taxonomy_id ?? 0 ) );
+				}
+			}
+		} elseif ( preg_match( '/^(post|term|comment|user)-queries$|^(terms|term_meta|counts|timeinfo|calendar|useremail|userslugs)$/', $group ) ) {
+			// Results of queries, which may be of any of WordPress's tables but options.
+			self::add( array_diff( array_keys( IDENTITIES ), array( 'options' ) ) );
+		} elseif ( 'bookmark' === $group ) {
+			self::add( array( 'links', 'terms', 'term_taxonomy', 'term_relationships' ) );
+		} elseif ( ! ( 'default' === $group && 'is_blog_installed' === $key ) ) {
+			self::refuse( "object cache group $group" );
+		}
+	}
+
+	/** Handles the output of the request. */
+	public static function output( string $body, int $phase ): string {
+		if ( $phase & PHP_OUTPUT_HANDLER_CLEAN ) {
+			return '';
+		}
+		if ( ! ( $phase & PHP_OUTPUT_HANDLER_FINAL ) || self::$is_gone ) {
+			self::$is_gone = true;
+			return $body;
+		}
+		self::$is_gone = true;
+		try {
+			return self::record() . $body;
+		} catch ( \Throwable $e ) {
+			complain( $e->getMessage() );
+			return $body;
+		}
+	}
+
+	/** The record before the body; an empty string if there is none. */
+	private static function record(): string {
+		$status = (int) http_response_code();
+		if ( headers_sent() || 204 === $status || 304 === $status || preg_grep( '/^(Content-Encoding|Transfer-Encoding):/i', headers_list() ) ) {
+			return '';
+		}
+		self::after_last();
+		$error = error_get_last();
+		if ( $error && in_array( $error['type'], array( E_ERROR, E_PARSE, E_CORE_ERROR, E_COMPILE_ERROR ), true ) ) {
+			self::refuse( 'an error of PHP' );
+		}
+		if ( defined( 'DONOTCACHEPAGE' ) && constant( 'DONOTCACHEPAGE' ) ) {
+			self::refuse( 'DONOTCACHEPAGE' );
+		}
+		if ( function_exists( 'session_status' ) && PHP_SESSION_ACTIVE === session_status() ) {
+			self::refuse( 'a session of PHP' );
+		}
+		if ( in_array( false, self::$taxonomies, true ) ) {
+			self::$names['term_taxonomy'] = true;
+		}
+		$user = $GLOBALS['current_user'] ?? null;
+		$json = json_encode(
+			array(
+				'v'     => 1,
+				'names' => self::names(),
+				'age'   => null === self::$until ? null : max( 0, self::$until - time() ),
+				'store' => '' === self::$why,
+				'why'   => self::$why,
+				'route' => self::$route,
+				'user'  => $user instanceof \WP_User ? (int) $user->ID : 0,
+			),
+			JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE
+		);
+		$signature = hash_hmac( 'sha256', 'svc-recorded' . "\n" . self::$nonce . "\n" . $json, self::$secret );
+		if ( 'HEAD' === $_SERVER['REQUEST_METHOD'] ) {
+			if ( strlen( $json ) <= 3000 ) {
+				header( 'X-Svc-Record: ' . base64_encode( $json ) . ".$signature" );
+			}
+			return '';
+		}
+		header( 'X-Svc-Record: 1' );
+		header_remove( 'Content-Length' );
+		return sprintf( '%08d', strlen( $json ) ) . "$signature\n$json";
+	}
+
+	/** The names, without those that others contain. */
+	private static function names(): array {
+		$names = array();
+		foreach ( self::$names as $name => $is_read ) {
+			$table = substr( $name, 0, strcspn( $name, '/?' ) );
+			if ( $name === $table || ! isset( self::$names[ $table ] ) ) {
+				$names[] = (string) $name;
+			}
+		}
+		return isset( self::$names['*'] ) ? array( '*' ) : $names;
+	}
+}
+
+/**
+ * Stands for the object of a persistent object cache, and notes what is read from it.
+ */
+final class Cache {
+	/** A group that no plugin uses. */
+	const PROBE = 'svc-connector';
+
+	/** How often it was read. */
+	public static $probes = 0;
+
+	/** The object of the site. @var object */
+	private $site;
+
+	public function __construct( $site ) {
+		$this->site = $site;
+	}
+
+	private static function note( $group, $key, $value ): void {
+		if ( self::PROBE === $group ) {
+			++self::$probes;
+			return;
+		}
+		Record::cached( (string) $group ?: 'default', (string) $key, $value );
+	}
+
+	public function get( $key, $group = 'default', $force = false, &$found = null ) {
+		$value = $this->site->get( $key, $group, $force, $found );
+		self::note( $group, $key, $value );
+		return $value;
+	}
+
+	public function get_multiple( $keys, $group = 'default', $force = false ) {
+		$values = method_exists( $this->site, 'get_multiple' ) ? $this->site->get_multiple( $keys, $group, $force ) : array();
+		if ( ! method_exists( $this->site, 'get_multiple' ) ) {
+			foreach ( $keys as $key ) {
+				$values[ $key ] = $this->site->get( $key, $group, $force );
+			}
+		}
+		foreach ( $keys as $key ) {
+			self::note( $group, $key, $values[ $key ] ?? false );
+		}
+		return $values;
+	}
+
+	public function __call( $name, $arguments ) {
+		if ( 0 === stripos( $name, 'get' ) ) {
+			Record::refuse( "object cache method $name" );
+		}
+		return $this->site->$name( ...$arguments );
+	}
+
+	public function &__get( $name ) {
+		return $this->site->$name;
+	}
+
+	public function __set( $name, $value ) {
+		$this->site->$name = $value;
+	}
+
+	public function __isset( $name ) {
+		return isset( $this->site->$name );
+	}
+
+	public function __unset( $name ) {
+		unset( $this->site->$name );
+	}
+}
+
 /** Sees each statement before it is sent; changes nothing. */
 function on_query( $query ) {
 	if ( is_string( $query ) && '' !== $query ) {
@@ -1113,12 +1811,90 @@ function on_query( $query ) {
 		} catch ( \Throwable $e ) {
 			complain( $e->getMessage() );
 		}
+		if ( Record::$is_on ) {
+			try {
+				Record::before( $query );
+			} catch ( \Throwable $e ) {
+				Record::refuse( 'an error of the connector: ' . $e->getMessage() );
+			}
+		}
 	}
 	return $query;
+}
+
+/**
+ * Sends a JSON response and ends the request.
+ *
+ * @param int   $status Status code.
+ * @param array $data   Content.
+ */
+function respond( int $status, array $data ): void {
+	while ( ob_get_level() > 0 && ob_end_clean() ) {
+		continue;
+	}
+	status_header( $status );
+	header( 'Content-Type: application/json; charset=utf-8' );
+	header( 'Cache-Control: no-store' );
+	header( 'X-Robots-Tag: noindex' );
+	echo wp_json_encode( $data, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PARTIAL_OUTPUT_ON_ERROR ); // phpcs:ignore WordPress.Security.EscapeOutput
+	exit;
+}
+
+/**
+ * Checks the signature of this request, and ends it if it is not right. A request that is sent again does no harm: it is only answered again.
+ */
+function authenticate(): void {
+	$header = isset( $_SERVER['HTTP_X_SVC_CONNECTOR'] ) ? (string) $_SERVER['HTTP_X_SVC_CONNECTOR'] : '';
+	$body   = (string) file_get_contents( 'php://input', false, null, 0, MAX_BODY + 1 );
+	if ( strlen( $body ) > MAX_BODY || ! preg_match( '/^([0-9]{1,12})\.([A-Za-z0-9]{32})\.([0-9a-f]{64})$/D', $header, $part )
+		|| '' === signed_with( "svc-connector\n{$part[1]}\n{$part[2]}\n" . hash( 'sha256', $body ), $part[3] ) ) {
+		respond( 403, array( 'error' => 'not signed' ) );
+	}
+	// The rest is reported in detail: the caller knows the secret.
+	$now = time();
+	if ( abs( $now - (int) $part[1] ) > MAX_AGE ) {
+		respond( 403, array( 'error' => 'the request has expired, or the clocks differ', 'now' => $now ) );
+	}
+	$content   = json_decode( $body, true );
+	$operation = is_array( $content ) ? ( $content['operation'] ?? null ) : null;
+	if ( 'status' !== $operation ) {
+		respond( 400, array( 'error' => null === $operation ? 'the body must be a JSON object with an operation' : 'unknown operation' ) );
+	}
+}
+
+/** The state of the site and of this plugin. */
+function status(): array {
+	$is_network = is_multisite();
+	$test       = $is_network ? null : Reports::test();
+	$cache      = wp_using_ext_object_cache();
+	return array(
+		'connector'    => 4,
+		'wordpress'    => get_bloginfo( 'version' ),
+		'php'          => PHP_VERSION,
+		'multisite'    => $is_network,
+		'plugins'      => array_values( (array) get_option( 'active_plugins', array() ) ),
+		'object_cache' => $cache ? ( Record::observes_cache() ? 'observed' : 'not observed' ) : 'none',
+		'reports'      => $is_network ? 'networks of sites are not supported' : ( true === $test ? 'ok' : ( 1146 === $test ? 'no table' : "error $test" ) ),
+	);
 }
 
 if ( ! is_multisite() && isset( $GLOBALS['wpdb'] ) ) {
 	Sql::$prefix   = strtolower( $GLOBALS['wpdb']->prefix );
 	Sql::$database = (string) ( $GLOBALS['wpdb']->dbname ?? DB_NAME );
 	add_filter( 'query', __NAMESPACE__ . '\on_query', PHP_INT_MAX );
+	if ( isset( $_SERVER['HTTP_X_SVC_RECORD'] ) ) {
+		Record::start();
+	}
+}
+
+if ( isset( $_GET['svc-connector'], $_SERVER['REQUEST_METHOD'] ) && 'POST' === $_SERVER['REQUEST_METHOD'] ) {
+	// Before other plugins run, so that an unsigned request costs little.
+	authenticate();
+	add_action(
+		'wp_loaded',
+		static function () {
+			respond( 200, status() );
+		},
+		PHP_INT_MAX
+	);
 }
