@@ -102,7 +102,8 @@ function complain( string $problem ): void {
  * Reads SQL as far as names of parts of the database need it.
  *
  * A name is `*` (everything), `posts` (a table, without the prefix), `posts/5` (the rows with this identity) or `posts?page` (those of a group).
- * What is not understood becomes the whole table, and where the tables are not known, everything.
+ * What is not understood becomes the whole table, and where the tables are not known, everything. Revisions have a further group by the post that
+ * they belong to, `posts?revision/5`, since each post shows whether it has some.
  */
 final class Sql {
 	/** Tokens: texts, quoted identifiers, words and variables, numbers, operators. White space and comments are skipped. */
@@ -630,6 +631,10 @@ final class Write {
 				// Columns without a value have the default of WordPress's tables.
 				$default     = 'post_type' === $group ? "'post'" : ( 'taxonomy' === $group ? "''" : '0' );
 				$value   = Sql::value( $group, $values[ $group ] ?? $default );
+				$parent  = 'revision' === $value ? Sql::value( 'post_parent', $values['post_parent'] ?? '0' ) : '';
+				if ( '' !== $parent ) {
+					$names[] = null === $parent ? $table : "$table?revision/$parent";
+				}
 				$names       = array_merge( $names, Sql::named( $table, '?', array( $value ) ) );
 			}
 			if ( 'usermeta' === $table ) {
@@ -778,9 +783,11 @@ final class Write {
 		$end         = Sql::find( $this->u, array( 'ORDER', 'LIMIT', 'RETURNING' ), $where, count( $this->t ) );
 		$constraints = Sql::constraints( $this->t, $this->u, $where + 1, $end );
 		$ids         = Sql::only( $constraints, $alias, $row );
+		$parents     = array();
 		$groups      = '' === $group ? array() : Sql::only( $constraints, $alias, $group );
-		if ( null === $ids || null === $groups ) {
-			$columns = $row . ( '' === $group ? '' : ", $group" );
+		if ( null === $ids || null === $groups || in_array( 'revision', $groups, true ) ) {
+			$groups  = '' === $group ? array() : null;
+			$columns = $row . ( '' === $group ? '' : ", $group" ) . ( 'posts' === $table ? ', post_parent' : '' );
 			$select  = "SELECT $columns, COUNT(*) FROM `$written`" . ( $alias === $written ? '' : " AS `$alias`" );
 			if ( null !== $ids ) {
 				// By identity, since the condition may have functions or long texts.
@@ -794,7 +801,13 @@ final class Write {
 			$ids            = $ids ?? array_unique( array_column( $found, 0 ) );
 			$groups         = $groups ?? array_unique( array_column( $found, 1 ) );
 			$this->table    = $table;
-			$this->expected = (int) array_sum( array_column( $found, '' === $group ? 1 : 2 ) );
+			$this->expected = 0;
+			foreach ( $found as $values ) {
+				$this->expected += (int) end( $values );
+				if ( 'posts' === $table && 'revision' === strtolower( $values[1] ) ) {
+					$parents[] = $values[2];
+				}
+			}
 		}
 		foreach ( array( $row => 'ids', $group => 'groups' ) as $column => $values ) {
 			if ( '' !== $column && isset( $assigned[ $column ] ) ) {
@@ -805,7 +818,10 @@ final class Write {
 				$$values = array_merge( $$values, array( $value ) );
 			}
 		}
-		$names = array_merge( Sql::named( $table, '/', $ids ), Sql::named( $table, '?', $groups ) );
+		if ( 'posts' === $table && in_array( 'revision', $groups, true ) && array_intersect_key( $assigned, array( 'post_parent' => 0, 'post_type' => 0 ) ) ) {
+			$parents[] = Sql::value( 'post_parent', $assigned['post_parent'] ?? '?' );
+		}
+		$names = array_merge( Sql::named( $table, '/', $ids ), Sql::named( $table, '?', $groups ), Sql::named( $table, '?revision/', $parents ) );
 		if ( in_array( $table, $names, true ) ) {
 			return;
 		}
@@ -1302,7 +1318,8 @@ final class Read {
 		if ( null !== $ids ) {
 			$names = Sql::named( $table, '/', $ids );
 		} elseif ( null !== $groups ) {
-			$names = Sql::named( $table, '?', $groups );
+			$parents = array( 'revision' ) === $groups ? Sql::only( $constraints, $alias, 'post_parent' ) : null;
+			$names   = null === $parents ? Sql::named( $table, '?', $groups ) : Sql::named( $table, '?revision/', $parents );
 		}
 		return 'usermeta' === $table ? Sql::with_sessions( $names, Sql::are_sessions( $constraints, $alias ) ) : $names;
 	}
