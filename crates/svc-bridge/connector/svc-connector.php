@@ -1,8 +1,8 @@
 <?php
 /**
  * Plugin Name: svc connector
- * Description: Reports the registrations of this site to svc-server, and renders texts for it, in signed requests. Installed by `svc-server connector install`.
- * Version: 3
+ * Description: Tells svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
+ * Version: 4
  * Requires PHP: 7.4
  * License: MIT OR Apache-2.0
  */
@@ -14,29 +14,47 @@ defined( 'ABSPATH' ) || exit;
 /** Name of the file with the secret, in the folder of wp-config.php. */
 const SECRET_FILE = 'svc-connector-secret.php';
 
-/** Maximum age of a request, and maximum difference of the clocks, in seconds. */
+/** Maximum age of a signed request, and maximum difference of the clocks, in seconds. */
 const MAX_AGE = 60;
 
-/** Maximum size of the body of a request, in bytes. */
+/** Maximum size of the body of a signed request, in bytes. */
 const MAX_BODY = 65536;
 
-/** Time after which no further texts are rendered, in seconds. svc-server waits for 20 seconds. */
-const TIME = 10;
+/** Table of the reports, without the prefix. svc-server creates it. */
+const CHANGES = 'svc_changes';
 
-/** Maximum size of the texts of a response, in bytes. */
-const MAX_TEXTS = 8388608;
+/** Maximum length of a name, in bytes. */
+const MAX_NAME = 160;
 
-/** One in this many requests to the REST API computes the fingerprint, which takes almost a millisecond. */
-const SAMPLE = 10;
+/** Maximum number of rows and groups of a table that are named for one statement. */
+const MAX_ROWS = 500;
 
-/** Option with the fingerprint of the registrations and the time at which it changed, which svc-server reads. */
-const VERSION_OPTION = 'svc_connector_version';
+/** Maximum length of a statement that is examined, without long texts, in bytes. */
+const MAX_SQL = 65536;
 
-/** Prefix of options with the nonces of recent requests. */
-const NONCE_PREFIX = 'svc_connector_nonce_';
+/** Columns that name the rows and the groups of WordPress's tables. svc-server has the same table. */
+const IDENTITIES = array(
+	'posts'              => array( 'id', 'post_type' ),
+	'postmeta'           => array( 'post_id', '' ),
+	'comments'           => array( 'comment_id', 'comment_post_id' ),
+	'commentmeta'        => array( 'comment_id', '' ),
+	'terms'              => array( 'term_id', '' ),
+	'termmeta'           => array( 'term_id', '' ),
+	'term_taxonomy'      => array( 'term_taxonomy_id', 'taxonomy' ),
+	'term_relationships' => array( 'object_id', 'term_taxonomy_id' ),
+	'users'              => array( 'id', '' ),
+	'usermeta'           => array( 'user_id', '' ),
+	'options'            => array( 'option_name', '' ),
+);
 
-/** Filters whose callbacks change responses of the REST API. */
-const RESPONSE_FILTERS = '/^(the_(content|title|excerpt|permalink)|get_the_excerpt|post_link|post_type_link|term_link|rest_(prepare_.+|pre_dispatch|post_dispatch|request_.+_callbacks|pre_echo_response|pre_serve_request|.+_query|.+_collection_params))$/';
+/** Tables whose identity column numbers the rows by itself. */
+const NUMBERED = array( 'posts', 'comments', 'terms', 'term_taxonomy', 'users' );
+
+/** Identity columns with texts; the others are numbers. */
+const TEXTS = array( 'option_name', 'post_type', 'taxonomy' );
+
+/** Functions of time and chance, and of the session. UNIX_TIMESTAMP() counts only without arguments. */
+const UNSTABLE = '/^(NOW|CUR(DATE|TIME)|CURRENT_(DATE|TIME|TIMESTAMP|USER)|LOCALTIME(STAMP)?|UTC_(DATE|TIME|TIMESTAMP)|SYSDATE|RAND|RANDOM_BYTES|UUID(_SHORT)?|SLEEP|BENCHMARK|(GET|RELEASE|IS_FREE|IS_USED)(_ALL)?_LOCKS?|LAST_INSERT_ID|LASTVAL|NEXTVAL|SETVAL|CONNECTION_ID|ROW_COUNT|LOAD_FILE)$/';
 
 /**
  * The secret, or an empty string if none is installed.
@@ -60,6 +78,1767 @@ function secret( bool $again = false ): string {
 	return '';
 }
 
+/** The secret with which this text has this signature (hexadecimal HMAC-SHA256); an empty string if there is none. */
+function signed_with( string $text, string $signature ): string {
+	foreach ( array( false, true ) as $again ) {
+		$secret = secret( $again );
+		if ( '' !== $secret && hash_equals( hash_hmac( 'sha256', $text, $secret ), $signature ) ) {
+			return $secret;
+		}
+	}
+	return '';
+}
+
+/** Tells the administrator of a failure, once per request. */
+function complain( string $problem ): void {
+	static $is_told = false;
+	if ( ! $is_told ) {
+		$is_told = true;
+		error_log( "svc connector: $problem" ); // phpcs:ignore WordPress.PHP.DevelopmentFunctions
+	}
+}
+
+/**
+ * Reads SQL as far as names of parts of the database need it.
+ *
+ * A name is `*` (everything), `posts` (a table, without the prefix), `posts/5` (the rows with this identity) or `posts?page` (those of a group).
+ * What is not understood becomes the whole table, and where the tables are not known, everything. Revisions have a further group by the post that
+ * they belong to, `posts?revision/5`, since each post shows whether it has some.
+ */
+final class Sql {
+	/** Tokens: texts, quoted identifiers, words and variables, numbers, operators. White space and comments are skipped. */
+	const TOKEN = '~(?:\s++|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?!M?!)(?:[^*]++|\*(?!/))*+\*/)*+\K(?:\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`(?:[^`]++|``)*+`|[a-zA-Z_$@\x80-\xff][\w$@\x80-\xff]*+|\d[\w.]*+|<=>|<=|>=|<>|!=|:=|\|\||&&|\S)~s';
+
+	/** Texts, and what may contain quotes besides them. */
+	const QUOTED = '~\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`[^`]*+`|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/~s';
+
+	/** Words after a table that are not its alias. */
+	const NO_ALIAS = '/^(ON|USING|USE|FORCE|IGNORE|PARTITION|SET|WHERE|GROUP|HAVING|ORDER|LIMIT|FOR|LOCK|UNION|EXCEPT|INTERSECT|WINDOW|PROCEDURE|INTO|JOIN|STRAIGHT_JOIN|INNER|LEFT|RIGHT|CROSS|NATURAL|OUTER|VALUES?|SELECT|TABLESAMPLE|RETURNING)$/';
+
+	/** Words that end the tables and the condition of a statement. */
+	const CLAUSES = array( 'WHERE', 'GROUP', 'HAVING', 'ORDER', 'LIMIT', 'WINDOW', 'PROCEDURE', 'INTO', 'FOR', 'LOCK', 'SET', 'RETURNING', 'OFFSET', 'FETCH' );
+
+	/** Prefix of the site's tables, in lower case. */
+	public static $prefix = 'wp_';
+
+	/** Name of the site's database. */
+	public static $database = '';
+
+	/** Whether a part of the last statement was left out. */
+	public static $is_cut = false;
+
+	/**
+	 * The tokens of a statement. Long texts are left out, which makes them values that are not known. Null if it is too long.
+	 */
+	public static function tokens( string $sql ): ?array {
+		self::$is_cut = false;
+		if ( strlen( $sql ) > 8192 ) {
+			$sql = preg_replace_callback(
+				self::QUOTED,
+				static function ( $text ) {
+					if ( strlen( $text[0] ) < 256 ) {
+						return $text[0];
+					}
+					self::$is_cut = true;
+					return ' ? ? ';
+				},
+				$sql
+			);
+			if ( null === $sql || strlen( $sql ) > MAX_SQL ) {
+				return null;
+			}
+		}
+		return preg_match_all( self::TOKEN, $sql, $tokens ) ? $tokens[0] : null;
+	}
+
+	/** The first word of a statement, in capitals. */
+	public static function verb( string $sql ): string {
+		if ( preg_match( '~^[\s(;]*+([a-zA-Z]++)~', $sql, $match ) ) {
+			return strtoupper( $match[1] );
+		}
+		foreach ( self::tokens( substr( $sql, 0, 4096 ) ) ?? array() as $token ) {
+			if ( ctype_alpha( $token ) ) {
+				return strtoupper( $token );
+			}
+		}
+		return '';
+	}
+
+	/** Name of a table without the site's prefix, in lower case. */
+	public static function short( string $table ): string {
+		$table  = strtolower( trim( $table, '`' ) );
+		$length = strlen( self::$prefix );
+		return 0 === strncmp( $table, self::$prefix, $length ) && strlen( $table ) > $length ? substr( $table, $length ) : $table;
+	}
+
+	/** The value of a token in a column as names have it; null if it is not known. The database compares texts without regard to case and spaces at the end. */
+	public static function value( string $column, string $token ): ?string {
+		$is_text = '\'' === $token[0] || '"' === $token[0];
+		if ( in_array( $column, TEXTS, true ) ) {
+			$text = $is_text && strlen( $token ) <= MAX_NAME && false === strpos( $token, '\\' ) ? substr( $token, 1, -1 ) : null;
+			return null === $text || preg_match( '/[^\x20-\x7e]/', $text ) ? null : strtolower( rtrim( str_replace( $token[0] . $token[0], $token[0], $text ), ' ' ) );
+		}
+		$number = $is_text ? substr( $token, 1, -1 ) : $token;
+		return ctype_digit( $number ) ? ( ltrim( $number, '0' ) ?: '0' ) : null;
+	}
+
+	/** Names of rows or groups of a table with these values: as found in the database, or null where one is not known. */
+	public static function named( string $table, string $mark, array $values ): array {
+		if ( in_array( null, $values, true ) || count( $values ) > MAX_ROWS ) {
+			return array( $table );
+		}
+		$names = array();
+		foreach ( $values as $value ) {
+			$name    = $table . $mark . strtolower( rtrim( (string) $value, ' ' ) );
+			$names[] = strlen( $name ) > MAX_NAME || preg_match( '/[^\x20-\x7e]/', $name ) ? $table : $name;
+		}
+		return $names;
+	}
+
+	/** The index after the parenthesis that is closed for the one at an index; the number of tokens if none is. */
+	public static function after( array $t, int $i ): int {
+		$count = count( $t );
+		for ( $depth = 0; $i < $count; $i++ ) {
+			if ( '(' === $t[ $i ] ) {
+				++$depth;
+			} elseif ( ')' === $t[ $i ] && 0 === --$depth ) {
+				return $i + 1;
+			}
+		}
+		return $count;
+	}
+
+	/** The index of the first of these words outside of parentheses; the end if there is none. */
+	public static function find( array $u, array $words, int $i, int $end ): int {
+		for ( $depth = 0; $i < $end; $i++ ) {
+			if ( '(' === $u[ $i ] ) {
+				++$depth;
+			} elseif ( ')' === $u[ $i ] ) {
+				--$depth;
+			} elseif ( 0 === $depth && in_array( $u[ $i ], $words, true ) ) {
+				return $i;
+			}
+		}
+		return $end;
+	}
+
+	/** Whether a token is an identifier. */
+	public static function is_identifier( string $token ): bool {
+		return '`' === $token[0] || preg_match( '/^[a-zA-Z_$\x80-\xff]/', $token );
+	}
+
+	/**
+	 * The table at an index, as the database names it; an empty string if there is none. Moves the index behind it.
+	 *
+	 * @param bool|null $is_foreign Set to true if it is a table of another database.
+	 */
+	public static function table_at( array $t, int &$i, ?bool &$is_foreign = null ): string {
+		if ( ! isset( $t[ $i ] ) || ! self::is_identifier( $t[ $i ] ) ) {
+			return '';
+		}
+		$table = $t[ $i++ ];
+		if ( '.' === ( $t[ $i ] ?? '' ) && isset( $t[ $i + 1 ] ) ) {
+			if ( 0 !== strcasecmp( trim( $table, '`' ), self::$database ) ) {
+				$is_foreign = true;
+			}
+			$table = $t[ $i + 1 ];
+			$i    += 2;
+		}
+		return strtolower( trim( $table, '`' ) );
+	}
+
+	/**
+	 * The tables of a list such as that after FROM, by alias; both as written, in lower case.
+	 *
+	 * @param array     $t          Tokens.
+	 * @param array     $u          The same in capitals.
+	 * @param bool|null $is_foreign Set to true if one is a table of another database.
+	 */
+	public static function tables( array $t, array $u, int $i, int $end, ?bool &$is_foreign = null ): array {
+		$tables = array();
+		$depth  = 0;
+		$list   = 0;
+		$expect = true;
+		while ( $i < $end ) {
+			$token = $u[ $i ];
+			if ( '(' === $token ) {
+				++$depth;
+				$list = $expect ? $depth : $list;
+			} elseif ( ')' === $token ) {
+				--$depth;
+				$list = min( $list, $depth );
+			} elseif ( 'JOIN' === $token || 'STRAIGHT_JOIN' === $token || ( ',' === $token && $depth === $list ) ) {
+				$expect = true;
+			} elseif ( $expect && 'LATERAL' !== $token && self::is_identifier( $token ) ) {
+				$table = self::table_at( $t, $i, $is_foreign );
+				$i    += 'AS' === ( $u[ $i ] ?? '' ) ? 1 : 0;
+				$alias = $table;
+				if ( $i < $end && self::is_identifier( $t[ $i ] ) && ! preg_match( self::NO_ALIAS, $u[ $i ] ) ) {
+					$alias = strtolower( trim( $t[ $i++ ], '`' ) );
+				}
+				$tables[ $alias ] = $table;
+				$expect           = false;
+				continue;
+			} else {
+				$expect = false;
+			}
+			++$i;
+		}
+		return $tables;
+	}
+
+	/**
+	 * What each row for which a condition is true has in its columns: lists of tokens, by `alias.column` or `.column` in lower case.
+	 */
+	public static function constraints( array $t, array $u, int $i, int $end ): array {
+		while ( $i < $end && '(' === $t[ $i ] && self::after( $t, $i ) === $end ) {
+			++$i;
+			--$end;
+		}
+		foreach ( array( array( 'OR', '||', 'XOR' ), array( 'AND', '&&' ) ) as $is_and => $words ) {
+			$parts   = array();
+			$from    = $i;
+			$between = 0;
+			$depth   = 0;
+			for ( $k = $i; $k < $end; $k++ ) {
+				$token = $u[ $k ];
+				if ( '(' === $token || 'CASE' === $token ) {
+					++$depth;
+				} elseif ( ')' === $token || 'END' === $token ) {
+					--$depth;
+				} elseif ( $depth > 0 ) {
+					continue;
+				} elseif ( 'BETWEEN' === $token ) {
+					++$between;
+				} elseif ( 'AND' === $token && $between > 0 ) {
+					--$between;
+				} elseif ( in_array( $token, $words, true ) ) {
+					if ( 'XOR' === $token ) {
+						return array();
+					}
+					$parts[] = array( $from, $k );
+					$from    = $k + 1;
+				}
+			}
+			if ( ! $parts ) {
+				continue;
+			}
+			$parts[] = array( $from, $end );
+			$all     = null;
+			foreach ( $parts as $part ) {
+				$found = self::constraints( $t, $u, $part[0], $part[1] );
+				if ( null === $all ) {
+					$all = $found;
+				} elseif ( $is_and ) {
+					foreach ( $found as $column => $values ) {
+						$all[ $column ] = isset( $all[ $column ] ) && count( $all[ $column ] ) <= count( $values ) ? $all[ $column ] : $values;
+					}
+				} else {
+					$all = array_intersect_key( $all, $found );
+					foreach ( $all as $column => $values ) {
+						$all[ $column ] = array_merge( $values, $found[ $column ] );
+					}
+				}
+			}
+			return $all;
+		}
+		return self::comparison( $t, $u, $i, $end );
+	}
+
+	/** The same for a single comparison: column = value, value = column, column IN ( values ). */
+	private static function comparison( array $t, array $u, int $i, int $end ): array {
+		$length = $end - $i;
+		if ( 3 === $length && '=' === $t[ $i + 1 ] && ! self::is_identifier( $t[ $i ] ) && self::is_identifier( $t[ $i + 2 ] ) ) {
+			return array( '.' . strtolower( trim( $t[ $i + 2 ], '`' ) ) => array( $t[ $i ] ) );
+		}
+		if ( $length < 3 || ! self::is_identifier( $t[ $i ] ) || 'NOT' === $u[ $i ] ) {
+			return array();
+		}
+		$table = '';
+		while ( '.' === $t[ $i + 1 ] && $i + 4 < $end ) {
+			$table = strtolower( trim( $t[ $i ], '`' ) );
+			$i    += 2;
+		}
+		$column = $table . '.' . strtolower( trim( $t[ $i ], '`' ) );
+		if ( '=' === $t[ $i + 1 ] && $i + 3 === $end ) {
+			return array( $column => array( $t[ $i + 2 ] ) );
+		}
+		if ( 'IN' !== $u[ $i + 1 ] || '(' !== $t[ $i + 2 ] || self::after( $t, $i + 2 ) !== $end ) {
+			return array();
+		}
+		$values = array();
+		for ( $k = $i + 3; $k < $end; $k += 2 ) {
+			if ( ',' !== $t[ $k + 1 ] && $k + 2 !== $end ) {
+				return array();
+			}
+			$values[] = $t[ $k ];
+		}
+		return array( $column => $values );
+	}
+
+	/** The values that a column of a table must have, as names have them; null if any is possible. One that is not known is null. */
+	public static function only( array $constraints, string $alias, string $column ): ?array {
+		$tokens = $constraints[ "$alias.$column" ] ?? $constraints[ ".$column" ] ?? null;
+		if ( null === $tokens ) {
+			return null;
+		}
+		$values = array();
+		foreach ( $tokens as $token ) {
+			$values[] = self::value( $column, $token );
+		}
+		return in_array( null, $values, true ) ? null : array_values( array_unique( $values ) );
+	}
+
+	/** Whether rows of user meta with these constraints hold sessions: true, false, or null for both. */
+	public static function are_sessions( array $constraints, string $alias ): ?bool {
+		$keys = array();
+		foreach ( $constraints[ "$alias.meta_key" ] ?? $constraints['.meta_key'] ?? array() as $token ) {
+			$key    = self::value( 'option_name', $token );
+			$keys[] = null === $key ? null : 'session_tokens' === $key;
+		}
+		return 1 === count( array_unique( $keys, SORT_REGULAR ) ) ? $keys[0] : null;
+	}
+
+	/** Names of rows of user meta, whose sessions have names of their own. */
+	public static function with_sessions( array $names, ?bool $are_sessions ): array {
+		$all = false === $are_sessions ? $names : array();
+		if ( false !== $are_sessions ) {
+			foreach ( $names as $name ) {
+				$all[] = preg_replace( '/^usermeta/', 'sessions', $name );
+				if ( null === $are_sessions ) {
+					$all[] = $name;
+				}
+			}
+		}
+		return $all;
+	}
+
+	/** Names of all tables that a statement names anywhere. */
+	public static function everything_named( array $t, ?bool &$is_foreign = null ): array {
+		$u     = array_map( 'strtoupper', $t );
+		$names = array();
+		$count = count( $t );
+		foreach ( $t as $i => $token ) {
+			if ( in_array( $u[ $i ], array( 'FROM', 'JOIN', 'UPDATE', 'INTO', 'TABLE' ), true ) ) {
+				$end = self::find( $u, self::CLAUSES, $i + 1, $count );
+				foreach ( self::tables( $t, $u, $i + 1, $end, $is_foreign ) as $table ) {
+					$names[] = self::short( $table );
+				}
+			} elseif ( '' !== self::$prefix && self::is_identifier( $token ) && 0 === stripos( trim( $token, '`' ), self::$prefix ) ) {
+				$names[] = self::short( $token );
+			}
+		}
+		return $names ? array_values( array_unique( $names ) ) : array( '*' );
+	}
+}
+
+/**
+ * What a statement writes.
+ */
+final class Write {
+	/** Words between a verb and its table. */
+	const MODIFIERS = array( 'LOW_PRIORITY', 'HIGH_PRIORITY', 'DELAYED', 'IGNORE', 'QUICK', 'INTO' );
+
+	/** Statements that write no data. */
+	const HARMLESS = '/^(SELECT|SHOW|SET|DESC|DESCRIBE|EXPLAIN|USE|BEGIN|START|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|LOCK|UNLOCK|KILL|FLUSH|CHECK|CHECKSUM|OPTIMIZE|HELP|DO|VALUES|HANDLER|GRANT|REVOKE)$/';
+
+	/** Names of what changes. @var string[] */
+	public $names = array( '*' );
+
+	/** Table whose new row is named after the statement. */
+	public $inserts = '';
+
+	/** Table of which at most this number of rows may change; more than expected means that others have changed. */
+	public $table = '';
+
+	/** See above. */
+	public $expected = PHP_INT_MAX;
+
+	/** Tokens of the statement. @var string[] */
+	private $t;
+
+	/** The same in capitals. @var string[] */
+	private $u;
+
+	/** Whether long texts were left out. @var bool */
+	private $is_cut;
+
+	/** Finds rows in the database: SQL to lists of values; null if that is not possible. @var callable */
+	private $find;
+
+	/** What a statement writes; null if it only reads. */
+	public static function of( string $sql, callable $find ): ?self {
+		$verb = Sql::verb( $sql );
+		if ( preg_match( self::HARMLESS, $verb ) ) {
+			return null;
+		}
+		$write       = new self();
+		$write->find = $find;
+		$write->t    = Sql::tokens( $sql );
+
+		$write->is_cut = Sql::$is_cut;
+		if ( null === $write->t ) {
+			// Only the beginning: the table is enough where nothing else can be written.
+			$write->t = Sql::tokens( substr( $sql, 0, 1024 ) ) ?? array();
+			$write->u = array_map( 'strtoupper', $write->t );
+			if ( 'INSERT' === $verb || 'REPLACE' === $verb ) {
+				$i            = $write->start();
+				$write->names = array( Sql::short( Sql::table_at( $write->t, $i ) ) ?: '*' );
+			}
+			return $write;
+		}
+		$write->u = array_map( 'strtoupper', $write->t );
+		if ( 'WITH' === $verb && ! array_intersect( $write->u, array( 'UPDATE', 'DELETE', 'INSERT', 'REPLACE' ) ) ) {
+			return null;
+		}
+		$last = end( $write->t );
+		if ( ';' === $last ) {
+			array_pop( $write->t );
+			array_pop( $write->u );
+		}
+		$method = array(
+			'INSERT'   => 'insert',
+			'REPLACE'  => 'insert',
+			'UPDATE'   => 'update',
+			'DELETE'   => 'delete',
+			'TRUNCATE' => 'define',
+			'ALTER'    => 'define',
+			'DROP'     => 'define',
+			'RENAME'   => 'define',
+			'CREATE'   => 'define',
+			'REPAIR'   => 'define',
+		)[ $verb ] ?? '';
+		if ( '' !== $method && ! in_array( ';', $write->t, true ) && ! preg_grep( '~^/\*~', $write->t ) ) {
+			$write->$method();
+		}
+		$write->names = array_values( array_unique( array_diff( $write->names, array( CHANGES, CHANGES . '/0' ) ) ) );
+		return $write;
+	}
+
+	/** The index of the table. */
+	private function start(): int {
+		$i = '(' === ( $this->t[0] ?? '' ) ? 2 : 1;
+		while ( in_array( $this->u[ $i ] ?? '', self::MODIFIERS, true ) ) {
+			++$i;
+		}
+		return $i;
+	}
+
+	/** Statements that define tables: all of those. */
+	private function define(): void {
+		$count = count( $this->t );
+		$i     = array_search( 'TABLE', $this->u, true );
+		$i     = false === $i ? array_search( 'TABLES', $this->u, true ) : $i;
+		if ( 'TRUNCATE' === $this->u[0] && 1 !== $i ) {
+			$i = 0;
+		}
+		if ( false === $i || $i > 3 ) {
+			return;
+		}
+		$names = array();
+		for ( ++$i; $i < $count; ) {
+			if ( preg_match( '/^(IF|NOT|EXISTS|TO|AS|RENAME|,)$/', $this->u[ $i ] ) ) {
+				++$i;
+				continue;
+			}
+			$table = Sql::table_at( $this->t, $i );
+			if ( '' === $table ) {
+				break;
+			}
+			$names[] = Sql::short( $table );
+			if ( 'ALTER' === $this->u[0] || 'CREATE' === $this->u[0] ) {
+				// A new name, of the table or of a part of it.
+				$renamed = array_search( 'RENAME', $this->u, true );
+				if ( 'CREATE' === $this->u[0] || false === $renamed || $renamed < $i ) {
+					break;
+				}
+				$i = $renamed;
+			}
+		}
+		$this->names = $names ?: array( '*' );
+	}
+
+	/** INSERT and REPLACE. */
+	private function insert(): void {
+		$t     = $this->t;
+		$u     = $this->u;
+		$count = count( $t );
+		$i     = $this->start();
+		$table = Sql::short( Sql::table_at( $t, $i ) );
+		if ( '' === $table ) {
+			return;
+		}
+		$this->names = array( $table );
+		if ( ! isset( IDENTITIES[ $table ] ) || 'PARTITION' === ( $u[ $i ] ?? '' ) ) {
+			return;
+		}
+		$columns = array();
+		if ( '(' === ( $t[ $i ] ?? '' ) ) {
+			$end = Sql::after( $t, $i );
+			for ( $k = $i + 1; $k < $end - 1; $k++ ) {
+				if ( ',' !== $t[ $k ] && '.' !== ( $t[ $k + 1 ] ?? '' ) && '.' !== $t[ $k ] ) {
+					$columns[] = strtolower( trim( $t[ $k ], '`' ) );
+				}
+			}
+			$i = $end;
+		}
+		$rows = array();
+		if ( 'SET' === ( $u[ $i ] ?? '' ) ) {
+			$end  = Sql::find( $u, array( 'ON', 'RETURNING' ), $i, $count );
+			$rows = array( $this->assigned( $i + 1, $end ) );
+		} elseif ( $columns && in_array( $u[ $i ] ?? '', array( 'VALUES', 'VALUE' ), true ) ) {
+			for ( $end = $i + 1; '(' === ( $t[ $end ] ?? '' ); $end = ',' === ( $t[ $after ] ?? '' ) ? $after + 1 : $after ) {
+				$after  = Sql::after( $t, $end );
+				$values = array();
+				foreach ( $this->split( $end + 1, $after - 1 ) as $part ) {
+					$values[] = $part[0] + 1 === $part[1] ? $t[ $part[0] ] : '?';
+				}
+				if ( count( $values ) !== count( $columns ) || count( $rows ) > MAX_ROWS ) {
+					return;
+				}
+				$rows[] = array_combine( $columns, $values );
+			}
+		}
+		list( $row, $group ) = IDENTITIES[ $table ];
+		$is_numbered         = in_array( $table, NUMBERED, true );
+		// Rows that exist may be changed or replaced.
+		$is_change = 'REPLACE' === $u[0] || $end < $count;
+		if ( ! $rows || ( $is_change && ( ! in_array( $table, array( 'options', 'term_relationships' ), true ) || ! $this->keeps_identity( $end, $row, $group ) ) ) ) {
+			return;
+		}
+		$names = array();
+		foreach ( $rows as $values ) {
+			if ( $is_change && isset( $values['option_id'] ) ) {
+				return;
+			}
+			$id = isset( $values[ $row ] ) ? Sql::value( $row, $values[ $row ] ) : null;
+			if ( $is_numbered && ( null === $id || '0' === $id ) && ( ! isset( $values[ $row ] ) || in_array( strtoupper( $values[ $row ] ), array( 'NULL', 'DEFAULT', '0', "'0'", "''" ), true ) ) ) {
+				if ( count( $rows ) > 1 ) {
+					return;
+				}
+				$this->inserts = $table;
+				if ( '' === $group ) {
+					// Until its number is known: a row that only those depend on who depend on all rows.
+					$names[] = "$table/0";
+				}
+			} elseif ( in_array( $table, array( 'terms', 'term_taxonomy' ), true ) ) {
+				// Rows that exist may already refer to a number that is chosen.
+				return;
+			} else {
+				$names = array_merge( $names, Sql::named( $table, '/', array( $id ) ) );
+			}
+			if ( '' !== $group ) {
+				// Columns without a value have the default of WordPress's tables.
+				$default     = 'post_type' === $group ? "'post'" : ( 'taxonomy' === $group ? "''" : '0' );
+				$value   = Sql::value( $group, $values[ $group ] ?? $default );
+				$parent  = 'revision' === $value ? Sql::value( 'post_parent', $values['post_parent'] ?? '0' ) : '';
+				if ( '' !== $parent ) {
+					$names[] = null === $parent ? $table : "$table?revision/$parent";
+				}
+				$names       = array_merge( $names, Sql::named( $table, '?', array( $value ) ) );
+			}
+			if ( 'usermeta' === $table ) {
+				$name  = array_pop( $names );
+				$names = array_merge( $names, Sql::with_sessions( array( $name ), Sql::are_sessions( array( '.meta_key' => array( $values['meta_key'] ?? 'NULL' ) ), '' ) ) );
+			}
+		}
+		$this->names = in_array( $table, $names, true ) ? array( $table ) : $names;
+		if ( 'usermeta' === $table && in_array( $table, $names, true ) ) {
+			$this->names[] = 'sessions';
+		}
+	}
+
+	/** Whether what follows the values of INSERT leaves the columns with the identity as they are inserted. */
+	private function keeps_identity( int $end, string $row, string $group ): bool {
+		if ( $end >= count( $this->t ) ) {
+			return true;
+		}
+		if ( array( 'ON', 'DUPLICATE', 'KEY', 'UPDATE' ) !== array_slice( $this->u, $end, 4 ) ) {
+			return false;
+		}
+		foreach ( $this->split( $end + 4, count( $this->t ) ) as $part ) {
+			$text = strtolower( str_replace( '`', '', implode( '', array_slice( $this->t, $part[0], $part[1] - $part[0] ) ) ) );
+			foreach ( array_filter( array( $row, $group, 'option_id' ) ) as $column ) {
+				if ( preg_match( "/^([^=]*\\.)?$column=/", $text ) && "$column=values($column)" !== $text ) {
+					return false;
+				}
+			}
+		}
+		return true;
+	}
+
+	/** The parts between commas, as pairs of indices. */
+	private function split( int $i, int $end ): array {
+		$parts = array();
+		for ( ; $i < $end; $i = $next + 1 ) {
+			$next    = Sql::find( $this->u, array( ',' ), $i, $end );
+			$parts[] = array( $i, $next );
+		}
+		return $parts;
+	}
+
+	/** Assignments: tokens by column in lower case; `?` where there is more than one token. */
+	private function assigned( int $i, int $end ): array {
+		$values = array();
+		foreach ( $this->split( $i, $end ) as $part ) {
+			$equals = Sql::find( $this->u, array( '=', ':=' ), $part[0], $part[1] );
+			$column = strtolower( trim( $this->t[ max( $equals - 1, 0 ) ], '`' ) );
+
+			$values[ $column ] = $equals + 2 === $part[1] ? $this->t[ $equals + 1 ] : '?';
+		}
+		return $values;
+	}
+
+	/** UPDATE. */
+	private function update(): void {
+		$count  = count( $this->t );
+		$set    = Sql::find( $this->u, array( 'SET' ), 1, $count );
+		$where  = Sql::find( $this->u, array( 'WHERE', 'ORDER', 'LIMIT' ), $set, $count );
+		$tables = Sql::tables( $this->t, $this->u, $this->start(), $set );
+		if ( ! $tables || $set === $count ) {
+			return;
+		}
+		if ( count( $tables ) > 1 || ',' === ( $this->t[ $set - 1 ] ?? '' ) || in_array( 'SELECT', array_slice( $this->u, 0, $set ), true ) ) {
+			$this->all_of( $tables );
+			return;
+		}
+		$this->rows( (string) key( $tables ), current( $tables ), $where, $this->assigned( $set + 1, $where ) );
+	}
+
+	/** DELETE, of one table or several. */
+	private function delete(): void {
+		$count = count( $this->t );
+		$i     = $this->start();
+		if ( 'FROM' === ( $this->u[ $i ] ?? '' ) ) {
+			$where  = Sql::find( $this->u, array( 'WHERE', 'ORDER', 'LIMIT', 'RETURNING' ), $i, $count );
+			$tables = Sql::tables( $this->t, $this->u, $i + 1, $where );
+			if ( 1 === count( $tables ) && ! in_array( 'USING', array_slice( $this->u, 0, $where ), true ) && ! in_array( 'SELECT', array_slice( $this->u, 0, $where ), true ) ) {
+				$this->rows( (string) key( $tables ), current( $tables ), $where, array() );
+				return;
+			}
+			$this->all_of( $tables );
+			return;
+		}
+		// DELETE a, b FROM options a, options b WHERE …: WordPress deletes expired transients so.
+		$from   = Sql::find( $this->u, array( 'FROM' ), $i, $count );
+		$where  = Sql::find( $this->u, array( 'WHERE' ), $from, $count );
+		$tables = Sql::tables( $this->t, $this->u, $from + 1, $where );
+		$this->all_of( $tables );
+		if ( array( 'options' ) !== array_values( array_unique( array_map( array( Sql::class, 'short' ), $tables ) ) ) ) {
+			return;
+		}
+		$columns = array();
+		foreach ( $this->split( $i, $from ) as $part ) {
+			if ( $part[0] + 1 !== $part[1] || ! isset( $tables[ strtolower( trim( $this->t[ $part[0] ], '`' ) ) ] ) ) {
+				return;
+			}
+			$columns[] = $this->t[ $part[0] ] . '.option_name';
+		}
+		$found = $this->find( 'SELECT ' . implode( ', ', $columns ), $from, $count );
+		if ( null !== $found ) {
+			$this->names    = Sql::named( 'options', '/', array_unique( array_merge( array(), ...$found ) ) );
+			$this->table    = 'options';
+			$this->expected = count( $this->names );
+		}
+	}
+
+	/** All rows of these tables. */
+	private function all_of( array $tables ): void {
+		$this->names = array_map( array( Sql::class, 'short' ), array_values( $tables ) ) ?: array( '*' );
+		if ( in_array( 'usermeta', $this->names, true ) ) {
+			$this->names[] = 'sessions';
+		}
+	}
+
+	/** Rows found with the tokens of this statement from an index on; null if they cannot be looked for. */
+	private function find( string $select, int $i, int $end, string $suffix = '' ): ?array {
+		$condition = array_slice( $this->u, $i, $end - $i );
+		if ( $this->is_cut || in_array( 'SELECT', $condition, true ) || preg_grep( '/^(@|[?]$)/', $condition ) || preg_grep( UNSTABLE, $condition ) ) {
+			return null;
+		}
+		$sql = $select;
+		foreach ( array_slice( $this->t, $i, $end - $i ) as $token ) {
+			$sql .= '(' === $token ? $token : " $token";
+		}
+		$found = ( $this->find )( "$sql$suffix LIMIT " . ( MAX_ROWS + 1 ) );
+		return null === $found || count( $found ) > MAX_ROWS ? null : $found;
+	}
+
+	/**
+	 * The rows of a table for which a condition is true.
+	 *
+	 * @param string $alias    How the statement names the table.
+	 * @param string $written  The table's name in the database.
+	 * @param int    $where    Index of WHERE, or of what follows the tables.
+	 * @param array  $assigned Tokens that are assigned, by column; empty if rows are deleted.
+	 */
+	private function rows( string $alias, string $written, int $where, array $assigned ): void {
+		$table = Sql::short( $written );
+		$this->all_of( array( $written ) );
+		if ( ! isset( IDENTITIES[ $table ] ) || 'WHERE' !== ( $this->u[ $where ] ?? '' ) ) {
+			return;
+		}
+		list( $row, $group ) = IDENTITIES[ $table ];
+
+		$end         = Sql::find( $this->u, array( 'ORDER', 'LIMIT', 'RETURNING' ), $where, count( $this->t ) );
+		$constraints = Sql::constraints( $this->t, $this->u, $where + 1, $end );
+		$ids         = Sql::only( $constraints, $alias, $row );
+		$parents     = array();
+		$groups      = '' === $group ? array() : Sql::only( $constraints, $alias, $group );
+		if ( null === $ids || null === $groups || in_array( 'revision', $groups, true ) ) {
+			$groups  = '' === $group ? array() : null;
+			$columns = $row . ( '' === $group ? '' : ", $group" ) . ( 'posts' === $table ? ', post_parent' : '' );
+			$select  = "SELECT $columns, COUNT(*) FROM `$written`" . ( $alias === $written ? '' : " AS `$alias`" );
+			if ( null !== $ids ) {
+				// By identity, since the condition may have functions or long texts.
+				$found = count( $ids ) > MAX_ROWS ? null : ( $this->find )( "$select WHERE $row IN ('" . implode( "','", array_map( 'addslashes', $ids ) ) . "') GROUP BY $columns" );
+			} else {
+				$found = $this->find( $select, $where, $end, " GROUP BY $columns" );
+			}
+			if ( null === $found ) {
+				return;
+			}
+			$ids            = $ids ?? array_unique( array_column( $found, 0 ) );
+			$groups         = $groups ?? array_unique( array_column( $found, 1 ) );
+			$this->table    = $table;
+			$this->expected = 0;
+			foreach ( $found as $values ) {
+				$this->expected += (int) end( $values );
+				if ( 'posts' === $table && 'revision' === strtolower( $values[1] ) ) {
+					$parents[] = $values[2];
+				}
+			}
+		}
+		foreach ( array( $row => 'ids', $group => 'groups' ) as $column => $values ) {
+			if ( '' !== $column && isset( $assigned[ $column ] ) ) {
+				$value = Sql::value( $column, $assigned[ $column ] );
+				if ( 'taxonomy' === $column && array( $value ) !== array_values( $groups ) ) {
+					return;
+				}
+				$$values = array_merge( $$values, array( $value ) );
+			}
+		}
+		if ( 'posts' === $table && in_array( 'revision', $groups, true ) && array_intersect_key( $assigned, array( 'post_parent' => 0, 'post_type' => 0 ) ) ) {
+			$parents[] = Sql::value( 'post_parent', $assigned['post_parent'] ?? '?' );
+		}
+		$names = array_merge( Sql::named( $table, '/', $ids ), Sql::named( $table, '?', $groups ), Sql::named( $table, '?revision/', $parents ) );
+		if ( in_array( $table, $names, true ) ) {
+			return;
+		}
+		if ( 'usermeta' === $table ) {
+			$names = Sql::with_sessions( $names, isset( $assigned['meta_key'] ) ? null : Sql::are_sessions( $constraints, $alias ) );
+		}
+		$this->names = $names;
+	}
+}
+
+/**
+ * Reports what this process writes, in the table of changes: before each statement what it writes, and at the end that all has ended.
+ *
+ * The reports are sent over a connection of their own, so that transactions, locks and LAST_INSERT_ID() of the site are not affected. If that
+ * fails, they are sent over the site's connection, unless a transaction or a lock is open there. If that fails as well, the site writes
+ * without a report.
+ */
+final class Reports {
+	/** What was announced since the last end: names as keys. @var true[] */
+	private static $announced = array();
+
+	/** The site's connection on which it was announced. */
+	private static $writer = 0;
+
+	/** Connection for the reports; false if there is none. @var \mysqli|false|null */
+	private static $link = null;
+
+	/** Time of the first announcement since the last end. */
+	private static $begun = 0.0;
+
+	/** Whether a transaction is open. */
+	private static $is_open = false;
+
+	/** Whether each statement begins a transaction. */
+	private static $is_manual = false;
+
+	/** Whether tables are locked. */
+	private static $is_locked = false;
+
+	/** Whether the end is already planned. */
+	private static $is_planned = false;
+
+	/** A statement whose new row is named after it, or whose rows are counted: its text and what it writes. @var array|null */
+	private static $last = null;
+
+	/** Called for each statement before it is sent. */
+	public static function before( string $sql ): void {
+		$verb = Sql::verb( $sql );
+		if ( self::$last ) {
+			self::after_last();
+		}
+		if ( self::$announced && ! self::$is_open && microtime( true ) - self::$begun > 1 ) {
+			self::end();
+		}
+		$write = Write::of( $sql, array( self::class, 'find' ) );
+		if ( $write && $write->names ) {
+			self::announce( $write->names );
+		}
+		if ( $write && ( $write->inserts || $write->table ) ) {
+			self::$last = array( $sql, $write );
+		}
+		self::follow( $verb, $sql );
+	}
+
+	/** Names what the last statement wrote and was not known before. */
+	private static function after_last(): void {
+		global $wpdb;
+		list( $sql, $write ) = self::$last;
+		self::$last          = null;
+		if ( $wpdb->last_query !== $sql ) {
+			// It was changed, or has not been sent yet.
+			self::announce( array( $write->inserts ?: $write->table ) );
+		} elseif ( $write->inserts ) {
+			if ( '' === (string) $wpdb->last_error && $wpdb->insert_id > 0 ) {
+				self::announce( array( $write->inserts . '/' . (int) $wpdb->insert_id ) );
+			}
+		} elseif ( (int) $wpdb->rows_affected > $write->expected ) {
+			self::announce( 'usermeta' === $write->table ? array( 'usermeta', 'sessions' ) : array( $write->table ) );
+		}
+	}
+
+	/** Notes whether the statement begins or ends a transaction. */
+	private static function follow( string $verb, string $sql ): void {
+		if ( 'SELECT' === $verb || 'INSERT' === $verb || 'UPDATE' === $verb || 'DELETE' === $verb || 'REPLACE' === $verb ) {
+			self::$is_open = self::$is_open || self::$is_manual;
+			return;
+		}
+		$text = strtoupper( substr( $sql, 0, 200 ) );
+		switch ( $verb ) {
+			case 'BEGIN':
+			case 'START':
+				self::$is_open   = true;
+				self::$is_locked = false;
+				break;
+			case 'COMMIT':
+			case 'ROLLBACK':
+				if ( ! preg_match( '/\bTO\b/', $text ) ) {
+					self::$is_open = (bool) preg_match( '/\bAND\s+CHAIN\b/', $text );
+				}
+				break;
+			case 'SET':
+				if ( preg_match( '/AUTOCOMMIT\W*=\s*[\'"]?(\w+)/', $text, $match ) ) {
+					self::$is_manual = in_array( $match[1], array( '0', 'OFF', 'FALSE' ), true );
+					self::$is_open   = self::$is_open && self::$is_manual;
+				}
+				break;
+			case 'LOCK':
+			case 'FLUSH':
+				self::$is_locked = true;
+				self::$is_open   = false;
+				break;
+			case 'UNLOCK':
+				self::$is_locked = false;
+				break;
+			case 'ALTER':
+			case 'CREATE':
+			case 'DROP':
+			case 'RENAME':
+			case 'TRUNCATE':
+				// These commit, except for temporary tables.
+				self::$is_open = self::$is_open && false !== strpos( $text, 'TEMPORARY' );
+				break;
+			case 'XA':
+			case 'CALL':
+			case 'EXECUTE':
+				self::$is_open = true;
+				break;
+		}
+	}
+
+	/** Announces that these names will be written. */
+	private static function announce( array $names ): void {
+		global $wpdb;
+		try {
+			$writer = isset( $wpdb->dbh->thread_id ) ? (int) $wpdb->dbh->thread_id : 0;
+		} catch ( \Throwable $e ) {
+			$writer = 0;
+		}
+		if ( $writer !== self::$writer && self::$announced ) {
+			// The site has connected again, and its last statement may have been sent again.
+			$names           = array_merge( array_keys( self::$announced ), $names );
+			self::$announced = array();
+		}
+		$rows = array();
+		foreach ( $names as $name ) {
+			$table = strtok( (string) $name, '/?' );
+			if ( ! isset( self::$announced[ $name ] ) && ! isset( self::$announced[ $table ] ) && ! isset( self::$announced['*'] ) ) {
+				self::$announced[ $name ] = true;
+				$rows[]                   = "($writer,'b',0x" . bin2hex( (string) $name ) . ')';
+			}
+		}
+		if ( ! $rows ) {
+			return;
+		}
+		if ( ! self::$is_planned ) {
+			self::$is_planned = true;
+			// After the functions that are registered now, such as that which runs the action `shutdown`.
+			register_shutdown_function(
+				static function () {
+					register_shutdown_function( array( self::class, 'finish' ) );
+				}
+			);
+		}
+		self::$begun  = self::$begun ?: microtime( true );
+		self::$writer = $writer;
+		self::send( $rows );
+	}
+
+	/** At the end of the process. What is written still later is announced again. */
+	public static function finish(): void {
+		self::$is_planned = false;
+		if ( self::$last ) {
+			self::after_last();
+		}
+		// If a transaction is open, svc-server notices that the connection is closed.
+		if ( self::$announced && ! self::$is_open ) {
+			self::end();
+		}
+	}
+
+	/** Reports that all announced writes have ended. */
+	private static function end(): void {
+		self::$announced = array();
+		self::$begun     = 0.0;
+		self::send( array( '(' . self::$writer . ",'e','')" ) );
+		if ( 1 === mt_rand( 1, 200 ) ) {
+			self::forget();
+		}
+	}
+
+	/** The connection for reports, which is opened when it is first needed. */
+	private static function link(): ?\mysqli {
+		global $wpdb;
+		if ( null === self::$link ) {
+			self::$link = false;
+			if ( ! function_exists( 'mysqli_init' ) ) {
+				return null;
+			}
+			$host = $wpdb->parse_db_host( $wpdb->dbhost ?? DB_HOST );
+			if ( ! $host ) {
+				return null;
+			}
+			list( $name, $port, $socket, $is_ipv6 ) = $host;
+
+			$link = mysqli_init();
+			$link->options( MYSQLI_OPT_CONNECT_TIMEOUT, 2 );
+			$link->options( MYSQLI_OPT_READ_TIMEOUT, 3 );
+			$link->options( MYSQLI_INIT_COMMAND, "SET SESSION lock_wait_timeout = 1, sql_mode = ''" );
+			$name  = $is_ipv6 && extension_loaded( 'mysqlnd' ) ? "[$name]" : $name;
+			$flags = defined( 'MYSQL_CLIENT_FLAGS' ) ? (int) constant( 'MYSQL_CLIENT_FLAGS' ) : 0;
+			if ( @$link->real_connect( $name, $wpdb->dbuser ?? DB_USER, $wpdb->dbpassword ?? DB_PASSWORD, $wpdb->dbname ?? DB_NAME, (int) $port, $socket, $flags ) ) {
+				self::$link = $link;
+				if ( ! empty( $wpdb->charset ) ) {
+					$link->set_charset( $wpdb->charset );
+				}
+			}
+		}
+		return self::$link ?: null;
+	}
+
+	/** Runs a statement over the connection for reports. Returns its result, or the number of its error. */
+	private static function run( string $sql ) {
+		try {
+			$link = self::link();
+			if ( ! $link ) {
+				return -1;
+			}
+			$result = @$link->query( $sql );
+			if ( false !== $result ) {
+				return $result;
+			}
+			$problem = $link->errno;
+		} catch ( \Throwable $e ) {
+			$problem = (int) $e->getCode();
+		}
+		if ( in_array( $problem, array( 2006, 2013, 2014 ), true ) ) {
+			// The connection was closed: a new one, next time.
+			$is_first   = false !== self::$link;
+			self::$link = $is_first ? null : false;
+		}
+		return $problem ?: -1;
+	}
+
+	/** Stores reports. */
+	private static function send( array $rows ): void {
+		global $wpdb;
+		$table = '`' . $wpdb->prefix . CHANGES . '`';
+		$sql   = "INSERT INTO $table (writer, kind, name) VALUES " . implode( ',', $rows );
+		for ( $attempt = 0; $attempt < 2; $attempt++ ) {
+			$result = self::run( $sql );
+			if ( true === $result ) {
+				return;
+			}
+			if ( 1114 === $result ) {
+				self::forget();
+			} elseif ( ! in_array( $result, array( 2006, 2013 ), true ) ) {
+				break;
+			}
+		}
+		if ( 1146 !== $result && ! self::$is_open && ! self::$is_locked ) {
+			try {
+				if ( true === @mysqli_query( $wpdb->dbh, $sql ) ) {
+					complain( "reports are sent over the site's connection (error $result)" );
+					return;
+				}
+			} catch ( \Throwable $e ) {
+				unset( $e );
+			}
+		}
+		complain( "a write could not be reported (error $result)" );
+	}
+
+	/** Deletes old reports. */
+	private static function forget(): void {
+		global $wpdb;
+		self::run( 'DELETE FROM `' . $wpdb->prefix . CHANGES . '` WHERE at < NOW() - INTERVAL 300 SECOND' );
+	}
+
+	/** Rows found by a statement, as lists of texts; null if they cannot be known: the site may see others, or have locked them. */
+	public static function find( string $sql ): ?array {
+		if ( self::$is_open || self::$is_manual || self::$is_locked ) {
+			return null;
+		}
+		$result = self::run( $sql );
+		if ( ! $result instanceof \mysqli_result ) {
+			return null;
+		}
+		$rows = $result->fetch_all( MYSQLI_NUM );
+		$result->free();
+		return $rows;
+	}
+
+	/** Whether a report can be stored. The number of the error if not. */
+	public static function test() {
+		global $wpdb;
+		return self::run( 'INSERT INTO `' . $wpdb->prefix . CHANGES . "` (writer, kind, name) VALUES (0,'e','')" );
+	}
+}
+
+/**
+ * What a statement reads.
+ */
+final class Read {
+	/** Why what it finds is not the same the next time; an empty string if it is. */
+	public $why = '';
+
+	/** Names of what it reads: names as keys. @var true[] */
+	public $names = array();
+
+	/** What the rows that it finds say about the terms that it read: names if they say nothing. @var string[]|null */
+	public $terms = null;
+
+	/** Number of rows from which on it may have found only some of them. */
+	public $limit = PHP_INT_MAX;
+
+	/** Whether the row that it finds is the only user with that name. */
+	public $is_login = false;
+
+	/** What a statement reads. */
+	public static function of( string $sql ): self {
+		$read = new self();
+		$verb = Sql::verb( $sql );
+		if ( in_array( $verb, array( 'SELECT', 'WITH', 'VALUES', 'SHOW', 'DESC', 'DESCRIBE', 'EXPLAIN', 'CHECK', 'CHECKSUM', 'TABLE' ), true ) ) {
+			$t = Sql::tokens( $sql );
+			if ( null === $t ) {
+				$read->why = 'a long statement';
+			} else {
+				$read->tokens( $verb, $t, $sql );
+			}
+		} elseif ( preg_match( '/^(DO|HANDLER|CALL|EXECUTE|HELP|XA)$/', $verb ) ) {
+			$read->why = "the statement $verb";
+		}
+		return $read;
+	}
+
+	private function tokens( string $verb, array $t, string $sql ): void {
+		if ( ';' === end( $t ) ) {
+			array_pop( $t );
+		}
+		$u          = array_map( 'strtoupper', $t );
+		$is_foreign = null;
+		if ( 'SELECT' !== $verb && 'WITH' !== $verb ) {
+			$this->definitions( $t, $u );
+			return;
+		}
+		if ( preg_match( '/[@#]|--|\/\*|\b(NOW|CUR|CURRENT_|LOCAL|UTC_|SYSDATE|RAND|UUID|SLEEP|BENCHMARK|GET_|RELEASE_|IS_|LAST|NEXT|SETVAL|CONNECTION|ROW_|LOAD_|UNIX_|\d{10}|\d{4}-\d\d-\d\d )/i', $sql ) ) {
+			$this->why = self::unstable( $t, $u );
+			if ( '' !== $this->why ) {
+				return;
+			}
+		}
+		if ( 'WITH' === $verb || in_array( ';', $t, true ) ) {
+			$this->add( Sql::everything_named( $t, $is_foreign ) );
+			$this->add( isset( $this->names['usermeta'] ) ? array( 'sessions' ) : array() );
+		} else {
+			$this->select( $t, $is_foreign );
+		}
+		if ( $is_foreign ) {
+			$this->why = 'another database';
+		}
+	}
+
+	private function add( array $names ): void {
+		$this->names += array_fill_keys( $names, true );
+	}
+
+	/** Why the statement finds something else the next time, though no row has changed; an empty string if it does not. */
+	private static function unstable( array $t, array $u ): string {
+		$now = time();
+		foreach ( $u as $i => $token ) {
+			if ( '@' === $token[0] || 0 === strncmp( $token, '/*', 2 ) ) {
+				return 'a variable of the database';
+			}
+			if ( preg_match( UNSTABLE, $token ) && ( '(' === ( $t[ $i + 1 ] ?? '' ) || preg_match( '/^(CURRENT_|LOCALTIME|UTC_)/', $token ) ) && '.' !== ( $t[ $i - 1 ] ?? '' ) ) {
+				return "the function $token";
+			}
+			if ( 'UNIX_TIMESTAMP' === $token && ')' === ( $t[ $i + 2 ] ?? '' ) ) {
+				return "the function $token";
+			}
+			$text = trim( $token, '\'"' );
+			if ( 19 === strlen( $text ) && preg_match( '/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/', $text ) ) {
+				$text = (string) strtotime( "$text UTC" );
+				$zone = (int) ( (float) get_option( 'gmt_offset' ) * HOUR_IN_SECONDS );
+				if ( abs( (int) $text - $now - $zone ) < 5 ) {
+					return 'the time in a statement';
+				}
+			}
+			if ( 10 === strlen( $text ) && ctype_digit( $text ) && abs( (int) $text - $now ) < 5 ) {
+				return 'the time in a statement';
+			}
+		}
+		return '';
+	}
+
+	/** Definitions of tables, which change only together with whole tables. */
+	private function definitions( array $t, array $u ): void {
+		if ( 'SHOW' === $u[0] && ( $u[1] ?? '' ) === 'TABLES' && 'LIKE' === ( $u[2] ?? '' ) && 4 === count( $t ) ) {
+			$table = preg_replace( '/\\\\+_/', '_', substr( $t[3], 1, -1 ) );
+			if ( $table && preg_match( '/^[\w$]+$/', $table ) ) {
+				$this->add( array( Sql::short( $table ) . '/' ) );
+				return;
+			}
+		}
+		if ( 'DESC' === $u[0] || 'DESCRIBE' === $u[0] ) {
+			$i = 1;
+		} elseif ( preg_match( '/^SHOW (FULL |EXTENDED )*(COLUMNS|FIELDS|INDEX|INDEXES|KEYS) (FROM|IN) /', implode( ' ', array_slice( $u, 0, 6 ) ), $match ) ) {
+			$i = count( explode( ' ', trim( $match[0] ) ) );
+		} elseif ( 'SHOW CREATE TABLE' === implode( ' ', array_slice( $u, 0, 3 ) ) ) {
+			$i = 3;
+		} else {
+			$this->why = "the statement {$u[0]}";
+			return;
+		}
+		$table = Sql::table_at( $t, $i );
+		$this->add( array( '' === $table ? '*' : Sql::short( $table ) . '/' ) );
+	}
+
+	/** A SELECT, with those inside it. */
+	private function select( array $t, ?bool &$is_foreign ): void {
+		$flat  = array();
+		$count = count( $t );
+		for ( $i = 0; $i < $count; $i++ ) {
+			if ( '(' === $t[ $i ] && 'SELECT' === strtoupper( $t[ $i + 1 ] ?? '' ) ) {
+				$end = Sql::after( $t, $i );
+				$this->select( array_slice( $t, $i + 1, $end - $i - 2 ), $is_foreign );
+				$flat[] = '?';
+				$i      = $end - 1;
+			} else {
+				$flat[] = $t[ $i ];
+			}
+		}
+		$u     = array_map( 'strtoupper', $flat );
+		$count = count( $flat );
+		for ( $i = 0; $i < $count; $i = $end + 1 ) {
+			$end = Sql::find( $u, array( 'UNION', 'EXCEPT', 'INTERSECT', 'MINUS' ), $i, $count );
+			$this->single( array_slice( $flat, $i, $end - $i ), array_slice( $u, $i, $end - $i ), $is_foreign );
+		}
+	}
+
+	/** A SELECT without others in it. */
+	private function single( array $t, array $u, ?bool &$is_foreign ): void {
+		$count = count( $t );
+		$from  = Sql::find( $u, array( 'FROM' ), 0, $count );
+		if ( $from === $count ) {
+			return;
+		}
+		$where  = Sql::find( $u, Sql::CLAUSES, $from + 1, $count );
+		$tables = Sql::tables( $t, $u, $from + 1, $where, $is_foreign );
+		if ( ! $tables && ! in_array( '?', $t, true ) ) {
+			$this->add( array( '*' ) );
+			return;
+		}
+		$end         = $where;
+		$constraints = array();
+		if ( 'WHERE' === ( $u[ $where ] ?? '' ) ) {
+			$end         = Sql::find( $u, Sql::CLAUSES, $where + 1, $count );
+			$constraints = Sql::constraints( $t, $u, $where + 1, $end );
+		}
+		$names = array();
+		foreach ( $tables as $alias => $written ) {
+			$table = Sql::short( $written );
+			if ( 'dual' === $table ) {
+				continue;
+			}
+			$found                = $this->rows( (string) $alias, $table, $constraints );
+			$names[ "$alias " ] = $found;
+		}
+		if ( $this->finds_terms( $tables, $names, $t, $u, $where, $end ) ) {
+			$this->terms = array();
+			foreach ( $tables as $alias => $written ) {
+				$table = Sql::short( $written );
+				// Rows that are known; the others are those that are found.
+				$is_narrow = 0 === strpos( $names[ "$alias " ][0] ?? '', "$table/" );
+				if ( ! $is_narrow ) {
+					$this->terms = array_merge( $this->terms, $names[ "$alias " ] );
+					unset( $names[ "$alias " ] );
+				}
+			}
+		}
+		if ( array( 'users' ) === array_map( array( Sql::class, 'short' ), array_values( $tables ) ) && isset( $constraints['.user_login'] ) && 1 === count( $constraints['.user_login'] ) ) {
+			$this->is_login = true;
+			return;
+		}
+		$this->add( array_merge( array(), ...array_values( $names ) ) );
+	}
+
+	/** Names of the rows of a table that a SELECT depends on. */
+	private function rows( string $alias, string $table, array $constraints ): array {
+		list( $row, $group ) = IDENTITIES[ $table ] ?? array( '', '' );
+
+		$names  = array( $table );
+		$ids    = '' === $row ? null : Sql::only( $constraints, $alias, $row );
+		$groups = '' === $group ? null : Sql::only( $constraints, $alias, $group );
+		if ( null !== $ids ) {
+			$names = Sql::named( $table, '/', $ids );
+		} elseif ( null !== $groups ) {
+			$parents = array( 'revision' ) === $groups ? Sql::only( $constraints, $alias, 'post_parent' ) : null;
+			$names   = null === $parents ? Sql::named( $table, '?', $groups ) : Sql::named( $table, '?revision/', $parents );
+		}
+		return 'usermeta' === $table ? Sql::with_sessions( $names, Sql::are_sessions( $constraints, $alias ) ) : $names;
+	}
+
+	/**
+	 * Whether a SELECT finds a row for each term that it looks at: those of objects or ids, of which only the taxonomy and these ids decide
+	 * whether they are found.
+	 */
+	private function finds_terms( array $tables, array $names, array $t, array $u, int $where, int $end ): bool {
+		$short = array_map( array( Sql::class, 'short' ), array_values( $tables ) );
+		if ( count( $short ) < 2 || count( array_unique( $short ) ) < count( $short ) || array_diff( $short, array( 'terms', 'term_taxonomy', 'term_relationships' ) ) ) {
+			return false;
+		}
+		if ( Sql::find( $u, array( 'GROUP', 'HAVING' ), $where, count( $u ) ) < count( $u ) || in_array( '?', $t, true ) || array_intersect( array( 'LEFT', 'RIGHT', 'CROSS', 'NATURAL' ), $u ) ) {
+			return false;
+		}
+		$limit = Sql::find( $u, array( 'LIMIT' ), $where, count( $u ) );
+		if ( $limit < count( $u ) ) {
+			$text = implode( ' ', array_slice( $u, $limit + 1 ) );
+			if ( ! preg_match( '/^(?:0 , )?(\d+)$/', $text, $match ) ) {
+				return false;
+			}
+			$this->limit = (int) $match[1];
+		}
+		$anchor = false;
+		foreach ( $names as $found ) {
+			$is_row = 1 === preg_match( '/^\w+\//', $found[0] ?? '' );
+			$anchor = $anchor || $is_row;
+			if ( ! $is_row && 0 === strpos( $found[0] ?? '', 'term_relationships' ) ) {
+				return false;
+			}
+		}
+		for ( $i = $where + 1; $i < $end; $i++ ) {
+			$i += '.' === ( $t[ $i + 1 ] ?? '' ) && Sql::is_identifier( $t[ $i ] ) ? 2 : 0;
+			if ( Sql::is_identifier( $t[ $i ] ) && ! in_array( strtolower( trim( $t[ $i ], '`' ) ), array( 'and', 'in', 'term_id', 'term_taxonomy_id', 'taxonomy', 'object_id' ), true ) ) {
+				return false;
+			}
+		}
+		return $anchor;
+	}
+}
+
+/**
+ * Records what a request reads, for svc-server, which asks for it in a signed header. The record is put before the response.
+ */
+final class Record {
+	/** Options that WordPress reads before it loads plugins. */
+	const EARLY = array( 'siteurl', 'home', 'blog_charset', 'active_plugins', 'template', 'stylesheet', 'wplang' );
+
+	/** Functions of WordPress that read single options of those that are loaded together. */
+	const LOADERS = array( 'get_option', 'wp_prime_option_caches', 'wp_set_option_autoload_values', 'update_option', 'add_option', 'delete_option', 'get_transient', 'is_blog_installed' );
+
+	/** Whether this request is recorded. */
+	public static $is_on = false;
+
+	/** What the request has read: names as keys. @var true[] */
+	private static $names = array();
+
+	/** Why the response cannot be stored. */
+	private static $why = '';
+
+	/** Time until which the response is valid. @var int|null */
+	private static $until = null;
+
+	/** The route of the REST API. @var string|null */
+	private static $route = null;
+
+	/** Number used once of the request. */
+	private static $nonce = '';
+
+	/** The secret. */
+	private static $secret = '';
+
+	/** Whether the response is no longer complete in the buffer. */
+	private static $is_gone = false;
+
+	/** A statement whose rows are looked at, with what it reads. @var array|null */
+	private static $last = null;
+
+	/** Whether the next read of all options is that of one. */
+	private static $is_one = false;
+
+	/** Whether all options are being loaded. */
+	private static $is_loading = false;
+
+	/** Rows of term_taxonomy by term: true where known, false where wanted. @var bool[] */
+	private static $taxonomies = array();
+
+	/** Begins to record if the request is signed. */
+	public static function start(): void {
+		$header = (string) ( $_SERVER['HTTP_X_SVC_RECORD'] ?? '' );
+		$method = (string) ( $_SERVER['REQUEST_METHOD'] ?? '' );
+		if ( ! in_array( $method, array( 'GET', 'HEAD' ), true ) || ! preg_match( '/^([0-9]{1,12})\.([A-Za-z0-9]{32})\.([0-9a-f]{64})$/D', $header, $part ) || abs( time() - (int) $part[1] ) > MAX_AGE ) {
+			return;
+		}
+		$uri           = (string) ( $_SERVER['REQUEST_URI'] ?? '' );
+		self::$secret = signed_with( "svc-record\n{$part[1]}\n{$part[2]}\n$method\n$uri", $part[3] );
+		if ( '' === self::$secret || array_diff( ob_list_handlers(), array( 'default output handler' ) ) ) {
+			return;
+		}
+		self::$nonce = $part[2];
+		self::$is_on = true;
+		ob_start( array( self::class, 'output' ) );
+		// At the very end, so that what runs at shutdown is recorded as well.
+		if ( remove_action( 'shutdown', 'wp_ob_end_flush_all', 1 ) ) {
+			add_action( 'shutdown', 'wp_ob_end_flush_all', PHP_INT_MAX );
+		}
+		self::earlier();
+		self::listen();
+		if ( wp_using_ext_object_cache() ) {
+			self::observes_cache() || self::refuse( 'the object cache cannot be observed' );
+		}
+	}
+
+	/** What was read before. */
+	private static function earlier(): void {
+		global $wpdb;
+		foreach ( self::EARLY as $option ) {
+			self::$names[ "options/$option" ] = true;
+		}
+		foreach ( array_keys( $GLOBALS['wp_filters'] ?? array() ) as $filter ) {
+			if ( 0 === strpos( (string) $filter, 'pre_option_' ) ) {
+				self::option( substr( $filter, 11 ) );
+			}
+		}
+		// Besides the query that loads options: those of plugins that are loaded first.
+		if ( $wpdb->num_queries > 1 ) {
+			self::$names['*'] = true;
+		}
+	}
+
+	/** Listens to what else a response may depend on. */
+	private static function listen(): void {
+		$last = PHP_INT_MAX;
+		add_filter( 'pre_option', array( self::class, 'pre_option' ), $last, 2 );
+		add_filter( 'pre_wp_load_alloptions', array( self::class, 'loading' ), $last );
+		add_filter( 'alloptions', array( self::class, 'loaded' ), $last );
+		add_filter( 'get_user_metadata', array( self::class, 'user_metadata' ), $last, 3 );
+		add_filter( 'nonce_life', array( self::class, 'nonce_life' ), $last );
+		add_action( 'auth_cookie_valid', array( self::class, 'cookie' ), $last );
+		add_filter( 'rest_dispatch_request', array( self::class, 'dispatch' ), $last, 3 );
+		foreach ( array( 'pre_http_request' => 'a request to another server', 'wp_mail' => 'an e-mail' ) as $filter => $why ) {
+			add_filter(
+				$filter,
+				static function ( $value ) use ( $why ) {
+					self::refuse( $why );
+					return $value;
+				},
+				$last
+			);
+		}
+	}
+
+	/** The response cannot be stored. */
+	public static function refuse( string $why ): void {
+		self::$why = self::$why ?: $why;
+	}
+
+	/** The response is valid until then at most. */
+	private static function until( int $time ): void {
+		self::$until = null === self::$until ? $time : min( self::$until, $time );
+	}
+
+	/** Adds names. */
+	public static function add( array $names ): void {
+		self::$names += array_fill_keys( $names, true );
+	}
+
+	/** Adds the name of an option. */
+	private static function option( string $option ): void {
+		self::add( Sql::named( 'options', '/', array( $option ) ) );
+	}
+
+	/** Called for each statement before it is sent. */
+	public static function before( string $sql ): void {
+		global $wpdb;
+		self::after_last();
+		if ( self::$is_loading && 0 === strpos( $sql, "SELECT option_name, option_value FROM $wpdb->options" ) ) {
+			return;
+		}
+		$read = Read::of( $sql );
+		if ( '' !== $read->why ) {
+			self::refuse( $read->why );
+			return;
+		}
+		if ( 0 === strpos( $sql, "SELECT user_id, meta_key, meta_value FROM $wpdb->usermeta WHERE user_id IN (" ) ) {
+			// All meta of users, of which sessions are seldom used: see user_metadata().
+			$read->names = array_filter(
+				$read->names,
+				static function ( $name ) {
+					return 0 !== strpos( $name, 'sessions' );
+				},
+				ARRAY_FILTER_USE_KEY
+			);
+		}
+		self::$names += $read->names;
+		if ( null !== $read->terms || $read->is_login ) {
+			self::$last = array( $sql, $read );
+		}
+	}
+
+	/** Names the rows that the last statement found. */
+	private static function after_last(): void {
+		global $wpdb;
+		if ( ! self::$last ) {
+			return;
+		}
+		list( $sql, $read ) = self::$last;
+		self::$last         = null;
+		$is_known           = $wpdb->last_query === $sql && '' === (string) $wpdb->last_error;
+		$rows               = (array) $wpdb->last_result;
+		if ( $read->is_login ) {
+			self::add( $is_known && isset( $rows[0]->ID ) ? array( 'users/' . (int) $rows[0]->ID ) : array( 'users' ) );
+			return;
+		}
+		$is_known = $is_known && count( $rows ) < $read->limit;
+		foreach ( $rows as $row ) {
+			if ( ! $is_known || ! isset( $row->term_id ) ) {
+				$is_known = false;
+				break;
+			}
+			self::term( (int) $row->term_id, (int) ( $row->term_taxonomy_id ?? 0 ) );
+		}
+		if ( ! $is_known ) {
+			self::add( $read->terms );
+		}
+	}
+
+	/** Names a term. Its row of term_taxonomy is named later if it is not known here. */
+	private static function term( int $term, int $taxonomy ): void {
+		self::$names[ "terms/$term" ] = true;
+		if ( $taxonomy > 0 ) {
+			self::$names[ "term_taxonomy/$taxonomy" ] = true;
+		}
+		self::$taxonomies[ $term ] = $taxonomy > 0 || ( self::$taxonomies[ $term ] ?? false );
+	}
+
+	public static function pre_option( $value, $option ) {
+		$option       = (string) $option;
+		self::$is_one = false === $value;
+		// Each request looks at the list of jobs when it begins, only to see whether some are planned or due. It changes often.
+		if ( 'cron' !== $option || ( did_action( 'wp_loaded' ) && ! doing_action( 'wp_loaded' ) ) ) {
+			self::option( $option );
+		}
+		if ( false !== strpos( $option, 'transient_timeout_' ) && false === has_filter( "option_$option", array( self::class, 'timeout' ) ) ) {
+			add_filter( "option_$option", array( self::class, 'timeout' ), PHP_INT_MAX );
+		}
+		return $value;
+	}
+
+	public static function timeout( $value ) {
+		if ( is_numeric( $value ) && $value > 0 ) {
+			self::until( (int) $value );
+		}
+		return $value;
+	}
+
+	public static function loading( $value ) {
+		self::$is_loading = true;
+		return $value;
+	}
+
+	public static function loaded( $options ) {
+		self::$is_loading = false;
+		if ( ! self::$is_one ) {
+			$callers = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 8 ), 'function' );
+			$caller  = $callers[ 1 + (int) array_search( 'wp_load_alloptions', $callers, true ) ] ?? '';
+			if ( ! in_array( $caller, self::LOADERS, true ) ) {
+				self::$names['options'] = true;
+			}
+		}
+		self::$is_one = false;
+		return $options;
+	}
+
+	public static function user_metadata( $value, $user, $key ) {
+		if ( 'session_tokens' === $key || '' === (string) $key ) {
+			self::$names[ 'sessions/' . (int) $user ] = true;
+		}
+		return $value;
+	}
+
+	public static function nonce_life( $life ) {
+		$half = (float) $life / 2;
+		if ( $half > 0 ) {
+			self::until( (int) ( ceil( time() / $half ) * $half ) );
+		}
+		return $life;
+	}
+
+	public static function cookie( $cookie ): void {
+		self::until( (int) ( $cookie['expiration'] ?? 0 ) );
+	}
+
+	/** Requests inside the first do not change its route. */
+	public static function dispatch( $result, $request, $route ) {
+		if ( null === self::$route && defined( 'REST_REQUEST' ) && untrailingslashit( (string) ( $GLOBALS['wp']->query_vars['rest_route'] ?? '' ) ) === untrailingslashit( $request->get_route() ) ) {
+			self::$route = (string) $route;
+		}
+		return $result;
+	}
+
+	/** Puts an object before the persistent object cache that sees what is read from it. Returns whether it does. */
+	public static function observes_cache(): bool {
+		global $wp_object_cache;
+		if ( ! is_object( $wp_object_cache ) ) {
+			return false;
+		}
+		$wp_object_cache = new Cache( $wp_object_cache ); // phpcs:ignore WordPress.WP.GlobalVariablesOverride
+		wp_cache_get( 'probe', Cache::PROBE );
+		$seen = Cache::$probes;
+		wp_cache_get_multiple( array( 'probe' ), Cache::PROBE );
+		return $seen > 0 && Cache::$probes > $seen;
+	}
+
+	/** Notes what was read from the persistent object cache. */
+	public static function cached( string $group, string $key, $value ): void {
+		$key = (string) $key;
+		if ( preg_match( '/^(themes|plugins|theme_files|theme_json|image_editor|translation_files|icon_files|fonts)$/', $group ) || 'options' === $group && in_array( $key, array( 'alloptions', 'notoptions' ), true ) ) {
+			// Files, and options, which are named one by one.
+			return;
+		}
+		$rows = array(
+			'post_meta'    => 'postmeta',
+			'term_meta'    => 'termmeta',
+			'user_meta'    => 'usermeta',
+			'users'        => 'users',
+			'comment'      => 'comments',
+			'comment_meta' => 'commentmeta',
+			'posts'        => 'posts',
+		);
+		if ( isset( $rows[ $group ] ) ) {
+			self::add( array( ctype_digit( $key ) ? "{$rows[ $group ]}/$key" : $rows[ $group ] ) );
+		} elseif ( 'terms' === $group && ctype_digit( $key ) ) {
+			self::term( (int) $key, (int) ( $value->term_taxonomy_id ?? 0 ) );
+		} elseif ( 'options' === $group ) {
+			self::option( $key );
+		} elseif ( 'userlogins' === $group ) {
+			self::add( array( is_numeric( $value ) ? 'users/' . (int) $value : 'users' ) );
+		} elseif ( '_relationships' === substr( $group, -14 ) && ctype_digit( $key ) ) {
+			self::$names[ "term_relationships/$key" ] = true;
+			foreach ( is_array( $value ) ? $value : array() as $term ) {
+				if ( is_numeric( $term ) || isset( $term->term_id ) ) {
+					self::term( (int) ( $term->term_id ?? $term ), (int) ( $term->term_taxonomy_id ?? 0 ) );
+				}
+			}
+		} elseif ( preg_match( '/^(post|term|comment|user)-queries$|^(terms|term_meta|counts|timeinfo|calendar|useremail|userslugs)$/', $group ) ) {
+			// Results of queries, which may be of any of WordPress's tables but options.
+			self::add( array_diff( array_keys( IDENTITIES ), array( 'options' ) ) );
+		} elseif ( 'bookmark' === $group ) {
+			self::add( array( 'links', 'terms', 'term_taxonomy', 'term_relationships' ) );
+		} elseif ( ! ( 'default' === $group && 'is_blog_installed' === $key ) ) {
+			self::refuse( "object cache group $group" );
+		}
+	}
+
+	/** Handles the output of the request. */
+	public static function output( string $body, int $phase ): string {
+		if ( $phase & PHP_OUTPUT_HANDLER_CLEAN ) {
+			return '';
+		}
+		if ( ! ( $phase & PHP_OUTPUT_HANDLER_FINAL ) || self::$is_gone ) {
+			self::$is_gone = true;
+			return $body;
+		}
+		self::$is_gone = true;
+		try {
+			return self::record() . $body;
+		} catch ( \Throwable $e ) {
+			complain( $e->getMessage() );
+			return $body;
+		}
+	}
+
+	/** The record before the body; an empty string if there is none. */
+	private static function record(): string {
+		$status = (int) http_response_code();
+		if ( headers_sent() || 204 === $status || 304 === $status || preg_grep( '/^(Content-Encoding|Transfer-Encoding):/i', headers_list() ) ) {
+			return '';
+		}
+		self::after_last();
+		$error = error_get_last();
+		if ( $error && in_array( $error['type'], array( E_ERROR, E_PARSE, E_CORE_ERROR, E_COMPILE_ERROR ), true ) ) {
+			self::refuse( 'an error of PHP' );
+		}
+		if ( defined( 'DONOTCACHEPAGE' ) && constant( 'DONOTCACHEPAGE' ) ) {
+			self::refuse( 'DONOTCACHEPAGE' );
+		}
+		if ( function_exists( 'session_status' ) && PHP_SESSION_ACTIVE === session_status() ) {
+			self::refuse( 'a session of PHP' );
+		}
+		if ( in_array( false, self::$taxonomies, true ) ) {
+			self::$names['term_taxonomy'] = true;
+		}
+		$user = $GLOBALS['current_user'] ?? null;
+		$json = json_encode(
+			array(
+				'v'     => 1,
+				'names' => self::names(),
+				'age'   => null === self::$until ? null : max( 0, self::$until - time() ),
+				'store' => '' === self::$why,
+				'why'   => self::$why,
+				'route' => self::$route,
+				'user'  => $user instanceof \WP_User ? (int) $user->ID : 0,
+			),
+			JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE
+		);
+		$signature = hash_hmac( 'sha256', 'svc-recorded' . "\n" . self::$nonce . "\n" . $json, self::$secret );
+		if ( 'HEAD' === $_SERVER['REQUEST_METHOD'] ) {
+			if ( strlen( $json ) <= 3000 ) {
+				header( 'X-Svc-Record: ' . base64_encode( $json ) . ".$signature" );
+			}
+			return '';
+		}
+		header( 'X-Svc-Record: 1' );
+		header_remove( 'Content-Length' );
+		return sprintf( '%08d', strlen( $json ) ) . "$signature\n$json";
+	}
+
+	/** The names, without those that others contain. */
+	private static function names(): array {
+		$names = array();
+		foreach ( self::$names as $name => $is_read ) {
+			$table = substr( $name, 0, strcspn( $name, '/?' ) );
+			if ( $name === $table || ! isset( self::$names[ $table ] ) ) {
+				$names[] = (string) $name;
+			}
+		}
+		return isset( self::$names['*'] ) ? array( '*' ) : $names;
+	}
+}
+
+/**
+ * Stands for the object of a persistent object cache, and notes what is read from it.
+ */
+final class Cache {
+	/** A group that no plugin uses. */
+	const PROBE = 'svc-connector';
+
+	/** How often it was read. */
+	public static $probes = 0;
+
+	/** The object of the site. @var object */
+	private $site;
+
+	public function __construct( $site ) {
+		$this->site = $site;
+	}
+
+	private static function note( $group, $key, $value ): void {
+		if ( self::PROBE === $group ) {
+			++self::$probes;
+			return;
+		}
+		Record::cached( (string) $group ?: 'default', (string) $key, $value );
+	}
+
+	public function get( $key, $group = 'default', $force = false, &$found = null ) {
+		$value = $this->site->get( $key, $group, $force, $found );
+		self::note( $group, $key, $value );
+		return $value;
+	}
+
+	public function get_multiple( $keys, $group = 'default', $force = false ) {
+		$values = method_exists( $this->site, 'get_multiple' ) ? $this->site->get_multiple( $keys, $group, $force ) : array();
+		if ( ! method_exists( $this->site, 'get_multiple' ) ) {
+			foreach ( $keys as $key ) {
+				$values[ $key ] = $this->site->get( $key, $group, $force );
+			}
+		}
+		foreach ( $keys as $key ) {
+			self::note( $group, $key, $values[ $key ] ?? false );
+		}
+		return $values;
+	}
+
+	public function __call( $name, $arguments ) {
+		if ( 0 === stripos( $name, 'get' ) ) {
+			Record::refuse( "object cache method $name" );
+		}
+		return $this->site->$name( ...$arguments );
+	}
+
+	public function &__get( $name ) {
+		return $this->site->$name;
+	}
+
+	public function __set( $name, $value ) {
+		$this->site->$name = $value;
+	}
+
+	public function __isset( $name ) {
+		return isset( $this->site->$name );
+	}
+
+	public function __unset( $name ) {
+		unset( $this->site->$name );
+	}
+}
+
+/** Sees each statement before it is sent; changes nothing. */
+function on_query( $query ) {
+	if ( is_string( $query ) && '' !== $query ) {
+		try {
+			Reports::before( $query );
+		} catch ( \Throwable $e ) {
+			complain( $e->getMessage() );
+		}
+		if ( Record::$is_on ) {
+			try {
+				Record::before( $query );
+			} catch ( \Throwable $e ) {
+				Record::refuse( 'an error of the connector: ' . $e->getMessage() );
+			}
+		}
+	}
+	return $query;
+}
+
 /**
  * Sends a JSON response and ends the request.
  *
@@ -74,44 +1853,18 @@ function respond( int $status, array $data ): void {
 	header( 'Content-Type: application/json; charset=utf-8' );
 	header( 'Cache-Control: no-store' );
 	header( 'X-Robots-Tag: noindex' );
-	$json = wp_json_encode( $data, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION );
-	if ( false === $json ) {
-		status_header( 500 );
-		$json = '{"error":"the registrations cannot be encoded"}';
-	}
-	echo $json; // phpcs:ignore WordPress.Security.EscapeOutput
+	echo wp_json_encode( $data, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_PARTIAL_OUTPUT_ON_ERROR ); // phpcs:ignore WordPress.Security.EscapeOutput
 	exit;
 }
 
 /**
- * Stores a nonce. Returns false if it was used before.
- *
- * The options table has a unique index on names, so that two requests at the same time cannot both succeed.
+ * Checks the signature of this request, and ends it if it is not right. A request that is sent again does no harm: it is only answered again.
  */
-function use_nonce( string $nonce, int $now ): bool {
-	global $wpdb;
-	$like = $wpdb->esc_like( NONCE_PREFIX ) . '%';
-	// phpcs:disable WordPress.DB.DirectDatabaseQuery
-	$wpdb->query( $wpdb->prepare( "DELETE FROM {$wpdb->options} WHERE option_name LIKE %s AND CAST(option_value AS SIGNED) < %d", $like, $now - 2 * MAX_AGE ) );
-	return 1 === $wpdb->query( $wpdb->prepare( "INSERT IGNORE INTO {$wpdb->options} (option_name, option_value, autoload) VALUES (%s, %s, 'no')", NONCE_PREFIX . $nonce, (string) $now ) );
-	// phpcs:enable
-}
-
-/**
- * Checks the signature of this request. Returns its content, or ends the request.
- */
-function authenticate(): array {
+function authenticate(): void {
 	$header = isset( $_SERVER['HTTP_X_SVC_CONNECTOR'] ) ? (string) $_SERVER['HTTP_X_SVC_CONNECTOR'] : '';
 	$body   = (string) file_get_contents( 'php://input', false, null, 0, MAX_BODY + 1 );
-	$format = '/^([0-9]{1,12})\.([A-Za-z0-9]{32})\.([0-9a-f]{64})$/D';
-	if ( strlen( $body ) > MAX_BODY || ! preg_match( $format, $header, $part ) ) {
-		respond( 403, array( 'error' => 'not signed' ) );
-	}
-	$signed = "svc-connector\n{$part[1]}\n{$part[2]}\n" . hash( 'sha256', $body );
-	$is_signed = static function ( string $secret ) use ( $signed, $part ): bool {
-		return '' !== $secret && hash_equals( hash_hmac( 'sha256', $signed, $secret ), $part[3] );
-	};
-	if ( ! $is_signed( secret() ) && ! $is_signed( secret( true ) ) ) {
+	if ( strlen( $body ) > MAX_BODY || ! preg_match( '/^([0-9]{1,12})\.([A-Za-z0-9]{32})\.([0-9a-f]{64})$/D', $header, $part )
+		|| '' === signed_with( "svc-connector\n{$part[1]}\n{$part[2]}\n" . hash( 'sha256', $body ), $part[3] ) ) {
 		respond( 403, array( 'error' => 'not signed' ) );
 	}
 	// The rest is reported in detail: the caller knows the secret.
@@ -119,423 +1872,45 @@ function authenticate(): array {
 	if ( abs( $now - (int) $part[1] ) > MAX_AGE ) {
 		respond( 403, array( 'error' => 'the request has expired, or the clocks differ', 'now' => $now ) );
 	}
-	if ( is_multisite() ) {
-		respond( 501, array( 'error' => 'networks of sites are not supported' ) );
-	}
 	$content   = json_decode( $body, true );
 	$operation = is_array( $content ) ? ( $content['operation'] ?? null ) : null;
-	// Texts are only read. A write of the nonce would look like a change of what they depend on.
-	if ( 'texts' !== $operation && ! use_nonce( $part[2], $now ) ) {
-		respond( 403, array( 'error' => 'the request was sent before' ) );
-	}
-	if ( null === $operation ) {
-		respond( 400, array( 'error' => 'the body must be a JSON object with an operation' ) );
-	}
-	return $content;
-}
-
-/** Values of an object's properties by name. */
-function pick( object $from, array $names ): array {
-	$values = array();
-	foreach ( $names as $name ) {
-		$values[ $name ] = $from->$name ?? null;
-	}
-	return $values;
-}
-
-/** Registered post types, without those of WordPress itself. */
-function types(): array {
-	$types = array();
-	foreach ( get_post_types( array( '_builtin' => false ), 'objects' ) as $type ) {
-		$entry = pick( $type, array( 'name', 'label', 'description', 'public', 'hierarchical', 'exclude_from_search', 'publicly_queryable', 'show_ui', 'show_in_nav_menus', 'map_meta_cap', 'menu_icon', 'has_archive', 'delete_with_user', 'template', 'template_lock', 'show_in_rest', 'rest_base', 'rest_namespace', 'taxonomies' ) );
-
-		$entry['singular']     = $type->labels->singular_name ?? $type->label;
-		$entry['capabilities'] = $type->cap;
-		$entry['slug']         = is_array( $type->rewrite ) ? (string) ( $type->rewrite['slug'] ?? '' ) : null;
-		$entry['supports']     = get_all_post_type_supports( $type->name );
-		$entry['controllers']  = array_values( array_filter( array( $type->rest_controller_class ?? '', $type->revisions_rest_controller_class ?? '', $type->autosave_rest_controller_class ?? '' ) ) );
-		$types[]               = $entry;
-	}
-	return $types;
-}
-
-/** Registered taxonomies, without those of WordPress itself. */
-function taxonomies(): array {
-	$taxonomies = array();
-	foreach ( get_taxonomies( array( '_builtin' => false ), 'objects' ) as $taxonomy ) {
-		$entry = pick( $taxonomy, array( 'name', 'label', 'description', 'public', 'hierarchical', 'publicly_queryable', 'show_ui', 'show_in_nav_menus', 'show_tagcloud', 'show_in_quick_edit', 'show_admin_column', 'show_in_rest', 'rest_base', 'rest_namespace', 'default_term', 'sort' ) );
-
-		$entry['singular']     = $taxonomy->labels->singular_name ?? $taxonomy->label;
-		$entry['types']        = array_values( (array) $taxonomy->object_type );
-		$entry['capabilities'] = $taxonomy->cap;
-		$entry['slug']         = is_array( $taxonomy->rewrite ) ? (string) ( $taxonomy->rewrite['slug'] ?? '' ) : null;
-		$entry['controllers']  = array_values( array_filter( array( $taxonomy->rest_controller_class ?? '' ) ) );
-		$taxonomies[]          = $entry;
-	}
-	return $taxonomies;
-}
-
-/** Registered meta that the REST API returns, by object and subtype. */
-function meta(): array {
-	$all = array();
-	foreach ( array( 'post', 'term', 'user', 'comment' ) as $object ) {
-		foreach ( (array) ( $GLOBALS['wp_meta_keys'][ $object ] ?? array() ) as $subtype => $keys ) {
-			foreach ( (array) $keys as $key => $args ) {
-				if ( empty( $args['show_in_rest'] ) ) {
-					continue;
-				}
-				$rest = is_array( $args['show_in_rest'] ) ? $args['show_in_rest'] : array();
-				$auth = $args['auth_callback'] ?? null;
-				$entry = array(
-					'object'      => $object,
-					'of'          => (string) $subtype,
-					'key'         => (string) $key,
-					'type'        => (string) ( $args['type'] ?? 'string' ),
-					'description' => (string) ( $args['description'] ?? '' ),
-					'single'      => ! empty( $args['single'] ),
-					'revisions'   => ! empty( $args['revisions_enabled'] ),
-					'name'        => isset( $rest['name'] ) ? (string) $rest['name'] : null,
-					'schema'      => (object) ( $rest['schema'] ?? array() ),
-					// Callbacks in PHP that decide what is stored, and who may store it.
-					'sanitized'   => ! empty( $args['sanitize_callback'] ) || false !== has_filter( "sanitize_{$object}_meta_{$key}" ) || false !== has_filter( "sanitize_{$object}_meta_{$key}_for_{$subtype}" ),
-					'guarded'     => ! in_array( $auth, array( null, '__return_true', '__return_false' ), true ),
-					'prepared'    => ! empty( $rest['prepare_callback'] ),
-				);
-				if ( array_key_exists( 'default', $args ) ) {
-					$entry['default'] = $args['default'];
-				}
-				$all[] = $entry;
-			}
-		}
-	}
-	return $all;
-}
-
-/** A value of the same form without texts. */
-function without_texts( $value ) {
-	return is_array( $value ) ? array_map( __NAMESPACE__ . '\without_texts', $value ) : ( is_string( $value ) ? '' : $value );
-}
-
-/** Registered settings that the REST API returns. Defaults of those that hold keys of other services are left out. */
-function settings(): array {
-	$all = array();
-	foreach ( get_registered_settings() as $option => $args ) {
-		if ( empty( $args['show_in_rest'] ) ) {
-			continue;
-		}
-		$rest  = is_array( $args['show_in_rest'] ) ? $args['show_in_rest'] : array();
-		$entry = array(
-			'option'      => (string) $option,
-			'type'        => (string) ( $args['type'] ?? 'string' ),
-			'title'       => (string) ( $args['label'] ?? '' ),
-			'description' => (string) ( $args['description'] ?? '' ),
-			'name'        => isset( $rest['name'] ) ? (string) $rest['name'] : null,
-			'schema'      => (object) ( $rest['schema'] ?? array() ),
-			'secret'      => 'connectors' === ( $args['group'] ?? '' ) || preg_match( '/^connectors_|_api_key$/', (string) $option ),
-			'sanitized'   => ! empty( $args['sanitize_callback'] ) || false !== has_filter( "sanitize_option_{$option}" ),
-		);
-		$entry['secret'] = (bool) $entry['secret'];
-		if ( array_key_exists( 'default', $args ) ) {
-			$entry['default'] = $entry['secret'] ? without_texts( $args['default'] ) : $args['default'];
-		}
-		$all[] = $entry;
-	}
-	return $all;
-}
-
-/** Registered sidebars, with the HTML around their widgets. */
-function sidebars(): array {
-	$all = array();
-	foreach ( (array) ( $GLOBALS['wp_registered_sidebars'] ?? array() ) as $sidebar ) {
-		$entry = array( 'show_in_rest' => ! empty( $sidebar['show_in_rest'] ) );
-		foreach ( array( 'id', 'name', 'description', 'class', 'before_widget', 'after_widget', 'before_title', 'after_title' ) as $name ) {
-			$entry[ $name ] = (string) ( $sidebar[ $name ] ?? '' );
-		}
-		$all[] = $entry;
-	}
-	return $all;
-}
-
-/** Menu locations of the theme. */
-function menu_locations(): array {
-	$all = array();
-	foreach ( get_registered_nav_menus() as $name => $description ) {
-		$all[] = array(
-			'name'        => (string) $name,
-			'description' => (string) $description,
-		);
-	}
-	return $all;
-}
-
-/** Names of fields that are added to items of the REST API, by type of item. */
-function fields(): array {
-	$fields = array();
-	foreach ( (array) ( $GLOBALS['wp_rest_additional_fields'] ?? array() ) as $type => $added ) {
-		if ( $added ) {
-			$fields[] = array( 'type' => (string) $type, 'names' => array_map( 'strval', array_keys( $added ) ) );
-		}
-	}
-	return $fields;
-}
-
-/** The file in which a callback is defined; an empty string for functions of PHP itself. */
-function file_of( $callback ): string {
-	try {
-		if ( is_string( $callback ) && false !== strpos( $callback, '::' ) ) {
-			$callback = explode( '::', $callback, 2 );
-		}
-		if ( is_array( $callback ) ) {
-			$function = new \ReflectionMethod( $callback[0], $callback[1] );
-		} elseif ( is_object( $callback ) && ! $callback instanceof \Closure ) {
-			$function = new \ReflectionMethod( $callback, '__invoke' );
-		} else {
-			$function = new \ReflectionFunction( $callback );
-		}
-		return (string) $function->getFileName();
-	} catch ( \Throwable $e ) {
-		return '';
+	if ( 'status' !== $operation ) {
+		respond( 400, array( 'error' => null === $operation ? 'the body must be a JSON object with an operation' : 'unknown operation' ) );
 	}
 }
 
-/** Filters of responses that have callbacks outside of WordPress itself, with the names of plugins or themes. */
-function filters(): array {
-	$core = array( wp_normalize_path( ABSPATH . WPINC ) . '/', wp_normalize_path( ABSPATH . 'wp-admin' ) . '/' );
-	$dirs = array( wp_normalize_path( WPMU_PLUGIN_DIR ) . '/', wp_normalize_path( WP_PLUGIN_DIR ) . '/', wp_normalize_path( get_theme_root() ) . '/' );
-	$all  = array();
-	foreach ( $GLOBALS['wp_filter'] as $name => $hook ) {
-		if ( ! preg_match( RESPONSE_FILTERS, (string) $name ) ) {
-			continue;
-		}
-		$owners = array();
-		foreach ( $hook->callbacks as $callbacks ) {
-			foreach ( $callbacks as $callback ) {
-				$file = wp_normalize_path( file_of( $callback['function'] ) );
-				if ( '' === $file || 0 === strpos( $file, $core[0] ) || 0 === strpos( $file, $core[1] ) ) {
-					continue;
-				}
-				foreach ( $dirs as $dir ) {
-					if ( 0 === strpos( $file, $dir ) ) {
-						$file = explode( '/', substr( $file, strlen( $dir ) ) )[0];
-						break;
-					}
-				}
-				$owners[ basename( $file ) ] = true;
-			}
-		}
-		if ( $owners ) {
-			$all[] = array( 'filter' => (string) $name, 'by' => array_keys( $owners ) );
-		}
-	}
-	return $all;
-}
-
-/** Names of shortcodes, blocks and statuses that are not WordPress's own, and of all blocks that PHP renders. */
-function others(): array {
-	$core       = array( 'wp_caption', 'caption', 'gallery', 'playlist', 'audio', 'video', 'embed' );
-	$shortcodes = array_values( array_diff( array_map( 'strval', array_keys( (array) ( $GLOBALS['shortcode_tags'] ?? array() ) ) ), $core ) );
-	$blocks     = array();
-	$dynamic    = array();
-	foreach ( \WP_Block_Type_Registry::get_instance()->get_all_registered() as $name => $type ) {
-		if ( 0 !== strpos( (string) $name, 'core/' ) ) {
-			$blocks[] = (string) $name;
-		}
-		if ( $type->is_dynamic() ) {
-			$dynamic[] = (string) $name;
-		}
-	}
+/** The state of the site and of this plugin. */
+function status(): array {
+	$is_network = is_multisite();
+	$test       = $is_network ? null : Reports::test();
+	$cache      = wp_using_ext_object_cache();
 	return array(
-		'shortcodes' => $shortcodes,
-		'blocks'     => $blocks,
-		'dynamic'    => $dynamic,
-		'statuses'   => array_values( get_post_stati( array( '_builtin' => false ) ) ),
+		'connector'    => 4,
+		'wordpress'    => get_bloginfo( 'version' ),
+		'php'          => PHP_VERSION,
+		'multisite'    => $is_network,
+		'plugins'      => array_values( (array) get_option( 'active_plugins', array() ) ),
+		'object_cache' => $cache ? ( Record::observes_cache() ? 'observed' : 'not observed' ) : 'none',
+		'reports'      => $is_network ? 'networks of sites are not supported' : ( true === $test ? 'ok' : ( 1146 === $test ? 'no table' : "error $test" ) ),
 	);
 }
 
-/** Namespaces of the REST API that are not WordPress's own. */
-function namespaces(): array {
-	$core = array( 'oembed/1.0', 'wp/v2', 'wp-site-health/v1', 'wp-block-editor/v1', 'wp-abilities/v1', 'batch/v1' );
-	return array_values( array_diff( rest_get_server()->get_namespaces(), $core ) );
-}
-
-/**
- * A fingerprint of the registrations.
- */
-function fingerprint(): string {
-	$objects = array();
-	foreach ( array_merge( get_post_types( array(), 'objects' ), get_taxonomies( array(), 'objects' ) ) as $object ) {
-		$objects[] = pick( $object, array( 'name', 'label', 'description', 'public', 'hierarchical', 'publicly_queryable', 'show_in_rest', 'rest_base', 'has_archive', 'object_type', 'cap' ) );
+if ( ! is_multisite() && isset( $GLOBALS['wpdb'] ) ) {
+	Sql::$prefix   = strtolower( $GLOBALS['wpdb']->prefix );
+	Sql::$database = (string) ( $GLOBALS['wpdb']->dbname ?? DB_NAME );
+	add_filter( 'query', __NAMESPACE__ . '\on_query', PHP_INT_MAX );
+	if ( isset( $_SERVER['HTTP_X_SVC_RECORD'] ) ) {
+		Record::start();
 	}
-	$meta = array();
-	foreach ( (array) ( $GLOBALS['wp_meta_keys'] ?? array() ) as $object => $subtypes ) {
-		foreach ( (array) $subtypes as $subtype => $keys ) {
-			foreach ( (array) $keys as $key => $args ) {
-				// Callbacks cannot be encoded.
-				$rest     = $args['show_in_rest'] ?? false;
-				$values   = array( $args['type'] ?? '', $args['single'] ?? '', $args['default'] ?? null, is_array( $rest ) ? ( $rest['schema'] ?? array() ) : $rest );
-				$values[] = ! empty( $args['sanitize_callback'] );
-				$meta[]   = array( $object, $subtype, $key, $values );
-			}
-		}
-	}
-	$settings = array();
-	foreach ( get_registered_settings() as $option => $args ) {
-		$settings[] = array( $option, $args['type'] ?? '', ! empty( $args['show_in_rest'] ), $args['default'] ?? null );
-	}
-	return md5( (string) wp_json_encode( array( 2, $objects, $meta, $settings, fields(), sidebars(), menu_locations(), others() ), JSON_PARTIAL_OUTPUT_ON_ERROR ) );
-}
-
-/**
- * Stores the fingerprint if it has changed, so that svc-server asks for the registrations again. At most once in a minute, since
- * some registrations depend on the request.
- */
-function note_changes(): void {
-	$stored = get_option( VERSION_OPTION );
-	$parts  = is_string( $stored ) ? explode( ' ', $stored ) : array();
-	$now    = time();
-	if ( isset( $parts[1] ) && abs( $now - (int) $parts[1] ) < MAX_AGE ) {
-		return;
-	}
-	$fingerprint = fingerprint();
-	if ( ( $parts[0] ?? '' ) !== $fingerprint ) {
-		update_option( VERSION_OPTION, $fingerprint . ' ' . $now );
-	}
-}
-
-/**
- * The texts of a post as the REST API returns them to the current user; null if it does not.
- */
-function texts_of( \WP_Post $post ): ?array {
-	$route = rest_get_route_for_post( $post );
-	if ( '' === $route ) {
-		return null;
-	}
-	$request = new \WP_REST_Request( 'GET', $route );
-	$request->set_param( '_fields', 'title.rendered,content.rendered,excerpt.rendered' );
-	$response = rest_do_request( $request );
-	if ( 200 !== $response->get_status() ) {
-		return null;
-	}
-	$data  = rest_get_server()->response_to_data( $response, false );
-	$texts = array();
-	foreach ( array( 'title', 'content', 'excerpt' ) as $name ) {
-		$texts[ $name ] = isset( $data[ $name ]['rendered'] ) ? (string) $data[ $name ]['rendered'] : '';
-	}
-	return $texts;
-}
-
-/** Copies of all hooks. */
-function hooks( array $hooks ): array {
-	return array_map(
-		static function ( $hook ) {
-			return clone $hook;
-		},
-		$hooks
-	);
-}
-
-/**
- * The texts of a post, and whether they are the same in each response; null if the user may not see the post.
- *
- * They are rendered twice: as the first text of a response, then after the same text and one with blocks. WordPress moves a filter
- * when it renders blocks, and plugins count.
- *
- * @param \WP_Post $post  Post.
- * @param array    $hooks The hooks at the beginning of a request.
- */
-function texts_with_stability( \WP_Post $post, array $hooks ): ?array {
-	try {
-		$GLOBALS['wp_filter'] = hooks( $hooks ); // phpcs:ignore WordPress.WP.GlobalVariablesOverride
-		unset( $GLOBALS['post'] );
-		$texts = texts_of( $post );
-		if ( ! $texts ) {
-			return null;
-		}
-		apply_filters( 'the_content', '<!-- wp:paragraph --><p>x</p><!-- /wp:paragraph -->' );
-		return $texts + array( 'stable' => texts_of( $post ) === $texts );
-	} catch ( \Throwable $e ) {
-		return null;
-	}
-}
-
-/**
- * Renders the texts of posts as a user sees them. Returns for each its texts with a hash of what was rendered, or an empty list if there
- * are none; posts for which there was no time or space are left out at the end.
- *
- * @param array $ids  Ids of posts.
- * @param int   $user Id of the user; 0 for visitors.
- */
-function texts( array $ids, int $user ): array {
-	wp_set_current_user( $user );
-	ob_start();
-	remove_action( 'shutdown', 'wp_ob_end_flush_all', 1 );
-	$hooks = hooks( $GLOBALS['wp_filter'] );
-	$start = microtime( true );
-	$size  = 0;
-	$all   = array();
-	foreach ( $ids as $id ) {
-		if ( $all && ( microtime( true ) - $start > TIME || $size > MAX_TEXTS ) ) {
-			break;
-		}
-		// Another program may have written this post.
-		wp_cache_delete( (int) $id, 'posts' );
-		wp_cache_delete( (int) $id, 'post_meta' );
-		$post  = get_post( (int) $id );
-		$texts = $post instanceof \WP_Post ? texts_with_stability( $post, $hooks ) : null;
-		if ( $texts ) {
-			$size  += strlen( $texts['content'] ) + strlen( $texts['excerpt'] );
-			$source = hash( 'sha256', "{$post->post_title}\0{$post->post_content}\0{$post->post_excerpt}" );
-			$texts  = array( 'source' => $source ) + $texts;
-		}
-		$all[] = (array) $texts;
-	}
-	return $all;
-}
-
-/**
- * Runs the operation of a signed request.
- *
- * @param array $content The JSON of the request.
- */
-function run( array $content ): void {
-	if ( ! in_array( $content['operation'], array( 'registrations', 'texts' ), true ) ) {
-		respond( 400, array( 'error' => 'unknown operation' ) );
-	}
-	// Plugins register fields, settings and routes for requests to the REST API only.
-	if ( ! defined( 'REST_REQUEST' ) ) {
-		define( 'REST_REQUEST', true );
-	}
-	rest_get_server();
-	if ( 'texts' === $content['operation'] ) {
-		respond( 200, array( 'posts' => texts( (array) ( $content['posts'] ?? array() ), (int) ( $content['user'] ?? 0 ) ) ) );
-	}
-	$report = array(
-		'connector'  => 1,
-		'wordpress'  => get_bloginfo( 'version' ),
-		'types'      => types(),
-		'taxonomies' => taxonomies(),
-		'meta'       => meta(),
-		'settings'   => settings(),
-		'sidebars'   => sidebars(),
-		'menu_locations' => menu_locations(),
-		'fields'     => fields(),
-		'filters'    => filters(),
-		'namespaces' => namespaces(),
-	);
-	respond( 200, $report + others() );
-}
-
-if ( isset( $_GET['svc-connector'] ) || 1 === mt_rand( 1, SAMPLE ) ) {
-	add_action( 'rest_api_init', __NAMESPACE__ . '\note_changes', PHP_INT_MAX );
 }
 
 if ( isset( $_GET['svc-connector'], $_SERVER['REQUEST_METHOD'] ) && 'POST' === $_SERVER['REQUEST_METHOD'] ) {
 	// Before other plugins run, so that an unsigned request costs little.
-	$svc_connector_request = authenticate();
+	authenticate();
 	add_action(
 		'wp_loaded',
-		static function () use ( $svc_connector_request ) {
-			run( $svc_connector_request );
+		static function () {
+			respond( 200, status() );
 		},
 		PHP_INT_MAX
 	);
