@@ -5,24 +5,21 @@
 
 use std::{
     io,
-    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
-    task::{Context, Poll, ready},
     time::Duration,
 };
 
-use bytes::{Buf as _, Bytes, BytesMut};
-use futures_util::{Stream as _, StreamExt as _};
-use http_body::{Frame, SizeHint};
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt as _;
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadHalf, WriteHalf},
     net::TcpStream,
-    task::JoinHandle,
     time::{Instant, sleep, timeout_at},
 };
 use tokio_util::codec::FramedRead;
 
 use super::{
+    answer::{Answer, Incomplete, Task},
     head::{Collector, Head},
     record::{self, End, Record, Records},
     spool::Spool,
@@ -148,13 +145,7 @@ async fn send(
 }
 
 /// The task that sends a request. It ends with the response.
-struct Sender(JoinHandle<WriteHalf<Box<dyn Socket>>>);
-
-impl Drop for Sender {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
+type Sender = Task<WriteHalf<Box<dyn Socket>>>;
 
 /// How long a request may take.
 #[derive(Clone, Copy)]
@@ -176,111 +167,60 @@ pub(crate) async fn exchange(
 ) -> Result<(Head, Answer), Failed> {
     let (reader, writer) = tokio::io::split(connect(upstream, times.connect).await?);
     let progress = Progress::new();
-    let sender = Sender(tokio::spawn(send(writer, head, body, Arc::clone(&progress))));
-    let mut answer = Answer {
-        records: FramedRead::new(reader, Records),
-        part: Bytes::new(),
-        remaining: None,
-        has_ended: false,
-        log,
-        _sender: sender,
-    };
-    let head = progress.within(times.response, answer.head()).await.ok_or(Failed::Late)??;
+    let sender = Task(tokio::spawn(send(writer, head, body, Arc::clone(&progress))));
+    let mut records = FramedRead::new(reader, Records);
+    let received = progress.within(times.response, receive_head(&mut records, &log)).await;
+    let (head, first) = received.ok_or(Failed::Late)??;
+    let answer = Answer::new(Response { records, log, _sender: sender }, first, head.length);
     Ok((head, answer))
 }
 
-/// The upstream closed the connection before the end of the response.
-#[derive(Debug, thiserror::Error)]
-#[error("the response of the upstream is not complete")]
-struct Incomplete;
+async fn receive_head(records: &mut Reader, log: &ErrorLog) -> Result<(Head, Bytes), Failed> {
+    let mut collector = Collector::default();
+    loop {
+        match records.next().await {
+            Some(Ok(Record::Stdout(part))) => {
+                if let Some(received) = collector.add(&part)? {
+                    return Ok(received);
+                }
+            }
+            Some(Ok(Record::Stderr(message))) => log.add(&message),
+            Some(Ok(Record::Other)) => {}
+            Some(Ok(Record::End(End::Overloaded))) => return Err(Failed::Overloaded),
+            Some(Ok(Record::End(End::Complete | End::Refused))) => return Err(Failed::Invalid),
+            Some(Err(error)) if error.kind() == io::ErrorKind::InvalidData => return Err(Failed::Invalid),
+            // Also in the middle of the head, since the client has got nothing of it.
+            Some(Err(_)) | None => return Err(Failed::Closed),
+        }
+    }
+}
 
-/// The body of a response. Dropping it closes the connection, which is how a request is aborted.
-pub(crate) struct Answer {
-    records: FramedRead<ReadHalf<Box<dyn Socket>>, Records>,
-    /// The beginning of the body, which was received with the head.
-    part: Bytes,
-    /// Bytes until the end of the body, if the script has set its length.
-    remaining: Option<u64>,
-    has_ended: bool,
+/// The records of a response.
+type Reader = FramedRead<ReadHalf<Box<dyn Socket>>, Records>;
+
+/// A response whose head has been received. Dropping it closes the connection, which is how a request is aborted.
+pub(super) struct Response {
+    records: Reader,
     log: Arc<ErrorLog>,
     _sender: Sender,
 }
 
-impl Answer {
-    async fn head(&mut self) -> Result<Head, Failed> {
-        let mut collector = Collector::default();
+impl Response {
+    /// The next part of the body. `None` at its end.
+    ///
+    /// # Errors
+    /// If the connection ends before the response.
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, BoxError> {
         loop {
             match self.records.next().await {
-                Some(Ok(Record::Stdout(part))) => {
-                    if let Some((head, rest)) = collector.add(&part)? {
-                        (self.part, self.remaining) = (rest, head.length);
-                        return Ok(head);
-                    }
-                }
+                Some(Ok(Record::Stdout(part))) if part.is_empty() => {}
+                Some(Ok(Record::Stdout(part))) => return Ok(Some(part)),
                 Some(Ok(Record::Stderr(message))) => self.log.add(&message),
                 Some(Ok(Record::Other)) => {}
-                Some(Ok(Record::End(End::Overloaded))) => return Err(Failed::Overloaded),
-                Some(Ok(Record::End(End::Complete | End::Refused))) => return Err(Failed::Invalid),
-                Some(Err(error)) if error.kind() == io::ErrorKind::InvalidData => return Err(Failed::Invalid),
-                // Also in the middle of the head, since the client has got nothing of it.
-                Some(Err(_)) | None => return Err(Failed::Closed),
+                Some(Ok(Record::End(End::Complete))) => return Ok(None),
+                Some(Ok(Record::End(_))) | None => return Err(Incomplete.into()),
+                Some(Err(error)) => return Err(error.into()),
             }
         }
-    }
-
-    /// The next part of the response, also beyond the length that the script has set. `None` at its end.
-    fn poll_part(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BoxError>>> {
-        loop {
-            if !self.part.is_empty() {
-                return Poll::Ready(Some(Ok(std::mem::take(&mut self.part))));
-            }
-            if self.has_ended {
-                return Poll::Ready(None);
-            }
-            let record = ready!(Pin::new(&mut self.records).poll_next(context));
-            self.has_ended = !matches!(record, Some(Ok(Record::Stdout(_) | Record::Stderr(_) | Record::Other)));
-            match record {
-                Some(Ok(Record::Stdout(part))) => self.part = part,
-                Some(Ok(Record::Stderr(message))) => self.log.add(&message),
-                Some(Ok(Record::Other)) => {}
-                Some(Ok(Record::End(End::Complete))) if self.remaining.is_none_or(|n| n == 0) => {}
-                Some(Ok(Record::End(_))) | None => return Poll::Ready(Some(Err(Incomplete.into()))),
-                Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
-            }
-        }
-    }
-}
-
-impl http_body::Body for Answer {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        loop {
-            let Some(part) = ready!(self.poll_part(context)) else { return Poll::Ready(None) };
-            let mut part = match part {
-                Ok(part) => part,
-                Err(error) => return Poll::Ready(Some(Err(error))),
-            };
-            if let Some(remaining) = &mut self.remaining {
-                // What exceeds the length would be the beginning of the next response for a client.
-                part.truncate(usize::try_from(*remaining).unwrap_or(usize::MAX));
-                *remaining -= part.len() as u64;
-            }
-            if part.has_remaining() {
-                return Poll::Ready(Some(Ok(Frame::data(part))));
-            }
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.has_ended && self.part.is_empty()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.remaining.map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }

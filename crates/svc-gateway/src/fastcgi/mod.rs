@@ -1,12 +1,13 @@
 //! Runs the scripts of a site with php-fpm, and sends its files.
 
+mod answer;
 mod connection;
 mod head;
 mod params;
 mod record;
 mod spool;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version,
@@ -18,10 +19,11 @@ use http::{
 };
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 
 use self::{
-    connection::{Answer, ErrorLog, Times, exchange},
+    answer::Answer,
+    connection::{ErrorLog, Times, exchange},
     head::Head,
     spool::Spool,
 };
@@ -50,6 +52,10 @@ const INTERNAL: [HeaderName; 6] = [
 
 /// Headers of a script's response that are kept when it lets this server send a file, as nginx does.
 const KEPT: [HeaderName; 6] = [CONTENT_TYPE, CONTENT_DISPOSITION, ACCEPT_RANGES, SET_COOKIE, CACHE_CONTROL, EXPIRES];
+
+/// Time after the start of a request in which a closed connection is that of a server which is restarting. Later, the script itself has
+/// failed, and would fail again.
+const RESTART: Duration = Duration::from_secs(1);
 
 /// Runs scripts with php-fpm.
 pub(crate) struct FastCgi {
@@ -143,8 +149,11 @@ impl FastCgi {
             let begin = record::head(params).map_err(|record::TooLong| Failure::HeadTooLarge)?;
             let Limits { connect, response, .. } = self.limits;
             let times = Times { connect, response };
+            let start = Instant::now();
             match exchange(&self.upstream, begin, body, times, Arc::clone(&self.log)).await {
-                Err(Failed::Closed) if may_repeat => (may_repeat, body) = (false, Spool::empty()),
+                Err(Failed::Closed) if may_repeat && start.elapsed() < RESTART => {
+                    (may_repeat, body) = (false, Spool::empty())
+                }
                 Err(failed) => {
                     tracing::warn!(upstream = self.upstream.authority(), reason = ?failed, "a script has not responded");
                     return Err(failed.into());

@@ -104,8 +104,9 @@ async fn failure(proxy: &Proxy, request: Request<svc_gateway::Body>) -> Option<F
 
 #[tokio::test]
 async fn a_response_in_several_records() {
-    let proxy = start(Limits::default(), |_, exchange| {
-        assert!(exchange.params.windows(16).any(|part| part == b"\x0b\x05REQUEST_URI/a/"), "parameters");
+    let (seen, mut closed) = tokio::sync::mpsc::unbounded_channel();
+    let proxy = start(Limits::default(), move |_, exchange| {
+        let has_url = exchange.params.windows(18).any(|part| part == b"\x0b\x05REQUEST_URI/a/?b");
         exchange.record(STDERR, b"PHP Notice:  something\n");
         exchange.out("Status: 201 Created\r\nSet-Coo");
         exchange.out("kie: a=1\r\nSet-Cookie: b=2\r\nConnection: X-Hop\r\nX-Hop: 1\r\nX-Accel-Expires: 5\r\n\r");
@@ -114,7 +115,7 @@ async fn a_response_in_several_records() {
         exchange.out("");
         exchange.out("lo");
         exchange.end(0);
-        assert!(exchange.is_closed(), "the process is free for another request");
+        seen.send((has_url, exchange.is_closed())).unwrap();
     });
     let response = proxy.forward(get(), ORIGIN).await.unwrap();
     assert_eq!(response.status(), 201);
@@ -123,6 +124,7 @@ async fn a_response_in_several_records() {
         assert!(!response.headers().contains_key(absent), "{absent}");
     }
     assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "hallo");
+    assert_eq!(closed.recv().await, Some((true, true)), "the process is free for another request");
 }
 
 #[tokio::test]
@@ -147,12 +149,15 @@ async fn ends_that_are_no_responses() {
         assert_eq!(failure(&proxy, get()).await, Some(expected), "{protocol_status}");
     }
     for head in ["no header\r\n\r\n", "Status: 101\r\n\r\n", "\r\n\r\n"] {
-        let proxy = start(Limits::default(), move |n, exchange| {
-            assert_eq!(n, 0, "a response that is not valid is not requested again");
+        let requests = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&requests);
+        let proxy = start(Limits::default(), move |_, exchange| {
+            seen.fetch_add(1, Ordering::SeqCst);
             exchange.out(head);
             exchange.end(0);
         });
         assert_eq!(failure(&proxy, get()).await, Some(Failure::Unreachable), "{head}");
+        assert_eq!(requests.load(Ordering::SeqCst), 1, "a response that is not valid is not requested again");
     }
     let proxy = start(Limits::default(), |_, exchange| {
         let _ = exchange.stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
@@ -201,15 +206,32 @@ async fn only_safe_requests_without_a_body_are_sent_again() {
     assert_eq!(proxy.forward(get(), ORIGIN).await.unwrap().status(), 200, "the second attempt");
     let proxy = start(Limits::default(), served);
     assert_eq!(failure(&proxy, post("")).await, Some(Failure::Unreachable), "it may have been processed");
-    let proxy = start(Limits::default(), |_, _| {});
-    assert_eq!(failure(&proxy, get()).await, Some(Failure::Unreachable), "twice at most");
+    let requests = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&requests);
+    let proxy = start(Limits::default(), move |_, _| {
+        seen.fetch_add(1, Ordering::SeqCst);
+    });
+    assert_eq!(failure(&proxy, get()).await, Some(Failure::Unreachable));
+    assert_eq!(requests.load(Ordering::SeqCst), 2, "twice at most");
+    // A script that runs for some time and then fails would fail again.
+    let proxy = start(Limits::default(), |n, exchange| {
+        if n == 0 {
+            thread::sleep(Duration::from_millis(1100));
+        } else {
+            exchange.out("X: y\n\nok");
+            exchange.end(0);
+        }
+    });
+    assert_eq!(failure(&proxy, get()).await, Some(Failure::Unreachable));
 }
 
 #[tokio::test]
 async fn an_upstream_that_is_away_or_silent() {
     let limits = Limits { response: Duration::from_millis(200), idle: Duration::from_millis(200), ..Limits::default() };
-    let silent = start(limits, |_, exchange| assert!(exchange.is_closed(), "the request is aborted"));
+    let (seen, mut closed) = tokio::sync::mpsc::unbounded_channel();
+    let silent = start(limits, move |_, exchange| seen.send(exchange.is_closed()).unwrap());
     assert_eq!(failure(&silent, get()).await, Some(Failure::Timeout));
+    assert_eq!(closed.recv().await, Some(true), "the request is aborted");
     let stalls = start(limits, |_, exchange| {
         exchange.out("X: y\n\nhalf");
         thread::sleep(Duration::from_secs(1));

@@ -147,7 +147,8 @@ async fn large_uploads_are_not_held_in_memory() {
     let numbers: Vec<&str> = body.split(' ').collect();
     assert_eq!((status.as_u16(), numbers[0]), (200, "67108864"), "{body}");
     let grown = peak_memory() - before;
-    assert!(grown < 16 << 20, "{grown} bytes more");
+    // Other tests run in the same process.
+    assert!(grown < 32 << 20, "{grown} bytes more");
 }
 
 /// The largest amount of memory that this process has had, in bytes.
@@ -207,8 +208,26 @@ async fn responses_are_streamed() {
         start.elapsed()
     );
     assert_eq!(body.collect().await.unwrap().to_bytes(), "part 1\npart 2\n");
-    let large = text(proxy.forward(get("/large.php"), ORIGIN).await.unwrap()).await;
-    assert_eq!((large.len(), large.bytes().filter(|byte| *byte == b'B').count()), (20_000_000, 77 * 10_000));
+    let mut large = proxy.forward(get("/large.php"), ORIGIN).await.unwrap().into_body();
+    let (mut length, mut n_b) = (0, 0);
+    while let Some(frame) = large.frame().await {
+        let part = frame.unwrap().into_data().unwrap();
+        length += part.len();
+        n_b += part.iter().filter(|byte| **byte == b'B').count();
+    }
+    assert_eq!((length, n_b), (20_000_000, 77 * 10_000));
+}
+
+#[tokio::test]
+async fn a_slow_client_does_not_keep_a_process() {
+    let script = "<?php for ($i = 0; $i < 45; $i++) { echo str_repeat('x', 10000); flush(); } \
+                  file_put_contents(__DIR__ . '/done.txt', 'x');";
+    let Some(fpm) = PhpFpm::start(&[("index.php", script)]) else { return };
+    let proxy = fpm.proxy(Limits::default(), Site::default());
+    let response = proxy.forward(get("/"), ORIGIN).await.unwrap();
+    // Nothing of the body has been read.
+    wait_for(&fpm.root().join("done.txt")).await;
+    assert_eq!(text(response).await.len(), 450_000);
 }
 
 #[tokio::test]
