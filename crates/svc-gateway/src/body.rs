@@ -15,8 +15,10 @@ use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt as _, Empty, LengthLimitError, combinators::UnsyncBoxBody};
 use tokio::{
     sync::OwnedSemaphorePermit,
-    time::{Instant, Sleep, sleep},
+    time::{Instant, Sleep, sleep, sleep_until},
 };
+
+use crate::failure::Failure;
 
 /// The error of a body.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -38,21 +40,12 @@ where
     body.map_err(Into::into).boxed_unsync()
 }
 
-/// The reason for which the client's body ended early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
-    /// It exceeded the limit of the server.
-    TooLarge,
-    /// The client closed the connection or sent an invalid body.
-    Unreadable,
-}
-
 /// The state of an upload, shared between its body and the task that waits for the response.
 pub(crate) struct Progress {
     start: Instant,
     /// Milliseconds from the start to the last part of the body.
     last: AtomicU64,
-    /// 0, or a [`Broken`] plus 1.
+    /// 0, or why the body ended early: 1 if it exceeded the limit of the server, 2 if the client closed the connection or the body is invalid.
     broken: AtomicU8,
 }
 
@@ -62,19 +55,36 @@ impl Progress {
     }
 
     /// When the last part of the body was sent, or the request started.
-    pub(crate) fn last(&self) -> Instant {
+    fn last(&self) -> Instant {
         self.start + Duration::from_millis(self.last.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn broken(&self) -> Option<Broken> {
+    /// Why the body ended early, if it did.
+    pub(crate) fn failure(&self) -> Option<Failure> {
         match self.broken.load(Ordering::Relaxed) {
             0 => None,
-            1 => Some(Broken::TooLarge),
-            _ => Some(Broken::Unreadable),
+            1 => Some(Failure::TooLarge),
+            _ => Some(Failure::Unreadable),
         }
     }
 
-    fn advance(&self) {
+    /// Waits for a response. `None` if there is none for this time after the last part of the request.
+    pub(crate) async fn within<T>(&self, limit: Duration, response: impl Future<Output = T>) -> Option<T> {
+        let mut response = std::pin::pin!(response);
+        loop {
+            tokio::select! {
+                response = &mut response => return Some(response),
+                () = sleep_until(self.last() + limit) => {
+                    if self.last() + limit <= Instant::now() {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Records that a part of the body was sent.
+    pub(crate) fn advance(&self) {
         let elapsed = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.last.store(elapsed, Ordering::Relaxed);
     }

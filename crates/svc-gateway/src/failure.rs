@@ -33,9 +33,37 @@ pub enum Failure {
     /// The body exceeds the server's limit.
     #[error("The request body is too large.")]
     TooLarge,
+    /// The URL and the headers are too large for the upstream.
+    #[error("The request's URL or headers are too large.")]
+    HeadTooLarge,
     /// The body ended early or is invalid.
     #[error("The request body cannot be read.")]
     Unreadable,
+}
+
+/// How sending a request failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failed {
+    /// No connection was made.
+    Refused,
+    /// The connection ended before the response's head.
+    Closed,
+    /// The response is not valid.
+    Invalid,
+    /// The upstream has no place for the request.
+    Overloaded,
+    /// No response in time.
+    Late,
+}
+
+impl From<Failed> for Failure {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Refused | Failed::Closed | Failed::Invalid => Failure::Unreachable,
+            Failed::Overloaded => Failure::Busy,
+            Failed::Late => Failure::Timeout,
+        }
+    }
 }
 
 /// The form of an error response.
@@ -57,6 +85,7 @@ impl Failure {
             Failure::Loop => StatusCode::LOOP_DETECTED,
             Failure::Method => StatusCode::METHOD_NOT_ALLOWED,
             Failure::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Failure::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Failure::Unreadable => StatusCode::BAD_REQUEST,
         }
     }
@@ -68,7 +97,7 @@ impl Failure {
             Failure::Busy => "rest_upstream_busy",
             Failure::Loop => "rest_upstream_loop",
             Failure::Method => "rest_no_route",
-            Failure::TooLarge => "rest_request_too_large",
+            Failure::TooLarge | Failure::HeadTooLarge => "rest_request_too_large",
             Failure::Unreadable => "rest_request_unreadable",
         }
     }
@@ -122,6 +151,7 @@ mod tests {
             (Failure::Busy, 503, true),
             (Failure::Loop, 508, false),
             (Failure::TooLarge, 413, false),
+            (Failure::HeadTooLarge, 431, false),
         ] {
             for format in [ErrorFormat::Json, ErrorFormat::Html] {
                 let response = failure.response(format);

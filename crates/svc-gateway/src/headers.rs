@@ -68,8 +68,8 @@ pub(crate) fn has_passed(headers: &HeaderMap, name: &str) -> bool {
     hops.filter_map(|hop| hop.split_whitespace().nth(1)).any(|hop| hop == name)
 }
 
-/// Converts the headers of a received request to those for the upstream.
-pub(crate) fn prepare(parts: &mut Parts, origin: Origin, proxy: &str) {
+/// Converts the headers of a received request to those for the upstream. A proxy adds itself to `Via`.
+pub(crate) fn prepare(parts: &mut Parts, origin: Origin) {
     let chunked = parts.headers.contains_key(TRANSFER_ENCODING);
     remove_hop_by_hop(&mut parts.headers);
     let headers = &mut parts.headers;
@@ -109,7 +109,6 @@ pub(crate) fn prepare(parts: &mut Parts, origin: Origin, proxy: &str) {
     if let Ok(forwarded) = HeaderValue::from_str(&format!("for={node}{host};proto={proto}")) {
         headers.insert("forwarded", forwarded);
     }
-    add_via(headers, proxy);
 }
 
 /// Joins several `Cookie` headers, which HTTP/1.1 does not allow.
@@ -138,7 +137,7 @@ mod tests {
     #[track_caller]
     fn check(address: &str, tls: bool, given: &[(&'static str, &str)], expected: &[(&str, &str)]) {
         let mut parts = parts(given);
-        prepare(&mut parts, Origin { address: address.parse().unwrap(), tls }, "p");
+        prepare(&mut parts, Origin { address: address.parse().unwrap(), tls });
         let mut found: Vec<(&str, &str)> =
             parts.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
         found.sort_unstable();
@@ -173,7 +172,6 @@ mod tests {
                 ("x-forwarded-host", "a.org"),
                 ("x-forwarded-proto", "http"),
                 ("forwarded", "for=192.0.2.1;host=\"a.org\";proto=http"),
-                ("via", "1.1 p"),
             ],
         );
     }
@@ -198,7 +196,6 @@ mod tests {
                 ("x-forwarded-host", "h2.example"),
                 ("x-forwarded-proto", "https"),
                 ("forwarded", "for=\"[2001:db8::1]\";host=\"h2.example\";proto=https"),
-                ("via", "1.1 p"),
             ],
         );
     }
@@ -208,7 +205,7 @@ mod tests {
         let mut request = http::Request::get("http://a.example/x").header("host", "b.example").body(()).unwrap();
         request.headers_mut().append("host", HeaderValue::from_static("c.example"));
         let mut parts = request.into_parts().0;
-        prepare(&mut parts, Origin { address: "192.0.2.1".parse().unwrap(), tls: false }, "p");
+        prepare(&mut parts, Origin { address: "192.0.2.1".parse().unwrap(), tls: false });
         assert_eq!(parts.headers.get_all(HOST).iter().collect::<Vec<_>>(), ["a.example"]);
         assert_eq!(parts.headers["x-forwarded-host"], "a.example");
     }
@@ -232,7 +229,6 @@ mod tests {
                 ("x-forwarded-host", "a.org"),
                 ("x-forwarded-proto", "http"),
                 ("forwarded", "for=192.0.2.1;host=\"a.org\";proto=http"),
-                ("via", "1.1 p"),
             ],
         );
     }

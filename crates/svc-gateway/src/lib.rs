@@ -3,10 +3,17 @@
 mod body;
 pub mod compare;
 mod failure;
+mod fastcgi;
+mod files;
 mod headers;
+mod http_client;
+mod options;
 mod proxy;
+mod upstream;
 
 pub use body::{Body, BoxError, boxed, empty};
 pub use failure::{ErrorFormat, Failure};
 pub use headers::Origin;
-pub use proxy::{InvalidUpstream, Limits, Proxy, Upstream};
+pub use options::{Limits, Options, Site, SiteFolder};
+pub use proxy::Proxy;
+pub use upstream::{InvalidUpstream, Upstream};

@@ -46,6 +46,20 @@ async fn requests_are_forwarded_unchanged() {
 }
 
 #[tokio::test]
+async fn files_that_the_web_server_sends_are_its_own() {
+    let address = start(|_, exchange| {
+        exchange
+            .send("HTTP/1.1 200 OK\r\nX-Accel-Redirect: /a\r\nX-Sendfile: /etc/passwd\r\nContent-Length: 0\r\n\r\n");
+        true
+    });
+    let response = proxy(address, Limits::default()).forward(get("/"), ORIGIN).await.unwrap();
+    assert_eq!(
+        (&response.headers()["x-accel-redirect"], &response.headers()["x-sendfile"]),
+        (&"/a".parse().unwrap(), &"/etc/passwd".parse().unwrap())
+    );
+}
+
+#[tokio::test]
 async fn bodies_are_streamed_in_both_directions() {
     // The upstream handles each part of the body before the next one is sent.
     let address = start(|_, exchange| {
