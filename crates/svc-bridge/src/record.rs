@@ -11,8 +11,8 @@ use crate::names::Name;
 /// The header with which a record is asked for, and which announces one.
 pub const HEADER: HeaderName = HeaderName::from_static("x-svc-record");
 
-/// Bytes in front of the JSON: its length in eight digits, a space, the signature in 64 hexadecimal digits, a line feed.
-pub const PREFIX: usize = 8 + 1 + 64 + 1;
+/// Bytes in front of the JSON: its length in eight digits, the signature in 64 hexadecimal digits, a line feed.
+pub const PREFIX: usize = 8 + 64 + 1;
 
 /// Maximum size of the JSON, in bytes. A response that reads more is not stored.
 pub const MAX_RECORD: usize = 1 << 20;
@@ -85,7 +85,7 @@ impl Recorder {
     pub fn length(prefix: &[u8]) -> Result<usize, Invalid> {
         let digits = prefix.get(..8).filter(|digits| digits.iter().all(u8::is_ascii_digit)).ok_or(Invalid)?;
         let length = std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok()).ok_or(Invalid)?;
-        if prefix.get(8) == Some(&b' ') && prefix.get(PREFIX - 1) == Some(&b'\n') && length <= MAX_RECORD {
+        if prefix.get(PREFIX - 1) == Some(&b'\n') && length <= MAX_RECORD {
             Ok(length)
         } else {
             Err(Invalid)
@@ -97,7 +97,7 @@ impl Recorder {
     /// # Errors
     /// If it is not signed for this request.
     pub fn read(&self, asked: &Asked, prefix: &[u8], json: &[u8]) -> Result<Record, Invalid> {
-        self.verify(asked, prefix.get(9..PREFIX - 1).ok_or(Invalid)?, json)
+        self.verify(asked, prefix.get(8..PREFIX - 1).ok_or(Invalid)?, json)
     }
 
     /// Reads the record in a header, which responses without a body have.
@@ -139,7 +139,7 @@ mod tests {
     /// A body with a record, as the connector sends it.
     fn body(recorder: &Recorder, nonce: &str, json: &str, rest: &str) -> Vec<u8> {
         let signature = recorder.sign(&["svc-recorded", nonce, json]);
-        format!("{:08} {signature}\n{json}{rest}", json.len()).into_bytes()
+        format!("{:08}{signature}\n{json}{rest}", json.len()).into_bytes()
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(Recorder::new(b"other").read(&asked, prefix, &rest[..length]), Err(Invalid));
         let mut header = BASE64_STANDARD.encode(json).into_bytes();
         header.extend(b".");
-        header.extend(&prefix[9..PREFIX - 1]);
+        header.extend(&prefix[8..PREFIX - 1]);
         let value = HeaderValue::from_bytes(&header).unwrap();
         assert_eq!(recorder.read_header(&asked, &value), Ok(record));
         assert!(recorder.read_header(&asked, &HeaderValue::from_static("1")).is_err());
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn other_bodies_are_no_records() {
-        let record = format!("{:08} {}\n", 5, "0".repeat(64));
+        let record = format!("{:08}{}\n", 5, "0".repeat(64));
         assert_eq!(Recorder::length(record.as_bytes()), Ok(5));
         for other in [
             "",

@@ -1,18 +1,22 @@
 //! Settings of a server in front of a running WordPress.
 
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use svc_brand::Brand;
 use svc_bridge::RouteRule;
-use svc_gateway::Upstream;
+use svc_gateway::{SiteFolder, Upstream};
 
 use super::{ConfigError, Reader, settings, values};
 
 /// The WordPress behind this server, and how its responses are replayed.
 #[derive(Clone, Debug)]
 pub struct WordPress {
-    /// Its web server.
+    /// Its web server or php-fpm.
     pub upstream: Upstream,
+    /// Folder of `index.php`; `None` for that of `wp-config.php`. Only php-fpm needs it.
+    pub root: Option<PathBuf>,
+    /// Folders outside of the root with files of the site.
+    pub folders: Vec<SiteFolder>,
     /// Whether pages, feeds and sitemaps are replayed to visitors as well.
     pub pages: bool,
     /// Time for which a response is replayed at most.
@@ -45,6 +49,17 @@ fn route_ages(text: &str) -> Result<Vec<(RouteRule, Duration)>, String> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(route_age).collect()
 }
 
+/// The absolute path of a folder.
+fn root(text: &str) -> Result<PathBuf, String> {
+    let root = PathBuf::from(text);
+    if root.is_absolute() { Ok(root) } else { Err("must be an absolute path like /var/www/site".to_owned()) }
+}
+
+fn folders(text: &str) -> Result<Vec<SiteFolder>, String> {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    parts.map(|part| part.parse().map_err(|error: svc_gateway::InvalidFolder| error.to_string())).collect()
+}
+
 /// Reads the settings; `None` without an upstream. `listen` is the address of this server; `is_original` is true if the
 /// brand is WordPress's.
 ///
@@ -75,6 +90,8 @@ pub(super) fn read(
         return Err(ConfigError::at(&given.origin, format!("`{key}` requires `wordpress.upstream`")));
     }
     // Their values are checked even without an upstream.
+    let root = read.optional("wordpress.root", root)?;
+    let folders = read.required("wordpress.files", folders)?;
     let pages = read.required("wordpress.pages", values::boolean)?;
     let max_age = read.required("wordpress.max_age_seconds", super::seconds)?;
     let route_ages = read.required("wordpress.route_ages", route_ages)?;
@@ -86,6 +103,8 @@ pub(super) fn read(
     let connections = read.required("wordpress.connections", values::count)? as usize;
     Ok(upstream.map(|upstream| WordPress {
         upstream,
+        root,
+        folders,
         pages,
         max_age,
         route_ages,

@@ -2,12 +2,16 @@
 
 pub(crate) mod doctor;
 
-use std::{net::IpAddr, path::PathBuf, time::Duration};
+use std::{
+    net::IpAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use axum::{Router, body::Body, extract::Request, extract::State, response::Response, routing::get};
 use http::{HeaderValue, StatusCode, header::HOST};
 use svc_bridge::{Bridge, Settings, Sources, Watch, connector::Connector, connector::install, record::Recorder};
-use svc_gateway::{Limits, Origin, Proxy};
+use svc_gateway::{Limits, Options, Origin, Proxy, Site};
 use svc_listen::{App, Client, Compression};
 
 use crate::{
@@ -63,7 +67,8 @@ impl Front {
             requests: wordpress.connections,
             ..Limits::default()
         };
-        let proxy = Proxy::new(wordpress.upstream.clone(), name, limits);
+        let site = site(config, wordpress, &home)?;
+        let proxy = Proxy::new(wordpress.upstream.clone(), name, Options { limits, site });
         let connector = connector(config, wordpress, &proxy, &home)?;
         let settings = Settings {
             home: home.path().to_owned(),
@@ -118,12 +123,10 @@ impl Front {
         self.bridge.respond(request.map(svc_gateway::boxed), origin).await.map(Body::new)
     }
 
-    /// Whether WordPress's web server accepts connections.
+    /// Whether WordPress's web server or php-fpm accepts connections.
     async fn ready(State(front): State<Front>) -> Response {
-        let upstream = front.bridge.proxy().upstream();
-        let connect = tokio::net::TcpStream::connect((upstream.host(), upstream.port()));
-        match tokio::time::timeout(health::LIMIT, connect).await {
-            Ok(Ok(_)) => health::response(StatusCode::OK, "ok\n"),
+        match tokio::time::timeout(health::LIMIT, front.bridge.proxy().connects()).await {
+            Ok(true) => health::response(StatusCode::OK, "ok\n"),
             _ => health::response(StatusCode::SERVICE_UNAVAILABLE, "WordPress does not accept connections\n"),
         }
     }
@@ -146,7 +149,27 @@ impl Front {
 
 /// The upstream as its setting has it.
 pub(crate) fn upstream_of(wordpress: &WordPress) -> String {
-    format!("http://{}", wordpress.upstream.authority())
+    wordpress.upstream.to_string()
+}
+
+/// The files of the site, for php-fpm.
+fn site(config: &Config, wordpress: &WordPress, home: &SiteUrl) -> Result<Site> {
+    let beside =
+        || config.wp_config.as_deref().and_then(Path::parent).and_then(|folder| std::path::absolute(folder).ok());
+    let root = wordpress.root.clone().or_else(beside).unwrap_or_default();
+    if wordpress.upstream.is_fastcgi() && !(root.is_absolute() && root.join("index.php").is_file()) {
+        let root = root.display();
+        return Err(Error::Refused(format!(
+            "there is no index.php in {root}: set `wordpress.root` to the folder that has it"
+        )));
+    }
+    Ok(Site {
+        root,
+        path: home.path().to_owned(),
+        server_name: home.host().to_owned(),
+        folders: wordpress.folders.clone(),
+        body: config.limits.body,
+    })
 }
 
 /// The connector; `None` if it is not installed or not used.
