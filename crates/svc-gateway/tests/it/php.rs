@@ -306,6 +306,22 @@ async fn many_requests_share_two_processes() {
 }
 
 #[tokio::test]
+async fn a_full_queue_of_php_fpm() {
+    let Some(fpm) = PhpFpm::with(SCRIPTS, "listen.backlog = 1") else { return };
+    let send = |proxy: Proxy| {
+        join_all((0..12).map(move |_| {
+            let proxy = proxy.clone();
+            async move { Ok::<_, Failure>(text(proxy.forward(get("/slow.php?ms=100"), ORIGIN).await?).await) }
+        }))
+    };
+    let results = send(fpm.proxy(Limits::default(), Site::default())).await;
+    assert!(results.iter().all(|result| result.as_deref() == Ok("slow")), "requests wait for a place: {results:?}");
+    let limits = Limits { connect: Duration::from_millis(50), ..Limits::default() };
+    let results = send(fpm.proxy(limits, Site::default())).await;
+    assert!(results.contains(&Err(Failure::Busy)) && results.contains(&Ok("slow".to_owned())), "{results:?}");
+}
+
+#[tokio::test]
 async fn php_fpm_may_be_restarted() {
     let Some(mut fpm) = PhpFpm::start(SCRIPTS) else { return };
     let proxy = fpm.proxy(Limits::default(), Site::default());
