@@ -1,4 +1,4 @@
-//! What a proxy is built with, besides the upstream.
+//! Options of a proxy: limits, and the files of a site.
 
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
