@@ -1,6 +1,6 @@
-//! What a proxy is built with, besides the upstream.
+//! Options of a proxy: limits, and the files of a site.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, str::FromStr, time::Duration};
 
 /// Limits on forwarded requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,4 +78,54 @@ pub struct SiteFolder {
     /// Path that `X-Accel-Redirect` has for the folder, as an internal location with an alias in nginx. Without one,
     /// `X-Accel-Redirect` has the paths of files on disk. `X-Sendfile` always has these.
     pub accel: Option<String>,
+}
+
+/// The text is not a folder of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be an absolute path like /srv/files, or a path of X-Accel-Redirect with one, like /protected=/srv/files")]
+pub struct InvalidFolder;
+
+impl FromStr for SiteFolder {
+    type Err = InvalidFolder;
+
+    /// Reads `/srv/files`, or `/protected=/srv/files` for `X-Accel-Redirect: /protected/…`.
+    fn from_str(text: &str) -> Result<Self, InvalidFolder> {
+        let (accel, folder) = match text.split_once('=') {
+            Some((accel, folder)) => (Some(accel.trim_end()), folder.trim_start()),
+            None => (None, text),
+        };
+        let is_accel = |accel: &str| accel.len() > 1 && accel.starts_with('/');
+        let folder = PathBuf::from(folder);
+        // The whole disk is a slip, or the end of a variable without a value.
+        if !folder.is_absolute() || folder.parent().is_none() || !accel.is_none_or(is_accel) {
+            return Err(InvalidFolder);
+        }
+        Ok(SiteFolder { folder, accel: accel.map(str::to_owned) })
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_a_site() {
+        for (text, expected) in [
+            ("/srv/files", Some((None, "/srv/files"))),
+            ("/protected=/srv/files", Some((Some("/protected"), "/srv/files"))),
+            ("/protected/ = /srv/files", Some((Some("/protected/"), "/srv/files"))),
+            ("files", None),
+            ("/protected=files", None),
+            ("protected=/srv/files", None),
+            ("/=/srv/files", None),
+            ("/", None),
+            ("/protected=", None),
+            ("", None),
+        ] {
+            let expected =
+                expected.map(|(accel, folder)| SiteFolder { folder: folder.into(), accel: accel.map(str::to_owned) });
+            assert_eq!(text.parse::<SiteFolder>().ok(), expected, "{text}");
+        }
+    }
 }

@@ -14,7 +14,7 @@ use tokio::{
 use crate::{
     body::Body,
     failure::Failure,
-    fastcgi::{FastCgi, Route},
+    fastcgi::{FastCgi, Route, open},
     headers::{Origin, has_passed},
     http_client::HttpClient,
     options::{Limits, Options},
@@ -76,6 +76,11 @@ impl Proxy {
     /// The upstream.
     pub fn upstream(&self) -> &Upstream {
         &self.0.upstream
+    }
+
+    /// Whether the upstream accepts connections. Nothing is sent.
+    pub async fn connects(&self) -> bool {
+        timeout(self.0.limits.connect, open(&self.0.upstream)).await.is_ok_and(|opened| opened.is_ok())
     }
 
     /// Forwards a request and returns the upstream's response. The body of either is streamed; FastCGI gets a request when its body

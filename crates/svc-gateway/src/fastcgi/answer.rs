@@ -24,7 +24,7 @@ use crate::body::BoxError;
 /// Maximum number of bytes that are received ahead of the client.
 const AHEAD: usize = 512 << 10;
 
-/// What a part costs besides its bytes.
+/// Memory for a part besides its bytes, in bytes.
 const PER_PART: usize = 128;
 
 /// A task that is aborted when its owner is dropped.
@@ -41,7 +41,7 @@ impl<T> Drop for Task<T> {
 #[error("the response of the upstream is not complete")]
 pub(super) struct Incomplete;
 
-/// What has been received.
+/// A received part, or the end.
 enum Event {
     /// A part, with its share of the limit.
     Part(Bytes, OwnedSemaphorePermit),
@@ -113,7 +113,7 @@ impl http_body::Body for Answer {
                 },
             };
             if let Some(remaining) = &mut self.remaining {
-                // What exceeds the length would be the beginning of the next response for a client.
+                // Bytes after the length would be the beginning of the next response for a client.
                 part.truncate(usize::try_from(*remaining).unwrap_or(usize::MAX));
                 *remaining -= part.len() as u64;
             }

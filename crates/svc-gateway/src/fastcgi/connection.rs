@@ -1,6 +1,6 @@
 //! One request on a connection of its own.
 //!
-//! Connections are not kept: a process of php-fpm serves only the connection that it has accepted, so an idle one would take a process
+//! A connection is closed with its request: a process of php-fpm serves only the connection that it has accepted, so an idle one would take a process
 //! from all other clients. A new one over a Unix socket costs less than the look-up of a file.
 
 use std::{
@@ -43,7 +43,7 @@ const REPORT: Duration = Duration::from_secs(1);
 const MAX_MESSAGE: usize = 500;
 
 /// A connection.
-trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Socket for T {}
 
@@ -100,7 +100,8 @@ async fn connect(upstream: &Upstream, limit: Duration) -> Result<Box<dyn Socket>
     }
 }
 
-async fn open(upstream: &Upstream) -> io::Result<Box<dyn Socket>> {
+/// Opens a connection to an upstream of any kind.
+pub(crate) async fn open(upstream: &Upstream) -> io::Result<Box<dyn Socket>> {
     match &upstream.0 {
         #[cfg(unix)]
         Address::Socket(path) => Ok(Box::new(tokio::net::UnixStream::connect(path).await?)),

@@ -21,6 +21,7 @@ use http_body::Body as _;
 use http_body_util::BodyExt as _;
 use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 
+pub(crate) use self::connection::open;
 use self::{
     answer::Answer,
     connection::{ErrorLog, Times, exchange},
@@ -50,7 +51,7 @@ const INTERNAL: [HeaderName; 6] = [
     HeaderName::from_static("x-accel-limit-rate"),
 ];
 
-/// Headers of a script's response that are kept when it lets this server send a file, as nginx does.
+/// Headers of a script that the response with a file has, as in nginx.
 const KEPT: [HeaderName; 6] = [CONTENT_TYPE, CONTENT_DISPOSITION, ACCEPT_RANGES, SET_COOKIE, CACHE_CONTROL, EXPIRES];
 
 /// Time after the start of a request in which a closed connection is that of a server which is restarting. Later, the script itself has
@@ -65,7 +66,7 @@ pub(crate) struct FastCgi {
     log: Arc<ErrorLog>,
 }
 
-/// Who responds to a request.
+/// The side that responds to a request.
 pub(crate) enum Route {
     /// This server.
     Response(Response<Body>),

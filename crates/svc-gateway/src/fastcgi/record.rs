@@ -43,7 +43,7 @@ pub(crate) enum Record {
     Stderr(Bytes),
     /// The request has ended.
     End(End),
-    /// A record that this client did not ask for, and ignores.
+    /// A record that belongs to no request of this client. It is ignored.
     Other,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Spool {
     length: u64,
     /// The end of the body, or all of it.
     memory: Bytes,
-    /// The beginning, if it is longer than what is kept in memory. The file has no name and disappears when it is closed.
+    /// The beginning, if the body is longer than fits into memory. The file has no name and disappears when it is closed.
     file: Option<File>,
 }
 

@@ -10,10 +10,10 @@ const PRIVATE: [&str; 12] = ["inc", "bak", "old", "orig", "save", "swp", "swo", 
 /// A file with a secret of the connector.
 const CONNECTOR_SECRET: &str = "svc-connector-secret.php";
 
-/// Folders whose content is uploaded: no script runs there, in whatever folder they are.
+/// Folders whose content is uploaded: no script runs there, regardless of the folder that has them.
 const UPLOADS: [&str; 3] = ["uploads", "files", "blogs.dir"];
 
-/// What may be done with a file.
+/// The way in which a file may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     /// It is sent as it is.
@@ -63,7 +63,7 @@ pub(crate) fn normalize(path: &str) -> Result<Option<Normal>, Hostile> {
     Ok(names.map(|names| Normal { names, is_folder }))
 }
 
-/// What a client may do with the file or folder of these names.
+/// The way in which clients may use the file or folder of these names.
 pub(crate) fn for_clients(names: &[impl AsRef<str>]) -> Use {
     let lower: Vec<String> = names.iter().map(|name| name.as_ref().to_lowercase()).collect();
     let is_hidden = |(at, name): (usize, &String)| name.starts_with('.') && !(at == 0 && name == ".well-known");

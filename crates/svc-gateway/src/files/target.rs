@@ -13,7 +13,7 @@ use crate::options::Site;
 /// The script for all URLs that are not those of files.
 const FRONT: &str = "index.php";
 
-/// Files that stand for their folder, first choice first.
+/// Files that are the response for their folder, first choice first.
 const INDEXES: [&str; 2] = [FRONT, "index.html"];
 
 /// Characters of a name that are escaped in a URL: all but those that RFC 3986 allows in a segment.
@@ -45,14 +45,14 @@ pub(crate) struct Script {
     pub(crate) file: PathBuf,
 }
 
-/// What a URL means.
+/// The meaning of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Script(Script),
     File(PathBuf),
     /// A folder without its slash. The path of the URL with it.
     Redirect(String),
-    /// Nothing that clients may use. Also if there is no such file, so that a response does not tell which files exist.
+    /// Nothing that clients may use, or no such file. The response is the same, so that it does not show which files exist.
     NotFound,
     /// The path is invalid.
     Invalid,
@@ -88,7 +88,7 @@ impl Files {
         &self.document_root
     }
 
-    /// What the path of a URL means.
+    /// Finds the meaning of a path of a URL.
     pub(crate) fn find(&self, path: &str) -> Target {
         let Normal { names, is_folder } = match normalize(path) {
             Ok(Some(normal)) => normal,

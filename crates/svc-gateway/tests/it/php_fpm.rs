@@ -26,6 +26,11 @@ fn program() -> Option<&'static str> {
 impl PhpFpm {
     /// Starts php-fpm with two processes. `None` if it is not installed, which `SVC_NEED_CLIENTS` does not allow.
     pub(crate) fn start(scripts: &[(&str, &str)]) -> Option<Self> {
+        Self::with(scripts, "")
+    }
+
+    /// Starts php-fpm with more lines of configuration.
+    pub(crate) fn with(scripts: &[(&str, &str)], settings: &str) -> Option<Self> {
         let Some(program) = program() else {
             assert!(std::env::var_os("SVC_NEED_CLIENTS").is_none(), "php-fpm is not installed");
             let _seen = writeln!(std::io::stderr(), "skipped: php-fpm is not installed");
@@ -44,7 +49,7 @@ impl PhpFpm {
             "[global]\nerror_log = {at}/log\ndaemonize = no\n[www]\n{user}listen = {at}/php.sock\npm = static\n\
              pm.max_children = 2\nclear_env = yes\ncatch_workers_output = no\nphp_admin_value[post_max_size] = 128M\n\
              php_admin_value[upload_max_filesize] = 128M\nphp_admin_value[upload_tmp_dir] = {at}\n\
-             php_admin_value[output_buffering] = 0\nphp_admin_flag[display_errors] = off\nphp_admin_flag[log_errors] = on\nphp_admin_value[memory_limit] = 64M\n"
+             php_admin_value[output_buffering] = 0\nphp_admin_flag[display_errors] = off\nphp_admin_flag[log_errors] = on\nphp_admin_value[memory_limit] = 64M\n{settings}\n"
         );
         std::fs::write(folder.path().join("fpm.conf"), config).unwrap();
         let process = launch(program, folder.path());

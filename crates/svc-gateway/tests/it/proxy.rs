@@ -122,7 +122,9 @@ async fn an_upstream_that_is_away_or_silent() {
     let response = proxy(stalls, limits).forward(get("/"), ORIGIN).await.unwrap();
     assert!(response.into_body().collect().await.is_err(), "a broken body is not a complete one");
 
+    assert!(proxy(stalls, limits).connects().await);
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    assert!(!proxy(closed, limits).connects().await);
     assert_eq!(proxy(closed, limits).forward(get("/"), ORIGIN).await.err(), Some(Failure::Unreachable));
 }
 
