@@ -57,16 +57,7 @@ impl Reports {
             Unavailable(format!("the table {prefix}{TABLE} for reports of writes cannot be used: {error}"))
         };
         let mut conn = Conn::new(opts.clone()).map_err(failed)?;
-        conn.query_drop(format!(
-            "CREATE TABLE IF NOT EXISTS `{prefix}{TABLE}` (\
-             seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, \
-             at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, \
-             writer BIGINT UNSIGNED NOT NULL, \
-             kind CHAR(1) CHARACTER SET ascii NOT NULL, \
-             name VARBINARY(160) NOT NULL, \
-             PRIMARY KEY USING BTREE (seq), KEY at USING BTREE (at)) ENGINE=MEMORY"
-        ))
-        .map_err(failed)?;
+        create(&mut conn, &format!("{prefix}{TABLE}")).map_err(failed)?;
         let changes = Changes::default();
         let poll = Reading {
             table: format!("{prefix}{TABLE}"),
@@ -82,6 +73,19 @@ impl Reports {
         let poller = Poller::start(opts, poll).map_err(|error| Unavailable(error.to_string()))?;
         Ok(Reports { poller, changes })
     }
+}
+
+/// Creates the table unless it exists.
+fn create(conn: &mut Conn, table: &str) -> Result<(), mysql::Error> {
+    conn.query_drop(format!(
+        "CREATE TABLE IF NOT EXISTS `{table}` (\
+         seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, \
+         at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, \
+         writer BIGINT UNSIGNED NOT NULL, \
+         kind CHAR(1) CHARACTER SET ascii NOT NULL, \
+         name VARBINARY(160) NOT NULL, \
+         PRIMARY KEY USING BTREE (seq), KEY at USING BTREE (at)) ENGINE=MEMORY"
+    ))
 }
 
 impl Feed for Reports {
@@ -290,6 +294,8 @@ impl Poll for Reading {
     }
 
     fn connected(&mut self, conn: &mut Conn) -> Result<(), mysql::Error> {
+        // A restored backup may have replaced the whole database.
+        create(conn, &self.table)?;
         // After a lost connection, all rows since are still there, if the mark is.
         if self.mark.is_none() || !self.read_rows(conn)? {
             self.restart(conn)?;
