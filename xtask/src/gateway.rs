@@ -10,14 +10,11 @@ use anyhow::{Context, Result, ensure};
 
 use crate::server::{self, Response, Server, exchange, send};
 
-/// The longest time for a comparison of all routes.
-const PROOF: Duration = Duration::from_secs(300);
+/// The longest time until the news of writes can be read.
+const START: Duration = Duration::from_secs(30);
 
-/// Part of the `Via` header of responses that a gateway forwarded.
-const VIA: &str = "svc-server-";
-
-/// The line of the log after a comparison of all routes.
-const PROVEN: &str = "compared routes with WordPress";
+/// A read that is replayed when it is asked for again.
+const REPLAYED: &str = "/wp-json/wp/v2/types";
 
 /// A gateway in front of a WordPress.
 pub(crate) struct Gateway {
@@ -61,6 +58,9 @@ impl Gateway {
         gateway.credentials = server::credentials(gateway.command())?;
         let text = format!("[wordpress]\nupstream = \"{}\"\n{settings}\n", gateway.site);
         std::fs::write(gateway.folder.path().join("svc.toml"), text)?;
+        let installed = gateway.command().args(["connector", "install"]).output().context("cannot run the server")?;
+        ensure!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
+        reload_php(wordpress);
         gateway.restart()?;
         // It returns to the same address after it was killed.
         gateway.listen = gateway.address().trim_start_matches("http://").to_owned();
@@ -82,8 +82,18 @@ impl Gateway {
         let log = self.log_file();
         drop(std::fs::remove_file(&log));
         let mut command = self.command();
-        command.args(["--listen", &self.listen, "--log", "warn,svc_server=info", "serve"]);
+        command.args(["--listen", &self.listen, "--log", "warn", "serve"]);
         self.server = Some(Server::start(command, &log)?);
+        self.wait_until_replays()
+    }
+
+    /// Waits until a response is replayed.
+    pub(crate) fn wait_until_replays(&self) -> Result<()> {
+        let start = Instant::now();
+        while is_forwarded(&get(self.address(), REPLAYED, "")?) {
+            ensure!(start.elapsed() < START, "nothing is replayed: {}", self.log());
+            std::thread::sleep(Duration::from_millis(200));
+        }
         Ok(())
     }
 
@@ -109,26 +119,27 @@ impl Gateway {
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.log_file()).unwrap_or_default()
     }
+}
 
-    /// The number of comparisons of all routes since the start.
-    pub(crate) fn proofs(&self) -> usize {
-        self.log().matches(PROVEN).count()
-    }
-
-    /// Waits until all routes were compared more often than `before`, after the start or a change of plugins.
-    pub(crate) fn wait_for_proof(&self, before: usize) -> Result<()> {
-        let start = Instant::now();
-        while self.proofs() <= before {
-            ensure!(start.elapsed() < PROOF, "the routes were not compared: {}", self.log());
-            std::thread::sleep(Duration::from_millis(200));
-        }
-        Ok(())
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.kill();
+        drop(self.command().args(["connector", "remove"]).output());
     }
 }
 
-/// Whether a gateway forwarded the request of a response.
+/// Lets php-fpm read the connector's files again, if its cache does not look for changes.
+fn reload_php(wordpress: &Path) {
+    let pid = wordpress.parent().and_then(|folder| std::fs::read_to_string(folder.join("run/php-fpm.pid")).ok());
+    if let Some(pid) = pid {
+        drop(Command::new("kill").args(["-USR2", pid.trim()]).status());
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+/// Whether WordPress has responded, and not the gateway with a stored response.
 pub(crate) fn is_forwarded(response: &Response) -> bool {
-    response.headers("via").any(|via| via.contains(VIA))
+    !response.headers("cache-status").any(|status| status.contains("; hit"))
 }
 
 /// Sends a `GET` request with credentials (`USER:PASSWORD`, or empty).

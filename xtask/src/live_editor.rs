@@ -80,10 +80,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     node.arg(script).arg(playwright).arg(location(browser)?);
     if gateway {
         let program = server::build(None, false)?;
-        let Some(gateway) = Gateway::start(&program, &site, "shadow_percent = 100")? else {
+        let Some(gateway) = Gateway::start(&program, &site, "check_percent = 100")? else {
             return say("skipped: the site does not respond");
         };
-        gateway.wait_for_proof(0)?;
         node.env("SVC_EDITOR_GATEWAY", "1").args([&*gateway.site, gateway.address(), &user]).args(steps);
         return crate::run(&mut node);
     }

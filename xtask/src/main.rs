@@ -7,6 +7,7 @@ mod conformance;
 mod crash;
 mod cycles;
 mod deps;
+mod differences;
 mod dist;
 mod families;
 mod gateway;

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod body;
-pub mod compare;
 mod failure;
 mod fastcgi;
 mod files;

@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail, ensure};
 /// The longest wait for the server to send something.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Part of the `Via` header of responses that a gateway forwarded.
-const GATEWAY: &str = "svc-server-";
+/// Part of the `Cache-Status` header of responses that a gateway replayed.
+const REPLAYED: &str = "svc; hit";
 
 /// Longest line of a head, in bytes.
 const LINE_LIMIT: u64 = 64 << 10;
@@ -53,9 +53,9 @@ pub(super) struct Client {
     /// Path of the site on the server, without a slash at the end.
     prefix: String,
     connection: Option<BufReader<TcpStream>>,
-    /// Responses received, and those of them that a gateway forwarded.
+    /// Responses received, and those of them that a gateway replayed.
     pub(super) received: usize,
-    pub(super) forwarded: usize,
+    pub(super) replayed: usize,
 }
 
 impl Client {
@@ -66,14 +66,14 @@ impl Client {
         let authority = if authority.contains(':') { authority.to_owned() } else { format!("{authority}:80") };
         let path = path.trim_end_matches('/');
         let prefix = if path.is_empty() { String::new() } else { format!("/{path}") };
-        Ok(Client { authority, prefix, connection: None, received: 0, forwarded: 0 })
+        Ok(Client { authority, prefix, connection: None, received: 0, replayed: 0 })
     }
 
     /// Sends a request and reads the response. If the server has closed the connection, a new one is opened.
     pub(super) fn send(&mut self, request: &HttpRequest) -> Result<HttpResponse> {
         let response = self.exchange(request)?;
         self.received += 1;
-        self.forwarded += usize::from(response.header("via").is_some_and(|via| via.contains(GATEWAY)));
+        self.replayed += usize::from(response.header("cache-status").is_some_and(|status| status.contains(REPLAYED)));
         Ok(response)
     }
 

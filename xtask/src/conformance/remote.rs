@@ -30,7 +30,7 @@ pub(super) fn check(url: &str, options: &Options) -> Result<()> {
         let outcome = Outcome { passed: report.passed, differing: 0, failures };
         print(&scenario, &outcome, if options.all { usize::MAX } else { super::PRINTED })?;
         let shares = runner.shares();
-        say(&format!("    handled by the server {}, forwarded {}", shares.0, shares.1))?;
+        say(&format!("    replayed by a gateway {}, others {}", shares.0, shares.1))?;
         failed += outcome.failures.len();
         passed += outcome.passed;
         own += shares.0;
@@ -39,7 +39,7 @@ pub(super) fn check(url: &str, options: &Options) -> Result<()> {
     if let Some(command) = options.reset.as_ref().filter(|_| dirty) {
         reset(command)?;
     }
-    say(&format!("handled by the server {own}, forwarded {forwarded}"))?;
+    say(&format!("replayed by a gateway {own}, others {forwarded}"))?;
     say(&format!("{passed} passed, {failed} failed"))?;
     if failed == 0 { Ok(()) } else { bail!("responses differ from the recorded ones") }
 }

@@ -88,9 +88,9 @@ impl Runner {
         std::mem::take(&mut self.violations)
     }
 
-    /// The numbers of responses that the server gave itself, and that it forwarded as a gateway.
+    /// The numbers of responses that a gateway replayed, and of all others.
     pub(super) fn shares(&self) -> (usize, usize) {
-        (self.client.received - self.client.forwarded, self.client.forwarded)
+        (self.client.replayed, self.client.received - self.client.replayed)
     }
 
     /// The brand of the server.

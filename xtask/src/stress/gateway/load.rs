@@ -38,13 +38,9 @@ pub(super) struct Load {
     next: AtomicU64,
     pub(super) reads: AtomicU64,
     pub(super) failed: AtomicU64,
-    /// Whether the clients wait.
-    pub(super) paused: AtomicBool,
     pub(super) is_php_away: AtomicBool,
     /// Reads while PHP was away.
     pub(super) away: AtomicU64,
-    /// Writes that the gateway handled itself.
-    pub(super) own: AtomicU64,
     /// Acknowledged pages: id and title.
     written: Mutex<BTreeMap<u64, String>>,
     pub(super) wrong: Mutex<Vec<String>>,
@@ -63,10 +59,8 @@ impl Load {
             next: AtomicU64::new(0),
             reads: AtomicU64::new(0),
             failed: AtomicU64::new(0),
-            paused: AtomicBool::new(false),
             is_php_away: AtomicBool::new(false),
             away: AtomicU64::new(0),
-            own: AtomicU64::new(0),
             written: Mutex::default(),
             wrong: Mutex::default(),
             slowest: Mutex::default(),
@@ -82,10 +76,6 @@ impl Load {
             let load = Arc::clone(this);
             spawn(move || {
                 while !load.stop.load(Relaxed) {
-                    if load.paused.load(Relaxed) {
-                        sleep(Duration::from_millis(20));
-                        continue;
-                    }
                     let begun = Instant::now();
                     let sent = if is_writer { load.write() } else { load.read() };
                     if sent.is_err() {
@@ -112,9 +102,6 @@ impl Load {
             201 => {
                 let id = response.json()?["id"].as_u64().context("the page has no id")?;
                 self.written().insert(id, title);
-                // The proxy sends requests to WordPress directly while the gateway is away.
-                let is_own = response.header("x-request-id").is_some() && !is_forwarded(&response);
-                self.own.fetch_add(u64::from(is_own), Relaxed);
             }
             status => {
                 ensure!(!matches!(status, 502..=504), "{status}");

@@ -9,16 +9,16 @@ const SHOWN: usize = 60;
 
 /// One difference between a document of the upstream and the same document of this server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// Names and positions, separated by dots. Empty for the whole document.
-    pub path: String,
+    pub(crate) path: String,
     /// The kind of a difference.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
 }
 
 /// The kind of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Only the upstream has the value.
     OnlyUpstream,
     /// Only this server has the value.
@@ -40,7 +40,7 @@ impl fmt::Display for Difference {
 
 /// The first `limit` differences. The order of fields is not compared, that of lists is. An empty list equals an empty object,
 /// since PHP encodes both as a list.
-pub fn differences(upstream: &Value, here: &Value, limit: usize) -> Vec<Difference> {
+pub(crate) fn differences(upstream: &Value, here: &Value, limit: usize) -> Vec<Difference> {
     let mut found = Vec::new();
     visit(upstream, here, &mut Vec::new(), limit, &mut found);
     found
