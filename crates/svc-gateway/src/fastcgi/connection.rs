@@ -59,24 +59,31 @@ impl ErrorLog {
         Arc::new(ErrorLog { upstream, last: Mutex::default() })
     }
 
+    /// Logs a message, unless one was logged just before.
     fn add(&self, message: &[u8]) {
+        if let Some((message, suppressed)) = self.line(message) {
+            tracing::warn!(upstream = self.upstream.authority(), message, suppressed, "a script reports errors");
+        }
+    }
+
+    /// The message to log, and the number of messages that were not logged before.
+    fn line(&self, message: &[u8]) -> Option<(String, u64)> {
         if message.trim_ascii().is_empty() {
-            return;
+            return None;
         }
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, suppressed) = &mut *last;
         if at.is_some_and(|at| at.elapsed() < REPORT) {
             *suppressed += 1;
-            return;
+            return None;
         }
-        let suppressed = std::mem::take(suppressed);
         *at = Some(Instant::now());
+        let suppressed = std::mem::take(suppressed);
         drop(last);
         // Other characters could forge lines of the log.
         let message = String::from_utf8_lossy(message);
         let message = message.trim().chars().map(|c| if c.is_control() { ' ' } else { c });
-        let message: String = message.take(MAX_MESSAGE).collect();
-        tracing::warn!(upstream = self.upstream.authority(), message, suppressed, "a script reports errors");
+        Some((message.take(MAX_MESSAGE).collect(), suppressed))
     }
 }
 
@@ -223,5 +230,21 @@ impl Response {
                 Some(Err(error)) => return Err(error.into()),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn messages_of_scripts_are_bounded() {
+        let log = ErrorLog::new("fastcgi://127.0.0.1:9000".parse().unwrap());
+        assert_eq!(log.line(b" \n"), None);
+        assert_eq!(log.line(b"PHP Notice:  a\nb\x1b[0m\xff\n"), Some(("PHP Notice:  a b [0m\u{fffd}".to_owned(), 0)));
+        assert_eq!((log.line(b"second"), log.line(b"third")), (None, None));
+        tokio::time::advance(REPORT).await;
+        let (message, suppressed) = log.line(&[b'x'; 60_000]).unwrap();
+        assert_eq!((message.len(), suppressed), (MAX_MESSAGE, 2));
     }
 }

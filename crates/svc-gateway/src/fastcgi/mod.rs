@@ -156,7 +156,10 @@ impl FastCgi {
                     (may_repeat, body) = (false, Spool::empty())
                 }
                 Err(failed) => {
-                    tracing::warn!(upstream = self.upstream.authority(), reason = ?failed, "a script has not responded");
+                    // The others are logged with their error.
+                    if matches!(failed, Failed::Closed | Failed::Invalid | Failed::Late) {
+                        tracing::warn!(upstream = self.upstream.authority(), reason = ?failed, "a script has not responded");
+                    }
                     return Err(failed.into());
                 }
                 Ok(answer) => break answer,

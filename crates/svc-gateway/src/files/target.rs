@@ -225,7 +225,10 @@ mod tests {
             "elsewhere/passwords.txt",
         ] {
             fs::create_dir_all(at.join(file).parent().unwrap()).unwrap();
-            fs::write(at.join(file), "x").unwrap();
+            // Of these files, clients may only run scripts.
+            let hidden = [".php", ".PHP", ".htaccess", ".log", ".secret", "passwords.txt", "hidden.pdf"];
+            let content = if hidden.iter().any(|end| file.ends_with(end)) { "secret" } else { "x" };
+            fs::write(at.join(file), content).unwrap();
         }
         fs::create_dir(at.join("www/empty")).unwrap();
         for (link, to) in [
@@ -405,5 +408,84 @@ mod tests {
         check(&alias, &format!("{at}/{hidden}"), None, Some(hidden));
         check(&alias, "/blog/readme.html", Some("www/readme.html"), None);
         check(&alias, "/readme.html", None, None);
+    }
+
+    /// Parts of URLs, some of which clients use in attacks.
+    const PARTS: [&str; 36] = [
+        "/",
+        "/",
+        "/",
+        "/",
+        "//",
+        "..",
+        "..",
+        ".",
+        "%2f",
+        "%2F",
+        "%2e",
+        "%2e%2e",
+        "%252e%252e",
+        "%5c",
+        "\\",
+        "%00",
+        "%0a",
+        "%",
+        "wp-config.php",
+        "wp-%63onfig.php",
+        "config.txt",
+        "index.php",
+        "wp-login.php",
+        "text.php",
+        "readme.html",
+        "wp-content",
+        "uploads",
+        "shell.php",
+        "a.jpg",
+        "evil.jpg",
+        "out",
+        "stored",
+        "passwords.txt",
+        "hidden.pdf",
+        ".htaccess",
+        "debug.log",
+    ];
+
+    #[test]
+    fn no_url_leads_to_other_files() {
+        let folder = folder();
+        let root = fs::canonicalize(folder.path().join("www")).unwrap();
+        let files = files(folder.path(), "", Vec::new());
+        let urls = proptest::collection::vec(proptest::sample::select(&PARTS[..]), 0..10);
+        let config = proptest::test_runner::Config { failure_persistence: None, ..Default::default() };
+        let mut runner =
+            proptest::test_runner::TestRunner::new(proptest::test_runner::Config { cases: 3000, ..config });
+        let mut kinds = std::collections::BTreeSet::new();
+        let kinds = std::cell::RefCell::new(&mut kinds);
+        runner
+            .run(&urls, |parts| {
+                let url = format!("/{}", parts.concat());
+                let target = files.find(&url);
+                kinds.borrow_mut().insert(shown(target.clone(), &root).split(' ').next().unwrap().to_owned());
+                match target {
+                    Target::File(file) => {
+                        assert!(fs::canonicalize(&file).unwrap().starts_with(&root), "{url}");
+                        assert_eq!(fs::read_to_string(&file).unwrap(), "x", "{url}");
+                    }
+                    Target::Script(script) => {
+                        let real = fs::canonicalize(&script.file).unwrap();
+                        let below = real.strip_prefix(&root).expect("a script of the site");
+                        let is_known = ["index.php", "wp-login.php", "wp-content/index.php"]
+                            .iter()
+                            .any(|own| below == Path::new(own));
+                        assert!(is_known, "{url} runs {below:?}");
+                    }
+                    Target::Redirect(to) => assert!(to.starts_with('/') && !to.starts_with("//"), "{url}"),
+                    Target::NotFound | Target::Invalid => {}
+                }
+                Ok(())
+            })
+            .unwrap();
+        let expected = ["400", "404", "run", "send", "to"];
+        assert_eq!(kinds.borrow().iter().map(String::as_str).collect::<Vec<_>>(), expected, "all kinds occur");
     }
 }

@@ -12,15 +12,20 @@ use svc_gateway::{Limits, Options, Proxy, Site};
 
 /// php-fpm, which stops when it is dropped.
 pub(crate) struct PhpFpm {
-    program: &'static str,
+    program: PathBuf,
     folder: tempfile::TempDir,
     process: Child,
 }
 
-/// The program, wherever it is. Debian adds the version to its name.
-fn program() -> Option<&'static str> {
-    let names = ["/usr/sbin/php-fpm8.2", "php-fpm8.2", "php-fpm", "/usr/sbin/php-fpm"];
-    names.into_iter().find(|name| Command::new(name).arg("-v").output().is_ok_and(|done| done.status.success()))
+/// The program. Debian adds the version to its name, and has it in a folder that not all users search.
+fn program() -> Option<PathBuf> {
+    let system = std::fs::read_dir("/usr/sbin").into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_fpm = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with("php-fpm"))
+    };
+    let runs = |path: &PathBuf| Command::new(path).arg("-v").output().is_ok_and(|done| done.status.success());
+    [PathBuf::from("php-fpm")].into_iter().chain(system.filter(is_fpm)).find(runs)
 }
 
 impl PhpFpm {
@@ -52,7 +57,7 @@ impl PhpFpm {
              php_admin_value[output_buffering] = 0\nphp_admin_flag[display_errors] = off\nphp_admin_flag[log_errors] = on\nphp_admin_value[memory_limit] = 64M\n{settings}\n"
         );
         std::fs::write(folder.path().join("fpm.conf"), config).unwrap();
-        let process = launch(program, folder.path());
+        let process = launch(&program, folder.path());
         let fpm = PhpFpm { program, folder, process };
         fpm.wait();
         Some(fpm)
@@ -84,7 +89,7 @@ impl PhpFpm {
     }
 
     pub(crate) fn start_again(&mut self) {
-        self.process = launch(self.program, self.folder.path());
+        self.process = launch(&self.program, self.folder.path());
         self.wait();
     }
 
@@ -108,7 +113,7 @@ fn is_root(own: &Path) -> bool {
     std::fs::metadata(own).is_ok_and(|about| about.uid() == 0)
 }
 
-fn launch(program: &str, folder: &Path) -> Child {
+fn launch(program: &Path, folder: &Path) -> Child {
     let mut command = Command::new(program);
     command.arg("-F").arg("-y").arg(folder.join("fpm.conf")).stdout(Stdio::null()).stderr(Stdio::null());
     if is_root(folder) {
