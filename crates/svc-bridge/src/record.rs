@@ -85,11 +85,7 @@ impl Recorder {
     pub fn length(prefix: &[u8]) -> Result<usize, Invalid> {
         let digits = prefix.get(..8).filter(|digits| digits.iter().all(u8::is_ascii_digit)).ok_or(Invalid)?;
         let length = std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok()).ok_or(Invalid)?;
-        if prefix.get(PREFIX - 1) == Some(&b'\n') && length <= MAX_RECORD {
-            Ok(length)
-        } else {
-            Err(Invalid)
-        }
+        if prefix.get(PREFIX - 1) == Some(&b'\n') && length <= MAX_RECORD { Ok(length) } else { Err(Invalid) }
     }
 
     /// Reads the record in front of a body.

@@ -63,7 +63,8 @@ pub(crate) enum Target {
 impl Settings {
     /// What a request asks for.
     pub(crate) fn target(&self, parts: &Parts) -> Target {
-        let path = parts.uri.path();
+        // Web servers decode the path.
+        let path = percent_encoding::percent_decode_str(parts.uri.path()).decode_utf8_lossy();
         let Some(below) = path.strip_prefix(&*self.home) else { return Target::Other };
         let front = below.strip_prefix("/index.php").unwrap_or(below);
         let route = front.strip_prefix('/').and_then(|path| path.strip_prefix(&*self.api));
@@ -137,6 +138,7 @@ mod tests {
             ("", "/sitemap.xml", Target::Page),
             ("", "/wp-admin/", Target::Other),
             ("", "/wp-login.php", Target::Other),
+            ("", "/wp%2Dlogin%2Ephp", Target::Other),
             ("", "/wp-content/a.css", Target::Other),
         ] {
             let parts = http::Request::get(target).body(()).unwrap().into_parts().0;

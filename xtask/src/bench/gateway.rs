@@ -31,18 +31,19 @@ pub(super) fn rows(options: &Options) -> Result<Vec<Row>> {
     let server = gateway.server();
     let mut rows = Vec::new();
     let cached = |site: &Site| same(site.get(LIST));
-    let ours = Load { clients: site.clients(N_CLIENTS, &cached(&site)), server };
-    let base = Load { clients: svc.site.clients(N_CLIENTS, &cached(&svc.site)), server: Some(&svc.server) };
+    let (through, alone, php) = (cached(&site), cached(&svc.site), cached(&wordpress.site));
+    let ours = Load { clients: site.clients(N_CLIENTS, &through), server };
+    let base = Load { clients: svc.site.clients(N_CLIENTS, &alone), server: Some(&svc.server) };
     let comparison = compare(options, &ours, &base, 1)?;
     rows.push(Row::ratio("gateway: replayed list, over svc's own cached list", &comparison, Some(0.9)));
     let light = same(Request::get(LIGHT));
-    let through = Load { clients: site.clients(1, &light), server };
+    let forwarded = Load { clients: site.clients(1, &light), server };
     let direct = Load { clients: wordpress.site.clients(1, &light), server: None };
-    let comparison = compare(options, &through, &direct, 1)?;
+    let comparison = compare(options, &forwarded, &direct, 1)?;
     let value = Value::Most(comparison.added_ms(), 1.0, "ms");
     rows.push(Row::new("gateway: time added to a forwarded request", value, comparison.detail()));
-    let theirs = Load { clients: wordpress.site.clients(N_CLIENTS, &cached(&wordpress.site)), server: None };
-    let ours = Load { clients: site.clients(N_CLIENTS, &cached(&site)), server };
+    let theirs = Load { clients: wordpress.site.clients(N_CLIENTS, &php), server: None };
+    let ours = Load { clients: site.clients(N_CLIENTS, &through), server };
     let comparison = compare(options, &ours, &theirs, 3)?;
     rows.push(Row::ratio("gateway: replayed list, over WordPress", &comparison, None));
     Ok(rows)

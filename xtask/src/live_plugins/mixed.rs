@@ -108,7 +108,9 @@ pub(super) fn run(gateway: &Gateway, seconds: u64, seed: u64) -> Result<usize> {
     };
     let start = Instant::now();
     scope(|threads| -> Result<()> {
-        let readers: Vec<_> = (0..READERS).map(|n| threads.spawn(|| shared.read_all(Random(seed ^ (n + 1) << 32)))).collect();
+        let shared = &shared;
+        let random = |n| Random(seed ^ ((n + 1) << 32));
+        let readers: Vec<_> = (0..READERS).map(|n| threads.spawn(move || shared.read_all(random(n)))).collect();
         let mut random = Random(seed);
         while start.elapsed() < Duration::from_secs(seconds) {
             shared.write(&mut random)?;

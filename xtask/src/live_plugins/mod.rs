@@ -75,7 +75,14 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         }
     }
     let theme = active_theme(&gateway)?;
-    let site = Site { gateway: &gateway, content: &content, theme: &theme, samples: options.samples, seconds: options.seconds, seed: options.seed };
+    let site = Site {
+        gateway: &gateway,
+        content: &content,
+        theme: &theme,
+        samples: options.samples,
+        seconds: options.seconds,
+        seed: options.seed,
+    };
     let outcome = site.check(&installed);
     for plugin in &installed {
         drop(site.activate(plugin, false));

@@ -14,10 +14,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{READS, WRITES};
-use crate::{
-    gateway::{get, is_forwarded},
-    server::send,
-};
+use crate::{gateway::get, server::send};
 
 /// Beginning of the titles of the pages.
 const MARK: &str = "gatewaystress";
