@@ -1,0 +1,215 @@
+//! What is replayed, and what is not.
+
+use std::sync::atomic::Ordering::SeqCst;
+
+use serde_json::json;
+
+use crate::wordpress::{Page, Site};
+
+const POSTS: &str = "/wp-json/wp/v2/posts";
+
+#[tokio::test]
+async fn a_response_is_replayed_until_something_that_it_read_changes() {
+    let site = Site::start(|_| (), true).await;
+    site.reads(POSTS, "[1]", &["posts?post", "options/posts_per_page"]);
+    let first = site.get(POSTS).await;
+    assert_eq!((first.status, &*first.body, first.is_hit()), (200, "[1]", false));
+    let second = site.get(POSTS).await;
+    assert_eq!((second.status, &*second.body, second.is_hit()), (200, "[1]", true));
+    assert_eq!(second.headers["content-type"], "application/json");
+    assert!(!second.headers.contains_key("x-svc-record"));
+    site.reads(POSTS, "[2]", &["posts?post"]);
+    site.news.write("posts?page");
+    assert!(site.get(POSTS).await.is_hit(), "another type");
+    site.news.write("posts?post");
+    let third = site.get(POSTS).await;
+    assert_eq!((&*third.body, third.is_hit()), ("[2]", false));
+    assert!(site.get(POSTS).await.is_hit());
+}
+
+#[tokio::test]
+async fn a_write_during_a_rendering_ends_its_response() {
+    let site = Site::start(|_| (), true).await;
+    site.reads(POSTS, "[1]", &["posts?post"]);
+    site.php.slow.store(true, SeqCst);
+    let rendering = async { site.get(POSTS).await };
+    let writing = async {
+        while site.n_requests() == 0 {
+            tokio::task::yield_now().await;
+        }
+        site.news.write("posts?post");
+    };
+    let (first, ()) = tokio::join!(rendering, writing);
+    assert!(!first.is_hit());
+    assert!(!site.get(POSTS).await.is_hit(), "the first may lack the write");
+    assert!(site.get(POSTS).await.is_hit());
+}
+
+#[tokio::test]
+async fn requests_for_the_same_response_wait_for_one_rendering() {
+    let site = Site::start(|_| (), true).await;
+    site.reads(POSTS, "[1]", &["posts?post"]);
+    site.php.slow.store(true, SeqCst);
+    let all = futures_util::future::join_all((0..20).map(|_| site.get(POSTS))).await;
+    assert!(all.iter().all(|got| got.body == "[1]"));
+    // Besides, the first replay is compared.
+    assert!(site.n_requests() <= 2, "{}", site.n_requests());
+}
+
+#[tokio::test]
+async fn credentials_cookies_and_headers_have_responses_of_their_own() {
+    let site = Site::start(|_| (), true).await;
+    site.reads(POSTS, "[]", &["posts?post"]);
+    for headers in [
+        &[][..],
+        &[("authorization", "Basic YTpi")],
+        &[("authorization", "Basic YTpj")],
+        &[("cookie", "wordpress_logged_in_x=1")],
+        &[("x-wp-nonce", "1")],
+        &[("accept-language", "de")],
+        &[("origin", "https://a.example")],
+    ] {
+        assert!(!site.send("GET", POSTS, headers).await.is_hit(), "{headers:?}");
+        assert!(site.send("GET", POSTS, headers).await.is_hit(), "{headers:?}");
+    }
+    assert!(site.send("GET", POSTS, &[("if-none-match", "x"), ("cookie", "_ga=1")]).await.is_hit());
+}
+
+#[tokio::test]
+async fn without_a_record_only_visitors_have_stored_responses() {
+    for has_connector in [true, false] {
+        let site = Site::start(|_| (), has_connector).await;
+        site.page(POSTS, Page { body: "[1]".to_owned(), status: 200, ..Page::default() });
+        assert!(!site.get(POSTS).await.is_hit());
+        assert!(site.get(POSTS).await.is_hit());
+        for _ in 0..2 {
+            assert!(!site.send("GET", POSTS, &[("authorization", "Basic eA==")]).await.is_hit());
+        }
+        site.news.write("anything");
+        assert!(!site.get(POSTS).await.is_hit(), "it depends on everything");
+    }
+}
+
+#[tokio::test]
+async fn what_must_not_be_stored_is_not() {
+    let site = Site::start(|settings| settings.never.push("/never".parse().unwrap()), true).await;
+    let page = |headers: &[(&'static str, &str)], record| Page {
+        body: "x".to_owned(),
+        status: 200,
+        headers: headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
+        names: Some(vec!["posts/1"]),
+        record,
+        ..Page::default()
+    };
+    let pages = [
+        ("/wp-json/cookie", page(&[("set-cookie", "a=1")], json!({}))),
+        ("/wp-json/private", page(&[("cache-control", "private")], json!({}))),
+        ("/wp-json/vary", page(&[("vary", "User-Agent")], json!({}))),
+        ("/wp-json/refused", page(&[], json!({"store": false, "why": "an outgoing request"}))),
+        ("/wp-json/clock", page(&[], json!({"age": 0}))),
+        ("/wp-json/large", Page { body: "x".repeat(20_000), ..page(&[], json!({})) }),
+        ("/wp-json/error", Page { status: 500, ..page(&[], json!({})) }),
+        ("/wp-json/never/x", page(&[], json!({}))),
+        ("/page/", page(&[], json!({}))),
+    ];
+    for (path, page) in pages {
+        let (length, status) = (page.body.len(), page.status);
+        site.page(path, page);
+        for _ in 0..2 {
+            let got = site.get(path).await;
+            assert!(!got.is_hit(), "{path}");
+            assert_eq!((got.body.len(), got.status), (length, status), "{path}");
+        }
+    }
+    site.reads(POSTS, "[]", &["posts?post"]);
+    for (method, target, headers) in [
+        ("POST", POSTS, &[][..]),
+        ("OPTIONS", POSTS, &[]),
+        ("GET", "/wp-json/wp/v2/posts?_method=POST", &[]),
+        ("GET", POSTS, &[("x-http-method-override", "POST")]),
+        ("GET", POSTS, &[("range", "bytes=0-0")]),
+    ] {
+        for _ in 0..2 {
+            assert!(!site.send(method, target, headers).await.is_hit(), "{method} {target} {headers:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn errors_and_conditions() {
+    let site = Site::start(|_| (), true).await;
+    let names = Some(vec!["posts/9"]);
+    let missing = Page { body: "{\"code\":\"x\"}".to_owned(), status: 404, names, ..Page::default() };
+    site.page("/wp-json/wp/v2/posts/9", missing);
+    for hit in [false, true] {
+        let got = site.get("/wp-json/wp/v2/posts/9").await;
+        assert_eq!((got.status, got.is_hit()), (404, hit));
+    }
+    site.reads(POSTS, "[1]", &["posts?post"]);
+    let tag = site.get(POSTS).await.headers["etag"].to_str().unwrap().to_owned();
+    let same = site.send("GET", POSTS, &[("if-none-match", &tag)]).await;
+    assert_eq!((same.status, &*same.body, same.is_hit()), (304, "", true));
+    // Not even the first rendering is conditional in PHP.
+    let fresh = site.send("GET", "/wp-json/wp/v2/posts?x", &[("if-none-match", &tag)]).await;
+    assert_eq!(fresh.status, 304);
+    assert!(site.php.asked.lock().unwrap().iter().all(|headers| !headers.contains_key("if-none-match")));
+}
+
+#[tokio::test]
+async fn nothing_is_replayed_while_the_news_cannot_be_read() {
+    let site = Site::start(|_| (), true).await;
+    site.reads(POSTS, "[1]", &["posts?post"]);
+    site.get(POSTS).await;
+    assert!(site.get(POSTS).await.is_hit());
+    site.news.is_away.store(true, SeqCst);
+    for _ in 0..2 {
+        let got = site.get(POSTS).await;
+        assert_eq!((got.status, got.is_hit()), (200, false));
+    }
+    site.news.is_away.store(false, SeqCst);
+    assert!(site.get(POSTS).await.is_hit());
+    site.bridge.set_feed(None);
+    assert!(!site.get(POSTS).await.is_hit());
+}
+
+#[tokio::test]
+async fn routes_that_vary_are_not_stored() {
+    let site = Site::start(|settings| settings.checks = 1_000_000, true).await;
+    let names = || Some(vec!["posts/1"]);
+    site.page("/wp-json/number", Page { body: "x".into(), status: 200, names: names(), has_number: true, ..Page::default() });
+    site.page("/wp-json/agent", Page { body: "x".into(), status: 200, names: names(), has_agent: true, ..Page::default() });
+    site.get("/wp-json/number").await;
+    // The first replay is compared in the background.
+    let start = std::time::Instant::now();
+    while site.get("/wp-json/number").await.is_hit() {
+        assert!(start.elapsed().as_secs() < 10, "it is never noticed");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    // Other clients are compared before anything is replayed to them.
+    for agent in ["a", "b", "a", "b"] {
+        let got = site.send("GET", "/wp-json/agent", &[("user-agent", agent)]).await;
+        assert_eq!(got.body, format!("x{agent}"));
+    }
+    let report = site.bridge.report();
+    let varies = |route: &str| report.routes.iter().any(|r| r.route == route && r.varies.is_some());
+    assert!(varies("/number") && varies("/agent"), "{report:?}");
+}
+
+#[tokio::test]
+async fn what_was_replayed_is_counted_by_route_and_reason() {
+    let site = Site::start(|_| (), true).await;
+    site.reads(POSTS, "[1]", &["posts?post"]);
+    for _ in 0..3 {
+        site.get(POSTS).await;
+    }
+    site.news.write("posts");
+    site.get(POSTS).await;
+    site.send("POST", POSTS, &[]).await;
+    let report = site.bridge.report();
+    assert_eq!((report.replayed, report.forwarded, report.stored), (2, 3, 1));
+    for (why, n) in [("not asked before", 1), ("changed: posts", 1), ("not stored: a write", 1)] {
+        assert_eq!(report.reasons.get(why), Some(&n), "{why}: {report:?}");
+    }
+    assert_eq!(report.routes[0].route, "/wp/v2/posts");
+    assert!((report.share() - 0.4).abs() < 0.01);
+}
