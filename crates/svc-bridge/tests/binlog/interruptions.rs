@@ -89,7 +89,10 @@ async fn nothing_is_lost_when_the_server_restarts() {
     let since = caught_up(&feed).await;
     server.run("INSERT INTO wp_terms VALUES (1, 'a')");
     server.shut_down();
-    assert_eq!((feed.catch_up().await, feed.visible().await), (Err(UnknownReason::Disconnected), Err(UnknownReason::Disconnected)));
+    assert_eq!(
+        (feed.catch_up().await, feed.visible().await),
+        (Err(UnknownReason::Disconnected), Err(UnknownReason::Disconnected))
+    );
     server.restart();
     server.run("INSERT INTO wp_posts (ID) VALUES (1)");
     let position = caught_up(&feed).await;

@@ -193,10 +193,15 @@ impl Binlog {
             self.reach(&answer, point).await?;
             let is_sure = told.is_some() && self.shared.ends().is_sure(point, answer.time.0);
             let mut visible = self.visible.lock().unwrap_or_else(PoisonError::into_inner);
-            let sure =
-                visible.add(answer.epoch, point, answer.time, is_sure, answer.settle).ok_or(UnknownReason::Unsettled)?;
+            let sure = visible
+                .add(answer.epoch, point, answer.time, is_sure, answer.settle)
+                .ok_or(UnknownReason::Unsettled)?;
             let progress = self.shared.progress.borrow();
-            if progress.epoch == answer.epoch { Ok(progress.numbering.position(sure)) } else { Err(UnknownReason::OtherLog) }
+            if progress.epoch == answer.epoch {
+                Ok(progress.numbering.position(sure))
+            } else {
+                Err(UnknownReason::OtherLog)
+            }
         })
         .await
     }
@@ -220,7 +225,10 @@ impl Binlog {
         }
     }
 
-    async fn within_limit<T>(&self, future: impl Future<Output = Result<T, UnknownReason>>) -> Result<T, UnknownReason> {
+    async fn within_limit<T>(
+        &self,
+        future: impl Future<Output = Result<T, UnknownReason>>,
+    ) -> Result<T, UnknownReason> {
         let result = tokio::time::timeout(LIMIT, future).await.unwrap_or(Err(UnknownReason::Late));
         if matches!(result, Err(UnknownReason::Late)) {
             self.shared.late.store(true, Ordering::Release);

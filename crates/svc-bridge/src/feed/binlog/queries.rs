@@ -63,7 +63,8 @@ impl Queries {
 
     fn answer(&mut self, visible: bool) -> Result<Answer, UnknownReason> {
         let before = self.shared.progress.borrow().clone();
-        let server = self.shared.details().server.clone().filter(|_| before.connected).ok_or(UnknownReason::Disconnected)?;
+        let server =
+            self.shared.details().server.clone().filter(|_| before.connected).ok_or(UnknownReason::Disconnected)?;
         let had_connection = self.connection.is_some();
         let mut answer = self.ask(&before, &server, visible);
         // The server may have ended a connection that was not used for long.

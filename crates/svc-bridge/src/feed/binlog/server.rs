@@ -188,7 +188,11 @@ impl Server {
 
     /// The error of a query about the log or of a request for it.
     pub(super) fn unreadable(&self, error: mysql::Error) -> UnavailableReason {
-        if is_denied(&error) { UnavailableReason::Privileges { user: self.user.clone() } } else { UnavailableReason::Query(error) }
+        if is_denied(&error) {
+            UnavailableReason::Privileges { user: self.user.clone() }
+        } else {
+            UnavailableReason::Query(error)
+        }
     }
 
     /// The file and the offset of the end of the log.
