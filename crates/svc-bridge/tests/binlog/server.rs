@@ -21,6 +21,8 @@ pub(crate) struct Server {
     folder: tempfile::TempDir,
     options: Vec<String>,
     process: Child,
+    /// Kills the server when its input ends, however this process ends.
+    guard: Child,
 }
 
 impl Server {
@@ -56,8 +58,8 @@ impl Server {
                 .map(|option| (*option).to_owned()),
             )
             .collect();
-        let process = run(folder.path(), &options);
-        let server = Server { folder, options, process };
+        let (process, guard) = run(folder.path(), &options);
+        let server = Server { folder, options, process, guard };
         server.wait();
         let mut connection = server.connect_to(None);
         connection.query_drop("CREATE DATABASE wp CHARACTER SET utf8mb4; CREATE DATABASE other").unwrap();
@@ -137,20 +139,29 @@ impl Server {
 
     /// Starts the server again.
     pub(crate) fn restart(&mut self) {
-        self.process = run(self.folder.path(), &self.options);
+        self.end_guard();
+        (self.process, self.guard) = run(self.folder.path(), &self.options);
         self.wait();
+    }
+}
+
+impl Server {
+    fn end_guard(&mut self) {
+        drop(self.guard.kill());
+        drop(self.guard.wait());
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
+        self.end_guard();
         drop(self.process.kill());
         drop(self.process.wait());
     }
 }
 
-fn run(folder: &Path, options: &[String]) -> Child {
-    Command::new(PROGRAM)
+fn run(folder: &Path, options: &[String]) -> (Child, Child) {
+    let server = Command::new(PROGRAM)
         .arg("--no-defaults")
         .args(options)
         .arg(format!("--datadir={}", folder.join("data").display()))
@@ -162,5 +173,8 @@ fn run(folder: &Path, options: &[String]) -> Child {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .unwrap()
+        .unwrap();
+    let kill = format!("read word; kill -9 {}", server.id());
+    let guard = Command::new("sh").args(["-c", &kill]).stdin(Stdio::piped()).spawn().unwrap();
+    (server, guard)
 }

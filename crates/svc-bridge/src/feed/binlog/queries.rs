@@ -81,18 +81,25 @@ impl Queries {
         Ok(answer)
     }
 
-    fn ask(&mut self, before: &Progress, server: &Server, visible: bool) -> Result<Answer, UnknownReason> {
+    fn ask(&mut self, before: &Progress, server: &Server, wants_visible: bool) -> Result<Answer, UnknownReason> {
         let asked = Instant::now();
+        let shared = Arc::clone(&self.shared);
         let result = self.connected(server).and_then(|connection| {
             // In this order: what is visible was in the log before.
-            let visible = if visible { server.visible(connection).map_err(|error| error.to_string())? } else { None };
+            let visible =
+                if wants_visible { server.visible(connection).map_err(|error| error.to_string())? } else { None };
             let (file, offset) = server.end(connection).map_err(|error| error.to_string())?;
             let end = Point::new(&file, offset).map_err(|error| error.to_string())?;
-            Ok((end, visible))
+            let is_sure = visible.is_some_and(|visible| shared.ends().is_sure(visible, asked));
+            let settle = match wants_visible && !is_sure {
+                true => server::settle_time(connection).map_err(|error| error.to_string())?,
+                false => server::SETTLE,
+            };
+            Ok((end, visible, settle))
         });
         match result {
-            Ok((end, visible)) => {
-                Ok(Answer { epoch: before.epoch, end, visible, time: (asked, Instant::now()), settle: server.settle })
+            Ok((end, visible, settle)) => {
+                Ok(Answer { epoch: before.epoch, end, visible, time: (asked, Instant::now()), settle })
             }
             Err(error) => {
                 tracing::debug!("the position of the binary log is not known: {error}");

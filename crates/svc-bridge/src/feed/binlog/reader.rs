@@ -254,7 +254,7 @@ impl Reader {
             };
             match step {
                 Step::Continue => {}
-                Step::Reached(reached) => self.shared.apply(point, &reached, session.server.settle),
+                Step::Reached(reached) => self.shared.apply(point, &reached),
                 Step::NextFile { crashed } => {
                     if crashed {
                         self.shared.begin(
@@ -267,7 +267,7 @@ impl Reader {
                             ends_transaction: false,
                             commits_prepared: false,
                         };
-                        self.shared.apply(point, &reached, session.server.settle);
+                        self.shared.apply(point, &reached);
                     }
                     self.shared.details().place = Some(place.clone());
                 }

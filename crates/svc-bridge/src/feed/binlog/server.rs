@@ -10,7 +10,7 @@ use super::schema::Site;
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Time from writing a transaction to the log until its rows are visible to others, where the server does not tell.
-const SETTLE: Duration = Duration::from_secs(2);
+pub(super) const SETTLE: Duration = Duration::from_secs(2);
 
 /// Why the log of a server cannot be read. The messages say what to change.
 #[derive(Debug, thiserror::Error)]
@@ -86,8 +86,6 @@ pub(super) struct Server {
     pub(super) user: String,
     /// Whether the server tells up to which position the rows of transactions are visible (MariaDB).
     pub(super) tells_visible: bool,
-    /// Time after which a transaction that is in the log is visible.
-    pub(super) settle: Duration,
     end_query: &'static str,
 }
 
@@ -171,7 +169,6 @@ impl Server {
             user: format!("'{name}'@'{host}'"),
             // Otherwise the transactions of a group become visible one after the other.
             tells_visible: is_mariadb && is_on("binlog_optimize_thread_scheduling"),
-            settle: settle(&variables),
             end_query: "SHOW MASTER STATUS",
         };
         let mut status = connection.query_first::<Row, _>(server.end_query);
@@ -227,6 +224,15 @@ impl Server {
     }
 }
 
+/// Time from writing a transaction to the log until its rows are visible, with the current settings.
+///
+/// # Errors
+/// Those of the connection.
+pub(super) fn settle_time(connection: &mut Conn) -> mysql::Result<Duration> {
+    let rows: Vec<(String, String)> = connection.query("SHOW GLOBAL VARIABLES LIKE 'rpl_semi_sync%'")?;
+    Ok(settle(&rows.into_iter().collect()))
+}
+
 fn text(row: &Row, at: usize) -> Option<String> {
     row.get_opt::<Option<String>, _>(at)?.ok()?
 }
@@ -235,7 +241,7 @@ fn variables(connection: &mut Conn) -> mysql::Result<HashMap<String, String>> {
     let rows: Vec<(String, String)> = connection.query(
         "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'log_bin', 'binlog_format', 'binlog_row_image', \
          'binlog_transaction_compression', 'binlog_optimize_thread_scheduling', 'group_replication_start_on_boot', 'hostname', \
-         'lower_case_table_names', 'port', 'server_id', 'server_uuid', 'wsrep_on') OR Variable_name LIKE 'rpl_semi_sync%'",
+         'lower_case_table_names', 'port', 'server_id', 'server_uuid', 'wsrep_on')",
     )?;
     Ok(rows.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect())
 }

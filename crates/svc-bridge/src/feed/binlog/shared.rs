@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use super::{
     decode::{Place, Reached},
     position::{Ends, Numbering},
-    server::{Point, Server},
+    server::{Point, SETTLE, Server},
 };
 use crate::changes::{Changes, Position};
 
@@ -104,7 +104,7 @@ impl Shared {
     }
 
     /// Applies what changed up to a point.
-    pub(super) fn apply(&self, at: Point, reached: &Reached, settle: Duration) {
+    pub(super) fn apply(&self, at: Point, reached: &Reached) {
         let position = self.progress.borrow().numbering.position(at);
         if !reached.names.is_empty() {
             self.changes.changed(&reached.names, position);
@@ -114,7 +114,7 @@ impl Shared {
             self.ends().add(at);
         }
         if reached.commits_prepared {
-            self.ends().unsure_until(Instant::now() + settle);
+            self.ends().unsure_until(Instant::now() + SETTLE);
         }
         self.progress.send_modify(|progress| progress.applied = at);
     }
