@@ -467,6 +467,64 @@ mod tests {
         assert!(matches!(decoder().read(&event(kind::INCIDENT, 0, b"")).unwrap(), Step::Lost(_)));
     }
 
+    /// A table map of `wp.wp_terms` with `term_id bigint` and `name varchar(200)`, and an event that inserts two rows.
+    const MAP: &[u8] = b"\x09\0\0\0\0\0\0\0\x02wp\0\x08wp_terms\0\x02\x08\x0F\x02\xC8\0\x02";
+    const ROWS: &[u8] = b"\x09\0\0\0\0\0\x01\0\x02\x03\0\x05\0\0\0\0\0\0\0\x01a\0\x06\0\0\0\0\0\0\0\x01b";
+
+    fn terms() -> Decoder {
+        let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false };
+        let load = || Ok(Schema::with("wp_terms", &[("term_id", Form::Unsigned), ("name", Form::Text)]));
+        Decoder::new(Place::new("bin.000001", 4), site, Box::new(load))
+    }
+
+    #[test]
+    fn damaged_events_change_at_least_the_table() {
+        fn event(kind: u8, data: &[u8]) -> Event<'_> {
+            Event { kind, flags: 0, time: 1, server: 1, end: 0, data }
+        }
+        let names = |map: &[u8], rows: &[u8]| {
+            let mut decoder = terms();
+            decoder.read(&event(kind::TABLE_MAP, map)).unwrap();
+            decoder.read(&event(23, rows)).unwrap();
+            let mut names = decoder.written.take();
+            names.sort();
+            names
+        };
+        let rows = [Name::row("terms", 5), Name::row("terms", 6)];
+        assert_eq!(names(MAP, ROWS), rows);
+        for length in 0..ROWS.len() {
+            let found = names(MAP, &ROWS[..length]);
+            // The event ends after the first row, or before all.
+            let whole = |name: &Name| matches!(name, Name::All | Name::Table(_));
+            assert!(found.iter().any(whole) || matches!(length, 10 | 21), "{length} {found:?}");
+        }
+        for length in 0..MAP.len() - 1 {
+            let found = names(&MAP[..length], ROWS);
+            assert!(found == [Name::All] || found == [Name::table("terms")], "{length} {found:?}");
+        }
+    }
+
+    #[test]
+    fn no_event_stops_the_reader() {
+        let mut state = 1_u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize
+        };
+        let mut decoder = terms();
+        for round in 0..30_000 {
+            let kind = if round % 2 == 0 { 19 + (random() % 14) as u8 } else { (random() % 256) as u8 };
+            let mut data = if kind == kind::TABLE_MAP { MAP.to_vec() } else { ROWS.to_vec() };
+            for _ in 0..random() % 4 {
+                let at = random() % data.len();
+                data[at] = random() as u8;
+            }
+            data.truncate(random() % (2 * data.len()));
+            let (flags, end) = ((random() % 2) as u16 * 0x20, (random() % 1_000) as u32);
+            decoder.read(&Event { kind, flags, time: 1, server: 1, end, data: &data }).unwrap();
+        }
+    }
+
     #[test]
     fn a_file_that_was_not_closed_is_followed_after_a_crash() {
         let site = Site { schema: "wp".to_owned(), prefix: String::new(), ignores_case: false };

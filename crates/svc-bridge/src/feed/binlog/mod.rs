@@ -48,7 +48,8 @@ const LIMIT: Duration = Duration::from_secs(1);
 /// The database of a site.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Server, user, password, TLS and database.
+    /// Server, user, password, TLS and database. The user needs the rights of the site's own user, besides those of a replica: otherwise it does
+    /// not see the columns of tables.
     pub server: mysql::Opts,
     /// The prefix of the site's tables.
     pub prefix: String,
@@ -206,7 +207,7 @@ impl Binlog {
         .await
     }
 
-    /// The state of the feed.
+    /// The state of the feed, for `doctor`.
     pub fn state(&self) -> State {
         let progress = self.shared.progress.borrow().clone();
         let details = self.shared.details();

@@ -241,6 +241,7 @@ impl<'a> Rows<'a> {
         }
         let mut bytes = Bytes(data);
         while !bytes.0.is_empty() {
+            let left = bytes.0.len();
             let before = image(&mut bytes, columns, self.present[0], wanted, [Value::Absent; N])?;
             each(before)?;
             if self.operation == Operation::Update {
@@ -248,6 +249,10 @@ impl<'a> Rows<'a> {
                 if after != before {
                     each(after)?;
                 }
+            }
+            // Rows without columns would never end.
+            if bytes.0.len() == left {
+                return None;
             }
         }
         Some(())

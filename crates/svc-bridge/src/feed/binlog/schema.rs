@@ -121,6 +121,15 @@ impl Schema {
     }
 }
 
+#[cfg(test)]
+impl Schema {
+    /// A schema with one table.
+    pub(super) fn with(table: &str, columns: &[(&str, Form)]) -> Self {
+        let described = columns.iter().map(|(name, form)| Described { name: (*name).to_owned(), form: Some(*form) });
+        Schema { tables: HashMap::from([(table.to_owned(), described.collect())]), dependents: HashMap::new() }
+    }
+}
+
 /// Encodings in which each byte below 128 is that letter of ASCII.
 const EXTENDS_ASCII: [&str; 14] = [
     "latin1", "latin2", "latin5", "latin7", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "greek", "hebrew",
