@@ -62,7 +62,7 @@ async fn a_transaction_of_a_million_rows() {
 async fn delays_of_small_transactions() {
     let Some(server) = Server::start(&["--sync-binlog=1"]) else { return };
     let (feed, _) = server.feed();
-    for writers in [1, 4] {
+    for (writers, rows) in [(1, 1), (4, 1), (4, 100)] {
         let runtime = tokio::runtime::Handle::current();
         let start = Instant::now();
         let mut delays: Vec<Duration> = std::thread::scope(|scope| {
@@ -72,10 +72,8 @@ async fn delays_of_small_transactions() {
                     scope.spawn(move || {
                         let mut delays = Vec::new();
                         for round in 0..10_000 / writers {
-                            let values = (writer * 1_000_000 + round, round);
-                            connection
-                                .exec_drop("REPLACE INTO wp_posts (ID, menu_order) VALUES (? + 1, ?)", values)
-                                .unwrap();
+                            let sql = "INSERT INTO wp_postmeta (post_id, meta_key) SELECT ? + seq, 'k' FROM seq_1_to_100 WHERE seq <= ?";
+                            connection.exec_drop(sql, (writer * 1_000_000 + round * rows, rows)).unwrap();
                             let committed = Instant::now();
                             runtime.block_on(feed.catch_up()).unwrap();
                             delays.push(committed.elapsed());
@@ -89,7 +87,7 @@ async fn delays_of_small_transactions() {
         delays.sort();
         let at = |share: f64| delays[((delays.len() - 1) as f64 * share) as usize];
         eprintln!(
-            "{writers} writers, {} transactions in {:?}: p50 {:?}, p99 {:?}, most {:?}",
+            "{writers} writers, {} transactions of {rows} rows in {:?}: p50 {:?}, p99 {:?}, most {:?}",
             delays.len(),
             start.elapsed(),
             at(0.5),
