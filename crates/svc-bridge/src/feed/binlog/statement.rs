@@ -212,8 +212,8 @@ impl Iterator for Tokens<'_> {
                 self.rest = executed.trim_start_matches(|c: char| c.is_ascii_digit());
             } else if rest.starts_with("/*") {
                 self.skip_to("*/");
-            } else if rest.starts_with("*/") {
-                self.rest = &rest[2..];
+            } else if let Some(rest) = rest.strip_prefix("*/") {
+                self.rest = rest;
             } else if rest.starts_with('#') || rest.starts_with("-- ") {
                 self.skip_to("\n");
             } else {
