@@ -1,4 +1,4 @@
-//! What callers rely on, with several writers at once.
+//! The guarantees for callers, with several writers at once.
 
 use std::{
     sync::{
@@ -94,7 +94,7 @@ impl Drop for Counters {
     }
 }
 
-/// What a reader has found: a position, and then the numbers of the counters.
+/// The result of a reader: a position, and then the numbers of the counters.
 type Reading = (Position, Vec<u64>);
 
 /// The readings that have not seen a transaction up to their position.

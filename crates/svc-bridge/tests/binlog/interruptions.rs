@@ -1,4 +1,4 @@
-//! The log changes its file, the connection ends, the server restarts, a log begins anew.
+//! The log changes its file, the connection ends, the server restarts, a new log begins.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ async fn nothing_is_lost_when_the_connection_ends() {
             .unwrap();
         assert!(round > 1 || threads.len() == 2, "{threads:?}");
         for thread in threads {
-            // It may have ended by itself.
+            // It may have ended already.
             let _ = server.connect().query_drop(format!("KILL {thread}"));
         }
         server.run(&format!("REPLACE INTO wp_posts (ID, menu_order) VALUES (1, {round})"));

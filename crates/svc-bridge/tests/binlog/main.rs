@@ -1,5 +1,7 @@
 //! The feed of the binary log, against a MariaDB server of each test's own.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
 mod guarantee;
 mod interruptions;
 mod names;

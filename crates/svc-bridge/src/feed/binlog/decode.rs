@@ -50,7 +50,7 @@ impl Place {
     }
 }
 
-/// What an event means for the reader.
+/// The meaning of an event for the reader.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// A transaction continues, or nothing changes.
@@ -65,7 +65,7 @@ pub(super) enum Step {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reached {
-    /// What changed since the previous place.
+    /// Changes since the previous place.
     pub(super) names: Vec<Name>,
     /// Whether a transaction ends here.
     pub(super) ends_transaction: bool,
@@ -73,7 +73,7 @@ pub(super) struct Reached {
     pub(super) commits_prepared: bool,
 }
 
-/// What the rows of a table are named.
+/// How the rows of a table are named.
 #[derive(Debug)]
 enum Target {
     /// A table of another schema.

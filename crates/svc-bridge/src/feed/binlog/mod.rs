@@ -3,7 +3,7 @@
 //! All transactions of all clients are in the log, in the order of their commits, with their rows. Not in the log are writes with `sql_log_bin=0`,
 //! which needs a privilege that sites do not have.
 //!
-//! Two threads, each with its own connection: one reads the log and applies it to [`Changes`]; the other asks the server for positions.
+//! Two threads, each with its own connection: one reads the log and applies it to [`Changes`]; the other queries the server's current positions.
 
 mod bytes;
 mod decode;
@@ -83,7 +83,7 @@ pub struct State {
     pub offset: u64,
     /// The position up to which all transactions are applied.
     pub position: Position,
-    /// Bytes between it and the end of the log when that was last asked for. `None` if they are in different files.
+    /// Bytes between it and the end of the log at the last query. `None` if they are in different files.
     pub behind: Option<u64>,
     /// Time that the last caller of [`Binlog::catch_up`] waited.
     pub delay: Option<Duration>,
@@ -145,7 +145,7 @@ impl Binlog {
     /// Checks whether the log of the server can be used, and begins to read it at its end. Blocks while it connects.
     ///
     /// # Errors
-    /// Why the log cannot be used. Later the feed connects again by itself.
+    /// Why the log cannot be used. Later the feed reconnects automatically.
     pub fn start(source: Source, changes: Changes) -> Result<Self, UnavailableReason> {
         let shared = Arc::new(Shared::new(changes.clone()));
         let mut reader = Reader::new(source.server.clone(), source.prefix, Arc::clone(&shared));
@@ -180,7 +180,7 @@ impl Binlog {
 
     /// A position such that all transactions up to it are applied, and visible to all that begin after this call.
     ///
-    /// A transaction is in the log before its rows are visible. MariaDB tells up to which position they are. MySQL does not; there it is a
+    /// A transaction is in the log before its rows are visible. MariaDB reports up to which position they are. MySQL does not; there it is a
     /// position that has been in the log for two seconds, or longer if replicas delay commits (`rpl_semi_sync_…_timeout`).
     ///
     /// # Errors

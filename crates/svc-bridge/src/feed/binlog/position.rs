@@ -17,7 +17,7 @@ const OFFSET_BITS: u32 = 40;
 /// Numbers of files are below this: half of those that a position has, the other half being for shifts.
 pub(super) const FILES: u64 = 1 << (63 - OFFSET_BITS);
 
-/// What is added to the numbers of files.
+/// The number that is added to the numbers of files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Numbering {
     shift: i64,
@@ -49,7 +49,7 @@ pub(super) struct Ends {
     until: Option<Instant>,
 }
 
-/// Ends that are kept. More transactions are never between the log and the storage engine.
+/// Number of ends that are stored. More transactions are never between the log and the storage engine.
 const ENDS: usize = 4_096;
 
 impl Ends {

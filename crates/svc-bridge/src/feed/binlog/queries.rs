@@ -1,4 +1,4 @@
-//! The thread that asks the server for the current positions. Callers that come while a query is under way share the next one.
+//! The thread that queries the server's current positions. Callers that come while a query is in progress share the next one.
 
 use std::{
     sync::{Arc, atomic::Ordering, mpsc},
@@ -23,7 +23,7 @@ pub(super) struct Answer {
     pub(super) epoch: u64,
     /// The end of the log.
     pub(super) end: Point,
-    /// Up to where the storage engine has committed; `None` if the server does not tell or was not asked.
+    /// Up to where the storage engine has committed; `None` if the server does not report it or it was not requested.
     pub(super) visible: Option<Point>,
     /// When the query was sent and when its result was there.
     pub(super) time: (Instant, Instant),
@@ -32,7 +32,7 @@ pub(super) struct Answer {
 }
 
 pub(super) struct Request {
-    /// Whether to ask for [`Answer::visible`].
+    /// Whether to query [`Answer::visible`].
     pub(super) visible: bool,
     pub(super) reply: oneshot::Sender<Result<Answer, UnknownReason>>,
 }

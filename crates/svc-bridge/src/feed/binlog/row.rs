@@ -41,7 +41,7 @@ mod kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Column {
     kind: u8,
-    /// What the table map has besides the type: lengths, precision.
+    /// The rest of the table map: lengths, precision.
     meta: [u8; 2],
 }
 
@@ -116,7 +116,7 @@ fn decimal_length(precision: usize, scale: usize) -> Option<usize> {
     Some(length(precision.checked_sub(scale)?) + length(scale))
 }
 
-/// What a table map event describes.
+/// A table map event.
 #[derive(Debug)]
 pub(super) struct TableMap<'a> {
     pub(super) id: u64,
@@ -176,7 +176,7 @@ impl<'a> TableMap<'a> {
     }
 }
 
-/// What a row event did with its rows.
+/// The operation of a row event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
     Insert,
@@ -197,7 +197,7 @@ pub(super) struct Rows<'a> {
     pub(super) data: &'a [u8],
 }
 
-/// The values of the columns that were asked for.
+/// The values of the requested columns.
 pub(super) type Values<'a, const N: usize> = [Value<'a>; N];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -55,7 +55,7 @@ struct Described {
     form: Option<Form>,
 }
 
-/// What `information_schema` has about the site's tables.
+/// The site's tables in `information_schema`.
 #[derive(Debug, Default)]
 pub(super) struct Schema {
     tables: HashMap<String, Vec<Described>>,

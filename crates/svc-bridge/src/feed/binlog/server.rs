@@ -9,7 +9,7 @@ use super::schema::Site;
 /// Time limit of a query, and for connecting.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Time from writing a transaction to the log until its rows are visible to others, where the server does not tell.
+/// Time from writing a transaction to the log until its rows are visible to others, where the server does not report it.
 pub(super) const SETTLE: Duration = Duration::from_secs(2);
 
 /// Why the log of a server cannot be read. The messages say what to change.
@@ -19,7 +19,7 @@ pub enum UnavailableReason {
     #[error("cannot connect to the database server: {0}")]
     Connection(#[source] mysql::Error),
     /// A query failed.
-    #[error("the database server cannot be asked about its binary log: {0}")]
+    #[error("the state of the binary log cannot be read: {0}")]
     Query(#[source] mysql::Error),
     /// The connection has no database.
     #[error("no database is selected")]
@@ -77,14 +77,14 @@ impl Point {
     }
 }
 
-/// What is known of a server.
+/// Properties of a server.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     /// Another server has another identity.
     pub(super) identity: String,
     pub(super) site: Site,
     pub(super) user: String,
-    /// Whether the server tells up to which position the rows of transactions are visible (MariaDB).
+    /// Whether the server reports up to which position the rows of transactions are visible (MariaDB).
     pub(super) tells_visible: bool,
     end_query: &'static str,
 }
@@ -129,7 +129,7 @@ impl Server {
     /// Checks whether the log can be read and has all changes as rows.
     ///
     /// # Errors
-    /// What prevents it.
+    /// The first reason that prevents it.
     pub(super) fn check(connection: &mut Conn, prefix: &str) -> Result<Self, UnavailableReason> {
         let variables = variables(connection).map_err(UnavailableReason::Query)?;
         let variable = |name: &str| variables.get(name).map(String::as_str);
@@ -202,10 +202,10 @@ impl Server {
         Option::zip(text(&row, 0), text(&row, 1).and_then(|offset| offset.parse().ok())).ok_or(UnavailableReason::NoLog)
     }
 
-    /// The position up to which the storage engine has committed all transactions. `None` if the server does not tell.
+    /// The position up to which the storage engine has committed all transactions. `None` if the server does not report it.
     ///
     /// MariaDB changes this position and commits the transactions of a group under the same lock. A snapshot
-    /// (`START TRANSACTION WITH CONSISTENT SNAPSHOT`) has the position of that moment; without one it is the current.
+    /// (`START TRANSACTION WITH CONSISTENT SNAPSHOT`) has its own position; without one it is the current position.
     ///
     /// # Errors
     /// Those of the connection.

@@ -1,4 +1,4 @@
-//! What the threads of the feed and its callers share.
+//! State that the threads of the feed and its callers share.
 
 use std::{
     sync::{
@@ -35,12 +35,12 @@ impl Progress {
     }
 }
 
-/// What only `doctor` reads, and what both threads need of the server.
+/// State for `doctor`, and the properties of the server for both threads.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     pub(super) server: Option<Server>,
     pub(super) place: Option<Place>,
-    /// The end of the log when it was last asked for.
+    /// The end of the log at the last query.
     pub(super) end: Option<Point>,
     /// Time that the last caller waited until the log was read.
     pub(super) delay: Option<Duration>,

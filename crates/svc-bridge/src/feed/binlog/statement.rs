@@ -1,4 +1,4 @@
-//! What a statement in the log changes. With row events, only definitions of tables and the like are logged as statements.
+//! The effects of statements in the log. With row events, only definitions of tables and the like are logged as statements.
 
 /// A table that a statement names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub(super) struct TableName {
     pub(super) table: String,
 }
 
-/// What a statement changes.
+/// The effect of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// Begins a transaction.
@@ -27,7 +27,7 @@ pub(super) enum Effect {
     Unknown,
 }
 
-/// What a statement changes.
+/// The effect of a statement.
 pub(super) fn effect(sql: &str) -> Effect {
     let mut words = Tokens { rest: sql };
     let mut keyword = || words.next().and_then(Token::keyword).unwrap_or_default();
@@ -58,7 +58,7 @@ pub(super) fn effect(sql: &str) -> Effect {
     }
 }
 
-/// What a definition changes: `None` if that is not clear.
+/// The effect of a definition. `None` if it is not clear.
 fn definition(sql: &str) -> Option<Effect> {
     let mut tokens = Tokens { rest: sql }.peekable();
     let verb = tokens.next()?.keyword()?;
@@ -168,13 +168,13 @@ impl Token {
     }
 }
 
-/// The tokens of a statement, without comments. What only some servers execute (`/*! … */`) is no comment.
+/// The tokens of a statement, without comments. `/*! … */`, which only some servers execute, is no comment.
 struct Tokens<'s> {
     rest: &'s str,
 }
 
 impl Tokens<'_> {
-    /// The text up to `quote`, where doubled quotes stand for one.
+    /// The text up to `quote`, where doubled quotes are one.
     fn quoted(&mut self, quote: char, escapes: bool) -> String {
         let mut text = String::new();
         let mut chars = self.rest.char_indices().skip(1).peekable();

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use crate::names::{Name, SESSIONS};
 
-/// Rows and groups of a table that are kept; with more, the whole table has changed.
+/// Most rows and groups of a table that are stored; with more, the whole table has changed.
 const PARTS: usize = 50_000;
 
-/// Tables that are kept; with more, everything has changed.
+/// Most tables that are stored; with more, everything has changed.
 const TABLES: usize = 2_000;
 
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ struct Table {
     groups: HashSet<Box<str>>,
 }
 
-/// What a transaction has changed so far.
+/// The changes of a transaction so far.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     all: bool,
