@@ -4,6 +4,7 @@
 //! WordPress before they run, and notice those of other programs within seconds; the [`counter`] of transactions shows only that something was
 //! written.
 
+pub mod binlog;
 pub mod counter;
 mod poller;
 pub mod reports;

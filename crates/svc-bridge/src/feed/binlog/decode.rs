@@ -1,0 +1,544 @@
+//! Reads the events of the log: which names each transaction changes, and where it ends.
+//!
+//! Events of MariaDB and MySQL, compressed ones as well. An event that may be a change and is not understood changes everything.
+
+use std::{collections::HashMap, fmt::Write as _, io::Read as _};
+
+use super::{
+    bytes::Bytes,
+    row::{Column, Form, Operation, Rows, TableMap, Value, integer},
+    schema::{Schema, Site, Wanted},
+    statement::{Effect, effect},
+    written::Written,
+};
+use crate::names::{Name, SESSION_TOKENS, SESSIONS};
+
+/// Longer values do not become names.
+const LONGEST: usize = 255;
+
+/// Bytes that a compressed event may have.
+const LARGEST: u64 = 1 << 30;
+
+/// An event: its header without lengths and checksums, and its data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event<'a> {
+    pub(super) kind: u8,
+    pub(super) flags: u16,
+    /// When it was written, in seconds since 1970.
+    pub(super) time: u32,
+    pub(super) server: u32,
+    /// The lower 32 bits of the offset of its end in the file; 0 for events that are not in the file.
+    pub(super) end: u32,
+    pub(super) data: &'a [u8],
+}
+
+/// A place in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) file: String,
+    /// Outside of transactions.
+    pub(super) offset: u64,
+    /// When and by which server the file was created; `None` if its first event has not been read.
+    pub(super) created: Option<(u32, u32)>,
+    /// Whether the server has closed the file: after it another one follows.
+    pub(super) closed: bool,
+}
+
+impl Place {
+    pub(super) fn new(file: impl Into<String>, offset: u64) -> Self {
+        Place { file: file.into(), offset, created: None, closed: false }
+    }
+}
+
+/// The meaning of an event for the reader.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A transaction continues, or nothing changes.
+    Continue,
+    /// No transaction is open at [`Decoder::place`].
+    Reached(Reached),
+    /// The log continues in another file. If the server did not close the previous one, it crashed: what it had committed last may be lost.
+    NextFile { crashed: bool },
+    /// Changes were lost.
+    Lost(&'static str),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Reached {
+    /// Changes since the previous place.
+    pub(super) names: Vec<Name>,
+    /// Whether a transaction ends here.
+    pub(super) ends_transaction: bool,
+    /// Whether it commits a prepared transaction, whose rows become visible later than the log has it.
+    pub(super) commits_prepared: bool,
+}
+
+/// How the rows of a table are named.
+#[derive(Debug)]
+enum Target {
+    /// A table of another schema.
+    Foreign,
+    Whole,
+    Rows(Wanted, Vec<Column>),
+}
+
+#[derive(Debug)]
+struct Mapped {
+    /// Full name.
+    table: String,
+    target: Target,
+}
+
+/// Reads `information_schema`.
+pub(super) type LoadSchema = Box<dyn FnMut() -> mysql::Result<Schema> + Send>;
+
+pub(super) struct Decoder {
+    pub(super) place: Place,
+    site: Site,
+    load: LoadSchema,
+    /// `None` if it has to be read again.
+    schema: Option<Schema>,
+    /// Tables whose columns were not as expected, after the last attempt to read them again.
+    unexpected: HashMap<String, Vec<Column>>,
+    mapped: HashMap<u64, Mapped>,
+    written: Written,
+    in_transaction: bool,
+    /// The offset of the end of the last event.
+    end: u64,
+}
+
+mod kind {
+    pub(super) const QUERY: u8 = 2;
+    pub(super) const STOP: u8 = 3;
+    pub(super) const ROTATE: u8 = 4;
+    pub(super) const INTVAR: u8 = 5;
+    pub(super) const RAND: u8 = 13;
+    pub(super) const USER_VAR: u8 = 14;
+    pub(super) const FORMAT: u8 = 15;
+    pub(super) const XID: u8 = 16;
+    pub(super) const TABLE_MAP: u8 = 19;
+    pub(super) const INCIDENT: u8 = 26;
+    pub(super) const HEARTBEAT: u8 = 27;
+    pub(super) const IGNORABLE: u8 = 28;
+    pub(super) const ROWS_QUERY: u8 = 29;
+    pub(super) const GTID: u8 = 33;
+    pub(super) const VIEW_CHANGE: u8 = 37;
+    pub(super) const XA_PREPARE: u8 = 38;
+    pub(super) const PARTIAL_UPDATE_ROWS: u8 = 39;
+    pub(super) const GTID_TAGGED: u8 = 42;
+    pub(super) const ANNOTATE_ROWS: u8 = 160;
+    pub(super) const BINLOG_CHECKPOINT: u8 = 161;
+    pub(super) const MARIADB_GTID: u8 = 162;
+    pub(super) const GTID_LIST: u8 = 163;
+    pub(super) const START_ENCRYPTION: u8 = 164;
+    pub(super) const QUERY_COMPRESSED: u8 = 165;
+}
+
+/// The operation, the version and whether it is compressed, of an event with rows.
+fn rows_event(kind: u8) -> Option<(Operation, u8, bool)> {
+    let (first, version, compressed) = match kind {
+        23..=25 => (23, 1, false),
+        30..=32 => (30, 2, false),
+        166..=168 => (166, 1, true),
+        169..=171 => (169, 2, true),
+        _ => return None,
+    };
+    let operation = [Operation::Insert, Operation::Update, Operation::Delete][usize::from(kind - first)];
+    Some((operation, version, compressed))
+}
+
+impl Decoder {
+    pub(super) fn new(place: Place, site: Site, load: LoadSchema) -> Self {
+        Decoder {
+            end: place.offset,
+            place,
+            site,
+            load,
+            schema: None,
+            unexpected: HashMap::new(),
+            mapped: HashMap::new(),
+            written: Written::default(),
+            in_transaction: false,
+        }
+    }
+
+    /// Reads an event.
+    ///
+    /// # Errors
+    /// If the columns of tables cannot be read from the server. The reader then begins again at the last place reached.
+    pub(super) fn read(&mut self, event: &Event<'_>) -> mysql::Result<Step> {
+        const ARTIFICIAL: u16 = 0x20;
+        const IGNORABLE: u16 = 0x80;
+        const MARIADB_STANDALONE: u8 = 1;
+        let mut ends_transaction = false;
+        let mut commits_prepared = false;
+        match event.kind {
+            kind::ROTATE if event.end == 0 || event.flags & ARTIFICIAL != 0 => return Ok(self.next_file(event)),
+            kind::ROTATE | kind::STOP => self.place.closed = true,
+            kind::FORMAT => {
+                let created = (event.time, event.server);
+                if *self.place.created.get_or_insert(created) != created {
+                    return Ok(Step::Lost("the server has another log with files of the same names"));
+                }
+                if event.end == 0 {
+                    return Ok(Step::Continue);
+                }
+                self.in_transaction = false;
+            }
+            kind::HEARTBEAT => {
+                if self.in_transaction || event.data != self.place.file.as_bytes() || event.end == 0 {
+                    return Ok(Step::Continue);
+                }
+            }
+            kind::MARIADB_GTID => {
+                self.in_transaction = event.data.get(12).is_none_or(|flags| flags & MARIADB_STANDALONE == 0);
+            }
+            kind::XID | kind::XA_PREPARE => ends_transaction = true,
+            kind::QUERY | kind::QUERY_COMPRESSED => match self.query(event) {
+                Effect::Begin => self.in_transaction = true,
+                Effect::End => ends_transaction = true,
+                Effect::CommitPrepared => {
+                    self.written.all();
+                    (ends_transaction, commits_prepared) = (true, true);
+                }
+                _ => ends_transaction = !self.in_transaction,
+            },
+            kind::TABLE_MAP => self.map(event.data)?,
+            kind::PARTIAL_UPDATE_ROWS => {
+                let id = Bytes(event.data).number(6);
+                self.whole(id);
+            }
+            kind::INCIDENT => return Ok(Step::Lost("the server reported that its log is incomplete")),
+            kind::INTVAR
+            | kind::RAND
+            | kind::USER_VAR
+            | kind::IGNORABLE
+            | kind::ROWS_QUERY
+            | kind::GTID..=kind::VIEW_CHANGE
+            | kind::GTID_TAGGED
+            | kind::ANNOTATE_ROWS
+            | kind::BINLOG_CHECKPOINT
+            | kind::GTID_LIST
+            | kind::START_ENCRYPTION => {}
+            other => match rows_event(other) {
+                Some((operation, version, compressed)) => self.rows(event.data, operation, version, compressed),
+                None if event.flags & IGNORABLE != 0 => {}
+                None => self.written.all(),
+            },
+        }
+        if ends_transaction {
+            self.in_transaction = false;
+        }
+        if event.end != 0 {
+            self.end = continued(self.end, event.end);
+        }
+        if self.in_transaction || event.end == 0 {
+            return Ok(Step::Continue);
+        }
+        self.place.offset = self.end;
+        self.mapped.clear();
+        Ok(Step::Reached(Reached { names: self.written.take(), ends_transaction, commits_prepared }))
+    }
+
+    /// The event before the first of each file that the server sends.
+    fn next_file(&mut self, event: &Event<'_>) -> Step {
+        let Some((_, name)) = event.data.split_at_checked(8) else { return Step::Lost("an event names no file") };
+        let name = String::from_utf8_lossy(name);
+        if name == self.place.file {
+            return Step::Continue;
+        }
+        let crashed = !self.place.closed;
+        self.place = Place::new(name, 4);
+        self.end = 4;
+        self.in_transaction = false;
+        Step::NextFile { crashed }
+    }
+
+    fn query(&mut self, event: &Event<'_>) -> Effect {
+        let Some((schema, sql)) = query(event) else {
+            self.written.all();
+            return Effect::Unknown;
+        };
+        let schema = String::from_utf8_lossy(schema);
+        let text = String::from_utf8_lossy(&sql);
+        let mut effect = effect(&text);
+        if matches!(text, std::borrow::Cow::Owned(_)) && matches!(effect, Effect::Tables(_) | Effect::Schema(_)) {
+            effect = Effect::Unknown;
+        }
+        match &effect {
+            Effect::Tables(tables) => {
+                for name in tables {
+                    if self.site.owns(name.schema.as_deref().unwrap_or(&schema)) {
+                        self.schema = None;
+                        let table = if self.site.ignores_case { name.table.to_lowercase() } else { name.table.clone() };
+                        self.written.table(self.site.short(&table));
+                    }
+                }
+            }
+            Effect::Schema(name) if !self.site.owns(name) => {}
+            Effect::Schema(_) | Effect::Unknown => {
+                self.schema = None;
+                self.written.all();
+            }
+            Effect::Begin | Effect::End | Effect::CommitPrepared | Effect::None => {}
+        }
+        effect
+    }
+
+    fn map(&mut self, data: &[u8]) -> mysql::Result<()> {
+        let Some(map) = TableMap::read(data) else {
+            self.written.all();
+            return Ok(());
+        };
+        let table = String::from_utf8_lossy(map.table).into_owned();
+        let target = if self.site.owns(&String::from_utf8_lossy(map.schema)) {
+            self.target(&table, &map)?
+        } else {
+            Target::Foreign
+        };
+        self.mapped.insert(map.id, Mapped { table, target });
+        Ok(())
+    }
+
+    fn target(&mut self, table: &str, map: &TableMap<'_>) -> mysql::Result<Target> {
+        // Foreign keys of any table count.
+        if self.schema.is_none() {
+            self.schema = Some((self.load)()?);
+            self.unexpected.clear();
+        }
+        let (Some(identity), Some(columns)) = (self.site.identity(table), map.columns()) else {
+            return Ok(Target::Whole);
+        };
+        let wanted = self.schema.as_ref().and_then(|schema| schema.wanted(table, identity, &columns));
+        if let Some(wanted) = wanted {
+            return Ok(Target::Rows(wanted, columns));
+        }
+        if self.unexpected.get(table) == Some(&columns) {
+            return Ok(Target::Whole);
+        }
+        let schema = self.schema.insert((self.load)()?);
+        match schema.wanted(table, identity, &columns) {
+            Some(wanted) => Ok(Target::Rows(wanted, columns)),
+            None => {
+                self.unexpected.insert(table.to_owned(), columns);
+                Ok(Target::Whole)
+            }
+        }
+    }
+
+    fn rows(&mut self, data: &[u8], operation: Operation, version: u8, compressed: bool) {
+        /// Ends a statement that has changed no rows.
+        const NO_TABLE: u64 = 0xFF_FFFF;
+        let Some(rows) = Rows::read(data, operation, version) else { return self.written.all() };
+        if rows.table == NO_TABLE && rows.ends_statement {
+            return;
+        }
+        let Some(Mapped { table, target }) = self.mapped.get(&rows.table) else { return self.written.all() };
+        if matches!(target, Target::Foreign) {
+            return;
+        }
+        let short = self.site.short(table);
+        if operation != Operation::Insert
+            && let Some(schema) = &self.schema
+        {
+            for table in schema.dependents(table) {
+                self.written.table(self.site.short(table));
+            }
+        }
+        if self.written.has_whole(short) {
+            return;
+        }
+        let Target::Rows(wanted, columns) = target else { return self.written.table(short) };
+        let written = &mut self.written;
+        let mut add = |data: &[u8]| add_rows(written, &rows, data, wanted, columns);
+        let added = if compressed { decompress(rows.data).and_then(|data| add(&data)) } else { add(rows.data) };
+        if added.is_none() {
+            self.written.table(short);
+        }
+    }
+
+    /// All rows of a mapped table.
+    fn whole(&mut self, id: Option<u64>) {
+        match id.and_then(|id| self.mapped.get(&id)) {
+            Some(Mapped { target: Target::Foreign, .. }) => {}
+            Some(Mapped { table, .. }) => self.written.table(self.site.short(table)),
+            None => self.written.all(),
+        }
+    }
+}
+
+/// Adds the names of rows. `None` if they are not as expected; then the whole table has to be added.
+fn add_rows(written: &mut Written, rows: &Rows<'_>, data: &[u8], wanted: &Wanted, columns: &[Column]) -> Option<()> {
+    let at = |column: Option<(usize, Form)>| column.map(|(at, _)| at);
+    let mut text = String::new();
+    let table = wanted.identity.table;
+    rows.each(data, columns, [Some(wanted.row.0), at(wanted.group), at(wanted.key)], |[row, group, key]| {
+        let is_session = wanted.key.is_some() && key == Value::Bytes(SESSION_TOKENS.as_bytes());
+        if wanted.key.is_some() && key == Value::Absent {
+            return None;
+        }
+        set_text(&mut text, row, wanted.row.1)?;
+        written.row(if is_session { SESSIONS } else { table }, &text);
+        if let Some((_, form)) = wanted.group {
+            set_text(&mut text, group, form)?;
+            written.group(table, &text);
+        }
+        Some(())
+    })
+}
+
+/// Writes a value as it is in names.
+fn set_text(text: &mut String, value: Value<'_>, form: Form) -> Option<()> {
+    let Value::Bytes(bytes) = value else { return None };
+    text.clear();
+    match form {
+        Form::Signed | Form::Unsigned => write!(text, "{}", integer(bytes, form)).ok()?,
+        Form::Text | Form::Ascii => {
+            if bytes.len() > LONGEST || (form == Form::Ascii && !bytes.is_ascii()) {
+                return None;
+            }
+            text.push_str(std::str::from_utf8(bytes).ok()?);
+        }
+    }
+    Some(())
+}
+
+/// The default schema and the statement of a query event.
+fn query<'a>(event: &Event<'a>) -> Option<(&'a [u8], std::borrow::Cow<'a, [u8]>)> {
+    let mut bytes = Bytes(event.data);
+    bytes.take(8)?;
+    let schema = usize::from(bytes.u8()?);
+    bytes.u16()?;
+    let variables = usize::from(bytes.u16()?);
+    bytes.take(variables)?;
+    let schema = bytes.take(schema)?;
+    bytes.take(1)?;
+    let sql = if event.kind == kind::QUERY_COMPRESSED { decompress(bytes.0)?.into() } else { bytes.0.into() };
+    Some((schema, sql))
+}
+
+/// Decompresses data of MariaDB's compressed events: a byte with the format and the length of the length, the length, and zlib's data.
+fn decompress(data: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Bytes(data);
+    let format = bytes.u8()?;
+    if format & 0xF0 != 0x80 {
+        return None;
+    }
+    let length = bytes.take(usize::from(format & 7))?.iter().fold(0, |length, byte| length << 8 | u64::from(*byte));
+    if length > LARGEST {
+        return None;
+    }
+    let mut plain = Vec::new();
+    flate2::read::ZlibDecoder::new(bytes.0).take(length + 1).read_to_end(&mut plain).ok()?;
+    (plain.len() as u64 == length).then_some(plain)
+}
+
+/// The offset at or after `offset` whose lower 32 bits are `end`: files with a large transaction may have more than 4 GiB.
+fn continued(offset: u64, end: u32) -> u64 {
+    let next = offset & !0xFFFF_FFFF | u64::from(end);
+    if next + (1 << 31) < offset { next + (1 << 32) } else { next.max(offset) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_continue_beyond_4_gib() {
+        assert_eq!(continued(10, 20), 20);
+        assert_eq!(continued(0xFFFF_FFF0, 5), 0x1_0000_0005);
+        assert_eq!(continued(0x1_0000_0005, 5), 0x1_0000_0005);
+        assert_eq!(continued(0x1_0000_0005, 4), 0x1_0000_0005);
+    }
+
+    #[test]
+    fn events_that_are_not_understood_change_everything() {
+        let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false };
+        let decoder = || Decoder::new(Place::new("bin.000001", 4), site.clone(), Box::new(|| Ok(Schema::default())));
+        let event = |kind, flags, data: &'static [u8]| Event { kind, flags, time: 1, server: 1, end: 100, data };
+        let names = |event| match decoder().read(&event).unwrap() {
+            Step::Reached(reached) => reached.names,
+            step => panic!("{step:?}"),
+        };
+        for kind in [2, 6, 18, 19, 20, 23, 30, 40, 99, 165, 169, 200] {
+            assert_eq!(names(event(kind, 0, b"\x01\x02\x03")), [Name::All], "{kind}");
+        }
+        assert_eq!(names(event(200, 0x80, b"")), []);
+        assert!(matches!(decoder().read(&event(kind::INCIDENT, 0, b"")).unwrap(), Step::Lost(_)));
+    }
+
+    /// A table map of `wp.wp_terms` with `term_id bigint` and `name varchar(200)`, and an event that inserts two rows.
+    const MAP: &[u8] = b"\x09\0\0\0\0\0\0\0\x02wp\0\x08wp_terms\0\x02\x08\x0F\x02\xC8\0\x02";
+    const ROWS: &[u8] = b"\x09\0\0\0\0\0\x01\0\x02\x03\0\x05\0\0\0\0\0\0\0\x01a\0\x06\0\0\0\0\0\0\0\x01b";
+
+    fn terms() -> Decoder {
+        let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false };
+        let load = || Ok(Schema::with("wp_terms", &[("term_id", Form::Unsigned), ("name", Form::Text)]));
+        Decoder::new(Place::new("bin.000001", 4), site, Box::new(load))
+    }
+
+    #[test]
+    fn damaged_events_change_at_least_the_table() {
+        fn event(kind: u8, data: &[u8]) -> Event<'_> {
+            Event { kind, flags: 0, time: 1, server: 1, end: 0, data }
+        }
+        let names = |map: &[u8], rows: &[u8]| {
+            let mut decoder = terms();
+            decoder.read(&event(kind::TABLE_MAP, map)).unwrap();
+            decoder.read(&event(23, rows)).unwrap();
+            let mut names = decoder.written.take();
+            names.sort();
+            names
+        };
+        let rows = [Name::row("terms", 5), Name::row("terms", 6)];
+        assert_eq!(names(MAP, ROWS), rows);
+        for length in 0..ROWS.len() {
+            let found = names(MAP, &ROWS[..length]);
+            // The event ends after the first row, or before all.
+            let whole = |name: &Name| matches!(name, Name::All | Name::Table(_));
+            assert!(found.iter().any(whole) || matches!(length, 10 | 21), "{length} {found:?}");
+        }
+        for length in 0..MAP.len() - 1 {
+            let found = names(&MAP[..length], ROWS);
+            assert!(found == [Name::All] || found == [Name::table("terms")], "{length} {found:?}");
+        }
+    }
+
+    #[test]
+    fn no_event_stops_the_reader() {
+        let mut state = 1_u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize
+        };
+        let mut decoder = terms();
+        for round in 0..30_000 {
+            let kind = if round % 2 == 0 { 19 + (random() % 14) as u8 } else { (random() % 256) as u8 };
+            let mut data = if kind == kind::TABLE_MAP { MAP.to_vec() } else { ROWS.to_vec() };
+            for _ in 0..random() % 4 {
+                let at = random() % data.len();
+                data[at] = random() as u8;
+            }
+            data.truncate(random() % (2 * data.len()));
+            let (flags, end) = ((random() % 2) as u16 * 0x20, (random() % 1_000) as u32);
+            decoder.read(&Event { kind, flags, time: 1, server: 1, end, data: &data }).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_not_closed_is_followed_after_a_crash() {
+        let site = Site { schema: "wp".to_owned(), prefix: String::new(), ignores_case: false };
+        let mut decoder = Decoder::new(Place::new("bin.000001", 4), site, Box::new(|| Ok(Schema::default())));
+        let mut read = |kind, end, time, data: &'static [u8]| {
+            decoder.read(&Event { kind, flags: 0, time, server: 1, end, data }).unwrap()
+        };
+        assert_eq!(read(kind::ROTATE, 0, 0, b"12345678bin.000001"), Step::Continue);
+        assert_eq!(read(kind::FORMAT, 0, 5, b""), Step::Continue);
+        assert_eq!(read(kind::ROTATE, 0, 0, b"12345678bin.000002"), Step::NextFile { crashed: true });
+        assert!(matches!(read(kind::FORMAT, 200, 6, b""), Step::Reached(_)));
+        assert!(matches!(read(kind::STOP, 220, 6, b""), Step::Reached(_)));
+        assert_eq!(read(kind::ROTATE, 0, 0, b"12345678bin.000003"), Step::NextFile { crashed: false });
+        assert!(matches!(read(kind::FORMAT, 200, 7, b""), Step::Reached(_)));
+        assert!(matches!(read(kind::FORMAT, 0, 8, b""), Step::Lost(_)));
+    }
+}

@@ -1,0 +1,144 @@
+//! The thread that queries the server's current positions. Callers that come while a query is in progress share the next one.
+
+use std::{
+    sync::{Arc, atomic::Ordering, mpsc},
+    time::{Duration, Instant},
+};
+
+use mysql::{Conn, Opts};
+use tokio::sync::oneshot;
+
+use super::{
+    UnknownReason,
+    server::{self, Point, Server},
+    shared::{Progress, Shared},
+};
+
+/// Time after a failed connection in which no other one is opened.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Positions of the server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    pub(super) epoch: u64,
+    /// The end of the log.
+    pub(super) end: Point,
+    /// Up to where the storage engine has committed; `None` if the server does not report it or it was not requested.
+    pub(super) visible: Option<Point>,
+    /// When the query was sent and when its result was there.
+    pub(super) time: (Instant, Instant),
+    /// Time after which what was in the log is visible.
+    pub(super) settle: Duration,
+}
+
+pub(super) struct Request {
+    /// Whether to query [`Answer::visible`].
+    pub(super) visible: bool,
+    pub(super) reply: oneshot::Sender<Result<Answer, UnknownReason>>,
+}
+
+pub(super) struct Queries {
+    options: Opts,
+    shared: Arc<Shared>,
+    connection: Option<(Conn, String)>,
+    failed: Option<Instant>,
+}
+
+impl Queries {
+    pub(super) fn new(options: Opts, shared: Arc<Shared>) -> Self {
+        Queries { options, shared, connection: None, failed: None }
+    }
+
+    /// Answers requests until the feed is stopped.
+    pub(super) fn run(mut self, requests: &mpsc::Receiver<Request>) {
+        while let Ok(first) = requests.recv() {
+            let waiting: Vec<Request> = [first].into_iter().chain(requests.try_iter()).collect();
+            let answer = self.answer(waiting.iter().any(|request| request.visible));
+            for request in waiting {
+                // A caller that has given up is not interested.
+                let _ = request.reply.send(answer);
+            }
+        }
+    }
+
+    fn answer(&mut self, visible: bool) -> Result<Answer, UnknownReason> {
+        let before = self.shared.progress.borrow().clone();
+        let server =
+            self.shared.details().server.clone().filter(|_| before.connected).ok_or(UnknownReason::Disconnected)?;
+        let had_connection = self.connection.is_some();
+        let mut answer = self.ask(&before, &server, visible);
+        // The server may have ended a connection that was not used for long.
+        if had_connection && matches!(answer, Err(UnknownReason::Disconnected)) {
+            answer = self.ask(&before, &server, visible);
+        }
+        let answer = answer?;
+        self.shared.details().end = Some(answer.end);
+        // All that was sent is in the log, unless this is another log.
+        if answer.end < before.applied {
+            self.shared.other_log.store(true, Ordering::Release);
+            return Err(UnknownReason::OtherLog);
+        }
+        Ok(answer)
+    }
+
+    fn ask(&mut self, before: &Progress, server: &Server, wants_visible: bool) -> Result<Answer, UnknownReason> {
+        let asked = Instant::now();
+        let shared = Arc::clone(&self.shared);
+        let result = self.connected(server).and_then(|connection| {
+            // In this order: what is visible was in the log before.
+            let visible =
+                if wants_visible { server.visible(connection).map_err(|error| error.to_string())? } else { None };
+            let (file, offset) = server.end(connection).map_err(|error| error.to_string())?;
+            let end = Point::new(&file, offset).map_err(|error| error.to_string())?;
+            let is_sure = visible.is_some_and(|visible| shared.ends().is_sure(visible, asked));
+            let settle = match wants_visible && !is_sure {
+                true => server::settle_time(connection).map_err(|error| error.to_string())?,
+                false => server::SETTLE,
+            };
+            Ok((end, visible, settle))
+        });
+        match result {
+            Ok((end, visible, settle)) => {
+                Ok(Answer { epoch: before.epoch, end, visible, time: (asked, Instant::now()), settle })
+            }
+            Err(error) => {
+                tracing::debug!("the position of the binary log is not known: {error}");
+                self.connection = None;
+                Err(UnknownReason::Disconnected)
+            }
+        }
+    }
+
+    /// A connection to the server whose log is read.
+    fn connected(&mut self, server: &Server) -> Result<&mut Conn, String> {
+        if self.connection.as_ref().is_some_and(|(_, identity)| *identity != server.identity) {
+            self.connection = None;
+        }
+        if self.connection.is_none() {
+            if self.failed.is_some_and(|failed| failed.elapsed() < PAUSE) {
+                return Err("the server cannot be reached".to_owned());
+            }
+            let opened =
+                server::connect(&self.options).map_err(|error| error.to_string()).and_then(|mut connection| {
+                    let other =
+                        Server::check(&mut connection, &server.site.prefix).map_err(|error| error.to_string())?;
+                    if other.identity == server.identity {
+                        Ok(connection)
+                    } else {
+                        Err("it is another server".to_owned())
+                    }
+                });
+            match opened {
+                Ok(connection) => {
+                    self.failed = None;
+                    self.connection = Some((connection, server.identity.clone()));
+                }
+                Err(error) => {
+                    self.failed = Some(Instant::now());
+                    return Err(error);
+                }
+            }
+        }
+        self.connection.as_mut().map(|(connection, _)| connection).ok_or_else(String::new)
+    }
+}

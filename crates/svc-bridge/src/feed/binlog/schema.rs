@@ -1,0 +1,204 @@
+//! The columns of the site's tables that name rows. Row events have only the positions of columns.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use mysql::{Conn, Params, prelude::Queryable as _};
+
+use super::row::{Column, Form};
+use crate::names::{IDENTITIES, Identity};
+
+/// The schema and the prefix of the site's tables.
+#[derive(Clone, Debug)]
+pub(super) struct Site {
+    pub(super) schema: String,
+    pub(super) prefix: String,
+    /// Whether the server compares names of tables without regard to case.
+    pub(super) ignores_case: bool,
+}
+
+impl Site {
+    pub(super) fn owns(&self, schema: &str) -> bool {
+        schema == self.schema || (self.ignores_case && schema.eq_ignore_ascii_case(&self.schema))
+    }
+
+    /// The name of a table, without the prefix if it has it.
+    pub(super) fn short<'t>(&self, table: &'t str) -> &'t str {
+        let matches =
+            |start: &str| start == self.prefix || (self.ignores_case && start.eq_ignore_ascii_case(&self.prefix));
+        match table.split_at_checked(self.prefix.len()) {
+            Some((start, rest)) if !rest.is_empty() && matches(start) => rest,
+            _ => table,
+        }
+    }
+
+    /// The columns that name rows of a table, if it is one of the site's own with such columns.
+    pub(super) fn identity(&self, table: &str) -> Option<Identity> {
+        let short = self.short(table);
+        let is_own = short.len() < table.len() || self.prefix.is_empty();
+        IDENTITIES.into_iter().find(|identity| is_own && identity.table == short)
+    }
+}
+
+/// The columns of a table that are read from its rows: their positions and forms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub(super) identity: Identity,
+    pub(super) row: (usize, Form),
+    pub(super) group: Option<(usize, Form)>,
+    /// The key of user metadata.
+    pub(super) key: Option<(usize, Form)>,
+}
+
+#[derive(Debug)]
+struct Described {
+    name: String,
+    form: Option<Form>,
+}
+
+/// The site's tables in `information_schema`.
+#[derive(Debug, Default)]
+pub(super) struct Schema {
+    tables: HashMap<String, Vec<Described>>,
+    /// Tables whose rows change with those of others, without events of their own: foreign keys with actions.
+    dependents: HashMap<String, BTreeSet<String>>,
+}
+
+impl Schema {
+    /// Reads the columns and the foreign keys.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    pub(super) fn load(connection: &mut Conn, site: &Site) -> mysql::Result<Self> {
+        let mut schema = Schema::default();
+        // The names of the server have another case if it ignores it, and compares them accordingly.
+        let names: Vec<_> = IDENTITIES.iter().map(|identity| format!("{}{}", site.prefix, identity.table)).collect();
+        let marks = vec!["?"; names.len()].join(", ");
+        let params = [site.schema.clone()].into_iter().chain(names).map(mysql::Value::from).collect();
+        let columns = connection.exec_iter(
+            format!(
+                "SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, CHARACTER_SET_NAME FROM information_schema.COLUMNS \
+                 WHERE TABLE_SCHEMA = ? AND TABLE_NAME IN ({marks}) ORDER BY TABLE_NAME, ORDINAL_POSITION"
+            ),
+            Params::Positional(params),
+        )?;
+        for row in columns {
+            let (table, name, data_type, full_type, charset): (String, String, String, String, Option<String>) =
+                mysql::from_row_opt(row?)?;
+            let form = form(&data_type, &full_type, charset.as_deref());
+            schema.tables.entry(table).or_default().push(Described { name, form });
+        }
+        let actions = "('RESTRICT', 'NO ACTION')";
+        let keys: Vec<(String, String)> = connection.exec(
+            format!(
+                "SELECT REFERENCED_TABLE_NAME, TABLE_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS \
+                 WHERE CONSTRAINT_SCHEMA = ? AND (DELETE_RULE NOT IN {actions} OR UPDATE_RULE NOT IN {actions})"
+            ),
+            (&site.schema,),
+        )?;
+        schema.dependents = dependents(&keys);
+        Ok(schema)
+    }
+
+    /// The columns to read from rows of a table. `None` if they are not known.
+    pub(super) fn wanted(&self, table: &str, identity: Identity, columns: &[Column]) -> Option<Wanted> {
+        let described = self.tables.get(table).filter(|described| described.len() == columns.len())?;
+        let find = |name: &str| {
+            let at = described.iter().position(|column| column.name.eq_ignore_ascii_case(name))?;
+            let form = described[at].form.filter(|form| columns[at].has_form(*form))?;
+            Some((at, form))
+        };
+        let group = match identity.group {
+            Some(name) => Some(find(name)?),
+            None => None,
+        };
+        let key = if identity.table == "usermeta" { Some(find("meta_key")?) } else { None };
+        Some(Wanted { identity, row: find(identity.row)?, group, key })
+    }
+
+    /// The tables whose rows change with those of `table` that are updated or deleted, without events of their own.
+    pub(super) fn dependents(&self, table: &str) -> impl Iterator<Item = &str> {
+        self.dependents.get(table).into_iter().flatten().map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+impl Schema {
+    /// A schema with one table.
+    pub(super) fn with(table: &str, columns: &[(&str, Form)]) -> Self {
+        let described = columns.iter().map(|(name, form)| Described { name: (*name).to_owned(), form: Some(*form) });
+        Schema { tables: HashMap::from([(table.to_owned(), described.collect())]), dependents: HashMap::new() }
+    }
+}
+
+/// Encodings in which each byte below 128 is that letter of ASCII.
+const EXTENDS_ASCII: [&str; 14] = [
+    "latin1", "latin2", "latin5", "latin7", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "greek", "hebrew",
+    "koi8r", "koi8u", "geostd8",
+];
+
+/// How the values of a column are read. `None` for types and encodings that are not.
+fn form(data_type: &str, full_type: &str, charset: Option<&str>) -> Option<Form> {
+    let is_unsigned = full_type.to_ascii_lowercase().contains("unsigned");
+    match data_type.to_ascii_lowercase().as_str() {
+        "tinyint" | "smallint" | "mediumint" | "int" | "bigint" if is_unsigned => Some(Form::Unsigned),
+        "tinyint" | "smallint" | "mediumint" | "int" | "bigint" => Some(Form::Signed),
+        "varchar" | "char" | "tinytext" | "text" | "mediumtext" | "longtext" => match charset? {
+            "utf8" | "utf8mb3" | "utf8mb4" | "ascii" => Some(Form::Text),
+            charset if EXTENDS_ASCII.contains(&charset) => Some(Form::Ascii),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// For each table, those that reference it, directly or through others.
+fn dependents(keys: &[(String, String)]) -> HashMap<String, BTreeSet<String>> {
+    let mut direct: HashMap<&str, Vec<&str>> = HashMap::new();
+    for (referenced, table) in keys {
+        direct.entry(referenced).or_default().push(table);
+    }
+    let reach = |start: &str| {
+        let mut found = BTreeSet::new();
+        let mut seen = HashSet::from([start]);
+        let mut waiting: Vec<&str> = direct.get(start).cloned().unwrap_or_default();
+        while let Some(table) = waiting.pop() {
+            found.insert(table.to_owned());
+            if seen.insert(table) {
+                waiting.extend(direct.get(table).into_iter().flatten());
+            }
+        }
+        found
+    };
+    direct.keys().map(|table| ((*table).to_owned(), reach(table))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_named_without_the_prefix() {
+        let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false };
+        for (table, short, has_rows) in [
+            ("wp_posts", "posts", true),
+            ("posts", "posts", false),
+            ("wp_2_posts", "2_posts", false),
+            ("wp_", "wp_", false),
+            ("WP_posts", "WP_posts", false),
+            ("é", "é", false),
+        ] {
+            assert_eq!((site.short(table), site.identity(table).is_some()), (short, has_rows), "{table}");
+        }
+        assert!(!site.owns("WP") && Site { ignores_case: true, ..site.clone() }.owns("WP"));
+        assert_eq!(Site { ignores_case: true, ..site.clone() }.short("WP_posts"), "posts");
+        assert!(Site { prefix: String::new(), ..site }.identity("posts").is_some());
+    }
+
+    #[test]
+    fn tables_depend_on_those_that_they_reference() {
+        let keys = [("a", "b"), ("b", "c"), ("c", "a"), ("d", "d")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+        let dependents = dependents(&keys);
+        assert_eq!(dependents["a"].iter().map(String::as_str).collect::<Vec<_>>(), ["a", "b", "c"]);
+        assert_eq!(dependents["d"].iter().map(String::as_str).collect::<Vec<_>>(), ["d"]);
+    }
+}
