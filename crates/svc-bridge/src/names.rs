@@ -56,14 +56,23 @@ impl Name {
         Name::Table(table.into())
     }
 
-    /// The rows with this identity.
+    /// The rows with this identity. Texts that the database compares as equal have the same name; where that is not known, the name is that
+    /// of the table.
     pub fn row(table: impl Into<Box<str>>, id: impl fmt::Display) -> Self {
-        Name::Row(table.into(), id.to_string().into())
+        let table = table.into();
+        match compared(&id.to_string()) {
+            Some(id) => Name::Row(table, id),
+            None => Name::Table(table),
+        }
     }
 
-    /// The rows of a group.
+    /// The rows of a group; see [`row`](Self::row).
     pub fn group(table: impl Into<Box<str>>, value: impl fmt::Display) -> Self {
-        Name::Group(table.into(), value.to_string().into())
+        let table = table.into();
+        match compared(&value.to_string()) {
+            Some(value) => Name::Group(table, value),
+            None => Name::Table(table),
+        }
     }
 
     /// Reads a name. Each text is a name; the empty one is [`Name::All`], so that nothing unknown is narrower than it should be.
@@ -85,6 +94,13 @@ impl Name {
             Name::Table(table) | Name::Row(table, _) | Name::Group(table, _) => Some(table),
         }
     }
+}
+
+/// A text as the collations of WordPress's tables compare it: without regard to case and to spaces at the end. `None` for texts with other
+/// characters than those of ASCII, which may be equal to others.
+fn compared(text: &str) -> Option<Box<str>> {
+    let is_plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+    is_plain.then(|| text.trim_end_matches(' ').to_ascii_lowercase().into())
 }
 
 impl fmt::Display for Name {
@@ -117,5 +133,7 @@ mod tests {
             assert_eq!(name.to_string(), text);
         }
         assert_eq!(Name::parse(""), Name::All);
+        assert_eq!(Name::parse("options/Blog "), Name::parse("options/blog"));
+        assert_eq!(Name::row("options", "r\u{e9}sum\u{e9}"), Name::table("options"), "it may be equal to `resume`");
     }
 }

@@ -7,8 +7,14 @@ use tokio::{task::JoinHandle, time::Instant};
 
 use crate::{
     Bridge,
+    changes::Changes,
     connector::{Connector, Error, Status},
-    feed::{Feed, Unavailable, counter::Counter, reports::Reports},
+    feed::{
+        Feed, Unavailable,
+        binlog::{Binlog, Source},
+        counter::Counter,
+        reports::Reports,
+    },
 };
 
 /// Time between two looks while there are no news.
@@ -37,6 +43,7 @@ pub struct Sources {
 /// The kinds of news, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
+    Binlog,
     Reports,
     Counter,
 }
@@ -63,7 +70,8 @@ async fn run(bridge: Bridge, sources: Sources, report: PathBuf) {
     let (mut missing, mut last_problem) = (0, String::new());
     let (mut look, mut write) = (Instant::now(), Instant::now());
     loop {
-        if look <= Instant::now() {
+        // The binary log connects again by itself.
+        if look <= Instant::now() && used != Some(Kind::Binlog) {
             let status = match &sources.connector {
                 Some(connector) => Some(connector.status().await),
                 None => None,
@@ -90,6 +98,8 @@ async fn run(bridge: Bridge, sources: Sources, report: PathBuf) {
                     }
                 }
             }
+        }
+        if look <= Instant::now() {
             look = Instant::now() + if used.is_some() { LOOK } else { RETRY };
         }
         if write <= Instant::now() {
@@ -110,10 +120,15 @@ fn best(status: Option<&Result<Status, Error>>, used: Option<Kind>) -> Kind {
     }
 }
 
-/// Opens these news, or the next best.
+/// Opens the binary log, these news, or the next best.
 async fn open(kind: Kind, sources: &Sources) -> Result<(Kind, Box<dyn Feed>), Unavailable> {
     let sources = sources.clone();
     let opened = tokio::task::spawn_blocking(move || -> Result<(Kind, Box<dyn Feed>), Unavailable> {
+        let source = Source { server: sources.database.clone(), prefix: sources.prefix.clone() };
+        match Binlog::start(source, Changes::default()) {
+            Ok(feed) => return Ok((Kind::Binlog, Box::new(feed))),
+            Err(why) => tracing::debug!("the binary log is not used: {why}"),
+        }
         if kind == Kind::Reports {
             match Reports::start(&sources.database, &sources.prefix) {
                 Ok(feed) => return Ok((Kind::Reports, Box::new(feed))),

@@ -176,8 +176,14 @@ async fn nothing_is_replayed_while_the_news_cannot_be_read() {
 async fn routes_that_vary_are_not_stored() {
     let site = Site::start(|settings| settings.checks = 1_000_000, true).await;
     let names = || Some(vec!["posts/1"]);
-    site.page("/wp-json/number", Page { body: "x".into(), status: 200, names: names(), has_number: true, ..Page::default() });
-    site.page("/wp-json/agent", Page { body: "x".into(), status: 200, names: names(), has_agent: true, ..Page::default() });
+    site.page(
+        "/wp-json/number",
+        Page { body: "x".into(), status: 200, names: names(), has_number: true, ..Page::default() },
+    );
+    site.page(
+        "/wp-json/agent",
+        Page { body: "x".into(), status: 200, names: names(), has_agent: true, ..Page::default() },
+    );
     site.get("/wp-json/number").await;
     // The first replay is compared in the background.
     let start = std::time::Instant::now();
@@ -202,6 +208,11 @@ async fn what_was_replayed_is_counted_by_route_and_reason() {
     for _ in 0..3 {
         site.get(POSTS).await;
     }
+    // The first replay is compared in the background, and that rendering is stored.
+    while site.n_requests() < 2 {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     site.news.write("posts");
     site.get(POSTS).await;
     site.send("POST", POSTS, &[]).await;

@@ -87,8 +87,8 @@ impl Written {
                 names.push(Name::Table(name));
                 continue;
             }
-            names.extend(table.rows.into_iter().map(|id| Name::Row(name.clone(), id)));
-            names.extend(table.groups.into_iter().map(|value| Name::Group(name.clone(), value)));
+            names.extend(table.rows.into_iter().map(|id| Name::row(name.clone(), id)));
+            names.extend(table.groups.into_iter().map(|value| Name::group(name.clone(), value)));
         }
         names
     }

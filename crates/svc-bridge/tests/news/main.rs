@@ -6,6 +6,7 @@ mod guarantee;
 mod interruptions;
 mod names;
 mod refusals;
+mod reports;
 mod server;
 mod volume;
 

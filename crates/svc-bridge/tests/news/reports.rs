@@ -1,0 +1,134 @@
+//! Reports of the connector in a real database, and writes of other programs.
+
+use std::time::{Duration, Instant};
+
+use mysql::prelude::Queryable as _;
+use svc_bridge::{
+    changes::Dependencies,
+    feed::{Feed, counter::Counter, reports::Reports},
+    names::Name,
+};
+
+use crate::server::Server;
+
+/// Reports as the connector makes them.
+fn report(server: &Server, rows: &[(u64, &str, &str)]) {
+    let mut conn = server.connect();
+    for (writer, kind, name) in rows {
+        conn.exec_drop("INSERT INTO wp_svc_changes (writer, kind, name) VALUES (?, ?, ?)", (writer, kind, name))
+            .unwrap();
+    }
+}
+
+/// A response that reads these names and is rendered now.
+async fn rendered(feed: &dyn Feed, names: &[&str]) -> Dependencies {
+    let names: Vec<Name> = names.iter().map(|name| Name::parse(name)).collect();
+    let since = feed.visible().await.unwrap();
+    feed.changes().depend(&names, since).unwrap()
+}
+
+/// Whether a response is still the same for a request that begins now.
+async fn is_same(feed: &dyn Feed, response: &Dependencies) -> bool {
+    feed.catch_up().await.unwrap();
+    response.check().is_ok()
+}
+
+/// Waits until a response has ended.
+async fn ends(feed: &dyn Feed, response: &Dependencies, what: &str) {
+    let start = Instant::now();
+    while is_same(feed, response).await {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reported_write_ends_what_has_read_it() {
+    let Some(server) = Server::start(&[]) else { return };
+    let feed = Reports::start(&server.options(Some("wp"), "root").into(), "wp_").unwrap();
+    let writer = server.connect();
+    let id = u64::from(writer.connection_id());
+    let (post, other) = (rendered(&feed, &["posts/5"]).await, rendered(&feed, &["posts/6"]).await);
+    report(&server, &[(id, "b", "posts/5"), (id, "b", "posts?post")]);
+    assert!(!is_same(&feed, &post).await, "it is being written");
+    let during = rendered(&feed, &["posts/5"]).await;
+    assert!(!is_same(&feed, &during).await);
+    report(&server, &[(id, "e", "")]);
+    assert!(!is_same(&feed, &during).await, "it may have been rendered before the write");
+    let after = rendered(&feed, &["posts/5"]).await;
+    assert!(is_same(&feed, &after).await && is_same(&feed, &other).await);
+    drop(writer);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writers_that_are_gone_have_written_the_whole_table() {
+    let Some(server) = Server::start(&[]) else { return };
+    let feed = Reports::start(&server.options(Some("wp"), "root").into(), "wp_").unwrap();
+    let other = rendered(&feed, &["posts/6"]).await;
+    let writer = server.connect();
+    report(&server, &[(u64::from(writer.connection_id()), "b", "posts/5")]);
+    assert!(is_same(&feed, &other).await);
+    drop(writer);
+    ends(&feed, &other, "the writer is never missed").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_of_other_programs_are_noticed() {
+    let Some(server) = Server::start(&[]) else { return };
+    let feed = Reports::start(&server.options(Some("wp"), "root").into(), "wp_").unwrap();
+    // The first look at the times of the tables.
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    let (post, term) = (rendered(&feed, &["posts/5"]).await, rendered(&feed, &["terms/5"]).await);
+    server.run("INSERT INTO wp_posts (post_type) VALUES ('post')");
+    ends(&feed, &post, "a write without a report").await;
+    assert!(is_same(&feed, &term).await, "another table");
+    // A restored backup or an empty table of reports: anything may have changed.
+    server.run("DELETE FROM wp_svc_changes");
+    assert!(!is_same(&feed, &term).await);
+    let term = rendered(&feed, &["terms/5"]).await;
+    assert!(is_same(&feed, &term).await);
+    server.run("DROP TABLE wp_svc_changes");
+    let start = Instant::now();
+    while feed.visible().await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(20), "the table is not created again");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(!is_same(&feed, &term).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_of_the_server_ends_everything() {
+    let Some(mut server) = Server::start(&[]) else { return };
+    let feed = Reports::start(&server.options(Some("wp"), "root").into(), "wp_").unwrap();
+    let post = rendered(&feed, &["posts/5"]).await;
+    assert!(is_same(&feed, &post).await);
+    server.kill();
+    server.restart();
+    let start = Instant::now();
+    while feed.catch_up().await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(20), "it does not connect again");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(post.check().is_err(), "reports may have been lost");
+    let post = rendered(&feed, &["posts/5"]).await;
+    assert!(is_same(&feed, &post).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_counter_shows_that_something_was_written() {
+    let Some(server) = Server::start(&[]) else { return };
+    let feed = Counter::start(&server.options(Some("wp"), "root").into()).unwrap();
+    let start = Instant::now();
+    let since = loop {
+        match feed.visible().await {
+            Ok(since) => break since,
+            Err(why) => assert!(start.elapsed() < Duration::from_secs(20), "{why}"),
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    };
+    let response = feed.changes().depend(&[Name::All], since).unwrap();
+    assert!(is_same(&feed, &response).await);
+    server.run("INSERT INTO wp_posts (post_type) VALUES ('post')");
+    assert!(!is_same(&feed, &response).await, "the write was acknowledged");
+    assert!(feed.visible().await.is_err(), "its rows may not be visible yet");
+}
