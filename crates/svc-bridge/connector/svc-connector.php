@@ -115,8 +115,39 @@ final class Sql {
 	/** Words after a table that are not its alias. */
 	const NO_ALIAS = '/^(ON|USING|USE|FORCE|IGNORE|PARTITION|SET|WHERE|GROUP|HAVING|ORDER|LIMIT|FOR|LOCK|UNION|EXCEPT|INTERSECT|WINDOW|PROCEDURE|INTO|JOIN|STRAIGHT_JOIN|INNER|LEFT|RIGHT|CROSS|NATURAL|OUTER|VALUES?|SELECT|TABLESAMPLE|RETURNING)$/';
 
-	/** Words that end the tables and the condition of a statement. */
-	const CLAUSES = array( 'WHERE', 'GROUP', 'HAVING', 'ORDER', 'LIMIT', 'WINDOW', 'PROCEDURE', 'INTO', 'FOR', 'LOCK', 'SET', 'RETURNING', 'OFFSET', 'FETCH' );
+	/** Words that end the tables and the condition of a statement: as keys. */
+	const CLAUSES = array(
+		'WHERE'     => 1,
+		'GROUP'     => 1,
+		'HAVING'    => 1,
+		'ORDER'     => 1,
+		'LIMIT'     => 1,
+		'WINDOW'    => 1,
+		'PROCEDURE' => 1,
+		'INTO'      => 1,
+		'FOR'       => 1,
+		'LOCK'      => 1,
+		'SET'       => 1,
+		'RETURNING' => 1,
+		'OFFSET'    => 1,
+		'FETCH'     => 1,
+	);
+
+	/** Words between conditions: those of which one must be true, and those which must all be. */
+	const JUNCTIONS = array(
+		array(
+			'OR'  => 1,
+			'||'  => 1,
+			'XOR' => 1,
+		),
+		array(
+			'AND' => 1,
+			'&&'  => 1,
+		),
+	);
+
+	/** Characters with which an identifier begins; others are those after ASCII. */
+	const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$`';
 
 	/** Prefix of the site's tables, in lower case. */
 	public static $prefix = 'wp_';
@@ -208,14 +239,15 @@ final class Sql {
 		return $count;
 	}
 
-	/** The index of the first of these words outside of parentheses; the end if there is none. */
+	/** The index of the first of these words, which are keys, outside of parentheses; the end if there is none. */
 	public static function find( array $u, array $words, int $i, int $end ): int {
 		for ( $depth = 0; $i < $end; $i++ ) {
-			if ( '(' === $u[ $i ] ) {
+			$token = $u[ $i ];
+			if ( '(' === $token ) {
 				++$depth;
-			} elseif ( ')' === $u[ $i ] ) {
+			} elseif ( ')' === $token ) {
 				--$depth;
-			} elseif ( 0 === $depth && in_array( $u[ $i ], $words, true ) ) {
+			} elseif ( 0 === $depth && isset( $words[ $token ] ) ) {
 				return $i;
 			}
 		}
@@ -224,7 +256,7 @@ final class Sql {
 
 	/** Whether a token is an identifier. */
 	public static function is_identifier( string $token ): bool {
-		return '`' === $token[0] || preg_match( '/^[a-zA-Z_$\x80-\xff]/', $token );
+		return false !== strpos( self::LETTERS, $token[0] ) || $token[0] >= "\x80";
 	}
 
 	/**
@@ -295,7 +327,7 @@ final class Sql {
 			++$i;
 			--$end;
 		}
-		foreach ( array( array( 'OR', '||', 'XOR' ), array( 'AND', '&&' ) ) as $is_and => $words ) {
+		foreach ( self::JUNCTIONS as $is_and => $words ) {
 			$parts   = array();
 			$from    = $i;
 			$between = 0;
@@ -312,7 +344,7 @@ final class Sql {
 					++$between;
 				} elseif ( 'AND' === $token && $between > 0 ) {
 					--$between;
-				} elseif ( in_array( $token, $words, true ) ) {
+				} elseif ( isset( $words[ $token ] ) ) {
 					if ( 'XOR' === $token ) {
 						return array();
 					}
@@ -584,7 +616,7 @@ final class Write {
 		}
 		$rows = array();
 		if ( 'SET' === ( $u[ $i ] ?? '' ) ) {
-			$end  = Sql::find( $u, array( 'ON', 'RETURNING' ), $i, $count );
+			$end  = Sql::find( $u, array( 'ON' => 1, 'RETURNING' => 1 ), $i, $count );
 			$rows = array( $this->assigned( $i + 1, $end ) );
 		} elseif ( $columns && in_array( $u[ $i ] ?? '', array( 'VALUES', 'VALUE' ), true ) ) {
 			for ( $end = $i + 1; '(' === ( $t[ $end ] ?? '' ); $end = ',' === ( $t[ $after ] ?? '' ) ? $after + 1 : $after ) {
@@ -671,7 +703,7 @@ final class Write {
 	private function split( int $i, int $end ): array {
 		$parts = array();
 		for ( ; $i < $end; $i = $next + 1 ) {
-			$next    = Sql::find( $this->u, array( ',' ), $i, $end );
+			$next    = Sql::find( $this->u, array( ',' => 1 ), $i, $end );
 			$parts[] = array( $i, $next );
 		}
 		return $parts;
@@ -681,7 +713,7 @@ final class Write {
 	private function assigned( int $i, int $end ): array {
 		$values = array();
 		foreach ( $this->split( $i, $end ) as $part ) {
-			$equals = Sql::find( $this->u, array( '=', ':=' ), $part[0], $part[1] );
+			$equals = Sql::find( $this->u, array( '=' => 1, ':=' => 1 ), $part[0], $part[1] );
 			$column = strtolower( trim( $this->t[ max( $equals - 1, 0 ) ], '`' ) );
 
 			$values[ $column ] = $equals + 2 === $part[1] ? $this->t[ $equals + 1 ] : '?';
@@ -692,8 +724,8 @@ final class Write {
 	/** UPDATE. */
 	private function update(): void {
 		$count  = count( $this->t );
-		$set    = Sql::find( $this->u, array( 'SET' ), 1, $count );
-		$where  = Sql::find( $this->u, array( 'WHERE', 'ORDER', 'LIMIT' ), $set, $count );
+		$set    = Sql::find( $this->u, array( 'SET' => 1 ), 1, $count );
+		$where  = Sql::find( $this->u, array( 'WHERE' => 1, 'ORDER' => 1, 'LIMIT' => 1 ), $set, $count );
 		$tables = Sql::tables( $this->t, $this->u, $this->start(), $set );
 		if ( ! $tables || $set === $count ) {
 			return;
@@ -710,7 +742,7 @@ final class Write {
 		$count = count( $this->t );
 		$i     = $this->start();
 		if ( 'FROM' === ( $this->u[ $i ] ?? '' ) ) {
-			$where  = Sql::find( $this->u, array( 'WHERE', 'ORDER', 'LIMIT', 'RETURNING' ), $i, $count );
+			$where  = Sql::find( $this->u, array( 'WHERE' => 1, 'ORDER' => 1, 'LIMIT' => 1, 'RETURNING' => 1 ), $i, $count );
 			$tables = Sql::tables( $this->t, $this->u, $i + 1, $where );
 			if ( 1 === count( $tables ) && ! in_array( 'USING', array_slice( $this->u, 0, $where ), true ) && ! in_array( 'SELECT', array_slice( $this->u, 0, $where ), true ) ) {
 				$this->rows( (string) key( $tables ), current( $tables ), $where, array() );
@@ -720,8 +752,8 @@ final class Write {
 			return;
 		}
 		// DELETE a, b FROM options a, options b WHERE …: WordPress deletes expired transients so.
-		$from   = Sql::find( $this->u, array( 'FROM' ), $i, $count );
-		$where  = Sql::find( $this->u, array( 'WHERE' ), $from, $count );
+		$from   = Sql::find( $this->u, array( 'FROM' => 1 ), $i, $count );
+		$where  = Sql::find( $this->u, array( 'WHERE' => 1 ), $from, $count );
 		$tables = Sql::tables( $this->t, $this->u, $from + 1, $where );
 		$this->all_of( $tables );
 		if ( array( 'options' ) !== array_values( array_unique( array_map( array( Sql::class, 'short' ), $tables ) ) ) ) {
@@ -780,7 +812,7 @@ final class Write {
 		}
 		list( $row, $group ) = IDENTITIES[ $table ];
 
-		$end         = Sql::find( $this->u, array( 'ORDER', 'LIMIT', 'RETURNING' ), $where, count( $this->t ) );
+		$end         = Sql::find( $this->u, array( 'ORDER' => 1, 'LIMIT' => 1, 'RETURNING' => 1 ), $where, count( $this->t ) );
 		$constraints = Sql::constraints( $this->t, $this->u, $where + 1, $end );
 		$ids         = Sql::only( $constraints, $alias, $row );
 		$parents     = array();
@@ -869,13 +901,16 @@ final class Reports {
 
 	/** Called for each statement before it is sent. */
 	public static function before( string $sql ): void {
-		$verb = Sql::verb( $sql );
 		if ( self::$last ) {
 			self::after_last();
 		}
 		if ( self::$announced && ! self::$is_open && microtime( true ) - self::$begun > 1 ) {
 			self::end();
 		}
+		if ( ! self::$is_manual && 0 === substr_compare( $sql, 'SELECT', strspn( $sql, " \t\r\n(" ), 6, true ) ) {
+			return;
+		}
+		$verb  = Sql::verb( $sql );
 		$write = Write::of( $sql, array( self::class, 'find' ) );
 		if ( $write && $write->names ) {
 			self::announce( $write->names );
@@ -1140,8 +1175,50 @@ final class Read {
 	/** Whether the row that it finds is the only user with that name. */
 	public $is_login = false;
 
+	/** What a statement may have in it that finds something else the next time; it is looked at more closely then. */
+	const UNSTABLE = '/[@#]|--|\/\*|\b(NOW|CUR|CURRENT_|LOCAL|UTC_|SYSDATE|RAND|UUID|SLEEP|BENCHMARK|GET_|RELEASE_|IS_|LAST|NEXT|SETVAL|CONNECTION|ROW_|LOAD_|UNIX_|\d{10}|\d{4}-\d\d-\d\d )/i';
+
+	/** What was found out about statements that differ in numbers only. @var self[] */
+	private static $known = array();
+
 	/** What a statement reads. */
 	public static function of( string $sql ): self {
+		if ( strlen( $sql ) > 4096 || false !== strpos( $sql, '"' ) || preg_match( self::UNSTABLE, $sql ) ) {
+			return self::examine( $sql );
+		}
+		// With other numbers in place of those before LIMIT, which are put back afterwards.
+		$numbers = array();
+		$shape   = preg_replace_callback(
+			'/\'(?:[^\'\\\\]|\\\\.)*+\'|\bLIMIT\b.*|(?<![\w$.])\d+(?![\w$.])/is',
+			static function ( $match ) use ( &$numbers ) {
+				if ( ! ctype_digit( $match[0] ) ) {
+					return $match[0];
+				}
+				$number             = (string) ( 7700000000000000 + count( $numbers ) );
+				$numbers[ $number ] = ltrim( $match[0], '0' ) ?: '0';
+				return $number;
+			},
+			$sql
+		);
+		if ( ! $numbers ) {
+			return self::examine( $sql );
+		}
+		if ( ! isset( self::$known[ $shape ] ) ) {
+			self::$known[ $shape ] = self::examine( $shape );
+		}
+		$read        = clone self::$known[ $shape ];
+		$read->names = array();
+		foreach ( self::$known[ $shape ]->names as $name => $is_read ) {
+			$read->names[ strtr( $name, $numbers ) ] = true;
+		}
+		foreach ( $read->terms ?? array() as $i => $name ) {
+			$read->terms[ $i ] = strtr( $name, $numbers );
+		}
+		return $read;
+	}
+
+	/** The same for a statement as it is. */
+	private static function examine( string $sql ): self {
 		$read = new self();
 		$verb = Sql::verb( $sql );
 		if ( in_array( $verb, array( 'SELECT', 'WITH', 'VALUES', 'SHOW', 'DESC', 'DESCRIBE', 'EXPLAIN', 'CHECK', 'CHECKSUM', 'TABLE' ), true ) ) {
@@ -1167,17 +1244,19 @@ final class Read {
 			$this->definitions( $t, $u );
 			return;
 		}
-		if ( preg_match( '/[@#]|--|\/\*|\b(NOW|CUR|CURRENT_|LOCAL|UTC_|SYSDATE|RAND|UUID|SLEEP|BENCHMARK|GET_|RELEASE_|IS_|LAST|NEXT|SETVAL|CONNECTION|ROW_|LOAD_|UNIX_|\d{10}|\d{4}-\d\d-\d\d )/i', $sql ) ) {
+		if ( preg_match( self::UNSTABLE, $sql ) ) {
 			$this->why = self::unstable( $t, $u );
 			if ( '' !== $this->why ) {
 				return;
 			}
 		}
-		if ( 'WITH' === $verb || in_array( ';', $t, true ) ) {
+		if ( in_array( 'TABLE', $u, true ) ) {
+			$this->why = 'the statement TABLE';
+		} elseif ( 'WITH' === $verb || in_array( ';', $t, true ) ) {
 			$this->add( Sql::everything_named( $t, $is_foreign ) );
 			$this->add( isset( $this->names['usermeta'] ) ? array( 'sessions' ) : array() );
 		} else {
-			$this->select( $t, $is_foreign );
+			$this->select( $t, $u, $is_foreign );
 		}
 		if ( $is_foreign ) {
 			$this->why = 'another database';
@@ -1240,13 +1319,17 @@ final class Read {
 	}
 
 	/** A SELECT, with those inside it. */
-	private function select( array $t, ?bool &$is_foreign ): void {
+	private function select( array $t, array $u, ?bool &$is_foreign ): void {
+		if ( 'SELECT' === $u[0] && 1 === count( array_keys( $u, 'SELECT', true ) ) ) {
+			$this->single( $t, $u, $is_foreign );
+			return;
+		}
 		$flat  = array();
 		$count = count( $t );
 		for ( $i = 0; $i < $count; $i++ ) {
-			if ( '(' === $t[ $i ] && 'SELECT' === strtoupper( $t[ $i + 1 ] ?? '' ) ) {
+			if ( '(' === $t[ $i ] && 'SELECT' === ( $u[ $i + 1 ] ?? '' ) ) {
 				$end = Sql::after( $t, $i );
-				$this->select( array_slice( $t, $i + 1, $end - $i - 2 ), $is_foreign );
+				$this->select( array_slice( $t, $i + 1, $end - $i - 2 ), array_slice( $u, $i + 1, $end - $i - 2 ), $is_foreign );
 				$flat[] = '?';
 				$i      = $end - 1;
 			} else {
@@ -1256,7 +1339,7 @@ final class Read {
 		$u     = array_map( 'strtoupper', $flat );
 		$count = count( $flat );
 		for ( $i = 0; $i < $count; $i = $end + 1 ) {
-			$end = Sql::find( $u, array( 'UNION', 'EXCEPT', 'INTERSECT', 'MINUS' ), $i, $count );
+			$end = Sql::find( $u, array( 'UNION' => 1, 'EXCEPT' => 1, 'INTERSECT' => 1, 'MINUS' => 1 ), $i, $count );
 			$this->single( array_slice( $flat, $i, $end - $i ), array_slice( $u, $i, $end - $i ), $is_foreign );
 		}
 	}
@@ -1264,7 +1347,7 @@ final class Read {
 	/** A SELECT without others in it. */
 	private function single( array $t, array $u, ?bool &$is_foreign ): void {
 		$count = count( $t );
-		$from  = Sql::find( $u, array( 'FROM' ), 0, $count );
+		$from  = Sql::find( $u, array( 'FROM' => 1 ), 0, $count );
 		if ( $from === $count ) {
 			return;
 		}
@@ -1333,10 +1416,10 @@ final class Read {
 		if ( count( $short ) < 2 || count( array_unique( $short ) ) < count( $short ) || array_diff( $short, array( 'terms', 'term_taxonomy', 'term_relationships' ) ) ) {
 			return false;
 		}
-		if ( Sql::find( $u, array( 'GROUP', 'HAVING' ), $where, count( $u ) ) < count( $u ) || in_array( '?', $t, true ) || array_intersect( array( 'LEFT', 'RIGHT', 'CROSS', 'NATURAL' ), $u ) ) {
+		if ( Sql::find( $u, array( 'GROUP' => 1, 'HAVING' => 1 ), $where, count( $u ) ) < count( $u ) || in_array( '?', $t, true ) || array_intersect( array( 'LEFT', 'RIGHT', 'CROSS', 'NATURAL' ), $u ) ) {
 			return false;
 		}
-		$limit = Sql::find( $u, array( 'LIMIT' ), $where, count( $u ) );
+		$limit = Sql::find( $u, array( 'LIMIT' => 1 ), $where, count( $u ) );
 		if ( $limit < count( $u ) ) {
 			$text = implode( ' ', array_slice( $u, $limit + 1 ) );
 			if ( ! preg_match( '/^(?:0 , )?(\d+)$/', $text, $match ) ) {
@@ -1401,6 +1484,9 @@ final class Record {
 
 	/** Whether the next read of all options is that of one. */
 	private static $is_one = false;
+
+	/** Options that were named: as keys. @var true[] */
+	private static $options = array();
 
 	/** Whether all options are being loaded. */
 	private static $is_loading = false;
@@ -1558,11 +1644,15 @@ final class Record {
 	}
 
 	public static function pre_option( $value, $option ) {
-		$option       = (string) $option;
 		self::$is_one = false === $value;
+		if ( isset( self::$options[ $option ] ) ) {
+			return $value;
+		}
+		$option = (string) $option;
 		// Each request looks at the list of jobs when it begins, only to see whether some are planned or due. It changes often.
 		if ( 'cron' !== $option || ( did_action( 'wp_loaded' ) && ! doing_action( 'wp_loaded' ) ) ) {
 			self::option( $option );
+			self::$options[ $option ] = true;
 		}
 		if ( false !== strpos( $option, 'transient_timeout_' ) && false === has_filter( "option_$option", array( self::class, 'timeout' ) ) ) {
 			add_filter( "option_$option", array( self::class, 'timeout' ), PHP_INT_MAX );
