@@ -615,6 +615,7 @@ final class Write {
 			$i = $end;
 		}
 		$rows = array();
+		$end  = $count;
 		if ( 'SET' === ( $u[ $i ] ?? '' ) ) {
 			$end  = Sql::find( $u, array( 'ON' => 1, 'RETURNING' => 1 ), $i, $count );
 			$rows = array( $this->assigned( $i + 1, $end ) );
@@ -1169,6 +1170,12 @@ final class Read {
 	/** What the rows that it finds say about the terms that it read: names if they say nothing. @var string[]|null */
 	public $terms = null;
 
+	/** Tables and condition of a statement about terms. */
+	public $where = '';
+
+	/** Whether that statement only counts terms. */
+	public $counts = false;
+
 	/** Number of rows from which on it may have found only some of them. */
 	public $limit = PHP_INT_MAX;
 
@@ -1207,6 +1214,7 @@ final class Read {
 			self::$known[ $shape ] = self::examine( $shape );
 		}
 		$read        = clone self::$known[ $shape ];
+		$read->where = strtr( $read->where, $numbers );
 		$read->names = array();
 		foreach ( self::$known[ $shape ]->names as $name => $is_read ) {
 			$read->names[ strtr( $name, $numbers ) ] = true;
@@ -1373,7 +1381,9 @@ final class Read {
 			$names[ "$alias " ] = $found;
 		}
 		if ( $this->finds_terms( $tables, $names, $t, $u, $where, $end ) ) {
-			$this->terms = array();
+			$this->terms  = array();
+			$this->where  = implode( ' ', array_slice( $t, $from, $end - $from ) );
+			$this->counts = in_array( 'COUNT', array_slice( $u, 0, $from ), true );
 			foreach ( $tables as $alias => $written ) {
 				$table = Sql::short( $written );
 				// Rows that are known; the others are those that are found.
@@ -1493,6 +1503,12 @@ final class Record {
 
 	/** Rows of term_taxonomy by term: true where known, false where wanted. @var bool[] */
 	private static $taxonomies = array();
+
+	/** Counted terms: what they depend on if they were not found as well, by tables and condition. @var string[][] */
+	private static $counts = array();
+
+	/** Tables and conditions for which all terms were found: as keys. @var true[] */
+	private static $found = array();
 
 	/** Begins to record if the request is signed. */
 	public static function start(): void {
@@ -1622,6 +1638,10 @@ final class Record {
 			return;
 		}
 		$is_known = $is_known && count( $rows ) < $read->limit;
+		if ( $read->counts ) {
+			self::$counts[ $read->where ] = $read->terms;
+			return;
+		}
 		foreach ( $rows as $row ) {
 			if ( ! $is_known || ! isset( $row->term_id ) ) {
 				$is_known = false;
@@ -1629,7 +1649,13 @@ final class Record {
 			}
 			self::term( (int) $row->term_id, (int) ( $row->term_taxonomy_id ?? 0 ) );
 		}
-		if ( ! $is_known ) {
+		// Terms that are looked for by number, and are not found.
+		foreach ( array_keys( $read->names ) as $name ) {
+			$is_known = $is_known && ( 0 !== strpos( $name, 'terms/' ) || isset( self::$taxonomies[ (int) substr( $name, 6 ) ] ) );
+		}
+		if ( $is_known ) {
+			self::$found[ $read->where ] = true;
+		} else {
 			self::add( $read->terms );
 		}
 	}
@@ -1801,6 +1827,7 @@ final class Record {
 		if ( function_exists( 'session_status' ) && PHP_SESSION_ACTIVE === session_status() ) {
 			self::refuse( 'a session of PHP' );
 		}
+		self::add( array_merge( array(), ...array_values( array_diff_key( self::$counts, self::$found ) ) ) );
 		if ( in_array( false, self::$taxonomies, true ) ) {
 			self::$names['term_taxonomy'] = true;
 		}
