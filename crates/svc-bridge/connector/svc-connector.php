@@ -107,7 +107,7 @@ function complain( string $problem ): void {
  */
 final class Sql {
 	/** Tokens: texts, quoted identifiers, words and variables, numbers, operators. White space and comments are skipped. */
-	const TOKEN = '~(?:\s++|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?!M?!)(?:[^*]++|\*(?!/))*+\*/)*+\K(?:\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`(?:[^`]++|``)*+`|[a-zA-Z_$@\x80-\xff][\w$@\x80-\xff]*+|\d[\w.]*+|<=>|<=|>=|<>|!=|:=|\|\||&&|\S)~s';
+	const TOKEN = '~\G(?:\s++|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?!M?!)(?:[^*]++|\*(?!/))*+\*/)*+\K(?:\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`(?:[^`]++|``)*+`|[a-zA-Z_$@\x80-\xff][\w$@\x80-\xff]*+|\d[\w.]*+|<=>|<=|>=|<>|!=|:=|\|\||&&|/\*|\S)~s';
 
 	/** Texts, and what may contain quotes besides them. */
 	const QUOTED = '~\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`[^`]*+`|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/~s';
@@ -159,7 +159,7 @@ final class Sql {
 	public static $is_cut = false;
 
 	/**
-	 * The tokens of a statement. Long texts are left out, which makes them values that are not known. Null if it is too long.
+	 * The tokens of a statement. Long texts are left out, which makes them values that are not known. Null if it is too long, or ends in a text.
 	 */
 	public static function tokens( string $sql ): ?array {
 		self::$is_cut = false;
@@ -179,7 +179,8 @@ final class Sql {
 				return null;
 			}
 		}
-		return preg_match_all( self::TOKEN, $sql, $tokens ) ? $tokens[0] : null;
+		// A quote alone is the beginning of a text that does not end.
+		return preg_match_all( self::TOKEN, $sql, $tokens ) && ! array_intersect( array( '\'', '"', '`' ), $tokens[0] ) ? $tokens[0] : null;
 	}
 
 	/** The first word of a statement, in capitals. */
@@ -511,7 +512,7 @@ final class Write {
 		$write->is_cut = Sql::$is_cut;
 		if ( null === $write->t ) {
 			// Only the beginning: the table is enough where nothing else can be written.
-			$write->t = Sql::tokens( substr( $sql, 0, 1024 ) ) ?? array();
+			$write->t = Sql::tokens( substr( $sql, 0, min( 1024, strcspn( $sql, '\'"' ) ) ) ) ?? array();
 			$write->u = array_map( 'strtoupper', $write->t );
 			if ( 'INSERT' === $verb || 'REPLACE' === $verb ) {
 				$i            = $write->start();
@@ -540,7 +541,7 @@ final class Write {
 			'CREATE'   => 'define',
 			'REPAIR'   => 'define',
 		)[ $verb ] ?? '';
-		if ( '' !== $method && ! in_array( ';', $write->t, true ) && ! preg_grep( '~^/\*~', $write->t ) ) {
+		if ( '' !== $method && ! in_array( ';', $write->t, true ) && ! in_array( '/*', $write->t, true ) ) {
 			$write->$method();
 		}
 		$write->names = array_values( array_unique( array_diff( $write->names, array( CHANGES, CHANGES . '/0' ) ) ) );
@@ -1232,7 +1233,7 @@ final class Read {
 		if ( in_array( $verb, array( 'SELECT', 'WITH', 'VALUES', 'SHOW', 'DESC', 'DESCRIBE', 'EXPLAIN', 'CHECK', 'CHECKSUM', 'TABLE' ), true ) ) {
 			$t = Sql::tokens( $sql );
 			if ( null === $t ) {
-				$read->why = 'a long statement';
+				$read->why = 'a statement that cannot be read';
 			} else {
 				$read->tokens( $verb, $t, $sql );
 			}
@@ -1279,8 +1280,8 @@ final class Read {
 	private static function unstable( array $t, array $u ): string {
 		$now = time();
 		foreach ( $u as $i => $token ) {
-			if ( '@' === $token[0] || 0 === strncmp( $token, '/*', 2 ) ) {
-				return 'a variable of the database';
+			if ( '@' === $token[0] || '/*' === $token ) {
+				return '@' === $token[0] ? 'a variable of the database' : 'a comment that is executed';
 			}
 			if ( preg_match( UNSTABLE, $token ) && ( '(' === ( $t[ $i + 1 ] ?? '' ) || preg_match( '/^(CURRENT_|LOCALTIME|UTC_)/', $token ) ) && '.' !== ( $t[ $i - 1 ] ?? '' ) ) {
 				return "the function $token";
