@@ -1466,6 +1466,12 @@ final class Record {
 	/** Functions of WordPress that read single options of those that are loaded together. */
 	const LOADERS = array( 'get_option', 'wp_prime_option_caches', 'wp_set_option_autoload_values', 'update_option', 'add_option', 'delete_option', 'get_transient', 'is_blog_installed' );
 
+	/**
+	 * Groups and keys of the object cache that need no name: what is derived from files, options, which are named one by one, and options of
+	 * networks, which other sites read as options.
+	 */
+	const NEUTRAL = '/^((themes|plugins|theme_files|theme_json|image_editor|translation_files|icon_files|fonts):|options:(alloptions|notoptions)$|site-options:\d+:notoptions$|(site-)?transient:wp_(theme_files_patterns-|core_block_css_files$|styles_for_blocks$)|default:is_blog_installed$)/';
+
 	/** Whether this request is recorded. */
 	public static $is_on = false;
 
@@ -1754,9 +1760,7 @@ final class Record {
 
 	/** Notes what was read from the persistent object cache. */
 	public static function cached( string $group, string $key, $value ): void {
-		$key = (string) $key;
-		if ( preg_match( '/^(themes|plugins|theme_files|theme_json|image_editor|translation_files|icon_files|fonts)$/', $group ) || 'options' === $group && in_array( $key, array( 'alloptions', 'notoptions' ), true ) ) {
-			// Files, and options, which are named one by one.
+		if ( preg_match( self::NEUTRAL, "$group:$key" ) ) {
 			return;
 		}
 		$rows = array(
@@ -1788,7 +1792,7 @@ final class Record {
 			self::add( array_diff( array_keys( IDENTITIES ), array( 'options' ) ) );
 		} elseif ( 'bookmark' === $group ) {
 			self::add( array( 'links', 'terms', 'term_taxonomy', 'term_relationships' ) );
-		} elseif ( ! ( 'default' === $group && 'is_blog_installed' === $key ) ) {
+		} else {
 			self::refuse( "object cache group $group" );
 		}
 	}
