@@ -1532,9 +1532,13 @@ final class Record {
 		self::$nonce = $part[2];
 		self::$is_on = true;
 		ob_start( array( self::class, 'output' ) );
-		// At the very end, so that what runs at shutdown is recorded as well.
+		// After all functions that run at shutdown, so that these are recorded as well.
 		if ( remove_action( 'shutdown', 'wp_ob_end_flush_all', 1 ) ) {
-			add_action( 'shutdown', 'wp_ob_end_flush_all', PHP_INT_MAX );
+			register_shutdown_function(
+				static function () {
+					register_shutdown_function( 'wp_ob_end_flush_all' );
+				}
+			);
 		}
 		self::earlier();
 		self::listen();
