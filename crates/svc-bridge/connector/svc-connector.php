@@ -993,9 +993,9 @@ final class Reports {
 	private static function announce( array $names ): void {
 		global $wpdb;
 		try {
-			$writer = isset( $wpdb->dbh->thread_id ) ? (int) $wpdb->dbh->thread_id : 0;
+			$writer = isset( $wpdb->dbh->thread_id ) ? (int) $wpdb->dbh->thread_id : self::$writer;
 		} catch ( \Throwable $e ) {
-			$writer = 0;
+			$writer = self::$writer;
 		}
 		if ( $writer !== self::$writer && self::$announced ) {
 			// The site has connected again, and its last statement may have been sent again.
@@ -1041,6 +1041,8 @@ final class Reports {
 
 	/** Reports that all announced writes have ended. */
 	private static function end(): void {
+		// Again, if the site has connected again.
+		self::announce( array() );
 		self::$announced = array();
 		self::$begun     = 0.0;
 		self::send( array( '(' . self::$writer . ",'e','')" ) );
