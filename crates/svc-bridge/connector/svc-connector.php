@@ -825,7 +825,7 @@ final class Write {
 			$select  = "SELECT $columns, COUNT(*) FROM `$written`" . ( $alias === $written ? '' : " AS `$alias`" );
 			if ( null !== $ids ) {
 				// By identity, since the condition may have functions or long texts.
-				$found = count( $ids ) > MAX_ROWS ? null : ( $this->find )( "$select WHERE $row IN ('" . implode( "','", array_map( 'addslashes', $ids ) ) . "') GROUP BY $columns" );
+				$found = count( $ids ) > MAX_ROWS ? null : ( $this->find )( "$select WHERE $row IN ('" . implode( "','", array_map( 'addslashes', $ids ) ) . "') GROUP BY $columns", true );
 			} else {
 				$found = $this->find( $select, $where, $end, " GROUP BY $columns" );
 			}
@@ -898,6 +898,9 @@ final class Reports {
 	/** Whether the end is already planned. */
 	private static $is_planned = false;
 
+	/** Number of rows that were inserted since the last end, by table: a transaction may change them, and only it sees them. @var int[] */
+	private static $inserted = array();
+
 	/** A statement whose new row is named after it, or whose rows are counted: its text and what it writes. @var array|null */
 	private static $last = null;
 
@@ -934,8 +937,9 @@ final class Reports {
 		} elseif ( $write->inserts ) {
 			if ( '' === (string) $wpdb->last_error && $wpdb->insert_id > 0 ) {
 				self::announce( array( $write->inserts . '/' . (int) $wpdb->insert_id ) );
+				self::$inserted[ $write->inserts ] = 1 + ( self::$inserted[ $write->inserts ] ?? 0 );
 			}
-		} elseif ( (int) $wpdb->rows_affected > $write->expected ) {
+		} elseif ( (int) $wpdb->rows_affected > $write->expected + ( self::$is_open ? self::$inserted[ $write->table ] ?? 0 : 0 ) ) {
 			self::announce( 'usermeta' === $write->table ? array( 'usermeta', 'sessions' ) : array( $write->table ) );
 		}
 	}
@@ -1044,6 +1048,7 @@ final class Reports {
 		// Again, if the site has connected again.
 		self::announce( array() );
 		self::$announced = array();
+		self::$inserted  = array();
 		self::$begun     = 0.0;
 		self::send( array( '(' . self::$writer . ",'e','')" ) );
 		if ( 1 === mt_rand( 1, 200 ) ) {
@@ -1139,9 +1144,12 @@ final class Reports {
 		self::run( 'DELETE FROM `' . $wpdb->prefix . CHANGES . '` WHERE at < NOW() - INTERVAL 300 SECOND' );
 	}
 
-	/** Rows found by a statement, as lists of texts; null if they cannot be known: the site may see others, or have locked them. */
-	public static function find( string $sql ): ?array {
-		if ( self::$is_open || self::$is_manual || self::$is_locked ) {
+	/**
+	 * Rows found by a statement, as lists of texts; null if they cannot be known: the site may have locked them, or see others because of its
+	 * transaction. Rows by identity are known even then: what the transaction has changed in them is already announced.
+	 */
+	public static function find( string $sql, bool $is_by_identity = false ): ?array {
+		if ( self::$is_locked || ( ! $is_by_identity && ( self::$is_open || self::$is_manual ) ) ) {
 			return null;
 		}
 		$result = self::run( $sql );
