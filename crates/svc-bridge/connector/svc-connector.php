@@ -1,7 +1,7 @@
 <?php
 /**
  * Plugin Name: svc connector
- * Description: Tells svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
+ * Description: Reports to svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
  * Version: 4
  * Requires PHP: 7.4
  * License: MIT OR Apache-2.0
@@ -89,11 +89,11 @@ function signed_with( string $text, string $signature ): string {
 	return '';
 }
 
-/** Tells the administrator of a failure, once per request. */
+/** Logs a failure, once per request. */
 function complain( string $problem ): void {
-	static $is_told = false;
-	if ( ! $is_told ) {
-		$is_told = true;
+	static $is_logged = false;
+	if ( ! $is_logged ) {
+		$is_logged = true;
 		error_log( "svc connector: $problem" ); // phpcs:ignore WordPress.PHP.DevelopmentFunctions
 	}
 }
@@ -466,7 +466,7 @@ final class Sql {
 }
 
 /**
- * What a statement writes.
+ * The parts of the database that a statement writes.
  */
 final class Write {
 	/** Words between a verb and its table. */
@@ -499,7 +499,7 @@ final class Write {
 	/** Finds rows in the database: SQL to lists of values; null if that is not possible. @var callable */
 	private $find;
 
-	/** What a statement writes; null if it only reads. */
+	/** Examines a statement. Returns null if it only reads. */
 	public static function of( string $sql, callable $find ): ?self {
 		$verb = Sql::verb( $sql );
 		if ( preg_match( self::HARMLESS, $verb ) ) {
@@ -1169,7 +1169,7 @@ final class Reports {
 }
 
 /**
- * What a statement reads.
+ * The parts of the database that a statement reads.
  */
 final class Read {
 	/** Why what it finds is not the same the next time; an empty string if it is. */
@@ -1199,7 +1199,7 @@ final class Read {
 	/** What was found out about statements that differ in numbers only. @var self[] */
 	private static $known = array();
 
-	/** What a statement reads. */
+	/** Examines a statement. */
 	public static function of( string $sql ): self {
 		if ( strlen( $sql ) > 4096 || false !== strpos( $sql, '"' ) || preg_match( self::UNSTABLE, $sql ) ) {
 			return self::examine( $sql );
@@ -1212,7 +1212,7 @@ final class Read {
 				if ( ! ctype_digit( $match[0] ) ) {
 					return $match[0];
 				}
-				$number             = (string) ( 7700000000000000 + count( $numbers ) );
+				$number             = '770000000000' . sprintf( '%04d', count( $numbers ) );
 				$numbers[ $number ] = ltrim( $match[0], '0' ) ?: '0';
 				return $number;
 			},
@@ -1467,11 +1467,21 @@ final class Read {
 }
 
 /**
- * Records what a request reads, for svc-server, which asks for it in a signed header. The record is put before the response.
+ * Records the parts of the database that a request reads. svc-server requests this in a signed header; the record is sent before the body.
  */
 final class Record {
 	/** Options that WordPress reads before it loads plugins. */
 	const EARLY = array( 'siteurl', 'home', 'blog_charset', 'active_plugins', 'template', 'stylesheet', 'wplang' );
+
+	/**
+	 * Options with planned jobs. Each request looks at them when it begins and ends, only to see whether some are planned or due, and they change
+	 * often. So they are named only if they are read in between.
+	 */
+	const JOBS = array(
+		'options/cron'                           => 1,
+		'options/_transient_doing_cron'          => 1,
+		'options/_transient_timeout_doing_cron' => 1,
+	);
 
 	/** Functions of WordPress that read single options of those that are loaded together. */
 	const LOADERS = array( 'get_option', 'wp_prime_option_caches', 'wp_set_option_autoload_values', 'update_option', 'add_option', 'delete_option', 'get_transient', 'is_blog_installed' );
@@ -1563,6 +1573,10 @@ final class Record {
 		foreach ( self::EARLY as $option ) {
 			self::$names[ "options/$option" ] = true;
 		}
+		if ( ! isset( $GLOBALS['wp_filters'] ) ) {
+			// WordPress before 6.1.
+			self::$names['options'] = true;
+		}
 		foreach ( array_keys( $GLOBALS['wp_filters'] ?? array() ) as $filter ) {
 			if ( 0 === strpos( (string) $filter, 'pre_option_' ) ) {
 				self::option( substr( $filter, 11 ) );
@@ -1584,16 +1598,8 @@ final class Record {
 		add_filter( 'nonce_life', array( self::class, 'nonce_life' ), $last );
 		add_action( 'auth_cookie_valid', array( self::class, 'cookie' ), $last );
 		add_filter( 'rest_dispatch_request', array( self::class, 'dispatch' ), $last, 3 );
-		foreach ( array( 'pre_http_request' => 'a request to another server', 'wp_mail' => 'an e-mail' ) as $filter => $why ) {
-			add_filter(
-				$filter,
-				static function ( $value ) use ( $why ) {
-					self::refuse( $why );
-					return $value;
-				},
-				$last
-			);
-		}
+		add_filter( 'pre_http_request', array( self::class, 'http_request' ), $last, 3 );
+		add_filter( 'wp_mail', array( self::class, 'mail' ), $last );
 	}
 
 	/** The response cannot be stored. */
@@ -1608,7 +1614,11 @@ final class Record {
 
 	/** Adds names. */
 	public static function add( array $names ): void {
-		self::$names += array_fill_keys( $names, true );
+		foreach ( $names as $name ) {
+			if ( ! isset( self::JOBS[ $name ] ) || ( did_action( 'wp_loaded' ) && ! doing_action( 'wp_loaded' ) && ! doing_action( 'shutdown' ) ) ) {
+				self::$names[ $name ] = true;
+			}
+		}
 	}
 
 	/** Adds the name of an option. */
@@ -1638,7 +1648,7 @@ final class Record {
 				ARRAY_FILTER_USE_KEY
 			);
 		}
-		self::$names += $read->names;
+		self::add( array_keys( $read->names ) );
 		if ( null !== $read->terms || $read->is_login ) {
 			self::$last = array( $sql, $read );
 		}
@@ -1696,11 +1706,8 @@ final class Record {
 			return $value;
 		}
 		$option = (string) $option;
-		// Each request looks at the list of jobs when it begins, only to see whether some are planned or due. It changes often.
-		if ( 'cron' !== $option || ( did_action( 'wp_loaded' ) && ! doing_action( 'wp_loaded' ) ) ) {
-			self::option( $option );
-			self::$options[ $option ] = true;
-		}
+		self::option( $option );
+		self::$options[ $option ] = ! isset( self::JOBS[ "options/$option" ] ) ? true : null;
 		if ( false !== strpos( $option, 'transient_timeout_' ) && false === has_filter( "option_$option", array( self::class, 'timeout' ) ) ) {
 			add_filter( "option_$option", array( self::class, 'timeout' ), PHP_INT_MAX );
 		}
@@ -1751,6 +1758,19 @@ final class Record {
 		self::until( (int) ( $cookie['expiration'] ?? 0 ) );
 	}
 
+	public static function http_request( $value, $arguments, $url ) {
+		// The request with which WordPress starts its due jobs has no response.
+		if ( ! isset( $arguments['blocking'] ) || false !== $arguments['blocking'] || false === strpos( (string) $url, '/wp-cron.php' ) ) {
+			self::refuse( 'a request to another server' );
+		}
+		return $value;
+	}
+
+	public static function mail( $value ) {
+		self::refuse( 'an e-mail' );
+		return $value;
+	}
+
 	/** Requests inside the first do not change its route. */
 	public static function dispatch( $result, $request, $route ) {
 		if ( null === self::$route && defined( 'REST_REQUEST' ) && untrailingslashit( (string) ( $GLOBALS['wp']->query_vars['rest_route'] ?? '' ) ) === untrailingslashit( $request->get_route() ) ) {
@@ -1768,6 +1788,9 @@ final class Record {
 		$wp_object_cache = new Cache( $wp_object_cache ); // phpcs:ignore WordPress.WP.GlobalVariablesOverride
 		wp_cache_get( 'probe', Cache::PROBE );
 		$seen = Cache::$probes;
+		if ( ! function_exists( 'wp_cache_get_multiple' ) ) {
+			return $seen > 0;
+		}
 		wp_cache_get_multiple( array( 'probe' ), Cache::PROBE );
 		return $seen > 0 && Cache::$probes > $seen;
 	}
@@ -1994,7 +2017,7 @@ function respond( int $status, array $data ): void {
 }
 
 /**
- * Checks the signature of this request, and ends it if it is not right. A request that is sent again does no harm: it is only answered again.
+ * Checks the signature of this request, and ends it if it is not right. A request that is sent again does no harm: it gets the same response.
  */
 function authenticate(): void {
 	$header = isset( $_SERVER['HTTP_X_SVC_CONNECTOR'] ) ? (string) $_SERVER['HTTP_X_SVC_CONNECTOR'] : '';
