@@ -1196,33 +1196,36 @@ final class Read {
 	/** What a statement may have in it that finds something else the next time; it is looked at more closely then. */
 	const UNSTABLE = '/[@#]|--|\/\*|\b(NOW|CUR|CURRENT_|LOCAL|UTC_|SYSDATE|RAND|UUID|SLEEP|BENCHMARK|GET_|RELEASE_|IS_|LAST|NEXT|SETVAL|CONNECTION|ROW_|LOAD_|UNIX_|\d{10}|\d{4}-\d\d-\d\d )/i';
 
-	/** What was found out about statements that differ in numbers only. @var self[] */
+	/** Numbers, but not those in texts and after LIMIT. */
+	const NUMBERS = '/\'(?:[^\'\\\\]|\\\\.)*+\'(*SKIP)(*FAIL)|\bLIMIT\b.*+(*SKIP)(*FAIL)|(?<![\w$.])(\d+)(?![\w$.])/is';
+
+	/** What was found out about statements that differ in numbers only; false if each must be examined. @var (self|false)[] */
 	private static $known = array();
 
 	/** Examines a statement. */
 	public static function of( string $sql ): self {
-		if ( strlen( $sql ) > 4096 || false !== strpos( $sql, '"' ) || preg_match( self::UNSTABLE, $sql ) ) {
+		$parts = strlen( $sql ) > 4096 || false !== strpos( $sql, '"' ) ? false : preg_split( self::NUMBERS, $sql, -1, PREG_SPLIT_DELIM_CAPTURE );
+		if ( ! $parts || ! isset( $parts[1] ) ) {
 			return self::examine( $sql );
 		}
-		// With other numbers in place of those before LIMIT, which are put back afterwards.
+		// With other numbers, which are put back afterwards.
 		$numbers = array();
-		$shape   = preg_replace_callback(
-			'/\'(?:[^\'\\\\]|\\\\.)*+\'|\bLIMIT\b.*|(?<![\w$.])\d+(?![\w$.])/is',
-			static function ( $match ) use ( &$numbers ) {
-				if ( ! ctype_digit( $match[0] ) ) {
-					return $match[0];
+		$mark    = 770000000;
+		foreach ( $parts as $i => $part ) {
+			if ( 1 === $i % 2 ) {
+				if ( 10 === strlen( $part ) ) {
+					return self::examine( $sql );
 				}
-				$number             = '770000000000' . sprintf( '%04d', count( $numbers ) );
-				$numbers[ $number ] = ltrim( $match[0], '0' ) ?: '0';
-				return $number;
-			},
-			$sql
-		);
-		if ( ! $numbers ) {
-			return self::examine( $sql );
+				$parts[ $i ]             = '1234567' . ++$mark;
+				$numbers[ $parts[ $i ] ] = ltrim( $part, '0' ) ?: '0';
+			}
 		}
+		$shape = implode( '', $parts );
 		if ( ! isset( self::$known[ $shape ] ) ) {
-			self::$known[ $shape ] = self::examine( $shape );
+			self::$known[ $shape ] = preg_match( self::UNSTABLE, $sql ) ? false : self::examine( $shape );
+		}
+		if ( ! self::$known[ $shape ] ) {
+			return self::examine( $sql );
 		}
 		$read        = clone self::$known[ $shape ];
 		$read->where = strtr( $read->where, $numbers );
