@@ -1873,6 +1873,9 @@ final class Record {
 			self::refuse( 'a session of PHP' );
 		}
 		self::add( array_merge( array(), ...array_values( array_diff_key( self::$counts, self::$found ) ) ) );
+		if ( wp_using_ext_object_cache() && ! $GLOBALS['wp_object_cache'] instanceof Cache ) {
+			self::refuse( 'the object cache cannot be observed' );
+		}
 		if ( in_array( false, self::$taxonomies, true ) ) {
 			self::$names['term_taxonomy'] = true;
 		}
@@ -1905,12 +1908,14 @@ final class Record {
 	private static function names(): array {
 		$names = array();
 		foreach ( self::$names as $name => $is_read ) {
-			$table = substr( $name, 0, strcspn( $name, '/?' ) );
-			if ( $name === $table || ! isset( self::$names[ $table ] ) ) {
-				$names[] = (string) $name;
+			$names[ substr( $name, 0, strcspn( $name, '/?' ) ) ][] = (string) $name;
+		}
+		foreach ( $names as $table => $parts ) {
+			if ( isset( self::$names[ $table ] ) || count( $parts ) > 4 * MAX_ROWS ) {
+				$names[ $table ] = array( (string) $table );
 			}
 		}
-		return isset( self::$names['*'] ) ? array( '*' ) : $names;
+		return isset( self::$names['*'] ) ? array( '*' ) : array_merge( array(), ...array_values( $names ) );
 	}
 }
 
