@@ -1,7 +1,7 @@
 <?php
 /**
  * Plugin Name: svc connector
- * Description: Tells svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
+ * Description: Reports to svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
  * Version: 4
  * Requires PHP: 7.4
  * License: MIT OR Apache-2.0
@@ -89,11 +89,11 @@ function signed_with( string $text, string $signature ): string {
 	return '';
 }
 
-/** Tells the administrator of a failure, once per request. */
+/** Logs a failure, once per request. */
 function complain( string $problem ): void {
-	static $is_told = false;
-	if ( ! $is_told ) {
-		$is_told = true;
+	static $is_logged = false;
+	if ( ! $is_logged ) {
+		$is_logged = true;
 		error_log( "svc connector: $problem" ); // phpcs:ignore WordPress.PHP.DevelopmentFunctions
 	}
 }
@@ -107,7 +107,7 @@ function complain( string $problem ): void {
  */
 final class Sql {
 	/** Tokens: texts, quoted identifiers, words and variables, numbers, operators. White space and comments are skipped. */
-	const TOKEN = '~(?:\s++|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?!M?!)(?:[^*]++|\*(?!/))*+\*/)*+\K(?:\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`(?:[^`]++|``)*+`|[a-zA-Z_$@\x80-\xff][\w$@\x80-\xff]*+|\d[\w.]*+|<=>|<=|>=|<>|!=|:=|\|\||&&|\S)~s';
+	const TOKEN = '~\G(?:\s++|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?!M?!)(?:[^*]++|\*(?!/))*+\*/)*+\K(?:\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`(?:[^`]++|``)*+`|[a-zA-Z_$@\x80-\xff][\w$@\x80-\xff]*+|\d[\w.]*+|<=>|<=|>=|<>|!=|:=|\|\||&&|/\*|\S)~s';
 
 	/** Texts, and what may contain quotes besides them. */
 	const QUOTED = '~\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`[^`]*+`|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/~s';
@@ -115,8 +115,39 @@ final class Sql {
 	/** Words after a table that are not its alias. */
 	const NO_ALIAS = '/^(ON|USING|USE|FORCE|IGNORE|PARTITION|SET|WHERE|GROUP|HAVING|ORDER|LIMIT|FOR|LOCK|UNION|EXCEPT|INTERSECT|WINDOW|PROCEDURE|INTO|JOIN|STRAIGHT_JOIN|INNER|LEFT|RIGHT|CROSS|NATURAL|OUTER|VALUES?|SELECT|TABLESAMPLE|RETURNING)$/';
 
-	/** Words that end the tables and the condition of a statement. */
-	const CLAUSES = array( 'WHERE', 'GROUP', 'HAVING', 'ORDER', 'LIMIT', 'WINDOW', 'PROCEDURE', 'INTO', 'FOR', 'LOCK', 'SET', 'RETURNING', 'OFFSET', 'FETCH' );
+	/** Words that end the tables and the condition of a statement: as keys. */
+	const CLAUSES = array(
+		'WHERE'     => 1,
+		'GROUP'     => 1,
+		'HAVING'    => 1,
+		'ORDER'     => 1,
+		'LIMIT'     => 1,
+		'WINDOW'    => 1,
+		'PROCEDURE' => 1,
+		'INTO'      => 1,
+		'FOR'       => 1,
+		'LOCK'      => 1,
+		'SET'       => 1,
+		'RETURNING' => 1,
+		'OFFSET'    => 1,
+		'FETCH'     => 1,
+	);
+
+	/** Words between conditions: those of which one must be true, and those which must all be. */
+	const JUNCTIONS = array(
+		array(
+			'OR'  => 1,
+			'||'  => 1,
+			'XOR' => 1,
+		),
+		array(
+			'AND' => 1,
+			'&&'  => 1,
+		),
+	);
+
+	/** Characters with which an identifier begins; others are those after ASCII. */
+	const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$`';
 
 	/** Prefix of the site's tables, in lower case. */
 	public static $prefix = 'wp_';
@@ -128,7 +159,7 @@ final class Sql {
 	public static $is_cut = false;
 
 	/**
-	 * The tokens of a statement. Long texts are left out, which makes them values that are not known. Null if it is too long.
+	 * The tokens of a statement. Long texts are left out, which makes them values that are not known. Null if it is too long, or ends in a text.
 	 */
 	public static function tokens( string $sql ): ?array {
 		self::$is_cut = false;
@@ -148,7 +179,8 @@ final class Sql {
 				return null;
 			}
 		}
-		return preg_match_all( self::TOKEN, $sql, $tokens ) ? $tokens[0] : null;
+		// A quote alone is the beginning of a text that does not end.
+		return preg_match_all( self::TOKEN, $sql, $tokens ) && ! array_intersect( array( '\'', '"', '`' ), $tokens[0] ) ? $tokens[0] : null;
 	}
 
 	/** The first word of a statement, in capitals. */
@@ -208,14 +240,15 @@ final class Sql {
 		return $count;
 	}
 
-	/** The index of the first of these words outside of parentheses; the end if there is none. */
+	/** The index of the first of these words, which are keys, outside of parentheses; the end if there is none. */
 	public static function find( array $u, array $words, int $i, int $end ): int {
 		for ( $depth = 0; $i < $end; $i++ ) {
-			if ( '(' === $u[ $i ] ) {
+			$token = $u[ $i ];
+			if ( '(' === $token ) {
 				++$depth;
-			} elseif ( ')' === $u[ $i ] ) {
+			} elseif ( ')' === $token ) {
 				--$depth;
-			} elseif ( 0 === $depth && in_array( $u[ $i ], $words, true ) ) {
+			} elseif ( 0 === $depth && isset( $words[ $token ] ) ) {
 				return $i;
 			}
 		}
@@ -224,7 +257,7 @@ final class Sql {
 
 	/** Whether a token is an identifier. */
 	public static function is_identifier( string $token ): bool {
-		return '`' === $token[0] || preg_match( '/^[a-zA-Z_$\x80-\xff]/', $token );
+		return false !== strpos( self::LETTERS, $token[0] ) || $token[0] >= "\x80";
 	}
 
 	/**
@@ -295,7 +328,7 @@ final class Sql {
 			++$i;
 			--$end;
 		}
-		foreach ( array( array( 'OR', '||', 'XOR' ), array( 'AND', '&&' ) ) as $is_and => $words ) {
+		foreach ( self::JUNCTIONS as $is_and => $words ) {
 			$parts   = array();
 			$from    = $i;
 			$between = 0;
@@ -312,7 +345,7 @@ final class Sql {
 					++$between;
 				} elseif ( 'AND' === $token && $between > 0 ) {
 					--$between;
-				} elseif ( in_array( $token, $words, true ) ) {
+				} elseif ( isset( $words[ $token ] ) ) {
 					if ( 'XOR' === $token ) {
 						return array();
 					}
@@ -433,7 +466,7 @@ final class Sql {
 }
 
 /**
- * What a statement writes.
+ * The parts of the database that a statement writes.
  */
 final class Write {
 	/** Words between a verb and its table. */
@@ -466,7 +499,7 @@ final class Write {
 	/** Finds rows in the database: SQL to lists of values; null if that is not possible. @var callable */
 	private $find;
 
-	/** What a statement writes; null if it only reads. */
+	/** Examines a statement. Returns null if it only reads. */
 	public static function of( string $sql, callable $find ): ?self {
 		$verb = Sql::verb( $sql );
 		if ( preg_match( self::HARMLESS, $verb ) ) {
@@ -479,7 +512,7 @@ final class Write {
 		$write->is_cut = Sql::$is_cut;
 		if ( null === $write->t ) {
 			// Only the beginning: the table is enough where nothing else can be written.
-			$write->t = Sql::tokens( substr( $sql, 0, 1024 ) ) ?? array();
+			$write->t = Sql::tokens( substr( $sql, 0, min( 1024, strcspn( $sql, '\'"' ) ) ) ) ?? array();
 			$write->u = array_map( 'strtoupper', $write->t );
 			if ( 'INSERT' === $verb || 'REPLACE' === $verb ) {
 				$i            = $write->start();
@@ -508,7 +541,7 @@ final class Write {
 			'CREATE'   => 'define',
 			'REPAIR'   => 'define',
 		)[ $verb ] ?? '';
-		if ( '' !== $method && ! in_array( ';', $write->t, true ) && ! preg_grep( '~^/\*~', $write->t ) ) {
+		if ( '' !== $method && ! in_array( ';', $write->t, true ) && ! in_array( '/*', $write->t, true ) ) {
 			$write->$method();
 		}
 		$write->names = array_values( array_unique( array_diff( $write->names, array( CHANGES, CHANGES . '/0' ) ) ) );
@@ -583,8 +616,9 @@ final class Write {
 			$i = $end;
 		}
 		$rows = array();
+		$end  = $count;
 		if ( 'SET' === ( $u[ $i ] ?? '' ) ) {
-			$end  = Sql::find( $u, array( 'ON', 'RETURNING' ), $i, $count );
+			$end  = Sql::find( $u, array( 'ON' => 1, 'RETURNING' => 1 ), $i, $count );
 			$rows = array( $this->assigned( $i + 1, $end ) );
 		} elseif ( $columns && in_array( $u[ $i ] ?? '', array( 'VALUES', 'VALUE' ), true ) ) {
 			for ( $end = $i + 1; '(' === ( $t[ $end ] ?? '' ); $end = ',' === ( $t[ $after ] ?? '' ) ? $after + 1 : $after ) {
@@ -671,7 +705,7 @@ final class Write {
 	private function split( int $i, int $end ): array {
 		$parts = array();
 		for ( ; $i < $end; $i = $next + 1 ) {
-			$next    = Sql::find( $this->u, array( ',' ), $i, $end );
+			$next    = Sql::find( $this->u, array( ',' => 1 ), $i, $end );
 			$parts[] = array( $i, $next );
 		}
 		return $parts;
@@ -681,7 +715,7 @@ final class Write {
 	private function assigned( int $i, int $end ): array {
 		$values = array();
 		foreach ( $this->split( $i, $end ) as $part ) {
-			$equals = Sql::find( $this->u, array( '=', ':=' ), $part[0], $part[1] );
+			$equals = Sql::find( $this->u, array( '=' => 1, ':=' => 1 ), $part[0], $part[1] );
 			$column = strtolower( trim( $this->t[ max( $equals - 1, 0 ) ], '`' ) );
 
 			$values[ $column ] = $equals + 2 === $part[1] ? $this->t[ $equals + 1 ] : '?';
@@ -692,8 +726,8 @@ final class Write {
 	/** UPDATE. */
 	private function update(): void {
 		$count  = count( $this->t );
-		$set    = Sql::find( $this->u, array( 'SET' ), 1, $count );
-		$where  = Sql::find( $this->u, array( 'WHERE', 'ORDER', 'LIMIT' ), $set, $count );
+		$set    = Sql::find( $this->u, array( 'SET' => 1 ), 1, $count );
+		$where  = Sql::find( $this->u, array( 'WHERE' => 1, 'ORDER' => 1, 'LIMIT' => 1 ), $set, $count );
 		$tables = Sql::tables( $this->t, $this->u, $this->start(), $set );
 		if ( ! $tables || $set === $count ) {
 			return;
@@ -710,7 +744,7 @@ final class Write {
 		$count = count( $this->t );
 		$i     = $this->start();
 		if ( 'FROM' === ( $this->u[ $i ] ?? '' ) ) {
-			$where  = Sql::find( $this->u, array( 'WHERE', 'ORDER', 'LIMIT', 'RETURNING' ), $i, $count );
+			$where  = Sql::find( $this->u, array( 'WHERE' => 1, 'ORDER' => 1, 'LIMIT' => 1, 'RETURNING' => 1 ), $i, $count );
 			$tables = Sql::tables( $this->t, $this->u, $i + 1, $where );
 			if ( 1 === count( $tables ) && ! in_array( 'USING', array_slice( $this->u, 0, $where ), true ) && ! in_array( 'SELECT', array_slice( $this->u, 0, $where ), true ) ) {
 				$this->rows( (string) key( $tables ), current( $tables ), $where, array() );
@@ -720,8 +754,8 @@ final class Write {
 			return;
 		}
 		// DELETE a, b FROM options a, options b WHERE …: WordPress deletes expired transients so.
-		$from   = Sql::find( $this->u, array( 'FROM' ), $i, $count );
-		$where  = Sql::find( $this->u, array( 'WHERE' ), $from, $count );
+		$from   = Sql::find( $this->u, array( 'FROM' => 1 ), $i, $count );
+		$where  = Sql::find( $this->u, array( 'WHERE' => 1 ), $from, $count );
 		$tables = Sql::tables( $this->t, $this->u, $from + 1, $where );
 		$this->all_of( $tables );
 		if ( array( 'options' ) !== array_values( array_unique( array_map( array( Sql::class, 'short' ), $tables ) ) ) ) {
@@ -780,7 +814,7 @@ final class Write {
 		}
 		list( $row, $group ) = IDENTITIES[ $table ];
 
-		$end         = Sql::find( $this->u, array( 'ORDER', 'LIMIT', 'RETURNING' ), $where, count( $this->t ) );
+		$end         = Sql::find( $this->u, array( 'ORDER' => 1, 'LIMIT' => 1, 'RETURNING' => 1 ), $where, count( $this->t ) );
 		$constraints = Sql::constraints( $this->t, $this->u, $where + 1, $end );
 		$ids         = Sql::only( $constraints, $alias, $row );
 		$parents     = array();
@@ -791,7 +825,7 @@ final class Write {
 			$select  = "SELECT $columns, COUNT(*) FROM `$written`" . ( $alias === $written ? '' : " AS `$alias`" );
 			if ( null !== $ids ) {
 				// By identity, since the condition may have functions or long texts.
-				$found = count( $ids ) > MAX_ROWS ? null : ( $this->find )( "$select WHERE $row IN ('" . implode( "','", array_map( 'addslashes', $ids ) ) . "') GROUP BY $columns" );
+				$found = count( $ids ) > MAX_ROWS ? null : ( $this->find )( "$select WHERE $row IN ('" . implode( "','", array_map( 'addslashes', $ids ) ) . "') GROUP BY $columns", true );
 			} else {
 				$found = $this->find( $select, $where, $end, " GROUP BY $columns" );
 			}
@@ -864,18 +898,24 @@ final class Reports {
 	/** Whether the end is already planned. */
 	private static $is_planned = false;
 
+	/** Number of rows that were inserted since the last end, by table: a transaction may change them, and only it sees them. @var int[] */
+	private static $inserted = array();
+
 	/** A statement whose new row is named after it, or whose rows are counted: its text and what it writes. @var array|null */
 	private static $last = null;
 
 	/** Called for each statement before it is sent. */
 	public static function before( string $sql ): void {
-		$verb = Sql::verb( $sql );
 		if ( self::$last ) {
 			self::after_last();
 		}
 		if ( self::$announced && ! self::$is_open && microtime( true ) - self::$begun > 1 ) {
 			self::end();
 		}
+		if ( ! self::$is_manual && 0 === substr_compare( $sql, 'SELECT', strspn( $sql, " \t\r\n(" ), 6, true ) ) {
+			return;
+		}
+		$verb  = Sql::verb( $sql );
 		$write = Write::of( $sql, array( self::class, 'find' ) );
 		if ( $write && $write->names ) {
 			self::announce( $write->names );
@@ -897,8 +937,9 @@ final class Reports {
 		} elseif ( $write->inserts ) {
 			if ( '' === (string) $wpdb->last_error && $wpdb->insert_id > 0 ) {
 				self::announce( array( $write->inserts . '/' . (int) $wpdb->insert_id ) );
+				self::$inserted[ $write->inserts ] = 1 + ( self::$inserted[ $write->inserts ] ?? 0 );
 			}
-		} elseif ( (int) $wpdb->rows_affected > $write->expected ) {
+		} elseif ( (int) $wpdb->rows_affected > $write->expected + ( self::$is_open ? self::$inserted[ $write->table ] ?? 0 : 0 ) ) {
 			self::announce( 'usermeta' === $write->table ? array( 'usermeta', 'sessions' ) : array( $write->table ) );
 		}
 	}
@@ -956,9 +997,9 @@ final class Reports {
 	private static function announce( array $names ): void {
 		global $wpdb;
 		try {
-			$writer = isset( $wpdb->dbh->thread_id ) ? (int) $wpdb->dbh->thread_id : 0;
+			$writer = isset( $wpdb->dbh->thread_id ) ? (int) $wpdb->dbh->thread_id : self::$writer;
 		} catch ( \Throwable $e ) {
-			$writer = 0;
+			$writer = self::$writer;
 		}
 		if ( $writer !== self::$writer && self::$announced ) {
 			// The site has connected again, and its last statement may have been sent again.
@@ -1004,7 +1045,10 @@ final class Reports {
 
 	/** Reports that all announced writes have ended. */
 	private static function end(): void {
+		// Again, if the site has connected again.
+		self::announce( array() );
 		self::$announced = array();
+		self::$inserted  = array();
 		self::$begun     = 0.0;
 		self::send( array( '(' . self::$writer . ",'e','')" ) );
 		if ( 1 === mt_rand( 1, 200 ) ) {
@@ -1100,9 +1144,12 @@ final class Reports {
 		self::run( 'DELETE FROM `' . $wpdb->prefix . CHANGES . '` WHERE at < NOW() - INTERVAL 300 SECOND' );
 	}
 
-	/** Rows found by a statement, as lists of texts; null if they cannot be known: the site may see others, or have locked them. */
-	public static function find( string $sql ): ?array {
-		if ( self::$is_open || self::$is_manual || self::$is_locked ) {
+	/**
+	 * Rows found by a statement, as lists of texts; null if they cannot be known: the site may have locked them, or see others because of its
+	 * transaction. Rows by identity are known even then: what the transaction has changed in them is already announced.
+	 */
+	public static function find( string $sql, bool $is_by_identity = false ): ?array {
+		if ( self::$is_locked || ( ! $is_by_identity && ( self::$is_open || self::$is_manual ) ) ) {
 			return null;
 		}
 		$result = self::run( $sql );
@@ -1122,7 +1169,7 @@ final class Reports {
 }
 
 /**
- * What a statement reads.
+ * The parts of the database that a statement reads.
  */
 final class Read {
 	/** Why what it finds is not the same the next time; an empty string if it is. */
@@ -1134,20 +1181,72 @@ final class Read {
 	/** What the rows that it finds say about the terms that it read: names if they say nothing. @var string[]|null */
 	public $terms = null;
 
+	/** Tables and condition of a statement about terms. */
+	public $where = '';
+
+	/** Whether that statement only counts terms. */
+	public $counts = false;
+
 	/** Number of rows from which on it may have found only some of them. */
 	public $limit = PHP_INT_MAX;
 
 	/** Whether the row that it finds is the only user with that name. */
 	public $is_login = false;
 
-	/** What a statement reads. */
+	/** What a statement may have in it that finds something else the next time; it is looked at more closely then. */
+	const UNSTABLE = '/[@#]|--|\/\*|\b(NOW|CUR|CURRENT_|LOCAL|UTC_|SYSDATE|RAND|UUID|SLEEP|BENCHMARK|GET_|RELEASE_|IS_|LAST|NEXT|SETVAL|CONNECTION|ROW_|LOAD_|UNIX_|\d{10}|\d{4}-\d\d-\d\d )/i';
+
+	/** Numbers, but not those in texts and after LIMIT. */
+	const NUMBERS = '/\'(?:[^\'\\\\]|\\\\.)*+\'(*SKIP)(*FAIL)|\bLIMIT\b.*+(*SKIP)(*FAIL)|(?<![\w$.])(\d+)(?![\w$.])/is';
+
+	/** What was found out about statements that differ in numbers only; false if each must be examined. @var (self|false)[] */
+	private static $known = array();
+
+	/** Examines a statement. */
 	public static function of( string $sql ): self {
+		$parts = strlen( $sql ) > 4096 || false !== strpos( $sql, '"' ) ? false : preg_split( self::NUMBERS, $sql, -1, PREG_SPLIT_DELIM_CAPTURE );
+		if ( ! $parts || ! isset( $parts[1] ) ) {
+			return self::examine( $sql );
+		}
+		// With other numbers, which are put back afterwards.
+		$numbers = array();
+		$mark    = 770000000;
+		foreach ( $parts as $i => $part ) {
+			if ( 1 === $i % 2 ) {
+				if ( 10 === strlen( $part ) ) {
+					return self::examine( $sql );
+				}
+				$parts[ $i ]             = '1234567' . ++$mark;
+				$numbers[ $parts[ $i ] ] = ltrim( $part, '0' ) ?: '0';
+			}
+		}
+		$shape = implode( '', $parts );
+		if ( ! isset( self::$known[ $shape ] ) ) {
+			self::$known[ $shape ] = preg_match( self::UNSTABLE, $sql ) ? false : self::examine( $shape );
+		}
+		if ( ! self::$known[ $shape ] ) {
+			return self::examine( $sql );
+		}
+		$read        = clone self::$known[ $shape ];
+		$read->where = strtr( $read->where, $numbers );
+		$read->names = array();
+		foreach ( self::$known[ $shape ]->names as $name => $is_read ) {
+			$read->names[ strtr( $name, $numbers ) ] = true;
+		}
+		foreach ( $read->terms ?? array() as $i => $name ) {
+			$read->terms[ $i ] = strtr( $name, $numbers );
+		}
+		return $read;
+	}
+
+	/** The same for a statement as it is. */
+	private static function examine( string $sql ): self {
 		$read = new self();
 		$verb = Sql::verb( $sql );
 		if ( in_array( $verb, array( 'SELECT', 'WITH', 'VALUES', 'SHOW', 'DESC', 'DESCRIBE', 'EXPLAIN', 'CHECK', 'CHECKSUM', 'TABLE' ), true ) ) {
 			$t = Sql::tokens( $sql );
 			if ( null === $t ) {
-				$read->why = 'a long statement';
+				$read->why = 'a statement that cannot be read';
 			} else {
 				$read->tokens( $verb, $t, $sql );
 			}
@@ -1167,17 +1266,19 @@ final class Read {
 			$this->definitions( $t, $u );
 			return;
 		}
-		if ( preg_match( '/[@#]|--|\/\*|\b(NOW|CUR|CURRENT_|LOCAL|UTC_|SYSDATE|RAND|UUID|SLEEP|BENCHMARK|GET_|RELEASE_|IS_|LAST|NEXT|SETVAL|CONNECTION|ROW_|LOAD_|UNIX_|\d{10}|\d{4}-\d\d-\d\d )/i', $sql ) ) {
+		if ( preg_match( self::UNSTABLE, $sql ) ) {
 			$this->why = self::unstable( $t, $u );
 			if ( '' !== $this->why ) {
 				return;
 			}
 		}
-		if ( 'WITH' === $verb || in_array( ';', $t, true ) ) {
+		if ( in_array( 'TABLE', $u, true ) ) {
+			$this->why = 'the statement TABLE';
+		} elseif ( 'WITH' === $verb || in_array( ';', $t, true ) ) {
 			$this->add( Sql::everything_named( $t, $is_foreign ) );
 			$this->add( isset( $this->names['usermeta'] ) ? array( 'sessions' ) : array() );
 		} else {
-			$this->select( $t, $is_foreign );
+			$this->select( $t, $u, $is_foreign );
 		}
 		if ( $is_foreign ) {
 			$this->why = 'another database';
@@ -1192,8 +1293,8 @@ final class Read {
 	private static function unstable( array $t, array $u ): string {
 		$now = time();
 		foreach ( $u as $i => $token ) {
-			if ( '@' === $token[0] || 0 === strncmp( $token, '/*', 2 ) ) {
-				return 'a variable of the database';
+			if ( '@' === $token[0] || '/*' === $token ) {
+				return '@' === $token[0] ? 'a variable of the database' : 'a comment that is executed';
 			}
 			if ( preg_match( UNSTABLE, $token ) && ( '(' === ( $t[ $i + 1 ] ?? '' ) || preg_match( '/^(CURRENT_|LOCALTIME|UTC_)/', $token ) ) && '.' !== ( $t[ $i - 1 ] ?? '' ) ) {
 				return "the function $token";
@@ -1240,13 +1341,17 @@ final class Read {
 	}
 
 	/** A SELECT, with those inside it. */
-	private function select( array $t, ?bool &$is_foreign ): void {
+	private function select( array $t, array $u, ?bool &$is_foreign ): void {
+		if ( 'SELECT' === $u[0] && 1 === count( array_keys( $u, 'SELECT', true ) ) ) {
+			$this->single( $t, $u, $is_foreign );
+			return;
+		}
 		$flat  = array();
 		$count = count( $t );
 		for ( $i = 0; $i < $count; $i++ ) {
-			if ( '(' === $t[ $i ] && 'SELECT' === strtoupper( $t[ $i + 1 ] ?? '' ) ) {
+			if ( '(' === $t[ $i ] && 'SELECT' === ( $u[ $i + 1 ] ?? '' ) ) {
 				$end = Sql::after( $t, $i );
-				$this->select( array_slice( $t, $i + 1, $end - $i - 2 ), $is_foreign );
+				$this->select( array_slice( $t, $i + 1, $end - $i - 2 ), array_slice( $u, $i + 1, $end - $i - 2 ), $is_foreign );
 				$flat[] = '?';
 				$i      = $end - 1;
 			} else {
@@ -1256,7 +1361,7 @@ final class Read {
 		$u     = array_map( 'strtoupper', $flat );
 		$count = count( $flat );
 		for ( $i = 0; $i < $count; $i = $end + 1 ) {
-			$end = Sql::find( $u, array( 'UNION', 'EXCEPT', 'INTERSECT', 'MINUS' ), $i, $count );
+			$end = Sql::find( $u, array( 'UNION' => 1, 'EXCEPT' => 1, 'INTERSECT' => 1, 'MINUS' => 1 ), $i, $count );
 			$this->single( array_slice( $flat, $i, $end - $i ), array_slice( $u, $i, $end - $i ), $is_foreign );
 		}
 	}
@@ -1264,7 +1369,7 @@ final class Read {
 	/** A SELECT without others in it. */
 	private function single( array $t, array $u, ?bool &$is_foreign ): void {
 		$count = count( $t );
-		$from  = Sql::find( $u, array( 'FROM' ), 0, $count );
+		$from  = Sql::find( $u, array( 'FROM' => 1 ), 0, $count );
 		if ( $from === $count ) {
 			return;
 		}
@@ -1290,7 +1395,9 @@ final class Read {
 			$names[ "$alias " ] = $found;
 		}
 		if ( $this->finds_terms( $tables, $names, $t, $u, $where, $end ) ) {
-			$this->terms = array();
+			$this->terms  = array();
+			$this->where  = implode( ' ', array_slice( $t, $from, $end - $from ) );
+			$this->counts = in_array( 'COUNT', array_slice( $u, 0, $from ), true );
 			foreach ( $tables as $alias => $written ) {
 				$table = Sql::short( $written );
 				// Rows that are known; the others are those that are found.
@@ -1333,10 +1440,10 @@ final class Read {
 		if ( count( $short ) < 2 || count( array_unique( $short ) ) < count( $short ) || array_diff( $short, array( 'terms', 'term_taxonomy', 'term_relationships' ) ) ) {
 			return false;
 		}
-		if ( Sql::find( $u, array( 'GROUP', 'HAVING' ), $where, count( $u ) ) < count( $u ) || in_array( '?', $t, true ) || array_intersect( array( 'LEFT', 'RIGHT', 'CROSS', 'NATURAL' ), $u ) ) {
+		if ( Sql::find( $u, array( 'GROUP' => 1, 'HAVING' => 1 ), $where, count( $u ) ) < count( $u ) || in_array( '?', $t, true ) || array_intersect( array( 'LEFT', 'RIGHT', 'CROSS', 'NATURAL' ), $u ) ) {
 			return false;
 		}
-		$limit = Sql::find( $u, array( 'LIMIT' ), $where, count( $u ) );
+		$limit = Sql::find( $u, array( 'LIMIT' => 1 ), $where, count( $u ) );
 		if ( $limit < count( $u ) ) {
 			$text = implode( ' ', array_slice( $u, $limit + 1 ) );
 			if ( ! preg_match( '/^(?:0 , )?(\d+)$/', $text, $match ) ) {
@@ -1363,14 +1470,30 @@ final class Read {
 }
 
 /**
- * Records what a request reads, for svc-server, which asks for it in a signed header. The record is put before the response.
+ * Records the parts of the database that a request reads. svc-server requests this in a signed header; the record is sent before the body.
  */
 final class Record {
 	/** Options that WordPress reads before it loads plugins. */
 	const EARLY = array( 'siteurl', 'home', 'blog_charset', 'active_plugins', 'template', 'stylesheet', 'wplang' );
 
+	/**
+	 * Options with planned jobs. Each request looks at them when it begins and ends, only to see whether some are planned or due, and they change
+	 * often. So they are named only if they are read in between.
+	 */
+	const JOBS = array(
+		'options/cron'                           => 1,
+		'options/_transient_doing_cron'          => 1,
+		'options/_transient_timeout_doing_cron' => 1,
+	);
+
 	/** Functions of WordPress that read single options of those that are loaded together. */
 	const LOADERS = array( 'get_option', 'wp_prime_option_caches', 'wp_set_option_autoload_values', 'update_option', 'add_option', 'delete_option', 'get_transient', 'is_blog_installed' );
+
+	/**
+	 * Groups and keys of the object cache that need no name: what is derived from files, options, which are named one by one, and options of
+	 * networks, which other sites read as options.
+	 */
+	const NEUTRAL = '/^((themes|plugins|theme_files|theme_json|image_editor|translation_files|icon_files|fonts):|options:(alloptions|notoptions)$|site-options:\d+:notoptions$|(site-)?transient:wp_(theme_files_patterns-|core_block_css_files$|styles_for_blocks$)|default:is_blog_installed$)/';
 
 	/** Whether this request is recorded. */
 	public static $is_on = false;
@@ -1402,11 +1525,20 @@ final class Record {
 	/** Whether the next read of all options is that of one. */
 	private static $is_one = false;
 
+	/** Options that were named: as keys. @var true[] */
+	private static $options = array();
+
 	/** Whether all options are being loaded. */
 	private static $is_loading = false;
 
 	/** Rows of term_taxonomy by term: true where known, false where wanted. @var bool[] */
 	private static $taxonomies = array();
+
+	/** Counted terms: what they depend on if they were not found as well, by tables and condition. @var string[][] */
+	private static $counts = array();
+
+	/** Tables and conditions for which all terms were found: as keys. @var true[] */
+	private static $found = array();
 
 	/** Begins to record if the request is signed. */
 	public static function start(): void {
@@ -1423,9 +1555,13 @@ final class Record {
 		self::$nonce = $part[2];
 		self::$is_on = true;
 		ob_start( array( self::class, 'output' ) );
-		// At the very end, so that what runs at shutdown is recorded as well.
+		// After all functions that run at shutdown, so that these are recorded as well.
 		if ( remove_action( 'shutdown', 'wp_ob_end_flush_all', 1 ) ) {
-			add_action( 'shutdown', 'wp_ob_end_flush_all', PHP_INT_MAX );
+			register_shutdown_function(
+				static function () {
+					register_shutdown_function( 'wp_ob_end_flush_all' );
+				}
+			);
 		}
 		self::earlier();
 		self::listen();
@@ -1439,6 +1575,10 @@ final class Record {
 		global $wpdb;
 		foreach ( self::EARLY as $option ) {
 			self::$names[ "options/$option" ] = true;
+		}
+		if ( ! isset( $GLOBALS['wp_filters'] ) ) {
+			// WordPress before 6.1.
+			self::$names['options'] = true;
 		}
 		foreach ( array_keys( $GLOBALS['wp_filters'] ?? array() ) as $filter ) {
 			if ( 0 === strpos( (string) $filter, 'pre_option_' ) ) {
@@ -1461,16 +1601,8 @@ final class Record {
 		add_filter( 'nonce_life', array( self::class, 'nonce_life' ), $last );
 		add_action( 'auth_cookie_valid', array( self::class, 'cookie' ), $last );
 		add_filter( 'rest_dispatch_request', array( self::class, 'dispatch' ), $last, 3 );
-		foreach ( array( 'pre_http_request' => 'a request to another server', 'wp_mail' => 'an e-mail' ) as $filter => $why ) {
-			add_filter(
-				$filter,
-				static function ( $value ) use ( $why ) {
-					self::refuse( $why );
-					return $value;
-				},
-				$last
-			);
-		}
+		add_filter( 'pre_http_request', array( self::class, 'http_request' ), $last, 3 );
+		add_filter( 'wp_mail', array( self::class, 'mail' ), $last );
 	}
 
 	/** The response cannot be stored. */
@@ -1485,7 +1617,11 @@ final class Record {
 
 	/** Adds names. */
 	public static function add( array $names ): void {
-		self::$names += array_fill_keys( $names, true );
+		foreach ( $names as $name ) {
+			if ( ! isset( self::JOBS[ $name ] ) || ( did_action( 'wp_loaded' ) && ! doing_action( 'wp_loaded' ) && ! doing_action( 'shutdown' ) ) ) {
+				self::$names[ $name ] = true;
+			}
+		}
 	}
 
 	/** Adds the name of an option. */
@@ -1515,7 +1651,7 @@ final class Record {
 				ARRAY_FILTER_USE_KEY
 			);
 		}
-		self::$names += $read->names;
+		self::add( array_keys( $read->names ) );
 		if ( null !== $read->terms || $read->is_login ) {
 			self::$last = array( $sql, $read );
 		}
@@ -1536,6 +1672,10 @@ final class Record {
 			return;
 		}
 		$is_known = $is_known && count( $rows ) < $read->limit;
+		if ( $read->counts ) {
+			self::$counts[ $read->where ] = $read->terms;
+			return;
+		}
 		foreach ( $rows as $row ) {
 			if ( ! $is_known || ! isset( $row->term_id ) ) {
 				$is_known = false;
@@ -1543,7 +1683,13 @@ final class Record {
 			}
 			self::term( (int) $row->term_id, (int) ( $row->term_taxonomy_id ?? 0 ) );
 		}
-		if ( ! $is_known ) {
+		// Terms that are looked for by number, and are not found.
+		foreach ( array_keys( $read->names ) as $name ) {
+			$is_known = $is_known && ( 0 !== strpos( $name, 'terms/' ) || isset( self::$taxonomies[ (int) substr( $name, 6 ) ] ) );
+		}
+		if ( $is_known ) {
+			self::$found[ $read->where ] = true;
+		} else {
 			self::add( $read->terms );
 		}
 	}
@@ -1558,12 +1704,13 @@ final class Record {
 	}
 
 	public static function pre_option( $value, $option ) {
-		$option       = (string) $option;
 		self::$is_one = false === $value;
-		// Each request looks at the list of jobs when it begins, only to see whether some are planned or due. It changes often.
-		if ( 'cron' !== $option || ( did_action( 'wp_loaded' ) && ! doing_action( 'wp_loaded' ) ) ) {
-			self::option( $option );
+		if ( isset( self::$options[ $option ] ) ) {
+			return $value;
 		}
+		$option = (string) $option;
+		self::option( $option );
+		self::$options[ $option ] = ! isset( self::JOBS[ "options/$option" ] ) ? true : null;
 		if ( false !== strpos( $option, 'transient_timeout_' ) && false === has_filter( "option_$option", array( self::class, 'timeout' ) ) ) {
 			add_filter( "option_$option", array( self::class, 'timeout' ), PHP_INT_MAX );
 		}
@@ -1614,6 +1761,19 @@ final class Record {
 		self::until( (int) ( $cookie['expiration'] ?? 0 ) );
 	}
 
+	public static function http_request( $value, $arguments, $url ) {
+		// The request with which WordPress starts its due jobs has no response.
+		if ( ! isset( $arguments['blocking'] ) || false !== $arguments['blocking'] || false === strpos( (string) $url, '/wp-cron.php' ) ) {
+			self::refuse( 'a request to another server' );
+		}
+		return $value;
+	}
+
+	public static function mail( $value ) {
+		self::refuse( 'an e-mail' );
+		return $value;
+	}
+
 	/** Requests inside the first do not change its route. */
 	public static function dispatch( $result, $request, $route ) {
 		if ( null === self::$route && defined( 'REST_REQUEST' ) && untrailingslashit( (string) ( $GLOBALS['wp']->query_vars['rest_route'] ?? '' ) ) === untrailingslashit( $request->get_route() ) ) {
@@ -1631,15 +1791,16 @@ final class Record {
 		$wp_object_cache = new Cache( $wp_object_cache ); // phpcs:ignore WordPress.WP.GlobalVariablesOverride
 		wp_cache_get( 'probe', Cache::PROBE );
 		$seen = Cache::$probes;
+		if ( ! function_exists( 'wp_cache_get_multiple' ) ) {
+			return $seen > 0;
+		}
 		wp_cache_get_multiple( array( 'probe' ), Cache::PROBE );
 		return $seen > 0 && Cache::$probes > $seen;
 	}
 
 	/** Notes what was read from the persistent object cache. */
 	public static function cached( string $group, string $key, $value ): void {
-		$key = (string) $key;
-		if ( preg_match( '/^(themes|plugins|theme_files|theme_json|image_editor|translation_files|icon_files|fonts)$/', $group ) || 'options' === $group && in_array( $key, array( 'alloptions', 'notoptions' ), true ) ) {
-			// Files, and options, which are named one by one.
+		if ( preg_match( self::NEUTRAL, "$group:$key" ) ) {
 			return;
 		}
 		$rows = array(
@@ -1671,7 +1832,7 @@ final class Record {
 			self::add( array_diff( array_keys( IDENTITIES ), array( 'options' ) ) );
 		} elseif ( 'bookmark' === $group ) {
 			self::add( array( 'links', 'terms', 'term_taxonomy', 'term_relationships' ) );
-		} elseif ( ! ( 'default' === $group && 'is_blog_installed' === $key ) ) {
+		} else {
 			self::refuse( "object cache group $group" );
 		}
 	}
@@ -1711,6 +1872,10 @@ final class Record {
 		if ( function_exists( 'session_status' ) && PHP_SESSION_ACTIVE === session_status() ) {
 			self::refuse( 'a session of PHP' );
 		}
+		self::add( array_merge( array(), ...array_values( array_diff_key( self::$counts, self::$found ) ) ) );
+		if ( wp_using_ext_object_cache() && ! $GLOBALS['wp_object_cache'] instanceof Cache ) {
+			self::refuse( 'the object cache cannot be observed' );
+		}
 		if ( in_array( false, self::$taxonomies, true ) ) {
 			self::$names['term_taxonomy'] = true;
 		}
@@ -1743,12 +1908,14 @@ final class Record {
 	private static function names(): array {
 		$names = array();
 		foreach ( self::$names as $name => $is_read ) {
-			$table = substr( $name, 0, strcspn( $name, '/?' ) );
-			if ( $name === $table || ! isset( self::$names[ $table ] ) ) {
-				$names[] = (string) $name;
+			$names[ substr( $name, 0, strcspn( $name, '/?' ) ) ][] = (string) $name;
+		}
+		foreach ( $names as $table => $parts ) {
+			if ( isset( self::$names[ $table ] ) || count( $parts ) > 4 * MAX_ROWS ) {
+				$names[ $table ] = array( (string) $table );
 			}
 		}
-		return isset( self::$names['*'] ) ? array( '*' ) : $names;
+		return isset( self::$names['*'] ) ? array( '*' ) : array_merge( array(), ...array_values( $names ) );
 	}
 }
 
@@ -1858,7 +2025,7 @@ function respond( int $status, array $data ): void {
 }
 
 /**
- * Checks the signature of this request, and ends it if it is not right. A request that is sent again does no harm: it is only answered again.
+ * Checks the signature of this request, and ends it if it is not right. A request that is sent again does no harm: it gets the same response.
  */
 function authenticate(): void {
 	$header = isset( $_SERVER['HTTP_X_SVC_CONNECTOR'] ) ? (string) $_SERVER['HTTP_X_SVC_CONNECTOR'] : '';

@@ -6,6 +6,10 @@ use std::fmt;
 ///
 /// As text: `*`, `posts`, `posts/5`, `posts?page`. Tables are named without the prefix of the site's tables. Rows are named by the columns
 /// of [`IDENTITIES`]; only the tables listed there have rows and groups.
+///
+/// The connector writes names of tables and texts in lower case, and texts without spaces at the end, since the database compares them so. A
+/// text with other characters than ASCII names the whole table. Revisions have a further group by the post that they belong to,
+/// `posts?revision/5`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Name {
     /// Everything.
