@@ -176,6 +176,14 @@ pub fn months(db: &mut Db, post_type: &str, limit: u64) -> Result<Vec<(u32, u32,
     Ok(rows.into_iter().filter_map(parsed).collect())
 }
 
+/// Whether there is a published post of the type.
+pub fn has_published(db: &mut Db, post_type: &str) -> Result<bool> {
+    let mut s = Query::select();
+    s.column("ID").from(db.table("posts")).limit(1);
+    s.and_where(Expr::col("post_type").eq(post_type)).and_where(Expr::col("post_status").eq("publish"));
+    Ok(!db.all_once(&s, |row| row.int(0))?.is_empty())
+}
+
 /// The number of posts of the type per status.
 pub fn counts(db: &mut Db, post_type: &str) -> Result<indexmap::IndexMap<String, u64>> {
     let mut s = Query::select();
