@@ -1,4 +1,4 @@
-//! What a change stores besides the fields of its object, as WordPress does, in process, on the recorded fixture.
+//! Rows that a change stores besides the fields of its object, as WordPress does, in process, on the recorded fixture.
 
 use crate::harness::{ADMIN, EDITOR, Harness};
 use serde_json::{Value, json};
@@ -126,4 +126,23 @@ async fn the_default_template_is_stored_as_an_empty_text() {
     let post = json!({"title": "x", "template": ""});
     let id = h.json(ADMIN, Method::POST, POSTS, post).await.body["id"].as_i64().unwrap();
     assert_eq!(meta_of(&h, MetaKind::Post, id).all("_wp_page_template"), [StoredText::of("")]);
+}
+
+/// The states of its comments stay stored, so that WordPress can restore them.
+#[tokio::test(flavor = "multi_thread")]
+async fn posts_that_leave_the_trash_get_their_slug_back_and_retain_their_other_meta() {
+    let h = Harness::new();
+    let statuses = ["_wp_trash_meta_status", "_wp_trash_meta_time", "_wp_trash_meta_comments_status"];
+    let own = format!("{POSTS}/1000");
+    let slug = row(&h, 1000).slug;
+    assert_eq!(h.json(ADMIN, Method::DELETE, &own, json!({})).await.status, 200);
+    let trashed = meta_of(&h, MetaKind::Post, 1000);
+    assert_eq!(trashed.all("_wp_desired_post_slug"), [StoredText::of(slug.as_str())]);
+    assert_eq!(h.json(ADMIN, Method::PATCH, &own, json!({"status": "draft"})).await.status, 200);
+    let restored = meta_of(&h, MetaKind::Post, 1000);
+    assert_eq!(row(&h, 1000).slug, slug);
+    assert!(restored.all("_wp_desired_post_slug").is_empty());
+    for key in statuses {
+        assert_eq!((trashed.all(key).len(), restored.all(key)), (1, trashed.all(key)), "{key}");
+    }
 }

@@ -118,7 +118,7 @@ impl SavePost {
             row.parent = PostId(0);
         }
         let leaves_trash = row.status != "trash" && existing.as_ref().is_some_and(|before| before.status == "trash");
-        let former_slug = if leaves_trash { posts::delete_trash_meta(tx, row.id)? } else { None };
+        let former_slug = if leaves_trash { posts::take_former_slug(tx, row.id)? } else { None };
         if row.password.chars().count() > MAX_PASSWORD || row.title.len().max(row.excerpt.len()) > MAX_TEXT {
             return Err(errors::not_stored(existing.is_some()).into());
         }

@@ -36,7 +36,7 @@ pub use query::query;
 pub use revisions::{autosaves, latest_autosave, latest_revision, trim_revisions};
 pub use schedule::{due, next_due, publish_due};
 pub use search::{SearchColumn, search_text};
-pub use trash::{delete_trash_meta, free_slug, trash};
+pub use trash::{free_slug, take_former_slug, trash};
 pub use write::{SlugScope, UniqueSlug, delete, insert, insert_with_id, set_guid, unique_slug, unique_slugs, update};
 
 #[rustfmt::skip]
