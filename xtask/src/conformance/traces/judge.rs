@@ -48,7 +48,8 @@ impl<'a> Judge<'a> {
                 .or_else(|| order::of_values(&expected.response.body, &received.response.body, ""));
             let rows = comparison.rows(&expected.rows, &received.rows);
             goes_on &= rows.is_none();
-            let rows = rows.map(|text| format!("rows {text}\n{}", both(&expected.rows, &received.rows)));
+            let after = if expected.response.status >= 400 { "rows after an error" } else { "rows" };
+            let rows = rows.map(|text| format!("{after} {text}\n{}", both(&expected.rows, &received.rows)));
             for text in [response, rows].into_iter().flatten() {
                 let reason = self.explained.reason(&request, &text).map(str::to_owned);
                 self.differences.push(Difference { engine, step: step.name.clone(), text, reason });

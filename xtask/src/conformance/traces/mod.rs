@@ -183,7 +183,7 @@ impl Findings {
     }
 }
 
-/// What happened when a trace was run.
+/// The steps of a trace that were run, and the differences found.
 struct Outcome {
     /// The steps that were run, up to the first difference in rows.
     trace: RecordedTrace,
