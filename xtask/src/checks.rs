@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{book, cargo, readmes, run, say, stress, tidy};
+use crate::{book, cargo, conformance::traces, readmes, run, say, stress, tidy};
 
 /// One check: a cargo command with environment variables, or a function.
 pub(crate) struct Check {
@@ -38,6 +38,8 @@ const CHECKS: &[Check] = &[
         minutes: "4",
         action: Action::Cargo(&["test", "--package", "svc-tests"], &[("SVC_TEST_DATABASE", "mysql")]),
     },
+    // Recorded random requests, on both engines.
+    Check { name: "traces", minutes: "1", action: Action::Own(traces::run_recorded) },
     Check {
         name: "doc",
         minutes: "3",

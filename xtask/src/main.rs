@@ -44,6 +44,8 @@ Checks:
   test               run unit, integration and documentation tests
   readmes [CRATE…]   compile the example of each README with only the dependencies that it names
   test-mysql         run the integration tests on a private MariaDB
+  traces [--database KIND]
+                     replay the recorded traces of tests/traces on both engines, and compare responses and rows
   doc                build the documentation of the crates, warnings denied
   docs [--update]    render docs/ as a book in target/book; --update generates the reference pages first
   stress [--long] [NAME…]
@@ -60,10 +62,9 @@ Compatibility:
                      record scenarios of tests/conformance from a running WordPress with the recorded site
   conformance --record-order URL --reset COMMAND
                      record the order of fields in all scenarios from a running WordPress with the recorded site
-  traces [--database KIND]
-                     replay the recorded traces of tests/traces on both engines, and compare responses and rows
-  traces --peer URL --peer-database URL --reset COMMAND [--steps N] [--length N] [--seed S] [--record] [--show]
-                     send random traces to a running WordPress with the recorded site as well, and compare
+  traces --peer URL --peer-database URL --reset COMMAND [--steps N] [--length N] [--seed S] [--record] [--no-shrink]
+                     send random traces to a running WordPress with the recorded site as well, compare, and print few
+                     steps that lead to each difference
   openapi [--attack SECONDS]
                      check the OpenAPI document with other projects' tools, and send generated requests for a time
   live [--site DIR] [--credentials USER:PASSWORD]

@@ -11,7 +11,7 @@ use svc_store::posts;
 
 use crate::{
     Site,
-    posts::publish::published,
+    posts::{calendar_option, publish::published},
     revisions::{RevisionAuthor, store_revision},
 };
 
@@ -61,6 +61,7 @@ async fn publish(site: &Arc<Site>, id: PostId, now: NaiveDateTime) -> Result<boo
             store_revision(tx, &shared, post_type, &post, nobody)?;
             let settings = shared.settings_in(tx)?;
             published(tx, &settings, post_type, &post, now)?;
+            calendar_option::status_changed(tx, &post.post_type, "future", &post.status)?;
         }
         Ok(true)
     };

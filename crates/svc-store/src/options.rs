@@ -64,15 +64,28 @@ pub fn get_many(db: &mut Db, names: &[&str]) -> Result<Options> {
     Ok(options)
 }
 
-/// Writes an option. `autoload` applies to a new option (`on` or `off`); an existing one retains its setting.
+/// Bytes of the longest value of a new option that is loaded with every request.
+const MAX_AUTOLOADED: usize = 150_000;
+
+/// Writes an option. `autoload` applies to a new option: whether it is loaded with every request unless it is long. An
+/// existing one retains its setting.
 pub fn set(tx: &mut Tx, name: &str, value: &StoredText, autoload: bool) -> Result<()> {
     let mut insert = Query::insert();
     insert.into_table(tx.table("options")).columns(["option_name", "option_value", "autoload"]);
     insert
-        .values([name.into(), value.as_stored().into(), if autoload { "on" } else { "off" }.into()])
+        .values([name.into(), value.as_stored().into(), new_autoload(value, autoload).into()])
         .map_err(|e| StoreError::Other(e.to_string()))?;
     insert.on_conflict(OnConflict::column("option_name").update_column("option_value").to_owned());
     tx.execute(&insert).map(drop)
+}
+
+/// The `autoload` column of a new option. Source: `wp_determine_option_autoload_value`.
+fn new_autoload(value: &StoredText, autoload: bool) -> &'static str {
+    match autoload {
+        false => "off",
+        true if value.text().len() > MAX_AUTOLOADED => "auto-off",
+        true => "auto",
+    }
 }
 
 /// Replaces the value of an option if it is still `old`, and returns whether it was. For changes that depend on a value
@@ -91,4 +104,23 @@ pub fn delete(tx: &mut Tx, name: &str) -> Result<bool> {
     let mut delete = Query::delete();
     delete.from_table(tx.table("options")).and_where(Expr::col("option_name").eq(name));
     Ok(tx.execute(&delete)?.rows > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_options_are_loaded_with_every_request_unless_they_are_long() {
+        let text = |length: usize| StoredText::of("x".repeat(length));
+        for (length, autoload, column) in [
+            (5, true, "auto"),
+            (150_000, true, "auto"),
+            (150_001, true, "auto-off"),
+            (5, false, "off"),
+            (150_001, false, "off"),
+        ] {
+            assert_eq!(new_autoload(&text(length), autoload), column, "{length} {autoload}");
+        }
+    }
 }

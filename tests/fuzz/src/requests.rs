@@ -121,7 +121,7 @@ pub fn gateway_requests(data: &[u8]) {
     });
 }
 
-/// A request of these lines; `None` if HTTP does not allow it.
+/// A request of these lines; `None` if HTTP does not allow it. The server rejects several hosts before it forwards.
 fn request(data: &[u8]) -> Option<http::Request<svc_gateway::Body>> {
     let (first, mut rest) = first_line(data);
     let first = std::str::from_utf8(first).ok()?;
@@ -133,7 +133,8 @@ fn request(data: &[u8]) -> Option<http::Request<svc_gateway::Body>> {
         request = request.header(&line[..colon], line[colon + 1..].trim_ascii());
         rest = next;
     }
-    request.body(svc_gateway::empty()).ok()
+    let request = request.body(svc_gateway::empty()).ok()?;
+    (request.headers().get_all(http::header::HOST).iter().count() <= 1).then_some(request)
 }
 
 /// Asserts the properties that the upstream relies on.

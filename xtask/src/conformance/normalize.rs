@@ -58,6 +58,7 @@ struct Patterns {
     secret: Regex,
     script: Regex,
     nonce: Regex,
+    unix_time: Regex,
 }
 
 impl Patterns {
@@ -70,6 +71,7 @@ impl Patterns {
             secret: pattern(r#"((?:data-secret=(?:\\?["']|&quot;)|[?]secret=))[A-Za-z0-9]{10}\b"#)?,
             script: pattern(r"(?s)((?:<|&lt;)script\b[^>]*?(?:>|&gt;)).*?((?:<|&lt;)/script(?:>|&gt;))")?,
             nonce: pattern(r"nonce=[0-9a-f]{10}(?![0-9a-f])")?,
+            unix_time: pattern(r"(?<!\d)\d{10}(?!\d)")?,
         })
     }
 }
@@ -141,6 +143,16 @@ impl Normalizer {
             text = self.patterns.uuid.replace_all(&text, "{uuid}").into_owned();
         }
         self.nonces(&text)
+    }
+
+    /// Replaces present times that a text holds as Unix seconds, as stored values do.
+    pub(super) fn unix_times(&self, text: &str) -> String {
+        let mark = |found: &Captures<'_, str>| {
+            let digits = found.get(0).map_or("", |m| m.as_str());
+            let is_present = digits.parse().is_ok_and(|seconds: f64| self.is_present(seconds));
+            if is_present { "{now-seconds}" } else { digits }.to_owned()
+        };
+        self.patterns.unix_time.replace_all(text, mark).into_owned()
     }
 
     fn dates(&self, text: String) -> String {
@@ -252,5 +264,8 @@ mod tests {
             assert_eq!(normalizer().text(&text), expected, "{text}");
         }
         assert_eq!(normalizer().value(&json!([now as u64, 5, 1.5])), json!(["{now-seconds}", 5, 1.5]));
+        let stored = format!("a:1:{{i:{0:.0};s:2:\"1{0:.0}\";}} 1000000000 {0:.0}:1", now);
+        let expected = format!("a:1:{{i:{{now-seconds}};s:2:\"1{now:.0}\";}} 1000000000 {{now-seconds}}:1");
+        assert_eq!(normalizer().unix_times(&stored), expected);
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     f.add("media_details", json!({"description": "Metadata of the file.", "type": "object", "context": VIEW_EDIT_EMBED, "readonly": true})).exact_field()
         .get(|p| p.files().media_details(&p.settings, &p.source_url(), &p.post.mime_type));
     f.add("post", integer().describe("ID of the post to which the file is attached.").context(VIEW_EDIT)).exact_field()
-        .get(|p| Some(p.post.parent.0).filter(|id| *id != 0)).set(|d, v| d.attached_to = Some(v));
+        .get(|p| Some(p.post.parent.0).filter(|id| *id != 0)).set(|d, v| d.unchecked_parent = Some(v));
     f.add("source_url", string().describe("URL of the file.").format("uri").context(VIEW_EDIT_EMBED).readonly()).exact_field().get(PostItem::source_url);
     f.add("missing_image_sizes", array(string()).describe("Image sizes that have not been generated yet.").context(EDIT).readonly()).exact_field()
         .get(|p| p.files().missing_sizes(&sizes::all(&p.site, &p.settings), &p.post.mime_type));

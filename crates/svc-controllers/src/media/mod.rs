@@ -300,11 +300,11 @@ impl Media {
         };
         if source_url.is_some() {
             // As in WordPress, fetched files take only `post` from the request.
-            draft = PostDraft { attached_to: draft.attached_to, ..PostDraft::default() };
+            draft = PostDraft { unchecked_parent: draft.unchecked_parent, ..PostDraft::default() };
         }
         let file_type = self.file_type(&req, &settings, &received).await?;
         self.check_featured(draft.featured_media, &file_type.mime)?;
-        let folder = self.folder(draft.attached_to, &settings)?;
+        let folder = self.folder(draft.unchecked_parent, &settings)?;
         let upload_store = UploadStore { site: &self.site.site, settings: &settings };
         let processing = Processing {
             sizes: req.arg("generate_sub_sizes")?.unwrap_or(true),

@@ -243,5 +243,5 @@ fn remove(tx: &mut Tx, id: TermId) -> SiteResult<()> {
     }
     terms::delete(tx, &menu, None)?;
     menu_assignments::set_locations(tx, id, &[])?;
-    menu_assignments::set_auto_add(tx, id, false)
+    menu_assignments::remove_auto_add(tx, id)
 }

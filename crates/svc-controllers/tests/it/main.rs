@@ -21,6 +21,7 @@ mod registered;
 mod revisions;
 mod search;
 mod secret_settings;
+mod stored_rows;
 mod terms;
 mod theme_parts;
 mod themes;

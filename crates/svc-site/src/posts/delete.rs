@@ -7,7 +7,7 @@ use crate::{
     Site, SiteResult,
     media::delete::delete_attachment,
     menus::on_delete::delete_items_for_post,
-    posts::{rules::sanitize_guid, save::set_sticky, slugs},
+    posts::{calendar_option, rules::sanitize_guid, save::set_sticky, slugs},
     revisions::{RevisionAuthor, store_revision},
 };
 
@@ -35,7 +35,11 @@ pub fn trash_or_delete(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> Site
 pub fn delete_permanently(tx: &mut Tx, id: PostId) -> SiteResult<Option<Post>> {
     reset_settings(tx, id)?;
     delete_items_for_post(tx, id)?;
-    Ok(posts::delete(tx, id)?)
+    let deleted = posts::delete(tx, id)?;
+    if let Some(post) = &deleted {
+        calendar_option::deleted(tx, &post.post_type, &post.status)?;
+    }
+    Ok(deleted)
 }
 
 /// Resets the site settings that name a post when it is trashed or deleted. Source:
@@ -59,7 +63,9 @@ pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<()>
     reset_settings(tx, id)?;
     let settings = site.settings_in(tx)?;
     let now = (settings.zone.to_local(site.now()), site.now());
+    let before = posts::get(tx, id)?.map(|post| post.status).unwrap_or_default();
     let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };
+    calendar_option::status_changed(tx, &row.post_type, &before, &row.status)?;
     let Some(post_type) = site.types.get(&row.post_type) else { return Ok(()) };
     let trashed = (row.slug.clone(), row.guid.clone());
     row.slug = slugs::unique(tx, &row, "", post_type, &settings.urls)?;

@@ -46,8 +46,11 @@ pub struct PostDraft {
     pub template: Option<String>,
     /// Alt text of an attachment.
     pub alt_text: Option<String>,
-    /// Id of the post that an attachment is attached to; it need not exist.
-    pub attached_to: Option<i64>,
+    /// Id of a parent that need not exist: the post that an attachment is attached to, or the parent of a menu item's
+    /// target.
+    pub unchecked_parent: Option<i64>,
+    /// Whether an update sets the local date to the current time, but not the date in UTC.
+    pub redated: bool,
     /// The file of a new attachment.
     pub file: Option<NewFile>,
     /// Ids of terms by taxonomy name.

@@ -1,5 +1,6 @@
 //! Posts: drafts, rules, slugs, storage and deletion.
 
+pub(crate) mod calendar_option;
 pub mod delete;
 pub mod draft;
 pub mod formats;

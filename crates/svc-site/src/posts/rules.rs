@@ -65,7 +65,7 @@ pub fn apply(
     if let Some(parent) = draft.parent {
         post.parent = svc_model::PostId(parent);
     }
-    if let Some(parent) = draft.attached_to {
+    if let Some(parent) = draft.unchecked_parent {
         post.parent = svc_model::PostId(parent);
     }
     if let Some(file) = &draft.file {
@@ -190,6 +190,9 @@ fn dates(post: &mut Post, existing: Option<&Post>, draft: &PostDraft, settings: 
     if (floats && !dated) || post.date.is_none() {
         post.date = Some(local_now);
         post.date_gmt = None;
+    }
+    if draft.redated && existing.is_some() {
+        post.date = Some(local_now);
     }
     if post.date_gmt.is_none() && !is_floating(&post.status) {
         post.date_gmt = post.date.map(|local| settings.zone.to_utc(local));

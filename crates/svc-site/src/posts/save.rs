@@ -19,6 +19,7 @@ use crate::{
     hooked_blocks::{applies_to, content_to_store, store_ignored_hooks},
     media::attached::{ALT, DETAILS, FILE},
     posts::{
+        calendar_option,
         draft::PostDraft,
         old_slugs,
         publish::{permalink, published},
@@ -117,7 +118,7 @@ impl SavePost {
             row.parent = PostId(0);
         }
         let leaves_trash = row.status != "trash" && existing.as_ref().is_some_and(|before| before.status == "trash");
-        let former_slug = if leaves_trash { posts::delete_trash_meta(tx, row.id)? } else { None };
+        let former_slug = if leaves_trash { posts::take_former_slug(tx, row.id)? } else { None };
         if row.password.chars().count() > MAX_PASSWORD || row.title.len().max(row.excerpt.len()) > MAX_TEXT {
             return Err(errors::not_stored(existing.is_some()).into());
         }
@@ -157,6 +158,8 @@ impl SavePost {
         if !was_public && row.status == "publish" {
             published(tx, &self.settings, &self.post_type, &row, self.writer.now)?;
         }
+        let before = existing.as_ref().map_or("", |post| post.status.as_str());
+        calendar_option::status_changed(tx, &row.post_type, before, &row.status)?;
         Ok(row.id)
     }
 
@@ -248,11 +251,7 @@ impl SavePost {
             set_format(tx, id, format)?;
         }
         if let Some(template) = &draft.template {
-            if matches!(template.as_str(), "" | "0") {
-                meta::delete(tx, MetaKind::Post, id.0, "_wp_page_template", None)?;
-            } else {
-                meta::update(tx, MetaKind::Post, id.0, "_wp_page_template", &StoredText::of(template))?;
-            }
+            meta::update(tx, MetaKind::Post, id.0, "_wp_page_template", &StoredText::of(template))?;
         }
         for (taxonomy, wanted) in &draft.terms {
             let wanted: Vec<TermId> = wanted.iter().map(|id| TermId(id.saturating_abs())).collect();

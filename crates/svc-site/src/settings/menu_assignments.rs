@@ -81,11 +81,20 @@ pub fn set_locations(tx: &mut Tx, menu: TermId, locations: &[String]) -> SiteRes
     stored_arrays::write(tx, &option, theme)
 }
 
+/// Removes a menu that is deleted from those that new pages are added to.
+pub fn remove_auto_add(tx: &mut Tx, menu: TermId) -> SiteResult<()> {
+    match options::get(tx, MENU_OPTIONS)? {
+        Some(_) => set_auto_add(tx, menu, false),
+        None => Ok(()),
+    }
+}
+
 /// Sets whether new pages are added to a menu.
 pub fn set_auto_add(tx: &mut Tx, menu: TermId, wanted: bool) -> SiteResult<()> {
     let mut all = stored_arrays::read(tx, MENU_OPTIONS)?;
     let before = stored_arrays::member(&all, AUTO_ADD);
-    if before.iter().any(|(_, listed)| int(listed) == menu.0) == wanted {
+    let is_stored = options::get(tx, MENU_OPTIONS)?.is_some();
+    if is_stored && before.iter().any(|(_, listed)| int(listed) == menu.0) == wanted {
         return Ok(());
     }
     let others = before.into_iter().map(|(_, listed)| listed).filter(|listed| int(listed) != menu.0);

@@ -1,6 +1,6 @@
 //! Stores a user: row, meta and roles in one transaction.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use svc_auth::{
     Caller,
@@ -42,7 +42,7 @@ pub struct SaveUser {
     pub existing: Option<UserId>,
 }
 
-/// Default meta of a new user: preferences for the administration screens.
+/// Default preferences for the administration screens. New users get all, others those that they lack.
 pub(crate) const NEW_META: [(&str, &str); 7] = [
     ("rich_editing", "true"),
     ("syntax_highlighting", "true"),
@@ -122,6 +122,13 @@ impl SaveUser {
                 meta::update(tx, MetaKind::User, user.id.0, key, &value)?;
             }
         }
+        for (key, default) in NEW_META {
+            let before = stored.text(key);
+            let value = StoredText::of(preference(key, before, default).as_ref());
+            if stored.first(key) != Some(&value) {
+                meta::update(tx, MetaKind::User, user.id.0, key, &value)?;
+            }
+        }
         if self.draft.roles.is_some() {
             let prefix = tx.prefix().to_owned();
             let own = roles::caps(stored, self.roles(tx), &prefix).own;
@@ -165,5 +172,19 @@ impl SaveUser {
         let changes = self.site.meta.changes("user", "", &stored, values, &rights, &self.caller)?;
         drop(access);
         registered_meta::store(tx, MetaKind::User, id.0, &changes)
+    }
+}
+
+/// A preference as each change of a user stores it. Source: `wp_insert_user`.
+fn preference<'a>(key: &str, stored: &'a str, default: &'a str) -> Cow<'a, str> {
+    match (key, stored) {
+        (_, "" | "0") => default.into(),
+        ("comment_shortcuts", stored) if stored != "false" => "true".into(),
+        ("use_ssl", _) => "1".into(),
+        ("admin_color", _) => {
+            let is_kept = |c: &char| c.is_ascii_alphanumeric() || " _.-@".contains(*c);
+            stored.chars().filter(is_kept).collect::<String>().into()
+        }
+        _ => stored.into(),
     }
 }

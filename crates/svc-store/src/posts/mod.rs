@@ -36,7 +36,7 @@ pub use query::query;
 pub use revisions::{autosaves, latest_autosave, latest_revision, trim_revisions};
 pub use schedule::{due, next_due, publish_due};
 pub use search::{SearchColumn, search_text};
-pub use trash::{delete_trash_meta, free_slug, trash};
+pub use trash::{free_slug, take_former_slug, trash};
 pub use write::{SlugScope, UniqueSlug, delete, insert, insert_with_id, set_guid, unique_slug, unique_slugs, update};
 
 #[rustfmt::skip]
@@ -174,6 +174,14 @@ pub fn months(db: &mut Db, post_type: &str, limit: u64) -> Result<Vec<(u32, u32,
         Some((year.parse().ok()?, month.parse().ok()?, n))
     };
     Ok(rows.into_iter().filter_map(parsed).collect())
+}
+
+/// Whether there is a published post of the type.
+pub fn has_published(db: &mut Db, post_type: &str) -> Result<bool> {
+    let mut s = Query::select();
+    s.column("ID").from(db.table("posts")).limit(1);
+    s.and_where(Expr::col("post_type").eq(post_type)).and_where(Expr::col("post_status").eq("publish"));
+    Ok(!db.all_once(&s, |row| row.int(0))?.is_empty())
 }
 
 /// The number of posts of the type per status.

@@ -17,10 +17,6 @@ const MAX_SLUG: usize = 200;
 /// Meta key of the slug that a post had before it was trashed.
 const DESIRED_SLUG: &str = "_wp_desired_post_slug";
 
-/// Meta keys that store the previous state of a trashed post.
-const SAVED_KEYS: [&str; 4] =
-    ["_wp_trash_meta_status", "_wp_trash_meta_time", DESIRED_SLUG, "_wp_trash_meta_comments_status"];
-
 /// Moves a post to the trash and returns the updated post; `None` if it does not exist. `now` is the current time in
 /// the site's time zone and in UTC.
 ///
@@ -83,17 +79,16 @@ pub fn free_slug(tx: &mut Tx, slug: &str, id: PostId, types: &[&str]) -> Result<
     Ok(())
 }
 
-/// Deletes the trash meta of a post and returns its previous slug. As in WordPress, a change of the status does not
-/// restore comments. The caller updates the row.
-pub fn delete_trash_meta(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
-    let saved = meta::load_one(tx, MetaKind::Post, id.0)?;
-    for name in SAVED_KEYS {
-        if saved.has(name) {
-            meta::delete(tx, MetaKind::Post, id.0, name, None)?;
-        }
+/// Returns and deletes the slug that a post had before it was trashed; `None` if it had none. The other meta of trashed
+/// posts remains: WordPress deletes it when the post is next due to be deleted from the trash, or when a user restores the
+/// post there. Source: `wp_insert_post`.
+pub fn take_former_slug(tx: &mut Tx, id: PostId) -> Result<Option<String>> {
+    let slug = meta::get(tx, MetaKind::Post, id.0, DESIRED_SLUG)?.unwrap_or_default();
+    if matches!(slug.text(), "" | "0") {
+        return Ok(None);
     }
-    let slug = saved.text(DESIRED_SLUG);
-    Ok((!slug.is_empty()).then(|| slug.to_owned()))
+    meta::delete(tx, MetaKind::Post, id.0, DESIRED_SLUG, None)?;
+    Ok(Some(slug.text().to_owned()))
 }
 
 /// Hides the comments of a post. Returns their ids and states, or `None` if there are none.

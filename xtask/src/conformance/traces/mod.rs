@@ -7,9 +7,11 @@
 
 mod choices;
 mod explained;
+mod judge;
 mod operations;
 mod recording;
 mod rows;
+mod shrink;
 mod side;
 mod values;
 
@@ -21,13 +23,14 @@ use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use self::{
     explained::Explained,
+    judge::{Difference, Judge},
     recording::{RecordedStep, RecordedTrace},
     rows::Database,
     side::{Observed, Side},
 };
 use super::{
-    EXAMPLE, accounts::SiteKeys, asset_folders, brand, compare::Comparison, order, own_folder, remote, runner::Runner,
-    scenario::Step, site, site::Site,
+    EXAMPLE, accounts::SiteKeys, asset_folders, brand, own_folder, remote, runner::Runner, scenario::Step, site,
+    site::Site,
 };
 use crate::{say, server};
 
@@ -40,8 +43,8 @@ struct Options {
     seed: u64,
     peer: Option<Peer>,
     record: bool,
-    /// Print the steps of each trace that has an unexplained difference, as a scenario.
-    show: bool,
+    /// Run parts of each trace that has an unexplained difference again, to print few steps that lead to it.
+    shrink: bool,
     engines: Vec<&'static str>,
 }
 
@@ -61,7 +64,7 @@ fn options(args: &[String]) -> Result<Options> {
         seed: 1,
         peer: None,
         record: false,
-        show: false,
+        shrink: true,
         engines: vec!["sqlite", "mysql"],
     };
     let (mut url, mut database, mut reset) = (None, None, None);
@@ -76,7 +79,7 @@ fn options(args: &[String]) -> Result<Options> {
             "--peer-database" => database = Some(value()?),
             "--reset" => reset = Some(value()?),
             "--record" => options.record = true,
-            "--show" => options.show = true,
+            "--no-shrink" => options.shrink = false,
             "--database" => match value()?.as_str() {
                 "sqlite" => options.engines = vec!["sqlite"],
                 "mysql" => options.engines = vec!["mysql"],
@@ -119,10 +122,10 @@ impl Servers {
         Ok(Servers(servers))
     }
 
-    /// Restores the recorded site on all servers.
-    fn restore(&mut self) -> Result<Vec<(&'static str, Side)>> {
+    /// Restores the recorded site on all servers, or on that of one engine.
+    fn restore(&mut self, only: Option<&str>) -> Result<Vec<(&'static str, Side)>> {
         let mut sides = Vec::new();
-        for (engine, site, _) in &mut self.0 {
+        for (engine, site, _) in self.0.iter_mut().filter(|(engine, ..)| only.is_none_or(|only| only == *engine)) {
             site.reset()?;
             let database = match site.database_url() {
                 Some(url) => Database::at(&url)?,
@@ -152,6 +155,22 @@ struct Findings {
 }
 
 impl Findings {
+    /// Counts and prints the differences of a trace. Returns whether one of them is unexplained.
+    fn add(&mut self, seed: u64, outcome: &Outcome) -> Result<bool> {
+        self.steps += outcome.trace.steps.len();
+        let mut is_equal = true;
+        for Difference { engine, step, text, reason } in &outcome.differences {
+            if let Some(reason) = reason {
+                *self.explained.entry(reason.clone()).or_default() += 1;
+                continue;
+            }
+            self.unexplained += 1;
+            is_equal = false;
+            say(&format!("seed {seed} on {engine}: {step}: {text}"))?;
+        }
+        Ok(!is_equal)
+    }
+
     fn report(&self, traces: usize) -> Result<()> {
         for (reason, count) in &self.explained {
             say(&format!("    {count:5} {reason}"))?;
@@ -164,53 +183,81 @@ impl Findings {
     }
 }
 
+/// The steps of a trace that were run, and the differences found.
+struct Outcome {
+    /// The steps that were run, up to the first difference in rows.
+    trace: RecordedTrace,
+    differences: Vec<Difference>,
+}
+
+impl Outcome {
+    /// The first difference that is unexplained.
+    fn unexplained(&self) -> Option<&Difference> {
+        self.differences.iter().find(|difference| difference.reason.is_none())
+    }
+}
+
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
     let explained = Explained::read()?;
     let mut servers = Servers::start(&options.engines)?;
     let mut findings = Findings::default();
+    let n_traces = match &options.peer {
+        Some(peer) => generate(peer, &options, &explained, &mut servers, &mut findings)?,
+        None => replay(&explained, &mut servers, &mut findings)?,
+    };
+    findings.report(n_traces)?;
+    if findings.unexplained == 0 { Ok(()) } else { bail!("responses or rows differ from WordPress's") }
+}
+
+/// Replays the recorded traces on both engines.
+pub(crate) fn run_recorded() -> Result<()> {
+    run(&[])
+}
+
+/// Generates traces and sends them to WordPress and to the servers. Returns their number.
+fn generate(
+    peer: &Peer,
+    options: &Options,
+    explained: &Explained,
+    servers: &mut Servers,
+    findings: &mut Findings,
+) -> Result<usize> {
     let mut traces = Vec::new();
-    let recorded = if options.peer.is_none() { recording::read()? } else { Vec::new() };
-    let mut recorded = recorded.into_iter();
     let mut n_traces = 0;
-    loop {
-        let sides = match (&options.peer, recorded.next()) {
-            (Some(_), _) if findings.steps >= options.steps => break,
-            (Some(peer), _) => {
-                let seed = options.seed + n_traces;
-                live(peer, seed, &options, &mut servers, &explained, &mut findings)
-                    .with_context(|| format!("trace {seed}"))?
-            }
-            (None, Some(trace)) => replay(trace, &mut servers, &explained, &mut findings)?,
-            (None, None) => break,
-        };
+    while findings.steps < options.steps {
+        let seed = options.seed + n_traces;
         n_traces += 1;
-        traces.extend(sides);
+        let sources = operations::steps(seed, options.length)?;
+        let outcome = live(peer, seed, sources, servers, explained, None).with_context(|| format!("trace {seed}"))?;
+        let differs = findings.add(seed, &outcome)?;
+        if differs && options.shrink {
+            print_smallest(peer, &outcome, servers, explained)?;
+        }
+        if options.record && !differs {
+            traces.push(outcome.trace);
+        }
     }
-    findings.report(usize::try_from(n_traces)?)?;
     if options.record {
         recording::write(&traces)?;
         say(&format!("{} traces recorded", traces.len()))?;
     }
-    if findings.unexplained == 0 { Ok(()) } else { bail!("responses or rows differ from WordPress's") }
+    Ok(usize::try_from(n_traces)?)
 }
 
-/// Generates a trace and sends it to WordPress and to the servers. Returns it to be recorded, unless it has an unexplained
-/// difference.
+/// Sends steps to a restored WordPress and to the restored servers, or to that of one engine.
 fn live(
     peer: &Peer,
     seed: u64,
-    options: &Options,
+    sources: Vec<Value>,
     servers: &mut Servers,
     explained: &Explained,
-    findings: &mut Findings,
-) -> Result<Option<RecordedTrace>> {
+    only: Option<&str>,
+) -> Result<Outcome> {
     remote::reset(&peer.reset)?;
-    let sides = servers.restore()?;
+    let mut judge = Judge::new(servers.restore(only)?, explained);
     let mut wordpress = Side::new(runner(&peer.url)?, Database::at(&peer.database)?)?;
-    let sources = operations::steps(seed, options.length)?;
     let mut trace = RecordedTrace { seed, steps: Vec::new() };
-    let mut judge = Judge::new(seed, sides, explained, findings, options.show);
     for source in sources {
         let step: Step = serde_json::from_value(source.clone()).with_context(|| format!("the step {source}"))?;
         let observed = wordpress.send(&step)?;
@@ -220,83 +267,40 @@ fn live(
             break;
         }
     }
-    let is_equal = !judge.found;
-    judge.finish(&trace)?;
-    Ok((options.record && is_equal).then_some(trace))
+    Ok(Outcome { trace, differences: judge.finish() })
 }
 
-/// Sends a recorded trace to the servers.
-fn replay(
-    trace: RecordedTrace,
-    servers: &mut Servers,
-    explained: &Explained,
-    findings: &mut Findings,
-) -> Result<Option<RecordedTrace>> {
-    let mut judge = Judge::new(trace.seed, servers.restore()?, explained, findings, false);
-    for RecordedStep { source, step, response, rows } in trace.steps {
-        let observed = Observed { response, rows };
-        if !judge.check(&source, &step, &observed)? {
-            break;
-        }
-    }
-    Ok(None)
+/// Prints few steps, as a scenario, that lead to the first unexplained difference of a trace.
+fn print_smallest(peer: &Peer, outcome: &Outcome, servers: &mut Servers, explained: &Explained) -> Result<()> {
+    let Some(difference) = outcome.unexplained() else { return Ok(()) };
+    let (engine, name, seed) = (difference.engine, &difference.step, outcome.trace.seed);
+    let end = outcome.trace.steps.iter().position(|step| step.step.name == *name).map_or(0, |n| n + 1);
+    let steps = outcome.trace.steps[..end].iter().map(|step| step.source.clone()).collect();
+    let smallest = shrink::smallest(steps, |steps| {
+        let outcome = live(peer, seed, steps.to_vec(), servers, explained, Some(engine))?;
+        Ok(outcome.unexplained().is_some_and(|found| found.step == *name))
+    })?;
+    let about = format!("trace {seed}, {} of {end} steps", smallest.len());
+    say(&format!("    {}", serde_json::json!({"about": about, "writes": true, "steps": smallest})))
 }
 
-/// Compares the servers with WordPress, step by step.
-struct Judge<'a> {
-    seed: u64,
-    sides: Vec<(&'static str, Side)>,
-    comparisons: Vec<Comparison>,
-    explained: &'a Explained,
-    findings: &'a mut Findings,
-    show: bool,
-    found: bool,
-}
-
-impl<'a> Judge<'a> {
-    fn new(
-        seed: u64,
-        sides: Vec<(&'static str, Side)>,
-        explained: &'a Explained,
-        findings: &'a mut Findings,
-        show: bool,
-    ) -> Self {
-        let comparisons = sides.iter().map(|(_, side)| Comparison::new(side.brand(), side.normalizer())).collect();
-        Judge { seed, sides, comparisons, explained, findings, show, found: false }
-    }
-
-    /// Sends a step to the servers and compares what they do with what WordPress did. Returns whether the trace can go on.
-    fn check(&mut self, source: &Value, step: &Step, expected: &Observed) -> Result<bool> {
-        self.findings.steps += 1;
-        let mut goes_on = true;
-        let text = source.to_string();
-        for ((engine, side), comparison) in self.sides.iter_mut().zip(&mut self.comparisons) {
-            let received = side.send(step)?;
-            let response = comparison
-                .difference(step, &expected.response, &received.response)
-                .or_else(|| order::of_values(&expected.response.body, &received.response.body, ""));
-            let rows = comparison.rows(&expected.rows, &received.rows).map(|difference| format!("rows {difference}"));
-            goes_on &= rows.is_none();
-            for difference in [response, rows].into_iter().flatten() {
-                if let Some(reason) = self.explained.reason(&text, &difference) {
-                    *self.findings.explained.entry(reason.to_owned()).or_default() += 1;
-                    continue;
-                }
-                self.findings.unexplained += 1;
-                self.found = true;
-                say(&format!("seed {} on {engine}: {}: {difference}\n    {text}", self.seed, step.name))?;
+/// Sends the recorded traces to the servers. Returns their number.
+fn replay(explained: &Explained, servers: &mut Servers, findings: &mut Findings) -> Result<usize> {
+    let traces = recording::read()?;
+    let n_traces = traces.len();
+    for RecordedTrace { seed, steps } in traces {
+        let mut judge = Judge::new(servers.restore(None)?, explained);
+        let mut trace = RecordedTrace { seed, steps: Vec::new() };
+        for recorded in steps {
+            let observed = Observed { response: recorded.response, rows: recorded.rows };
+            let goes_on = judge.check(&recorded.source, &recorded.step, &observed)?;
+            let Observed { response, rows } = observed;
+            trace.steps.push(RecordedStep { response, rows, ..recorded });
+            if !goes_on {
+                break;
             }
         }
-        Ok(goes_on)
+        findings.add(seed, &Outcome { trace, differences: judge.finish() })?;
     }
-
-    /// Prints the trace as a scenario if it has an unexplained difference.
-    fn finish(self, trace: &RecordedTrace) -> Result<()> {
-        if self.show && self.found {
-            let steps: Vec<&Value> = trace.steps.iter().map(|step| &step.source).collect();
-            say(&serde_json::json!({"about": format!("trace {}", self.seed), "writes": true, "steps": steps})
-                .to_string())?;
-        }
-        Ok(())
-    }
+    Ok(n_traces)
 }

@@ -77,6 +77,23 @@ struct Request {
     more: Fields,
 }
 
+impl Request {
+    /// Reads.
+    fn read(path: impl Into<String>, query: Fields) -> Self {
+        Request { method: "GET", path: path.into(), query, ..Request::default() }
+    }
+
+    /// Creates an object of this kind.
+    fn create(path: &str, kind: &'static str, json: impl Into<Value>) -> Self {
+        Request { creates: Some(kind), ..Request::write("POST", path, json) }
+    }
+
+    /// Sends fields, to change an object or for a special operation.
+    fn write(method: &'static str, path: impl Into<String>, json: impl Into<Value>) -> Self {
+        Request { method, path: path.into(), json: Some(json.into()), ..Request::default() }
+    }
+}
+
 /// The steps of the sequence of this seed.
 pub(super) fn steps(seed: u64, n_steps: usize) -> Result<Vec<Value>> {
     let mut operations = Operations { choices: Choices::new(seed), created: BTreeMap::new(), n_steps: 0 };

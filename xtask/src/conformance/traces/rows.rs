@@ -41,7 +41,7 @@ const TABLES: &[Table] = &[
 const PREFIX: &str = "wp_";
 
 /// Beginnings of the names of options that are caches, or that belong to one server only.
-const OWN_OPTIONS: [&str; 8] = [
+const OWN_OPTIONS: [&str; 9] = [
     "_transient",
     "_site_transient",
     "cron",
@@ -50,7 +50,13 @@ const OWN_OPTIONS: [&str; 8] = [
     "recently_edited",
     "category_children",
     "genre_children",
+    // WordPress counts the users again twice a day.
+    "user_count",
 ];
+
+/// Beginnings of meta keys that belong to one server only: requests to WordPress's background jobs to notify other sites, and
+/// cached embeds.
+const OWN_META: [&str; 3] = ["_pingme", "_encloseme", "_oembed_"];
 
 /// Columns of a row and their values as texts.
 type Row = BTreeMap<String, Value>;
@@ -90,10 +96,11 @@ impl Database {
 /// A row with its key, unless it is not compared.
 fn keyed(table: &Table, mut row: Row) -> Option<(Vec<String>, Row)> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
-    // Numbers are sorted as such.
-    let padded = |text: String| if text.bytes().all(|b| b.is_ascii_digit()) { format!("{text:0>20}") } else { text };
-    let key: Vec<String> = table.key.iter().map(|column| padded(text(row.get(*column)))).collect();
+    let key: Vec<String> = table.key.iter().map(|column| padded(&text(row.get(*column)))).collect();
     if table.name == "options" && OWN_OPTIONS.iter().any(|own| key[0].starts_with(own)) {
+        return None;
+    }
+    if row.get("meta_key").and_then(Value::as_str).is_some_and(|key| OWN_META.iter().any(|own| key.starts_with(own))) {
         return None;
     }
     table.hidden.iter().for_each(|column| drop(row.remove(*column)));
@@ -162,6 +169,10 @@ pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> Value {
             let columns = row.iter().filter(|(column, _)| table.key.contains(&column.as_str()) || is_label(column));
             entry("removed", columns.map(|(c, v)| (c.clone(), v.clone())).collect())
         }));
+        if !table.hidden.is_empty() {
+            // The order of rows with different keys has no meaning.
+            changed.sort_by_cached_key(label);
+        }
         if !changed.is_empty() {
             all.insert(table.name.to_owned(), Value::Array(changed));
         }
@@ -170,8 +181,22 @@ pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> Value {
 }
 
 /// Columns that say which row of a table with hidden ids is meant.
+const LABELS: [&str; 6] = ["post_id", "term_id", "user_id", "comment_id", "meta_key", "option_name"];
+
 fn is_label(column: &str) -> bool {
-    ["post_id", "term_id", "user_id", "comment_id", "meta_key"].contains(&column)
+    LABELS.contains(&column)
+}
+
+/// The labels of a changed row, with ids in the form in which they are sorted as numbers.
+fn label(change: &Value) -> Vec<String> {
+    let rows = change.as_object().into_iter().flat_map(Map::values);
+    let labels = rows.flat_map(|row| LABELS.iter().filter_map(|label| row.get(*label)?.as_str()));
+    labels.map(padded).collect()
+}
+
+/// The form of a text in which numbers are sorted as such.
+fn padded(text: &str) -> String {
+    if text.bytes().all(|b| b.is_ascii_digit()) { format!("{text:0>20}") } else { text.to_owned() }
 }
 
 fn entry(kind: &str, row: Row) -> Value {
@@ -218,8 +243,8 @@ mod tests {
         );
         let expected = json!({"postmeta": [
             {"changed": {"meta_key": "a", "meta_value": "y", "post_id": "1"}},
-            {"added": {"meta_key": "c", "meta_value": "z", "post_id": "2"}},
             {"removed": {"meta_key": "b", "post_id": "1"}},
+            {"added": {"meta_key": "c", "meta_value": "z", "post_id": "2"}},
         ]});
         assert_eq!(changes(&before, &after), expected);
         assert_eq!(changes(&before, &before), json!({}));

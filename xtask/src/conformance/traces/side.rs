@@ -39,8 +39,9 @@ impl Side {
         let rows = database.snapshot()?;
         // Lengths of texts in serialized values: those with URLs depend on the port.
         let lengths = Regex::new(r#"\bs:\d+:(?=\\?")"#).context("the pattern of lengths can be read")?;
-        // Hashes of application passwords, and when these were created.
-        let hashes = Regex::new(r"\$generic\$[\w-]+|\bi:\d{10}\b").context("the pattern of hashes can be read")?;
+        // Hashes of passwords and of application passwords.
+        let hashes = Regex::new(r"\$generic\$[\w-]+|\$wp\$2y\$10\$[./A-Za-z0-9]{53}")
+            .context("the pattern of hashes can be read")?;
         Ok(Side { runner, session, normalizer, database, rows, lengths, hashes })
     }
 
@@ -58,17 +59,19 @@ impl Side {
         let after = self.database.snapshot()?;
         let rows = changes(&self.rows, &after);
         self.rows = after;
-        Ok(Observed { response, rows: self.without_lengths(&self.normalizer.value(&rows)) })
+        Ok(Observed { response, rows: self.stored(&self.normalizer.value(&rows)) })
     }
 
-    fn without_lengths(&self, value: &Value) -> Value {
+    /// A stored value without what differs from run to run, and with a mark for the present time.
+    fn stored(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) if text.contains(":\"") => {
-                let text = self.lengths.replace_all(text, "s:");
+            Value::String(text) => {
+                let text = self.normalizer.unix_times(text);
+                let text = self.lengths.replace_all(&text, "s:");
                 self.hashes.replace_all(&text, "{random}").into_owned().into()
             }
-            Value::Array(list) => list.iter().map(|v| self.without_lengths(v)).collect(),
-            Value::Object(map) => map.iter().map(|(k, v)| (k.clone(), self.without_lengths(v))).collect(),
+            Value::Array(list) => list.iter().map(|v| self.stored(v)).collect(),
+            Value::Object(map) => map.iter().map(|(k, v)| (k.clone(), self.stored(v))).collect(),
             other => other.clone(),
         }
     }

@@ -34,6 +34,7 @@ impl MenuItems {
             excerpt: draft.attr_title.take(),
             status: draft.status.take().map(|status| if status == "publish" { status } else { "draft".to_owned() }),
             menu_order: draft.menu_order,
+            redated: true,
             meta: draft.meta.take(),
             ..PostDraft::default()
         };
@@ -55,7 +56,8 @@ impl MenuItems {
             {
                 return Err(errors::invalid_menu().into());
             }
-            let row = PostDraft { title: Some(item.title.clone()), ..row.clone() };
+            let unchecked_parent = target_parent(tx, &item.target_ref)?;
+            let row = PostDraft { title: Some(item.title.clone()), unchecked_parent, ..row.clone() };
             let id = posts_routes.job(caller.clone(), row, id, Arc::clone(&settings)).run(tx)?;
             store_meta(tx, id, &item)?;
             match menu {
@@ -74,6 +76,17 @@ impl MenuItems {
         self.posts.update_extra(id, req).await?;
         Ok(id)
     }
+}
+
+/// The id of the parent of the post or term that an item links to; `None` if it has none of these. WordPress stores it in
+/// the item's row, although nothing reads it.
+fn target_parent(db: &mut Db, target_ref: &TargetRef) -> SiteResult<Option<i64>> {
+    let id = target_ref.object_id;
+    Ok(match target_ref.kind {
+        TargetKind::PostType => posts::get(db, PostId(id))?.map(|post| post.parent.0),
+        TargetKind::Taxonomy => terms::get(db, TermId(id), Some(&target_ref.object))?.map(|term| term.parent.0),
+        TargetKind::Custom | TargetKind::Archive => None,
+    })
 }
 
 /// The item to store: the request's values, and stored values for missing ones.

@@ -15,16 +15,9 @@ impl Operations {
             self.choices.maybe(&mut f, 30, "description", |c| Ok(c.text()?.into()))?;
             self.choices.maybe(&mut f, 30, "locations", |c| Ok(json!([c.pick(&["primary", "footer", "nosuch"])])))?;
             self.choices.maybe(&mut f, 30, "auto_add", |c| Ok(c.chance(50).into()))?;
-            let json = Some(f.into());
             return match choice {
-                0 | 1 => Ok(Request {
-                    method: "POST",
-                    path: "/wp/v2/menus".to_owned(),
-                    json,
-                    creates: Some("menus"),
-                    ..Request::default()
-                }),
-                2 => Ok(Request { method: "PUT", path, json, ..Request::default() }),
+                0 | 1 => Ok(Request::create("/wp/v2/menus", "menus", f)),
+                2 => Ok(Request::write("PUT", path, f)),
                 _ => self.delete(path, 85),
             };
         }
@@ -66,17 +59,10 @@ impl Operations {
                         ]);
                     }
                 }
-                let json = Some(f.into());
                 Ok(if choice < 6 {
-                    Request {
-                        method: "POST",
-                        path: "/wp/v2/menu-items".to_owned(),
-                        json,
-                        creates: Some("menu-items"),
-                        ..Request::default()
-                    }
+                    Request::create("/wp/v2/menu-items", "menu-items", f)
                 } else {
-                    Request { method: "PATCH", path, json, ..Request::default() }
+                    Request::write("PATCH", path, f)
                 })
             }
             8 => self.delete(path, 85),
@@ -90,7 +76,7 @@ impl Operations {
                     query.shift_remove("orderby");
                     query.shift_remove("menus");
                 }
-                Ok(Request { method: "GET", path, query, ..Request::default() })
+                Ok(Request::read(path, query))
             }
         }
     }
@@ -116,32 +102,15 @@ impl Operations {
                         Ok(c.pick(&["header", "footer", "uncategorized", "x"]).into())
                     })?;
                 }
-                let json = Some(f.into());
                 Ok(if choice < 2 {
-                    Request {
-                        method: "POST",
-                        path: format!("/wp/v2/{kind}"),
-                        json,
-                        creates: Some(kind),
-                        ..Request::default()
-                    }
+                    Request::create(&format!("/wp/v2/{kind}"), kind, f)
                 } else {
-                    Request { method: "PUT", path, json, ..Request::default() }
+                    Request::write("PUT", path, f)
                 })
             }
             5 => self.delete(path, 60),
-            6 => Ok(Request {
-                method: "GET",
-                path,
-                query: self.choices.read_parameters(&["id", "content", "source", "title"])?,
-                ..Request::default()
-            }),
-            _ => Ok(Request {
-                method: "GET",
-                path: format!("/wp/v2/{kind}"),
-                query: self.choices.read_parameters(&["id", "source", "wp_id"])?,
-                ..Request::default()
-            }),
+            6 => Ok(Request::read(path, self.choices.read_parameters(&["id", "content", "source", "title"])?)),
+            _ => Ok(Request::read(format!("/wp/v2/{kind}"), self.choices.read_parameters(&["id", "source", "wp_id"])?)),
         }
     }
 
@@ -155,20 +124,10 @@ impl Operations {
                 })?;
                 self.choices.maybe(&mut f, 40, "settings", |c| Ok(json!({"color": {"custom": c.chance(50)}})))?;
                 self.choices.maybe(&mut f, 30, "title", |c| Ok(c.text()?.into()))?;
-                Request { method: "POST", path, json: Some(f.into()), ..Request::default() }
+                Request::write("POST", path, f)
             }
-            2 => Request {
-                method: "GET",
-                path,
-                query: self.choices.read_parameters(&["id", "styles", "title"])?,
-                ..Request::default()
-            },
-            _ => Request {
-                method: "GET",
-                path: format!("{path}/revisions"),
-                query: self.choices.read_parameters(&["id", "styles"])?,
-                ..Request::default()
-            },
+            2 => Request::read(path, self.choices.read_parameters(&["id", "styles", "title"])?),
+            _ => Request::read(format!("{path}/revisions"), self.choices.read_parameters(&["id", "styles"])?),
         })
     }
 
@@ -191,30 +150,18 @@ impl Operations {
                 if choice < 3 {
                     f.insert("id_base".to_owned(), base.into());
                 }
-                let json = Some(f.into());
                 Ok(if choice < 3 {
-                    Request {
-                        method: "POST",
-                        path: "/wp/v2/widgets".to_owned(),
-                        json,
-                        creates: Some("widgets"),
-                        ..Request::default()
-                    }
+                    Request::create("/wp/v2/widgets", "widgets", f)
                 } else {
-                    Request { method: "PUT", path, json, ..Request::default() }
+                    Request::write("PUT", path, f)
                 })
             }
             5 => self.delete(path, 60),
-            6 => Ok(Request {
-                method: "GET",
-                path,
-                query: self.choices.read_parameters(&["id", "rendered", "instance"])?,
-                ..Request::default()
-            }),
+            6 => Ok(Request::read(path, self.choices.read_parameters(&["id", "rendered", "instance"])?)),
             _ => {
                 let mut query = self.choices.read_parameters(&["id", "sidebar"])?;
                 self.choices.maybe(&mut query, 40, "sidebar", |_| Ok(sidebar.into()))?;
-                Ok(Request { method: "GET", path: "/wp/v2/widgets".to_owned(), query, ..Request::default() })
+                Ok(Request::read("/wp/v2/widgets".to_owned(), query))
             }
         }
     }
@@ -223,15 +170,10 @@ impl Operations {
         let path = format!("/wp/v2/sidebars/{}", self.other("sidebars"));
         Ok(if self.choices.chance(50) {
             let widgets: Vec<Value> = (0..self.choices.below(3)).map(|_| self.other("widgets").into()).collect();
-            Request { method: "PUT", path, json: Some(json!({"widgets": widgets})), ..Request::default() }
+            Request::write("PUT", path, json!({"widgets": widgets}))
         } else {
             let path = if self.choices.chance(50) { path } else { "/wp/v2/sidebars".to_owned() };
-            Request {
-                method: "GET",
-                path,
-                query: self.choices.read_parameters(&["id", "widgets", "status"])?,
-                ..Request::default()
-            }
+            Request::read(path, self.choices.read_parameters(&["id", "widgets", "status"])?)
         })
     }
 }

@@ -70,13 +70,7 @@ impl Operations {
         if self.choices.chance(92) {
             fields.insert("date".to_owned(), self.choices.date().into());
         }
-        Ok(Request {
-            method: "POST",
-            path: format!("/wp/v2/{kind}"),
-            json: Some(fields.into()),
-            creates: Some(kind),
-            ..Request::default()
-        })
+        Ok(Request::create(&format!("/wp/v2/{kind}"), kind, fields))
     }
 
     pub(super) fn update_post(&mut self) -> Result<Request> {
@@ -84,19 +78,14 @@ impl Operations {
         let mut fields = self.post_fields(kind, 22)?;
         self.choices.maybe(&mut fields, 10, "date", |c| Ok(c.date().into()))?;
         let path = format!("/wp/v2/{kind}/{}", self.post(kind));
-        Ok(Request {
-            method: self.choices.pick(&["POST", "PUT", "PATCH"]),
-            path,
-            json: Some(fields.into()),
-            ..Request::default()
-        })
+        Ok(Request::write(self.choices.pick(&["POST", "PUT", "PATCH"]), path, fields))
     }
 
     pub(super) fn restore_post(&mut self) -> Result<Request> {
         let kind = self.post_type();
         let path = format!("/wp/v2/{kind}/{}", self.post(kind));
         let status = self.choices.pick(&["publish", "draft", "pending", "private"]);
-        Ok(Request { method: "POST", path, json: Some(json!({"status": status})), ..Request::default() })
+        Ok(Request::write("POST", path, json!({"status": status})))
     }
 
     pub(super) fn delete_post(&mut self) -> Result<Request> {
@@ -199,22 +188,20 @@ impl Operations {
                 self.choices.maybe(&mut f, 30, "description", |c| Ok(c.content().into()))?;
                 self.choices.maybe(&mut f, 20, "slug", |c| Ok(c.slug().into()))?;
                 self.choices.maybe(&mut f, 20, "post", |c| Ok(c.pick(&[0, 1000, 999_999]).into()))?;
-                Ok(Request { method: "POST", path, json: Some(f.into()), ..Request::default() })
+                Ok(Request::write("POST", path, f))
             }
             7 => self.delete(path, 80),
-            8 => Ok(Request {
-                method: "GET",
+            8 => Ok(Request::read(
                 path,
-                query: self.choices.read_parameters(&["id", "caption", "media_details", "source_url"])?,
-                ..Request::default()
-            }),
+                self.choices.read_parameters(&["id", "caption", "media_details", "source_url"])?,
+            )),
             _ => {
                 let mut query = self.choices.read_parameters(&["id", "slug", "media_type"])?;
                 query.insert("orderby".to_owned(), "id".into());
                 self.choices
                     .maybe(&mut query, 30, "media_type", |c| Ok(c.pick(&["image", "text", "file", "video"]).into()))?;
                 self.choices.maybe(&mut query, 30, "search", |c| Ok(c.pick(&["upload", "landscape"]).into()))?;
-                Ok(Request { method: "GET", path: "/wp/v2/media".to_owned(), query, ..Request::default() })
+                Ok(Request::read("/wp/v2/media".to_owned(), query))
             }
         }
     }
@@ -237,27 +224,15 @@ impl Operations {
                 self.choices
                     .maybe(&mut f, 15, "meta", |c| Ok(json!({"fx_rank": c.below(9), "fx_colour": c.text()?})))?;
             }
-            let json = Some(f.into());
             return Ok(if choice < 3 {
-                Request {
-                    method: "POST",
-                    path: format!("/wp/v2/{kind}"),
-                    json,
-                    creates: Some(kind),
-                    ..Request::default()
-                }
+                Request::create(&format!("/wp/v2/{kind}"), kind, f)
             } else {
-                Request { method: "PUT", path, json, ..Request::default() }
+                Request::write("PUT", path, f)
             });
         }
         match choice {
             6 => self.delete(path, 85),
-            7 => Ok(Request {
-                method: "GET",
-                path,
-                query: self.choices.read_parameters(&["id", "name", "count", "meta"])?,
-                ..Request::default()
-            }),
+            7 => Ok(Request::read(path, self.choices.read_parameters(&["id", "name", "count", "meta"])?)),
             _ => {
                 let mut query = self.choices.read_parameters(&["id", "name", "slug", "count"])?;
                 let c = &mut self.choices;
@@ -268,7 +243,7 @@ impl Operations {
                 c.maybe(&mut query, 20, "per_page", |c| Ok(c.pick(&["1", "3", "100"]).into()))?;
                 c.maybe(&mut query, 15, "post", |c| Ok(c.pick(&["1000", "1005", "1300"]).into()))?;
                 c.maybe(&mut query, 15, "parent", |c| Ok(c.pick(&["0", "2", "50"]).into()))?;
-                Ok(Request { method: "GET", path: format!("/wp/v2/{kind}"), query, ..Request::default() })
+                Ok(Request::read(format!("/wp/v2/{kind}"), query))
             }
         }
     }
@@ -299,27 +274,15 @@ impl Operations {
                 Ok(c.pick(&["https://example.com/?a=1&b=2", "javascript:x", ""]).into())
             })?;
             self.choices.maybe(&mut f, 8, "meta", |c| Ok(json!({"fx_rating": c.below(6)})))?;
-            let json = Some(f.into());
             return Ok(if creates {
-                Request {
-                    method: "POST",
-                    path: "/wp/v2/comments".to_owned(),
-                    json,
-                    creates: Some("comments"),
-                    ..Request::default()
-                }
+                Request::create("/wp/v2/comments", "comments", f)
             } else {
-                Request { method: "POST", path, json, ..Request::default() }
+                Request::write("POST", path, f)
             });
         }
         match choice {
             6 => self.delete(path, 40),
-            7 => Ok(Request {
-                method: "GET",
-                path,
-                query: self.choices.read_parameters(&["id", "content", "link", "author_name"])?,
-                ..Request::default()
-            }),
+            7 => Ok(Request::read(path, self.choices.read_parameters(&["id", "content", "link", "author_name"])?)),
             _ => {
                 let mut query = self.choices.read_parameters(&["id", "content", "status", "parent"])?;
                 let c = &mut self.choices;
@@ -330,7 +293,7 @@ impl Operations {
                 c.maybe(&mut query, 20, "search", |c| Ok(c.pick(&["alpha", "text"]).into()))?;
                 c.maybe(&mut query, 20, "per_page", |c| Ok(c.pick(&["1", "5", "100"]).into()))?;
                 c.maybe(&mut query, 10, "parent", |c| Ok(c.pick(&["0", "500"]).into()))?;
-                Ok(Request { method: "GET", path: "/wp/v2/comments".to_owned(), query, ..Request::default() })
+                Ok(Request::read("/wp/v2/comments".to_owned(), query))
             }
         }
     }
@@ -359,17 +322,10 @@ impl Operations {
             c.maybe(&mut f, 25, "roles", |c| Ok(json!([c.pick(&["author", "editor", "subscriber", "nosuch"])])))?;
             c.maybe(&mut f, 10, "locale", |c| Ok(c.pick(&["", "en_US", "de_DE"]).into()))?;
             c.maybe(&mut f, 10, "meta", |c| Ok(json!({"fx_city": c.text()?, "fx_scores": [c.below(9)]})))?;
-            let json = Some(f.into());
             return Ok(if creates {
-                Request {
-                    method: "POST",
-                    path: "/wp/v2/users".to_owned(),
-                    json,
-                    creates: Some("users"),
-                    ..Request::default()
-                }
+                Request::create("/wp/v2/users", "users", f)
             } else {
-                Request { method: "PUT", path, json, ..Request::default() }
+                Request::write("PUT", path, f)
             });
         }
         match choice {
@@ -382,12 +338,7 @@ impl Operations {
                     .maybe(&mut request.query, 85, "reassign", |c| Ok(c.pick(&["1", "2", "false", "999"]).into()))?;
                 Ok(request)
             }
-            7 => Ok(Request {
-                method: "GET",
-                path,
-                query: self.choices.read_parameters(&["id", "name", "roles", "capabilities"])?,
-                ..Request::default()
-            }),
+            7 => Ok(Request::read(path, self.choices.read_parameters(&["id", "name", "roles", "capabilities"])?)),
             _ => {
                 let mut query = self.choices.read_parameters(&["id", "name", "slug", "roles"])?;
                 let c = &mut self.choices;
@@ -396,7 +347,7 @@ impl Operations {
                 c.maybe(&mut query, 20, "search", |c| Ok(c.pick(&["author", "example.com", "a"]).into()))?;
                 c.maybe(&mut query, 10, "who", |_| Ok("authors".into()))?;
                 c.maybe(&mut query, 20, "per_page", |c| Ok(c.pick(&["1", "3", "100"]).into()))?;
-                Ok(Request { method: "GET", path: "/wp/v2/users".to_owned(), query, ..Request::default() })
+                Ok(Request::read("/wp/v2/users".to_owned(), query))
             }
         }
     }

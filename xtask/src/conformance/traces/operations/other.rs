@@ -9,7 +9,7 @@ impl Operations {
     pub(super) fn settings(&mut self) -> Result<Request> {
         let path = "/wp/v2/settings".to_owned();
         if self.choices.chance(40) {
-            return Ok(Request { method: "GET", path, ..Request::default() });
+            return Ok(Request::read(path, Fields::new()));
         }
         let mut f = Fields::new();
         let c = &mut self.choices;
@@ -22,7 +22,7 @@ impl Operations {
         c.maybe(&mut f, 15, "use_smilies", |c| Ok(c.chance(50).into()))?;
         c.maybe(&mut f, 15, "fx_motto", |c| Ok(if c.chance(20) { Value::Null } else { c.text()?.into() }))?;
         c.maybe(&mut f, 10, "fx_site_layout", |c| Ok(json!({"columns": c.below(8), "wide": c.chance(50)})))?;
-        Ok(Request { method: "POST", path, json: Some(f.into()), ..Request::default() })
+        Ok(Request::write("POST", path, f))
     }
 
     pub(super) fn application_passwords(&mut self) -> Result<Request> {
@@ -44,17 +44,10 @@ impl Operations {
                     ..Request::default()
                 }
             }
-            2 => {
-                Request { method: "PUT", path, json: Some(json!({"name": self.choices.text()?})), ..Request::default() }
-            }
+            2 => Request::write("PUT", path, json!({"name": self.choices.text()?})),
             3 if path.contains("{{") => Request { method: "DELETE", path, ..Request::default() },
-            4 => Request { method: "GET", path, ..Request::default() },
-            _ => Request {
-                method: "GET",
-                path: base,
-                query: self.choices.read_parameters(&["uuid", "name"])?,
-                ..Request::default()
-            },
+            4 => Request::read(path, Fields::new()),
+            _ => Request::read(base, self.choices.read_parameters(&["uuid", "name"])?),
         })
     }
 
@@ -68,7 +61,7 @@ impl Operations {
                 let more = [("capture".to_owned(), json!({"revision": "/0/id"}))].into_iter().collect();
                 Request { method: "GET", path: base, query, more, ..Request::default() }
             }
-            3 => Request { method: "GET", path: format!("{base}/{{{{revision}}}}"), query, ..Request::default() },
+            3 => Request::read(format!("{base}/{{{{revision}}}}"), query),
             _ => self.delete(format!("{base}/{{{{revision}}}}"), 80)?,
         })
     }
@@ -81,14 +74,9 @@ impl Operations {
             self.choices.maybe(&mut f, 80, "title", |c| Ok(c.text()?.into()))?;
             self.choices.maybe(&mut f, 80, "content", |c| Ok(c.content().into()))?;
             self.choices.maybe(&mut f, 40, "excerpt", |c| Ok(c.text()?.into()))?;
-            Request { method: "POST", path, json: Some(f.into()), ..Request::default() }
+            Request::write("POST", path, f)
         } else {
-            Request {
-                method: "GET",
-                path,
-                query: self.choices.read_parameters(&["id", "title"])?,
-                ..Request::default()
-            }
+            Request::read(path, self.choices.read_parameters(&["id", "title"])?)
         })
     }
 
@@ -100,7 +88,7 @@ impl Operations {
         c.maybe(&mut query, 30, "subtype", |c| Ok(c.pick(&["post", "page", "book", "category", "any"]).into()))?;
         c.maybe(&mut query, 30, "per_page", |c| Ok(c.pick(&["1", "5", "100"]).into()))?;
         c.maybe(&mut query, 10, "_embed", |_| Ok("1".into()))?;
-        Ok(Request { method: "GET", path: "/wp/v2/search".to_owned(), query, ..Request::default() })
+        Ok(Request::read("/wp/v2/search".to_owned(), query))
     }
 
     pub(super) fn batch(&mut self) -> Result<Request> {
@@ -123,7 +111,7 @@ impl Operations {
         if self.choices.chance(30) {
             json["validation"] = "require-all-validate".into();
         }
-        Ok(Request { method: "POST", path: "/batch/v1".to_owned(), json: Some(json), ..Request::default() })
+        Ok(Request::write("POST", "/batch/v1".to_owned(), json))
     }
 
     /// Reads of what is registered.

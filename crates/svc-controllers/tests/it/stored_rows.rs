@@ -1,0 +1,148 @@
+//! Rows that a change stores besides the fields of its object, as WordPress does, in process, on the recorded fixture.
+
+use crate::harness::{ADMIN, EDITOR, Harness};
+use serde_json::{Value, json};
+use svc_model::{Post, PostId};
+use svc_routing::Method;
+use svc_store::{Meta, MetaKind, StoredText, meta, options, posts};
+
+const POSTS: &str = "/svc/v2/posts";
+const ITEMS: &str = "/svc/v2/menu-items";
+
+fn row(h: &Harness, id: i64) -> Post {
+    h.site.read(|db| Ok(posts::get(db, PostId(id))?)).unwrap().unwrap()
+}
+
+fn meta_of(h: &Harness, kind: MetaKind, id: i64) -> Meta {
+    h.site.read(|db| Ok(meta::load_one(db, kind, id)?)).unwrap()
+}
+
+fn option(h: &Harness, name: &str) -> Option<StoredText> {
+    h.site.read(|db| Ok(options::get(db, name)?)).unwrap()
+}
+
+/// An item's row has the parent of its target, which nothing reads, and the time of its last change.
+#[tokio::test(flavor = "multi_thread")]
+async fn menu_items_store_the_parent_of_their_target_and_the_time_of_the_change() {
+    let h = Harness::new();
+    let link = |kind: &str, object: &str, id: i64| json!({"menus": 31, "title": "x", "type": kind, "object": object, "object_id": id});
+    // The page 1109 has the parent 1105, the category 3 the parent 2.
+    for (fields, parent) in [
+        (link("post_type", "page", 1109), 1105),
+        (link("taxonomy", "category", 3), 2),
+        (json!({"menus": 31, "title": "x", "url": "https://example.com"}), 0),
+    ] {
+        let response = h.json(ADMIN, Method::POST, ITEMS, fields.clone()).await;
+        assert_eq!(response.status, 201, "{:?}", response.body);
+        assert_eq!(row(&h, response.body["id"].as_i64().unwrap()).parent.0, parent, "{fields}");
+    }
+
+    let before = row(&h, 1420);
+    let change = link("post_type", "page", 1109);
+    assert_eq!(h.json(ADMIN, Method::PATCH, &format!("{ITEMS}/1420"), change).await.status, 200);
+    let after = row(&h, 1420);
+    assert_eq!(after.parent.0, 1105);
+    assert_ne!(after.date, before.date);
+    assert_eq!((after.date, after.date_gmt), (after.modified, before.date_gmt));
+    let former_day = before.date.map(|date| date.format("%Y-%m-%d").to_string()).unwrap_or_default();
+    assert_eq!(meta_of(&h, MetaKind::Post, 1420).all("_wp_old_date"), [StoredText::of(former_day)]);
+    // A link keeps the parent of its former target.
+    let change = json!({"type": "custom", "url": "https://example.com"});
+    assert_eq!(h.json(ADMIN, Method::PATCH, &format!("{ITEMS}/1420"), change).await.status, 200);
+    assert_eq!(row(&h, 1420).parent.0, 1105);
+}
+
+/// WordPress shows calendars while this option is true or missing.
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_of_public_posts_set_the_option_of_calendars() {
+    const OPTION: &str = "wp_calendar_block_has_published_posts";
+    let h = Harness::new();
+    let create = |status: &str| json!({"title": "x", "status": status});
+    for (route, status) in [("/svc/v2/pages", "publish"), (POSTS, "draft"), (POSTS, "private")] {
+        assert_eq!(h.json(ADMIN, Method::POST, route, create(status)).await.status, 201);
+        assert_eq!(option(&h, OPTION), None, "{route} {status}");
+    }
+    let id = h.json(ADMIN, Method::POST, POSTS, create("publish")).await.body["id"].as_i64().unwrap();
+    assert_eq!(option(&h, OPTION), Some(StoredText::of(Value::from(true))));
+    for post in posts_with_status(&h, "publish").await {
+        let response = h.json(ADMIN, Method::DELETE, &format!("{POSTS}/{post}"), json!({})).await;
+        assert_eq!(response.status, 200, "{:?}", response.body);
+    }
+    assert_eq!(option(&h, OPTION), Some(StoredText::of(Value::from(false))));
+    assert_eq!(h.json(ADMIN, Method::PATCH, &format!("{POSTS}/{id}"), create("publish")).await.status, 200);
+    assert_eq!(option(&h, OPTION), Some(StoredText::of(Value::from(true))));
+    assert_eq!(h.json(ADMIN, Method::PATCH, &format!("{POSTS}/{id}"), create("pending")).await.status, 200);
+    assert_eq!(option(&h, OPTION), Some(StoredText::of(Value::from(false))));
+}
+
+async fn posts_with_status(h: &Harness, status: &str) -> Vec<Value> {
+    let list = h.get(ADMIN, POSTS, &format!("per_page=100&_fields=id&status={status}")).await;
+    list.body.as_array().unwrap().iter().map(|post| post["id"].clone()).collect()
+}
+
+/// Accounts from before a preference existed get its default with the next change, even one without fields.
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_of_users_store_missing_preferences() {
+    let h = Harness::new();
+    assert!(meta_of(&h, MetaKind::User, 2).all("infinite_scrolling").is_empty());
+    let write = |tx: &mut svc_store::Tx| {
+        for (key, value) in
+            [("admin_color", "light"), ("comment_shortcuts", "yes"), ("use_ssl", ""), ("rich_editing", "")]
+        {
+            meta::update(tx, MetaKind::User, 2, key, &StoredText::of(value))?;
+        }
+        Ok(())
+    };
+    h.site.write(write).await.unwrap();
+    assert_eq!(h.json(EDITOR, Method::PUT, "/svc/v2/users/me", json!({})).await.status, 200);
+    let stored = meta_of(&h, MetaKind::User, 2);
+    for (key, expected) in [
+        ("infinite_scrolling", "true"),
+        ("rich_editing", "true"),
+        ("comment_shortcuts", "true"),
+        ("use_ssl", "0"),
+        ("admin_color", "light"),
+        ("show_admin_bar_front", "true"),
+    ] {
+        assert_eq!(stored.all(key), [StoredText::of(expected)], "{key}");
+    }
+}
+
+/// The option is also stored for a menu that stays out of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn automatic_addition_to_menus_is_stored_when_it_is_set() {
+    let h = Harness::new();
+    let set = h.json(ADMIN, Method::PUT, "/svc/v2/menus/30", json!({"auto_add": false})).await;
+    assert_eq!(set.status, 200, "{:?}", set.body);
+    assert_eq!(option(&h, "nav_menu_options").unwrap().text(), "a:1:{s:8:\"auto_add\";a:0:{}}");
+    let h = Harness::new();
+    assert_eq!(h.json(ADMIN, Method::DELETE, "/svc/v2/menus/30", json!({"force": true})).await.status, 200);
+    assert_eq!(option(&h, "nav_menu_options"), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_default_template_is_stored_as_an_empty_text() {
+    let h = Harness::new();
+    let post = json!({"title": "x", "template": ""});
+    let id = h.json(ADMIN, Method::POST, POSTS, post).await.body["id"].as_i64().unwrap();
+    assert_eq!(meta_of(&h, MetaKind::Post, id).all("_wp_page_template"), [StoredText::of("")]);
+}
+
+/// The states of its comments stay stored, so that WordPress can restore them.
+#[tokio::test(flavor = "multi_thread")]
+async fn posts_that_leave_the_trash_get_their_slug_back_and_retain_their_other_meta() {
+    let h = Harness::new();
+    let statuses = ["_wp_trash_meta_status", "_wp_trash_meta_time", "_wp_trash_meta_comments_status"];
+    let own = format!("{POSTS}/1000");
+    let slug = row(&h, 1000).slug;
+    assert_eq!(h.json(ADMIN, Method::DELETE, &own, json!({})).await.status, 200);
+    let trashed = meta_of(&h, MetaKind::Post, 1000);
+    assert_eq!(trashed.all("_wp_desired_post_slug"), [StoredText::of(slug.as_str())]);
+    assert_eq!(h.json(ADMIN, Method::PATCH, &own, json!({"status": "draft"})).await.status, 200);
+    let restored = meta_of(&h, MetaKind::Post, 1000);
+    assert_eq!(row(&h, 1000).slug, slug);
+    assert!(restored.all("_wp_desired_post_slug").is_empty());
+    for key in statuses {
+        assert_eq!((trashed.all(key).len(), restored.all(key)), (1, trashed.all(key)), "{key}");
+    }
+}
