@@ -26,7 +26,7 @@ pub(crate) struct Site {
     pub(crate) address: SocketAddr,
     pub(crate) created: Option<Created>,
     running: Option<Running>,
-    _schedule: Option<Schedule>,
+    _schedule: Schedule,
 }
 
 /// The environment variable that selects the database engine of all tests: `mysql`, or SQLite by default.

@@ -5,7 +5,7 @@ use std::fmt;
 /// A part of the database.
 ///
 /// As text: `*`, `posts`, `posts/5`, `posts?page`. Tables are named without the prefix of the site's tables. Rows are named by the columns
-/// of [`IDENTITIES`]; only the tables listed there have rows and groups.
+/// of [`IDENTITIES`]; only the tables listed there have rows and groups. Revisions are also grouped by their post: `posts?revision/5`.
 ///
 /// The connector writes names of tables and texts in lower case, and texts without spaces at the end, since the database compares them so. A
 /// text with other characters than ASCII names the whole table. Revisions have a further group by the post that they belong to,

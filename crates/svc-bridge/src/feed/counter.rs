@@ -21,10 +21,9 @@ use crate::{
 /// How long the number must have been unchanged before a rendering.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// The highest number, and what tells one run of one server from others.
-const SQL: &str = "SELECT VARIABLE_VALUE, CONCAT(@@hostname, ':', @@port, ':', (SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE DIV 2 * 2 \
-                   FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'UPTIME')) \
-                   FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'INNODB_MAX_TRX_ID'";
+/// The highest number, and the server, since a proxy may lead to several. A restart of the server closes the connection.
+const SQL: &str = "SELECT VARIABLE_VALUE, CONCAT(@@hostname, ':', @@port) FROM information_schema.GLOBAL_STATUS \
+                   WHERE VARIABLE_NAME = 'INNODB_MAX_TRX_ID'";
 
 /// Tables whose engine does not number its transactions.
 const OTHER_ENGINES: &str = "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \

@@ -5,14 +5,17 @@ use mysql::prelude::Queryable as _;
 use super::{caught_up, changed, server::Server};
 
 /// Names of which the expected ones change.
-const NAMES: &str = "posts/1 posts/2 posts/3 posts/999 posts?post posts?page posts?x postmeta/1 postmeta/2 postmeta/999 \
+const NAMES: &str = "posts/1 posts/2 posts/3 posts/999 posts?post posts?page posts?x posts?revision/2 posts?revision/9 postmeta/1 postmeta/2 postmeta/999 \
     comments/1 comments/999 comments?1 comments?2 comments?999 commentmeta/1 commentmeta/999 terms/1 terms/999 termmeta/1 termmeta/999 \
     term_taxonomy/1 term_taxonomy/999 term_taxonomy?category term_taxonomy?x term_relationships/1 term_relationships/2 term_relationships/999 \
     term_relationships?1 term_relationships?2 term_relationships?999 users/1 users/999 usermeta/1 usermeta/2 usermeta/999 sessions/1 sessions/999 \
-    options/siteurl options/_transient_é options/x orders items old plugin new";
+    options/siteurl options/_transient_e options/x orders items old plugin new";
+
+/// Those of the table with the taxonomies of terms.
+const TAXONOMIES: &str = "term_taxonomy/1 term_taxonomy/999 term_taxonomy?category term_taxonomy?x";
 
 /// Statements, each a transaction of its own unless it begins one, with the names that they change.
-const WRITES: [(&str, &str); 50] = [
+const WRITES: [(&str, &str); 54] = [
     ("INSERT INTO wp_posts (ID) VALUES (1)", "posts/1 posts?post"),
     ("INSERT INTO wp_posts (ID, post_type, post_content) VALUES (2, 'page', REPEAT('é', 70000))", "posts/2 posts?page"),
     ("INSERT INTO wp_posts (ID) VALUES (18446744073709551615)", "posts?post"),
@@ -23,6 +26,9 @@ const WRITES: [(&str, &str); 50] = [
     ("DELETE FROM wp_posts WHERE ID = 3", "posts/3 posts?page"),
     ("REPLACE INTO wp_posts (ID) VALUES (2)", "posts/2 posts?post posts?page"),
     ("INSERT INTO wp_posts (ID) VALUES (2) ON DUPLICATE KEY UPDATE post_type = 'x'", "posts/2 posts?post posts?x"),
+    ("INSERT INTO wp_posts (ID, post_type, post_parent) VALUES (5, 'Revision', 2)", "posts?revision/2"),
+    ("UPDATE wp_posts SET post_parent = 9 WHERE ID = 5", "posts?revision/2 posts?revision/9"),
+    ("DELETE FROM wp_posts WHERE ID = 5", "posts?revision/9"),
     ("INSERT INTO wp_postmeta VALUES (9, 1, 'a', NULL), (10, 2, NULL, 'b')", "postmeta/1 postmeta/2"),
     ("UPDATE wp_postmeta SET post_id = 2 WHERE meta_id = 9", "postmeta/1 postmeta/2"),
     ("DELETE FROM wp_postmeta", "postmeta/2"),
@@ -30,10 +36,11 @@ const WRITES: [(&str, &str); 50] = [
     ("UPDATE wp_comments SET comment_post_ID = 2", "comments/1 comments?1 comments?2"),
     ("DELETE FROM wp_comments", "comments/1 comments?2"),
     ("INSERT INTO wp_commentmeta VALUES (7, 1, 'a', 'b')", "commentmeta/1"),
-    ("INSERT INTO wp_terms VALUES (1, 'a')", "terms/1"),
+    ("INSERT INTO wp_terms VALUES (1, 'a')", "terms/1 terms/999"),
     ("INSERT INTO wp_termmeta VALUES (7, 1, 'a', 'b')", "termmeta/1"),
-    ("INSERT INTO wp_term_taxonomy VALUES (1, 5, 'category', '')", "term_taxonomy/1 term_taxonomy?category"),
-    ("UPDATE wp_term_taxonomy SET taxonomy = 'x'", "term_taxonomy/1 term_taxonomy?category term_taxonomy?x"),
+    ("INSERT INTO wp_term_taxonomy VALUES (1, 5, 'category', '')", TAXONOMIES),
+    ("UPDATE wp_term_taxonomy SET description = 'x'", "term_taxonomy/1 term_taxonomy?category"),
+    ("UPDATE wp_term_taxonomy SET taxonomy = 'x'", TAXONOMIES),
     (
         "INSERT INTO wp_term_relationships VALUES (1, 1, 0), (2, 2, 0)",
         "term_relationships/1 term_relationships/2 term_relationships?1 term_relationships?2",
@@ -44,7 +51,7 @@ const WRITES: [(&str, &str); 50] = [
     ("UPDATE wp_usermeta SET meta_value = 'b' WHERE umeta_id = 1", "sessions/1"),
     ("UPDATE wp_usermeta SET meta_key = 'c', user_id = 2 WHERE umeta_id = 1", "usermeta/2 sessions/1"),
     ("INSERT INTO wp_options VALUES (1, 'siteurl', 'a', 'yes')", "options/siteurl"),
-    ("UPDATE wp_options SET option_name = '_transient_é'", "options/siteurl options/_transient_é"),
+    ("UPDATE wp_options SET option_name = '_transient_e'", "options/siteurl options/_transient_e"),
     (
         "INSERT INTO wp_orders VALUES (1, 1.5, 3, 'a', '2026-01-01', POINT(1, 1), 'c'), (2, NULL, NULL, NULL, NULL, NULL, NULL)",
         "orders",
@@ -68,7 +75,7 @@ const WRITES: [(&str, &str); 50] = [
     ("USE other; RENAME TABLE wp.wp_new TO wp.wp_newer, wp.plugin TO wp.wp_plugin", "plugin new"),
     (
         "ALTER TABLE wp_posts MODIFY post_type varchar(300) NOT NULL DEFAULT 'post' AFTER ID",
-        "posts/1 posts/2 posts/3 posts/999 posts?post posts?page posts?x",
+        "posts/1 posts/2 posts/3 posts/999 posts?post posts?page posts?x posts?revision/2 posts?revision/9",
     ),
     ("INSERT INTO wp_posts (ID, post_type) VALUES (3, 'page')", "posts/3 posts?page"),
     (
@@ -77,7 +84,7 @@ const WRITES: [(&str, &str); 50] = [
     ),
     ("INSERT INTO wp_usermeta VALUES (1.5, 7, 1, 'a', 'b')", "usermeta/1"),
     ("ANALYZE TABLE wp_terms; OPTIMIZE TABLE wp_terms; CREATE USER u; GRANT SELECT ON wp.* TO u; DROP USER u", ""),
-    ("TRUNCATE wp_options", "options/siteurl options/_transient_é options/x"),
+    ("TRUNCATE wp_options", "options/siteurl options/_transient_e options/x"),
     ("SET binlog_format = 'STATEMENT'; INSERT INTO wp_users VALUES (2, 'b')", NAMES),
 ];
 

@@ -2,7 +2,7 @@ CREATE TABLE wp_posts (
   ID bigint(20) unsigned NOT NULL auto_increment, post_author bigint(20) unsigned NOT NULL default '0',
   post_date datetime NOT NULL default '2026-01-01 00:00:00', post_content longtext NOT NULL default '',
   post_status varchar(20) NOT NULL default 'publish', menu_order int(11) NOT NULL default '-3',
-  post_type varchar(20) NOT NULL default 'post', post_mime_type varchar(100) NOT NULL default '',
+  post_parent bigint(20) unsigned NOT NULL default '0', post_type varchar(20) NOT NULL default 'post', post_mime_type varchar(100) NOT NULL default '',
   PRIMARY KEY (ID)) ENGINE=InnoDB;
 CREATE TABLE wp_postmeta (
   meta_id bigint(20) unsigned NOT NULL auto_increment, post_id bigint(20) unsigned NOT NULL default '0',

@@ -5,7 +5,7 @@
 mod config;
 #[cfg(unix)]
 mod documentation;
-mod gateway;
+mod front;
 mod memory;
 mod messages;
 mod process;

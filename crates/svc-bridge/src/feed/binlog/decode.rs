@@ -372,7 +372,13 @@ fn add_rows(written: &mut Written, rows: &Rows<'_>, data: &[u8], wanted: &Wanted
     let at = |column: Option<(usize, Form)>| column.map(|(at, _)| at);
     let mut text = String::new();
     let table = wanted.identity.table;
-    rows.each(data, columns, [Some(wanted.row.0), at(wanted.group), at(wanted.key)], |[row, group, key]| {
+    // A row of a term's relationships that had no term may have one now.
+    if matches!(table, "terms" | "term_taxonomy") && rows.is_insert() {
+        return None;
+    }
+    let positions = [Some(wanted.row.0), at(wanted.group), at(wanted.key), at(wanted.parent)];
+    let mut taxonomy: Option<String> = None;
+    rows.each(data, columns, positions, |[row, group, key, parent]| {
         let is_session = wanted.key.is_some() && key == Value::Bytes(SESSION_TOKENS.as_bytes());
         if wanted.key.is_some() && key == Value::Absent {
             return None;
@@ -382,10 +388,21 @@ fn add_rows(written: &mut Written, rows: &Rows<'_>, data: &[u8], wanted: &Wanted
         if let Some((_, form)) = wanted.group {
             set_text(&mut text, group, form)?;
             written.group(table, &text);
+            // A term that changes its taxonomy may become one of an object.
+            if table == "term_taxonomy" && taxonomy.get_or_insert_with(|| text.clone()) != &text {
+                return None;
+            }
+        }
+        if let Some((_, form)) = wanted.parent.filter(|_| text.eq_ignore_ascii_case(REVISION)) {
+            set_text(&mut text, parent, form)?;
+            written.group(table, &format!("{REVISION}/{text}"));
         }
         Some(())
     })
 }
+
+/// The type of revisions, which are also grouped by the post that they belong to: `posts?revision/5`.
+const REVISION: &str = "revision";
 
 /// Writes a value as it is in names.
 fn set_text(text: &mut String, value: Value<'_>, form: Form) -> Option<()> {
@@ -467,7 +484,7 @@ mod tests {
         assert!(matches!(decoder().read(&event(kind::INCIDENT, 0, b"")).unwrap(), Step::Lost(_)));
     }
 
-    /// A table map of `wp.wp_terms` with `term_id bigint` and `name varchar(200)`, and an event that inserts two rows.
+    /// A table map of `wp.wp_terms` with `term_id bigint` and `name varchar(200)`, and an event with two rows.
     const MAP: &[u8] = b"\x09\0\0\0\0\0\0\0\x02wp\0\x08wp_terms\0\x02\x08\x0F\x02\xC8\0\x02";
     const ROWS: &[u8] = b"\x09\0\0\0\0\0\x01\0\x02\x03\0\x05\0\0\0\0\0\0\0\x01a\0\x06\0\0\0\0\0\0\0\x01b";
 
@@ -485,7 +502,8 @@ mod tests {
         let names = |map: &[u8], rows: &[u8]| {
             let mut decoder = terms();
             decoder.read(&event(kind::TABLE_MAP, map)).unwrap();
-            decoder.read(&event(23, rows)).unwrap();
+            // Rows that were deleted.
+            decoder.read(&event(25, rows)).unwrap();
             let mut names = decoder.written.take();
             names.sort();
             names

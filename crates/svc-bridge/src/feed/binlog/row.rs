@@ -227,6 +227,11 @@ impl<'a> Rows<'a> {
         Some(Rows { table, ends_statement: flags & ENDS_STATEMENT != 0, width, present, operation, data: bytes.0 })
     }
 
+    /// Whether rows were inserted.
+    pub(super) fn is_insert(&self) -> bool {
+        self.operation == Operation::Insert
+    }
+
     /// Calls `each` with the values of the columns `wanted` in each image of each row; in the second image of an update, columns that it does
     /// not have keep their values. `None` if the rows do not have the expected form; then `each` may have been called for some of them.
     pub(super) fn each<'d, const N: usize>(

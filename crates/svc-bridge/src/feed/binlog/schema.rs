@@ -47,6 +47,8 @@ pub(super) struct Wanted {
     pub(super) group: Option<(usize, Form)>,
     /// The key of user metadata.
     pub(super) key: Option<(usize, Form)>,
+    /// The parent of a post.
+    pub(super) parent: Option<(usize, Form)>,
 }
 
 #[derive(Debug)]
@@ -112,7 +114,8 @@ impl Schema {
             None => None,
         };
         let key = if identity.table == "usermeta" { Some(find("meta_key")?) } else { None };
-        Some(Wanted { identity, row: find(identity.row)?, group, key })
+        let parent = if identity.table == "posts" { Some(find("post_parent")?) } else { None };
+        Some(Wanted { identity, row: find(identity.row)?, group, key, parent })
     }
 
     /// The tables whose rows change with those of `table` that are updated or deleted, without events of their own.

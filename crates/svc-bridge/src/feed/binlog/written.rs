@@ -83,6 +83,8 @@ impl Written {
         }
         let mut names = Vec::new();
         for (name, table) in self.tables.drain() {
+            // As the connector names tables.
+            let name: Box<str> = name.to_lowercase().into();
             if table.whole {
                 names.push(Name::Table(name));
                 continue;

@@ -1,0 +1,115 @@
+//! The program in front of a WordPress, which another one on the same database represents. Skipped if MariaDB is not installed.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
+
+use crate::process::{Server, command, run, stderr};
+
+const POSTS: &str = "/wp-json/wp/v2/posts";
+
+/// Head and body of a response.
+fn get(address: &str, path: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: site.example\r\nConnection: close\r\n\r\n").unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
+    (head.to_ascii_lowercase(), body.to_owned())
+}
+
+fn is_replayed(head: &str) -> bool {
+    head.contains("cache-status: svc; hit")
+}
+
+/// Waits until a response is replayed.
+fn until_replayed(address: &str, path: &str) -> String {
+    let start = Instant::now();
+    loop {
+        let (head, body) = get(address, path);
+        if is_replayed(&head) {
+            return body;
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "it is never replayed: {head}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The configuration of a server in front.
+fn configure(folder: &Path, database: &MariaDb, name: &str, upstream: &str) {
+    let socket = database.folder().join("s");
+    let config = format!(
+        "<?php define('DB_NAME', '{name}'); define('DB_USER', 'root'); define('DB_PASSWORD', ''); \
+         define('DB_HOST', 'localhost:{}'); $table_prefix = 'wp_';",
+        socket.display()
+    );
+    std::fs::write(folder.join("wp-config.php"), config).unwrap();
+    let settings = format!("wp_config = 'wp-config.php'\nbrand = 'wp'\n[wordpress]\nupstream = 'http://{upstream}'\n");
+    std::fs::write(folder.join("svc.toml"), settings).unwrap();
+}
+
+#[test]
+fn responses_are_replayed_until_the_database_is_written_to() {
+    let Some(database) = MariaDb::start(DISPOSABLE_OPTIONS).unwrap() else {
+        eprintln!("SKIPPED: MariaDB is not installed");
+        return;
+    };
+    let url = database.create("front").unwrap();
+    let site = tempfile::tempdir().unwrap();
+    let args = ["--brand", "wp", "--table-prefix", "wp_", "--listen", "127.0.0.1:0", "--log", "warn"];
+    let with = |more: &[&'static str]| command(site.path(), Some(&url), &[&args, more].concat());
+    let wordpress = Server::spawn(with(&["serve"])).unwrap_or_else(|output| panic!("no server: {output}"));
+    let made = with(&["app-password", "create", "admin", "tests", "--porcelain"]).output().unwrap();
+    let credentials = format!("admin:{}", String::from_utf8(made.stdout).unwrap().trim());
+
+    let folder = tempfile::tempdir().unwrap();
+    configure(folder.path(), &database, "front", &wordpress.address);
+    let front = Server::start(folder.path(), None);
+    assert!(front.output.contains("its responses are replayed"), "{}", front.output);
+    for path in ["/healthz", "/readyz"] {
+        assert!(get(&front.address, path).0.starts_with("http/1.1 200"), "{path}");
+    }
+    let before = until_replayed(&front.address, POSTS);
+    assert_eq!(before, get(&wordpress.address, POSTS).1);
+    // A write is WordPress's, and no later read is older.
+    let post = json!({"title": "New", "status": "publish"});
+    let (status, created) = front.send("POST", POSTS, &credentials, Some(&post));
+    assert_eq!((status, &created["title"]["raw"]), (201, &json!("New")), "{created}");
+    let (head, after) = get(&front.address, POSTS);
+    assert!(!is_replayed(&head) && after.contains("New"), "{head}");
+    // Written past the server in front.
+    until_replayed(&front.address, POSTS);
+    let id = &created["id"];
+    let (status, _) = wordpress.send("DELETE", &format!("{POSTS}/{id}?force=true"), &credentials, None);
+    assert_eq!(status, 200);
+    assert!(!get(&front.address, POSTS).1.contains("New"));
+    // Pages and requests with credentials are WordPress's.
+    let (head, _) = get(&front.address, "/");
+    assert!(head.starts_with("http/1.1 200") && head.contains("\r\nvia: "), "{head}");
+    let (_, me) = front.send("GET", "/wp-json/wp/v2/users/me", &credentials, None);
+    assert_eq!(me["id"], 1);
+
+    let doctor = String::from_utf8(run(folder.path(), None, &["doctor"]).stdout).unwrap();
+    assert!(doctor.contains("news of writes") && doctor.contains("connector"), "{doctor}");
+    drop(wordpress);
+    assert!(get(&front.address, "/readyz").0.starts_with("http/1.1 503"));
+    assert!(get(&front.address, "/wp-json/none").0.starts_with("http/1.1 502"));
+    front.stop();
+}
+
+#[test]
+fn a_database_without_a_server_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("wp-config.php"), "<?php $table_prefix = 'wp_';").unwrap();
+    let settings = "wp_config = 'wp-config.php'\ndatabase = 'sqlite:site.db'\nbrand = 'wp'\n\
+                    [wordpress]\nupstream = 'http://127.0.0.1:9'\n";
+    std::fs::write(folder.path().join("svc.toml"), settings).unwrap();
+    let out = run(folder.path(), None, &["--listen", "127.0.0.1:0", "serve"]);
+    assert!(stderr(&out).contains("the database must be one of a MySQL or MariaDB server"), "{}", stderr(&out));
+}
