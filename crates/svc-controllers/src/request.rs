@@ -2,10 +2,7 @@
 
 use svc_auth::Caller;
 use svc_model::UserId;
-use svc_render::{
-    blocks::BlockViewer,
-    feeds::{Missing, WithoutTexts},
-};
+use svc_render::{blocks::BlockViewer, feeds::Missing};
 use svc_routing::{CallerKey, Method, Request, Result};
 use svc_site::{Access, Settings, UnlockedPosts};
 use svc_versions::depends_on_request;
@@ -67,11 +64,6 @@ pub(crate) fn only_reads(req: &Request) -> bool {
 /// Whether the method only reads.
 pub(crate) fn is_read(req: &Request) -> bool {
     matches!(*req.method(), Method::GET | Method::HEAD | Method::OPTIONS)
-}
-
-/// The rendering of posts without the texts of another program. A write has already succeeded.
-pub(crate) fn without_texts(req: &Request) -> WithoutTexts {
-    if is_read(req) { WithoutTexts::Error } else { WithoutTexts::Own }
 }
 
 /// The caller and URL of this request, for rendering dynamic blocks.

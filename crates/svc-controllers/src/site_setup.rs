@@ -10,7 +10,6 @@ use svc_auth::Keys;
 use svc_brand::Brand;
 use svc_render::{
     SiteRenderer,
-    external_texts::ExternalTexts,
     icons::Icons,
     widgets::{WidgetTypes, builtin_types},
 };
@@ -37,8 +36,6 @@ pub struct SiteSetup {
     pub font_collections: Vec<FontCollection>,
     /// The settings that the REST API serves.
     pub registered_settings: Vec<RegisteredSetting>,
-    /// Texts that another program renders.
-    pub external_texts: Option<ExternalTexts>,
 }
 
 impl SiteSetup {
@@ -51,7 +48,6 @@ impl SiteSetup {
             abilities: abilities::core::abilities(),
             font_collections: fonts::core_collections(),
             registered_settings: site_settings::core(),
-            external_texts: None,
         }
     }
 
@@ -80,10 +76,8 @@ impl SiteSetup {
         let core = site_settings::core_options();
         let is_core = |setting: &RegisteredSetting| core.iter().any(|[option, _]| *option == setting.option);
         self.registered_settings.sort_by_key(is_core);
-        let mut renderer = SiteRenderer::new(Arc::new(self.site), self.icons, self.widgets);
-        renderer.external_texts = self.external_texts;
         Arc::new(RestSite {
-            renderer: Arc::new(renderer),
+            renderer: Arc::new(SiteRenderer::new(Arc::new(self.site), self.icons, self.widgets)),
             abilities: self.abilities,
             font_collections: self.font_collections,
             registered_settings: self.registered_settings,

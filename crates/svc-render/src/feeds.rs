@@ -2,7 +2,6 @@
 //!
 //! Blocks are rendered within a snapshot of the store, where waiting for the network is not allowed. A feed that is not
 //! cached is recorded in [`Missing`]; the caller fetches the missing feeds after the snapshot has ended and renders again.
-//! Texts of posts that another program renders are fetched in the same way ([`external_texts`](crate::external_texts)).
 //!
 //! Concurrent responses share one fetch per feed. A page may show one of the site's own feeds, whose rendering may need the
 //! same page: requests of the server to itself carry [`FETCH_HEADER`], and their responses fetch nothing.
@@ -11,14 +10,13 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use svc_fetch::Get;
-use svc_model::{Post, UserId};
 use svc_site::http_client::own_origins;
 use tokio::task::JoinSet;
 
-use crate::renderer::{SiteRenderer, missing::Taken};
+use crate::renderer::SiteRenderer;
 pub use crate::renderer::{
     feed_cache::{FETCH_HEADER, FeedCache, FeedEntries, FeedEntry},
-    missing::{Missing, WithoutTexts},
+    missing::Missing,
 };
 
 /// Maximum number of renderings after the first one.
@@ -42,53 +40,45 @@ pub async fn within_own_fetch<F: Future>(request: F) -> F::Output {
     OWN_FETCH.scope((), request).await
 }
 
-/// Renders a response, and renders it again after fetching missing feeds and texts. Without the texts, the response is an error.
+/// Whether the server handles one of its own requests for feeds.
+fn is_own_fetch() -> bool {
+    OWN_FETCH.try_with(|()| ()).is_ok()
+}
+
+/// Renders a response, and renders it again after fetching missing feeds.
 ///
 /// # Errors
 /// Errors of `render`.
 pub async fn with_feeds<T, E>(site: &Arc<SiteRenderer>, render: impl Fn(&Missing) -> Result<T, E>) -> Result<T, E> {
-    let missing = Missing::fetching(WithoutTexts::Error);
+    let missing = Missing::default();
     let mut rendered = render(&missing)?;
     for _ in 0..MAX_RERENDERS {
-        let Taken { feeds, posts, user } = missing.take();
-        let feeds = if OWN_FETCH.try_with(|()| ()).is_ok() { BTreeSet::new() } else { feeds };
-        if feeds.is_empty() && posts.is_empty() {
+        let urls = missing.take();
+        if urls.is_empty() || is_own_fetch() {
             break;
         }
-        tokio::join!(fetch(site, feeds), fetch_texts(site, &missing, user, &posts));
+        fetch(site, urls).await;
         rendered = render(&missing)?;
     }
     Ok(rendered)
 }
 
-/// Renders the response to a write with the cached feeds, and fetches the others in the background. Texts of other programs are
-/// fetched; if they cannot be, this program's own are used.
+/// Renders the response to a write with the cached feeds, and fetches the others in the background.
 ///
 /// # Errors
 /// Errors of `render`.
-pub async fn with_cached_feeds<T, E>(
+pub fn with_cached_feeds<T, E>(
     site: &Arc<SiteRenderer>,
-    render: impl Fn(&Missing) -> Result<T, E>,
+    render: impl FnOnce(&Missing) -> Result<T, E>,
 ) -> Result<T, E> {
-    let missing = Missing::fetching(WithoutTexts::Own);
-    let mut rendered = render(&missing)?;
-    let Taken { feeds, posts, user } = missing.take();
-    if !feeds.is_empty() && OWN_FETCH.try_with(|()| ()).is_err() {
+    let missing = Missing::default();
+    let rendered = render(&missing)?;
+    let urls = missing.take();
+    if !urls.is_empty() && !is_own_fetch() {
         let site = Arc::clone(site);
-        tokio::spawn(async move { fetch(&site, feeds).await });
-    }
-    if !posts.is_empty() {
-        fetch_texts(site, &missing, user, &posts).await;
-        rendered = render(&missing)?;
+        tokio::spawn(async move { fetch(&site, urls).await });
     }
     Ok(rendered)
-}
-
-/// Requests texts from the program that renders them.
-async fn fetch_texts(site: &SiteRenderer, missing: &Missing, user: UserId, posts: &[Post]) {
-    if let Some(external) = site.external_texts.as_ref().filter(|_| !posts.is_empty()) {
-        missing.add(external.fetch(&site.store, user, posts).await);
-    }
 }
 
 /// Fetches feeds concurrently.

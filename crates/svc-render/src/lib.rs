@@ -4,7 +4,6 @@
 pub mod blocks;
 pub mod class_list;
 pub mod content;
-pub mod external_texts;
 pub mod feeds;
 mod gallery;
 pub mod html_metadata;

@@ -36,21 +36,6 @@ pub enum Rows {
 }
 
 impl Rows {
-    const ALL: [Self; 12] = [
-        Rows::Posts,
-        Rows::PostMeta,
-        Rows::PostTerms,
-        Rows::Terms,
-        Rows::TermCounts,
-        Rows::TermMeta,
-        Rows::Users,
-        Rows::UserMeta,
-        Rows::Comments,
-        Rows::CommentMeta,
-        Rows::Options,
-        Rows::Links,
-    ];
-
     /// The rows of a table, by its name without prefix.
     pub(crate) fn of_table(name: &str) -> &'static [Self] {
         match name {
@@ -91,11 +76,6 @@ impl Rows {
     /// Records that the current computation depends on all rows.
     pub fn depend_on_all(self) {
         depends_on(self.any());
-    }
-
-    /// Records that the current computation may depend on everything that is stored.
-    pub fn depend_on_everything() {
-        Rows::ALL.into_iter().for_each(Rows::depend_on_all);
     }
 
     /// The keys that a write of the rows of these objects changes.

@@ -53,7 +53,7 @@ pub(crate) struct PostItem {
     pub unlocked: bool,
     /// Length of generated excerpts, in words.
     pub excerpt_length: usize,
-    /// Content and excerpt, if their blocks required database access, and all texts that another program renders.
+    /// Content and excerpt, if their blocks required database access.
     pub rendered: RenderedTexts,
 }
 
@@ -116,7 +116,7 @@ impl PostItem {
     }
 
     pub(crate) fn title_rendered(&self) -> String {
-        self.rendered.title.clone().unwrap_or_else(|| render::title(&self.post.title))
+        render::title(&self.post.title)
     }
 
     /// The content as stored, or with hooked blocks for editors.

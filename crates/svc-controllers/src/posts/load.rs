@@ -9,15 +9,15 @@ use svc_auth::Caller;
 use svc_content::shortcodes::Page;
 use svc_model::{Post, PostId, PostType, Term};
 use svc_render::{
-    blocks::{self, BlockViewer, RenderedTexts},
+    blocks::{self, BlockViewer},
     content::RenderOptions,
-    feeds::{Missing, WithoutTexts},
+    feeds::Missing,
     images::SiteImages,
 };
 use svc_resource::{Plan, View};
 use svc_routing::Request;
 use svc_site::{
-    Access, Settings, SiteResult, errors, hooked_blocks,
+    Access, Settings, SiteResult, hooked_blocks,
     permalinks::{self, PermalinkParts, category_paths, first_category},
     posts::{draft::PostDraft, slugs},
 };
@@ -86,9 +86,6 @@ impl PostLoader<'_> {
             false => HashMap::new(),
         };
         let wants_texts = plan.wants_any(&["content", "excerpt", "description", "caption"]);
-        if is_attachment && wants_texts {
-            self.require_own_texts(&rows)?;
-        }
         let rendered: Vec<&Post> = rows.iter().filter(|_| wants_texts).collect();
         let images = Arc::new(SiteImages::of_posts(db, self.site, self.settings, &rendered)?);
         let page: Arc<Mutex<Page>> = Arc::default();
@@ -112,7 +109,6 @@ impl PostLoader<'_> {
         let slugs = if plan.wants("generated_slug") { self.generated_slugs(db, &rows)? } else { HashMap::new() };
 
         let requested = blocks::RequestedTexts {
-            title: plan.wants("title.rendered"),
             content: plan.wants("content.rendered"),
             excerpt: plan.wants("excerpt.rendered"),
             words: self.excerpt_length,
@@ -132,50 +128,43 @@ impl PostLoader<'_> {
         )?
         .into_iter();
 
-        rows.into_iter()
-            .map(|post| {
-                let id = post.id;
-                let rights = (wants_links || edit && post.is_protected()).then(|| {
-                    PostRights::of(self.caller, access, &post, self.post_type, &taxonomies, wants_links && edit)
-                });
-                let has_password = !self.password.is_empty() && super::same_secret(&self.password, &post.password);
-                let unlocked = has_password || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
-                let mut rendered = texts.next().unwrap_or_default();
-                if rendered.is_locked && unlocked {
-                    self.without_texts()?;
-                    rendered = RenderedTexts::default();
-                }
-                let (attached, parent) = attached.remove(&id).unzip();
-                let mut parts = permalink_parts.remove(&id).unwrap_or_default();
-                parts.parent = parent.flatten();
-                let item = PostItem {
-                    attached,
-                    images: Arc::clone(&images),
-                    page: Arc::clone(&page),
-                    hooked_types: hooked_types.clone(),
-                    stored_meta: meta.remove(&id.0).unwrap_or_default(),
-                    terms: terms.remove(&id).unwrap_or_default(),
-                    permalink_parts: parts,
-                    parent_url: parent_urls.remove(&id).unwrap_or_default(),
-                    generated_slug: slugs.get(&id).cloned().unwrap_or_default(),
-                    post,
-                    post_type: Arc::clone(self.post_type),
-                    site: Arc::clone(self.site),
-                    settings: Arc::clone(self.settings),
-                    unlocked,
-                    excerpt_length: self.excerpt_length,
-                    rendered,
-                };
-                let count = revisions.get(&id).copied().unwrap_or_default();
-                let links = rights
-                    .filter(|_| wants_links)
-                    .map(|r| links::links(&item, &r, Revisions { count: count.0, latest: count.1 }, &media, edit));
-                if self.records_items {
-                    item.record_dependencies();
-                }
-                Ok(LoadedPost { item, links })
-            })
-            .collect()
+        let load = |post: Post| {
+            let id = post.id;
+            let rights = (wants_links || edit && post.is_protected())
+                .then(|| PostRights::of(self.caller, access, &post, self.post_type, &taxonomies, wants_links && edit));
+            let has_password = !self.password.is_empty() && super::same_secret(&self.password, &post.password);
+            let unlocked = has_password || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
+            let (attached, parent) = attached.remove(&id).unzip();
+            let mut parts = permalink_parts.remove(&id).unwrap_or_default();
+            parts.parent = parent.flatten();
+            let item = PostItem {
+                attached,
+                images: Arc::clone(&images),
+                page: Arc::clone(&page),
+                hooked_types: hooked_types.clone(),
+                stored_meta: meta.remove(&id.0).unwrap_or_default(),
+                terms: terms.remove(&id).unwrap_or_default(),
+                permalink_parts: parts,
+                parent_url: parent_urls.remove(&id).unwrap_or_default(),
+                generated_slug: slugs.get(&id).cloned().unwrap_or_default(),
+                post,
+                post_type: Arc::clone(self.post_type),
+                site: Arc::clone(self.site),
+                settings: Arc::clone(self.settings),
+                unlocked,
+                excerpt_length: self.excerpt_length,
+                rendered: texts.next().unwrap_or_default(),
+            };
+            let count = revisions.get(&id).copied().unwrap_or_default();
+            let links = rights
+                .filter(|_| wants_links)
+                .map(|r| links::links(&item, &r, Revisions { count: count.0, latest: count.1 }, &media, edit));
+            if self.records_items {
+                item.record_dependencies();
+            }
+            LoadedPost { item, links }
+        };
+        Ok(rows.into_iter().map(load).collect())
     }
 
     /// The featured images of these posts that the caller may read; two queries if there are any.
@@ -189,25 +178,6 @@ impl PostLoader<'_> {
         let found = posts::get_many(db, &ids)?;
         let access = Access::of_posts(self.site, self.settings, db, &found)?;
         Ok(found.iter().filter(|post| access.can_read(self.caller, post)).map(|post| post.id).collect())
-    }
-
-    /// Another program does not render the texts of attachments for this one.
-    fn require_own_texts(&self, rows: &[Post]) -> SiteResult<()> {
-        match &self.site.external_texts {
-            Some(external) if rows.iter().any(|post| external.renders(post)) => self.without_texts(),
-            _ => Ok(()),
-        }
-    }
-
-    /// Goes on without texts that another program renders.
-    ///
-    /// # Errors
-    /// If the response must not be without them.
-    fn without_texts(&self) -> SiteResult<()> {
-        match self.missing.without_texts() {
-            WithoutTexts::Own => Ok(()),
-            WithoutTexts::Error => Err(errors::posts::texts_unavailable().into()),
-        }
     }
 
     /// The parts of the posts' permalinks that are not in their rows. Only the parts in the permalink structure are

@@ -261,7 +261,7 @@ impl Posts {
         let mut loaded = if is_read(req) {
             with_feeds(&self.site.renderer, load).await?
         } else {
-            with_cached_feeds(&self.site.renderer, load).await?
+            with_cached_feeds(&self.site.renderer, load)?
         };
         attachment::measure(&self.site, &mut loaded, &plan).await?;
         let Some(LoadedPost { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };

@@ -18,7 +18,7 @@ use crate::{
     args::context_arg,
     caller, errors, menus,
     posts::{Authorized, Posts, fields, validators},
-    request::{nonce, without_texts},
+    request::nonce,
     respond,
 };
 
@@ -58,7 +58,7 @@ impl Autosaves {
         let is_revision = autosaves.iter().any(|a| a.post_type == "revision");
         let wants_preview = view.context == "edit" && view.includes(PREVIEW) && !autosaves.is_empty();
         let preview = if wants_preview { Some(self.preview(req, parent, is_revision)?) } else { None };
-        let items = self.site.read(|db| self.table.load(db, &parent.settings, autosaves, &plan, without_texts(req)))?;
+        let items = self.site.read(|db| self.table.load(db, &parent.settings, autosaves, &plan))?;
         let mut values = Vec::with_capacity(items.len());
         for item in &items {
             let (mut data, links) = self.table.show(item, req, view, &plan).await?;

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use serde_json::json;
 use svc_auth::caps::PostCap;
 use svc_model::{Post, PostId, PostType};
-use svc_render::feeds::WithoutTexts;
 use svc_resource::Params;
 use svc_routing::{Controller, DELETABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
@@ -112,7 +111,7 @@ impl Revisions {
         let plan = self.table.plan(&view);
         let (paging, items) = self.site.read(|db| {
             let (paging, rows) = list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head())?;
-            Ok((paging, self.table.load(db, &parent.settings, rows, &plan, WithoutTexts::Error)?))
+            Ok((paging, self.table.load(db, &parent.settings, rows, &plan)?))
         })?;
         let mut values = Vec::with_capacity(items.len());
         for item in items {

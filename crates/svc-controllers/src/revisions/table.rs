@@ -11,7 +11,6 @@ use svc_model::{Post, PostType, RouteFamily};
 use svc_render::{
     blocks::{self, BlockViewer},
     content::RenderOptions,
-    feeds::{Missing, WithoutTexts},
     images::SiteImages,
 };
 use svc_resource::{Plan, View};
@@ -34,7 +33,6 @@ use crate::{
         fields::{self as post_fields, PostFields},
         item::PostItem,
     },
-    request::without_texts,
     respond,
 };
 
@@ -153,14 +151,13 @@ impl RevisionTable {
     }
 
     /// Loads revisions with the data that the plan reads: one query for meta, and the queries of the blocks in their
-    /// texts. Other programs do not render revisions: responses to reads are errors if they would have to.
+    /// texts.
     pub(crate) fn load(
         &self,
         db: &mut Db,
         settings: &Arc<Settings>,
         rows: Vec<Post>,
         plan: &Plan<'_, PostItem, PostDraft>,
-        without_texts: WithoutTexts,
     ) -> SiteResult<Vec<PostItem>> {
         let ids: Vec<i64> = rows.iter().map(|post| post.id.0).collect();
         let wants_meta = plan.wants("meta") && !ids.is_empty();
@@ -169,7 +166,6 @@ impl RevisionTable {
         let images = Arc::new(SiteImages::of_posts(db, &self.site, settings, &rendered)?);
         let page: Arc<Mutex<Page>> = Arc::default();
         let requested = blocks::RequestedTexts {
-            title: plan.wants("title.rendered"),
             content: plan.wants("content.rendered"),
             excerpt: plan.wants("excerpt.rendered"),
             words: NO_EXCERPT,
@@ -177,7 +173,7 @@ impl RevisionTable {
         let mut texts = blocks::render_dynamic(
             &self.site,
             settings,
-            || BlockViewer { missing: Missing::not_fetching(without_texts), ..BlockViewer::default() },
+            BlockViewer::default,
             db,
             &rows,
             requested,
@@ -236,7 +232,7 @@ impl RevisionTable {
             return Ok(Response::new(Value::Null));
         }
         let plan = self.plan(view);
-        let items = self.site.read(|db| self.load(db, settings, vec![post], &plan, without_texts(req)))?;
+        let items = self.site.read(|db| self.load(db, settings, vec![post], &plan))?;
         let mut data = Map::new();
         let mut links = None;
         for item in &items {

@@ -10,7 +10,6 @@ mod client_media;
 mod comments;
 mod database;
 mod edges;
-mod external_texts;
 mod harness;
 mod media;
 mod plain_permalinks;

@@ -15,7 +15,7 @@ use svc_blocks::{CoreBlocks, data::FeedItem};
 use svc_content::blocks::{BlockTypes, ContentRoot};
 use svc_model::Post;
 use svc_schema::Error;
-use svc_site::{Settings, SiteResult, errors, hooked_blocks::IGNORED_HOOKS};
+use svc_site::{Settings, SiteResult, hooked_blocks::IGNORED_HOOKS};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
@@ -26,12 +26,9 @@ use crate::{
     SiteRenderer,
     blocks::site_blocks::SiteBlocks,
     content as render,
-    external_texts::ExternalTexts,
-    feeds::{FeedEntry, Missing, WithoutTexts},
+    feeds::{FeedEntry, Missing},
     images::images_of,
 };
-
-use crate::renderer::missing::Found;
 
 pub use crate::{blocks::list_context::ListContext, renderer::viewer::BlockViewer};
 
@@ -108,8 +105,6 @@ pub const EXCERPT_WORDS: usize = 55;
 /// Selects the texts to render.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestedTexts {
-    /// Titles are needed as well. They are only rendered here if another program renders them.
-    pub title: bool,
     /// Render contents.
     pub content: bool,
     /// Render excerpts.
@@ -118,13 +113,12 @@ pub struct RequestedTexts {
     pub words: usize,
 }
 
-/// Renders the texts of posts with dynamic blocks, and returns those that another program renders; empty for other posts. Queries are
-/// shared by all posts.
+/// Renders the texts of posts with dynamic blocks; empty for other posts. Queries are shared by all posts.
 ///
 /// The texts have what they depend on; it is not recorded.
 ///
 /// # Errors
-/// Errors of the store. If a text that another program renders is not available: [`errors::posts::texts_unavailable`].
+/// Errors of the store.
 pub fn render_dynamic(
     site: &SiteRenderer,
     settings: &Settings,
@@ -135,19 +129,13 @@ pub fn render_dynamic(
     with: &render::RenderOptions<'_>,
 ) -> SiteResult<Vec<RenderedTexts>> {
     let none = || vec![RenderedTexts::default(); rows.len()];
-    if !requested.title && !requested.content && !requested.excerpt {
+    if !requested.content && !requested.excerpt {
         return Ok(none());
     }
-    let external = site.external_texts.as_ref();
-    let is_external: Vec<bool> = rows.iter().map(|post| external.is_some_and(|e| e.renders(post))).collect();
     let types = site.block_types(settings);
     let has_hooks = !types.hooks().is_empty();
-    let renders = requested.content || requested.excerpt;
-    let is_dynamic = |(post, is_external): (&Post, &bool)| {
-        renders && !is_external && (has_hooks || has_dynamic(&types, &post.content))
-    };
-    let is_dynamic: Vec<bool> = rows.iter().zip(&is_external).map(is_dynamic).collect();
-    if !is_dynamic.contains(&true) && !is_external.contains(&true) {
+    let is_dynamic: Vec<bool> = rows.iter().map(|post| has_hooks || has_dynamic(&types, &post.content)).collect();
+    if !is_dynamic.contains(&true) {
         return Ok(none());
     }
     let mut meta = HashMap::new();
@@ -158,12 +146,9 @@ pub fn render_dynamic(
     let viewer = unrecorded(viewer);
     let data = SiteBlocks::new(site, settings, &viewer, db);
     let render = |blocks: &CoreBlocks<'_>, data: &SiteBlocks<'_>| {
-        let texts = |((post, is_dynamic), is_external): ((&Post, &bool), &bool)| {
-            if *is_external {
-                return external_texts(site, &viewer, post, requested);
-            }
+        let texts = |(post, is_dynamic): (&Post, &bool)| {
             if !is_dynamic {
-                return Ok(RenderedTexts::default());
+                return RenderedTexts::default();
             }
             let ignored = meta.get(&post.id.0).map_or("", |stored| stored.text(IGNORED_HOOKS));
             let root = has_hooks.then(|| ContentRoot::of(&post.post_type, ignored));
@@ -184,52 +169,12 @@ pub fn render_dynamic(
                 }
                 texts
             });
-            if external.is_some_and(|external| is_nested_external(external, &texts, data)) {
-                return external_texts(site, &viewer, post, requested);
-            }
             dependencies.extend(&data.dependencies());
-            Ok(RenderedTexts { dependencies, ..texts })
+            RenderedTexts { dependencies, ..texts }
         };
-        rows.iter().zip(&is_dynamic).zip(&is_external).map(texts).collect()
+        rows.iter().zip(&is_dynamic).map(texts).collect()
     };
-    unrecorded(|| with_data(site, settings, data, render))?
-}
-
-/// Whether blocks have inserted a text that another program renders.
-fn is_nested_external(external: &ExternalTexts, texts: &RenderedTexts, data: &SiteBlocks<'_>) -> bool {
-    let markup = external.markup();
-    // Shortcodes that are not known here are in the HTML; blocks are in the texts that they were inserted from.
-    [&texts.content, &texts.excerpt].into_iter().flatten().any(|html| markup.has_shortcode(html))
-        || data.any_text(|text| markup.has_block(text))
-}
-
-/// The texts of a post that another program renders.
-///
-/// # Errors
-/// If they are not available and the response must not be without them.
-fn external_texts(
-    site: &SiteRenderer,
-    viewer: &BlockViewer,
-    post: &Post,
-    requested: RequestedTexts,
-) -> SiteResult<RenderedTexts> {
-    let Some(external) = &site.external_texts else { return Ok(RenderedTexts::default()) };
-    // The other program renders excerpts of the default length.
-    let (found, dependencies) = match requested.excerpt && requested.words != EXCERPT_WORDS {
-        true => (Found::None(viewer.missing.without_texts()), capture(never).1),
-        false => capture(|| viewer.missing.texts(external, &site.store, viewer.caller.id, post)),
-    };
-    match found {
-        Found::Texts(texts) => Ok(RenderedTexts {
-            title: requested.title.then(|| texts.title.clone()),
-            content: requested.content.then(|| texts.content.clone()),
-            excerpt: requested.excerpt.then(|| texts.excerpt.clone()),
-            is_locked: post.is_protected(),
-            dependencies,
-        }),
-        Found::None(WithoutTexts::Error) => Err(errors::posts::texts_unavailable().into()),
-        Found::Later | Found::None(WithoutTexts::Own) => Ok(RenderedTexts { dependencies, ..RenderedTexts::default() }),
-    }
+    unrecorded(|| with_data(site, settings, data, render))
 }
 
 /// How long HTML with an external feed is used before the feed is looked up again.
@@ -273,7 +218,7 @@ pub fn render_public(
     excerpt: Option<usize>,
 ) -> Result<String, Error> {
     let words = excerpt.unwrap_or_default();
-    let requested = RequestedTexts { title: false, content: excerpt.is_none(), excerpt: excerpt.is_some(), words };
+    let requested = RequestedTexts { content: excerpt.is_none(), excerpt: excerpt.is_some(), words };
     let (images, page) = (images_of(site, settings, post), Mutex::default());
     let with = render::RenderOptions::new(&images, &page);
     let or_static = |rendered: Option<String>| {
@@ -297,14 +242,10 @@ pub fn render_public(
 /// Texts of a post that were rendered while it was loaded.
 #[derive(Clone, Debug, Default)]
 pub struct RenderedTexts {
-    /// The title as HTML.
-    pub title: Option<String>,
     /// The content as HTML.
     pub content: Option<String>,
     /// The excerpt as HTML.
     pub excerpt: Option<String>,
-    /// Whether they are those for viewers who do not know the post's password.
-    pub is_locked: bool,
     /// Their dependencies.
     pub dependencies: Dependencies,
 }

@@ -135,12 +135,6 @@ impl<'a> SiteBlocks<'a> {
         self.read.borrow().clone()
     }
 
-    /// Whether one of the stored texts of posts and template parts that were read is like this.
-    pub(crate) fn any_text(&self, is_like: impl Fn(&str) -> bool) -> bool {
-        self.posts.borrow().values().flatten().any(|view| is_like(&view.post.content))
-            || self.parts.borrow().values().flatten().any(|part| is_like(&part.content))
-    }
-
     /// The first store error, if any.
     pub(crate) fn failure(self) -> Option<SiteError> {
         self.failure.into_inner()

@@ -11,7 +11,6 @@ use std::{ops::Deref, sync::Arc};
 
 use svc_site::Site;
 
-use crate::external_texts::ExternalTexts;
 use crate::renderer::{feed_cache::FeedCache, icons::Icons, render_cache::RenderCache, widget_types::WidgetTypes};
 
 /// A site with the registries and caches that rendering needs. Dereferences to [`Site`].
@@ -26,15 +25,13 @@ pub struct SiteRenderer {
     pub feeds: FeedCache,
     /// Cache of rendered contents and excerpts.
     pub render_cache: RenderCache,
-    /// Texts that another program renders.
-    pub external_texts: Option<ExternalTexts>,
 }
 
 impl SiteRenderer {
     /// A renderer with these icons and widget types, and empty caches.
     pub fn new(site: Arc<Site>, icons: Icons, widgets: WidgetTypes) -> Self {
         let (feeds, render_cache) = (FeedCache::default(), RenderCache::default());
-        SiteRenderer { site, icons, widgets, feeds, render_cache, external_texts: None }
+        SiteRenderer { site, icons, widgets, feeds, render_cache }
     }
 }
 

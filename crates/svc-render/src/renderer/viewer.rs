@@ -14,7 +14,7 @@ pub struct BlockViewer {
     pub url: String,
     /// Nonce for the log-out link.
     pub logout_nonce: String,
-    /// Collects what is not cached yet.
+    /// Collects external feeds that are not cached yet.
     pub missing: Missing,
     /// Password-protected posts that the viewer has unlocked.
     pub unlocked: UnlockedPosts,

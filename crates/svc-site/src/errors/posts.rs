@@ -40,9 +40,6 @@ errors! {
     /// The offset is larger than the number of revisions.
     revision_offset_beyond_end = 400 "rest_revision_invalid_offset_number" "The offset is larger than the number of revisions.";
 
-    /// Another program renders the post's texts, and it is away, or the texts are different each time.
-    texts_unavailable = 502 "rest_texts_unavailable" "The text of a post cannot be rendered now.";
-
     /// The user has no autosave of the post.
     no_autosave = 404 "rest_post_no_autosave" "The post has no autosave.";
 
