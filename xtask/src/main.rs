@@ -25,7 +25,6 @@ mod snippets;
 mod stress;
 mod tidy;
 mod vectors;
-mod words;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -37,9 +36,7 @@ usage: cargo xtask TASK
 Checks:
   test-all           run all checks below in this order and stop at the first failure
   fmt                check the formatting
-  tidy               check layers, dependencies, file sizes, documentation (links, code blocks) and the word list
-  tidy --words [--update | AREA… | WORD…]
-                     print the counts of the word list, lower its maxima, or list the places of words
+  tidy               check layers, dependencies, file sizes, documentation (links, code blocks)
   clippy             run the lints, warnings denied
   test               run unit, integration and documentation tests
   readmes [CRATE…]   compile the example of each README with only the dependencies that it names

@@ -1,10 +1,10 @@
-//! `cargo xtask tidy`: rules that the compiler does not check, for layers, imports, dependencies, files, documentation and words.
+//! `cargo xtask tidy`: rules that the compiler does not check, for layers, imports, dependencies, files and documentation.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{book, cycles, deps, families, markdown, root, snippets, words};
+use crate::{book, cycles, deps, families, markdown, root, snippets};
 
 /// The longest source file, in lines.
 const FILE_LIMIT: usize = 800;
@@ -55,7 +55,8 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// External crates that only some crates of the workspace may depend on, with the reason.
 #[rustfmt::skip]
 const RESERVED: &[(&[&str], &[&str], &str)] = &[
-    (&["rusqlite", "mysql", "sea-query"], &["svc-store"], "SQL belongs to the store"),
+    (&["rusqlite", "sea-query"], &["svc-store"], "SQL belongs to the store"),
+    (&["mysql"], &["svc-store", "svc-bridge"], "the store, and the news of writes of a WordPress"),
     (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "HTTP servers belong to these crates"),
     (&["tokio"], &["svc-routing", "svc-store", "svc-media", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "the other crates do no I/O"),
     (&["image", "object_store"], &["svc-media"], "files and images are handled in one crate"),
@@ -86,12 +87,11 @@ const TOP_LEVEL: [&str; 17] = [
 /// The crate that only tests and tasks depend on.
 const FOR_TESTS: &str = "svc-testkit";
 
-/// `cargo xtask tidy`, or `cargo xtask tidy --words …`.
+/// `cargo xtask tidy`.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args {
         [] => check(),
-        [flag, rest @ ..] if flag == "--words" => words::run(rest),
-        _ => bail!("usage: cargo xtask tidy [--words [--update | AREA… | WORD…]]"),
+        _ => bail!("usage: cargo xtask tidy"),
     }
 }
 
@@ -126,7 +126,6 @@ pub(crate) fn check() -> Result<()> {
     faults.extend(families::faults(&root)?);
     faults.extend(markdown::faults(&root)?);
     faults.extend(snippets::faults(&root)?);
-    faults.extend(words::faults(&root)?);
     faults.extend(book::faults(&root)?);
     if faults.is_empty() { Ok(()) } else { bail!("{}", faults.join("\n")) }
 }

@@ -53,8 +53,8 @@ enum Kind {
 pub struct Watch(JoinHandle<()>);
 
 impl Watch {
-    /// Starts the task. What the bridge saves is written to `report` from time to time, for `doctor`.
-    pub fn start(bridge: Bridge, sources: Sources, report: PathBuf) -> Self {
+    /// Starts the task. What the bridge saves is written to `report`, if given, from time to time, for `doctor`.
+    pub fn start(bridge: Bridge, sources: Sources, report: Option<PathBuf>) -> Self {
         Watch(tokio::spawn(run(bridge, sources, report)))
     }
 }
@@ -65,7 +65,7 @@ impl Drop for Watch {
     }
 }
 
-async fn run(bridge: Bridge, sources: Sources, report: PathBuf) {
+async fn run(bridge: Bridge, sources: Sources, report: Option<PathBuf>) {
     let mut used: Option<Kind> = None;
     let (mut missing, mut last_problem) = (0, String::new());
     let (mut look, mut write) = (Instant::now(), Instant::now());
@@ -103,7 +103,9 @@ async fn run(bridge: Bridge, sources: Sources, report: PathBuf) {
             look = Instant::now() + if used.is_some() { LOOK } else { RETRY };
         }
         if write <= Instant::now() {
-            write_report(&bridge, &report).await;
+            if let Some(report) = &report {
+                write_report(&bridge, report).await;
+            }
             write = Instant::now() + REPORT;
         }
         tokio::time::sleep_until(look.min(write)).await;

@@ -41,7 +41,7 @@ pub(super) async fn run(config: &Config, wordpress: &WordPress, flags: Vec<(&'st
     tracing::info!(%here, home, "serving in front of WordPress");
     let hangups = tokio::spawn(reload::report_on_hangup(config.clone(), flags));
     let requests = InFlight::new();
-    let watch = front.start_watch();
+    let watch = front.start_watch(true);
     let (stop_serving, stopped) = oneshot::channel::<()>();
     let stopped = async move { drop(stopped.await) };
     let serving = svc_listen::serve(listener, front.app(), config.limits.clone(), requests.clone(), stopped);

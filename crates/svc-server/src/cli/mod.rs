@@ -6,6 +6,7 @@ mod connector;
 mod content;
 mod data;
 mod doctor;
+mod estimate;
 mod front;
 mod hints;
 mod next_steps;
@@ -42,13 +43,15 @@ fn command(shows_settings: bool) -> Command {
 
 /// A command and its subcommands with a flag for each setting.
 fn with_settings(command: Command, shown: bool, in_subcommands: bool) -> Command {
-    let settings = SETTINGS.iter().filter(|s| !is_key(s)).map(flag);
+    // A command's own flag has precedence over a setting of the same name.
+    let is_own = |s: &Setting| command.get_arguments().any(|arg| arg.get_long() == Some(s.flag().as_str()));
+    let settings: Vec<Arg> = SETTINGS.iter().filter(|s| !is_key(s) && !is_own(s)).map(flag).collect();
     let help_all = Arg::new(HELP_ALL).long(HELP_ALL).action(ArgAction::Help).help(if shown {
         "Print help; after a command, with the settings"
     } else {
         "Print help with the settings, which are flags of every command"
     });
-    let command = command.arg(help_all).args(settings.map(|a| a.hide(!shown).help_heading("Settings")));
+    let command = command.arg(help_all).args(settings.into_iter().map(|a| a.hide(!shown).help_heading("Settings")));
     let names: Vec<String> = command.get_subcommands().map(|c| c.get_name().to_owned()).collect();
     names.into_iter().fold(command, |command, name| {
         command.mut_subcommand(name, |sub| with_settings(sub, in_subcommands, in_subcommands))
@@ -69,6 +72,7 @@ fn commands() -> Command {
         .subcommand(show::openapi_command())
         .subcommand(show::types_command())
         .subcommand(doctor::doctor_command())
+        .subcommand(estimate::estimate_command())
         .subcommand(connector::connector_command())
         .subcommand(connector::adopt_command())
         .subcommand(data::import_command())
@@ -97,8 +101,9 @@ fn flag(setting: &Setting) -> Arg {
 fn flags(matches: &ArgMatches) -> Vec<(&'static Setting, String)> {
     let parts: Vec<&ArgMatches> =
         std::iter::successors(Some(matches), |part| part.subcommand().map(|(_, inner)| inner)).collect();
-    let value =
-        |s: &'static Setting| parts.iter().rev().find_map(|part| Some((s, part.get_one::<String>(s.key)?.clone())));
+    let value = |s: &'static Setting| {
+        parts.iter().rev().find_map(|part| Some((s, part.try_get_one::<String>(s.key).ok().flatten()?.clone())))
+    };
     SETTINGS.iter().filter(|s| !is_key(s)).filter_map(value).collect()
 }
 
@@ -156,6 +161,7 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("openapi", args)) => show::openapi(builder, &config, args),
         Some(("types", _)) => show::types(builder, &config),
         Some(("doctor", _)) => doctor::doctor(builder, &config),
+        Some(("estimate", args)) => estimate::estimate(&config, args),
         Some(("connector", args)) => connector::connector(&config, args),
         Some(("adopt", args)) => connector::adopt(args),
         Some(("import", args)) => data::import(&config, args),

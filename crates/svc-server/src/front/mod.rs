@@ -102,9 +102,10 @@ impl Front {
         self.sources.connector.as_ref()
     }
 
-    /// Starts the background task that looks for news of writes. It stops when the result is dropped.
-    pub(crate) fn start_watch(&self) -> Watch {
-        Watch::start(self.bridge.clone(), self.sources.clone(), report_file(&self.config))
+    /// Starts the background task that looks for news of writes. It stops when the result is dropped. If the site is `served`, what the
+    /// bridge saves is written to a file for `doctor`.
+    pub(crate) fn start_watch(&self, served: bool) -> Watch {
+        Watch::start(self.bridge.clone(), self.sources.clone(), served.then(|| report_file(&self.config)))
     }
 
     /// Responds to a request for the site.
