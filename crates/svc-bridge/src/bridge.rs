@@ -308,7 +308,7 @@ impl Bridge {
         let dependencies =
             feed.changes().depend(&names, since).map_err(|table| format!("{table} has changed meanwhile"))?;
         let mut answer = whole.answer.clone();
-        stored::add_etag(&mut answer);
+        stored::prepare(&mut answer);
         let until = stored::end(start, self.0.settings.age(&asked.target), record.and_then(|record| record.age));
         Ok(Stored { answer, dependencies, left_out, at: start, until, replays: 0.into() })
     }

@@ -26,6 +26,19 @@ const PRIVATE_DEFAULT: [&str; 2] =
 /// Headers of WordPress's response that let its web server send a file.
 const FILE_HEADERS: [&str; 3] = ["x-accel-redirect", "x-sendfile", "x-lighttpd-send-file"];
 
+/// Headers that describe one response: its way, and the time that it took. They are neither compared nor stored.
+const OF_ONE_RESPONSE: [&str; 9] = [
+    "x-request-id",
+    "server-timing",
+    "x-runtime",
+    "x-response-time",
+    "x-timer",
+    "x-cache",
+    "x-cache-hits",
+    "x-varnish",
+    "cf-ray",
+];
+
 /// Headers that a response 304 has (RFC 9110, section 15.4.5), besides those of CORS.
 const OF_NOT_MODIFIED: [HeaderName; 6] = [CACHE_CONTROL, CONTENT_LOCATION, DATE, ETAG, EXPIRES, VARY];
 
@@ -76,7 +89,10 @@ impl Answer {
 
     /// Whether another response is the same to a client. Headers with times, which differ for each response, do not count.
     pub(crate) fn is_same(&self, other: &Answer) -> bool {
-        let counts = |name: &HeaderName| ![DATE, EXPIRES, LAST_MODIFIED, AGE, VIA, CONTENT_LENGTH].contains(name);
+        let counts = |name: &HeaderName| {
+            ![DATE, EXPIRES, LAST_MODIFIED, AGE, VIA, CONTENT_LENGTH].contains(name)
+                && !OF_ONE_RESPONSE.contains(&name.as_str())
+        };
         let headers = |answer: &Answer| -> Vec<(HeaderName, HeaderValue)> {
             let all = answer.headers.iter().filter(|(name, _)| counts(name));
             let mut all: Vec<_> = all.map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -177,8 +193,11 @@ pub(crate) enum Ended {
     Changed(String),
 }
 
-/// Gives a response without a validator an entity tag.
-pub(crate) fn add_etag(answer: &mut Answer) {
+/// Gives a response without a validator an entity tag, and removes the headers of one response.
+pub(crate) fn prepare(answer: &mut Answer) {
+    for name in OF_ONE_RESPONSE {
+        answer.headers.remove(name);
+    }
     if answer.status != StatusCode::OK || answer.headers.contains_key(ETAG) || answer.body.is_empty() {
         return;
     }
@@ -249,7 +268,8 @@ mod tests {
     #[test]
     fn responses_are_compared_without_times() {
         let base = answer(200, &[("date", "a"), ("x-wp-total", "1"), ("link", "b")]);
-        assert!(base.is_same(&answer(200, &[("link", "b"), ("x-wp-total", "1"), ("date", "c")])));
+        let others = [("link", "b"), ("x-wp-total", "1"), ("date", "c"), ("x-request-id", "7"), ("server-timing", "a")];
+        assert!(base.is_same(&answer(200, &others)));
         assert!(!base.is_same(&answer(200, &[("link", "b"), ("x-wp-total", "2")])));
         assert!(!base.is_same(&answer(404, &[("link", "b"), ("x-wp-total", "1")])));
         assert!(!base.is_same(&Answer { body: Bytes::from_static(b"{}"), ..base.clone() }));
@@ -258,7 +278,7 @@ mod tests {
     #[test]
     fn entity_tags_and_conditions() {
         let mut own = answer(200, &[]);
-        add_etag(&mut own);
+        prepare(&mut own);
         let tag = own.headers[ETAG].to_str().unwrap().to_owned();
         assert!(tag.starts_with("W/\""));
         let check = |headers: &HeaderMap, name: &'static str, value: &str, expected| {
@@ -275,7 +295,7 @@ mod tests {
         check(&dated.headers, "if-modified-since", "Tue, 24 Nov 2026 10:00:00 GMT", true);
         check(&dated.headers, "if-modified-since", "Tue, 24 Nov 2026 09:00:00 GMT", false);
         let mut error = answer(404, &[]);
-        add_etag(&mut error);
+        prepare(&mut error);
         assert!(!error.headers.contains_key(ETAG));
     }
 }

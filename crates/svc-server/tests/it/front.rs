@@ -28,15 +28,17 @@ fn is_replayed(head: &str) -> bool {
     head.contains("cache-status: svc; hit")
 }
 
-/// Waits until a response is replayed.
-fn until_replayed(address: &str, path: &str) -> String {
+/// Waits until a response is replayed. Returns the server, which is stopped otherwise to show its log.
+fn until_replayed(front: Server, path: &str) -> (Server, String) {
     let start = Instant::now();
     loop {
-        let (head, body) = get(address, path);
+        let (head, body) = get(&front.address, path);
         if is_replayed(&head) {
-            return body;
+            return (front, body);
         }
-        assert!(start.elapsed() < Duration::from_secs(30), "it is never replayed: {head}");
+        if start.elapsed() > Duration::from_secs(30) {
+            panic!("it is never replayed: {head}\n{}", front.stop());
+        }
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -74,7 +76,7 @@ fn responses_are_replayed_until_the_database_is_written_to() {
     for path in ["/healthz", "/readyz"] {
         assert!(get(&front.address, path).0.starts_with("http/1.1 200"), "{path}");
     }
-    let before = until_replayed(&front.address, POSTS);
+    let (front, before) = until_replayed(front, POSTS);
     assert_eq!(before, get(&wordpress.address, POSTS).1);
     // A write is WordPress's, and no later read is older.
     let post = json!({"title": "New", "status": "publish"});
@@ -83,7 +85,7 @@ fn responses_are_replayed_until_the_database_is_written_to() {
     let (head, after) = get(&front.address, POSTS);
     assert!(!is_replayed(&head) && after.contains("New"), "{head}");
     // Written past the server in front.
-    until_replayed(&front.address, POSTS);
+    let (front, _) = until_replayed(front, POSTS);
     let id = &created["id"];
     let (status, _) = wordpress.send("DELETE", &format!("{POSTS}/{id}?force=true"), &credentials, None);
     assert_eq!(status, 200);
