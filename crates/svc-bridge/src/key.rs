@@ -75,7 +75,7 @@ impl Keys {
         };
         add(parts.method.as_str().as_bytes());
         add(if tls { b"https" } else { b"http" });
-        add(host(parts).map_or(&[][..], HeaderValue::as_bytes));
+        add(host(parts));
         add(parts.uri.path_and_query().map_or("/", |target| target.as_str()).as_bytes());
         let mut names: Vec<&HeaderName> = parts.headers.keys().filter(|name| is_input(name)).collect();
         names.sort_unstable_by_key(|name| name.as_str());
@@ -103,9 +103,9 @@ pub fn left_out(parts: &Parts, address: std::net::IpAddr) -> u64 {
 }
 
 /// The host of a request: that of its target, which has precedence (RFC 9112, section 3.2.2), or of its header.
-fn host(parts: &Parts) -> Option<&HeaderValue> {
-    // The server has moved the host of the target to the header, or refused the request.
-    parts.headers.get(header::HOST)
+fn host(parts: &Parts) -> &[u8] {
+    let of_header = || parts.headers.get(header::HOST).map_or(&[][..], HeaderValue::as_bytes);
+    parts.uri.authority().map_or_else(of_header, |authority| authority.as_str().as_bytes())
 }
 
 /// Whether a header is part of the key.
@@ -192,6 +192,8 @@ mod tests {
             assert_ne!(keys.of(&parts(target, headers), false), base, "{target} {headers:?}");
         }
         assert_ne!(keys.of(&parts("/wp-json/", &[]), true), base);
+        assert_ne!(keys.of(&parts("http://b.example/wp-json/", &[]), false), base);
+        assert_eq!(keys.of(&parts("http://a.example/wp-json/", &[]), false), base);
         assert_ne!(Keys::new(b"other").of(&parts("/wp-json/", &[]), false), base);
         let split = |a, b| keys.of(&parts("/", &[("x-a", a), ("x-b", b)]), false);
         assert_ne!(split("1", "23"), split("12", "3"));

@@ -14,8 +14,12 @@ use super::{Secret, random};
 /// The plugin.
 const PLUGIN: &str = include_str!("../../connector/svc-connector.php");
 
-/// Name of the plugin's file.
-const PLUGIN_FILE: &str = "svc-connector.php";
+/// Name of the plugin's file. WordPress loads the files of this folder in the order of their names, and what other plugins read before is
+/// not recorded.
+const PLUGIN_FILE: &str = "0-svc-connector.php";
+
+/// Name of the plugin's file in earlier versions. WordPress cannot load both.
+const FORMER_FILE: &str = "svc-connector.php";
 
 /// Name of the file with the secret.
 const SECRET_FILE: &str = "svc-connector-secret.php";
@@ -160,6 +164,7 @@ impl Files {
             let content = folder.parent().ok_or_else(no_path)?;
             inherit(folder, content, true).map_err(cannot_write(folder))?;
         }
+        self.remove_former()?;
         write(&self.plugin, PLUGIN, folder, true).map_err(cannot_write(&self.plugin))?;
         Ok(known.is_none())
     }
@@ -170,6 +175,7 @@ impl Files {
     /// If a file cannot be deleted, or one of somebody else has the plugin's name.
     pub fn remove(&self) -> Result<Vec<&Path>> {
         self.refuse_foreign()?;
+        self.remove_former()?;
         let mut removed = Vec::new();
         for path in [&self.plugin, &self.secret] {
             match fs::remove_file(path) {
@@ -181,6 +187,16 @@ impl Files {
             }
         }
         Ok(removed)
+    }
+
+    /// Deletes the plugin of an earlier version.
+    fn remove_former(&self) -> Result<()> {
+        let former = self.plugin.with_file_name(FORMER_FILE);
+        let text = read(&former).map_err(context(format!("cannot read {}", former.display())))?;
+        if text.is_some_and(|text| text.contains(MARK)) {
+            fs::remove_file(&former).map_err(context(format!("cannot delete {}", former.display())))?;
+        }
+        Ok(())
     }
 
     fn refuse_foreign(&self) -> Result<()> {
@@ -267,7 +283,10 @@ mod tests {
         assert_eq!(secret.expose().len(), SECRET_LENGTH);
         fs::write(&files.plugin, format!("<?php {MARK} older")).unwrap();
         assert_eq!(files.installed().unwrap(), Installed::Other);
+        let former = files.plugin.with_file_name(FORMER_FILE);
+        fs::write(&former, format!("<?php {MARK} older")).unwrap();
         assert!(!files.install().unwrap());
+        assert!(!former.exists(), "WordPress cannot load both");
         assert_eq!(read_secret(&files.secret).unwrap().unwrap().expose(), secret.expose(), "the secret is unchanged");
         assert_eq!(files.remove().unwrap().len(), 2);
         assert_eq!(files.remove().unwrap().len(), 0);
