@@ -243,15 +243,14 @@ impl Reading {
 
     /// Looks for tables that were written to without a report.
     fn look_for_others(&mut self, conn: &mut Conn) -> Result<(), mysql::Error> {
-        let tables: Vec<(String, Option<i64>)> = conn.query(
-            "SELECT TABLE_NAME, UNIX_TIMESTAMP(UPDATE_TIME) FROM information_schema.TABLES \
-             WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' AND ENGINE <> 'MEMORY'",
+        let tables: Vec<(String, Option<i64>, bool, i64)> = conn.query(
+            "SELECT TABLE_NAME, UNIX_TIMESTAMP(UPDATE_TIME), TABLE_TYPE = 'VIEW', UNIX_TIMESTAMP() \
+             FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND COALESCE(ENGINE, '') <> 'MEMORY'",
         )?;
-        let is_first = self.written.is_empty();
         // Reports that arrived with these writes.
         self.read_rows(conn)?;
         let mut others = Vec::new();
-        for (table, written) in tables {
+        for (table, written, is_view, now) in tables {
             let written = written.unwrap_or_default();
             let name = table.strip_prefix(&self.prefix).unwrap_or(&table).to_owned();
             let before = self.written.insert(name.clone(), written);
@@ -259,8 +258,11 @@ impl Reading {
                 self.writing.values().any(|tables| tables.contains(table))
                     || self.reported.get(table).is_some_and(|ended| written <= ended + EXPLAINED_SECONDS)
             };
-            // A time of 0 means that the server has not kept it.
-            if !is_first && before != Some(written) && written != 0 && !is_reported(&name) && !is_reported("*") {
+            // Times have whole seconds, so that a second write may not change them. 0 means that the server has not kept the time.
+            let is_written =
+                written != 0 && (before.is_some_and(|before| before != written) || now - written < EXPLAINED_SECONDS);
+            // It is not known which tables a view has.
+            if is_view || is_written && !is_reported(&name) && !is_reported("*") {
                 others.push(Name::table(name));
             }
         }
