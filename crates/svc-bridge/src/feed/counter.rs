@@ -2,7 +2,7 @@
 //!
 //! MariaDB's InnoDB numbers its transactions: each gets a number at its first write and another at its commit. While the highest number is
 //! unchanged, nothing was committed on the whole server. The number of a commit is visible shortly before its rows, so that a rendering
-//! counts only if the number has not changed for a while ([`SETTLED`]) before it began.
+//! counts only if the number has not changed for a second before it began.
 
 use std::time::{Duration, Instant};
 
