@@ -20,7 +20,7 @@ pub(crate) const ASSUMPTIONS: [&str; 4] = [
     "meta and settings are stored under their names in the REST API",
     "permalinks of posts and terms begin with the name of the type or taxonomy",
     "meta is not stored with revisions",
-    "types that are not in the REST API, fields and filters of plugins are not visible; run `compare` afterwards",
+    "types that are not in the REST API, fields and filters of plugins are not visible",
 ];
 
 /// Time limit for a response.
