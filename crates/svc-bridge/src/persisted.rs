@@ -76,7 +76,7 @@ pub(crate) fn write(
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = BufWriter::new(options.open(&new)?);
     let header = Header { version: env!("CARGO_PKG_VERSION").to_owned(), settings: fingerprint(settings), from };
-    let mut line = |file: &mut BufWriter<_>, line: String| writeln!(file, "{line}");
+    let line = |file: &mut BufWriter<_>, line: String| writeln!(file, "{line}");
     line(&mut file, serde_json::to_string(&header)?)?;
     let (clock, mut n) = (Clock::now(), 0);
     for (key, stored) in responses.filter(|(_, stored)| stored.is_for_visitor && stored.check().is_ok()) {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use chrono::NaiveDateTime;
 use http::StatusCode;
-use svc_controllers::{RestSite, oembed};
 use svc_discovery::Queried;
 use svc_login::language;
 use svc_model::{Post, PostId, Stamp, Term, User, UserId};
+use svc_render::{SiteRenderer, oembed};
 use svc_render::{
     feeds::Missing,
     page_template::{self, ListContext, TemplateContext},
@@ -47,7 +47,7 @@ pub(crate) const PROTECTED: &str = "<p>This content is password protected.</p>";
 
 /// Builds the pages of one request, in one snapshot.
 pub(crate) struct PageBuilder<'a> {
-    pub(crate) site: &'a RestSite,
+    pub(crate) site: &'a SiteRenderer,
     pub(crate) settings: &'a Settings,
     pub(crate) texts: &'a dyn Texts,
     pub(crate) db: &'a mut Db,

@@ -23,9 +23,9 @@ use axum::{
 };
 use http::{HeaderMap, Method, StatusCode};
 use svc_auth::caps::PostCap;
-use svc_controllers::RestSite;
 use svc_discovery::{Lookup, LookupTarget};
 use svc_login::Identities;
+use svc_render::SiteRenderer;
 use svc_render::feeds::{Missing, with_feeds};
 use svc_site::{Access, Settings, SiteResult};
 use svc_store::{Db, posts};
@@ -41,7 +41,7 @@ const MAX_PAIRS: usize = 100;
 
 /// State of the pages.
 struct Pages {
-    site: Arc<RestSite>,
+    site: Arc<SiteRenderer>,
     format: Arc<dyn Texts>,
     sheet: theme::Sheet,
     /// Finds the user of a cookie.
@@ -53,7 +53,7 @@ struct Pages {
 /// A router that responds to every request with a page. `explorer` is the path of the API explorer, if there is one: the pages of
 /// signed-in users link to it.
 pub fn router(
-    site: Arc<RestSite>,
+    site: Arc<SiteRenderer>,
     format: Arc<dyn Texts>,
     identities: Arc<Identities>,
     explorer: Option<String>,
@@ -102,7 +102,7 @@ async fn handle(State(pages): State<Arc<Pages>>, request: Request) -> Response {
         return respond::not_allowed();
     }
     let parts = PageRequest::of(&request);
-    let page = with_feeds(&pages.site.renderer, |missing| pages.page(&parts, missing)).await.unwrap_or_else(|error| {
+    let page = with_feeds(&pages.site, |missing| pages.page(&parts, missing)).await.unwrap_or_else(|error| {
         let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Page::failure(status)
     });

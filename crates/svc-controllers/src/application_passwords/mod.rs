@@ -22,11 +22,11 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{string, types},
 };
-use svc_site::{Access, Settings, SiteResult, application_passwords as stored};
+use svc_site::{Access, Settings, SiteResult, application_passwords as stored, caller::AppPassword};
 use svc_store::{Db, users};
 
 use crate::{
-    AppPassword, RestSite,
+    RestSite,
     args::context_arg,
     caller,
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},

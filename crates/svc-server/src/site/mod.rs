@@ -203,12 +203,12 @@ impl SiteBuilder {
         site.item_cache.set_capacity(config.caches.items);
         let (home, installed_at) = site_urls(&site)?;
         let local = config.environment_for(&home) == Environment::Local;
-        let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
+        let identities = Arc::new(Identities::new(Arc::clone(&site.renderer.site), keys));
         let attempts = Arc::new(Attempts::default());
         let explorer =
             config.explorer.unwrap_or(local).then(|| format!("{}/{}-explorer/", home.path(), site.brand.word()));
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug)?;
-        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site))));
+        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site.renderer))));
         let lanes = Arc::new(lanes::start()?);
         let wrong_password = config.wrong_application_password;
         let login = SiteAuthenticator::new(Arc::clone(&identities), Arc::clone(&attempts), wrong_password);
@@ -426,7 +426,7 @@ impl OpenSite {
             login: format!("{}/{}", self.installed_at, self.site.brand.login_path()),
             root,
         };
-        svc_pages::explorer::router(Arc::clone(&self.site), Arc::clone(&self.login_pages.identities), paths)
+        svc_pages::explorer::router(Arc::clone(&self.site.renderer), Arc::clone(&self.login_pages.identities), paths)
     }
 
     /// A function that logs how much the caches hold, how often they were of use, and the state of the search index.
@@ -468,7 +468,7 @@ impl OpenSite {
     /// it as the fallback.
     pub fn app(&self) -> impl App {
         let pages = svc_pages::router(
-            Arc::clone(&self.site),
+            Arc::clone(&self.site.renderer),
             Arc::clone(&self.texts),
             Arc::clone(&self.login_pages.identities),
             self.explorer.clone(),
