@@ -23,8 +23,8 @@ use axum::{
 };
 use http::{HeaderMap, Method, StatusCode};
 use svc_auth::caps::PostCap;
-use svc_discovery::{Lookup, LookupTarget};
 use svc_login::Identities;
+use svc_permalinks::{Lookup, LookupTarget};
 use svc_render::SiteRenderer;
 use svc_render::feeds::{Missing, with_feeds};
 use svc_site::{Access, Settings, SiteResult};

@@ -2,8 +2,8 @@
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 use svc_auth::Caller;
-use svc_discovery::{Archive, AuthorKey, DateKey, Lookup, LookupTarget, TermKey};
 use svc_model::{Post, PostType, Taxonomy, Term, TermId, User, UserId};
+use svc_permalinks::{Archive, AuthorKey, DateKey, Lookup, LookupTarget, TermKey};
 use svc_render::SiteRenderer;
 use svc_site::{Settings, SiteResult, url_resolver::UrlResolver};
 use svc_store::{

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use svc_discovery::{PageLink, PostLink, SiteUrls};
 use svc_model::{Post, PostId, Taxonomy, Term, TermId, User, UserId};
+use svc_permalinks::{PageLink, PostLink, SiteUrls};
 use svc_render::SiteRenderer;
 use svc_site::{Settings, SiteResult};
 use svc_store::{Db, posts, stamp, terms, users};
@@ -201,7 +201,7 @@ pub(crate) fn encode(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use svc_discovery::Permalinks;
+    use svc_permalinks::Permalinks;
 
     #[test]
     fn urls_of_list_pages() {

@@ -64,7 +64,7 @@ pub fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) -> Site
     let path = parts.path.unwrap_or_else(|| "/".to_owned());
     let lookups = settings.urls.site.lookups(&path, &[]);
     for lookup in &lookups {
-        let is_front = matches!(lookup.target, svc_discovery::LookupTarget::Front);
+        let is_front = matches!(lookup.target, svc_permalinks::LookupTarget::Front);
         if let Some(post) = if is_front { resolver.front()? } else { resolver.find(lookup)? } {
             return Ok(Some(post));
         }
