@@ -134,9 +134,6 @@ impl WidgetRoutes {
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         let can_manage = may_manage(&self.site, &req)?;
         let sidebar_filter: Option<String> = req.arg("sidebar")?;
         let (settings, found) = self.site.read(|db| {

@@ -92,7 +92,6 @@ fn load(site: &Arc<RestSite>) -> Result<(Arc<Settings>, Widgets)> {
 impl RegistryEntries for SidebarFamily {
     type Entry = SidebarItem;
     const OBJECT: &'static str = "sidebar";
-    const SKIPS_LIST_ON_HEAD: bool = true;
 
     #[rustfmt::skip]
     fn fields() -> Fields<SidebarItem, ()> {
