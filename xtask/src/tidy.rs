@@ -45,7 +45,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-login", &["svc-versions", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-auth", "svc-store",
                     "svc-brand", "svc-http", "svc-listen"]),
     ("svc-pages", &["svc-versions", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-model", "svc-permalinks", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
-                    "svc-packages", "svc-media", "svc-login"]),
+                    "svc-packages", "svc-media", "svc-http", "svc-login"]),
     ("svc-wp-config", &[]),
     ("svc-server", &["svc-versions", "svc-site", "svc-render", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-openapi", "svc-resource", "svc-model",
                      "svc-permalinks", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",

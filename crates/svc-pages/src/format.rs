@@ -17,6 +17,10 @@ pub trait Texts: Send + Sync + 'static {
     fn excerpt(&self, post: &Post) -> String;
     /// A comment.
     fn comment(&self, comment: &Comment) -> String;
+    /// Whether these texts depend only on what is stored, so that pages with them may be cached. By default they are not.
+    fn is_cacheable(&self) -> bool {
+        false
+    }
 }
 
 /// The default rendering, which is that of the REST API. If the options cannot be read, texts are shown without markup.
@@ -55,6 +59,10 @@ impl Texts for SiteTexts {
 
     fn comment(&self, comment: &Comment) -> String {
         self.rendered(&comment.content, |_, settings| svc_site::comments::html::comment(settings, &comment.content))
+    }
+
+    fn is_cacheable(&self) -> bool {
+        true
     }
 }
 
