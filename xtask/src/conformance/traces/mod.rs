@@ -46,6 +46,8 @@ struct Options {
     /// Run parts of each trace that has an unexplained difference again, to print few steps that lead to it.
     shrink: bool,
     engines: Vec<&'static str>,
+    /// The built server; it is built without it.
+    program: Option<PathBuf>,
 }
 
 /// A WordPress to compare with.
@@ -66,6 +68,7 @@ fn options(args: &[String]) -> Result<Options> {
         record: false,
         shrink: true,
         engines: vec!["sqlite", "mysql"],
+        program: None,
     };
     let (mut url, mut database, mut reset) = (None, None, None);
     let mut args = args.iter();
@@ -79,6 +82,7 @@ fn options(args: &[String]) -> Result<Options> {
             "--peer-database" => database = Some(value()?),
             "--reset" => reset = Some(value()?),
             "--record" => options.record = true,
+            "--program" => options.program = Some(value()?.into()),
             "--no-shrink" => options.shrink = false,
             "--database" => match value()?.as_str() {
                 "sqlite" => options.engines = vec!["sqlite"],
@@ -102,10 +106,13 @@ fn options(args: &[String]) -> Result<Options> {
 struct Servers(Vec<(&'static str, Site, tempfile::TempDir)>);
 
 impl Servers {
-    fn start(engines: &[&'static str]) -> Result<Self> {
-        let program = server::build(Some(EXAMPLE), false)?;
+    fn start(options: &Options) -> Result<Self> {
+        let program = match &options.program {
+            Some(program) => program.clone(),
+            None => server::build(Some(EXAMPLE), false)?,
+        };
         let mut servers = Vec::new();
-        for engine in engines {
+        for engine in &options.engines {
             let mysql = match *engine {
                 "mysql" => match MariaDb::start(DISPOSABLE_OPTIONS)? {
                     None => {
@@ -129,7 +136,7 @@ impl Servers {
             site.reset()?;
             let database = match site.database_url() {
                 Some(url) => Database::at(&url)?,
-                None => Database::Sqlite(site.database_file()),
+                None => Database::file(&site.database_file())?,
             };
             sides.push((*engine, Side::new(runner(site.url()?)?, database)?));
         }
@@ -200,7 +207,7 @@ impl Outcome {
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
     let explained = Explained::read()?;
-    let mut servers = Servers::start(&options.engines)?;
+    let mut servers = Servers::start(&options)?;
     let mut findings = Findings::default();
     let n_traces = match &options.peer {
         Some(peer) => generate(peer, &options, &explained, &mut servers, &mut findings)?,
