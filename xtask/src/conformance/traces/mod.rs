@@ -46,6 +46,8 @@ struct Options {
     /// Run parts of each trace that has an unexplained difference again, to print few steps that lead to it.
     shrink: bool,
     engines: Vec<&'static str>,
+    /// Print the steps of the first trace instead of sending them.
+    print: bool,
     /// The built server; it is built without it.
     program: Option<PathBuf>,
 }
@@ -68,6 +70,7 @@ fn options(args: &[String]) -> Result<Options> {
         record: false,
         shrink: true,
         engines: vec!["sqlite", "mysql"],
+        print: false,
         program: None,
     };
     let (mut url, mut database, mut reset) = (None, None, None);
@@ -83,6 +86,7 @@ fn options(args: &[String]) -> Result<Options> {
             "--reset" => reset = Some(value()?),
             "--record" => options.record = true,
             "--program" => options.program = Some(value()?.into()),
+            "--print" => options.print = true,
             "--no-shrink" => options.shrink = false,
             "--database" => match value()?.as_str() {
                 "sqlite" => options.engines = vec!["sqlite"],
@@ -166,14 +170,14 @@ impl Findings {
     fn add(&mut self, seed: u64, outcome: &Outcome) -> Result<bool> {
         self.steps += outcome.trace.steps.len();
         let mut is_equal = true;
-        for Difference { engine, step, text, reason } in &outcome.differences {
+        for Difference { engine, step, request, text, reason } in &outcome.differences {
             if let Some(reason) = reason {
                 *self.explained.entry(reason.clone()).or_default() += 1;
                 continue;
             }
             self.unexplained += 1;
             is_equal = false;
-            say(&format!("seed {seed} on {engine}: {step}: {text}"))?;
+            say(&format!("seed {seed} on {engine}: {step}: {text}\n    step     {request}"))?;
         }
         Ok(!is_equal)
     }
@@ -206,6 +210,10 @@ impl Outcome {
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
+    if options.print {
+        let steps = operations::steps(options.seed, options.length)?;
+        return steps.iter().try_for_each(|step| say(&step.to_string()));
+    }
     let explained = Explained::read()?;
     let mut servers = Servers::start(&options)?;
     let mut findings = Findings::default();
