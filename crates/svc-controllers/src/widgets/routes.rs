@@ -288,6 +288,8 @@ impl WidgetRoutes {
             }
             if widgets.instances.contains_key(&target_id) {
                 widgets.assign(&target_id, &sidebar);
+            } else if new_settings.is_empty() {
+                widgets.sidebars.entry(INACTIVE.to_owned()).or_default().insert(0, target_id.clone());
             }
             widgets.store_sidebars(tx)?;
             Ok((target_id, sidebar))
