@@ -43,6 +43,8 @@ struct Table {
     whole: Arc<State>,
     /// Those of rows and groups that a stored response depends on or a writer is writing.
     parts: HashMap<Box<str>, Weak<State>>,
+    /// Those of rows that begin with a text, by this text.
+    starts: HashMap<Box<str>, Weak<State>>,
 }
 
 /// What a stored response depends on.
@@ -175,6 +177,7 @@ impl Changes {
         }
         // Changes of names that no response depended on were not stored with the states.
         let read: HashSet<&Name> = names.iter().collect();
+        let starts: Vec<&Name> = names.iter().filter(|name| matches!(name, Name::Start(..))).collect();
         let reads_table = |table: &str| read.iter().find(|name| name.table_name() == Some(table)).copied();
         for (_, changed) in log.recent.iter().rev().take_while(|(at, _)| *at > since) {
             let hit = match changed.table_name() {
@@ -184,7 +187,8 @@ impl Changes {
                     .or_else(|| read.get(&Name::table(table)))
                     .or_else(|| read.get(&Name::All))
                     .copied()
-                    .or_else(|| matches!(changed, Name::Table(_)).then(|| reads_table(table)).flatten()),
+                    .or_else(|| matches!(changed, Name::Table(_)).then(|| reads_table(table)).flatten())
+                    .or_else(|| starts.iter().find(|start| begins(changed, start)).copied()),
             };
             if let Some(name) = hit {
                 return Err(name.table_name().unwrap_or("*"));
@@ -239,6 +243,10 @@ impl Log {
                 let table = self.tables.entry(table.into()).or_default();
                 states.push(Arc::clone(&table.any));
                 states.push(part.unwrap_or_else(|| Arc::clone(&table.whole)));
+                if let Name::Row(_, id) = name {
+                    let starts = table.starts.iter().filter(|(start, _)| id.starts_with(&***start));
+                    states.extend(starts.filter_map(|(_, state)| state.upgrade()));
+                }
             }
         }
         states
@@ -247,7 +255,10 @@ impl Log {
     /// The states that a response that has read `name` depends on, besides the unknown.
     fn read_states(&mut self, name: &Name) -> Vec<Arc<State>> {
         let Some(table) = name.table_name() else { return vec![Arc::clone(&self.any)] };
-        let part = self.part(name);
+        let part = match name {
+            Name::Start(_, start) => Some(self.start(name, table, start)),
+            _ => self.part(name),
+        };
         let table = self.tables.entry(table.into()).or_default();
         match part {
             None => vec![Arc::clone(&table.any)],
@@ -255,12 +266,29 @@ impl Log {
         }
     }
 
+    /// The state of the rows that begin with a text.
+    fn start(&mut self, name: &Name, table: &str, start: &str) -> Arc<State> {
+        let starts = &mut self.tables.entry(table.into()).or_default().starts;
+        if let Some(state) = starts.get(start).and_then(Weak::upgrade) {
+            return state;
+        }
+        starts.retain(|_, state| state.strong_count() > 0);
+        let state = Arc::<State>::default();
+        starts.insert(start.into(), Arc::downgrade(&state));
+        // Rows that are being written.
+        for (_, states) in self.writing.values_mut().flatten().filter(|(written, _)| begins(written, name)) {
+            state.writers.fetch_add(1, Ordering::AcqRel);
+            states.push(Arc::clone(&state));
+        }
+        state
+    }
+
     /// The state of a row or group.
     fn part(&mut self, name: &Name) -> Option<Arc<State>> {
         let (table, key) = match name {
             Name::Row(table, id) => (table, format!("/{id}")),
             Name::Group(table, value) => (table, format!("?{value}")),
-            Name::All | Name::Table(_) => return None,
+            Name::All | Name::Table(_) | Name::Start(..) => return None,
         };
         let parts = &mut self.tables.entry(table.clone()).or_default().parts;
         if let Some(state) = parts.get(&*key).and_then(Weak::upgrade) {
@@ -274,6 +302,11 @@ impl Log {
         parts.insert(key.into(), Arc::downgrade(&state));
         Some(state)
     }
+}
+
+/// Whether a name is of a row that begins with the text of another name.
+fn begins(name: &Name, start: &Name) -> bool {
+    matches!((name, start), (Name::Row(table, id), Name::Start(of, text)) if table == of && id.starts_with(&**text))
 }
 
 #[cfg(test)]
@@ -314,6 +347,13 @@ mod tests {
             ("options/a options/b", "options/b", false),
             ("options/a", "options", false),
             ("posts/5", "terms", true),
+            ("options^a_b", "options/a_b1", false),
+            ("options^a_b", "options/a_b", false),
+            ("options^a_b", "options/a_ options?on", true),
+            ("options^a_b", "options", false),
+            ("options^a_b", "users/a_b1", true),
+            ("options", "options/a options?on", false),
+            ("options?on", "options/a options?off", true),
         ] {
             check(read, written, same);
         }
@@ -338,6 +378,19 @@ mod tests {
         assert!(changes.depend(&read, 14).unwrap().check().is_err());
         changes.ended(2, 15);
         assert!(changes.depend(&read, 15).unwrap().check().is_ok());
+    }
+
+    #[test]
+    fn what_is_being_written_may_begin_with_a_text_that_is_read_later() {
+        let changes = Changes::default();
+        let read = names("options^a");
+        changes.begun(1, &names("options/abc options?on"), 10);
+        let during = changes.depend(&read, 10).unwrap();
+        assert_eq!(during.check(), Err("options"));
+        let before = changes.depend(&read, 9);
+        assert_eq!(before.err(), Some("options"));
+        changes.ended(1, 11);
+        assert!(during.check().is_err() && changes.depend(&read, 11).unwrap().check().is_ok());
     }
 
     #[test]
