@@ -62,6 +62,8 @@ struct Table {
     whole: Arc<State>,
     /// Those of rows and groups that a stored response depends on or a writer is writing.
     parts: HashMap<Name, Weak<State>>,
+    /// Those of rows that begin with a text, by this text.
+    starts: HashMap<Box<str>, Weak<State>>,
 }
 
 impl Table {
@@ -70,6 +72,7 @@ impl Table {
             any: State::new(Name::table(table), Covers::Each),
             whole: State::new(Name::table(table), Covers::Unknown),
             parts: HashMap::new(),
+            starts: HashMap::new(),
         }
     }
 }
@@ -222,6 +225,7 @@ impl Changes {
         }
         // Changes of names that no response depended on were not stored with the states.
         let read: HashSet<&Name> = names.iter().collect();
+        let starts: Vec<&Name> = names.iter().filter(|name| matches!(name, Name::Start(..))).collect();
         let reads_table = |table: &str| read.iter().find(|name| name.table_name() == Some(table)).copied();
         for (_, changed) in log.recent.iter().rev().take_while(|(at, _)| *at > since) {
             let hit = match changed.table_name() {
@@ -231,7 +235,8 @@ impl Changes {
                     .or_else(|| read.get(&Name::table(table)))
                     .or_else(|| read.get(&Name::All))
                     .copied()
-                    .or_else(|| matches!(changed, Name::Table(_)).then(|| reads_table(table)).flatten()),
+                    .or_else(|| matches!(changed, Name::Table(_)).then(|| reads_table(table)).flatten())
+                    .or_else(|| starts.iter().find(|start| begins(changed, start)).copied()),
             };
             if let Some(name) = hit {
                 return Err(name.table_name().unwrap_or("*"));
@@ -282,6 +287,10 @@ impl Log {
                 let table = self.table(table);
                 states.push(Arc::clone(&table.any));
                 states.push(part.unwrap_or_else(|| Arc::clone(&table.whole)));
+                if let Name::Row(_, id) = name {
+                    let starts = table.starts.iter().filter(|(start, _)| id.starts_with(&***start));
+                    states.extend(starts.filter_map(|(_, state)| state.upgrade()));
+                }
             }
         }
         states
@@ -290,7 +299,10 @@ impl Log {
     /// The states that a response that has read `name` depends on, besides the unknown.
     fn read_states(&mut self, name: &Name) -> Vec<Arc<State>> {
         let Some(table) = name.table_name() else { return vec![Arc::clone(&self.any)] };
-        let part = self.part(name);
+        let part = match name {
+            Name::Start(_, start) => Some(self.start(name, table, start)),
+            _ => self.part(name),
+        };
         let table = self.table(table);
         match part {
             None => vec![Arc::clone(&table.any)],
@@ -304,6 +316,23 @@ impl Log {
         }
         #[expect(clippy::expect_used, reason = "it was inserted")]
         self.tables.get_mut(table).expect("the table")
+    }
+
+    /// The state of the rows that begin with a text.
+    fn start(&mut self, name: &Name, table: &str, start: &str) -> Arc<State> {
+        let starts = &mut self.table(table).starts;
+        if let Some(state) = starts.get(start).and_then(Weak::upgrade) {
+            return state;
+        }
+        starts.retain(|_, state| state.strong_count() > 0);
+        let state = State::new(name.clone(), Covers::Each);
+        starts.insert(start.into(), Arc::downgrade(&state));
+        // Rows that are being written.
+        for (_, states) in self.writing.values_mut().flatten().filter(|(written, _)| begins(written, name)) {
+            state.writers.fetch_add(1, Ordering::AcqRel);
+            states.push(Arc::clone(&state));
+        }
+        state
     }
 
     /// The state of a row or group.
@@ -321,6 +350,11 @@ impl Log {
         parts.insert(name.clone(), Arc::downgrade(&state));
         Some(state)
     }
+}
+
+/// Whether a name is of a row that begins with the text of another name.
+fn begins(name: &Name, start: &Name) -> bool {
+    matches!((name, start), (Name::Row(table, id), Name::Start(of, text)) if table == of && id.starts_with(&**text))
 }
 
 #[cfg(test)]
@@ -361,6 +395,13 @@ mod tests {
             ("options/a options/b", "options/b", false),
             ("options/a", "options", false),
             ("posts/5", "terms", true),
+            ("options^a_b", "options/a_b1", false),
+            ("options^a_b", "options/a_b", false),
+            ("options^a_b", "options/a_ options?on", true),
+            ("options^a_b", "options", false),
+            ("options^a_b", "users/a_b1", true),
+            ("options", "options/a options?on", false),
+            ("options?on", "options/a options?off", true),
         ] {
             check(read, written, same);
         }
@@ -369,7 +410,8 @@ mod tests {
     #[test]
     fn dependencies_have_the_names_that_were_read() {
         let changes = Changes::default();
-        for read in ["*", "options", "posts/5 posts?page", "options options/a posts?revision/5 users/1"] {
+        for read in ["*", "options", "options^a_b", "posts/5 posts?page", "options options/a posts?revision/5 users/1"]
+        {
             let known = changes.depend(&names(read), 0).unwrap();
             let mut found: Vec<String> = known.names().map(Name::to_string).collect();
             found.sort();
@@ -398,6 +440,19 @@ mod tests {
         assert!(changes.depend(&read, 14).unwrap().check().is_err());
         changes.ended(2, 15);
         assert!(changes.depend(&read, 15).unwrap().check().is_ok());
+    }
+
+    #[test]
+    fn what_is_being_written_may_begin_with_a_text_that_is_read_later() {
+        let changes = Changes::default();
+        let read = names("options^a");
+        changes.begun(1, &names("options/abc options?on"), 10);
+        let during = changes.depend(&read, 10).unwrap();
+        assert_eq!(during.check(), Err("options"));
+        let before = changes.depend(&read, 9);
+        assert_eq!(before.err(), Some("options"));
+        changes.ended(1, 11);
+        assert!(during.check().is_err() && changes.depend(&read, 11).unwrap().check().is_ok());
     }
 
     #[test]
