@@ -9,8 +9,8 @@ mod error;
 mod export;
 mod newest;
 mod query;
-mod search_index;
 mod search_indexer;
+mod search_state;
 mod slugs;
 mod store;
 mod stored_text;
@@ -44,10 +44,10 @@ pub use error::{Result, StoreError};
 pub use export::create_table_statements;
 pub use meta::{Meta, MetaKind};
 pub use newest::{Numbered, newest_id};
-pub use search_index::SearchIndexState;
 pub use search_indexer::{SearchIndexConfig, SearchIndexer};
 pub use store::Store;
 pub use stored_text::{Encode, StoredText};
+pub use svc_search::SearchIndexState;
 
 /// A page of a list: ids in order, and the total if requested.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,11 +13,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query};
+use svc_search::{Change, Class, Document, Folder, Generation, SearchIndexState, SegmentBuilder};
 
 use crate::db::backend::Backend;
 use crate::db::{Db, LogState, Logged, PostLog, parse_digest};
 use crate::error::{Result, StoreError};
-use crate::search_index::{Change, Class, Document, Folder, Generation, LiveSegment, SearchIndexState, SegmentBuilder};
 use crate::store::Store;
 
 /// How often the log is read.
@@ -82,7 +82,7 @@ pub struct SearchIndexer {
 impl SearchIndexer {
     /// Starts the thread. `None` if it cannot be started.
     pub(crate) fn start(store: &Store, config: SearchIndexConfig) -> Option<Self> {
-        let log = store.shared().post_log.get_or_init(|| store.post_log()).clone();
+        let log = store.shared().search.log.get_or_init(|| store.post_log()).clone();
         let backend = store.downgrade();
         store.shared().search.reset_requests();
         let indexer = Indexer { backend: backend.clone(), log, config, state: State::default(), reported: None };
@@ -100,7 +100,7 @@ impl SearchIndexer {
 
     /// Returns whether searches use the index.
     pub fn is_ready(&self) -> bool {
-        let state = self.backend.upgrade().map(|backend| backend.shared().search.state());
+        let state = self.backend.upgrade().map(|backend| backend.shared().search.index.state());
         matches!(state, Some(SearchIndexState::Ready(_)))
     }
 }
@@ -165,7 +165,7 @@ impl Indexer {
                         tracing::warn!(error = %e, "the search index cannot be updated; searches read all posts");
                         self.reported = Some(reason);
                     }
-                    shared.search.publish(None);
+                    shared.search.index.publish(None);
                     let is_open = self.state.is_open;
                     self.state = State { folder: self.state.folder.take(), is_open, ..State::default() };
                 }
@@ -177,7 +177,7 @@ impl Indexer {
             }
         }
         if let Some(backend) = self.backend.upgrade() {
-            backend.shared().search.publish(None);
+            backend.shared().search.index.publish(None);
         }
     }
 
@@ -213,22 +213,22 @@ impl Indexer {
         if !self.state.is_loaded && !is_damaged {
             self.state.generation = folder.load(&self.log.folding());
             if let Some(generation) = &self.state.generation {
-                self.log.resume(generation.mark);
-                self.state.is_wanted = generation.built_to.is_none();
+                self.log.resume(generation.mark());
+                self.state.is_wanted = generation.is_complete();
             }
         }
         self.state.is_loaded = true;
         // An error leaves the state as it is.
         match self.state.generation.clone() {
             None => self.begin(store),
-            Some(generation) if generation.built_to.is_some() => self.build(store, generation),
+            Some(generation) if !generation.is_complete() => self.build(store, generation),
             Some(generation) => self.update(store, generation, is_requested),
         }
     }
 
     /// Begins to build the index of a site that is large enough.
     fn begin(&mut self, store: &Store) -> Result<Next> {
-        store.shared().search.publish(None);
+        store.shared().search.index.publish(None);
         let n = store.read_unlimited(count)?;
         if n < self.config.min_posts {
             return Ok(Next::After(MEASURE_INTERVAL));
@@ -248,7 +248,7 @@ impl Indexer {
     /// Adds the next segment.
     fn build(&mut self, store: &Store, mut generation: Generation) -> Result<Next> {
         let mut batch = Batch::new(&*self.log);
-        let mut from = generation.built_to.unwrap_or(i64::MIN);
+        let mut from = generation.built_to().unwrap_or(i64::MIN);
         let is_complete = store.read_unlimited(|db| {
             loop {
                 let after = Cond::all().add(Expr::col("ID").gt(from));
@@ -261,7 +261,7 @@ impl Indexer {
             }
         })?;
         self.add(&mut generation, batch)?;
-        generation.built_to = (!is_complete).then_some(from);
+        generation.set_built_to((!is_complete).then_some(from));
         if is_complete {
             let seconds = self.state.began.map(|began| began.elapsed().as_secs());
             tracing::info!(posts = generation.len(), seconds, "the search index is complete");
@@ -269,7 +269,7 @@ impl Indexer {
         self.save(&generation)?;
         // Searches use it when the log is known to be complete as well.
         if !is_complete {
-            store.shared().search.publish(Some(Arc::new(generation.clone())));
+            store.shared().search.index.publish(Some(Arc::new(generation.clone())));
         }
         self.state.generation = Some(generation);
         Ok(Next::Now)
@@ -283,7 +283,7 @@ impl Indexer {
         }
         let log = self.log.clone();
         // Usually there is nothing to do. A connection of the pool is enough to find that.
-        let changes = store.read(|db| changes_since(db, &*log, generation.mark))?;
+        let changes = store.read(|db| changes_since(db, &*log, generation.mark()))?;
         match changes {
             Logged::Changes(changes) if changes.is_empty() || (changes.len() < BATCH && !due) => {
                 return Ok(self.keep(store, generation));
@@ -294,7 +294,7 @@ impl Indexer {
         }
         let mut batches = Vec::new();
         let changes = store.read_unlimited(|db| {
-            let changes = match changes_since(db, &*log, generation.mark)? {
+            let changes = match changes_since(db, &*log, generation.mark())? {
                 Logged::Changes(changes) => changes,
                 // A change since then. Nothing is lost.
                 Logged::Unknown => return Ok(Some(Vec::new())),
@@ -311,7 +311,7 @@ impl Indexer {
                 // A new index is built in steps, which can be interrupted.
                 return Ok(None);
             }
-            for segment in small_segments(&generation.segments) {
+            for segment in generation.segments_to_merge(&TIERS) {
                 if ids.len() > MAX_UPDATED {
                     break;
                 }
@@ -335,7 +335,7 @@ impl Indexer {
             tracing::info!(
                 "the search index is built again: too many posts have changed, or the log does not continue where it ends"
             );
-            store.shared().search.publish(None);
+            store.shared().search.index.publish(None);
             self.state.generation = None;
             return Ok(Next::Now);
         };
@@ -347,7 +347,7 @@ impl Indexer {
         }
         generation.applied(&changes);
         self.state.updated = Some(Instant::now());
-        let mark = generation.mark.seq;
+        let mark = generation.mark().seq;
         let next = self.set(store, generation)?;
         if mark - self.state.log_start > MAX_OLD_ENTRIES {
             store.write_blocking(move |tx| log.trim(tx, mark))?;
@@ -358,8 +358,8 @@ impl Indexer {
 
     /// Leaves the index as it is.
     fn keep(&mut self, store: &Store, generation: Generation) -> Next {
-        if store.shared().search.current().is_none() {
-            store.shared().search.publish(Some(Arc::new(generation.clone())));
+        if store.shared().search.index.current().is_none() {
+            store.shared().search.index.publish(Some(Arc::new(generation.clone())));
         }
         self.state.generation = Some(generation);
         Next::After(INTERVAL)
@@ -381,11 +381,10 @@ impl Indexer {
     /// Writes a segment with the posts that were read.
     fn add(&self, generation: &mut Generation, batch: Batch<'_>) -> Result<()> {
         generation.add_uncovered(&batch.uncovered);
-        if let (Some(folder), true) = (&self.state.folder, batch.builder.len() > 0) {
-            let segment = folder.write(generation, batch.builder).map_err(io_error)?;
-            generation.segments.push(segment);
+        match &self.state.folder {
+            Some(folder) => folder.add(generation, batch.builder).map_err(io_error),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn save(&self, generation: &Generation) -> Result<()> {
@@ -398,7 +397,7 @@ impl Indexer {
     /// Saves a state. Searches use it if it is complete.
     fn set(&mut self, store: &Store, generation: Generation) -> Result<Next> {
         self.save(&generation)?;
-        store.shared().search.publish(Some(Arc::new(generation.clone())));
+        store.shared().search.index.publish(Some(Arc::new(generation.clone())));
         self.state.generation = Some(generation);
         Ok(Next::Now)
     }
@@ -420,20 +419,6 @@ fn changes_since(db: &mut Db, log: &dyn PostLog, mark: Change) -> Result<Logged>
         }
         _ => Logged::Nothing,
     })
-}
-
-/// The segments to merge: those of the smallest tier that has enough of them.
-fn small_segments(segments: &[LiveSegment]) -> Vec<&LiveSegment> {
-    let mut least = 0;
-    for (most, n) in TIERS {
-        let of_tier = |s: &&LiveSegment| (least..most).contains(&s.live().len());
-        let found: Vec<&LiveSegment> = segments.iter().filter(of_tier).collect();
-        if found.len() >= n {
-            return found;
-        }
-        least = most;
-    }
-    Vec::new()
 }
 
 /// Number of posts that the index of a site contains.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
+use svc_search::SearchIndexState;
 use svc_versions::{Stamp, Versions};
 use tokio::sync::oneshot::error::TryRecvError;
 
@@ -12,7 +13,6 @@ use crate::db::session::{self, Session};
 use crate::db::{Db, Logged, PostLog, SharedCaches, Tx, engine, write_job};
 use crate::error::{Result, StoreError};
 use crate::request_cache;
-use crate::search_index::SearchIndexState;
 use crate::search_indexer::{SearchIndexConfig, SearchIndexer};
 
 /// The database of a site. Cheap to clone; clones share connections and caches.
@@ -176,7 +176,7 @@ impl Store {
 
     /// The state of the search index.
     pub fn search_index_state(&self) -> SearchIndexState {
-        self.0.shared().search.state()
+        self.0.shared().search.index.state()
     }
 
     /// Removes what [`Self::start_search_index`] has added to the database. Call it if the site is served without an index.

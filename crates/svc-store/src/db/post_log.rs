@@ -2,7 +2,7 @@
 
 use super::handle::{Db, Tx};
 use crate::error::{Result, StoreError};
-use crate::search_index::{Change, Generation};
+use svc_search::{Change, Generation};
 
 /// The log as a snapshot has it.
 #[derive(Debug, PartialEq, Eq)]

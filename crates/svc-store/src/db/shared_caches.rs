@@ -1,15 +1,14 @@
 //! Caches in memory that all connections of a store share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use indexmap::IndexMap;
 use svc_versions::Versions;
 
 use super::plain_totals::PlainTotals;
-use super::post_log::PostLog;
-use crate::search_index::SearchIndex;
+use crate::search_state::SearchState;
 use crate::stored_text::StoredText;
 
 /// Stored options by name.
@@ -65,9 +64,7 @@ pub(crate) struct SharedCaches {
     /// When data last changed.
     pub(crate) versions: Arc<Versions>,
     pub(crate) statements: AtomicU64,
-    pub(crate) search: SearchIndex,
-    /// The log of changed posts, once a search index was started.
-    pub(crate) post_log: OnceLock<Arc<dyn PostLog>>,
+    pub(crate) search: SearchState,
     /// Whether the columns of `posts` cannot store characters outside the Basic Multilingual Plane (`utf8mb3`).
     pub(crate) is_utf8mb3: AtomicBool,
 }
@@ -81,8 +78,7 @@ impl SharedCaches {
             options: Mutex::new(None),
             versions: Arc::default(),
             statements: AtomicU64::new(0),
-            search: SearchIndex::new(),
-            post_log: OnceLock::new(),
+            search: SearchState::default(),
             is_utf8mb3: AtomicBool::new(false),
         }
     }

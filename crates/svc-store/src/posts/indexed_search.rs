@@ -16,6 +16,7 @@ use std::io;
 
 use sea_query::{Expr, ExprTrait as _, LikeExpr, Query};
 use svc_model::PostId;
+use svc_search::{Bits, Generation, LiveSegment, SearchIndex};
 
 use super::post_query::{PostOrderBy, PostQuery};
 use super::query;
@@ -23,8 +24,8 @@ use super::search::{RankStep, SearchColumn, SearchTerms};
 use crate::db::{Db, Logged, PostLog};
 use crate::error::Result;
 use crate::query::contains;
-use crate::search_index::{Bits, Generation, LiveSegment, SearchIndex};
 use crate::search_indexer::{date, key};
+use crate::search_state::SearchState;
 use crate::{Order, Page};
 
 /// Up to this many candidates are examined by the ordinary query.
@@ -49,7 +50,9 @@ type SortKey = (i64, i64, i64);
 pub(super) fn page(db: &mut Db, q: &PostQuery) -> Result<Option<Page<PostId>>> {
     let Some(text) = q.search.as_deref().filter(|_| !q.search_exact && !q.search_file_names) else { return Ok(None) };
     let shared = db.shared.clone();
-    let (Some(log), Some(generation)) = (shared.post_log.get(), shared.search.current()) else { return Ok(None) };
+    let (Some(log), Some(generation)) = (shared.search.log.get(), shared.search.index.current()) else {
+        return Ok(None);
+    };
     // Revisions are not indexed.
     let is_indexed = |t: &String| key(t).is_some_and(|t| t != "revision");
     if q.post_types.is_empty() || !q.post_types.iter().all(is_indexed) {
@@ -60,9 +63,10 @@ pub(super) fn page(db: &mut Db, q: &PostQuery) -> Result<Option<Page<PostId>>> {
     let mut columns = if q.search_columns.is_empty() { SearchColumn::ALL.to_vec() } else { q.search_columns.clone() };
     columns.sort_by_key(|c| field(*c));
     columns.dedup();
-    let live = generation.segments.iter().map(|segment| live(segment, &changed)).collect();
+    let live = generation.segments().iter().map(|segment| live(segment, &changed)).collect();
     let terms = SearchTerms::parse(text);
-    let search = Search { log: &**log, index: &shared.search, generation: &generation, columns, terms, live, changed };
+    let search =
+        Search { log: &**log, index: &shared.search.index, generation: &generation, columns, terms, live, changed };
     match search.page(db, q) {
         Ok(page) => Ok(page),
         Err(Failure::Store(e)) => Err(e),
@@ -76,23 +80,23 @@ pub(super) fn page(db: &mut Db, q: &PostQuery) -> Result<Option<Page<PostId>>> {
 
 /// The posts that the snapshot and the index may have different versions of, ascending. `None` if they are too many or
 /// unknown.
-fn changed(db: &mut Db, log: &dyn PostLog, index: &SearchIndex, generation: &Generation) -> Result<Option<Vec<i64>>> {
-    let mark = generation.mark;
+fn changed(db: &mut Db, log: &dyn PostLog, search: &SearchState, generation: &Generation) -> Result<Option<Vec<i64>>> {
+    let mark = generation.mark();
     let changes = match log.read(db, mark.seq, MAX_CHANGED + 1)? {
         Logged::Changes(changes) => changes,
         Logged::Unknown => {
             // Changes are looked for only if there are searches.
-            index.request_update();
+            search.request_update();
             return Ok(None);
         }
         Logged::Nothing => return Ok(None),
     };
     if changes.len() > MAX_CHANGED {
         // There may be more, of other posts.
-        index.request_update();
+        search.request_update();
         return Ok(None);
     }
-    let mut ids = generation.uncovered.clone();
+    let mut ids = generation.uncovered().to_vec();
     match changes.split_first() {
         Some((first, rest)) if (first.seq, first.nonce) == (mark.seq, mark.nonce) => {
             ids.extend(rest.iter().map(|change| change.id));
@@ -101,7 +105,7 @@ fn changed(db: &mut Db, log: &dyn PostLog, index: &SearchIndex, generation: &Gen
         None => {
             // The snapshot is older than the index.
             let Some(last) = log.last(db)? else { return Ok(None) };
-            let recent = &generation.recent;
+            let recent = generation.recent();
             let Some(at) = recent.iter().position(|r| (r.seq, r.nonce) == (last.seq, last.nonce)) else {
                 return Ok(None);
             };
@@ -111,7 +115,7 @@ fn changed(db: &mut Db, log: &dyn PostLog, index: &SearchIndex, generation: &Gen
     ids.sort_unstable();
     ids.dedup();
     if ids.len() >= MAX_CHANGED {
-        index.request_update();
+        search.request_update();
         return Ok(None);
     }
     Ok(Some(ids))
@@ -204,7 +208,7 @@ impl Search<'_> {
         let required = self.terms.required.iter().map(|term| (term, true));
         for (term, is_required) in required.chain(self.terms.excluded.iter().map(|term| (term, false))) {
             let term = self.fold(term);
-            for (segment, bits) in self.generation.segments.iter().zip(&mut candidates) {
+            for (segment, bits) in self.generation.segments().iter().zip(&mut candidates) {
                 if bits.is_empty() {
                     continue;
                 }
@@ -252,7 +256,7 @@ impl Search<'_> {
     ) -> Result<Matched, Failure> {
         let folded = self.fold(term);
         let mut all = Vec::with_capacity(within.len());
-        for (segment, within) in self.generation.segments.iter().zip(within) {
+        for (segment, within) in self.generation.segments().iter().zip(within) {
             if within.is_empty() {
                 all.push(Bits::none());
                 continue;
@@ -279,7 +283,7 @@ impl Search<'_> {
                 }
                 for (column, matches) in columns.iter().zip(learned) {
                     known.add(&matches.known);
-                    self.index.learn(segment, field(*column), &folded, matches);
+                    self.index.cache_matches(segment, field(*column), &folded, matches);
                 }
             }
             all.push(known);
@@ -297,7 +301,7 @@ impl Search<'_> {
         } else {
             query::all(db, &by_id)?
         };
-        for (segment, bits) in self.generation.segments.iter().zip(&mut matched) {
+        for (segment, bits) in self.generation.segments().iter().zip(&mut matched) {
             let segment = &segment.segment;
             // Both lists ascend, and segments often are ranges of ids.
             let (Some(first), Some(last)) = (segment.ids.first(), segment.ids.last()) else { continue };
@@ -310,7 +314,7 @@ impl Search<'_> {
 
     /// The matches with the types, statuses and password of a list without other conditions.
     fn of_classes(&self, q: &PostQuery, mut matched: Matched) -> Matched {
-        for (segment, bits) in self.generation.segments.iter().zip(&mut matched) {
+        for (segment, bits) in self.generation.segments().iter().zip(&mut matched) {
             let segment = &segment.segment;
             let is_listed: Vec<bool> = segment
                 .class_list
@@ -357,7 +361,7 @@ impl Search<'_> {
             total += 1;
         }
         let add_all = |rank: i64, part: &Matched, first: &mut First| {
-            for (segment, bits) in self.generation.segments.iter().zip(part) {
+            for (segment, bits) in self.generation.segments().iter().zip(part) {
                 let (ids, dates) = (&segment.segment.ids, &segment.segment.dates);
                 for at in bits.iter().map(usize::from) {
                     if let (Some(id), Some(date)) = (ids.get(at), dates.get(at)) {
@@ -418,7 +422,7 @@ impl Search<'_> {
     }
 
     fn ids(&self, matched: &Matched) -> Vec<i64> {
-        self.generation.segments.iter().zip(matched).flat_map(|(segment, bits)| ids_of(segment, bits)).collect()
+        self.generation.segments().iter().zip(matched).flat_map(|(segment, bits)| ids_of(segment, bits)).collect()
     }
 }
 

@@ -229,7 +229,7 @@ fn old_snapshots_do_not_see_newer_posts() {
     let (store, folder) = site(&mut random, 60);
     let indexer = index(&store, folder.path());
     wait(|| indexer.is_ready());
-    let mark = || store.shared().search.current().map_or(0, |generation| generation.mark.seq);
+    let mark = || store.shared().search.index.current().map_or(0, |generation| generation.mark().seq);
     for _ in 0..10 {
         let before = mark();
         let n = store.read(|db| {

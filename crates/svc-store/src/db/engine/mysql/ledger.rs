@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::changes::{SETTLE_TIME, ServerState};
 use crate::db::LogState;
-use crate::search_index::Change;
+use svc_search::Change;
 
 /// How long the table must not have been changed before the time of its last change identifies a state, in seconds. Tests wait less.
 const MARGIN: i64 = if cfg!(test) { 2 } else { 10 };

@@ -12,7 +12,7 @@ use super::folding::{Collation, Folding};
 use super::ledger::{Ledger, Observation, TableState};
 use crate::db::{Db, LogState, Logged, PostLog, Tx, parse_digest};
 use crate::error::{Result, StoreError};
-use crate::search_index::{Change, Generation};
+use svc_search::{Change, Generation};
 
 /// A hash of the columns that the index contains, as a decimal number of 64 bits.
 const DIGEST: &str = "CONV(LEFT(MD5(CONCAT_WS(',', MD5(post_title), MD5(post_excerpt), MD5(post_content), MD5(post_password), \
@@ -152,7 +152,7 @@ impl PostLog for MySqlPostLog {
         let mut known: Vec<(i64, u64)> = indexed.digests().collect();
         known.sort_unstable();
         let mut known = known.into_iter().peekable();
-        let mut uncovered: HashSet<i64> = indexed.uncovered.iter().copied().collect();
+        let mut uncovered: HashSet<i64> = indexed.uncovered().iter().copied().collect();
         let (mut differing, mut after) = (Vec::new(), i64::MIN);
         loop {
             proceed()?;

@@ -4,8 +4,8 @@
 use super::collation;
 use crate::db::{Db, Logged, PostLog, Tx};
 use crate::error::{Result, StoreError};
-use crate::search_index::Change;
 use crate::tables::quoted;
+use svc_search::Change;
 
 /// Name of the table, without prefix.
 const TABLE: &str = "svc_search_log";

@@ -25,13 +25,13 @@ use std::sync::{Mutex, PoisonError};
 use memchr::{memchr, memchr_iter, memmem};
 use serde_json::{Value, json};
 
-use super::bits::{Bits, MAX_DOCS};
-use super::tokens::{self, TermPattern, TokenPattern};
+use crate::bits::{Bits, MAX_DOCS};
+use crate::tokens::{self, TermPattern, TokenPattern};
 
 const MAGIC: &[u8; 8] = b"svcseg1\n";
 
-/// Number of indexed columns: title, excerpt, content.
-pub(crate) const FIELDS: usize = 3;
+/// Number of texts of a document. A search names the one that it looks at.
+pub const FIELDS: usize = 3;
 
 /// Length of the entry of a token.
 const ENTRY: usize = 8;
@@ -39,29 +39,34 @@ const ENTRY: usize = 8;
 /// Postings with more documents than this are bitmaps.
 const MAX_LIST: usize = Bits::BYTES / 2;
 
-/// Type, status, and whether a post has a password.
+/// What searches are restricted by: the type and status of a document, and whether it has a password.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Class {
-    pub(crate) post_type: String,
-    pub(crate) status: String,
-    pub(crate) has_password: bool,
+pub struct Class {
+    /// The type.
+    pub post_type: String,
+    /// The status.
+    pub status: String,
+    /// Whether it has a password.
+    pub has_password: bool,
 }
 
-/// A post, with folded texts.
-pub(crate) struct Document<'a> {
-    pub(crate) id: i64,
-    /// Sorts like the post's date.
-    pub(crate) date: i64,
-    pub(crate) class: Class,
+/// A document, with folded texts.
+pub struct Document<'a> {
+    /// Identifies the document.
+    pub id: i64,
+    /// A number that sorts like the document's date.
+    pub date: i64,
+    /// What searches are restricted by.
+    pub class: Class,
     /// A hash of what is indexed, if changed documents are found by comparison.
-    pub(crate) digest: Option<u64>,
-    /// Title, excerpt and content.
-    pub(crate) texts: [&'a str; FIELDS],
+    pub digest: Option<u64>,
+    /// The texts, such as title, excerpt and content. Texts that a search must treat as equal are equal after folding.
+    pub texts: [&'a str; FIELDS],
 }
 
 /// Collects the documents of a segment.
 #[derive(Default)]
-pub(crate) struct SegmentBuilder {
+pub struct SegmentBuilder {
     ids: Vec<i64>,
     dates: Vec<i64>,
     classes: Vec<u16>,
@@ -72,12 +77,17 @@ pub(crate) struct SegmentBuilder {
 
 impl SegmentBuilder {
     /// Number of documents.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ids.len()
     }
 
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
     /// Adds a document; ids must ascend. Returns `false` if it cannot be indexed, or if the segment is full.
-    pub(crate) fn add(&mut self, document: &Document<'_>) -> bool {
+    pub fn add(&mut self, document: &Document<'_>) -> bool {
         let fits = document.texts.iter().all(|text| tokens::each_token(text, |_| {}));
         let Ok(position) = u16::try_from(self.ids.len()) else { return false };
         if !fits {
@@ -283,17 +293,18 @@ impl Dictionary {
 }
 
 /// An open segment.
-pub(crate) struct Segment {
+pub struct Segment {
     /// Identifies the segment within this process.
     pub(crate) number: u64,
     file: Mutex<File>,
     /// The documents' ids, ascending.
-    pub(crate) ids: Vec<i64>,
+    pub ids: Vec<i64>,
     /// The documents' dates.
-    pub(crate) dates: Vec<i64>,
+    pub dates: Vec<i64>,
     /// The documents' positions in `class_list`.
-    pub(crate) classes: Vec<u16>,
-    pub(crate) class_list: Vec<Class>,
+    pub classes: Vec<u16>,
+    /// The classes of the documents.
+    pub class_list: Vec<Class>,
     /// The documents' digests; empty if they have none.
     pub(crate) digests: Vec<u64>,
     fields: Vec<Field>,
@@ -370,7 +381,7 @@ impl Segment {
     }
 
     /// The position of a document.
-    pub(crate) fn position(&self, id: i64) -> Option<u16> {
+    pub fn position(&self, id: i64) -> Option<u16> {
         self.ids.binary_search(&id).ok().and_then(|at| u16::try_from(at).ok())
     }
 

@@ -1,4 +1,4 @@
-//! A state of the index: immutable segments, and the documents of them that are obsolete.
+//! A state of the index: immutable segments, and the documents of them that are obsolete; and the folder where it is saved.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::bits::Bits;
-use super::segment::Segment;
+use crate::bits::Bits;
+use crate::segment::{Segment, SegmentBuilder};
 
 /// Name of the file that lists the segments.
 const MANIFEST: &str = "index.json";
@@ -18,40 +18,41 @@ const VERSION: u64 = 2;
 /// Maximum number of applied changes that are remembered for readers of older snapshots.
 const MAX_RECENT: usize = 4_096;
 
-/// An entry of the database's log of changed posts.
+/// An entry of the log of changed documents, which the owner of the documents keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub struct Change {
     /// Ascends with each change.
-    pub(crate) seq: i64,
+    pub seq: i64,
     /// A random number, by which a log with another history is recognized.
-    pub(crate) nonce: i64,
-    /// The post.
-    pub(crate) id: i64,
+    pub nonce: i64,
+    /// The document.
+    pub id: i64,
 }
 
 /// A segment and its obsolete documents.
 #[derive(Clone)]
-pub(crate) struct LiveSegment {
-    pub(crate) file: String,
-    pub(crate) segment: Arc<Segment>,
-    pub(crate) dead: Arc<Bits>,
+pub struct LiveSegment {
+    file: String,
+    /// The segment.
+    pub segment: Arc<Segment>,
+    dead: Arc<Bits>,
 }
 
 impl LiveSegment {
     /// The ids of the documents that are not obsolete, ascending.
-    pub(crate) fn live_ids(&self) -> Vec<i64> {
+    pub fn live_ids(&self) -> Vec<i64> {
         self.live().iter().filter_map(|at| self.segment.ids.get(usize::from(at)).copied()).collect()
     }
 
     /// The documents that are not obsolete.
-    pub(crate) fn live(&self) -> Bits {
+    pub fn live(&self) -> Bits {
         let mut live = Bits::first(self.segment.len());
         live.subtract(&self.dead);
         live
     }
 
     /// Marks documents as obsolete.
-    pub(crate) fn remove(&mut self, ids: &[i64]) {
+    fn remove(&mut self, ids: &[i64]) {
         let positions: Vec<u16> = ids.iter().filter_map(|id| self.segment.position(*id)).collect();
         if !positions.is_empty() {
             let dead = Arc::make_mut(&mut self.dead);
@@ -60,40 +61,99 @@ impl LiveSegment {
     }
 }
 
-/// A state of the index. Each post is at most once among the live documents of the segments and the posts that are not
-/// indexed.
+/// A state of the index. Each document is at most once among the live documents of the segments and the documents that
+/// are not indexed.
 #[derive(Clone)]
-pub(crate) struct Generation {
+pub struct Generation {
     /// Identifies the rules by which texts were folded.
-    pub(crate) folding: String,
-    /// The last change of the database that is contained.
-    pub(crate) mark: Change,
-    /// Posts up to this id have been indexed. `None` if all have.
-    pub(crate) built_to: Option<i64>,
-    pub(crate) segments: Vec<LiveSegment>,
-    /// Posts that cannot be indexed, ascending.
-    pub(crate) uncovered: Vec<i64>,
+    folding: String,
+    /// The last change that is contained.
+    mark: Change,
+    /// Documents up to this id have been indexed. `None` if all have.
+    built_to: Option<i64>,
+    segments: Vec<LiveSegment>,
+    /// Documents that cannot be indexed, ascending.
+    uncovered: Vec<i64>,
     /// The last applied changes, ascending.
-    pub(crate) recent: Vec<Change>,
+    recent: Vec<Change>,
     /// Number of the next segment's file.
-    pub(crate) next_file: u64,
+    next_file: u64,
 }
 
 impl Generation {
-    /// An empty index, which contains the changes up to a mark once it is built.
-    pub(crate) fn new(mark: Change, folding: String) -> Self {
+    /// An empty index, which contains the changes up to a mark once it is built. `folding` identifies the rules by which
+    /// the texts of documents and terms are folded.
+    pub fn new(mark: Change, folding: String) -> Self {
         let (segments, uncovered, recent) = (Vec::new(), Vec::new(), vec![mark]);
         Generation { folding, mark, built_to: Some(i64::MIN), segments, uncovered, recent, next_file: 1 }
     }
 
-    /// Number of posts.
-    pub(crate) fn len(&self) -> usize {
+    /// The last change that is contained.
+    pub fn mark(&self) -> Change {
+        self.mark
+    }
+
+    /// Documents up to this id have been indexed. `None` if all have.
+    pub fn built_to(&self) -> Option<i64> {
+        self.built_to
+    }
+
+    /// Returns whether all documents have been indexed.
+    pub fn is_complete(&self) -> bool {
+        self.built_to.is_none()
+    }
+
+    /// Records that documents up to this id have been indexed, or all of them (`None`).
+    pub fn set_built_to(&mut self, id: Option<i64>) {
+        self.built_to = id;
+    }
+
+    /// The segments.
+    pub fn segments(&self) -> &[LiveSegment] {
+        &self.segments
+    }
+
+    /// The segments to merge: those of the smallest tier that has enough of them. To merge them, index their documents
+    /// ([`LiveSegment::live_ids`]) again.
+    ///
+    /// A tier has the segments with fewer documents than its first number, and no tier before it; the second number is
+    /// how many of them are enough.
+    pub fn segments_to_merge(&self, tiers: &[(usize, usize)]) -> Vec<&LiveSegment> {
+        let mut least = 0;
+        for (most, n) in tiers {
+            let of_tier = |s: &&LiveSegment| (least..*most).contains(&s.live().len());
+            let found: Vec<&LiveSegment> = self.segments.iter().filter(of_tier).collect();
+            if found.len() >= *n {
+                return found;
+            }
+            least = *most;
+        }
+        Vec::new()
+    }
+
+    /// Documents that cannot be indexed, ascending. Searches examine all of them.
+    pub fn uncovered(&self) -> &[i64] {
+        &self.uncovered
+    }
+
+    /// The last applied changes, ascending, for readers of an older state of the documents.
+    pub fn recent(&self) -> &[Change] {
+        &self.recent
+    }
+
+    /// Number of documents.
+    pub fn len(&self) -> usize {
         let live = |s: &LiveSegment| s.segment.len() - s.dead.len();
         self.uncovered.len() + self.segments.iter().map(live).sum::<usize>()
     }
 
-    /// The digests of the indexed posts, by id.
-    pub(crate) fn digests(&self) -> impl Iterator<Item = (i64, u64)> {
+    /// Returns whether there are no documents.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The digests of the indexed documents, by id.
+    pub fn digests(&self) -> impl Iterator<Item = (i64, u64)> {
         self.segments.iter().flat_map(|s| {
             let digest =
                 |at: u16| Some((*s.segment.ids.get(usize::from(at))?, *s.segment.digests.get(usize::from(at))?));
@@ -101,22 +161,22 @@ impl Generation {
         })
     }
 
-    /// Removes posts that are indexed again, or that are gone. `ids` must ascend.
-    pub(crate) fn remove(&mut self, ids: &[i64]) {
+    /// Removes documents that are indexed again, or that are gone. `ids` must ascend.
+    pub fn remove(&mut self, ids: &[i64]) {
         self.segments.iter_mut().for_each(|segment| segment.remove(ids));
         self.segments.retain(|segment| segment.dead.len() < segment.segment.len());
         self.uncovered.retain(|id| ids.binary_search(id).is_err());
     }
 
-    /// Adds posts that cannot be indexed.
-    pub(crate) fn add_uncovered(&mut self, ids: &[i64]) {
+    /// Adds documents that cannot be indexed.
+    pub fn add_uncovered(&mut self, ids: &[i64]) {
         self.uncovered.extend(ids);
         self.uncovered.sort_unstable();
         self.uncovered.dedup();
     }
 
     /// Records changes as contained.
-    pub(crate) fn applied(&mut self, changes: &[Change]) {
+    pub fn applied(&mut self, changes: &[Change]) {
         self.recent.extend(changes);
         let surplus = self.recent.len().saturating_sub(MAX_RECENT);
         self.recent.drain(..surplus);
@@ -173,7 +233,7 @@ fn checksum(body: &Value) -> u32 {
 }
 
 /// The folder of an index. One process at a time may open it.
-pub(crate) struct Folder {
+pub struct Folder {
     path: PathBuf,
     /// Locked while the folder is open; the operating system unlocks it when the process ends.
     _lock: std::fs::File,
@@ -184,10 +244,10 @@ impl Folder {
     ///
     /// # Errors
     /// If it cannot be created.
-    pub(crate) fn open(path: &Path) -> io::Result<Option<Self>> {
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);
-        // The index contains the words of drafts and private posts.
+        // The index contains the words of documents that not everybody may read.
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(path)?;
@@ -200,7 +260,7 @@ impl Folder {
     }
 
     /// Reads the last saved state. `None` if there is none, or if it is damaged or has another version or other rules.
-    pub(crate) fn load(&self, folding: &str) -> Option<Generation> {
+    pub fn load(&self, folding: &str) -> Option<Generation> {
         let text = std::fs::read(self.path.join(MANIFEST)).ok()?;
         match Generation::parse(serde_json::from_slice(&text).ok()?, &self.path)? {
             Ok(generation) => Some(generation).filter(|generation| generation.folding == folding),
@@ -215,7 +275,7 @@ impl Folder {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn save(&self, generation: &Generation) -> io::Result<()> {
+    pub fn save(&self, generation: &Generation) -> io::Result<()> {
         let unfinished = self.path.join("index.unfinished");
         std::fs::write(&unfinished, generation.manifest())?;
         std::fs::File::open(&unfinished)?.sync_all()?;
@@ -227,7 +287,7 @@ impl Folder {
     }
 
     /// Deletes the index.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         let _ = std::fs::remove_file(self.path.join(MANIFEST));
         self.clean(&[]);
     }
@@ -243,21 +303,21 @@ impl Folder {
         }
     }
 
-    /// Writes a segment to a new file.
+    /// Writes a segment to a new file, and adds it to a state. Nothing is added if the builder is empty.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn write(
-        &self,
-        generation: &mut Generation,
-        builder: super::segment::SegmentBuilder,
-    ) -> io::Result<LiveSegment> {
+    pub fn add(&self, generation: &mut Generation, builder: SegmentBuilder) -> io::Result<()> {
+        if builder.is_empty() {
+            return Ok(());
+        }
         let file = format!("{}.segment", generation.next_file);
         generation.next_file += 1;
         let path = self.path.join(&file);
         // A full disk: an incomplete file must not remain.
         let segment = builder.write(&path).and_then(|()| Segment::open(&path));
         let segment = Arc::new(segment.inspect_err(|_| drop(std::fs::remove_file(&path)))?);
-        Ok(LiveSegment { file, segment, dead: Arc::new(Bits::none()) })
+        generation.segments.push(LiveSegment { file, segment, dead: Arc::new(Bits::none()) });
+        Ok(())
     }
 }

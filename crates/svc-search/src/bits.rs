@@ -8,14 +8,14 @@ const WORDS: usize = MAX_DOCS / 64;
 
 /// A set of document positions, as a bitmap of 8 KB.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Bits(Box<[u64]>);
+pub struct Bits(Box<[u64]>);
 
 impl Bits {
     /// Size of the bitmap in bytes.
     pub(crate) const BYTES: usize = WORDS * 8;
 
     /// The empty set.
-    pub(crate) fn none() -> Self {
+    pub fn none() -> Self {
         Bits(vec![0; WORDS].into())
     }
 
@@ -33,14 +33,14 @@ impl Bits {
     }
 
     /// Adds a position.
-    pub(crate) fn insert(&mut self, position: u16) {
+    pub fn insert(&mut self, position: u16) {
         if let Some(word) = self.0.get_mut(usize::from(position) / 64) {
             *word |= 1 << (position % 64);
         }
     }
 
     /// Removes a position.
-    pub(crate) fn remove(&mut self, position: u16) {
+    pub fn remove(&mut self, position: u16) {
         if let Some(word) = self.0.get_mut(usize::from(position) / 64) {
             *word &= !(1 << (position % 64));
         }
@@ -54,32 +54,32 @@ impl Bits {
     }
 
     /// Adds the positions of another set.
-    pub(crate) fn add(&mut self, other: &Bits) {
+    pub fn add(&mut self, other: &Bits) {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
     }
 
     /// Retains the positions that are also in another set.
-    pub(crate) fn retain(&mut self, other: &Bits) {
+    pub fn retain(&mut self, other: &Bits) {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= other);
     }
 
     /// Removes the positions of another set.
-    pub(crate) fn subtract(&mut self, other: &Bits) {
+    pub fn subtract(&mut self, other: &Bits) {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= !other);
     }
 
     /// Number of positions.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
     /// Returns whether the set is empty.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
 
     /// The positions in ascending order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u16> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
         self.0.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(|(at, word)| {
             let mut left = *word;
             std::iter::from_fn(move || {
