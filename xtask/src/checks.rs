@@ -40,6 +40,25 @@ const CHECKS: &[Check] = &[
     },
     // Recorded random requests, on both engines.
     Check { name: "traces", minutes: "1", action: Action::Own(traces::run_recorded) },
+    // Concurrent code under many schedules. The flag changes all crates, so that they have a folder of their own.
+    Check {
+        name: "models",
+        minutes: "4",
+        action: Action::Cargo(
+            &[
+                "test",
+                "--package",
+                "svc-versions",
+                "--package",
+                "svc-bridge",
+                "--lib",
+                "--target-dir",
+                "target/models",
+                "models::",
+            ],
+            &[("RUSTFLAGS", "--cfg shuttle")],
+        ),
+    },
     Check {
         name: "doc",
         minutes: "3",

@@ -43,6 +43,7 @@ Checks:
   test-mysql         run the integration tests on a private MariaDB
   traces [--database KIND]
                      replay the recorded traces of tests/traces on both engines, and compare responses and rows
+  models             run concurrent code under many schedules with shuttle
   doc                build the documentation of the crates, warnings denied
   docs [--update]    render docs/ as a book in target/book; --update generates the reference pages first
   stress [--long] [NAME…]

@@ -5,10 +5,18 @@
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicU32, AtomicU64, Ordering},
-    },
+    sync::{Arc, PoisonError, Weak},
+};
+
+#[cfg(shuttle)]
+use shuttle::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU32, AtomicU64, Ordering},
+};
+#[cfg(not(shuttle))]
+use std::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
 use crate::names::Name;

@@ -7,6 +7,8 @@ mod exposed;
 pub mod feed;
 mod flights;
 pub mod key;
+#[cfg(all(test, shuttle))]
+mod models;
 pub mod names;
 mod persisted;
 pub mod record;

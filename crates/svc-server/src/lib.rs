@@ -8,6 +8,7 @@ pub mod config;
 mod data_lock;
 pub mod error;
 pub mod first_run;
+#[cfg(feature = "wordpress")]
 mod front;
 mod log_queue;
 mod logs;

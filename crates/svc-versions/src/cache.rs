@@ -4,10 +4,10 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use quick_cache::{Equivalent, Weighter, sync::Cache};
 
+use crate::atomic::{AtomicU64, Ordering};
 use crate::{Dependencies, Stamp, Transport, Versions, current_transport, record};
 
 /// Memory of an entry besides its value, in bytes, and of a dependency.

@@ -1,7 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+mod atomic;
 mod cache;
 mod dependencies;
+#[cfg(all(test, shuttle))]
+mod models;
 mod recording;
 mod transport;
 mod versions;

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Dependencies;
+use crate::atomic::{AtomicU64, Ordering};
 
 /// Number of slots, a power of two. Keys that share a slot are invalidated together, which only costs time.
 const SLOTS: usize = 1 << 17;
@@ -26,10 +26,6 @@ impl Key {
         let hash = HASHER.get_or_init(RandomState::new).hash_one(value);
         Key(u32::try_from(hash % SLOTS as u64).unwrap_or_default())
     }
-
-    fn slot(self) -> usize {
-        self.0 as usize
-    }
 }
 
 /// A time on the clock of [`Versions`], which advances with each change.
@@ -49,12 +45,7 @@ pub struct Versions {
 
 impl Default for Versions {
     fn default() -> Self {
-        Versions {
-            clock: AtomicU64::new(0),
-            activity: AtomicU64::new(0),
-            all: AtomicU64::new(0),
-            slots: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
-        }
+        Versions::with_slots(SLOTS)
     }
 }
 
@@ -65,6 +56,20 @@ impl fmt::Debug for Versions {
 }
 
 impl Versions {
+    /// Fewer slots need less memory, and more keys share one.
+    pub(crate) fn with_slots(slots: usize) -> Self {
+        Versions {
+            clock: AtomicU64::new(0),
+            activity: AtomicU64::new(0),
+            all: AtomicU64::new(0),
+            slots: (0..slots).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    fn slot(&self, key: Key) -> &AtomicU64 {
+        &self.slots[key.0 as usize % self.slots.len()]
+    }
+
     /// The current time. Take it before reading the data of a value that is to be cached.
     pub fn stamp(&self) -> Stamp {
         Stamp(self.clock.load(Ordering::SeqCst))
@@ -77,7 +82,7 @@ impl Versions {
         keys.sort_unstable();
         keys.dedup();
         for key in &keys {
-            self.slots[key.slot()].fetch_add(IN_PROGRESS, Ordering::SeqCst);
+            self.slot(*key).fetch_add(IN_PROGRESS, Ordering::SeqCst);
         }
         self.activity.fetch_add(1, Ordering::SeqCst);
         Change { versions: self, keys }
@@ -99,7 +104,7 @@ impl Versions {
     /// time are not considered.
     pub fn is_current(&self, dependencies: &Dependencies, stamp: Stamp) -> bool {
         let unchanged = |slot: &AtomicU64| slot.load(Ordering::SeqCst) <= stamp.0;
-        unchanged(&self.all) && dependencies.keys().iter().all(|key| unchanged(&self.slots[key.slot()]))
+        unchanged(&self.all) && dependencies.keys().iter().all(|key| unchanged(self.slot(*key)))
     }
 }
 
@@ -122,7 +127,7 @@ impl Drop for Change<'_> {
     fn drop(&mut self) {
         let now = self.versions.clock.fetch_add(1, Ordering::SeqCst) + 1;
         for key in &self.keys {
-            let slot = &self.versions.slots[key.slot()];
+            let slot = self.versions.slot(*key);
             let ended = |slot: u64| {
                 let pending = slot - IN_PROGRESS;
                 Some(pending & !(IN_PROGRESS - 1) | now.max(pending & (IN_PROGRESS - 1)))

@@ -8,9 +8,9 @@ use svc_controllers::{
 };
 
 use super::{
+    block_on,
     output::{columns, say},
     progress::Progress,
-    wordpress::block_on,
 };
 use crate::{
     config::{Config, SiteUrl},
@@ -30,7 +30,7 @@ pub(super) fn doctor_command() -> Command {
 pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     drop(open_existing(config)?);
     if let Some(wordpress) = &config.wordpress {
-        return super::wordpress::examine(config, wordpress);
+        return super::front::examine(config, wordpress);
     }
     let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
     let open = builder.open(config, &unused)?;

@@ -1,12 +1,11 @@
 //! The command line: its commands, with a flag for each setting.
 
+mod adopt;
 mod backup;
 mod config;
-mod connector;
 mod content;
 mod data;
 mod doctor;
-mod estimate;
 mod front;
 mod hints;
 mod next_steps;
@@ -72,9 +71,8 @@ fn commands() -> Command {
         .subcommand(show::openapi_command())
         .subcommand(show::types_command())
         .subcommand(doctor::doctor_command())
-        .subcommand(estimate::estimate_command())
-        .subcommand(connector::connector_command())
-        .subcommand(connector::adopt_command())
+        .subcommands(front::commands())
+        .subcommand(adopt::adopt_command())
         .subcommand(data::import_command())
         .subcommand(data::export_command())
         .subcommand(backup::backup_command())
@@ -143,6 +141,12 @@ impl SiteBuilder {
     }
 }
 
+/// Waits for work in a runtime of its own.
+fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    Ok(runtime.context("cannot start the runtime")?.block_on(work))
+}
+
 /// Runs a command. `now` is the current time in UTC.
 fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Result<()> {
     if matches.subcommand_matches("config").is_some_and(config::is_template) {
@@ -161,9 +165,7 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("openapi", args)) => show::openapi(builder, &config, args),
         Some(("types", _)) => show::types(builder, &config),
         Some(("doctor", _)) => doctor::doctor(builder, &config),
-        Some(("estimate", args)) => estimate::estimate(&config, args),
-        Some(("connector", args)) => connector::connector(&config, args),
-        Some(("adopt", args)) => connector::adopt(args),
+        Some(("adopt", args)) => adopt::adopt(args),
         Some(("import", args)) => data::import(&config, args),
         Some(("export", args)) => data::export(&config, args),
         Some(("backup", args)) => backup::backup(&config, args),
@@ -171,7 +173,9 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("user", args)) => users::user(&config, args, now),
         Some(("app-password", args)) => users::app_password(&config, args, now),
         Some(("theme", args)) => themes::run(&config, args),
-        Some((other, _)) => unreachable!("clap accepts no command {other}"),
+        Some((name, args)) => {
+            front::dispatch(name, &config, args).unwrap_or_else(|| unreachable!("clap accepts no command {name}"))
+        }
     }
 }
 

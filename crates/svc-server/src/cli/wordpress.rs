@@ -1,40 +1,9 @@
-//! Reports about the WordPress whose database this server uses, or in front of which it is.
+//! Reports about the WordPress whose database this server uses.
 
 use anyhow::{Context as _, Result};
 
-use super::{
-    output::{columns, print_warning, say},
-    progress::Progress,
-};
-use crate::{
-    config::{Config, WordPress},
-    front::{Front, doctor},
-    site::OpenSite,
-};
-
-pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    Ok(runtime.context("cannot start the runtime")?.block_on(work))
-}
-
-/// Prints what `doctor` finds in front of a WordPress.
-pub(super) fn examine(config: &Config, wordpress: &WordPress) -> Result<()> {
-    let front = Front::open(config, wordpress)?;
-    let progress = Progress::start("asking WordPress");
-    let found = block_on(doctor::examine(&front, config, wordpress))?;
-    drop(progress);
-    let rows: Vec<Vec<String>> = found.rows.into_iter().map(|row| row.to_vec()).collect();
-    say(columns(&rows).trim_end());
-    if !found.routes.is_empty() {
-        let head = ["route", "replayed", "by WordPress", "ms", "most frequent reason"].map(str::to_owned).to_vec();
-        let rows: Vec<Vec<String>> = std::iter::once(head).chain(found.routes).collect();
-        say(&format!("\nRoutes on which WordPress spends most time:\n\n{}", columns(&rows).trim_end()));
-    }
-    for warning in found.warnings {
-        print_warning(&warning);
-    }
-    Ok(())
-}
+use super::output::{columns, say};
+use crate::site::OpenSite;
 
 /// Facts about a WordPress whose database this server uses: what its plugins may register that this server does not know.
 pub(super) fn facts(site: &OpenSite) -> Result<Vec<[String; 2]>> {

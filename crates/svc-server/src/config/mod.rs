@@ -13,6 +13,7 @@ mod settings;
 mod suggest;
 mod template;
 mod values;
+#[cfg_attr(not(feature = "wordpress"), path = "no_wordpress.rs")]
 mod wordpress;
 mod wp_config;
 

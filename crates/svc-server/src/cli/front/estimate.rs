@@ -11,11 +11,15 @@ use anyhow::{Context as _, Result, ensure};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use svc_gateway::Origin;
 
-use super::{
-    output::{columns, say},
-    progress::Progress,
+use crate::{
+    cli::{
+        block_on,
+        output::{columns, say},
+        progress::Progress,
+    },
+    config::Config,
+    front::Front,
 };
-use crate::{config::Config, front::Front};
 
 /// Time until the news of writes can be read.
 const START: Duration = Duration::from_secs(20);
@@ -71,7 +75,7 @@ pub(super) fn estimate(config: &Config, args: &ArgMatches) -> Result<()> {
     ensure!(!reads.is_empty(), "{} has no GET requests", path.display());
     let front = Front::open(config, wordpress)?;
     let progress = Progress::start("sending the requests of the log");
-    super::wordpress::block_on(send(&front, &reads, &progress))??;
+    block_on(send(&front, &reads, &progress))??;
     drop(progress);
     let report = front.bridge().report();
     say(&format!("{} requests, {:.1} % replayed", reads.len(), report.share() * 100.0));

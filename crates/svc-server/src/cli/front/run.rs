@@ -4,8 +4,8 @@ use anyhow::{Context as _, Result};
 use svc_listen::InFlight;
 use tokio::sync::oneshot;
 
-use super::{output::say, reload};
 use crate::{
+    cli::{output::say, reload, serve},
     config::{Config, Setting, WordPress},
     data_lock::DataLock,
     first_run,
@@ -27,7 +27,7 @@ pub(super) async fn run(config: &Config, wordpress: &WordPress, flags: Vec<(&'st
         tracing::warn!("{conflict}");
     }
     let home = front.home().as_str();
-    say(&format!("Listening on {}", super::serve::reachable(here)?.as_str()));
+    say(&format!("Listening on {}", serve::reachable(here)?.as_str()));
     say(&format!("Site:      {home}/"));
     say(&format!(
         "WordPress: {}; its responses are replayed until something that they read changes",

@@ -1,0 +1,22 @@
+//! The same without the feature `wordpress`: there is no WordPress, since its settings are refused.
+
+use anyhow::Result;
+use clap::{ArgMatches, Command};
+
+use crate::config::{Config, Setting, WordPress};
+
+pub(crate) fn commands() -> Vec<Command> {
+    Vec::new()
+}
+
+pub(crate) fn dispatch(_: &str, _: &Config, _: &ArgMatches) -> Option<Result<()>> {
+    None
+}
+
+pub(crate) fn examine(_: &Config, wordpress: &WordPress) -> Result<()> {
+    match *wordpress {}
+}
+
+pub(crate) async fn run(_: &Config, wordpress: &WordPress, _: Vec<(&'static Setting, String)>) -> Result<()> {
+    match *wordpress {}
+}
