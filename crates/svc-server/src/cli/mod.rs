@@ -20,7 +20,7 @@ mod wordpress;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use chrono::{NaiveDateTime, Utc};
 use clap::{
     Arg, ArgAction, ArgMatches, Command,

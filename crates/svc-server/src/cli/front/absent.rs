@@ -5,18 +5,18 @@ use clap::{ArgMatches, Command};
 
 use crate::config::{Config, Setting, WordPress};
 
-pub(crate) fn commands() -> Vec<Command> {
+pub(in crate::cli) fn commands() -> Vec<Command> {
     Vec::new()
 }
 
-pub(crate) fn dispatch(_: &str, _: &Config, _: &ArgMatches) -> Option<Result<()>> {
+pub(in crate::cli) fn dispatch(_: &str, _: &Config, _: &ArgMatches) -> Option<Result<()>> {
     None
 }
 
-pub(crate) fn examine(_: &Config, wordpress: &WordPress) -> Result<()> {
+pub(in crate::cli) fn examine(_: &Config, wordpress: &WordPress) -> Result<()> {
     match *wordpress {}
 }
 
-pub(crate) async fn run(_: &Config, wordpress: &WordPress, _: Vec<(&'static Setting, String)>) -> Result<()> {
+pub(in crate::cli) async fn run(_: &Config, wordpress: &WordPress, _: Vec<(&'static Setting, String)>) -> Result<()> {
     match *wordpress {}
 }

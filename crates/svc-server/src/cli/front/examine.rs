@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Prints what `doctor` finds in front of a WordPress.
-pub(super) fn examine(config: &Config, wordpress: &WordPress) -> Result<()> {
+pub(in crate::cli) fn examine(config: &Config, wordpress: &WordPress) -> Result<()> {
     let front = Front::open(config, wordpress)?;
     let progress = Progress::start("asking WordPress");
     let found = block_on(doctor::examine(&front, config, wordpress))?;

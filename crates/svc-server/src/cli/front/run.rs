@@ -13,7 +13,11 @@ use crate::{
 };
 
 /// Serves until a signal stops the process.
-pub(super) async fn run(config: &Config, wordpress: &WordPress, flags: Vec<(&'static Setting, String)>) -> Result<()> {
+pub(in crate::cli) async fn run(
+    config: &Config,
+    wordpress: &WordPress,
+    flags: Vec<(&'static Setting, String)>,
+) -> Result<()> {
     let listener = svc_listen::bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
     let (own, its) = (config.clone(), wordpress.clone());

@@ -103,7 +103,7 @@ mod tests {
         check("", |log| log[FILE_HEADER + 5 * (FRAME_HEADER + 4096) + 100] ^= 1, true);
         let second_half = |log: &mut Vec<u8>| {
             let half = log.len() / 2;
-            log[half..].iter_mut().enumerate().for_each(|(n, byte)| *byte = (n * 7919 >> 3) as u8);
+            log[half..].iter_mut().enumerate().for_each(|(n, byte)| *byte = ((n * 7919) >> 3) as u8);
         };
         check("", second_half, true);
         check("", |log| log[0] = 0, true);
