@@ -26,7 +26,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-content", &["svc-php", "svc-text", "svc-model"]),
     ("svc-blocks", &["svc-php", "svc-text", "svc-schema", "svc-model", "svc-content"]),
     ("svc-search", &[]),
-    ("svc-store", &["svc-versions", "svc-search", "svc-php", "svc-text", "svc-model"]),
+    ("svc-db", &["svc-versions"]),
+    ("svc-store", &["svc-versions", "svc-db", "svc-search", "svc-php", "svc-text", "svc-model"]),
     ("svc-fetch", &[]),
     ("svc-packages", &["svc-php", "svc-text", "svc-content"]),
     ("svc-media", &["svc-text"]),
@@ -56,10 +57,11 @@ const LAYERS: &[(&str, &[&str])] = &[
 /// External crates that only some crates of the workspace may depend on, with the reason.
 #[rustfmt::skip]
 const RESERVED: &[(&[&str], &[&str], &str)] = &[
-    (&["rusqlite", "sea-query"], &["svc-store"], "SQL belongs to the store"),
-    (&["mysql"], &["svc-store", "svc-bridge"], "the store, and the news of writes of a WordPress"),
+    (&["rusqlite"], &["svc-db"], "databases belong to svc-db"),
+    (&["sea-query"], &["svc-db", "svc-store"], "SQL belongs to the store"),
+    (&["mysql"], &["svc-db", "svc-bridge"], "databases belong to svc-db, and the bridge reads the news of writes of a WordPress"),
     (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "HTTP servers belong to these crates"),
-    (&["tokio"], &["svc-routing", "svc-store", "svc-media", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "the other crates do no I/O"),
+    (&["tokio"], &["svc-routing", "svc-db", "svc-media", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "the other crates do no I/O"),
     (&["image", "object_store"], &["svc-media"], "files and images are handled in one crate"),
     (&["anyhow"], &["svc-server"], "libraries have typed errors"),
 ];
@@ -212,7 +214,7 @@ mod tests {
     fn dependencies_must_be_in_a_lower_layer() {
         check("svc-schema", "svc-php.workspace = true", &[]);
         check("svc-schema", "svc-store = \"1\"", &["svc-schema: may not depend on svc-store, which is not below it"]);
-        check("svc-model", "rusqlite = \"1\"", &["svc-model: may not depend on rusqlite: SQL belongs to the store"]);
+        check("svc-model", "sea-query = \"1\"", &["svc-model: may not depend on sea-query: SQL belongs to the store"]);
         check(
             "svc-server",
             "svc-testkit = \"1\"",
