@@ -58,6 +58,26 @@ const READS: &[&str] = &[
     "/../..",
 ];
 
+/// Pages for visitors that are read after every write.
+const PAGES: &[&str] = &[
+    "/",
+    "/hello-world/",
+    "/?p=1",
+    "/sample-page/",
+    "/category/uncategorized/",
+    "/author/admin/",
+    "/?s=world",
+    "/feed/",
+    "/comments/feed/",
+    "/hello-world/embed/",
+    "/hello-world/feed/",
+    "/wp-sitemap.xml",
+    "/wp-sitemap-posts-post-1.xml",
+    "/robots.txt",
+    "/xmlrpc.php?rsd",
+    "/no-such-page/",
+];
+
 /// Writes over the REST API: method, path, body. `{id}` is the id that the first one returned.
 fn writes() -> Vec<(&'static str, &'static str, Value)> {
     vec![
@@ -140,6 +160,15 @@ impl Callers {
                         assert_eq!(compared(&response), compared(&fresh), "{name_of} {url} as {name} after {after}");
                     }
                 }
+            }
+        }
+        for url in PAGES {
+            let first = send(site.address, "GET", url, &[], "").await;
+            let second = send(site.address, "GET", url, &[("Cookie", "other=1")], "").await;
+            // Pages for users are not cached, whether the cookie is valid or not.
+            let fresh = send(site.address, "GET", url, &[("Cookie", "svc_logged_in_0=1")], "").await;
+            for (name_of, response) in [("first", first), ("second", second)] {
+                assert_eq!(compared(&response), compared(&fresh), "{name_of} {url} after {after}");
             }
         }
     }

@@ -44,16 +44,22 @@ const IDENTITIES = array(
 	'term_relationships' => array( 'object_id', 'term_taxonomy_id' ),
 	'users'              => array( 'id', '' ),
 	'usermeta'           => array( 'user_id', '' ),
-	'options'            => array( 'option_name', '' ),
+	'options'            => array( 'option_name', 'autoload' ),
 );
 
 /** Tables whose identity column numbers the rows by itself. */
 const NUMBERED = array( 'posts', 'comments', 'terms', 'term_taxonomy', 'users' );
 
 /** Identity columns with texts; the others are numbers. */
-const TEXTS = array( 'option_name', 'post_type', 'taxonomy' );
+const TEXTS = array( 'option_name', 'autoload', 'post_type', 'taxonomy' );
 
-/** Functions of time and chance, and of the session. UNIX_TIMESTAMP() counts only without arguments. */
+/** Maximum age of a response for which a statement has compared something with the clock, in seconds. */
+const CLOCK_AGE = 60;
+
+/** Functions of time. UNIX_TIMESTAMP() counts only without arguments. */
+const CLOCK = '/^(NOW|CUR(DATE|TIME)|CURRENT_(DATE|TIME|TIMESTAMP)|LOCALTIME(STAMP)?|UTC_(DATE|TIME|TIMESTAMP)|SYSDATE|UNIX_TIMESTAMP)$/';
+
+/** Functions of time and chance, and of the session. */
 const UNSTABLE = '/^(NOW|CUR(DATE|TIME)|CURRENT_(DATE|TIME|TIMESTAMP|USER)|LOCALTIME(STAMP)?|UTC_(DATE|TIME|TIMESTAMP)|SYSDATE|RAND|RANDOM_BYTES|UUID(_SHORT)?|SLEEP|BENCHMARK|(GET|RELEASE|IS_FREE|IS_USED)(_ALL)?_LOCKS?|LAST_INSERT_ID|LASTVAL|NEXTVAL|SETVAL|CONNECTION_ID|ROW_COUNT|LOAD_FILE)$/';
 
 /**
@@ -101,7 +107,8 @@ function complain( string $problem ): void {
 /**
  * Reads SQL as far as names of parts of the database need it.
  *
- * A name is `*` (everything), `posts` (a table, without the prefix), `posts/5` (the rows with this identity) or `posts?page` (those of a group).
+ * A name is `*` (everything), `posts` (a table, without the prefix), `posts/5` (the rows with this identity), `posts?page` (those of a group) or
+ * `options^a` (those whose identity begins with this text).
  * What is not understood becomes the whole table, and where the tables are not known, everything. Revisions have a further group by the post that
  * they belong to, `posts?revision/5`, since each post shows whether it has some.
  */
@@ -396,6 +403,10 @@ final class Sql {
 		if ( '=' === $t[ $i + 1 ] && $i + 3 === $end ) {
 			return array( $column => array( $t[ $i + 2 ] ) );
 		}
+		if ( 'LIKE' === $u[ $i + 1 ] && $i + 3 === $end ) {
+			$start = self::start_of( $t[ $i + 2 ] );
+			return null === $start ? array() : array( "$column^" => array( $start ) );
+		}
 		if ( 'IN' !== $u[ $i + 1 ] || '(' !== $t[ $i + 2 ] || self::after( $t, $i + 2 ) !== $end ) {
 			return array();
 		}
@@ -407,6 +418,30 @@ final class Sql {
 			$values[] = $t[ $k ];
 		}
 		return array( $column => $values );
+	}
+
+	/** The text with which all texts begin that are LIKE a token; null if there is none, or it may be equal to others. */
+	private static function start_of( string $token ): ?string {
+		if ( '\'' !== $token[0] && '"' !== $token[0] ) {
+			return null;
+		}
+		$start = '';
+		$text  = substr( $token, 1, -1 );
+		$end   = strlen( $text );
+		for ( $i = 0; $i < $end && '%' !== $text[ $i ] && '_' !== $text[ $i ]; $i++ ) {
+			if ( '\\' === $text[ $i ] ) {
+				// In a text, `\_` is the same as `\\_`; other escapes are not read.
+				$i += '\\' === ( $text[ $i + 1 ] ?? '' ) ? 2 : 1;
+				if ( ! in_array( $text[ $i ] ?? '', array( '%', '_' ), true ) ) {
+					break;
+				}
+			} elseif ( $token[0] === $text[ $i ] ) {
+				break;
+			}
+			$start .= $text[ $i ];
+		}
+		$start = strtolower( rtrim( $start, ' ' ) );
+		return '' === $start || strlen( $start ) > MAX_NAME / 2 || preg_match( '/[^\x20-\x7e]/', $start ) ? null : $start;
 	}
 
 	/** The values that a column of a table must have, as names have them; null if any is possible. One that is not known is null. */
@@ -663,7 +698,7 @@ final class Write {
 			}
 			if ( '' !== $group ) {
 				// Columns without a value have the default of WordPress's tables.
-				$default     = 'post_type' === $group ? "'post'" : ( 'taxonomy' === $group ? "''" : '0' );
+				$default = array( 'post_type' => "'post'", 'taxonomy' => "''", 'autoload' => "'yes'" )[ $group ] ?? '0';
 				$value   = Sql::value( $group, $values[ $group ] ?? $default );
 				$parent  = 'revision' === $value ? Sql::value( 'post_parent', $values['post_parent'] ?? '0' ) : '';
 				if ( '' !== $parent ) {
@@ -676,10 +711,26 @@ final class Write {
 				$names = array_merge( $names, Sql::with_sessions( array( $name ), Sql::are_sessions( array( '.meta_key' => array( $values['meta_key'] ?? 'NULL' ) ), '' ) ) );
 			}
 		}
+		if ( 'options' === $table && $is_change ) {
+			$names = array_merge( $names, self::autoload_of( $names, $this->find ) );
+		}
 		$this->names = in_array( $table, $names, true ) ? array( $table ) : $names;
 		if ( 'usermeta' === $table && in_array( $table, $names, true ) ) {
 			$this->names[] = 'sessions';
 		}
+	}
+
+	/** The groups that options with these names are in before they are written. */
+	private static function autoload_of( array $names, callable $find ): array {
+		$options = array();
+		foreach ( $names as $name ) {
+			if ( 0 === strpos( $name, 'options/' ) ) {
+				$options[] = addslashes( substr( $name, 8 ) );
+			}
+		}
+		$table = Sql::$prefix . 'options';
+		$found = $options ? $find( "SELECT DISTINCT autoload FROM `$table` WHERE option_name IN ('" . implode( "','", $options ) . "')", true ) : array();
+		return null === $found ? array( 'options' ) : Sql::named( 'options', '?', array_column( $found, 0 ) );
 	}
 
 	/** Whether what follows the values of INSERT leaves the columns with the identity as they are inserted. */
@@ -766,13 +817,22 @@ final class Write {
 			if ( $part[0] + 1 !== $part[1] || ! isset( $tables[ strtolower( trim( $this->t[ $part[0] ], '`' ) ) ] ) ) {
 				return;
 			}
-			$columns[] = $this->t[ $part[0] ] . '.option_name';
+			array_unshift( $columns, $this->t[ $part[0] ] . '.option_name' );
+			$columns[] = $this->t[ $part[0] ] . '.autoload';
 		}
 		$found = $this->find( 'SELECT ' . implode( ', ', $columns ), $from, $count );
 		if ( null !== $found ) {
-			$this->names    = Sql::named( 'options', '/', array_unique( array_merge( array(), ...$found ) ) );
+			$options = array();
+			$groups  = array();
+			foreach ( $found as $values ) {
+				$half    = intdiv( count( $values ), 2 );
+				$options = array_merge( $options, array_slice( $values, 0, $half ) );
+				$groups  = array_merge( $groups, array_slice( $values, $half ) );
+			}
+			$options        = array_unique( $options );
+			$this->names    = array_merge( Sql::named( 'options', '/', $options ), Sql::named( 'options', '?', array_unique( $groups ) ) );
 			$this->table    = 'options';
-			$this->expected = count( $this->names );
+			$this->expected = count( $options );
 		}
 	}
 
@@ -1008,7 +1068,7 @@ final class Reports {
 		}
 		$rows = array();
 		foreach ( $names as $name ) {
-			$table = strtok( (string) $name, '/?' );
+			$table = strtok( (string) $name, '/?^' );
 			if ( ! isset( self::$announced[ $name ] ) && ! isset( self::$announced[ $table ] ) && ! isset( self::$announced['*'] ) ) {
 				self::$announced[ $name ] = true;
 				$rows[]                   = "($writer,'b',0x" . bin2hex( (string) $name ) . ')';
@@ -1161,6 +1221,11 @@ final class Reports {
 		return $rows;
 	}
 
+	/** Whether the site's connection may see other rows than others do, or may not see all. */
+	public static function sees_other_rows(): bool {
+		return self::$is_open || self::$is_manual || self::$is_locked;
+	}
+
 	/** Whether a report can be stored. The number of the error if not. */
 	public static function test() {
 		global $wpdb;
@@ -1174,6 +1239,9 @@ final class Reports {
 final class Read {
 	/** Why what it finds is not the same the next time; an empty string if it is. */
 	public $why = '';
+
+	/** Whether it compares something with the clock. */
+	public $is_clocked = false;
 
 	/** Names of what it reads: names as keys. @var true[] */
 	public $names = array();
@@ -1189,6 +1257,9 @@ final class Read {
 
 	/** Number of rows from which on it may have found only some of them. */
 	public $limit = PHP_INT_MAX;
+
+	/** Joins of which rows of one table say which rows of another can be found; see Joins. @var array[] */
+	public $joins = array();
 
 	/** Whether the row that it finds is the only user with that name. */
 	public $is_login = false;
@@ -1236,6 +1307,12 @@ final class Read {
 		foreach ( $read->terms ?? array() as $i => $name ) {
 			$read->terms[ $i ] = strtr( $name, $numbers );
 		}
+		array_walk_recursive(
+			$read->joins,
+			static function ( &$text ) use ( $numbers ) {
+				$text = strtr( $text, $numbers );
+			}
+		);
 		return $read;
 	}
 
@@ -1267,7 +1344,7 @@ final class Read {
 			return;
 		}
 		if ( preg_match( self::UNSTABLE, $sql ) ) {
-			$this->why = self::unstable( $t, $u );
+			$this->why = $this->unstable( $t, $u );
 			if ( '' !== $this->why ) {
 				return;
 			}
@@ -1289,32 +1366,47 @@ final class Read {
 		$this->names += array_fill_keys( $names, true );
 	}
 
-	/** Why the statement finds something else the next time, though no row has changed; an empty string if it does not. */
-	private static function unstable( array $t, array $u ): string {
-		$now = time();
+	/** Why the statement finds something else the next time, though no row has changed; an empty string if it does not. Notes clocks in conditions. */
+	private function unstable( array $t, array $u ): string {
+		$now          = time();
+		$in_condition = array( false );
 		foreach ( $u as $i => $token ) {
+			if ( '(' === $token ) {
+				$in_condition[] = end( $in_condition );
+			} elseif ( ')' === $token && count( $in_condition ) > 1 ) {
+				array_pop( $in_condition );
+			} elseif ( 'WHERE' === $token || 'ON' === $token ) {
+				$in_condition[ count( $in_condition ) - 1 ] = true;
+			} elseif ( 'SELECT' === $token || isset( Sql::CLAUSES[ $token ] ) || 'UNION' === $token ) {
+				$in_condition[ count( $in_condition ) - 1 ] = false;
+			}
 			if ( '@' === $token[0] || '/*' === $token ) {
 				return '@' === $token[0] ? 'a variable of the database' : 'a comment that is executed';
 			}
-			if ( preg_match( UNSTABLE, $token ) && ( '(' === ( $t[ $i + 1 ] ?? '' ) || preg_match( '/^(CURRENT_|LOCALTIME|UTC_)/', $token ) ) && '.' !== ( $t[ $i - 1 ] ?? '' ) ) {
+			$is_function = '.' !== ( $t[ $i - 1 ] ?? '' ) && ( '(' === ( $t[ $i + 1 ] ?? '' ) || preg_match( '/^(CURRENT_|LOCALTIME|UTC_)/', $token ) );
+			$is_clock    = $is_function && preg_match( CLOCK, $token ) && ( 'UNIX_TIMESTAMP' !== $token || ')' === ( $t[ $i + 2 ] ?? '' ) );
+			if ( ! $is_clock && $is_function && preg_match( UNSTABLE, $token ) ) {
 				return "the function $token";
 			}
-			if ( 'UNIX_TIMESTAMP' === $token && ')' === ( $t[ $i + 2 ] ?? '' ) ) {
-				return "the function $token";
+			if ( ( $is_clock || self::is_now( $token, $now ) ) && ! end( $in_condition ) ) {
+				return $is_clock ? "the function $token" : 'the time in a statement';
 			}
-			$text = trim( $token, '\'"' );
-			if ( 19 === strlen( $text ) && preg_match( '/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/', $text ) ) {
-				$text = (string) strtotime( "$text UTC" );
-				$zone = (int) ( (float) get_option( 'gmt_offset' ) * HOUR_IN_SECONDS );
-				if ( abs( (int) $text - $now - $zone ) < 5 ) {
-					return 'the time in a statement';
-				}
-			}
-			if ( 10 === strlen( $text ) && ctype_digit( $text ) && abs( (int) $text - $now ) < 5 ) {
-				return 'the time in a statement';
-			}
+			$this->is_clocked = $this->is_clocked || $is_clock || self::is_now( $token, $now );
 		}
 		return '';
+	}
+
+	/** Whether a token is the time now, as a number or a text. */
+	private static function is_now( string $token, int $now ): bool {
+		$text = trim( $token, '\'"' );
+		if ( 19 === strlen( $text ) && preg_match( '/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/', $text ) ) {
+			$text = (string) strtotime( "$text UTC" );
+			$zone = (int) ( (float) get_option( 'gmt_offset' ) * HOUR_IN_SECONDS );
+			if ( abs( (int) $text - $now - $zone ) < 5 ) {
+				return true;
+			}
+		}
+		return 10 === strlen( $text ) && ctype_digit( $text ) && abs( (int) $text - $now ) < 5;
 	}
 
 	/** Definitions of tables, which change only together with whole tables. */
@@ -1412,6 +1504,13 @@ final class Read {
 			$this->is_login = true;
 			return;
 		}
+		if ( count( $tables ) > 1 && null === $this->terms ) {
+			$join = Joins::of( $tables, $names, $t, $u, $from, $where, $end );
+			if ( $join ) {
+				$this->joins[] = $join;
+				$names         = array_diff_key( $names, $join['open'] );
+			}
+		}
 		$this->add( array_merge( array(), ...array_values( $names ) ) );
 	}
 
@@ -1424,6 +1523,11 @@ final class Read {
 		$groups = '' === $group ? null : Sql::only( $constraints, $alias, $group );
 		if ( null !== $ids ) {
 			$names = Sql::named( $table, '/', $ids );
+		} elseif ( 'options' === $table && isset( $constraints[ "$alias.option_name^" ] ) || 'options' === $table && isset( $constraints['.option_name^'] ) ) {
+			$names = array();
+			foreach ( $constraints[ "$alias.option_name^" ] ?? $constraints['.option_name^'] as $start ) {
+				$names[] = "$table^$start";
+			}
 		} elseif ( null !== $groups ) {
 			$parents = array( 'revision' ) === $groups ? Sql::only( $constraints, $alias, 'post_parent' ) : null;
 			$names   = null === $parents ? Sql::named( $table, '?', $groups ) : Sql::named( $table, '?revision/', $parents );
@@ -1466,6 +1570,175 @@ final class Read {
 			}
 		}
 		return $anchor;
+	}
+}
+
+/**
+ * Joins of which some tables are known by rows or groups, and others only as a whole: which of their rows can be found is looked up at the end
+ * of the request. `posts?page` joined with `postmeta` by the number of the post depends on the metadata of pages.
+ *
+ * What is looked up depends on rows that are named, so that a later change of it ends the response.
+ */
+final class Joins {
+	/** Maximum number of statements for a response. */
+	const MAX_LOOKUPS = 60;
+
+	/** Results of statements: first columns, null if there are too many. @var (string[]|null)[] */
+	private static $results = array();
+
+	/** Runs a statement. Returns the texts of the first column, or null. @var callable */
+	public static $find = array( self::class, 'find' );
+
+	/**
+	 * The join of a SELECT: `tables` and `names` by alias, `open` with the aliases of tables that are not known as keys as in `$names`, and
+	 * `links` between columns. Null if nothing can be looked up.
+	 */
+	public static function of( array $tables, array $names, array $t, array $u, int $from, int $where, int $end ): ?array {
+		if ( array_intersect( array( 'RIGHT', 'NATURAL', 'USING', '?' ), $u ) || '(' === $t[ $from + 1 ] ) {
+			return null;
+		}
+		$join = array( 'tables' => array(), 'names' => array(), 'open' => array(), 'links' => array() );
+		foreach ( $tables as $alias => $written ) {
+			$table = Sql::short( $written );
+			$found = $names[ "$alias " ] ?? null;
+			if ( null === $found || 'usermeta' === $table || 'dual' === $table ) {
+				return null;
+			}
+			$join['tables'][ $alias ] = (string) $written;
+			if ( array( $table ) === $found ) {
+				$join['open'][ "$alias " ] = $table;
+			} elseif ( isset( IDENTITIES[ $table ] ) && ! preg_grep( '/^\w+(\?revision\/|\^)/', $found ) && ! in_array( $table, $found, true ) ) {
+				$join['names'][ $alias ] = array_values( $found );
+			}
+		}
+		if ( ! $join['open'] || ! $join['names'] ) {
+			return null;
+		}
+		if ( 'WHERE' === ( $u[ $where ] ?? '' ) ) {
+			$join['links'] = self::links( $t, $u, $where + 1, $end, '' );
+		}
+		$starts = array( 'JOIN' => 1, 'STRAIGHT_JOIN' => 1 );
+		for ( $i = Sql::find( $u, $starts, $from, $where ); $i < $where; $i = $next ) {
+			$next  = Sql::find( $u, $starts, $i + 1, $where );
+			$on    = Sql::find( $u, array( 'ON' => 1 ), $i, $next );
+			$stop  = Sql::find( $u, array( 'LEFT' => 1, 'INNER' => 1, 'CROSS' => 1, ',' => 1 ), min( $on + 1, $next ), $next );
+			$alias = strtolower( trim( $t[ $on - 1 ], '`' ) );
+			if ( $on < $next ) {
+				$join['links'] = array_merge( $join['links'], self::links( $t, $u, $on + 1, $stop, $alias ) );
+			}
+		}
+		return $join['links'] ? $join : null;
+	}
+
+	/** Columns that are equal in each row for which a condition is true: pairs of alias and column. One of them must be of this alias. */
+	private static function links( array $t, array $u, int $i, int $end, string $alias ): array {
+		while ( $i < $end && '(' === $t[ $i ] && Sql::after( $t, $i ) === $end ) {
+			++$i;
+			--$end;
+		}
+		if ( Sql::find( $u, array( 'OR' => 1, '||' => 1, 'XOR' => 1, 'BETWEEN' => 1, 'CASE' => 1 ), $i, $end ) < $end ) {
+			return array();
+		}
+		$links = array();
+		for ( ; $i < $end; $i = $next + 1 ) {
+			$next = Sql::find( $u, array( 'AND' => 1, '&&' => 1 ), $i, $end );
+			$from = $i;
+			$to   = $next;
+			while ( $from < $to && '(' === $t[ $from ] && Sql::after( $t, $from ) === $to ) {
+				++$from;
+				--$to;
+			}
+			if ( 7 !== $to - $from || '=' !== $t[ $from + 3 ] || '.' !== $t[ $from + 1 ] || '.' !== $t[ $from + 5 ] ) {
+				continue;
+			}
+			$link = array();
+			foreach ( array( 0, 2, 4, 6 ) as $at ) {
+				$link[] = strtolower( trim( $t[ $from + $at ], '`' ) );
+			}
+			if ( '' === $alias || $link[0] === $alias || $link[2] === $alias ) {
+				$links[] = $link;
+				$links[] = array( $link[2], $link[3], $link[0], $link[1] );
+			}
+		}
+		return $links;
+	}
+
+	/** Names of what a join reads besides the tables that were known. */
+	public static function names( array $join ): array {
+		$conditions = array();
+		foreach ( $join['names'] as $alias => $names ) {
+			$conditions[ $alias ] = self::condition( $names );
+		}
+		$narrow = $conditions;
+		$names  = array();
+		do {
+			$is_found = false;
+			foreach ( $join['links'] as list( $alias, $column, $other, $of_other ) ) {
+				$table = $join['open'][ "$other " ] ?? '';
+				if ( ! isset( $conditions[ $alias ], $join['tables'][ $alias ] ) || isset( $conditions[ $other ] ) || ! isset( IDENTITIES[ $table ] ) || IDENTITIES[ $table ][0] !== $of_other || in_array( $of_other, TEXTS, true ) ) {
+					continue;
+				}
+				$values = self::values( $column, $join['tables'][ $alias ], $conditions[ $alias ] );
+				if ( null === $values || array_filter( $values, 'ctype_digit' ) !== $values ) {
+					continue;
+				}
+				$conditions[ $other ] = $values ? "$of_other IN (" . implode( ',', $values ) . ')' : '';
+				$names                = array_merge( $names, Sql::named( $table, '/', $values ) );
+				$is_found             = true;
+			}
+		} while ( $is_found );
+		$rest = array();
+		foreach ( $join['open'] as $alias => $table ) {
+			if ( ! isset( $conditions[ rtrim( $alias ) ] ) ) {
+				$rest[] = $table;
+			}
+		}
+		if ( $rest ) {
+			foreach ( $narrow as $alias => $condition ) {
+				if ( array() === self::values( IDENTITIES[ Sql::short( $join['tables'][ $alias ] ) ][0], $join['tables'][ $alias ], $condition ) ) {
+					// Nothing is found whatever the others have.
+					return $names;
+				}
+			}
+		}
+		return array_merge( $names, $rest );
+	}
+
+	/** The condition for the rows of these names, of one table. */
+	private static function condition( array $names ): string {
+		$values = array();
+		foreach ( $names as $name ) {
+			$at                         = strcspn( $name, '/?' );
+			$table                      = substr( $name, 0, $at );
+			$values[ $name[ $at ] ][] = "'" . addslashes( substr( $name, $at + 1 ) ) . "'";
+		}
+		$parts = array();
+		foreach ( $values as $mark => $list ) {
+			$parts[] = IDENTITIES[ $table ][ '?' === $mark ? 1 : 0 ] . ' IN (' . implode( ',', $list ) . ')';
+		}
+		return implode( ' OR ', $parts );
+	}
+
+	/** The values of a column in the rows for which a condition is true; null if there are many, or they cannot be known. */
+	private static function values( string $column, string $table, string $condition ): ?array {
+		if ( '' === $condition ) {
+			return array();
+		}
+		$sql = "SELECT DISTINCT `$column` FROM `$table` WHERE ($condition) AND `$column` IS NOT NULL LIMIT " . ( MAX_ROWS + 1 );
+		if ( ! array_key_exists( $sql, self::$results ) ) {
+			self::$results[ $sql ] = count( self::$results ) < self::MAX_LOOKUPS ? ( self::$find )( $sql ) : null;
+		}
+		return self::$results[ $sql ];
+	}
+
+	/** Over the site's connection. */
+	private static function find( string $sql ): ?array {
+		global $wpdb;
+		if ( Reports::sees_other_rows() || ! $wpdb->dbh instanceof \mysqli ) {
+			return null;
+		}
+		$result = @mysqli_query( $wpdb->dbh, $sql );
+		return $result instanceof \mysqli_result && $result->num_rows <= MAX_ROWS ? array_column( $result->fetch_all( MYSQLI_NUM ), 0 ) : null;
 	}
 }
 
@@ -1531,11 +1804,17 @@ final class Record {
 	/** Whether all options are being loaded. */
 	private static $is_loading = false;
 
+	/** What the statement reads that loads all options: the groups of those. @var string[] */
+	private static $autoloaded = array();
+
 	/** Rows of term_taxonomy by term: true where known, false where wanted. @var bool[] */
 	private static $taxonomies = array();
 
 	/** Counted terms: what they depend on if they were not found as well, by tables and condition. @var string[][] */
 	private static $counts = array();
+
+	/** Joins of statements, by their content. @var array[] */
+	private static $joins = array();
 
 	/** Tables and conditions for which all terms were found: as keys. @var true[] */
 	private static $found = array();
@@ -1634,6 +1913,7 @@ final class Record {
 		global $wpdb;
 		self::after_last();
 		if ( self::$is_loading && 0 === strpos( $sql, "SELECT option_name, option_value FROM $wpdb->options" ) ) {
+			self::$autoloaded = array_merge( self::$autoloaded, array_keys( Read::of( $sql )->names ) );
 			return;
 		}
 		$read = Read::of( $sql );
@@ -1651,7 +1931,13 @@ final class Record {
 				ARRAY_FILTER_USE_KEY
 			);
 		}
+		if ( $read->is_clocked ) {
+			self::until( time() + CLOCK_AGE );
+		}
 		self::add( array_keys( $read->names ) );
+		foreach ( $read->joins as $join ) {
+			self::$joins[ serialize( $join ) ] = $join; // phpcs:ignore WordPress.PHP.DiscouragedPHPFunctions
+		}
 		if ( null !== $read->terms || $read->is_login ) {
 			self::$last = array( $sql, $read );
 		}
@@ -1735,11 +2021,19 @@ final class Record {
 			$callers = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 8 ), 'function' );
 			$caller  = $callers[ 1 + (int) array_search( 'wp_load_alloptions', $callers, true ) ] ?? '';
 			if ( ! in_array( $caller, self::LOADERS, true ) ) {
-				self::$names['options'] = true;
+				self::add( self::autoloaded() );
 			}
 		}
 		self::$is_one = false;
 		return $options;
+	}
+
+	/** Names of all options that are loaded together. */
+	private static function autoloaded(): array {
+		if ( ! function_exists( 'wp_autoload_values_to_autoload' ) ) {
+			return array( 'options' );
+		}
+		return array_merge( self::$autoloaded, Sql::named( 'options', '?', wp_autoload_values_to_autoload() ) );
 	}
 
 	public static function user_metadata( $value, $user, $key ) {
@@ -1872,6 +2166,11 @@ final class Record {
 		if ( function_exists( 'session_status' ) && PHP_SESSION_ACTIVE === session_status() ) {
 			self::refuse( 'a session of PHP' );
 		}
+		foreach ( self::$joins as $join ) {
+			if ( array_diff( $join['open'], array_keys( self::$names ) ) ) {
+				self::add( Joins::names( $join ) );
+			}
+		}
 		self::add( array_merge( array(), ...array_values( array_diff_key( self::$counts, self::$found ) ) ) );
 		if ( wp_using_ext_object_cache() && ! $GLOBALS['wp_object_cache'] instanceof Cache ) {
 			self::refuse( 'the object cache cannot be observed' );
@@ -1908,7 +2207,7 @@ final class Record {
 	private static function names(): array {
 		$names = array();
 		foreach ( self::$names as $name => $is_read ) {
-			$names[ substr( $name, 0, strcspn( $name, '/?' ) ) ][] = (string) $name;
+			$names[ substr( $name, 0, strcspn( $name, '/?^' ) ) ][] = (string) $name;
 		}
 		foreach ( $names as $table => $parts ) {
 			if ( isset( self::$names[ $table ] ) || count( $parts ) > 4 * MAX_ROWS ) {

@@ -35,6 +35,7 @@ if ( isset( $argv[2] ) ) {
 	\Svc\Connector\Sql::$database = 'site';
 	test_statements( 'names' === ( $argv[1] ?? '' ) );
 	test_sizes();
+	test_joins();
 }
 echo $failed ? "$failed failed\n" : "ok\n";
 exit( $failed ? 1 : 0 );
@@ -52,8 +53,13 @@ function find( string $sql ): ?array {
 		'term_relationships' => array( '5', '4', '1' ),
 		'users'              => array( '2', '1' ),
 		'usermeta'           => array( '2', '1' ),
-		'options'            => array( '_transient_a', '_transient_timeout_a' ),
+		'options'            => array( '_transient_a', 'off', '1' ),
 	);
+	if ( preg_match( '/^SELECT b\.option_name/', $sql ) ) {
+		$rows['options'] = array( '_transient_a', '_transient_timeout_a', 'off', 'off' );
+	} elseif ( 0 === strpos( $sql, 'SELECT DISTINCT autoload' ) ) {
+		$rows['options'] = array( 'off' );
+	}
 	if ( false !== strpos( $sql, "'revision'" ) ) {
 		$rows['posts'] = array( '6', 'revision', '5', '1' );
 	}
@@ -72,7 +78,10 @@ function names( string $sql ): string {
 	}
 	$names = implode( ' ', array_keys( $read->names ) );
 	$terms = null === $read->terms ? '' : ' rows or ' . implode( ' ', $read->terms );
-	return rtrim( "reads $names$terms" . ( $read->is_login ? ' row or users' : '' ) );
+	foreach ( $read->joins as $join ) {
+		$terms .= ' joined ' . implode( ' ', $join['open'] );
+	}
+	return rtrim( "reads $names$terms" . ( $read->is_login ? ' row or users' : '' ) . ( $read->is_clocked ? ' and the clock' : '' ) );
 }
 
 function test_statements( bool $is_printed ): void {
@@ -99,22 +108,57 @@ function test_statements( bool $is_printed ): void {
 	}
 }
 
+/** What joins read, with the rows that the database finds. */
+function test_joins(): void {
+	$rows = array(
+		"SELECT DISTINCT `id` FROM `wp_posts` WHERE (post_type IN ('page')) AND `id` IS NOT NULL LIMIT 501" => array( '5', '6' ),
+		"SELECT DISTINCT `id` FROM `wp_posts` WHERE (post_type IN ('none')) AND `id` IS NOT NULL LIMIT 501" => array(),
+		"SELECT DISTINCT `term_taxonomy_id` FROM `wp_term_relationships` WHERE (object_id IN (5,6)) AND `term_taxonomy_id` IS NOT NULL LIMIT 501" => array( '4' ),
+		"SELECT DISTINCT `meta_value` FROM `wp_postmeta` WHERE (post_id IN ('5')) AND `meta_value` IS NOT NULL LIMIT 501" => array( '7a' ),
+	);
+	\Svc\Connector\Joins::$find = static function ( string $sql ) use ( $rows ) {
+		return $rows[ $sql ] ?? null;
+	};
+	$posts = 'SELECT p.ID FROM wp_posts p INNER JOIN wp_term_relationships r ON (p.ID = r.object_id) LEFT JOIN wp_term_taxonomy tt ON r.term_taxonomy_id = tt.term_taxonomy_id AND tt.count > 0';
+	foreach (
+		array(
+			"$posts WHERE p.post_type = 'page'"   => 'term_relationships/5 term_relationships/6 term_taxonomy/4',
+			"$posts WHERE p.post_type = 'none'"   => '',
+			"$posts WHERE p.post_type = 'other'"  => 'term_relationships term_taxonomy',
+			"SELECT * FROM wp_posts p, wp_postmeta m WHERE p.ID = m.post_id AND p.post_type = 'page'" => 'postmeta/5 postmeta/6',
+			"SELECT * FROM wp_posts p JOIN wp_postmeta m ON p.ID = m.post_id OR m.meta_key = 'a' WHERE p.post_type = 'page'" => 'none',
+			"SELECT * FROM wp_posts p RIGHT JOIN wp_postmeta m ON p.ID = m.post_id WHERE p.post_type = 'page'" => 'none',
+			"SELECT * FROM wp_posts p JOIN wp_comments c ON p.post_title = 'a' LEFT JOIN wp_users u ON p.ID = c.comment_ID WHERE p.post_type = 'page'" => 'none',
+			// No number, so that the database compares it in its own way.
+			"SELECT * FROM wp_postmeta m JOIN wp_posts p ON m.meta_value = p.ID WHERE m.post_id = 5" => 'posts',
+			// A table of a plugin, if there are pages.
+			"SELECT * FROM wp_posts p JOIN wp_orders o ON o.post = p.ID WHERE p.post_type = 'page'" => 'orders',
+			"SELECT * FROM wp_posts p JOIN wp_orders o ON o.post = p.ID WHERE p.post_type = 'none'" => '',
+		) as $sql => $right
+	) {
+		$joins = \Svc\Connector\Read::of( $sql )->joins;
+		$found = $joins ? implode( ' ', \Svc\Connector\Joins::names( $joins[0] ) ) : 'none';
+		check( $sql, $found, $right );
+	}
+}
+
 /** Long statements. */
 function test_sizes(): void {
 	$long = str_repeat( "it''s \\\"a\\\" text \\\\ ", 200000 );
 	check( 'a long text', names( "INSERT INTO `wp_posts` (`post_content`, `post_type`) VALUES ('$long', 'page')" ), 'writes posts?page +posts' );
 	check( 'a long text before the condition', names( "UPDATE `wp_posts` SET `post_content` = '$long' WHERE `ID` = 9" ), 'writes posts/9 posts?post' );
 	check( 'a long text in a condition', names( "DELETE FROM wp_postmeta WHERE meta_value = '$long'" ), 'writes postmeta' );
-	check( 'a long identity', names( "UPDATE wp_options SET option_value = '1' WHERE option_name = '" . str_repeat( 'a', 300 ) . "'" ), 'writes options/_transient_a' );
+	check( 'a long identity', names( "UPDATE wp_options SET option_value = '1' WHERE option_name = '" . str_repeat( 'a', 300 ) . "'" ), 'writes options/_transient_a options?off' );
 	check( 'many rows', names( 'INSERT INTO wp_postmeta (post_id, meta_key) VALUES ' . implode( ',', array_fill( 0, 50000, "(5,'a')" ) ) ), 'writes postmeta' );
 	check( 'many rows of an unknown statement', names( 'MERGE INTO wp_postmeta VALUES ' . implode( ',', array_fill( 0, 50000, "(5,'a')" ) ) ), 'writes *' );
 	check( 'many ids', names( 'SELECT * FROM wp_posts WHERE ID IN (' . implode( ',', range( 1, 600 ) ) . ')' ), 'reads posts' );
 	check( 'too many ids', names( 'SELECT * FROM wp_posts WHERE ID IN (' . implode( ',', range( 1, 60000 ) ) . ')' ), 'unstable: a statement that cannot be read' );
 	check( 'nested parentheses', names( 'SELECT 1 FROM wp_posts WHERE ' . str_repeat( '(', 2000 ) . 'ID = 5' . str_repeat( ')', 2000 ) ), 'reads posts/5' );
 	check( 'a text that does not end', names( "UPDATE wp_posts SET post_title = 'a WHERE ID = 5" ), 'writes *' );
-	check( 'the time', names( "SELECT ID FROM wp_posts WHERE post_date < '" . gmdate( 'Y-m-d H:i:s' ) . "'" ), 'unstable: the time in a statement' );
+	check( 'the time', names( "SELECT ID FROM wp_posts WHERE post_date < '" . gmdate( 'Y-m-d H:i:s' ) . "'" ), 'reads posts and the clock' );
+	check( 'the time that is selected', names( 'SELECT ID, ' . time() . ' FROM wp_posts' ), 'unstable: the time in a statement' );
 	check( 'another time', names( "SELECT ID FROM wp_posts WHERE post_date < '2024-01-01 00:00:00'" ), 'reads posts' );
-	check( 'the time as a number', names( 'SELECT option_name FROM wp_options WHERE option_value < ' . time() ), 'unstable: the time in a statement' );
+	check( 'the time as a number', names( 'SELECT option_name FROM wp_options WHERE option_value < ' . time() ), 'reads options and the clock' );
 	foreach ( array( 8, 15, 8 ) as $id ) {
 		check( "the same statement about $id", names( "SELECT * FROM wp_comments WHERE comment_ID IN ($id, 9) LIMIT $id" ), "reads comments/$id comments/9" );
 	}

@@ -1,6 +1,8 @@
 //! The bridge: replays stored responses, and lets WordPress respond to everything else.
 
 use std::{
+    io,
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -16,6 +18,7 @@ use crate::{
     flights::{Flight, Flights, Leading},
     key::{self, Key, Keys},
     names::Name,
+    persisted::{self, Saved},
     record::Recorder,
     render::{Rendered, Renderer, Whole},
     report::Report,
@@ -125,6 +128,37 @@ impl Bridge {
         self.0.feed.store(feed.map(Arc::new));
         // Positions of another feed mean nothing.
         self.0.store.clear();
+    }
+
+    /// Writes visitors' responses to a file, for [`read`](Self::read) of the next process, and returns their number. Blocks.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(crate) fn write(&self, file: &Path) -> io::Result<usize> {
+        let feed = self.0.feed.load();
+        // Read first: what is found valid below is valid here or later.
+        let Some(from) = feed.as_ref().and_then(|feed| feed.resume_point()) else { return Ok(0) };
+        persisted::write(file, &self.0.settings, from, self.0.store.iter())
+    }
+
+    /// Reads, and removes, the file of a previous process. Blocks.
+    pub(crate) fn read(&self, file: &Path) -> Option<Saved> {
+        persisted::read(file, &self.0.settings)
+    }
+
+    /// Stores responses of a previous process, as far as the news continue where it has stopped. Returns their number.
+    pub(crate) fn restore(&self, saved: Saved) -> usize {
+        let feed = self.0.feed.load();
+        let Some(feed) = &*feed else { return 0 };
+        let Some(since) = feed.position_of(&saved.from) else { return 0 };
+        let mut n = 0;
+        for (key, stored) in saved.into_stored(feed.changes(), since) {
+            if self.0.store.get(&key).is_none() {
+                self.0.store.insert(key, Arc::new(stored));
+                n += 1;
+            }
+        }
+        n
     }
 
     /// What is used to learn of writes; `None` if nothing can be used yet.
@@ -310,7 +344,8 @@ impl Bridge {
         let mut answer = whole.answer.clone();
         stored::prepare(&mut answer);
         let until = stored::end(start, self.0.settings.age(&asked.target), record.and_then(|record| record.age));
-        Ok(Stored { answer, dependencies, left_out, at: start, until, replays: 0.into() })
+        let is_for_visitor = !key::has_credentials(&asked.parts);
+        Ok(Stored { answer, dependencies, left_out, is_for_visitor, at: start, until, replays: 0.into() })
     }
 
     /// Compares a rendering with the stored response for another client, which is still current.

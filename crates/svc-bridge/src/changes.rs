@@ -20,29 +20,61 @@ pub type Position = u64;
 const RECENT: usize = 100_000;
 
 /// What is known of a part of the database.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
+    name: Name,
+    covers: Covers,
     /// The position of its last change.
     changed: AtomicU64,
     /// Number of announced writes that have not finished.
     writers: AtomicU32,
 }
 
+/// Which changes count for a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Covers {
+    /// Those of the part, and of all parts below it.
+    Each,
+    /// Those where it is not known which parts below it have changed: perhaps all.
+    Unknown,
+}
+
 impl State {
+    fn new(name: Name, covers: Covers) -> Arc<Self> {
+        Arc::new(State { name, covers, changed: AtomicU64::new(0), writers: AtomicU32::new(0) })
+    }
+
+    fn table(&self) -> &str {
+        self.name.table_name().unwrap_or("*")
+    }
+
     fn is_same(&self, since: Position) -> bool {
         self.writers.load(Ordering::Acquire) == 0 && self.changed.load(Ordering::Acquire) <= since
     }
 }
 
 /// The states of a table.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Table {
     /// Changes with each of its rows.
     any: Arc<State>,
     /// Changes with unknown rows, which may be all.
     whole: Arc<State>,
     /// Those of rows and groups that a stored response depends on or a writer is writing.
-    parts: HashMap<Box<str>, Weak<State>>,
+    parts: HashMap<Name, Weak<State>>,
+    /// Those of rows that begin with a text, by this text.
+    starts: HashMap<Box<str>, Weak<State>>,
+}
+
+impl Table {
+    fn new(table: &str) -> Self {
+        Table {
+            any: State::new(Name::table(table), Covers::Each),
+            whole: State::new(Name::table(table), Covers::Unknown),
+            parts: HashMap::new(),
+            starts: HashMap::new(),
+        }
+    }
 }
 
 /// What a stored response depends on.
@@ -50,8 +82,7 @@ struct Table {
 pub struct Dependencies {
     changes: Changes,
     since: Position,
-    /// States with the table that they belong to.
-    watched: Box<[(Arc<str>, Arc<State>)]>,
+    watched: Box<[Arc<State>]>,
     /// The number of news at which all were last found unchanged.
     checked: AtomicU64,
 }
@@ -67,11 +98,17 @@ impl Dependencies {
         if self.checked.load(Ordering::Acquire) == news {
             return Ok(());
         }
-        if let Some((table, _)) = self.watched.iter().find(|(_, state)| !state.is_same(self.since)) {
-            return Err(table);
+        if let Some(state) = self.watched.iter().find(|state| !state.is_same(self.since)) {
+            return Err(state.table());
         }
         self.checked.store(news, Ordering::Release);
         Ok(())
+    }
+
+    /// The parts that the response has read.
+    pub fn names(&self) -> impl Iterator<Item = &Name> {
+        // The others follow from these.
+        self.watched.iter().filter(|state| state.covers == Covers::Each).map(|state| &state.name)
     }
 
     /// Approximate size, in bytes.
@@ -87,7 +124,7 @@ struct Inner {
     log: Mutex<Log>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Log {
     /// Changes with everything.
     any: Arc<State>,
@@ -99,6 +136,19 @@ struct Log {
     forgotten: Position,
     /// What each writer has announced.
     writing: HashMap<u64, Vec<(Name, Vec<Arc<State>>)>>,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Log {
+            any: State::new(Name::All, Covers::Each),
+            unknown: State::new(Name::All, Covers::Unknown),
+            tables: HashMap::new(),
+            recent: VecDeque::new(),
+            forgotten: 0,
+            writing: HashMap::new(),
+        }
+    }
 }
 
 /// The changes of a database. Cheap to clone.
@@ -175,6 +225,7 @@ impl Changes {
         }
         // Changes of names that no response depended on were not stored with the states.
         let read: HashSet<&Name> = names.iter().collect();
+        let starts: Vec<&Name> = names.iter().filter(|name| matches!(name, Name::Start(..))).collect();
         let reads_table = |table: &str| read.iter().find(|name| name.table_name() == Some(table)).copied();
         for (_, changed) in log.recent.iter().rev().take_while(|(at, _)| *at > since) {
             let hit = match changed.table_name() {
@@ -184,20 +235,17 @@ impl Changes {
                     .or_else(|| read.get(&Name::table(table)))
                     .or_else(|| read.get(&Name::All))
                     .copied()
-                    .or_else(|| matches!(changed, Name::Table(_)).then(|| reads_table(table)).flatten()),
+                    .or_else(|| matches!(changed, Name::Table(_)).then(|| reads_table(table)).flatten())
+                    .or_else(|| starts.iter().find(|start| begins(changed, start)).copied()),
             };
             if let Some(name) = hit {
                 return Err(name.table_name().unwrap_or("*"));
             }
         }
-        let mut watched: HashMap<*const State, (Arc<str>, Arc<State>)> = HashMap::new();
-        let mut watch = |table: &str, state: Arc<State>| {
-            watched.entry(Arc::as_ptr(&state)).or_insert_with(|| (table.into(), state));
-        };
-        watch("*", Arc::clone(&log.unknown));
-        for name in names {
-            let table = name.table_name().unwrap_or("*");
-            log.read_states(name).into_iter().for_each(|state| watch(table, state));
+        let mut watched: HashMap<*const State, Arc<State>> = HashMap::new();
+        let unknown = Arc::clone(&log.unknown);
+        for state in names.iter().flat_map(|name| log.read_states(name)).chain([unknown]) {
+            watched.entry(Arc::as_ptr(&state)).or_insert(state);
         }
         let watched: Vec<_> = watched.into_values().collect();
         // The states are compared at the first check.
@@ -236,9 +284,13 @@ impl Log {
             None => states.push(Arc::clone(&self.unknown)),
             Some(table) => {
                 let part = self.part(name);
-                let table = self.tables.entry(table.into()).or_default();
+                let table = self.table(table);
                 states.push(Arc::clone(&table.any));
                 states.push(part.unwrap_or_else(|| Arc::clone(&table.whole)));
+                if let Name::Row(_, id) = name {
+                    let starts = table.starts.iter().filter(|(start, _)| id.starts_with(&***start));
+                    states.extend(starts.filter_map(|(_, state)| state.upgrade()));
+                }
             }
         }
         states
@@ -247,33 +299,62 @@ impl Log {
     /// The states that a response that has read `name` depends on, besides the unknown.
     fn read_states(&mut self, name: &Name) -> Vec<Arc<State>> {
         let Some(table) = name.table_name() else { return vec![Arc::clone(&self.any)] };
-        let part = self.part(name);
-        let table = self.tables.entry(table.into()).or_default();
+        let part = match name {
+            Name::Start(_, start) => Some(self.start(name, table, start)),
+            _ => self.part(name),
+        };
+        let table = self.table(table);
         match part {
             None => vec![Arc::clone(&table.any)],
             Some(part) => vec![Arc::clone(&table.whole), part],
         }
     }
 
+    fn table(&mut self, table: &str) -> &mut Table {
+        if !self.tables.contains_key(table) {
+            self.tables.insert(table.into(), Table::new(table));
+        }
+        #[expect(clippy::expect_used, reason = "it was inserted")]
+        self.tables.get_mut(table).expect("the table")
+    }
+
+    /// The state of the rows that begin with a text.
+    fn start(&mut self, name: &Name, table: &str, start: &str) -> Arc<State> {
+        let starts = &mut self.table(table).starts;
+        if let Some(state) = starts.get(start).and_then(Weak::upgrade) {
+            return state;
+        }
+        starts.retain(|_, state| state.strong_count() > 0);
+        let state = State::new(name.clone(), Covers::Each);
+        starts.insert(start.into(), Arc::downgrade(&state));
+        // Rows that are being written.
+        for (_, states) in self.writing.values_mut().flatten().filter(|(written, _)| begins(written, name)) {
+            state.writers.fetch_add(1, Ordering::AcqRel);
+            states.push(Arc::clone(&state));
+        }
+        state
+    }
+
     /// The state of a row or group.
     fn part(&mut self, name: &Name) -> Option<Arc<State>> {
-        let (table, key) = match name {
-            Name::Row(table, id) => (table, format!("/{id}")),
-            Name::Group(table, value) => (table, format!("?{value}")),
-            Name::All | Name::Table(_) => return None,
-        };
-        let parts = &mut self.tables.entry(table.clone()).or_default().parts;
-        if let Some(state) = parts.get(&*key).and_then(Weak::upgrade) {
+        let (Name::Row(table, _) | Name::Group(table, _)) = name else { return None };
+        let parts = &mut self.table(table).parts;
+        if let Some(state) = parts.get(name).and_then(Weak::upgrade) {
             return Some(state);
         }
         // Those of responses that are no longer stored.
         if parts.len() >= 1_024 && parts.len().is_power_of_two() {
             parts.retain(|_, state| state.strong_count() > 0);
         }
-        let state = Arc::default();
-        parts.insert(key.into(), Arc::downgrade(&state));
+        let state = State::new(name.clone(), Covers::Each);
+        parts.insert(name.clone(), Arc::downgrade(&state));
         Some(state)
     }
+}
+
+/// Whether a name is of a row that begins with the text of another name.
+fn begins(name: &Name, start: &Name) -> bool {
+    matches!((name, start), (Name::Row(table, id), Name::Start(of, text)) if table == of && id.starts_with(&**text))
 }
 
 #[cfg(test)]
@@ -314,8 +395,29 @@ mod tests {
             ("options/a options/b", "options/b", false),
             ("options/a", "options", false),
             ("posts/5", "terms", true),
+            ("options^a_b", "options/a_b1", false),
+            ("options^a_b", "options/a_b", false),
+            ("options^a_b", "options/a_ options?on", true),
+            ("options^a_b", "options", false),
+            ("options^a_b", "users/a_b1", true),
+            ("options", "options/a options?on", false),
+            ("options?on", "options/a options?off", true),
         ] {
             check(read, written, same);
+        }
+    }
+
+    #[test]
+    fn dependencies_have_the_names_that_were_read() {
+        let changes = Changes::default();
+        for read in ["*", "options", "options^a_b", "posts/5 posts?page", "options options/a posts?revision/5 users/1"]
+        {
+            let known = changes.depend(&names(read), 0).unwrap();
+            let mut found: Vec<String> = known.names().map(Name::to_string).collect();
+            found.sort();
+            let mut expected: Vec<&str> = read.split(' ').collect();
+            expected.sort_unstable();
+            assert_eq!(found, expected);
         }
     }
 
@@ -338,6 +440,19 @@ mod tests {
         assert!(changes.depend(&read, 14).unwrap().check().is_err());
         changes.ended(2, 15);
         assert!(changes.depend(&read, 15).unwrap().check().is_ok());
+    }
+
+    #[test]
+    fn what_is_being_written_may_begin_with_a_text_that_is_read_later() {
+        let changes = Changes::default();
+        let read = names("options^a");
+        changes.begun(1, &names("options/abc options?on"), 10);
+        let during = changes.depend(&read, 10).unwrap();
+        assert_eq!(during.check(), Err("options"));
+        let before = changes.depend(&read, 9);
+        assert_eq!(before.err(), Some("options"));
+        changes.ended(1, 11);
+        assert!(during.check().is_err() && changes.depend(&read, 11).unwrap().check().is_ok());
     }
 
     #[test]

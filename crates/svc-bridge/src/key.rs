@@ -56,19 +56,23 @@ pub type Key = [u8; 32];
 
 /// Makes keys.
 #[derive(Clone)]
-pub struct Keys(Hmac<Sha256>);
+pub struct Keys {
+    visitors: Hmac<Sha256>,
+    users: Hmac<Sha256>,
+}
 
 impl Keys {
-    /// Keys that depend on a secret of this process.
+    /// Keys that depend on a secret of this process if the request has credentials, and otherwise on nothing else, so that a later process
+    /// has the same ones.
     pub fn new(secret: &[u8]) -> Self {
         #[expect(clippy::expect_used, reason = "keys of any length are valid")]
-        let key = Hmac::new_from_slice(secret).expect("a key");
-        Keys(key)
+        let key = |secret: &[u8]| Hmac::new_from_slice(secret).expect("a key");
+        Keys { visitors: key(b"visitors"), users: key(secret) }
     }
 
     /// The key of a request without a body.
     pub fn of(&self, parts: &Parts, tls: bool) -> Key {
-        let mut mac = self.0.clone();
+        let mut mac = if has_credentials(parts) { self.users.clone() } else { self.visitors.clone() };
         let mut add = |bytes: &[u8]| {
             mac.update(&(bytes.len() as u64).to_le_bytes());
             mac.update(bytes);
@@ -194,7 +198,10 @@ mod tests {
         assert_ne!(keys.of(&parts("/wp-json/", &[]), true), base);
         assert_ne!(keys.of(&parts("http://b.example/wp-json/", &[]), false), base);
         assert_eq!(keys.of(&parts("http://a.example/wp-json/", &[]), false), base);
-        assert_ne!(Keys::new(b"other").of(&parts("/wp-json/", &[]), false), base);
+        let other = Keys::new(b"other");
+        assert_eq!(other.of(&parts("/wp-json/", &[]), false), base, "for the next process");
+        let with = parts("/wp-json/", &[("authorization", "Basic eA==")]);
+        assert_ne!(other.of(&with, false), keys.of(&with, false));
         let split = |a, b| keys.of(&parts("/", &[("x-a", a), ("x-b", b)]), false);
         assert_ne!(split("1", "23"), split("12", "3"));
     }

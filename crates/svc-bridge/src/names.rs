@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A part of the database.
 ///
-/// As text: `*`, `posts`, `posts/5`, `posts?page`. Tables are named without the prefix of the site's tables. Rows are named by the columns
+/// As text: `*`, `posts`, `posts/5`, `posts?page`, `options^a`. Tables are named without the prefix of the site's tables. Rows are named by the columns
 /// of [`IDENTITIES`]; only the tables listed there have rows and groups. Revisions are also grouped by their post: `posts?revision/5`.
 ///
 /// The connector writes names of tables and texts in lower case, and texts without spaces at the end, since the database compares them so. A
@@ -20,6 +20,8 @@ pub enum Name {
     Row(Box<str>, Box<str>),
     /// The rows of a table with this value in the column that groups them.
     Group(Box<str>, Box<str>),
+    /// The rows of a table whose identity begins with this text. Only reads have such names.
+    Start(Box<str>, Box<str>),
 }
 
 /// The columns that name the rows of a table.
@@ -45,7 +47,7 @@ pub const IDENTITIES: [Identity; 11] = [
     Identity { table: "term_relationships", row: "object_id", group: Some("term_taxonomy_id") },
     Identity { table: "users", row: "ID", group: None },
     Identity { table: "usermeta", row: "user_id", group: None },
-    Identity { table: "options", row: "option_name", group: None },
+    Identity { table: "options", row: "option_name", group: Some("autoload") },
 ];
 
 /// Rows of `usermeta` with this key are named [`SESSIONS`] instead, by user: each log-in writes one, and only credentials depend on them.
@@ -79,14 +81,27 @@ impl Name {
         }
     }
 
+    /// The rows whose identity begins with a text; see [`row`](Self::row).
+    pub fn start(table: impl Into<Box<str>>, text: impl fmt::Display) -> Self {
+        let table = table.into();
+        match compared(&text.to_string()) {
+            Some(text) => Name::Start(table, text),
+            None => Name::Table(table),
+        }
+    }
+
     /// Reads a name. Each text is a name; the empty one is [`Name::All`], so that nothing unknown is narrower than it should be.
     pub fn parse(text: &str) -> Self {
-        match text.find(['/', '?']) {
+        match text.find(['/', '?', '^']) {
             _ if matches!(text, "" | "*") => Name::All,
             None => Name::table(text),
             Some(at) => {
                 let (table, rest) = (&text[..at], &text[at + 1..]);
-                if text.as_bytes()[at] == b'/' { Name::row(table, rest) } else { Name::group(table, rest) }
+                match text.as_bytes()[at] {
+                    b'/' => Name::row(table, rest),
+                    b'?' => Name::group(table, rest),
+                    _ => Name::start(table, rest),
+                }
             }
         }
     }
@@ -95,7 +110,7 @@ impl Name {
     pub fn table_name(&self) -> Option<&str> {
         match self {
             Name::All => None,
-            Name::Table(table) | Name::Row(table, _) | Name::Group(table, _) => Some(table),
+            Name::Table(table) | Name::Row(table, _) | Name::Group(table, _) | Name::Start(table, _) => Some(table),
         }
     }
 }
@@ -114,6 +129,7 @@ impl fmt::Display for Name {
             Name::Table(table) => f.write_str(table),
             Name::Row(table, id) => write!(f, "{table}/{id}"),
             Name::Group(table, value) => write!(f, "{table}?{value}"),
+            Name::Start(table, text) => write!(f, "{table}^{text}"),
         }
     }
 }
@@ -131,6 +147,8 @@ mod tests {
             ("posts?page", Name::group("posts", "page")),
             ("options/a/b?c", Name::row("options", "a/b?c")),
             ("posts?a/b", Name::group("posts", "a/b")),
+            ("options^a/b", Name::start("options", "a/b")),
+            ("options/a^b", Name::row("options", "a^b")),
             ("posts/", Name::row("posts", "")),
         ] {
             assert_eq!(Name::parse(text), name);

@@ -122,6 +122,8 @@ pub(crate) struct Stored {
     pub(crate) dependencies: Dependencies,
     /// Hash of what the key leaves out of the request that it was rendered for.
     pub(crate) left_out: u64,
+    /// Whether the request had no credentials.
+    pub(crate) is_for_visitor: bool,
     pub(crate) at: Instant,
     /// When it must not be replayed any more.
     pub(crate) until: Instant,

@@ -1,6 +1,9 @@
 //! Chooses the best news of writes that can be had, and changes to other news when that changes.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use mysql::Opts;
 use tokio::{task::JoinHandle, time::Instant};
@@ -10,12 +13,18 @@ use crate::{
     changes::Changes,
     connector::{Connector, Error, Status},
     feed::{
-        Feed, Unavailable,
+        Feed, ResumePoint, Unavailable,
         binlog::{Binlog, Source},
         counter::Counter,
         reports::Reports,
     },
 };
+
+/// The report, in the folder of a watch.
+const REPORT_FILE: &str = "replay.json";
+
+/// Stored responses between two processes, in the folder of a watch.
+const RESPONSES: &str = "responses";
 
 /// Time between two looks while there are no news.
 const RETRY: Duration = Duration::from_secs(2);
@@ -50,22 +59,53 @@ enum Kind {
 
 /// The task. It stops when this is dropped.
 #[must_use = "the task stops when this is dropped"]
-pub struct Watch(JoinHandle<()>);
+pub struct Watch {
+    task: JoinHandle<()>,
+    bridge: Bridge,
+    folder: Option<PathBuf>,
+}
 
 impl Watch {
-    /// Starts the task. What the bridge saves is written to `report`, if given, from time to time, for `doctor`.
-    pub fn start(bridge: Bridge, sources: Sources, report: Option<PathBuf>) -> Self {
-        Watch(tokio::spawn(run(bridge, sources, report)))
+    /// Starts the task. In `folder`, if given, it writes a report from time to time for `doctor`, and continues with the stored responses
+    /// of the previous process.
+    pub fn start(bridge: Bridge, sources: Sources, folder: Option<PathBuf>) -> Self {
+        let task = tokio::spawn(run(bridge.clone(), sources, folder.clone()));
+        Watch { task, bridge, folder }
+    }
+
+    /// Stops the task, and writes stored responses for the next process.
+    pub async fn stop(self) {
+        self.task.abort();
+        let Some(file) = self.folder.as_ref().map(|folder| folder.join(RESPONSES)) else { return };
+        let bridge = self.bridge.clone();
+        let written = tokio::task::spawn_blocking(move || bridge.write(&file)).await;
+        match written.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
+            Ok(n) => tracing::debug!(n, "stored responses were written for the next start"),
+            Err(error) => tracing::warn!(%error, "stored responses cannot be written for the next start"),
+        }
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.0.abort();
+        self.task.abort();
     }
 }
 
-async fn run(bridge: Bridge, sources: Sources, report: Option<PathBuf>) {
+/// The report in the folder of a watch.
+pub fn report_file(folder: &Path) -> PathBuf {
+    folder.join(REPORT_FILE)
+}
+
+async fn run(bridge: Bridge, sources: Sources, folder: Option<PathBuf>) {
+    let report = folder.as_deref().map(report_file);
+    let mut saved = match folder {
+        Some(folder) => {
+            let bridge = bridge.clone();
+            tokio::task::spawn_blocking(move || bridge.read(&folder.join(RESPONSES))).await.unwrap_or_default()
+        }
+        None => None,
+    };
     let mut used: Option<Kind> = None;
     let (mut missing, mut last_problem) = (0, String::new());
     let (mut look, mut write) = (Instant::now(), Instant::now());
@@ -79,10 +119,13 @@ async fn run(bridge: Bridge, sources: Sources, report: Option<PathBuf>) {
             let best = best(status.as_ref(), used);
             missing = if used == Some(Kind::Reports) && best != Kind::Reports { missing + 1 } else { 0 };
             if used != Some(best) && (missing == 0 || missing >= MISSING) {
-                match open(best, &sources).await {
+                match open(best, &sources, saved.as_ref().map(|saved| saved.from.clone())).await {
                     Ok((kind, feed)) if used != Some(kind) => {
                         tracing::info!("news of writes: {}", feed.describe());
                         bridge.set_feed(Some(feed));
+                        if let Some(saved) = saved.take() {
+                            tracing::debug!(n = bridge.restore(saved), "stored responses of the previous process");
+                        }
                         used = Some(kind);
                         last_problem.clear();
                     }
@@ -123,11 +166,11 @@ fn best(status: Option<&Result<Status, Error>>, used: Option<Kind>) -> Kind {
 }
 
 /// Opens the binary log, these news, or the next best.
-async fn open(kind: Kind, sources: &Sources) -> Result<(Kind, Box<dyn Feed>), Unavailable> {
+async fn open(kind: Kind, sources: &Sources, from: Option<ResumePoint>) -> Result<(Kind, Box<dyn Feed>), Unavailable> {
     let sources = sources.clone();
     let opened = tokio::task::spawn_blocking(move || -> Result<(Kind, Box<dyn Feed>), Unavailable> {
         let source = Source { server: sources.database.clone(), prefix: sources.prefix.clone() };
-        match Binlog::start(source, Changes::default()) {
+        match Binlog::start(source, Changes::default(), from.as_ref()) {
             Ok(feed) => return Ok((Kind::Binlog, Box::new(feed))),
             Err(why) => tracing::debug!("the binary log is not used: {why}"),
         }

@@ -41,7 +41,7 @@ impl<'r> ItemReader<'r> {
     /// Reads the items of a family as the request selects them. Without a cache, they are prepared for each request.
     pub(crate) fn new(req: &'r Request, family: FamilyId, cache: Option<CacheAccess<'r>>) -> Self {
         let view = respond::view(req);
-        let cache = cache.filter(|_| !req.is_head()).map(|cache| {
+        let cache = cache.map(|cache| {
             let caller = key_of(req, &caller(req));
             let key = ViewKey::new(family, caller, &view);
             (cache, caller, key)
@@ -69,7 +69,6 @@ impl<'r> ItemReader<'r> {
         prepare: impl AsyncFnOnce(&[i64]) -> Result<Vec<PreparedItem>>,
     ) -> Result<Response> {
         let Some((cache, _, key)) = &self.cache else {
-            let ids = if self.req.is_head() { &[] } else { ids };
             let items = if ids.is_empty() { Vec::new() } else { prepare(ids).await? };
             let items = items.into_iter().map(|(_, item, links)| respond::with_links(item, links, self.req)).collect();
             return Ok(Response::new(Value::Array(items)));

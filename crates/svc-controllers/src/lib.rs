@@ -65,7 +65,7 @@ pub mod widgets;
 
 pub use mount::{api_urls, mount, site_info};
 pub use registries::settings::RegisteredSetting;
-pub use request::{AppPassword, ClientAddress, SessionToken, caller, caller_key, capabilities_key};
+pub use request::caller;
 pub use rest_site::RestSite;
 pub use site_setup::SiteSetup;
 pub use svc_brand::LINK_RELATION;

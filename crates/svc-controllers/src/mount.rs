@@ -26,7 +26,7 @@ use crate::{
     media::Media,
     menus::{MenuItems, MenuLocations, Menus},
     navigation_fallback::{self, NavigationFallback},
-    oembed::{self, OEmbed},
+    oembed::OEmbed,
     patterns::{PatternCategories, PatternDirectory, Patterns},
     plugins::Plugins,
     posts::Posts,
@@ -129,7 +129,7 @@ pub fn mount(registry: &mut Registry, site: &Arc<RestSite>) {
     let own = ["site-health", "block-editor", "abilities"].map(|name| site.brand.side_namespace(name));
     registry.list_namespaces_last(std::iter::once(site.brand.namespace()).chain(own));
     let embeds = Arc::clone(site);
-    registry.mount(oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
+    registry.mount(svc_render::oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
     let namespace = site.brand.namespace();
     for post_type in site.types.iter().filter(|t| t.show_in_rest) {
         mount_type(registry, &namespace, site, post_type);

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use svc_model::{Post, PostId, PostType};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get};
@@ -86,9 +85,6 @@ impl NavigationFallback {
                 self.posts.saved(id.await?)?
             }
         };
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         let view = respond::view(&req);
         let data: Map = self.fields.plan(&view).prepare(&post.id);
         let data = respond::finish(&self.extra, OBJECT, post.id.0, data, &req, &view).await?;

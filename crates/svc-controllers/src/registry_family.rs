@@ -26,12 +26,6 @@ pub trait RegistryEntries: Send + Sync + Sized + 'static {
     /// their own.
     const CACHEABLE: bool = false;
 
-    /// Whether the handler of the list returns null for `HEAD`, without loading entries.
-    const SKIPS_LIST_ON_HEAD: bool = false;
-
-    /// Whether the handler of an entry returns null for `HEAD`, without preparing the entry.
-    const SKIPS_FETCH_ON_HEAD: bool = false;
-
     /// Whether a list omits the entries that cannot be prepared, instead of failing.
     const OMITS_FAILED: bool = false;
 
@@ -160,9 +154,6 @@ impl<S: RegistryEntries> RegistryFamily<S> {
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        if S::SKIPS_LIST_ON_HEAD && req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         // The targets of links in a map of entries are not embedded.
         if S::CACHEABLE
             && !req.has_param("_embed")
@@ -228,9 +219,6 @@ impl<S: RegistryEntries> RegistryFamily<S> {
             Some(entry) => entry,
             None => S::find(&self.site, &req).await?,
         };
-        if S::SKIPS_FETCH_ON_HEAD && req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         let make = async || {
             let (item, links) = self.prepare(&entry, &req).await?;
             Ok(respond::with_links(item, links, &req))

@@ -57,8 +57,6 @@ impl RegistryEntries for Statuses {
     type Entry = PostStatus;
     const OBJECT: &'static str = "status";
     const CACHEABLE: bool = true;
-    const SKIPS_LIST_ON_HEAD: bool = true;
-    const SKIPS_FETCH_ON_HEAD: bool = true;
     const LIST_KEY: Option<fn(&PostStatus) -> &str> = Some(|status| &status.name);
 
     #[rustfmt::skip]

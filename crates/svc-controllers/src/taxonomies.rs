@@ -93,8 +93,6 @@ impl RegistryEntries for TaxonomyFamily {
     const CACHEABLE: bool = true;
     const LIST_KEY: Option<fn(&TaxonomyItem) -> &str> = Some(|t| &t.taxonomy.name);
     const EMPTY_LIST_IS_OBJECT: bool = true;
-    const SKIPS_LIST_ON_HEAD: bool = true;
-    const SKIPS_FETCH_ON_HEAD: bool = true;
 
     #[rustfmt::skip]
     fn fields() -> Fields<TaxonomyItem, ()> {

@@ -102,8 +102,6 @@ impl RegistryEntries for Types {
     type Entry = TypeItem;
     const OBJECT: &'static str = "type";
     const CACHEABLE: bool = true;
-    const SKIPS_LIST_ON_HEAD: bool = true;
-    const SKIPS_FETCH_ON_HEAD: bool = true;
     const LIST_KEY: Option<fn(&TypeItem) -> &str> = Some(|t| &t.post_type.name);
 
     #[rustfmt::skip]

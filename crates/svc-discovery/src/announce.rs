@@ -1,9 +1,8 @@
 //! Discovery of the REST API: Link headers, links in the HTML head, the RSD document.
 
 use svc_brand::LINK_RELATION;
+use svc_permalinks::SiteUrls;
 use svc_text::{esc_html, esc_url, sanitize_url};
-
-use crate::SiteUrls;
 
 /// The discovery links of a page: the API root, and the route of the resource that the page shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,14 +11,12 @@ pub struct Announcement {
     resource: Option<String>,
 }
 
-impl SiteUrls {
-    /// The links of a page that shows the resource with this route. An empty route stands for none.
-    pub fn announcement(&self, route: &str) -> Announcement {
-        Announcement { root: self.rest_url(""), resource: (!route.is_empty()).then(|| self.rest_url(route)) }
-    }
-}
-
 impl Announcement {
+    /// The links of a page that shows the resource with this route. An empty route stands for none.
+    pub fn new(site: &SiteUrls, route: &str) -> Self {
+        Announcement { root: site.rest_url(""), resource: (!route.is_empty()).then(|| site.rest_url(route)) }
+    }
+
     /// Values of `Link` headers. Send each as a header of its own, after those that the response already has.
     pub fn header_values(&self) -> Vec<String> {
         let mut values = Vec::new();
@@ -76,19 +73,19 @@ pub fn rsd_document(site: &SiteUrls, engine: &str, engine_url: &str) -> String {
         esc_html(engine),
         esc_url(engine_url),
         esc_url(&site.home_url("")),
-        site.announcement("").rsd_element(),
+        Announcement::new(site, "").rsd_element(),
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Permalinks;
+    use svc_permalinks::Permalinks;
 
     #[test]
     fn links_in_headers_head_and_rsd() {
         let site = SiteUrls::new("http://a.b", "http://a.b", "svc-json", Permalinks::new("/%postname%/"));
-        let page = site.announcement("/svc/v2/posts/4");
+        let page = Announcement::new(&site, "/svc/v2/posts/4");
         assert_eq!(
             page.header_values(),
             [
@@ -102,7 +99,7 @@ mod tests {
              <link rel=\"alternate\" title=\"JSON\" type=\"application/json\" \
              href=\"http://a.b/svc-json/svc/v2/posts/4\" />"
         );
-        assert_eq!(site.announcement("").header_values().len(), 1);
+        assert_eq!(Announcement::new(&site, "").header_values().len(), 1);
         let rsd = rsd_document(&site, "S & Co", "https://x.y/?a&b");
         assert!(
             rsd.contains("<api name=\"WP-API\" blogID=\"1\" preferred=\"false\" apiLink=\"http://a.b/svc-json/\" />")
@@ -114,7 +111,7 @@ mod tests {
     fn empty_root_produces_no_links() {
         let mut site = SiteUrls::new("http://a.b", "http://a.b", "svc-json", Permalinks::default());
         site.hooks.rest_url.add(10, std::sync::Arc::new(|_, _| String::new()));
-        let page = site.announcement("/svc/v2/posts/4");
+        let page = Announcement::new(&site, "/svc/v2/posts/4");
         assert!(page.header_values().is_empty() && page.head_links().is_empty() && page.rsd_element().is_empty());
     }
 }

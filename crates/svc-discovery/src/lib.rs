@@ -1,23 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod announce;
-mod hooks;
-mod links;
-mod lookup;
-mod pattern;
-mod permalinks;
-mod resolve;
-mod routes;
-mod scheme;
-mod site;
-mod type_links;
+mod queried;
 
 pub use announce::{Announcement, rsd_document};
-pub use hooks::{Filters, Hooks, RouteFilter, SizesFilter, TextFilter, UrlFilter, UrlParts};
-pub use links::{AttachmentLink, AttachmentParent, InvalidTerm, PageLink, PostLink, TermLink, needs_plain};
-pub use lookup::{Archive, AttachmentKey, AuthorKey, DateKey, Feed, Lookup, LookupTarget, PageKey, PostKey, TermKey};
-pub use permalinks::Permalinks;
-pub use routes::{Queried, RestBase};
-pub use scheme::UrlScheme;
-pub use site::SiteUrls;
-pub use type_links::{PostTypeLinks, TaxonomyLinks};
+pub use queried::Queried;

@@ -14,12 +14,12 @@ use svc_auth::{
     nonce::{self, NonceSubject},
     nonce_check::{self, CookieStatus, Decision, NonceCheck},
 };
-use svc_controllers::{AppPassword, ClientAddress, SessionToken};
 use svc_http::{AuthOutcome, Authenticator, Credentials};
 use svc_listen::Client;
 use svc_model::UserId;
 use svc_routing::{BoxFuture, CallerKey};
 use svc_schema::Error;
+use svc_site::caller::{AppPassword, ClientAddress, SessionToken};
 use svc_store::{MetaKind, StoredText, meta};
 use tokio::task::JoinHandle;
 

@@ -71,7 +71,7 @@ impl LoginPages {
         };
         let agent = parts.headers.get(header::USER_AGENT).and_then(|v| v.to_str().ok()).unwrap_or_default();
         let sender = Sender { visitor, ip: parts.client, agent: agent.to_owned() };
-        let stored = match submit(&site.site, given, sender).await {
+        let stored = match submit(site, given, sender).await {
             Ok(stored) => stored,
             Err(SubmissionError::Silent) => return Ok(LoginResponse::plain(StatusCode::OK, String::new())),
             Err(SubmissionError::Rejected(status, text)) => {

@@ -17,11 +17,14 @@ use svc_auth::{
     nonce_check::CookieStatus,
     session::Sessions,
 };
-use svc_controllers::{RestSite, caller_key, capabilities_key};
 use svc_model::{User, UserId};
 use svc_routing::CallerKey;
 use svc_schema::Error;
 use svc_site::Settings;
+use svc_site::{
+    Site,
+    caller::{caller_key, capabilities_key},
+};
 use svc_store::{Db, MetaKind, StoreError, StoredText, meta, options, users};
 use svc_versions::{ByTls, VersionedCache};
 
@@ -39,7 +42,7 @@ const MAX_CAPABILITY_SETS: usize = 64;
 /// Finds the users of a site for authentication.
 pub struct Identities {
     /// The site.
-    pub site: Arc<RestSite>,
+    pub site: Arc<Site>,
     /// The keys that sign cookies and nonces.
     pub keys: Keys,
     /// Derived from the latest options.
@@ -88,7 +91,7 @@ impl LoginSettings {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn passwords_in_use(&self, site: &RestSite) -> Result<bool, Error> {
+    pub fn passwords_in_use(&self, site: &Site) -> Result<bool, Error> {
         if let Some(known) = self.passwords_in_use.get() {
             return Ok(*known);
         }
@@ -130,7 +133,7 @@ impl LoginSettings {
 
 impl Identities {
     /// The users of this site, with the keys that sign its cookies and nonces.
-    pub fn new(site: Arc<RestSite>, keys: Keys) -> Self {
+    pub fn new(site: Arc<Site>, keys: Keys) -> Self {
         Identities { site, keys, current: ByTls::default(), subjects: VersionedCache::new(SUBJECTS_CAPACITY) }
     }
 

@@ -29,11 +29,11 @@ use http::{HeaderMap, Method, StatusCode, header};
 use response::LoginResponse;
 use serde_json::Value;
 use svc_auth::{Caller, Scheme, nonce::NonceSubject};
-use svc_controllers::ClientAddress;
 use svc_listen::Client;
 use svc_model::User;
 use svc_routing::Server;
 use svc_site::Settings;
+use svc_site::caller::ClientAddress;
 use svc_versions::current_transport;
 
 pub use authenticate::{SiteAuthenticator, WrongPassword};

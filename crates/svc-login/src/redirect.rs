@@ -6,15 +6,25 @@ use svc_text::parse_url;
 /// Why the URL of an application is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsafe {
-    /// No scheme, no host, or a scheme that browsers execute.
+    /// No scheme, no host, a user's name, or a scheme that is no application's.
     Format,
     /// No TLS, and the site does not run on a developer's machine.
     Unencrypted,
 }
 
-/// Schemes that browsers execute, or show as their own pages.
-const UNSAFE_SCHEMES: &[&str] =
-    &["javascript", "data", "vbscript", "blob", "filesystem", "view-source", "about", "file"];
+/// Schemes that browsers execute or show as their own pages, and those that systems open with programs of their own, which do
+/// more with a URL than sign in. WordPress rejects the first two only.
+#[rustfmt::skip]
+const UNSAFE_SCHEMES: &[&str] = &[
+    "javascript", "data", "vbscript", "blob", "filesystem", "view-source", "about", "file", "jar", "resource",
+    "chrome", "chrome-extension", "chrome-untrusted", "devtools", "edge", "moz-extension", "safari-web-extension",
+    "intent", "android-app", "content", "shell", "search", "search-ms", "help", "hcp", "cmd", "powershell", "vscode",
+    "ftp", "ftps", "sftp", "ssh", "telnet", "smb", "nfs", "afp", "ldap", "ldaps", "gopher", "ws", "wss",
+    "mailto", "tel", "sms",
+];
+
+/// Prefix of the schemes of Windows and its programs, such as `ms-msdt`.
+const UNSAFE_PREFIX: &str = "ms-";
 
 /// Checks the URL of an application. Mobile applications use custom schemes. `local` allows `http`.
 ///
@@ -30,7 +40,10 @@ pub(crate) fn check_application(url: &str, local: bool) -> Result<(), Unsafe> {
         && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
     // The URL must not end a header or a directive of a content security policy.
     let clean = url.bytes().all(|b| b.is_ascii_graphic() && !b"\"'<>\\^`{|}".contains(&b));
-    if !is_scheme || UNSAFE_SCHEMES.contains(&scheme.as_str()) || !clean || parts.host.is_none_or(|h| h.is_empty()) {
+    let is_unsafe = UNSAFE_SCHEMES.contains(&scheme.as_str()) || scheme.starts_with(UNSAFE_PREFIX);
+    // `https://localhost@evil.example` looks like a URL of localhost.
+    let has_user = parts.user.is_some() || parts.pass.is_some();
+    if !is_scheme || is_unsafe || !clean || has_user || parts.host.is_none_or(|h| h.is_empty()) {
         return Err(Unsafe::Format);
     }
     if scheme == "http" && !local { Err(Unsafe::Unencrypted) } else { Ok(()) }
@@ -127,9 +140,34 @@ mod tests {
             ("wordpress:x", Err(Unsafe::Format), Err(Unsafe::Format)),
             ("https://a.b/\r\nX: y", Err(Unsafe::Format), Err(Unsafe::Format)),
             ("https://a.b/ c", Err(Unsafe::Format), Err(Unsafe::Format)),
+            ("https://localhost@a.b/", Err(Unsafe::Format), Err(Unsafe::Format)),
+            ("https://@a.b/", Err(Unsafe::Format), Err(Unsafe::Format)),
+            ("app://x:y@done", Err(Unsafe::Format), Err(Unsafe::Format)),
+            ("https://a.b/@c", Ok(()), Ok(())),
+            ("msteams://done", Ok(()), Ok(())),
         ];
         for (url, public, local) in rows {
             assert_eq!((check_application(url, false), check_application(url, true)), (public, local), "{url}");
+        }
+    }
+
+    #[test]
+    fn rejects_schemes_of_browsers_and_systems() {
+        for scheme in [
+            "intent",
+            "jar",
+            "chrome",
+            "chrome-extension",
+            "moz-extension",
+            "resource",
+            "ftp",
+            "smb",
+            "shell",
+            "search-ms",
+            "ms-msdt",
+            "MS-Settings",
+        ] {
+            assert_eq!(check_application(&format!("{scheme}://a.b/"), true), Err(Unsafe::Format), "{scheme}");
         }
     }
 

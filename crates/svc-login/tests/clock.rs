@@ -55,7 +55,7 @@ fn pages() -> Router {
         SiteSetup::new(store, Brand::default(), Path::new("no-such-folder")).with_keys(keys.clone()).with_clock(clock);
     let server = Registry::new().build();
     let pages = LoginPages {
-        identities: Arc::new(Identities::new(site.finish(), keys)),
+        identities: Arc::new(Identities::new(Arc::clone(&site.finish().renderer.site), keys)),
         attempts: Arc::new(Attempts::default()),
         server: Box::new(move || server.clone()),
         local: true,

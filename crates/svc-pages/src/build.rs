@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use chrono::NaiveDateTime;
 use http::StatusCode;
-use svc_controllers::{RestSite, oembed};
-use svc_discovery::Queried;
+use svc_discovery::{Announcement, Queried};
 use svc_login::language;
 use svc_model::{Post, PostId, Stamp, Term, User, UserId};
+use svc_render::{SiteRenderer, oembed};
 use svc_render::{
     feeds::Missing,
     page_template::{self, ListContext, TemplateContext},
@@ -47,7 +47,7 @@ pub(crate) const PROTECTED: &str = "<p>This content is password protected.</p>";
 
 /// Builds the pages of one request, in one snapshot.
 pub(crate) struct PageBuilder<'a> {
-    pub(crate) site: &'a RestSite,
+    pub(crate) site: &'a SiteRenderer,
     pub(crate) settings: &'a Settings,
     pub(crate) texts: &'a dyn Texts,
     pub(crate) db: &'a mut Db,
@@ -72,8 +72,7 @@ impl PageBuilder<'_> {
         here: Option<&str>,
     ) -> SiteResult<(Frame, Vec<String>)> {
         let site = &self.settings.urls.site;
-        let route = site.queried_resource_route(shown, &self.site.brand.namespace());
-        let announcement = site.announcement(&route);
+        let announcement = Announcement::new(site, &shown.route(site, &self.site.brand.namespace()));
         let site_name = decode(self.settings.option("blogname"));
         let tagline = decode(self.settings.option("blogdescription"));
         let whole = match (title.is_empty(), tagline.is_empty()) {
@@ -121,7 +120,7 @@ impl PageBuilder<'_> {
         let pages = posts::get_many(self.db, &ids)?;
         let link = |page: &Post| {
             let id = u64::try_from(page.id.0).unwrap_or_default();
-            let url = self.settings.urls.site.page_link(&svc_discovery::PageLink {
+            let url = self.settings.urls.site.page_link(&svc_permalinks::PageLink {
                 id,
                 path: &page.slug,
                 ..Default::default()
@@ -405,7 +404,7 @@ impl PageBuilder<'_> {
             built: list.posts.iter().filter_map(|p| self.utc(p)).max().map(rfc2822).unwrap_or_default(),
             items: list.posts.iter().map(item).collect(),
         };
-        Ok(Page::feed(&template, site.announcement("").header_values()))
+        Ok(Page::feed(&template, Announcement::new(site, "").header_values()))
     }
 
     fn feed_item(

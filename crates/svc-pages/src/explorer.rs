@@ -13,8 +13,8 @@ use axum::{
     routing::get,
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use svc_controllers::RestSite;
 use svc_login::Identities;
+use svc_render::SiteRenderer;
 
 use crate::{
     respond::{Page, add_security_headers},
@@ -46,13 +46,13 @@ pub struct ExplorerPaths {
 }
 
 struct Explorer {
-    site: Arc<RestSite>,
+    site: Arc<SiteRenderer>,
     identities: Arc<Identities>,
     paths: ExplorerPaths,
 }
 
 /// The routes of the explorer.
-pub fn router(site: Arc<RestSite>, identities: Arc<Identities>, paths: ExplorerPaths) -> Router {
+pub fn router(site: Arc<SiteRenderer>, identities: Arc<Identities>, paths: ExplorerPaths) -> Router {
     let base = paths.explorer.clone();
     Router::new()
         .route(base.trim_end_matches('/'), get(to_slash))

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use svc_controllers::RestSite;
 use svc_model::{Comment, Post};
+use svc_render::SiteRenderer;
 use svc_render::{blocks, content as render};
 use svc_site::Settings;
 
@@ -17,16 +17,20 @@ pub trait Texts: Send + Sync + 'static {
     fn excerpt(&self, post: &Post) -> String;
     /// A comment.
     fn comment(&self, comment: &Comment) -> String;
+    /// Whether these texts depend only on what is stored, so that pages with them may be cached. By default they are not.
+    fn is_cacheable(&self) -> bool {
+        false
+    }
 }
 
 /// The default rendering, which is that of the REST API. If the options cannot be read, texts are shown without markup.
-pub struct SiteTexts(pub Arc<RestSite>);
+pub struct SiteTexts(pub Arc<SiteRenderer>);
 
 /// Number of words of a generated excerpt.
 const EXCERPT_WORDS: usize = 55;
 
 impl SiteTexts {
-    fn rendered(&self, raw: &str, render: impl FnOnce(&RestSite, &Arc<Settings>) -> String) -> String {
+    fn rendered(&self, raw: &str, render: impl FnOnce(&SiteRenderer, &Arc<Settings>) -> String) -> String {
         match self.0.settings() {
             Ok(settings) => render(&self.0, &settings),
             Err(_) => svc_text::esc_html(&plain(raw)),
@@ -55,6 +59,10 @@ impl Texts for SiteTexts {
 
     fn comment(&self, comment: &Comment) -> String {
         self.rendered(&comment.content, |_, settings| svc_site::comments::html::comment(settings, &comment.content))
+    }
+
+    fn is_cacheable(&self) -> bool {
+        true
     }
 }
 

@@ -5,6 +5,7 @@ mod disk_lane;
 mod embed;
 pub mod explorer;
 mod format;
+mod page_cache;
 mod resolve;
 mod respond;
 mod sitemap;
@@ -23,15 +24,19 @@ use axum::{
 };
 use http::{HeaderMap, Method, StatusCode};
 use svc_auth::caps::PostCap;
-use svc_controllers::RestSite;
-use svc_discovery::{Lookup, LookupTarget};
 use svc_login::Identities;
-use svc_render::feeds::{Missing, with_feeds};
+use svc_permalinks::{Lookup, LookupTarget};
+use svc_render::{
+    SiteRenderer,
+    feeds::{Missing, with_feeds},
+};
 use svc_site::{Access, Settings, SiteResult};
 use svc_store::{Db, posts};
 
 pub use format::{SiteTexts, Texts};
+pub use page_cache::{PageCache, respond_cached};
 
+use page_cache::Slot;
 use resolve::{PageResolver, PageTarget};
 use respond::Page;
 use sitemap::Sitemaps;
@@ -41,7 +46,7 @@ const MAX_PAIRS: usize = 100;
 
 /// State of the pages.
 struct Pages {
-    site: Arc<RestSite>,
+    site: Arc<SiteRenderer>,
     format: Arc<dyn Texts>,
     sheet: theme::Sheet,
     /// Finds the user of a cookie.
@@ -53,7 +58,7 @@ struct Pages {
 /// A router that responds to every request with a page. `explorer` is the path of the API explorer, if there is one: the pages of
 /// signed-in users link to it.
 pub fn router(
-    site: Arc<RestSite>,
+    site: Arc<SiteRenderer>,
     format: Arc<dyn Texts>,
     identities: Arc<Identities>,
     explorer: Option<String>,
@@ -102,11 +107,18 @@ async fn handle(State(pages): State<Arc<Pages>>, request: Request) -> Response {
         return respond::not_allowed();
     }
     let parts = PageRequest::of(&request);
-    let page = with_feeds(&pages.site.renderer, |missing| pages.page(&parts, missing)).await.unwrap_or_else(|error| {
+    let slot = request.extensions().get::<Slot>().filter(|_| pages.format.is_cacheable()).cloned();
+    let rendering = with_feeds(&pages.site, |missing| pages.page(&parts, missing));
+    let (page, dependencies) = svc_versions::scope(slot.as_ref().map(|slot| slot.stamp), Box::pin(rendering)).await;
+    let page = page.unwrap_or_else(|error| {
         let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Page::failure(status)
     });
-    page.into_response(request.headers())
+    let page = Arc::new(page.ready());
+    if let Some(slot) = slot {
+        slot.insert(&page, dependencies);
+    }
+    page.respond(request.headers())
 }
 
 impl Pages {

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use askama::Template;
 use axum::{
-    body::Body,
+    body::{Body, Bytes},
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -120,13 +120,14 @@ impl Page {
 
     /// The response to a request with these headers.
     pub(crate) fn into_response(self, request: &HeaderMap) -> Response {
+        self.ready().respond(request)
+    }
+
+    /// The page with its final headers.
+    pub(crate) fn ready(self) -> ReadyPage {
         let tag = self.etag();
-        let is_unchanged = tag.as_deref().is_some_and(|t| has_tag(request, t));
-        let (status, body) =
-            if is_unchanged { (StatusCode::NOT_MODIFIED, String::new()) } else { (self.status, self.body) };
-        let mut response = Response::new(Body::from(body));
-        *response.status_mut() = status;
-        let headers = response.headers_mut();
+        let mut all = HeaderMap::new();
+        let headers = &mut all;
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         add_security_headers(headers);
         if self.private {
@@ -137,14 +138,14 @@ impl Page {
             let own = self.policy.and_then(|policy| HeaderValue::from_str(&policy).ok());
             headers.insert(header::CONTENT_SECURITY_POLICY, own.unwrap_or(POLICY));
         }
-        let tag = tag.map(|t| (header::ETAG, t));
-        for (name, value) in self.headers.into_iter().chain(tag) {
+        let sent_tag = tag.clone().map(|t| (header::ETAG, t));
+        for (name, value) in self.headers.into_iter().chain(sent_tag) {
             // URLs are escaped already. Invalid header values are left out.
             if let Ok(value) = HeaderValue::from_str(&value) {
                 headers.append(name, value);
             }
         }
-        response
+        ReadyPage { status: self.status, headers: all, body: self.body.into(), tag, private: self.private }
     }
 
     /// The `ETag`: a hash of the body.
@@ -155,6 +156,35 @@ impl Page {
         let mut hasher = DefaultHasher::new();
         self.body.hash(&mut hasher);
         Some(format!("W/\"{:016x}\"", hasher.finish()))
+    }
+}
+
+/// A page with its final headers.
+#[derive(Debug)]
+pub(crate) struct ReadyPage {
+    status: StatusCode,
+    headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// Its `ETag`, if it has one.
+    tag: Option<String>,
+    private: bool,
+}
+
+impl ReadyPage {
+    /// Whether other visitors get the same page. Errors are left out: there are as many as URLs that do not exist.
+    pub(crate) fn is_for_everybody(&self) -> bool {
+        !self.private && matches!(self.status, StatusCode::OK | StatusCode::MOVED_PERMANENTLY)
+    }
+
+    /// The response to a request with these headers.
+    pub(crate) fn respond(&self, request: &HeaderMap) -> Response {
+        let is_unchanged = self.tag.as_deref().is_some_and(|tag| has_tag(request, tag));
+        let (status, body) =
+            if is_unchanged { (StatusCode::NOT_MODIFIED, Bytes::new()) } else { (self.status, self.body.clone()) };
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = status;
+        *response.headers_mut() = self.headers.clone();
+        response
     }
 }
 

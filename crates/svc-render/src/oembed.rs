@@ -1,13 +1,17 @@
-//! oEmbed data of the site's own posts.
+//! oEmbed of the site's own posts: data, and links in pages.
 
 use serde_json::{Value, json};
 use svc_auth::Caller;
 use svc_model::Post;
+use svc_php::query::extend_url_with;
 use svc_schema::Error;
 use svc_site::{Settings, Site, SiteResult, permalinks, url_resolver::UrlResolver};
 use svc_store::{Db, users};
 
 use crate::{content as render, oembed_thumbnail as thumbnail};
+
+/// The namespace of oEmbed's routes, which is independent of the brand.
+pub const NAMESPACE: &str = "oembed/1.0";
 
 /// Minimum and maximum width of the iframe, in pixels.
 const WIDTHS: (i64, i64) = (200, 600);
@@ -20,6 +24,20 @@ const SECRET_LENGTH: usize = 10;
 
 /// Script of the embedding page. It resizes iframes and follows links on request of the iframe with the matching secret.
 const SCRIPT: &str = r#"(function(w,d){if(w.contentEmbedsHeard)return;w.contentEmbedsHeard=true;w.addEventListener("message",function(e){var m=e.data;if(!m||!/^[a-zA-Z0-9]+$/.test(m.secret))return;d.querySelectorAll('iframe[data-secret="'+m.secret+'"]').forEach(function(f){if(f.contentWindow!==e.source)return;if(m.message==="height"){f.height=Math.min(1000,Math.max(200,parseInt(m.value,10)||0))}else if(m.message==="link"&&d.activeElement===f){var from=new URL(f.src),to=new URL(m.value,f.src);if(/^https?:$/.test(to.protocol)&&to.host===from.host)w.top.location.href=to.href}})})})(window,document);"#;
+
+/// The oEmbed discovery links for the head of a post's page, as HTML.
+pub fn discovery_links(settings: &Settings, post_url: &str) -> String {
+    let endpoint = settings.urls.rest(&format!("/{NAMESPACE}/embed"));
+    let json = extend_url_with(&endpoint, [("url", post_url)]);
+    let xml = extend_url_with(&endpoint, [("url", post_url), ("format", "xml")]);
+    let link = |format: &str, mime: &str, url: &str| {
+        format!(
+            "<link rel=\"alternate\" title=\"oEmbed ({format})\" type=\"{mime}\" href=\"{}\" />\n",
+            svc_text::esc_url(url)
+        )
+    };
+    link("JSON", "application/json+oembed", &json) + &link("XML", "text/xml+oembed", &xml)
+}
 
 /// The post at a URL of this site, if it is public.
 ///
@@ -46,7 +64,7 @@ pub fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) -> Site
     let path = parts.path.unwrap_or_else(|| "/".to_owned());
     let lookups = settings.urls.site.lookups(&path, &[]);
     for lookup in &lookups {
-        let is_front = matches!(lookup.target, svc_discovery::LookupTarget::Front);
+        let is_front = matches!(lookup.target, svc_permalinks::LookupTarget::Front);
         if let Some(post) = if is_front { resolver.front()? } else { resolver.find(lookup)? } {
             return Ok(Some(post));
         }

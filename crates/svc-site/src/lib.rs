@@ -5,6 +5,7 @@ pub mod access;
 pub mod application_passwords;
 pub mod avatars;
 pub mod blocking;
+pub mod caller;
 pub mod comments;
 pub mod error;
 pub mod errors;

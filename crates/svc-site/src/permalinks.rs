@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use svc_discovery::RestBase;
 use svc_model::{Post, PostId, PostType, Taxonomy, Term, TermId};
+use svc_permalinks::RestBase;
 use svc_store::{Db, posts, terms, users};
 
 use crate::{Settings, Site, SiteResult, terms::paths::slug_paths};

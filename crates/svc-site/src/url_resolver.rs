@@ -1,8 +1,8 @@
 //! Resolves URLs of the site to posts that the viewer may see.
 
 use svc_auth::{Caller, caps::PostCap};
-use svc_discovery::{AttachmentKey, DateKey, Lookup, LookupTarget, PageKey, PostKey};
 use svc_model::{Post, PostId, PostType};
+use svc_permalinks::{AttachmentKey, DateKey, Lookup, LookupTarget, PageKey, PostKey};
 use svc_store::{Db, posts, users};
 
 use crate::{Access, Settings, Site, SiteResult};

@@ -61,6 +61,7 @@ pub(super) fn http(options: &Options) -> Result<Vec<Row>> {
     let base = Load { clients, server: Some(&bare) };
     let cached = same(svc.site.get("posts"));
     let uncached = unique(&svc.site, "posts");
+    let front = |_| Request::get("/");
     Ok(vec![
         Row::ratio(
             "list of 10, cached, over bare axum",
@@ -71,6 +72,11 @@ pub(super) fn http(options: &Options) -> Result<Vec<Row>> {
             "list of 10, uncached, over bare axum",
             &compare(options, &load(&svc, &uncached), &base, 1)?,
             Some(0.25),
+        ),
+        Row::ratio(
+            "front page for visitors, over bare axum",
+            &compare(options, &load(&svc, &front), &base, 1)?,
+            Some(0.5),
         ),
     ])
 }

@@ -11,9 +11,6 @@ use crate::{
     server::Response,
 };
 
-/// Maximum number of URLs.
-const MAX_URLS: usize = 300;
-
 /// Number of times that a read is sent again to see it replayed.
 const TRIES: usize = 2;
 
@@ -29,6 +26,8 @@ pub(super) struct Crawl<'a> {
     pub(super) credentials: &'a str,
     /// URLs per collection.
     pub(super) samples: usize,
+    /// Maximum number of URLs.
+    pub(super) urls: usize,
 }
 
 /// Numbers of responses, and differences.
@@ -39,6 +38,10 @@ pub(super) struct Tally {
     /// Responses that were not replayed when they were asked for again.
     pub(super) forwarded: usize,
     pub(super) failures: Vec<String>,
+    /// URLs that were read.
+    pub(super) targets: Vec<String>,
+    /// Those that were not replayed, and why.
+    pub(super) not_replayed: Vec<String>,
 }
 
 impl Crawl<'_> {
@@ -50,10 +53,23 @@ impl Crawl<'_> {
                 waiting.extend(self.forms(&format!("/wp-json{pattern}"), reads(route)));
             }
         }
+        // Those of all namespaces come in turn.
+        let mut turns: BTreeMap<String, usize> = BTreeMap::new();
+        let mut first: Vec<(usize, String)> = waiting
+            .drain(..)
+            .map(|target| {
+                let space: String = target.split(['/', '?']).skip(2).take(2).collect();
+                let turn = turns.entry(space).or_default();
+                *turn += 1;
+                (*turn, target)
+            })
+            .collect();
+        first.sort();
+        waiting.extend(first.into_iter().map(|(_, target)| target));
         let mut seen: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let mut n_sent = 0;
         while let Some(target) = waiting.pop_front() {
-            if n_sent == MAX_URLS {
+            if n_sent == self.urls {
                 break;
             }
             n_sent += 1;
@@ -89,6 +105,7 @@ impl Crawl<'_> {
     /// Sends a read to the gateway until it is replayed, and to WordPress. Returns the document.
     fn compare(&self, target: &str, tally: &mut Tally) -> Result<Value> {
         let mut found = None;
+        tally.targets.push(target.to_owned());
         // A difference must show twice: data may change between two requests.
         for _ in 0..2 {
             let mut ours = get(self.ours, target, self.credentials)?;
@@ -100,6 +117,8 @@ impl Crawl<'_> {
             }
             if is_forwarded(&ours) {
                 tally.forwarded += 1;
+                let status: Vec<&str> = ours.headers("cache-status").collect();
+                tally.not_replayed.push(format!("{} {target} {}", ours.status, status.join(", ")));
                 return Ok(ours.json().unwrap_or_default());
             }
             found = difference(&get(self.theirs, target, self.credentials)?, &ours);
@@ -129,7 +148,8 @@ fn reads(route: &Value) -> Option<&Value> {
     (!has_required).then_some(args)
 }
 
-fn difference(theirs: &Response, ours: &Response) -> Option<String> {
+/// How a response of the gateway differs from WordPress's.
+pub(super) fn difference(theirs: &Response, ours: &Response) -> Option<String> {
     if theirs.status != ours.status {
         return Some(format!("status {} in WordPress, {} here", theirs.status, ours.status));
     }

@@ -1,197 +1,326 @@
-//! Random reads and writes: after each acknowledged write, no response may be older, whoever wrote.
+//! Reads of many callers at a constant rate, with few writes and then with many: how many are answered without PHP, and are all of them right?
 //!
-//! Reads are sent to the gateway and then to WordPress. They count if nothing was written in between: then the responses must be equal.
+//! A response is compared in two ways. No version of an object in it may be older than the last one that was acknowledged before the request
+//! (`writes.rs`). And it must equal WordPress's own response, if nothing was written in between: WordPress renders that once for each caller and
+//! URL, and each replay until the next write is compared with it.
 
 use std::{
+    collections::{BTreeMap, HashMap, HashSet},
     sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst},
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
     },
     thread::{scope, sleep},
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result};
-use serde_json::{Value, json};
+use anyhow::Result;
 
+use super::{
+    crawl::difference,
+    traffic::{Random, Traffic, callers},
+    writes::Writer,
+};
 use crate::{
-    gateway::{Gateway, get, is_forwarded},
+    gateway::{Gateway, is_forwarded},
     say,
-    server::send,
+    server::Response,
 };
 
 /// Parallel readers.
-const READERS: u64 = 4;
+const READERS: u64 = 16;
 
-/// Time between two writes.
-const PAUSE: Duration = Duration::from_secs(1);
+/// Renderings for comparisons at the same time: they occupy WordPress, but no reader.
+const REFERENCES: usize = 1;
 
-/// Lists from which items are read and written.
-const COLLECTIONS: [&str; 6] = ["posts", "pages", "categories", "tags", "comments", "media"];
+/// Failures that are printed.
+const SHOWN: usize = 20;
 
-/// Other reads.
-const READS: [&str; 14] = [
-    "/wp-json/",
-    "/wp-json/wp/v2/types",
-    "/wp-json/wp/v2/taxonomies",
-    "/wp-json/wp/v2/posts?_embed&per_page=5",
-    "/wp-json/wp/v2/posts?per_page=100",
-    "/wp-json/wp/v2/posts?search=a",
-    "/wp-json/wp/v2/posts?orderby=title&order=asc",
-    "/wp-json/wp/v2/posts?context=edit",
-    "/wp-json/wp/v2/posts/99999999",
-    "/wp-json/wp/v2/users",
-    "/wp-json/wp/v2/users/me",
-    "/wp-json/wp/v2/search?search=a",
-    "/wp-json/wp/v2/settings",
-    "/wp-json/wp/v2/menu-items",
+/// A part of the run.
+struct Phase {
+    name: &'static str,
+    /// Time between two writes.
+    pause: Duration,
+    /// Share of reads that must be replayed, in percent.
+    wanted: f64,
+}
+
+const PHASES: [Phase; 3] = [
+    Phase { name: "warm-up", pause: Duration::from_secs(20), wanted: 0.0 },
+    Phase { name: "a write in 20 seconds", pause: Duration::from_secs(20), wanted: 90.0 },
+    Phase { name: "a write per second", pause: Duration::from_secs(1), wanted: 60.0 },
 ];
 
-/// A sequence of pseudo-random numbers (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (((z ^ (z >> 31)) >> 16) % n.max(1) as u64) as usize
-    }
-
-    fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
+/// A response of WordPress with which replays are compared.
+struct Reference {
+    /// Number of writes that had ended before it was requested.
+    state: u64,
+    response: Arc<Response>,
 }
 
-/// What the threads share.
-struct Shared<'a> {
-    gateway: &'a Gateway,
-    reads: Vec<String>,
-    items: Vec<(&'static str, u64)>,
-    stop: AtomicBool,
-    writing: AtomicUsize,
-    /// Number of writes that have ended.
-    written: AtomicU64,
-    compared: AtomicU64,
+/// Numbers of a phase.
+#[derive(Default)]
+struct Counts {
+    reads: AtomicU64,
     replayed: AtomicU64,
-    all: AtomicU64,
-    failures: Mutex<Vec<String>>,
+    /// Reads that were compared, by version or as a whole.
+    compared: AtomicU64,
+    whole: AtomicU64,
+    references: AtomicU64,
+    /// Comparisons in which WordPress's response changed without a known write.
+    undecided: AtomicU64,
+    writes: AtomicU64,
+    refused_writes: AtomicU64,
+    /// Microseconds of reads.
+    micros: AtomicU64,
 }
 
-/// Reads and writes for a time. Returns the number of wrong responses.
-pub(super) fn run(gateway: &Gateway, seconds: u64, seed: u64) -> Result<usize> {
+struct Run<'a> {
+    gateway: &'a Gateway,
+    traffic: Traffic,
+    writer: Writer<'a>,
+    /// Numbers of writes that have begun and ended.
+    begun: AtomicU64,
+    ended: AtomicU64,
+    references: Mutex<HashMap<(usize, usize), Reference>>,
+    /// URLs whose responses have old versions in WordPress as well, such as a history.
+    histories: Mutex<HashSet<usize>>,
+    forwarded: Mutex<BTreeMap<String, u64>>,
+    failures: Mutex<Vec<String>>,
+    counts: Counts,
+    stop: AtomicBool,
+}
+
+/// Reads and writes. Each phase takes this number of seconds. Returns the number of failures.
+pub(super) fn run(gateway: &Gateway, targets: &[String], seconds: u64, rate: u64, seed: u64) -> Result<usize> {
     if seconds == 0 {
         return Ok(0);
     }
-    let (mut reads, mut items) = (READS.map(str::to_owned).to_vec(), Vec::new());
-    for name in COLLECTIONS {
-        let path = format!("/wp-json/wp/v2/{name}");
-        let list = get(&gateway.site, &format!("{path}?per_page=10&_fields=id"), "")?.json()?;
-        for id in list.as_array().into_iter().flatten().filter_map(|item| item["id"].as_u64()) {
-            reads.push(format!("{path}/{id}"));
-            items.push((name, id));
-        }
-        reads.push(path);
+    let callers = callers(gateway)?;
+    let writer = Writer::new(gateway, seed)?;
+    let mut targets: Vec<String> = targets.iter().cloned().chain(writer.paths()).collect();
+    targets.sort();
+    targets.dedup();
+    let mut random = Random(seed);
+    for n in (1..targets.len()).rev() {
+        targets.swap(n, random.below(n + 1));
     }
-    let shared = Shared {
+    say(&format!("seed {seed}: {} callers, {} URLs, {rate} reads per second", callers.len(), targets.len()))?;
+    let mut run = Run {
         gateway,
-        reads,
-        items,
-        stop: AtomicBool::new(false),
-        writing: AtomicUsize::new(0),
-        written: AtomicU64::new(0),
-        compared: AtomicU64::new(0),
-        replayed: AtomicU64::new(0),
-        all: AtomicU64::new(0),
+        traffic: Traffic { callers, targets },
+        writer,
+        begun: AtomicU64::new(0),
+        ended: AtomicU64::new(0),
+        references: Mutex::default(),
+        histories: Mutex::default(),
+        forwarded: Mutex::default(),
         failures: Mutex::default(),
+        counts: Counts::default(),
+        stop: AtomicBool::new(false),
     };
-    let start = Instant::now();
-    scope(|threads| -> Result<()> {
-        let shared = &shared;
-        let random = |n| Random(seed ^ ((n + 1) << 32));
-        let readers: Vec<_> = (0..READERS).map(|n| threads.spawn(move || shared.read_all(random(n)))).collect();
-        let mut random = Random(seed);
-        while start.elapsed() < Duration::from_secs(seconds) {
-            shared.write(&mut random)?;
-            sleep(PAUSE);
-        }
-        shared.stop.store(true, SeqCst);
-        readers.into_iter().try_for_each(|reader| reader.join().unwrap_or(Ok(())))
-    })?;
-    let failures = shared.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for failure in &failures {
-        say(&format!("    {failure}"))?;
+    let mut n_failed = 0;
+    for (n, phase) in PHASES.iter().enumerate() {
+        n_failed += run.phase(phase, Duration::from_secs(seconds), rate, seed ^ (n as u64) << 20)?;
     }
-    let (all, replayed) = (shared.all.load(SeqCst), shared.replayed.load(SeqCst));
-    say(&format!(
-        "mixed, seed {seed}: {all} reads, {:.1} % replayed, {} compared with WordPress, {} wrong, {} writes",
-        replayed as f64 * 100.0 / all.max(1) as f64,
-        shared.compared.load(SeqCst),
-        failures.len(),
-        shared.written.load(SeqCst),
-    ))?;
-    Ok(failures.len())
+    let lost = run.writer.lost()?;
+    for lost in &lost {
+        say(&format!("    lost: {lost}"))?;
+    }
+    say(&format!("writes that were lost: {}", lost.len()))?;
+    Ok(n_failed + lost.len())
 }
 
-impl Shared<'_> {
-    fn read_all(&self, mut random: Random) -> Result<()> {
+impl Run<'_> {
+    fn phase(&mut self, phase: &Phase, time: Duration, rate: u64, seed: u64) -> Result<usize> {
+        self.counts = Counts::default();
+        self.stop = AtomicBool::new(false);
+        lock(&self.forwarded).clear();
+        let start = Instant::now();
+        scope(|threads| -> Result<()> {
+            let run = &*self;
+            let readers: Vec<_> = (0..READERS)
+                .map(|n| threads.spawn(move || run.read_all(Random(seed ^ ((n + 1) << 40)), n, rate)))
+                .collect();
+            let comparisons: Vec<_> = (0..REFERENCES)
+                .map(|n| threads.spawn(move || run.render_references(Random(seed ^ (99 + n as u64)))))
+                .collect();
+            let mut random = Random(seed);
+            let mut writers = Vec::new();
+            while start.elapsed() < time {
+                let mut random = Random(random.below(usize::MAX) as u64);
+                writers.push(threads.spawn(move || run.write(&mut random)));
+                sleep(phase.pause.min(time.saturating_sub(start.elapsed())));
+            }
+            run.stop.store(true, SeqCst);
+            for thread in readers.into_iter().chain(comparisons) {
+                thread.join().unwrap_or(Ok(()))?;
+            }
+            writers.into_iter().try_for_each(|writer| writer.join().unwrap_or(Ok(())))
+        })?;
+        self.report(phase, start.elapsed())
+    }
+
+    fn report(&self, phase: &Phase, time: Duration) -> Result<usize> {
+        let get = |n: &AtomicU64| n.load(SeqCst);
+        let counts = &self.counts;
+        let share = get(&counts.replayed) as f64 * 100.0 / get(&counts.reads).max(1) as f64;
+        let failures = std::mem::take(&mut *lock(&self.failures));
+        say(&format!(
+            "{}: {} reads ({:.0} per second), {share:.1} % without PHP, {:.1} ms each; {} compared ({} as a whole, with {} responses of \
+             WordPress), {} wrong, {} undecided; {} writes, {} refused",
+            phase.name,
+            get(&counts.reads),
+            get(&counts.reads) as f64 / time.as_secs_f64(),
+            get(&counts.micros) as f64 / 1000.0 / get(&counts.reads).max(1) as f64,
+            get(&counts.compared),
+            get(&counts.whole),
+            get(&counts.references),
+            failures.len(),
+            get(&counts.undecided),
+            get(&counts.writes),
+            get(&counts.refused_writes),
+        ))?;
+        for failure in failures.iter().take(SHOWN) {
+            say(&format!("    {failure}"))?;
+        }
+        let mut forwarded: Vec<(String, u64)> = std::mem::take(&mut *lock(&self.forwarded)).into_iter().collect();
+        forwarded.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        for (what, n) in forwarded.iter().take(SHOWN) {
+            say(&format!("    PHP: {n:5} {what}"))?;
+        }
+        if share < phase.wanted {
+            say(&format!("    less than {} % are answered without PHP", phase.wanted))?;
+        }
+        Ok(failures.len() + usize::from(share < phase.wanted))
+    }
+
+    /// Reads at this thread's part of the rate.
+    fn read_all(&self, mut random: Random, n: u64, rate: u64) -> Result<()> {
+        let pause = Duration::from_secs(READERS) / u32::try_from(rate).unwrap_or(1).max(1);
+        let mut next = Instant::now() + pause.mul_f64(n as f64 / READERS as f64);
         while !self.stop.load(SeqCst) {
-            let path = random.of(&self.reads);
-            let credentials = if random.below(2) == 0 { "" } else { &self.gateway.credentials };
-            let before = self.written.load(SeqCst);
-            let is_quiet = self.writing.load(SeqCst) == 0;
-            let ours = get(self.gateway.address(), path, credentials)?;
-            self.all.fetch_add(1, SeqCst);
-            if is_forwarded(&ours) {
+            sleep(next.saturating_duration_since(Instant::now()).min(Duration::from_millis(200)));
+            if Instant::now() < next {
                 continue;
             }
-            self.replayed.fetch_add(1, SeqCst);
-            // Each comparison occupies WordPress.
-            if random.below(4) > 0 {
+            // No burst after a slow response.
+            next = (next + pause).max(Instant::now());
+            self.read(&mut random)?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, random: &mut Random) -> Result<()> {
+        let (caller, target) = self.traffic.pick(random);
+        let who = &self.traffic.callers[caller];
+        let path = &self.traffic.targets[target];
+        let reference = lock(&self.references).get(&(caller, target)).map(|r| (r.state, Arc::clone(&r.response)));
+        let acknowledged = self.writer.acknowledged();
+        let before = self.state();
+        let start = Instant::now();
+        let ours = who.get(self.gateway.address(), path)?;
+        let counts = &self.counts;
+        counts.micros.fetch_add(u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX), SeqCst);
+        counts.reads.fetch_add(1, SeqCst);
+        if is_forwarded(&ours) {
+            let status: String = ours.headers("cache-status").collect::<Vec<_>>().join(", ");
+            *lock(&self.forwarded).entry(format!("{status} {path}")).or_default() += 1;
+        } else {
+            counts.replayed.fetch_add(1, SeqCst);
+        }
+        let what = format!("{path} ({})", who.name);
+        let mut is_compared = false;
+        if !lock(&self.histories).contains(&target) {
+            match self.writer.check(&ours.body, &acknowledged) {
+                Ok(has_versions) => is_compared = has_versions,
+                Err(_) if self.has_old_versions(caller, target, &acknowledged)? => {}
+                Err(why) => lock(&self.failures).push(format!("stale: {what}: {why}, {}", status_of(&ours))),
+            }
+        }
+        let same_state = before.filter(|state| self.state() == Some(*state));
+        if let (Some((state, theirs)), Some(now)) = (reference, same_state)
+            && state == now
+        {
+            is_compared = true;
+            counts.whole.fetch_add(1, SeqCst);
+            if let Some(found) = difference(&theirs, &ours) {
+                self.examine((caller, target), now, &theirs, &what, &format!("{found}, {}", status_of(&ours)))?;
+            }
+        }
+        counts.compared.fetch_add(u64::from(is_compared), SeqCst);
+        Ok(())
+    }
+
+    /// The number of writes, if none is under way.
+    fn state(&self) -> Option<u64> {
+        let ended = self.ended.load(SeqCst);
+        (self.begun.load(SeqCst) == ended).then_some(ended)
+    }
+
+    /// Whether WordPress's own response has versions that are older.
+    fn has_old_versions(&self, caller: usize, target: usize, acknowledged: &[u64]) -> Result<bool> {
+        let theirs = self.traffic.callers[caller].get(&self.gateway.site, &self.traffic.targets[target])?;
+        let is_old = self.writer.check(&theirs.body, acknowledged).is_err();
+        if is_old {
+            lock(&self.histories).insert(target);
+        }
+        Ok(is_old)
+    }
+
+    /// After a difference: it is a failure, unless WordPress now responds in another way than before as well.
+    fn examine(&self, key: (usize, usize), state: u64, theirs: &Response, what: &str, found: &str) -> Result<()> {
+        let again = self.traffic.callers[key.0].get(&self.gateway.site, &self.traffic.targets[key.1])?;
+        lock(&self.references).remove(&key);
+        if difference(theirs, &again).is_some() || self.state() != Some(state) {
+            self.counts.undecided.fetch_add(1, SeqCst);
+            return Ok(());
+        }
+        lock(&self.failures).push(format!("wrong: {what}: {found}"));
+        Ok(())
+    }
+
+    /// Renders what replays are compared with, as long as the phase lasts: what is read often, first.
+    fn render_references(&self, mut random: Random) -> Result<()> {
+        while !self.stop.load(SeqCst) {
+            let (caller, target) = self.traffic.pick(&mut random);
+            let Some(state) = self.state() else {
+                sleep(Duration::from_millis(20));
+                continue;
+            };
+            if lock(&self.references).get(&(caller, target)).is_some_and(|reference| reference.state == state) {
+                // All of them are known, or few are missing.
+                sleep(Duration::from_millis(1));
                 continue;
             }
-            let theirs = get(&self.gateway.site, path, credentials)?;
-            if !is_quiet || self.writing.load(SeqCst) > 0 || self.written.load(SeqCst) != before {
-                continue;
-            }
-            self.compared.fetch_add(1, SeqCst);
-            if (ours.status, &ours.body) != (theirs.status, &theirs.body) {
-                let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-                failures.push(format!("{path} ({}): {} and not {}", credentials.len(), ours.status, theirs.status));
+            let response = self.traffic.callers[caller].get(&self.gateway.site, &self.traffic.targets[target])?;
+            self.counts.references.fetch_add(1, SeqCst);
+            if self.state() == Some(state) {
+                lock(&self.references).insert((caller, target), Reference { state, response: Arc::new(response) });
             }
         }
         Ok(())
     }
 
-    /// Writes through the gateway, or on WordPress itself.
     fn write(&self, random: &mut Random) -> Result<()> {
-        let text = format!("Text {}", random.below(1_000_000));
-        let (name, id) = *random.of(&self.items);
-        let item = format!("/wp-json/wp/v2/{name}/{id}");
-        let (path, body): (String, Value) = match (random.below(6), name) {
-            (0, _) => ("/wp-json/wp/v2/settings".to_owned(), json!({"title": text})),
-            (1, _) => ("/wp-json/wp/v2/users/me".to_owned(), json!({"description": text})),
-            (2, "posts") => (item, json!({"status": *random.of(&["publish", "draft", "private"])})),
-            (3, "posts") => (item, json!({"sticky": random.below(2) == 0})),
-            (4, _) => ("/wp-json/wp/v2/posts".to_owned(), json!({"title": text, "status": "draft"})),
-            (_, "posts" | "pages") => (item, json!({"title": text})),
-            (_, "comments") => (item, json!({"content": text})),
-            (_, "media") => (item, json!({"alt_text": text})),
-            _ => (item, json!({"description": text})),
-        };
-        let to = if random.below(2) == 0 { self.gateway.address() } else { &self.gateway.site };
-        self.writing.fetch_add(1, SeqCst);
-        let sent = send(to, "POST", &path, &self.gateway.credentials, Some(&body));
-        self.written.fetch_add(1, SeqCst);
-        self.writing.fetch_sub(1, SeqCst);
-        let response = sent.context("a write failed")?;
-        if response.status == 201 {
-            let id = response.json()?["id"].as_u64().context("the post has no id")?;
-            let path = format!("/wp-json/wp/v2/posts/{id}?force=true");
-            send(&self.gateway.site, "DELETE", &path, &self.gateway.credentials, None)?;
-            self.written.fetch_add(1, SeqCst);
+        self.begun.fetch_add(1, SeqCst);
+        let result = self.writer.write(random);
+        self.ended.fetch_add(1, SeqCst);
+        self.counts.writes.fetch_add(1, SeqCst);
+        if let Err(error) = result {
+            // Plugins may refuse writes.
+            if self.counts.refused_writes.fetch_add(1, SeqCst) < 3 {
+                say(&format!("    a write was refused: {error:#}"))?;
+            }
         }
         Ok(())
     }
+}
+
+fn status_of(response: &Response) -> String {
+    format!("{:?}", response.headers("cache-status").collect::<Vec<_>>())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,6 +7,8 @@
 mod crawl;
 mod mixed;
 mod plugins;
+mod traffic;
+mod writes;
 
 use std::path::{Path, PathBuf};
 
@@ -21,6 +23,9 @@ use crate::{
 use crawl::{Crawl, Tally};
 use plugins::{PLUGINS, Plugin, active_theme};
 
+/// URLs that are printed because they were not replayed.
+const SHOWN: usize = 40;
+
 struct Options {
     /// Folder of the WordPress site.
     site: PathBuf,
@@ -28,9 +33,15 @@ struct Options {
     from: String,
     /// URLs per collection.
     samples: usize,
-    /// Time for random reads and writes, in seconds.
+    /// Maximum number of URLs for each caller.
+    urls: usize,
+    /// Time of each phase of reads and writes, in seconds.
     seconds: u64,
+    /// Reads per second in these.
+    rate: u64,
     seed: u64,
+    /// Lines of the section `wordpress` of the settings.
+    settings: String,
     /// Names of plugins; all if empty, none for `none`.
     names: Vec<String>,
 }
@@ -40,8 +51,11 @@ fn options(args: &[String]) -> Result<Options> {
         site: server::wordpress_site(),
         from: "https://github.com".to_owned(),
         samples: 3,
+        urls: 300,
         seconds: 60,
+        rate: 100,
         seed: std::time::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_secs()),
+        settings: String::new(),
         names: Vec::new(),
     };
     let mut args = args.iter();
@@ -50,6 +64,9 @@ fn options(args: &[String]) -> Result<Options> {
             "--site" => options.site = args.next().context("--site needs a folder")?.into(),
             "--from" => options.from = args.next().context("--from needs a URL or a folder")?.clone(),
             "--sample" => options.samples = args.next().context("--sample needs a number")?.parse()?,
+            "--urls" => options.urls = args.next().context("--urls needs a number")?.parse()?,
+            "--rate" => options.rate = args.next().context("--rate needs a number")?.parse()?,
+            "--set" => options.settings += &format!("{}\n", args.next().context("--set needs KEY=VALUE")?),
             "--seconds" => options.seconds = args.next().context("--seconds needs a number")?.parse()?,
             "--seed" => options.seed = args.next().context("--seed needs a number")?.parse()?,
             name if !name.starts_with('-') => options.names.push(name.to_owned()),
@@ -62,7 +79,7 @@ fn options(args: &[String]) -> Result<Options> {
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
     let program = server::build(None, false)?;
-    let Some(gateway) = Gateway::start(&program, &options.site, "")? else {
+    let Some(gateway) = Gateway::start(&program, &options.site, &options.settings)? else {
         return say(&format!("skipped: there is no running WordPress site in {}", options.site.display()));
     };
     let work = tempfile::tempdir().context("cannot create a temporary folder")?;
@@ -75,14 +92,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         }
     }
     let theme = active_theme(&gateway)?;
-    let site = Site {
-        gateway: &gateway,
-        content: &content,
-        theme: &theme,
-        samples: options.samples,
-        seconds: options.seconds,
-        seed: options.seed,
-    };
+    let site = Site { gateway: &gateway, content: &content, theme: &theme, options: &options };
     let outcome = site.check(&installed);
     for plugin in &installed {
         drop(site.activate(plugin, false));
@@ -100,17 +110,13 @@ struct Site<'a> {
     content: &'a Path,
     /// The theme of the site, before another was installed.
     theme: &'a str,
-    /// URLs per collection.
-    samples: usize,
-    /// Time for random reads and writes, in seconds.
-    seconds: u64,
-    seed: u64,
+    options: &'a Options,
 }
 
 impl Site<'_> {
     /// Checks the site with each plugin, and with all that could be activated. Returns the number of failures.
     fn check(&self, plugins: &[&Plugin]) -> Result<usize> {
-        let mut n_failed = self.compare("(as it is)")?;
+        let (mut n_failed, mut targets) = self.compare("(as it is)")?;
         let mut active: Vec<&Plugin> = Vec::new();
         for plugin in plugins {
             if let Some(last) = active.last() {
@@ -122,7 +128,7 @@ impl Site<'_> {
                 plugin.remove(self.content);
                 continue;
             }
-            n_failed += self.compare(plugin.folder)?;
+            n_failed += self.compare(plugin.folder)?.0;
             active.push(*plugin);
         }
         for plugin in &active {
@@ -130,8 +136,13 @@ impl Site<'_> {
                 say(&format!("{:24} not with the others: {error:#}", plugin.folder))?;
             }
         }
-        n_failed += self.compare(&format!("all {}", active.len()))?;
-        n_failed += mixed::run(self.gateway, self.seconds, self.seed)?;
+        if !active.is_empty() {
+            let all = self.compare(&format!("all {}", active.len()))?;
+            n_failed += all.0;
+            targets = all.1;
+        }
+        let options = self.options;
+        n_failed += mixed::run(self.gateway, &targets, options.seconds, options.rate, options.seed)?;
         Ok(n_failed)
     }
 
@@ -139,16 +150,18 @@ impl Site<'_> {
         plugin.activate(self.gateway, self.content, self.theme, wanted)
     }
 
-    /// Compares reads, and checks that writes reach WordPress. Returns the number of failures.
-    fn compare(&self, name: &str) -> Result<usize> {
-        report(name, &compare(self.gateway, self.samples)?)
+    /// Compares reads, and checks that writes reach WordPress. Returns the number of failures, and the URLs.
+    fn compare(&self, name: &str) -> Result<(usize, Vec<String>)> {
+        let tally = compare(self.gateway, self.options)?;
+        Ok((report(name, &tally)?, tally.targets))
     }
 }
 
-fn compare(gateway: &Gateway, samples: usize) -> Result<Tally> {
+fn compare(gateway: &Gateway, options: &Options) -> Result<Tally> {
     let mut tally = Tally::default();
     for credentials in ["", &gateway.credentials] {
-        Crawl { ours: gateway.address(), theirs: &gateway.site, credentials, samples }.run(&mut tally)?;
+        let (ours, theirs) = (gateway.address(), &*gateway.site);
+        Crawl { ours, theirs, credentials, samples: options.samples, urls: options.urls }.run(&mut tally)?;
     }
     for body in
         [json!({"title": "x", "status": "draft", "value_of_a_plugin": 1}), json!({"meta": {"key_of_a_plugin": "x"}})]
@@ -180,5 +193,8 @@ fn report(name: &str, tally: &Tally) -> Result<usize> {
         tally.failures.len(),
         tally.forwarded
     ))?;
+    for what in tally.not_replayed.iter().take(SHOWN) {
+        say(&format!("    not replayed: {what}"))?;
+    }
     Ok(tally.failures.len())
 }

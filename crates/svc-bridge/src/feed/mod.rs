@@ -10,6 +10,7 @@ mod poller;
 pub mod reports;
 
 use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 
 use crate::changes::{Changes, Position};
 
@@ -22,6 +23,19 @@ pub struct Unknown(pub String);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unavailable(pub String);
+
+/// A place in the binary log of a server up to which all transactions were applied, from which a later process can continue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResumePoint {
+    /// Another server has another identity.
+    pub server: String,
+    /// Name of the file.
+    pub file: String,
+    /// Offset in the file, outside of transactions.
+    pub offset: u64,
+    /// When and by which server the file was created: a new log may have a file of the same name.
+    pub created: Option<(u32, u32)>,
+}
 
 /// A source of news.
 pub trait Feed: Send + Sync + 'static {
@@ -36,6 +50,16 @@ pub trait Feed: Send + Sync + 'static {
 
     /// Whether the news name what was written. Otherwise each write ends all responses.
     fn has_names(&self) -> bool;
+
+    /// Where a later process can continue, if these news can be read from an earlier time on.
+    fn resume_point(&self) -> Option<ResumePoint> {
+        None
+    }
+
+    /// The position of a point of a previous process. All later changes have higher positions.
+    fn position_of(&self, _: &ResumePoint) -> Option<Position> {
+        None
+    }
 
     /// What is used, and what bound it gives, for people.
     fn describe(&self) -> String;

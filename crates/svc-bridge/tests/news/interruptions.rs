@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use mysql::prelude::Queryable as _;
-use svc_bridge::feed::binlog::UnknownReason;
+use svc_bridge::feed::{
+    Feed as _,
+    binlog::{Binlog, UnknownReason},
+};
 
 use super::{caught_up, changed, server::Server, until, visible};
 
@@ -147,4 +150,33 @@ async fn threads_and_connections_end_with_the_feed() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panic!("connections are still open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_later_process_continues_where_the_last_one_stopped() {
+    let Some(server) = Server::start(&[]) else { return };
+    let stopped = |feed: Binlog| feed.resume_point().expect("a point");
+    let (feed, _) = server.feed();
+    server.run("REPLACE INTO wp_posts (ID, menu_order) VALUES (999, 1)");
+    caught_up(&feed).await;
+    let from = stopped(feed);
+    server.run("REPLACE INTO wp_posts (ID, menu_order) VALUES (1, 1)");
+    server.run("FLUSH BINARY LOGS");
+    let (feed, changes) = server.feed_from(&from);
+    caught_up(&feed).await;
+    let since = feed.position_of(&from).expect("a position");
+    assert_eq!((&*changed(&changes, READ, since), feed.state().missed), ("posts/1", 0));
+    assert!(visible(&feed).await > since);
+    // Another log, which may have a file of this name.
+    for size in [10, 30_000] {
+        let (feed, _) = server.feed();
+        caught_up(&feed).await;
+        let from = stopped(feed);
+        server.run("RESET MASTER");
+        server.run(&format!("REPLACE INTO wp_posts (ID, post_content) VALUES (2, REPEAT('a', {size}))"));
+        let (feed, changes) = server.feed_from(&from);
+        caught_up(&feed).await;
+        let since = feed.position_of(&from).expect("a position");
+        assert_eq!(changed(&changes, READ, since), READ, "{size}");
+    }
 }

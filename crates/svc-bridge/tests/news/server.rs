@@ -9,7 +9,10 @@ use std::{
 use mysql::{Conn, OptsBuilder, prelude::Queryable as _};
 use svc_bridge::{
     changes::Changes,
-    feed::binlog::{Binlog, Source},
+    feed::{
+        ResumePoint,
+        binlog::{Binlog, Source},
+    },
 };
 
 const PROGRAM: &str = "/usr/sbin/mariadbd";
@@ -107,8 +110,17 @@ impl Server {
     }
 
     pub(crate) fn feed(&self) -> (Binlog, Changes) {
+        self.start_feed(None)
+    }
+
+    /// A feed that continues where another one has stopped.
+    pub(crate) fn feed_from(&self, from: &ResumePoint) -> (Binlog, Changes) {
+        self.start_feed(Some(from))
+    }
+
+    fn start_feed(&self, from: Option<&ResumePoint>) -> (Binlog, Changes) {
         let changes = Changes::default();
-        (Binlog::start(self.source("root"), changes.clone()).unwrap(), changes)
+        (Binlog::start(self.source("root"), changes.clone(), from).unwrap(), changes)
     }
 
     /// Kills the server with SIGKILL.

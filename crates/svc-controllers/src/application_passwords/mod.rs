@@ -22,11 +22,11 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{string, types},
 };
-use svc_site::{Access, Settings, SiteResult, application_passwords as stored};
+use svc_site::{Access, Settings, SiteResult, application_passwords as stored, caller::AppPassword};
 use svc_store::{Db, users};
 
 use crate::{
-    AppPassword, RestSite,
+    RestSite,
     args::context_arg,
     caller,
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
@@ -224,9 +224,6 @@ impl ApplicationPasswords {
     }
 
     async fn list(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(json!([])));
-        }
         let records = self.site.read(|db| stored::list(db, owner.user.id))?;
         let (view, caller) = (respond::view(&req), caller(&req));
         let mut items = Vec::with_capacity(records.len());

@@ -228,8 +228,6 @@ fn is_writer(site: &Arc<RestSite>, req: &Request) -> Result<bool> {
 impl RegistryEntries for Types {
     type Entry = BlockType;
     const OBJECT: &'static str = OBJECT;
-    const SKIPS_LIST_ON_HEAD: bool = true;
-    const SKIPS_FETCH_ON_HEAD: bool = true;
 
     fn fields() -> Fields<BlockType, ()> {
         fields()

@@ -323,9 +323,6 @@ impl Comments {
     }
 
     async fn fetch(self: Arc<Self>, req: Request, comment: Comment) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         let items = self.reader(&req);
         let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), is_visible, |db| rows(db, ids)).await;
         items.item(comment.id.0, prepare).await?.ok_or_else(errors::not_found)

@@ -166,9 +166,6 @@ impl FontFaces {
 
     async fn fetch(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
         self.check_family(&req, &post)?;
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         self.show(&req, post, respond::view(&req)).await
     }
 

@@ -158,9 +158,6 @@ impl FontFamilies {
     }
 
     async fn fetch(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         self.show(&req, post, respond::view(&req)).await
     }
 

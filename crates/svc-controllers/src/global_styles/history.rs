@@ -100,8 +100,7 @@ impl StylesHistory {
 
     async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let (paging, rows) =
-            self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head()))?;
+        let (paging, rows) = self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id))?;
         let prepared = self.show(&req, rows).await?;
         let data = prepared.into_iter().map(|item| respond::with_links(item, None, &req)).collect();
         let route = format!("{}/{}/revisions", self.site.route_of_type(&self.post_type), parent.post.id);

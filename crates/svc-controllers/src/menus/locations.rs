@@ -39,7 +39,6 @@ fn location(site: &Arc<RestSite>, name: &str, description: &str) -> Result<Locat
 impl RegistryEntries for MenuLocations {
     type Entry = Location;
     const OBJECT: &'static str = "menu-location";
-    const SKIPS_LIST_ON_HEAD: bool = true;
     const LIST_KEY: Option<fn(&Location) -> &str> = Some(|location| &location.name);
 
     #[rustfmt::skip]

@@ -8,19 +8,15 @@ use std::{sync::Arc, time::Duration};
 
 use foreign::MaxSize;
 use serde_json::{Value, json};
-use svc_php::query::extend_url_with;
 use svc_render::oembed as own;
 use svc_routing::{Controller, Request, Response, Result, Route, StatusCode, get, public};
 use svc_schema::{
     Arg, Args, Error, Validator,
     build::{SchemaBuilder, boolean, integer, string, untyped},
 };
-use svc_site::{Settings, TtlCache};
+use svc_site::TtlCache;
 
 use crate::{RestSite, errors, request::can};
-
-/// The namespace, which is independent of the brand.
-pub(crate) const NAMESPACE: &str = "oembed/1.0";
 
 /// Default width of embeds, in pixels.
 const WIDTH: i64 = 600;
@@ -34,20 +30,6 @@ const INVALID_URL: &str = "oembed_invalid_url";
 /// The URL has nothing that can be embedded.
 fn invalid_url() -> Error {
     Error::new(INVALID_URL, "There is nothing to embed at this URL.").with_status(404)
-}
-
-/// The oEmbed discovery links for the head of a post's page, as HTML.
-pub fn discovery_links(settings: &Settings, post_url: &str) -> String {
-    let endpoint = settings.urls.rest(&format!("/{NAMESPACE}/embed"));
-    let json = extend_url_with(&endpoint, [("url", post_url)]);
-    let xml = extend_url_with(&endpoint, [("url", post_url), ("format", "xml")]);
-    let link = |format: &str, mime: &str, url: &str| {
-        format!(
-            "<link rel=\"alternate\" title=\"oEmbed ({format})\" type=\"{mime}\" href=\"{}\" />\n",
-            svc_text::esc_url(url)
-        )
-    };
-    link("JSON", "application/json+oembed", &json) + &link("XML", "text/xml+oembed", &xml)
 }
 
 /// The controller for oEmbed.

@@ -138,9 +138,6 @@ impl Plugins {
             state && text.is_none_or(|text| item.plugin.texts().any(|t| t.contains(text)))
         };
         let items = all(&self.site).await?;
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         let (settings, may_delete) = (self.site.settings()?, can(&self.site, &req, "delete_plugins")?);
         let wants_links = respond::view(&req).wants_links();
         let mut data = Vec::new();

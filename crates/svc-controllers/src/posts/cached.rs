@@ -22,7 +22,7 @@ use crate::{
 impl Posts {
     /// The cache, if items of this request can be cached.
     pub(super) fn cache_for(&self, req: &Request) -> Option<CacheAccess<'_>> {
-        if !query_password(req).is_empty() || has_block_pages(req) || req.is_head() {
+        if !query_password(req).is_empty() || has_block_pages(req) {
             return None;
         }
         self.site.item_cache(&self.extra, &self.post_type.name)

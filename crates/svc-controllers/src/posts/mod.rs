@@ -316,9 +316,6 @@ impl Posts {
         let (paging, settings, items) = self.site.read(|db| {
             let settings = self.site.settings_in(db)?;
             let (ids, paging) = self.find_page(db, list, &settings, &caller)?;
-            if req.is_head() {
-                return Ok((paging, settings, Vec::new()));
-            }
             let rows = posts::get_many(db, &ids)?;
             let (access, rows) = self.visible(db, &settings, req, &caller, rows)?;
             let items = load(db, &settings, &access, rows)?;
@@ -398,7 +395,6 @@ impl Posts {
         };
         let response = match cached {
             Some(response) => response,
-            None if req.is_head() => Response::new(Value::Null),
             None => self.show(&req, authorized.post, view).await?,
         };
         if self.post_type.is_viewable() {

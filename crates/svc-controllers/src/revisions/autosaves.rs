@@ -126,9 +126,6 @@ impl Autosaves {
     }
 
     async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         let view = respond::view(&req);
         let autosaves = self.site.read(|db| Ok(posts::autosaves(db, parent.post.id)?))?;
         Ok(Response::new(Value::Array(self.show(&req, &parent, autosaves, &view).await?)))
@@ -144,9 +141,6 @@ impl Autosaves {
     async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
         let latest = self.site.read(|db| Ok(posts::latest_autosave(db, parent.post.id, None)?))?;
         let autosave = latest.ok_or_else(errors::no_autosave)?;
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         self.show_one(&req, &parent, autosave, &respond::view(&req)).await
     }
 

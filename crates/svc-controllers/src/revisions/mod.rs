@@ -110,7 +110,7 @@ impl Revisions {
         let view = respond::view(&req);
         let plan = self.table.plan(&view);
         let (paging, items) = self.site.read(|db| {
-            let (paging, rows) = list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head())?;
+            let (paging, rows) = list.run(db, &self.site, &self.post_type, parent.post.id)?;
             Ok((paging, self.table.load(db, &parent.settings, rows, &plan)?))
         })?;
         let mut values = Vec::with_capacity(items.len());

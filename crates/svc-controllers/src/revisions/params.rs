@@ -65,7 +65,6 @@ impl RevisionList {
         site: &RestSite,
         post_type: &PostType,
         parent: PostId,
-        count_only: bool,
     ) -> SiteResult<(Paging, Vec<Post>)> {
         let query = self.query(parent)?;
         if !revisions::are_enabled_for(site, post_type) {
@@ -79,8 +78,7 @@ impl RevisionList {
         } else if total > 0 && u64::try_from(self.offset).is_ok_and(|offset| offset >= total) {
             return Err(errors::revision_offset_beyond_end().into());
         }
-        let rows = if count_only { Vec::new() } else { posts::get_many(db, &found.ids)? };
-        Ok((paging, rows))
+        Ok((paging, posts::get_many(db, &found.ids)?))
     }
 
     fn query(&self, parent: PostId) -> Result<PostQuery, Error> {

@@ -228,9 +228,6 @@ impl RevisionTable {
         post: Post,
         view: &View,
     ) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         let plan = self.plan(view);
         let items = self.site.read(|db| self.load(db, settings, vec![post], &plan))?;
         let mut data = Map::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use svc_discovery::Filters;
+use svc_permalinks::Filters;
 use svc_routing::{BoxFuture, Links, Registered, Registry, Request, Result};
 
 /// One page of search results.

@@ -197,8 +197,7 @@ impl Search {
         } else {
             let found = handler.search(req.clone()).await?;
             let paging = paging(&found)?;
-            let is_empty = req.is_head() || found.ids.is_empty();
-            let items = if is_empty { Vec::new() } else { self.prepare(&**handler, found.ids, &req, &url).await? };
+            let items = self.prepare(&**handler, found.ids, &req, &url).await?;
             (response_of(items, &req), paging)
         };
         let response = collection::with_totals(&self.site, response, paging.total, paging.pages());

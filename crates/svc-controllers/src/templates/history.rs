@@ -149,8 +149,7 @@ impl TemplateHistory {
 
     async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let (paging, rows) =
-            self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id, req.is_head()))?;
+        let (paging, rows) = self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id))?;
         let prepared = self.show(&req, &parent, rows, &respond::view(&req), REVISIONS).await?;
         let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
         let route = format!("{}/{}/revisions", self.site.route_of_type(&self.post_type), parent.template.id());

@@ -172,9 +172,6 @@ impl Templates {
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Array(Vec::new())));
-        }
         let list = self.params.read(|name| req.param(name).cloned())?;
         let settings = self.site.settings()?;
         let lookup = TemplateLookup::new(&self.site, &settings);

@@ -12,7 +12,7 @@ pub(crate) mod write;
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use svc_model::{PostId, PostType, Taxonomy, Term, TermId};
 use svc_resource::{Paging, Params, View};
 use svc_routing::{
@@ -241,9 +241,6 @@ impl Terms {
     }
 
     pub(crate) async fn fetch(self: Arc<Self>, req: Request, term: Term) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         let items = self.reader(&req);
         let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| self.rows(db, ids, items.view())).await;
         items.item(term.id.0, prepare).await?.ok_or_else(errors::not_found)

@@ -118,11 +118,7 @@ impl RegistryEntries for Themes {
         }
         let total = u64::try_from(entries.len()).unwrap_or(u64::MAX);
         let response = collection::with_totals(site, Response::default(), total, 1);
-        if req.is_head() {
-            entries.clear();
-        } else {
-            load_styles(site, &mut entries, req).await?;
-        }
+        load_styles(site, &mut entries, req).await?;
         Ok(Listed { entries, response })
     }
 

@@ -269,9 +269,6 @@ impl Users {
     }
 
     async fn fetch(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         let items = self.reader(&req);
         let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| rows(db, ids)).await;
         items.item(authorized.user.id.0, prepare).await?.ok_or_else(errors::not_found)

@@ -134,9 +134,6 @@ impl WidgetRoutes {
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         let can_manage = may_manage(&self.site, &req)?;
         let sidebar_filter: Option<String> = req.arg("sidebar")?;
         let (settings, found) = self.site.read(|db| {
@@ -291,6 +288,8 @@ impl WidgetRoutes {
             }
             if widgets.instances.contains_key(&target_id) {
                 widgets.assign(&target_id, &sidebar);
+            } else if new_settings.is_empty() {
+                widgets.sidebars.entry(INACTIVE.to_owned()).or_default().insert(0, target_id.clone());
             }
             widgets.store_sidebars(tx)?;
             Ok((target_id, sidebar))

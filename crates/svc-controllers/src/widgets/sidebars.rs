@@ -92,7 +92,6 @@ fn load(site: &Arc<RestSite>) -> Result<(Arc<Settings>, Widgets)> {
 impl RegistryEntries for SidebarFamily {
     type Entry = SidebarItem;
     const OBJECT: &'static str = "sidebar";
-    const SKIPS_LIST_ON_HEAD: bool = true;
 
     #[rustfmt::skip]
     fn fields() -> Fields<SidebarItem, ()> {
@@ -205,14 +204,18 @@ impl RegistryFamily<SidebarFamily> {
                 let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
                 if sidebar == INACTIVE || site.sidebars.contains_key(&sidebar) {
                     widgets.set_widgets(&sidebar, &widget_ids);
+                } else {
+                    widgets.make_inactive(&widget_ids);
                 }
+                let written = widgets.clone();
+                widgets.list_unassigned();
                 widgets.store_sidebars(tx)?;
-                Ok(widgets)
+                Ok(written)
             };
             updated = Some(self.site.write(fill).await?);
         }
         let settings = self.site.settings()?;
-        // Shows the state as written. Removed widgets are added to the inactive ones at the next load.
+        // As in WordPress, the response does not show widgets that have just left the inactive ones; they are stored there.
         let widgets = match updated {
             Some(widgets) => widgets,
             None => self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?,

@@ -40,7 +40,6 @@ fn requested(site: &RestSite, req: &Request) -> Result<SharedWidgetType> {
 impl RegistryEntries for WidgetTypeFamily {
     type Entry = SharedWidgetType;
     const OBJECT: &'static str = "widget-type";
-    const SKIPS_LIST_ON_HEAD: bool = true;
 
     #[rustfmt::skip]
     fn fields() -> Fields<SharedWidgetType, ()> {

@@ -3,9 +3,9 @@
 use crate::harness::{ADMIN, AUTHOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_auth::application_password;
-use svc_controllers::AppPassword;
 use svc_routing::{Method, Request, Transport};
 use svc_schema::Schema;
+use svc_site::caller::AppPassword;
 use svc_store::{MetaKind, meta};
 
 const OWN: &str = "/svc/v2/users/me/application-passwords";

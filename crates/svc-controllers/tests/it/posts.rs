@@ -36,15 +36,12 @@ async fn items_match_their_schema_in_every_context() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn head_requests_run_the_query_without_rendering() {
+async fn head_requests_have_the_headers_of_get() {
     let h = Harness::new();
     let get = h.get(NOBODY, POSTS, "per_page=5").await;
-    let before = h.statements();
     let head = h.json(NOBODY, Method::HEAD, POSTS, json!(null)).await;
-    let spent = h.statements() - before;
     assert_eq!((head.status, &head.body), (200, &Value::Null));
     assert_eq!(head.header("X-SVC-Total"), get.header("X-SVC-Total"));
-    assert!(spent <= 4, "{spent}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,8 +8,8 @@ mod routes;
 mod schema_args;
 mod types;
 
-use svc_controllers::AppPassword;
 use svc_server::{SiteBuilder, auth::Caller, routing::Request};
+use svc_site::caller::AppPassword;
 
 fn caller(req: &Request) -> Option<&Caller> {
     req.caller::<Caller>()

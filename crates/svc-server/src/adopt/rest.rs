@@ -41,10 +41,11 @@ pub(crate) struct Source {
 }
 
 /// The responses that a report is made from.
-struct Documents {
-    index: Value,
-    types: Value,
-    taxonomies: Value,
+#[derive(Default)]
+pub(super) struct Documents {
+    pub(super) index: Value,
+    pub(super) types: Value,
+    pub(super) taxonomies: Value,
 }
 
 impl Source {
@@ -90,7 +91,7 @@ impl Source {
 }
 
 impl Documents {
-    fn report(&self) -> Report {
+    pub(super) fn report(&self) -> Report {
         let (core_types, core_taxonomies) = (PostTypes::default(), Taxonomies::default());
         let mut report = Report::default();
         for (name, kind) in entries(&self.types) {
@@ -121,7 +122,7 @@ impl Documents {
         &self.index["routes"][format!("/wp/v2/{base}")]["schema"]["properties"]
     }
 
-    fn meta(&self, object: &str, of: &str, base: &str) -> Vec<Meta> {
+    fn meta(&self, object: &'static str, of: &str, base: &str) -> Vec<Meta> {
         let meta = entries(&self.properties(base)["meta"]["properties"]);
         meta.map(|(key, schema)| meta_of(object, of, key, schema)).collect()
     }
@@ -158,14 +159,11 @@ fn post_type(name: &str, kind: &Value) -> PostType {
         has_archive: kind["has_archive"].clone(),
         template: kind["template"].clone(),
         template_lock: kind["template_lock"].clone(),
-        show_in_rest: true,
-        rest_base: kind["rest_base"].clone(),
-        rest_namespace: kind["rest_namespace"].clone(),
-        taxonomies: kind["taxonomies"].clone(),
+        rest_base: text(&kind["rest_base"]),
+        rest_namespace: text(&kind["rest_namespace"]),
+        taxonomies: texts(&kind["taxonomies"]),
         capabilities: map(&kind["capabilities"]),
-        slug: Some(name.to_owned()),
         supports: kind["supports"].clone(),
-        ..PostType::default()
     }
 }
 
@@ -184,29 +182,25 @@ fn taxonomy_of(name: &str, taxonomy: &Value) -> Taxonomy {
         show_tagcloud: taxonomy["show_cloud"].as_bool(),
         show_in_quick_edit: visible["show_in_quick_edit"].as_bool(),
         show_admin_column: visible["show_admin_column"].as_bool(),
-        show_in_rest: true,
-        rest_base: taxonomy["rest_base"].clone(),
-        rest_namespace: taxonomy["rest_namespace"].clone(),
+        rest_base: text(&taxonomy["rest_base"]),
+        rest_namespace: text(&taxonomy["rest_namespace"]),
         types: texts(&taxonomy["types"]),
         capabilities: map(&taxonomy["capabilities"]),
-        slug: Some(name.to_owned()),
-        ..Taxonomy::default()
     }
 }
 
 /// Meta from its schema. Only the schema of a single value has a title.
-fn meta_of(object: &str, of: &str, key: &str, schema: &Value) -> Meta {
+fn meta_of(object: &'static str, of: &str, key: &str, schema: &Value) -> Meta {
     let single = schema.get("title").is_some() || schema["type"] != "array";
     let item = if single { schema } else { &schema["items"] };
     Meta {
-        object: object.to_owned(),
+        object,
         of: of.to_owned(),
         key: key.to_owned(),
         kind: text(&item["type"]),
         description: text(&item["description"]),
         single,
         schema: keywords(item),
-        ..Meta::default()
     }
 }
 
@@ -217,94 +211,25 @@ fn setting(name: &str, schema: &Value) -> Setting {
         title: text(&schema["title"]),
         description: text(&schema["description"]),
         default: schema.get("default").filter(|default| !default.is_null()).cloned(),
-        schema: keywords(&without(schema, &["default", "title"])),
-        ..Setting::default()
+        schema: without(&Value::Object(keywords(schema)), &["default", "title"]),
     }
 }
 
 /// The keywords of a schema that do not follow from its type, and have no field of their own.
-fn keywords(schema: &Value) -> Value {
+fn keywords(schema: &Value) -> Map<String, Value> {
     let mut keywords = without(schema, &["type", "description"]);
-    if let Some(map) = keywords.as_object_mut() {
-        let empty = match schema["type"].as_str() {
-            Some("integer" | "number") => json!(0),
-            Some("boolean") => json!(false),
-            Some("array" | "object") => json!([]),
-            _ => json!(""),
-        };
-        map.retain(|name, value| !(name == "title" && value == "" || name == "default" && *value == empty));
-    }
+    let empty = match schema["type"].as_str() {
+        Some("integer" | "number") => json!(0),
+        Some("boolean") => json!(false),
+        Some("array" | "object") => json!([]),
+        _ => json!(""),
+    };
+    keywords.retain(|name, value| !(name == "title" && value == "" || name == "default" && *value == empty));
     keywords
 }
 
-fn without(schema: &Value, names: &[&str]) -> Value {
+fn without(schema: &Value, names: &[&str]) -> Map<String, Value> {
     let mut map = map(schema);
     map.retain(|name, _| !names.contains(&name.as_str()));
-    Value::Object(map)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::adopt::adoption::Adoption;
-
-    #[test]
-    fn registrations_follow_from_the_rest_api() {
-        let documents = Documents {
-            index: json!({
-                "namespaces": ["wp/v2", "shop/v1"],
-                "routes": {
-                    "/wp/v2/books": {"schema": {"properties": {"meta": {"properties": {
-                        "isbn": {"type": "string", "title": "", "description": "Number.", "default": ""},
-                        "tags": {"type": "array", "items": {"type": "string", "title": "", "description": "", "default": ""}},
-                        "sizes": {"type": "array", "title": "", "description": "", "default": [], "items": {"type": "integer"}},
-                    }}}}},
-                    "/wp/v2/settings": {"schema": {"properties": {
-                        "title": {"type": "string"}, "motto": {"type": "string", "title": "Motto", "default": "Onward"},
-                    }}},
-                },
-            }),
-            types: json!({
-                "post": {"rest_base": "posts"},
-                "book": {"name": "Books", "labels": {"singular_name": "Book"}, "rest_base": "books", "viewable": true,
-                         "rest_namespace": "wp/v2", "supports": {"title": true}, "taxonomies": []},
-            }),
-            taxonomies: json!({"category": {"rest_base": "categories"}}),
-        };
-        let adopted = Adoption::of(&documents.report());
-        let expected = r#"
-            [[types]]
-            name = "book"
-            label = "Books"
-            singular = "Book"
-            rest_base = "books"
-            supports = ["title"]
-            [[meta]]
-            object = "post"
-            of = "book"
-            key = "isbn"
-            type = "string"
-            description = "Number."
-            [[meta]]
-            object = "post"
-            of = "book"
-            key = "tags"
-            type = "string"
-            list = true
-            [[meta]]
-            object = "post"
-            of = "book"
-            key = "sizes"
-            type = "array"
-            schema = { items = { type = "integer" } }
-            [[settings]]
-            option = "motto"
-            type = "string"
-            title = "Motto"
-            default = "Onward"
-        "#;
-        let read = |text: &str| text.parse::<toml::Table>().unwrap();
-        assert_eq!(read(&adopted.to_toml()), read(expected), "{}", adopted.to_toml());
-        assert_eq!(adopted.left_out, [["routes below shop/v1".to_owned(), "PHP code".to_owned()]]);
-    }
+    map
 }

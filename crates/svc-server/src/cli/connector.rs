@@ -125,14 +125,6 @@ pub(super) fn adopt(args: &ArgMatches) -> Result<()> {
     for assumption in rest::ASSUMPTIONS {
         text.push_str(&format!("# Assumed: {assumption}.\n"));
     }
-    if !adopted.checked_by_php.is_empty() {
-        text.push_str(
-            "#\n# PHP code checks or changes these values when they are written. Here they are stored as sent:\n",
-        );
-        for name in &adopted.checked_by_php {
-            text.push_str(&format!("# {name}\n"));
-        }
-    }
     text.push('\n');
     text.push_str(&adopted.to_toml());
     match args.get_one::<PathBuf>("output") {

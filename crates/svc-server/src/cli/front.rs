@@ -52,10 +52,10 @@ pub(super) async fn run(config: &Config, wordpress: &WordPress, flags: Vec<(&'st
     if let Err(error) = serving.await {
         tracing::error!(%error, "serving ended early");
     }
-    drop(watch);
     hangups.abort();
     reports.abort();
     requests.end().await;
+    watch.stop().await;
     drop(lock);
     tracing::info!("stopped");
     Ok(())

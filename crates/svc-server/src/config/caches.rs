@@ -5,6 +5,8 @@
 pub struct Caches {
     /// Responses of the REST API.
     pub responses: u64,
+    /// HTML pages and feeds.
+    pub html: u64,
     /// Encoded items and pages of lists.
     pub items: u64,
     /// Rendered contents and excerpts.
@@ -20,8 +22,9 @@ impl Caches {
     pub(super) fn divide(total: u64) -> Self {
         let percent = |n: u64| total / 100 * n;
         Caches {
-            responses: percent(30),
-            items: percent(25),
+            responses: percent(25),
+            html: percent(10),
+            items: percent(20),
             texts: percent(15),
             pages: percent(20),
             compressed: percent(10),
@@ -35,9 +38,9 @@ mod tests {
 
     #[test]
     fn the_parts_are_the_whole() {
-        let Caches { responses, items, texts, pages, compressed } = Caches::divide(64 << 20);
-        let sum = responses + items + texts + pages + compressed;
+        let Caches { responses, html, items, texts, pages, compressed } = Caches::divide(64 << 20);
+        let sum = responses + html + items + texts + pages + compressed;
         assert!(sum <= 64 << 20 && sum > 63 << 20, "{sum}");
-        assert_eq!(Caches::divide(u64::MAX).responses, u64::MAX / 100 * 30);
+        assert_eq!(Caches::divide(u64::MAX).responses, u64::MAX / 100 * 25);
     }
 }

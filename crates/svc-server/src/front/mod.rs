@@ -23,9 +23,6 @@ use crate::{
 /// Maximum size of a stored body, in bytes.
 const MAX_BODY: usize = 8 << 20;
 
-/// What the bridge saves, in the data folder.
-const REPORT: &str = "replay.json";
-
 /// A server in front of a WordPress. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Front {
@@ -37,7 +34,7 @@ pub(crate) struct Front {
 
 /// The file with what the bridge of a site saves.
 pub(crate) fn report_file(config: &Config) -> PathBuf {
-    config.data.join(REPORT)
+    svc_bridge::report_file(&config.data)
 }
 
 impl Front {
@@ -102,10 +99,10 @@ impl Front {
         self.sources.connector.as_ref()
     }
 
-    /// Starts the background task that looks for news of writes. It stops when the result is dropped. If the site is `served`, what the
-    /// bridge saves is written to a file for `doctor`.
+    /// Starts the background task that looks for news of writes. It stops when the result is dropped. If the site is `served`, it uses
+    /// files in the data folder: a report for `doctor`, and stored responses between two processes.
     pub(crate) fn start_watch(&self, served: bool) -> Watch {
-        Watch::start(self.bridge.clone(), self.sources.clone(), served.then(|| report_file(&self.config)))
+        Watch::start(self.bridge.clone(), self.sources.clone(), served.then(|| self.config.data.clone()))
     }
 
     /// Responds to a request for the site.

@@ -25,7 +25,7 @@ use svc_controllers::{RestSite, SiteSetup};
 use svc_http::{Lanes, RestLayer, RestService, Runner, Uncached};
 use svc_listen::{App, Client, Compression};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
-use svc_pages::{SiteTexts, Texts, explorer::ExplorerPaths, uploads};
+use svc_pages::{PageCache, SiteTexts, Texts, explorer::ExplorerPaths, uploads};
 use svc_render::feeds::FETCH_HEADER;
 use svc_routing::{Registry, Server, Transport};
 use svc_site::{Clock, Extension, HttpClient};
@@ -203,12 +203,13 @@ impl SiteBuilder {
         site.item_cache.set_capacity(config.caches.items);
         let (home, installed_at) = site_urls(&site)?;
         let local = config.environment_for(&home) == Environment::Local;
-        let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
+        let identities = Arc::new(Identities::new(Arc::clone(&site.renderer.site), keys));
         let attempts = Arc::new(Attempts::default());
         let explorer =
             config.explorer.unwrap_or(local).then(|| format!("{}/{}-explorer/", home.path(), site.brand.word()));
         let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug)?;
-        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site))));
+        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site.renderer))));
+        let pages = Arc::new(PageCache::new(&site, config.caches.html));
         let lanes = Arc::new(lanes::start()?);
         let wrong_password = config.wrong_application_password;
         let login = SiteAuthenticator::new(Arc::clone(&identities), Arc::clone(&attempts), wrong_password);
@@ -234,6 +235,7 @@ impl SiteBuilder {
             login_pages: Arc::new(login_pages),
             lanes,
             compression: Compression::new(config.caches.compressed),
+            pages,
             texts,
             home,
             installed_at,
@@ -341,6 +343,7 @@ pub struct OpenSite {
     login_pages: Arc<LoginPages>,
     lanes: Arc<Lanes>,
     compression: Compression,
+    pages: Arc<PageCache>,
     texts: Arc<dyn Texts>,
     home: SiteUrl,
     /// Path of WordPress's URL, below which the log-in page is: empty, or `/folder`.
@@ -426,20 +429,25 @@ impl OpenSite {
             login: format!("{}/{}", self.installed_at, self.site.brand.login_path()),
             root,
         };
-        svc_pages::explorer::router(Arc::clone(&self.site), Arc::clone(&self.login_pages.identities), paths)
+        svc_pages::explorer::router(Arc::clone(&self.site.renderer), Arc::clone(&self.login_pages.identities), paths)
     }
 
-    /// A function that logs how much the caches hold, how often they were of use, and the state of the search index.
+    /// A function that logs the sizes, hits and misses of the caches, and the state of the search index.
     pub(crate) fn usage_report(&self) -> impl Fn() + Send + 'static {
         let (site, compression, service) = (Arc::clone(&self.site), self.compression.clone(), self.service.clone());
+        let pages = Arc::clone(&self.pages);
         move || {
             let compressed = compression.usage();
-            let (responses, items) = (service.cache_usage(), site.item_cache.usage());
+            let (responses, items, pages) = (service.cache_usage(), site.item_cache.usage(), pages.usage());
             tracing::info!(
                 responses = responses.entries,
                 response_bytes = responses.bytes,
                 response_hits = responses.hits,
                 response_misses = responses.misses,
+                pages = pages.entries,
+                page_bytes = pages.bytes,
+                page_hits = pages.hits,
+                page_misses = pages.misses,
                 items = items.entries,
                 item_bytes = items.bytes,
                 item_hits = items.hits,
@@ -468,7 +476,7 @@ impl OpenSite {
     /// it as the fallback.
     pub fn app(&self) -> impl App {
         let pages = svc_pages::router(
-            Arc::clone(&self.site),
+            Arc::clone(&self.site.renderer),
             Arc::clone(&self.texts),
             Arc::clone(&self.login_pages.identities),
             self.explorer.clone(),
@@ -479,7 +487,8 @@ impl OpenSite {
             .merge(accounts)
             .merge(self.explorer_router())
             .fallback_service(pages)
-            .layer(from_fn_with_state(self.runner(), lanes::in_lane));
+            .layer(from_fn_with_state(self.runner(), lanes::in_lane))
+            .layer(from_fn_with_state(Arc::clone(&self.pages), svc_pages::respond_cached));
         let inner = Router::new().merge(files).fallback_service(in_lanes);
         let with_rest = tower::Layer::layer(&RestLayer::new(self.service.clone()), inner);
         let routed = openapi::router(&self.rest, self.runner()).fallback_service(with_rest.clone());

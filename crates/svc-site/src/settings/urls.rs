@@ -1,11 +1,11 @@
 //! Generates the site's URLs: converts rows and types to the types of svc-discovery.
 
 use svc_brand::Brand;
-use svc_discovery::{
+use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
+use svc_permalinks::{
     AttachmentLink, AttachmentParent, Filters, Hooks, PageLink, Permalinks, PostLink, PostTypeLinks, RestBase,
     SiteUrls, TaxonomyLinks, TermLink, needs_plain,
 };
-use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
 use svc_store::{StoredText, options::Options, stamp};
 
 /// Generates URLs according to the site's options.

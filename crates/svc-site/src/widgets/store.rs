@@ -48,6 +48,8 @@ pub struct Widgets {
     /// The option `sidebars_widgets` as stored. Sidebars and widgets that are not registered here may be registered by
     /// PHP code on the same database, so everything in it that a request does not change is written back unchanged.
     stored: Array,
+    /// The registered types. An id of such a type without settings is no widget, for PHP code either.
+    kinds: HashSet<String>,
     /// Widgets that a request moved to a sidebar or deleted. They are removed from sidebars that are not registered
     /// here.
     taken: HashSet<String>,
@@ -69,6 +71,11 @@ fn ids_in(entry: &Php) -> Option<impl Iterator<Item = &str>> {
     }
 }
 
+/// Whether the id is that of a widget. Numbers below 2 are those of settings that WordPress stores before there is a widget.
+fn is_widget(id: &str) -> bool {
+    parse_id(id).is_some_and(|(_, number)| number >= 2)
+}
+
 impl Widgets {
     /// Reads everything in one query. Widgets in sidebars that are not registered are listed as inactive; ids without a
     /// widget are not listed.
@@ -82,7 +89,7 @@ impl Widgets {
         let stored = options::get_many(db, &names)?;
         let array = |name: &str| stored_arrays::parse(stored.get(name));
         let mut instances = IndexMap::new();
-        for kind in kinds {
+        for kind in kinds.clone() {
             for (key, value) in array(&option(kind)) {
                 if let (Key::Int(number), Php::Array(settings)) = (key, value) {
                     instances.insert(format!("{kind}-{number}"), Instance(settings));
@@ -90,7 +97,8 @@ impl Widgets {
             }
         }
         let registered = site.sidebars.keys().map(String::as_str);
-        Ok(Self::by_sidebar(instances, array(SIDEBARS), registered))
+        let kinds = kinds.map(str::to_owned).collect();
+        Ok(Widgets { kinds, ..Self::by_sidebar(instances, array(SIDEBARS), registered) })
     }
 
     /// Lists the stored widgets under the registered sidebars. While the option is empty nothing is listed, as in
@@ -120,8 +128,6 @@ impl Widgets {
         let unused: Vec<String> = widgets.instances.keys().filter(|id| !listed.contains(id)).cloned().collect();
         let mut seen = HashSet::new();
         unlisted.retain(|id| unused.contains(id) && seen.insert(id.clone()));
-        // Numbers below 2 are those of settings that WordPress stores before there is a widget.
-        let is_widget = |id: &String| parse_id(id).is_some_and(|(_, number)| number >= 2);
         let unassigned = unused.into_iter().filter(|id| !unlisted.contains(id) && is_widget(id));
         let inactive = sidebars.entry(INACTIVE.to_owned()).or_default();
         inactive.splice(0..0, unassigned);
@@ -178,11 +184,9 @@ impl Widgets {
         self.taken.insert(id.to_owned());
     }
 
-    /// Sets the widgets of a sidebar. Widgets that are no longer listed become inactive.
+    /// Sets the widgets of a sidebar, which may be listed several times. Widgets that are no longer listed become inactive.
     pub fn set_widgets(&mut self, sidebar: &str, wanted: &[String]) {
-        let mut wanted: Vec<String> = wanted.iter().filter(|id| self.instances.contains_key(*id)).cloned().collect();
-        let mut seen = std::collections::HashSet::new();
-        wanted.retain(|id| seen.insert(id.clone()));
+        let wanted: Vec<String> = wanted.iter().filter(|id| self.instances.contains_key(*id)).cloned().collect();
         let before = self.sidebars.get(sidebar).cloned().unwrap_or_default();
         self.sidebars.values_mut().for_each(|ids| ids.retain(|known| !wanted.contains(known)));
         let removed = before.into_iter().filter(|id| !wanted.contains(id));
@@ -191,6 +195,22 @@ impl Widgets {
             self.taken.extend(wanted.iter().cloned());
         }
         self.sidebars.insert(sidebar.to_owned(), wanted);
+    }
+
+    /// Moves widgets to the end of the inactive ones.
+    pub fn make_inactive(&mut self, ids: &[String]) {
+        ids.iter().filter(|id| self.instances.contains_key(*id)).for_each(|id| self.taken.extend([id.clone()]));
+        self.sidebars.values_mut().for_each(|listed| listed.retain(|id| !ids.contains(id)));
+        let known = ids.iter().filter(|id| self.instances.contains_key(*id)).cloned();
+        self.sidebars.entry(INACTIVE.to_owned()).or_default().extend(known);
+    }
+
+    /// Puts widgets that are in no sidebar before the inactive ones, as [`Self::load`] does.
+    pub fn list_unassigned(&mut self) {
+        let listed: HashSet<&String> = self.sidebars.values().flatten().collect();
+        let unassigned: Vec<String> =
+            self.instances.keys().filter(|id| !listed.contains(id) && is_widget(id)).cloned().collect();
+        self.sidebars.entry(INACTIVE.to_owned()).or_default().splice(0..0, unassigned);
     }
 
     /// Stores the sidebars of all widgets.
@@ -227,12 +247,15 @@ impl Widgets {
                 _ => Array::new(),
             };
             let is_known = |id: &str| self.instances.contains_key(id) || ids.iter().any(|listed| *listed == id);
+            let is_stale =
+                |id: &str| !is_known(id) && parse_id(id).is_some_and(|(id_base, _)| self.kinds.contains(id_base));
+            let has_stale = before.iter().filter_map(|(_, entry)| id_in(entry)).any(is_stale);
             let known = before.iter().filter_map(|(_, entry)| id_in(entry)).filter(|id| is_known(id));
-            if known.eq(ids.iter().map(|id| id.as_str())) {
+            if !has_stale && known.eq(ids.iter().map(|id| id.as_str())) {
                 continue;
             }
             let unknown: Vec<(usize, &Php)> = (before.iter().map(|(_, entry)| entry).enumerate())
-                .filter(|(_, entry)| !id_in(entry).is_some_and(is_known))
+                .filter(|(_, entry)| !id_in(entry).is_some_and(|id| is_known(id) || is_stale(id)))
                 .collect();
             // Unknown entries keep their position.
             let mut entries: Vec<Php> = ids.into_iter().map(|id| Php::from(id.as_str())).collect();
@@ -241,9 +264,10 @@ impl Widgets {
             }
             array.insert(key, Php::Array(entries.into_iter().collect()));
         }
-        if array.get(&Key::from(VERSION.0)).is_none() {
-            array.insert(Key::from(VERSION.0), Php::Int(VERSION.1));
-        }
+        // The version follows all sidebars, also new ones.
+        let version = array.get(&Key::from(VERSION.0)).cloned().unwrap_or(Php::Int(VERSION.1));
+        let mut array: Array = array.into_iter().filter(|(key, _)| *key != Key::from(VERSION.0)).collect();
+        array.insert(Key::from(VERSION.0), version);
         array
     }
 }
@@ -329,6 +353,36 @@ mod tests {
     }
 
     #[test]
+    fn ids_without_settings_are_dropped_if_their_type_is_known() {
+        let mut widgets = widgets();
+        widgets.kinds.insert("plugin".to_owned());
+        let stored = widgets.to_stored();
+        let ids = |sidebar: &str| stored.get(&Key::from(sidebar)).and_then(ids_in).unwrap().collect::<Vec<_>>();
+        assert_eq!(ids("main"), ["text-2", "text-7"]);
+        assert_eq!(ids("php-only"), ["plugin-2", "rss-4", "plugin-3"], "not registered here");
+    }
+
+    #[test]
+    fn widgets_that_leave_the_inactive_ones_are_put_before_them() {
+        let mut w = widgets();
+        w.set_widgets(INACTIVE, &["text-7".to_owned()]);
+        assert_eq!(w.sidebars[INACTIVE], ["text-7"]);
+        w.list_unassigned();
+        assert_eq!(w.sidebars[INACTIVE], ["block-3", "rss-4", "text-7"]);
+        w.make_inactive(&["block-3".to_owned(), "text-2".to_owned(), "gone-2".to_owned()]);
+        assert_eq!(w.sidebars[INACTIVE], ["rss-4", "text-7", "block-3", "text-2"]);
+        assert_eq!(w.sidebars["main"], [""; 0]);
+    }
+
+    #[test]
+    fn a_new_sidebar_precedes_the_version() {
+        let mut w = widgets();
+        w.assign("text-2", "new");
+        let keys: Vec<String> = w.to_stored().iter().map(|(key, _)| stored_arrays::key_text(key)).collect();
+        assert_eq!(keys, ["php-only", INACTIVE, "main", "new", VERSION.0]);
+    }
+
+    #[test]
     fn sidebars_are_listed_in_the_order_of_registration() {
         let names = |w: &Widgets| w.sidebars.keys().cloned().collect::<Vec<_>>();
         assert_eq!(names(&widgets()), [INACTIVE, "main", "other"]);
@@ -354,12 +408,12 @@ mod tests {
     }
 
     #[test]
-    fn a_widget_is_in_one_sidebar() {
+    fn a_widget_is_in_one_sidebar_where_it_may_be_listed_twice() {
         let mut w = widgets();
         w.assign("text-2", "other");
         assert_eq!(w.sidebar_of("text-2"), Some("other"));
         w.set_widgets("main", &["block-3".to_owned(), "gone-1".to_owned(), "block-3".to_owned()]);
-        assert_eq!(w.sidebars["main"], ["block-3"]);
+        assert_eq!(w.sidebars["main"], ["block-3", "block-3"]);
         assert_eq!(w.sidebars[INACTIVE], ["rss-4", "text-7"], "the widgets of a filled sidebar become inactive");
         assert_eq!((w.next_number("text"), w.next_number("meta")), (8, 2));
     }

@@ -1,11 +1,12 @@
-//! Test vectors for svc-discovery: URLs and routes with several permalink structures.
+//! Test vectors for svc-permalinks and svc-discovery: URLs and routes with several permalink structures.
 //!
 //! The recorded site has the brand `wp`, so prefix and namespace are those of WordPress.
 
 use serde_json::{Value, json};
-use svc_discovery::{
-    AttachmentLink, AttachmentParent, InvalidTerm, PageLink, Permalinks, PostLink, Queried, RestBase, SiteUrls,
-    TaxonomyLinks, TermLink, UrlScheme, needs_plain,
+use svc_discovery::Queried;
+use svc_permalinks::{
+    AttachmentLink, AttachmentParent, InvalidTerm, PageLink, Permalinks, PostLink, RestBase, SiteUrls, TaxonomyLinks,
+    TermLink, UrlScheme, needs_plain,
 };
 
 use super::{Outcome, Vector};
@@ -70,7 +71,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
                 "author" => Queried::Author(number("author")),
                 _ => Queried::Other,
             };
-            site(&Value::Null).queried_resource_route(queried, NAMESPACE).into()
+            queried.route(&site(&Value::Null), NAMESPACE).into()
         }
         _ => return None,
     })

@@ -17,6 +17,8 @@ pub(super) struct Difference {
     pub(super) engine: &'static str,
     /// Name of the step.
     pub(super) step: String,
+    /// The step as JSON.
+    pub(super) request: String,
     pub(super) text: String,
     /// Why the difference is known.
     pub(super) reason: Option<String>,
@@ -52,7 +54,8 @@ impl<'a> Judge<'a> {
             let rows = rows.map(|text| format!("{after} {text}\n{}", both(&expected.rows, &received.rows)));
             for text in [response, rows].into_iter().flatten() {
                 let reason = self.explained.reason(&request, &text).map(str::to_owned);
-                self.differences.push(Difference { engine, step: step.name.clone(), text, reason });
+                let request = request.clone();
+                self.differences.push(Difference { engine, step: step.name.clone(), request, text, reason });
             }
         }
         Ok(goes_on)

@@ -46,6 +46,10 @@ struct Options {
     /// Run parts of each trace that has an unexplained difference again, to print few steps that lead to it.
     shrink: bool,
     engines: Vec<&'static str>,
+    /// Print the steps of the first trace instead of sending them.
+    print: bool,
+    /// The built server; it is built without it.
+    program: Option<PathBuf>,
 }
 
 /// A WordPress to compare with.
@@ -66,6 +70,8 @@ fn options(args: &[String]) -> Result<Options> {
         record: false,
         shrink: true,
         engines: vec!["sqlite", "mysql"],
+        print: false,
+        program: None,
     };
     let (mut url, mut database, mut reset) = (None, None, None);
     let mut args = args.iter();
@@ -79,6 +85,8 @@ fn options(args: &[String]) -> Result<Options> {
             "--peer-database" => database = Some(value()?),
             "--reset" => reset = Some(value()?),
             "--record" => options.record = true,
+            "--program" => options.program = Some(value()?.into()),
+            "--print" => options.print = true,
             "--no-shrink" => options.shrink = false,
             "--database" => match value()?.as_str() {
                 "sqlite" => options.engines = vec!["sqlite"],
@@ -102,10 +110,13 @@ fn options(args: &[String]) -> Result<Options> {
 struct Servers(Vec<(&'static str, Site, tempfile::TempDir)>);
 
 impl Servers {
-    fn start(engines: &[&'static str]) -> Result<Self> {
-        let program = server::build(Some(EXAMPLE), false)?;
+    fn start(options: &Options) -> Result<Self> {
+        let program = match &options.program {
+            Some(program) => program.clone(),
+            None => server::build(Some(EXAMPLE), false)?,
+        };
         let mut servers = Vec::new();
-        for engine in engines {
+        for engine in &options.engines {
             let mysql = match *engine {
                 "mysql" => match MariaDb::start(DISPOSABLE_OPTIONS)? {
                     None => {
@@ -129,7 +140,7 @@ impl Servers {
             site.reset()?;
             let database = match site.database_url() {
                 Some(url) => Database::at(&url)?,
-                None => Database::Sqlite(site.database_file()),
+                None => Database::file(&site.database_file())?,
             };
             sides.push((*engine, Side::new(runner(site.url()?)?, database)?));
         }
@@ -159,14 +170,14 @@ impl Findings {
     fn add(&mut self, seed: u64, outcome: &Outcome) -> Result<bool> {
         self.steps += outcome.trace.steps.len();
         let mut is_equal = true;
-        for Difference { engine, step, text, reason } in &outcome.differences {
+        for Difference { engine, step, request, text, reason } in &outcome.differences {
             if let Some(reason) = reason {
                 *self.explained.entry(reason.clone()).or_default() += 1;
                 continue;
             }
             self.unexplained += 1;
             is_equal = false;
-            say(&format!("seed {seed} on {engine}: {step}: {text}"))?;
+            say(&format!("seed {seed} on {engine}: {step}: {text}\n    step     {request}"))?;
         }
         Ok(!is_equal)
     }
@@ -199,8 +210,12 @@ impl Outcome {
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
+    if options.print {
+        let steps = operations::steps(options.seed, options.length)?;
+        return steps.iter().try_for_each(|step| say(&step.to_string()));
+    }
     let explained = Explained::read()?;
-    let mut servers = Servers::start(&options.engines)?;
+    let mut servers = Servers::start(&options)?;
     let mut findings = Findings::default();
     let n_traces = match &options.peer {
         Some(peer) => generate(peer, &options, &explained, &mut servers, &mut findings)?,

@@ -1,13 +1,14 @@
 //! The rows of a site's tables, and the changes that a request makes.
 
 use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    rc::Rc,
 };
 
 use anyhow::{Context, Result};
 use mysql::{Conn, Opts, Value as Cell, prelude::Queryable as _};
-use rusqlite::{Connection, OpenFlags, types::ValueRef};
+use rusqlite::{Connection, OpenFlags, types::Value as SqliteCell};
 use serde_json::{Map, Value};
 
 /// A table: its name without the prefix, the columns that identify a row, and the columns that are not compared.
@@ -61,35 +62,102 @@ const OWN_META: [&str; 3] = ["_pingme", "_encloseme", "_oembed_"];
 /// Columns of a row and their values as texts.
 type Row = BTreeMap<String, Value>;
 
-/// The rows of all tables, by table and key.
-pub(super) type Snapshot = BTreeMap<&'static str, BTreeMap<Vec<String>, Row>>;
+/// The rows of a table by key.
+type Rows = BTreeMap<Vec<String>, Row>;
 
-/// The database of a server.
-pub(super) enum Database {
-    Sqlite(PathBuf),
-    MySql(Box<Conn>),
+/// The rows of all tables. A table that did not change is shared with the snapshot before.
+pub(super) type Snapshot = BTreeMap<&'static str, Rc<Rows>>;
+
+/// The database of a server, and what tells whether a table changed: most requests change few tables or none, and reading
+/// all rows costs more than the requests.
+pub(super) struct Database {
+    engine: Engine,
+    last: Snapshot,
+}
+
+enum Engine {
+    Sqlite {
+        conn: Connection,
+        /// Changes whenever another connection commits.
+        version: Option<i64>,
+        /// The cells as they were read last, by table.
+        cells: BTreeMap<&'static str, Vec<Vec<SqliteCell>>>,
+    },
+    MySql {
+        conn: Box<Conn>,
+        /// The number of rows that were changed so far, by table.
+        changed: Option<BTreeMap<String, u64>>,
+    },
 }
 
 impl Database {
-    /// The database at a `mysql://` URL.
+    /// The database at the `mysql://` URL of a MariaDB server, as a user who may set its variables.
     pub(super) fn at(url: &str) -> Result<Self> {
         let opts = Opts::from_url(url).with_context(|| format!("cannot read the URL {url}"))?;
-        Ok(Database::MySql(Box::new(Conn::new(opts).with_context(|| format!("cannot connect to {url}"))?)))
+        let mut conn = Conn::new(opts).with_context(|| format!("cannot connect to {url}"))?;
+        conn.query_drop("SET GLOBAL userstat = 1").context("the database server does not count changed rows")?;
+        let engine = Engine::MySql { conn: Box::new(conn), changed: None };
+        Ok(Database { engine, last: empty() })
+    }
+
+    /// The database in a file.
+    pub(super) fn file(path: &Path) -> Result<Self> {
+        let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .with_context(|| format!("cannot open {}", path.display()))?;
+        let engine = Engine::Sqlite { conn, version: None, cells: BTreeMap::new() };
+        Ok(Database { engine, last: empty() })
     }
 
     /// The current rows.
     pub(super) fn snapshot(&mut self) -> Result<Snapshot> {
-        let mut all = Snapshot::new();
-        for table in TABLES {
-            let sql = format!("SELECT * FROM {PREFIX}{}", table.name);
-            let rows = match self {
-                Database::Sqlite(path) => sqlite_rows(path, &sql)?,
-                Database::MySql(conn) => mysql_rows(conn, &sql)?,
-            };
-            let keyed = rows.into_iter().filter_map(|row| keyed(table, row));
-            all.insert(table.name, keyed.collect());
+        let changed = self.engine.changed_tables()?;
+        for table in TABLES.iter().filter(|table| changed.contains(table.name)) {
+            if let Some(rows) = self.engine.rows(table)? {
+                let keyed = rows.into_iter().filter_map(|row| keyed(table, row));
+                self.last.insert(table.name, Rc::new(keyed.collect()));
+            }
         }
-        Ok(all)
+        Ok(self.last.clone())
+    }
+}
+
+/// A snapshot of tables without rows.
+fn empty() -> Snapshot {
+    TABLES.iter().map(|table| (table.name, Rc::default())).collect()
+}
+
+impl Engine {
+    /// The tables that may have changed since the last call.
+    fn changed_tables(&mut self) -> Result<BTreeSet<&'static str>> {
+        let all = || TABLES.iter().map(|table| table.name);
+        match self {
+            Engine::Sqlite { conn, version, .. } => {
+                let now = conn.query_row("PRAGMA data_version", [], |row| row.get(0))?;
+                let is_changed = version.replace(now) != Some(now);
+                Ok(all().filter(|_| is_changed).collect())
+            }
+            Engine::MySql { conn, changed } => {
+                let sql = "SELECT table_name, rows_changed FROM information_schema.table_statistics WHERE table_schema = DATABASE()";
+                let now: BTreeMap<String, u64> =
+                    conn.query_iter(sql)?.map(|row| row.map(mysql::from_row)).collect::<mysql::Result<_>>()?;
+                let is_changed = |name: &&str| {
+                    let table = format!("{PREFIX}{name}");
+                    changed.as_ref().is_none_or(|changed| now.get(&table) != changed.get(&table))
+                };
+                let tables = all().filter(is_changed).collect();
+                *changed = Some(now);
+                Ok(tables)
+            }
+        }
+    }
+
+    /// The rows of a table; `None` if they are those of the last call.
+    fn rows(&mut self, table: &Table) -> Result<Option<Vec<Row>>> {
+        let sql = format!("SELECT * FROM {PREFIX}{}", table.name);
+        match self {
+            Engine::Sqlite { conn, cells, .. } => sqlite_rows(conn, &sql, cells.entry(table.name).or_default()),
+            Engine::MySql { conn, .. } => mysql_rows(conn, &sql).map(Some),
+        }
     }
 }
 
@@ -107,25 +175,29 @@ fn keyed(table: &Table, mut row: Row) -> Option<(Vec<String>, Row)> {
     Some((key, row))
 }
 
-fn sqlite_rows(path: &Path, sql: &str) -> Result<Vec<Row>> {
-    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .with_context(|| format!("cannot open {}", path.display()))?;
-    let mut statement = conn.prepare(sql)?;
+/// The rows of a query, unless its cells are those before. Keeps the cells.
+fn sqlite_rows(conn: &Connection, sql: &str, before: &mut Vec<Vec<SqliteCell>>) -> Result<Option<Vec<Row>>> {
+    let mut statement = conn.prepare_cached(sql)?;
     let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
-    let cell = |value: ValueRef<'_>| match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(n) => n.to_string().into(),
-        ValueRef::Real(n) => n.to_string().into(),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned().into(),
-    };
-    let row = |row: &rusqlite::Row<'_>| {
-        names
-            .iter()
-            .enumerate()
-            .map(|(n, name)| Ok((name.clone(), cell(row.get_ref(n)?))))
-            .collect::<rusqlite::Result<Row>>()
-    };
-    Ok(statement.query_map([], row)?.collect::<rusqlite::Result<_>>()?)
+    let cells = |row: &rusqlite::Row<'_>| (0..names.len()).map(|n| row.get(n)).collect::<rusqlite::Result<Vec<_>>>();
+    let cells: Vec<Vec<SqliteCell>> = statement.query_map([], cells)?.collect::<rusqlite::Result<_>>()?;
+    if cells == *before {
+        return Ok(None);
+    }
+    let row = |cells: &Vec<SqliteCell>| names.iter().cloned().zip(cells.iter().map(sqlite_cell)).collect();
+    let rows = cells.iter().map(row).collect();
+    *before = cells;
+    Ok(Some(rows))
+}
+
+fn sqlite_cell(cell: &SqliteCell) -> Value {
+    match cell {
+        SqliteCell::Null => Value::Null,
+        SqliteCell::Integer(n) => n.to_string().into(),
+        SqliteCell::Real(n) => n.to_string().into(),
+        SqliteCell::Text(text) => text.clone().into(),
+        SqliteCell::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned().into(),
+    }
 }
 
 fn mysql_rows(conn: &mut Conn, sql: &str) -> Result<Vec<Row>> {
@@ -151,8 +223,11 @@ pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> Value {
     let mut all = Map::new();
     for table in TABLES {
         let (Some(before), Some(after)) = (before.get(table.name), after.get(table.name)) else { continue };
+        if Rc::ptr_eq(before, after) {
+            continue;
+        }
         let mut changed = Vec::new();
-        for (key, row) in after {
+        for (key, row) in after.iter() {
             match before.get(key) {
                 None => changed.push(entry("added", row.clone())),
                 Some(old) if old == row => {}
@@ -218,11 +293,11 @@ mod tests {
                 .map(|t| {
                     (
                         t.name,
-                        if t.name == table {
+                        Rc::new(if t.name == table {
                             rows.iter().cloned().filter_map(|r| keyed(found, r)).collect()
                         } else {
-                            BTreeMap::new()
-                        },
+                            Rows::new()
+                        }),
                     )
                 })
                 .collect()
@@ -253,5 +328,25 @@ mod tests {
             vec![row(&[("option_id", "1"), ("option_name", "_transient_x"), ("option_value", "y")])],
         );
         assert!(own["options"].is_empty());
+    }
+
+    #[test]
+    fn a_snapshot_reads_tables_that_other_connections_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("site.db");
+        let writer = Connection::open(&path).unwrap();
+        for table in TABLES {
+            let columns = table.key.join(" TEXT, ");
+            writer.execute_batch(&format!("CREATE TABLE {PREFIX}{} ({columns} TEXT, note TEXT)", table.name)).unwrap();
+        }
+        let mut database = Database::file(&path).unwrap();
+        let first = database.snapshot().unwrap();
+        let same = database.snapshot().unwrap();
+        assert!(TABLES.iter().all(|table| Rc::ptr_eq(&first[table.name], &same[table.name])));
+        writer.execute_batch("INSERT INTO wp_terms (term_id, note) VALUES ('7', 'x')").unwrap();
+        let second = database.snapshot().unwrap();
+        let expected = json!({"terms": [{"added": {"term_id": "7", "note": "x"}}]});
+        assert_eq!(changes(&first, &second), expected);
+        assert!(Rc::ptr_eq(&first["posts"], &second["posts"]));
     }
 }

@@ -33,13 +33,13 @@ use tokio::sync::oneshot;
 pub use server::UnavailableReason;
 
 use self::{
-    position::Visible,
+    position::{Numbering, Visible},
     queries::{Answer, Queries, Request},
     reader::Reader,
     server::Point,
     shared::Shared,
 };
-use super::{Feed, Unavailable, Unknown};
+use super::{Feed, ResumePoint, Unavailable, Unknown};
 use crate::changes::{Changes, Position};
 
 /// Time limit of [`Binlog::catch_up`] and [`Binlog::visible`].
@@ -136,19 +136,40 @@ impl Feed for Binlog {
         true
     }
 
+    fn resume_point(&self) -> Option<ResumePoint> {
+        let progress = self.shared.progress.borrow().clone();
+        let details = self.shared.details();
+        let place = details.place.as_ref().filter(|_| progress.connected)?;
+        let point = Point::new(&place.file, progress.applied.offset).ok()?;
+        (point == progress.applied).then(|| ResumePoint {
+            server: details.server.as_ref().map(|server| server.identity.clone()).unwrap_or_default(),
+            file: place.file.clone(),
+            offset: point.offset,
+            created: place.created,
+        })
+    }
+
+    fn position_of(&self, point: &ResumePoint) -> Option<Position> {
+        Some(Numbering::default().position(Point::new(&point.file, point.offset).ok()?))
+    }
+
     fn describe(&self) -> String {
         "the binary log: each transaction of any program, with the rows that it changed".to_owned()
     }
 }
 
 impl Binlog {
-    /// Checks whether the log of the server can be used, and begins to read it at its end. Blocks while it connects.
+    /// Checks whether the log of the server can be used, and begins to read it: where a previous process has stopped, if the log is still
+    /// there, otherwise at its end. Blocks while it connects.
     ///
     /// # Errors
     /// Why the log cannot be used. Later the feed reconnects automatically.
-    pub fn start(source: Source, changes: Changes) -> Result<Self, UnavailableReason> {
+    pub fn start(source: Source, changes: Changes, from: Option<&ResumePoint>) -> Result<Self, UnavailableReason> {
         let shared = Arc::new(Shared::new(changes.clone()));
         let mut reader = Reader::new(source.server.clone(), source.prefix, Arc::clone(&shared));
+        if let Some(from) = from {
+            reader.resume(from)?;
+        }
         let session = reader.connect()?;
         let queries = Queries::new(source.server, Arc::clone(&shared));
         let (requests, received) = mpsc::channel();

@@ -9,6 +9,7 @@ use std::{
 use mysql::{BinlogRequest, BinlogStream, Conn, Opts, OptsBuilder, prelude::Queryable as _};
 
 use super::{
+    super::ResumePoint,
     decode::{Decoder, Event, Place, Step},
     schema::Schema,
     server::{self, Point, Server, UnavailableReason},
@@ -76,6 +77,17 @@ impl Reader {
         // Real replicas have low ids.
         let random = getrandom::u32().unwrap_or_else(|_| std::process::id());
         Reader { options, prefix, shared, replica: random | 1 << 31, last: None }
+    }
+
+    /// Continues where a previous process has stopped.
+    ///
+    /// # Errors
+    /// If the name of the file has no usable number.
+    pub(super) fn resume(&mut self, from: &ResumePoint) -> Result<(), UnavailableReason> {
+        self.shared.resume(Point::new(&from.file, from.offset)?);
+        let place = Place { created: from.created, ..Place::new(&*from.file, from.offset) };
+        self.last = Some((place, from.server.clone()));
+        Ok(())
     }
 
     /// Opens a connection, which continues where the last one ended if the log is still there.
@@ -224,6 +236,7 @@ impl Reader {
     }
 
     fn read(&self, session: &mut Session) -> Failure {
+        let mut created = session.decoder.place.created;
         loop {
             if self.shared.stopped.load(Ordering::Acquire) {
                 return Failure::Stopped;
@@ -248,6 +261,10 @@ impl Reader {
                 Err(error) => return error.into(),
             };
             let place = &session.decoder.place;
+            if place.created != created {
+                created = place.created;
+                self.shared.details().place = Some(place.clone());
+            }
             let point = match Point::new(&place.file, place.offset) {
                 Ok(point) => point,
                 Err(error) => return Failure::Lost(error.to_string()),

@@ -103,6 +103,11 @@ impl Shared {
         self.progress.send_replace(next);
     }
 
+    /// Continues at a point of a previous process.
+    pub(super) fn resume(&self, at: Point) {
+        self.progress.send_modify(|progress| progress.applied = at);
+    }
+
     /// Applies what changed up to a point.
     pub(super) fn apply(&self, at: Point, reached: &Reached) {
         let position = self.progress.borrow().numbering.position(at);

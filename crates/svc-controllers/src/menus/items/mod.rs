@@ -9,7 +9,7 @@ mod write;
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use svc_model::{Post, PostType};
 use svc_resource::View;
 use svc_routing::{
@@ -126,9 +126,6 @@ impl MenuItems {
     }
 
     async fn fetch(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        if req.is_head() {
-            return Ok(Response::new(Value::Null));
-        }
         self.show(&req, authorized.post, respond::view(&req)).await
     }
 

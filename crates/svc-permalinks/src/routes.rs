@@ -1,4 +1,4 @@
-//! REST API routes of posts, terms and authors, and of the resource that a page shows.
+//! REST API routes of posts and terms.
 
 use crate::SiteUrls;
 
@@ -35,19 +35,6 @@ impl RestBase<'_> {
     }
 }
 
-/// The resource that a page shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Queried<'a> {
-    /// One post of any type, with its type.
-    Singular(u64, RestBase<'a>),
-    /// The archive of a term, with its taxonomy.
-    Term(u64, RestBase<'a>),
-    /// The archive of an author.
-    Author(u64),
-    /// Anything else.
-    Other,
-}
-
 impl SiteUrls {
     /// The route of a post; empty if its type has none, or if the post does not exist (`None`).
     ///
@@ -63,19 +50,6 @@ impl SiteUrls {
     pub fn route_for_term(&self, term: Option<(u64, RestBase<'_>)>) -> String {
         let Some((id, taxonomy)) = term else { return String::new() };
         self.hooks.rest_route_for_term.iter().fold(taxonomy.item_route(id), |route, f| f(route, id, taxonomy.name))
-    }
-
-    /// The route of the resource that a page shows, or empty. `namespace` is that of the default routes.
-    ///
-    /// Source: `rest_get_queried_resource_route`.
-    pub fn queried_resource_route(&self, queried: Queried<'_>, namespace: &str) -> String {
-        let route = match queried {
-            Queried::Singular(id, post_type) => self.route_for_post(Some((id, post_type))),
-            Queried::Term(id, taxonomy) => self.route_for_term(Some((id, taxonomy))),
-            Queried::Author(id) => format!("/{namespace}/users/{id}"),
-            Queried::Other => String::new(),
-        };
-        self.hooks.rest_queried_resource_route.iter().fold(route, |route, f| f(route))
     }
 }
 
@@ -99,13 +73,10 @@ mod tests {
             (RestBase { standard: false, ..POSTS }, ""),
         ] {
             assert_eq!(site.route_for_post(Some((4, post_type))), expected);
-            assert_eq!(site.queried_resource_route(Queried::Term(4, post_type), "svc/v2"), expected);
+            assert_eq!(site.route_for_term(Some((4, post_type))), expected);
         }
         assert_eq!(site.route_for_post(None), "");
-        assert_eq!(site.queried_resource_route(Queried::Author(2), "svc/v2"), "/svc/v2/users/2");
-        assert_eq!(site.queried_resource_route(Queried::Other, "svc/v2"), "");
         site.hooks.rest_route_for_post.add(10, Arc::new(|route, id, post_type| format!("{route}?{post_type}{id}")));
-        site.hooks.rest_queried_resource_route.add(10, Arc::new(|route| route + "!"));
-        assert_eq!(site.queried_resource_route(Queried::Singular(4, POSTS), "svc/v2"), "/svc/v2/posts/4?post4!");
+        assert_eq!(site.route_for_post(Some((4, POSTS))), "/svc/v2/posts/4?post4");
     }
 }

@@ -1,0 +1,116 @@
+//! Pages for visitors, cached until something that they depend on changes.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::Response,
+};
+use http::{HeaderMap, Method, header, request::Parts};
+use svc_http::{Uncached, transport_of};
+use svc_render::SiteRenderer;
+use svc_store::Store;
+use svc_versions::{Dependencies, Stamp, Transport, Usage, VersionedCache, call_with_transport};
+
+use crate::respond::ReadyPage;
+
+/// Maximum age of a cached page, for values whose changes are not recorded, such as files of plugins.
+const MAX_AGE: Duration = Duration::from_mins(1);
+
+/// Longest cached path and query, in bytes.
+const MAX_URL: usize = 2_048;
+
+/// Largest cached page, in bytes.
+const MAX_BODY: usize = 1 << 20;
+
+/// Pages by URL, for visitors without cookies of this site. [`respond_cached`] uses it.
+pub struct PageCache {
+    store: Store,
+    pages: VersionedCache<Arc<str>, Arc<ReadyPage>>,
+    /// Starts of the names of the cookies that pages read.
+    cookies: [String; 2],
+}
+
+/// Where the page of a request is cached. A request extension.
+#[derive(Clone)]
+pub(crate) struct Slot {
+    cache: Arc<PageCache>,
+    transport: Transport,
+    url: Arc<str>,
+    /// The time before the page is rendered.
+    pub(crate) stamp: Stamp,
+}
+
+impl PageCache {
+    /// A cache of at most `capacity` bytes.
+    pub fn new(site: &SiteRenderer, capacity: u64) -> Self {
+        let cookies = [site.brand.cookie(svc_auth::Scheme::LoggedIn.name()), site.brand.post_password_cookie()];
+        PageCache { store: site.store.clone(), pages: VersionedCache::new(capacity), cookies }
+    }
+
+    /// The size of the cache, with hits and misses.
+    pub fn usage(&self) -> Usage {
+        self.pages.usage()
+    }
+
+    /// Whether pages for these headers are those for everybody.
+    fn is_visitor(&self, headers: &HeaderMap) -> bool {
+        let cookies = headers.get_all(header::COOKIE).iter();
+        cookies.flat_map(|value| value.as_bytes().split(|byte| *byte == b';')).all(|cookie| {
+            let cookie = cookie.trim_ascii_start();
+            !self.cookies.iter().any(|start| cookie.starts_with(start.as_bytes()))
+        })
+    }
+
+    /// The slot of a request; `None` if its page is not cached.
+    async fn slot(self: &Arc<Self>, parts: &Parts) -> Option<Slot> {
+        let url = parts.uri.path_and_query()?.as_str();
+        let is_cached = matches!(parts.method, Method::GET | Method::HEAD)
+            && url.len() <= MAX_URL
+            && self.is_visitor(&parts.headers)
+            && parts.extensions.get::<Uncached>().is_none();
+        if !is_cached {
+            return None;
+        }
+        let stamp = self.store.watched_stamp().await?;
+        Some(Slot { cache: Arc::clone(self), transport: transport_of(parts), url: url.into(), stamp })
+    }
+}
+
+impl std::fmt::Debug for PageCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PageCache").field("pages", &self.pages).finish_non_exhaustive()
+    }
+}
+
+impl Slot {
+    fn find(&self) -> Option<Arc<ReadyPage>> {
+        let find = || self.cache.pages.get(self.cache.store.versions(), &self.url, self.stamp);
+        call_with_transport(self.transport, find)
+    }
+
+    /// Caches a page, unless it is for one visitor or too large.
+    pub(crate) fn insert(self, page: &Arc<ReadyPage>, mut dependencies: Dependencies) {
+        let Slot { cache, transport, url, stamp } = self;
+        if !page.is_for_everybody() || page.body.len() > MAX_BODY {
+            return;
+        }
+        dependencies.expires_in(MAX_AGE);
+        // Headers are few and short.
+        let size = url.len() + page.body.len() + 2_048;
+        call_with_transport(transport, || cache.pages.insert(url, Arc::clone(page), size, dependencies, stamp));
+    }
+}
+
+/// Middleware outside of the threads for requests: responds with cached pages. Others are cached by the [`router`](crate::router).
+pub async fn respond_cached(State(cache): State<Arc<PageCache>>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    if let Some(slot) = cache.slot(&parts).await {
+        if let Some(page) = slot.find() {
+            return page.respond(&parts.headers);
+        }
+        parts.extensions.insert(slot);
+    }
+    next.run(Request::from_parts(parts, body)).await
+}

@@ -1,0 +1,118 @@
+//! Models that shuttle runs under many schedules: `cargo xtask models`.
+//!
+//! The guarantee that is checked: a value that is read after a write was acknowledged is not older than that write.
+
+use std::sync::Arc;
+
+use shuttle::{
+    Config, Runner,
+    scheduler::DfsScheduler,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+};
+
+use crate::{Dependencies, Key, VersionedCache, Versions};
+
+/// Schedules of a model that is too large to be explored exhaustively.
+const RANDOM: usize = 10_000;
+
+/// More schedules than the small models have.
+const LIMIT: usize = 200_000;
+
+/// A database with one value, its versions, and a cache of what is computed from the value.
+struct Site {
+    versions: Versions,
+    cache: VersionedCache<u8, u64>,
+    stored: Mutex<u64>,
+    /// The last value whose write was acknowledged.
+    acknowledged: AtomicU64,
+}
+
+impl Site {
+    fn new() -> Arc<Self> {
+        Arc::new(Site {
+            versions: Versions::with_slots(2),
+            cache: VersionedCache::new(1 << 20),
+            stored: Mutex::new(0),
+            acknowledged: AtomicU64::new(0),
+        })
+    }
+
+    fn key() -> Key {
+        Key::of(&"value")
+    }
+
+    /// Adds one.
+    fn write(&self) {
+        let change = self.versions.change([Self::key()]);
+        let written = {
+            let mut stored = self.stored.lock().unwrap();
+            *stored += 1;
+            *stored
+        };
+        change.end();
+        self.acknowledged.fetch_max(written, Ordering::SeqCst);
+    }
+
+    /// Reads through the cache, as a request does.
+    fn read(&self) {
+        let before = self.acknowledged.load(Ordering::SeqCst);
+        let stamp = self.versions.stamp();
+        let found = self.cache.get(&self.versions, &1, stamp);
+        let value = found.unwrap_or_else(|| {
+            let value = *self.stored.lock().unwrap();
+            let mut dependencies = Dependencies::default();
+            dependencies.add(Self::key());
+            self.cache.insert(1, value, 8, dependencies, stamp);
+            value
+        });
+        assert!(value >= before, "{value} was read after {before} was acknowledged");
+    }
+}
+
+/// Runs each function on a thread of its own.
+fn in_parallel(site: &Arc<Site>, threads: &[fn(&Site)]) {
+    let run = |thread: &fn(&Site)| {
+        let (site, thread) = (Arc::clone(site), *thread);
+        thread::spawn(move || thread(&site))
+    };
+    let threads: Vec<_> = threads.iter().map(run).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// Runs a model in each schedule.
+fn in_all_schedules(model: impl Fn() + Send + Sync + 'static) {
+    let n = Runner::new(DfsScheduler::new(Some(LIMIT), false), Config::default()).run(model);
+    assert!(n < LIMIT, "there are more schedules");
+}
+
+#[test]
+fn a_read_and_a_write_in_all_schedules() {
+    in_all_schedules(|| in_parallel(&Site::new(), &[Site::write, Site::read]));
+}
+
+#[test]
+fn readers_and_writers_in_random_schedules() {
+    let reads = |site: &Site| (0..3).for_each(|_| site.read());
+    let writes = |site: &Site| (0..2).for_each(|_| site.write());
+    shuttle::check_random(move || in_parallel(&Site::new(), &[writes, writes, reads, reads]), RANDOM);
+}
+
+#[test]
+fn everything_is_invalid_after_unknown_changes() {
+    // Another program writes first, and is noticed later.
+    let others = |site: &Site| {
+        let written = {
+            let mut stored = site.stored.lock().unwrap();
+            *stored += 1;
+            *stored
+        };
+        site.versions.change_all();
+        site.acknowledged.fetch_max(written, Ordering::SeqCst);
+    };
+    let reads = |site: &Site| (0..2).for_each(|_| site.read());
+    shuttle::check_random(move || in_parallel(&Site::new(), &[others, Site::write, reads, reads]), RANDOM);
+}
