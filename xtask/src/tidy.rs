@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-versions", &[]),
     ("svc-brand", &[]),
     ("svc-php", &[]),
-    ("svc-text", &["svc-php"]),
+    ("svc-text", &[]),
     ("svc-schema", &["svc-php", "svc-text"]),
     ("svc-routing", &["svc-versions", "svc-brand", "svc-php", "svc-schema"]),
     ("svc-openapi", &["svc-schema", "svc-routing"]),
@@ -23,44 +23,45 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-model", &[]),
     ("svc-permalinks", &["svc-text"]),
     ("svc-discovery", &["svc-brand", "svc-text", "svc-permalinks"]),
-    ("svc-auth", &["svc-brand", "svc-php", "svc-model"]),
-    ("svc-content", &["svc-php", "svc-text", "svc-model"]),
+    ("svc-auth", &["svc-brand", "svc-model"]),
+    ("svc-content", &["svc-php", "svc-text"]),
     ("svc-blocks", &["svc-php", "svc-text", "svc-schema", "svc-model", "svc-content"]),
     ("svc-search", &[]),
-    ("svc-store", &["svc-versions", "svc-search", "svc-php", "svc-text", "svc-model"]),
+    ("svc-db", &["svc-versions"]),
+    ("svc-store", &["svc-versions", "svc-db", "svc-search", "svc-php", "svc-text", "svc-model"]),
     ("svc-fetch", &[]),
     ("svc-packages", &["svc-php", "svc-text", "svc-content"]),
     ("svc-media", &["svc-text"]),
     ("svc-site", &["svc-versions", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model",
-                   "svc-permalinks", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-media"]),
-    ("svc-render", &["svc-versions", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model",
-                   "svc-permalinks", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-media",
-                     "svc-site"]),
+                   "svc-permalinks", "svc-auth", "svc-content", "svc-store", "svc-fetch", "svc-packages", "svc-media"]),
+    ("svc-render", &["svc-versions", "svc-php", "svc-text", "svc-schema", "svc-model", "svc-permalinks", "svc-auth",
+                     "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-media", "svc-site"]),
     ("svc-controllers", &["svc-versions", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model",
                    "svc-permalinks", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-media",
                           "svc-resource", "svc-site", "svc-render"]),
-    ("svc-http", &["svc-versions", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-auth"]),
+    ("svc-http", &["svc-versions", "svc-php", "svc-text", "svc-schema", "svc-routing"]),
     ("svc-listen", &[]),
     ("svc-gateway", &[]),
     ("svc-bridge", &["svc-gateway"]),
-    ("svc-login", &["svc-versions", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-auth", "svc-store",
-                    "svc-brand", "svc-http", "svc-listen"]),
+    ("svc-login", &["svc-versions", "svc-site", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-auth",
+                    "svc-store", "svc-http", "svc-listen"]),
     ("svc-pages", &["svc-versions", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-model", "svc-permalinks", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
                     "svc-packages", "svc-media", "svc-http", "svc-login"]),
     ("svc-wp-config", &[]),
-    ("svc-server", &["svc-versions", "svc-site", "svc-render", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-openapi", "svc-resource", "svc-model",
-                     "svc-permalinks", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch",
-                          "svc-packages", "svc-media", "svc-controllers",
-                     "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-wp-config"]),
+    ("svc-server", &["svc-versions", "svc-site", "svc-render", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing",
+                     "svc-openapi", "svc-model", "svc-auth", "svc-store", "svc-fetch", "svc-packages", "svc-media",
+                     "svc-controllers", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages",
+                     "svc-wp-config"]),
 ];
 
 /// External crates that only some crates of the workspace may depend on, with the reason.
 #[rustfmt::skip]
 const RESERVED: &[(&[&str], &[&str], &str)] = &[
-    (&["rusqlite", "sea-query"], &["svc-store"], "SQL belongs to the store"),
-    (&["mysql"], &["svc-store", "svc-bridge"], "the store, and the news of writes of a WordPress"),
+    (&["rusqlite"], &["svc-db"], "databases belong to svc-db"),
+    (&["sea-query"], &["svc-db", "svc-store"], "SQL belongs to the store"),
+    (&["mysql"], &["svc-db", "svc-bridge"], "databases belong to svc-db, and the bridge reads the news of writes of a WordPress"),
     (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "HTTP servers belong to these crates"),
-    (&["tokio"], &["svc-routing", "svc-store", "svc-media", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "the other crates do no I/O"),
+    (&["tokio"], &["svc-routing", "svc-db", "svc-media", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "the other crates do no I/O"),
     (&["image", "object_store"], &["svc-media"], "files and images are handled in one crate"),
     (&["anyhow"], &["svc-server"], "libraries have typed errors"),
 ];
@@ -138,7 +139,7 @@ fn top_level_faults(names: &str) -> Vec<String> {
     other.map(|name| format!("{name}: does not belong to the top of the repository")).collect()
 }
 
-/// Dependencies that the layer of a crate does not allow.
+/// Dependencies that the layer of a crate does not allow, and those that it allows without need.
 fn manifest_faults(manifest: &toml::Table) -> Vec<String> {
     let name = manifest["package"]["name"].as_str().unwrap_or_default();
     if name == FOR_TESTS {
@@ -153,7 +154,13 @@ fn manifest_faults(manifest: &toml::Table) -> Vec<String> {
         manifest.get(section).and_then(|s| s.as_table()).map(|t| t.keys().cloned().collect()).unwrap_or_default()
     };
     let mut faults = Vec::new();
-    for used in names("dependencies").iter().chain(&names("build-dependencies")) {
+    let all_used = [names("dependencies"), names("build-dependencies")].concat();
+    for layer in *allowed {
+        if !all_used.iter().any(|used| used == layer) {
+            faults.push(format!("{name}: does not depend on {layer}; remove that from its layer in xtask/src/tidy.rs"));
+        }
+    }
+    for used in &all_used {
         if used.starts_with("svc-") && !allowed.contains(&used.as_str()) {
             faults.push(format!("{name}: may not depend on {used}, which is not below it"));
         }
@@ -211,18 +218,28 @@ mod tests {
 
     #[test]
     fn dependencies_must_be_in_a_lower_layer() {
-        check("svc-schema", "svc-php.workspace = true", &[]);
-        check("svc-schema", "svc-store = \"1\"", &["svc-schema: may not depend on svc-store, which is not below it"]);
-        check("svc-model", "rusqlite = \"1\"", &["svc-model: may not depend on rusqlite: SQL belongs to the store"]);
+        let (php, text) = ("svc-php.workspace = true\n", "svc-text.workspace = true\n");
+        check("svc-schema", &format!("{php}{text}"), &[]);
         check(
-            "svc-server",
-            "svc-testkit = \"1\"",
-            &["svc-server: may not depend on svc-testkit, which is not below it"],
+            "svc-schema",
+            &format!("{php}{text}svc-store = \"1\""),
+            &["svc-schema: may not depend on svc-store, which is not below it"],
         );
+        check("svc-model", "sea-query = \"1\"", &["svc-model: may not depend on sea-query: SQL belongs to the store"]);
+        check("svc-model", "svc-testkit = \"1\"", &["svc-model: may not depend on svc-testkit, which is not below it"]);
         check(
             "svc-new",
             "",
             &["svc-new: has no layer; add it to the table in xtask/src/tidy.rs and to docs/architecture.md"],
+        );
+    }
+
+    #[test]
+    fn layers_allow_only_what_is_used() {
+        check(
+            "svc-schema",
+            "svc-php.workspace = true",
+            &["svc-schema: does not depend on svc-text; remove that from its layer in xtask/src/tidy.rs"],
         );
     }
 

@@ -321,3 +321,108 @@ impl Folder {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Class, Document, SearchIndex};
+
+    const START: Change = Change { seq: 7, nonce: 1, id: 0 };
+
+    fn builder(documents: &[(i64, &str)]) -> SegmentBuilder {
+        let mut builder = SegmentBuilder::default();
+        for (id, title) in documents {
+            let class = Class { post_type: "post".to_owned(), status: "publish".to_owned(), has_password: false };
+            let document = Document { id: *id, date: 0, class, digest: Some(9), texts: [*title, "", ""] };
+            assert!(builder.add(&document));
+        }
+        builder
+    }
+
+    /// A folder with a complete index of two segments, of which one document is obsolete.
+    fn saved(path: &Path) -> (Folder, Generation) {
+        let folder = Folder::open(path).unwrap().unwrap();
+        let mut generation = Generation::new(START, "rules".to_owned());
+        folder.add(&mut generation, builder(&[(1, "harbour"), (2, "arbour")])).unwrap();
+        generation.remove(&[2]);
+        folder.add(&mut generation, builder(&[(3, "an arbour, a harbour")])).unwrap();
+        folder.add(&mut generation, builder(&[])).unwrap();
+        generation.add_uncovered(&[5, 4]);
+        generation.set_built_to(None);
+        generation.applied(&[Change { seq: 8, nonce: 2, id: 3 }]);
+        folder.save(&generation).unwrap();
+        (folder, generation)
+    }
+
+    fn found(generation: &Generation, term: &str) -> Vec<i64> {
+        let index = SearchIndex::default();
+        let of_segment = |live: &LiveSegment| {
+            let mut known = index.matches(live, 0, term).unwrap().known.clone();
+            known.retain(&live.live());
+            known.iter().map(|at| live.segment.ids[usize::from(at)]).collect::<Vec<_>>()
+        };
+        generation.segments().iter().flat_map(of_segment).collect()
+    }
+
+    #[test]
+    fn a_saved_state_is_loaded_with_the_same_rules_only() {
+        let path = tempfile::tempdir().unwrap();
+        let (folder, saved) = saved(path.path());
+        assert!(folder.load("other rules").is_none());
+        let loaded = folder.load("rules").unwrap();
+        assert!(loaded.is_complete());
+        assert_eq!((loaded.len(), loaded.uncovered()), (4, &[4, 5][..]));
+        assert_eq!((loaded.mark().seq, loaded.mark().nonce), (saved.mark().seq, saved.mark().nonce));
+        assert_eq!(loaded.digests().collect::<Vec<_>>(), [(1, 9), (3, 9)]);
+        for term in ["arbo", "harb", "bour", "x", ""] {
+            assert_eq!(found(&loaded, term), found(&saved, term), "{term}");
+        }
+        assert_eq!(
+            (found(&loaded, "harb"), found(&loaded, "arbo"), found(&loaded, "x")),
+            (vec![1, 3], vec![1, 3], vec![])
+        );
+    }
+
+    #[test]
+    fn damaged_files_are_not_used() {
+        let path = tempfile::tempdir().unwrap();
+        let (folder, _) = saved(path.path());
+        for name in ["1.segment", MANIFEST] {
+            let file = path.path().join(name);
+            let whole = std::fs::read(&file).unwrap();
+            for at in [0, whole.len() / 2, whole.len() - 1] {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1;
+                std::fs::write(&file, damaged).unwrap();
+                assert!(folder.load("rules").is_none(), "{name}: {at}");
+            }
+            std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+            assert!(folder.load("rules").is_none(), "{name}: half");
+            std::fs::write(&file, whole).unwrap();
+        }
+        assert!(folder.load("rules").is_some());
+    }
+
+    #[test]
+    fn a_folder_has_one_owner() {
+        let path = tempfile::tempdir().unwrap();
+        let (folder, _) = saved(path.path());
+        assert!(Folder::open(path.path()).unwrap().is_none());
+        folder.clear();
+        assert!(folder.load("rules").is_none());
+        drop(folder);
+        assert!(Folder::open(path.path()).unwrap().is_some());
+    }
+
+    #[test]
+    fn the_smallest_tier_with_enough_segments_is_merged() {
+        let path = tempfile::tempdir().unwrap();
+        let (_folder, generation) = saved(path.path());
+        let ids = |tiers: &[(usize, usize)]| -> Vec<i64> {
+            generation.segments_to_merge(tiers).into_iter().flat_map(LiveSegment::live_ids).collect()
+        };
+        assert_eq!(ids(&[(2, 2), (9, 1)]), [1, 3]);
+        assert_eq!(ids(&[(1, 1), (9, 2)]), [1, 3]);
+        assert_eq!(ids(&[(2, 3), (9, 1)]), [] as [i64; 0]);
+    }
+}

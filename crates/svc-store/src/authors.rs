@@ -1,12 +1,11 @@
 //! Users as authors of posts and links.
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query};
+use svc_db::{Db, Result, Tx};
 use svc_model::{PostId, UserId};
 use svc_versions::{depends_on, unrecorded};
 
-use crate::db::{Db, Tx};
-use crate::dependencies::{Rows, post_lists};
-use crate::error::Result;
+use crate::rows::{self, post_lists};
 
 /// A post of this author that is published and of one of the types `published`, or private and of one of the types `private`.
 ///
@@ -32,7 +31,7 @@ pub fn post_of(db: &mut Db, author: UserId, published: &[&str], private: &[&str]
         db.first(&s, |row| row.int(0))
     })?;
     // Also on changes of unknown rows.
-    Rows::Posts.depend_on(found);
+    rows::POSTS.depend_on(found);
     if found.is_none() {
         published.iter().chain(private).for_each(|name| depends_on(post_lists(name)));
     }

@@ -2,10 +2,9 @@
 //! values of `INSERT` and `UPDATE` derive from the table.
 
 use sea_query::Expr;
+use svc_db::{Charset, Result, Row};
 use svc_model::{CommentId, PostId, Stamp, TermId, TermTaxonomyId, UserId};
 
-use crate::db::{Charset, Row};
-use crate::error::Result;
 use crate::stamp;
 
 /// A column of an entity `T`. `C` is its name: `&str`, or a pair of table alias and name.
@@ -44,7 +43,7 @@ macro_rules! columns {
             }),+
         ];
 
-        fn read(row: &$crate::db::Row<'_>) -> $crate::error::Result<$entity> {
+        fn read(row: &svc_db::Row<'_>) -> svc_db::Result<$entity> {
             #[expect(non_camel_case_types, reason = "the variants are the fields")]
             enum Position {
                 $($field),+
@@ -198,6 +197,7 @@ ids!(PostId, TermId, TermTaxonomyId, UserId, CommentId);
 
 #[cfg(test)]
 mod tests {
+    use svc_db::ReadText as _;
     use svc_model::PostId;
 
     use super::*;
@@ -233,7 +233,7 @@ mod tests {
         let (store, _folder) = crate::fixture::store();
         let mut books = Vec::new();
         store
-            .read(|db| db.conn.query("SELECT 7, 'a', 300, 2", &[], &mut |row| read(row).map(|book| books.push(book))))
+            .read(|db| db.query_text("SELECT 7, 'a', 300, 2", &[], &mut |row| read(row).map(|book| books.push(book))))
             .unwrap();
         let book = Book { id: PostId(7), title: "a".to_owned(), pages: 300, parent: PostId(2) };
         assert_eq!(books, [book]);

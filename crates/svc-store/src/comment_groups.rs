@@ -4,17 +4,14 @@
 //! them. Other lists start from a post, an author or a list of ids.
 
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
+use svc_db::{Db, Result};
 
 use crate::Order;
+use crate::caches;
 use crate::comments::{CommentOrderBy, CommentQuery};
-use crate::db::Db;
-use crate::error::Result;
 
 /// Maximum number of groups that are merged.
 const MAX_MERGED: usize = 32;
-
-/// Offset from which whole days are skipped. Tests use it nearly always.
-const DEEP_OFFSET: u64 = if cfg!(test) { 3 } else { 1_000 };
 
 /// The comments of one state and type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +83,8 @@ pub(crate) fn total(q: &CommentQuery, groups: &[CommentGroup]) -> Option<u64> {
 /// The day of the comment at the offset of a list by date in UTC, and the number of comments of the days before it in
 /// the order of the list.
 pub(crate) fn day_at_offset(db: &mut Db, q: &CommentQuery, groups: &[CommentGroup]) -> Result<Option<(String, u64)>> {
-    let n = total(q, groups).filter(|n| q.offset < *n && q.offset >= DEEP_OFFSET);
+    let deep_offset = caches::tuning(db).deep_offset;
+    let n = total(q, groups).filter(|n| q.offset < *n && q.offset >= deep_offset);
     if n.is_none() || q.order_by != CommentOrderBy::DateGmt {
         return Ok(None);
     }

@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::NaiveDateTime;
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
+use svc_db::{Db, Result};
 use svc_model::{Comment, CommentId, UserId};
 
-use crate::{db::Db, error::Result, stamp};
+use crate::stamp;
 
 /// Returns which of these comments have approved or pending replies.
 pub fn with_replies(db: &mut Db, ids: &[CommentId]) -> Result<HashSet<CommentId>> {

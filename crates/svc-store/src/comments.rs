@@ -4,16 +4,17 @@ use std::collections::HashMap;
 
 use chrono::NaiveDateTime;
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
+use svc_db::{Db, Result, StoreError, Tx};
 use svc_model::{Comment, CommentId, PostId, UserId};
 
+use crate::caches;
 use crate::columns::{self, columns};
 use crate::comment_groups::{self, CommentGroup};
-use crate::db::{Db, Tx};
-use crate::dependencies::Rows;
-use crate::error::{Result, StoreError};
+use crate::counters;
 use crate::meta::{self, MetaKind};
 use crate::query::{in_order, list_query};
-use crate::{Order, Page, TableGroup, stamp};
+use crate::rows;
+use crate::{Order, Page, stamp};
 
 #[rustfmt::skip]
 columns! { Comment, &'static str;
@@ -50,7 +51,7 @@ pub fn get_many(db: &mut Db, ids: &[CommentId]) -> Result<Vec<Comment>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
     let build = |db: &Db, ids| select(db).and_where(Expr::col("comment_ID").is_in(ids)).take();
-    db.cached_list("comments.get", &[Rows::Comments], &numbers, build, |row| {
+    db.cached_list("comments.get", &[rows::COMMENTS], &numbers, build, |row| {
         found.push(read(row)?);
         Ok(())
     })?;
@@ -180,13 +181,13 @@ pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
     order.push((col("comment_ID"), tie));
     let page = crate::query::merged(branches, ("c", "comment_ID"), order, None);
     let of_posts = !q.post_types.is_empty() || !q.post_statuses.is_empty();
-    let tables = if of_posts { &[TableGroup::Comments, TableGroup::Posts][..] } else { &[TableGroup::Comments] };
+    let tables = if of_posts { &[counters::COMMENTS, counters::POSTS][..] } else { &[counters::COMMENTS] };
     if !groups.is_empty() {
         let mut page = crate::query::page(db, &[], &filtered, page, (q.limit, offset, false), CommentId)?;
         page.total = match comment_groups::total(q, &groups) {
             _ if !q.total => None,
             Some(total) => Some(total),
-            None => Some(crate::query::total(db, tables, &filtered)?),
+            None => Some(db.total(tables, &filtered)?),
         };
         return Ok(page);
     }
@@ -289,7 +290,7 @@ pub fn insert(tx: &mut Tx, comment: &Comment) -> Result<CommentId> {
     let mut insert = Query::insert();
     insert.into_table(tx.table("comments")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
-    let id = tx.insert_row(&insert, Rows::Comments)?;
+    let id = tx.insert_row(&insert, rows::COMMENTS)?;
     count_changed(tx, comment.post, counted(comment))?;
     Ok(CommentId(id))
 }
@@ -300,7 +301,7 @@ pub fn update(tx: &mut Tx, comment: &Comment) -> Result<bool> {
     let mut update = Query::update();
     update.table(tx.table("comments")).values(columns::updated(&COLUMNS, comment, tx.charset()));
     update.and_where(Expr::col("comment_ID").eq(comment.id.0));
-    tx.change_rows(&update, Rows::Comments, &[comment.id.0])?;
+    tx.change_rows(&update, rows::COMMENTS, &[comment.id.0])?;
     if before.post == comment.post {
         count_changed(tx, comment.post, counted(comment) - counted(&before))?;
     } else {
@@ -320,7 +321,7 @@ pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
     meta::delete_all(tx, MetaKind::Comment, &[id.0])?;
     let mut delete = Query::delete();
     delete.from_table(tx.table("comments")).and_where(Expr::col("comment_ID").eq(id.0));
-    tx.change_rows(&delete, Rows::Comments, &[id.0])?;
+    tx.change_rows(&delete, rows::COMMENTS, &[id.0])?;
     count_changed(tx, comment.post, -counted(&comment))?;
     Ok(Some(comment))
 }
@@ -347,9 +348,6 @@ fn counted(comment: &Comment) -> i64 {
     i64::from(comment.approved == "1" && comment.comment_type != "note")
 }
 
-/// Stored counts above this number are changed by what a write changed, others are counted again, as WordPress does.
-const MAX_COUNTED: i64 = if cfg!(test) { 3 } else { 1_000 };
-
 /// Updates the comment count of a post after `n` more comments count.
 fn count_changed(tx: &mut Tx, post: PostId, n: i64) -> Result<()> {
     let mut count = Query::select();
@@ -358,11 +356,11 @@ fn count_changed(tx: &mut Tx, post: PostId, n: i64) -> Result<()> {
     count.and_where(Expr::col(("c", "comment_approved")).eq("1"));
     count.and_where(Expr::col(("c", "comment_type")).ne("note"));
     let stored = || Expr::col("comment_count");
-    let is_small = stored().lt(MAX_COUNTED);
+    let is_small = stored().lt(caches::tuning(tx).many_comments);
     let count = Expr::case(is_small, Expr::SubQuery(None, Box::new(count.into()))).finally(stored().add(n));
     let mut update = Query::update();
     update.table(tx.table("posts")).value("comment_count", count).and_where(Expr::col("ID").eq(post.0));
-    tx.change_rows(&update, Rows::Posts, &[post.0]).map(drop)
+    tx.change_rows(&update, rows::POSTS, &[post.0]).map(drop)
 }
 
 #[cfg(test)]

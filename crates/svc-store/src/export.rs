@@ -4,10 +4,10 @@
 
 use std::io::Write;
 
-use crate::db::{Db, Dialect, engine};
-use crate::error::{Result, StoreError};
 use crate::store::Store;
-use crate::tables::{ColumnType, TABLES, Table, quoted};
+use crate::tables::TABLES;
+use svc_db::schema::{ColumnType, Table};
+use svc_db::{Db, Dialect, ReadText as _, Result, StoreError, quoted};
 
 /// Length at which an `INSERT` statement ends, in bytes.
 const MAX_STATEMENT_BYTES: usize = 512 << 10;
@@ -24,7 +24,7 @@ impl Store {
     /// # Errors
     /// If the database or the output fails.
     pub fn export(&self, to: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> Result<u64> {
-        self.read_unlimited(|db| {
+        self.database().read_unlimited(|db| {
             let mut rows = 0;
             to.write_all(HEAD.as_bytes()).map_err(output_error)?;
             for table in TABLES {
@@ -48,7 +48,7 @@ pub fn create_table_statements(prefix: &str) -> String {
 
 /// The statement of a dump that creates the table with this full name.
 pub(crate) fn create_table(table: &Table, full_name: &str) -> String {
-    engine::sql(Dialect::MySql).create_table(table, full_name)
+    svc_db::sql(Dialect::MySql).create_table(table, full_name)
 }
 
 fn output_error(e: std::io::Error) -> StoreError {
@@ -82,7 +82,7 @@ fn table_rows(
     let order = table.primary.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(", ");
     let insert = format!("INSERT INTO {name} ({names}) VALUES ");
     let mut text: Vec<u8> = Vec::new();
-    db.conn.query(&format!("SELECT {names} FROM {name} ORDER BY {order}"), &[], &mut |row| {
+    db.query_text(&format!("SELECT {names} FROM {name} ORDER BY {order}"), &[], &mut |row| {
         text.extend_from_slice(if text.is_empty() { insert.as_bytes() } else { b"," });
         for (i, numeric) in numeric.iter().enumerate() {
             text.push(if i == 0 { b'(' } else { b',' });
@@ -144,7 +144,7 @@ fn literal(bytes: &[u8], out: &mut Vec<u8>) {
 fn column_names(db: &mut Db, full: &str) -> Result<Vec<String>> {
     let sql = db.sql().column_names();
     let mut names = Vec::new();
-    db.conn.query(sql, &[full.into()], &mut |row| {
+    db.query_text(sql, &[full.into()], &mut |row| {
         names.push(row.text(0)?);
         Ok(())
     })?;
@@ -154,7 +154,7 @@ fn column_names(db: &mut Db, full: &str) -> Result<Vec<String>> {
 fn next_id(db: &mut Db, full: &str) -> Result<Option<i64>> {
     let sql = db.sql().next_id();
     let mut next = None;
-    db.conn.query(sql, &[full.into()], &mut |row| {
+    db.query_text(sql, &[full.into()], &mut |row| {
         next = Some(row.int(0)?).filter(|n| *n > 1);
         Ok(())
     })?;
@@ -189,7 +189,7 @@ mod tests {
         for prefix in ["wp_", "other_"] {
             let mut config = StoreConfig::new(DatabaseUrl::Temporary);
             config.table_prefix = prefix.to_owned();
-            let copy = Store::open(&config).unwrap();
+            let copy = fixture::open(&config).unwrap();
             let report = copy.import(first.as_bytes(), ImportOptions::default()).unwrap();
             assert!(report.skipped.is_empty() && report.rows() > 500);
             let second = dump(&copy);

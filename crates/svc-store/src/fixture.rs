@@ -1,14 +1,55 @@
 //! The fixture site for tests on all available engines, imported once and copied for each test.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use svc_db::Tuning;
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
-use crate::db::HAS_RANDOM_STATEMENTS;
 use crate::import::ImportOptions;
-use crate::{DatabaseUrl, Store, StoreConfig};
+use crate::tuning::{IndexerTuning, SearchTuning};
+use crate::{DatabaseUrl, Result, Store, StoreConfig};
+
+thread_local! {
+    /// Whether this thread's statements need not be in the snapshot.
+    static HAS_RANDOM_STATEMENTS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Small numbers, so that the rows of the fixture are enough for every way.
+const TUNING: crate::tuning::Tuning = crate::tuning::Tuning {
+    deep_offset: 3,
+    many_terms: 3,
+    rare_users: 2,
+    many_comments: 3,
+    search: SearchTuning { few: 6, many: 12, max_changed: 60 },
+    indexer: IndexerTuning {
+        interval: Duration::from_millis(5),
+        after_error: Duration::from_millis(20),
+        measure_interval: Duration::from_millis(5),
+        batch: 4,
+        max_old_entries: 20,
+        read_chunk: 8,
+        tiers: [(4, 3), (16, 3)],
+        segment_posts: 32,
+        max_updated: 1_000,
+    },
+};
+
+/// Opens a store with short intervals and small numbers, whose statements must be in the snapshot.
+pub(crate) fn open(config: &StoreConfig) -> Result<Store> {
+    let mut tuning = Tuning::QUICK;
+    tuning.on_statement = Some(|dialect, prefix, sql| {
+        if !HAS_RANDOM_STATEMENTS.get()
+            && let Err(why) = svc_testkit::statements::check(&format!("{dialect:?}"), prefix, sql)
+        {
+            panic!("{why}");
+        }
+    });
+    Store::open_tuned(config, tuning, TUNING)
+}
 
 /// The dump of the fixture site.
 pub(crate) fn dump() -> Vec<u8> {
@@ -23,7 +64,7 @@ pub(crate) fn store() -> (Store, tempfile::TempDir) {
         let path = folder.join("site.db");
         let mut config = StoreConfig::new(DatabaseUrl::Sqlite(path.clone()));
         config.durable = false;
-        let store = Store::open(&config).unwrap();
+        let store = open(&config).unwrap();
         store.import(&dump()[..], ImportOptions::default()).unwrap();
         let copy = folder.join("template.db");
         store.backup(&copy).unwrap();
@@ -35,7 +76,7 @@ pub(crate) fn store() -> (Store, tempfile::TempDir) {
     let mut config = StoreConfig::new(DatabaseUrl::Sqlite(path));
     config.durable = false;
     config.readers = 1;
-    (Store::open(&config).unwrap(), folder)
+    (open(&config).unwrap(), folder)
 }
 
 /// Permits all statements of `f`, for random queries.
@@ -58,7 +99,7 @@ pub(crate) fn on_each_with(connections: usize, test: impl Fn(Store)) {
     test(sqlite);
     if let Some(mut config) = server().map(database) {
         config.readers = connections;
-        let mysql = Store::open(&config).unwrap();
+        let mysql = open(&config).unwrap();
         mysql.import(&dump()[..], ImportOptions::default()).unwrap();
         test(mysql);
     }

@@ -1,13 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod caches;
 mod columns;
 mod comment_groups;
-mod config;
-mod db;
-mod dependencies;
-mod error;
+mod counters;
+mod counts;
 mod export;
 mod newest;
+mod plain_totals;
 mod query;
 mod search_indexer;
 mod search_state;
@@ -15,6 +15,7 @@ mod slugs;
 mod store;
 mod stored_text;
 mod tables;
+mod tuning;
 
 #[cfg(test)]
 mod fixture;
@@ -28,25 +29,24 @@ pub mod import;
 pub mod meta;
 pub mod options;
 pub mod posts;
-pub mod request_cache;
+pub mod rows;
 pub mod schema;
-pub mod stamp;
 pub mod state;
 pub mod term_counts;
 pub mod term_tree;
 pub mod terms;
 pub mod users;
 
-pub use config::{DatabaseUrl, StoreConfig, mysql_options};
-pub use db::{Db, Dialect, Row, TableGroup, Tx, may_block};
-pub use dependencies::Rows;
-pub use error::{Result, StoreError};
 pub use export::create_table_statements;
 pub use meta::{Meta, MetaKind};
 pub use newest::{Numbered, newest_id};
 pub use search_indexer::{SearchIndexConfig, SearchIndexer};
 pub use store::Store;
 pub use stored_text::{Encode, StoredText};
+pub use svc_db::{
+    DatabaseUrl, Db, Dialect, Result, Row, Rows, StoreConfig, StoreError, Tx, may_block, mysql_options, request_cache,
+    stamp,
+};
 pub use svc_search::SearchIndexState;
 
 /// A page of a list: ids in order, and the total if requested.

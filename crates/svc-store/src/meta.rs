@@ -4,13 +4,12 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
+use svc_db::{Db, Result, Rows, StoreError, Tx};
 /// The object types that meta belongs to.
 pub use svc_model::MetaKind;
 use svc_versions::unrecorded;
 
-use crate::db::{Db, Tx};
-use crate::dependencies::Rows;
-use crate::error::{Result, StoreError};
+use crate::rows;
 use crate::stored_text::StoredText;
 
 /// Names in the table that stores the meta of an object type.
@@ -29,10 +28,10 @@ struct MetaTable {
 #[rustfmt::skip]
 fn table_of(kind: MetaKind) -> MetaTable {
     match kind {
-        MetaKind::Post => MetaTable { name: "postmeta", id: "meta_id", object_id: "post_id", load: "meta.post", rows: Rows::PostMeta },
-        MetaKind::Term => MetaTable { name: "termmeta", id: "meta_id", object_id: "term_id", load: "meta.term", rows: Rows::TermMeta },
-        MetaKind::User => MetaTable { name: "usermeta", id: "umeta_id", object_id: "user_id", load: "meta.user", rows: Rows::UserMeta },
-        MetaKind::Comment => MetaTable { name: "commentmeta", id: "meta_id", object_id: "comment_id", load: "meta.comment", rows: Rows::CommentMeta },
+        MetaKind::Post => MetaTable { name: "postmeta", id: "meta_id", object_id: "post_id", load: "meta.post", rows: rows::POST_META },
+        MetaKind::Term => MetaTable { name: "termmeta", id: "meta_id", object_id: "term_id", load: "meta.term", rows: rows::TERM_META },
+        MetaKind::User => MetaTable { name: "usermeta", id: "umeta_id", object_id: "user_id", load: "meta.user", rows: rows::USER_META },
+        MetaKind::Comment => MetaTable { name: "commentmeta", id: "meta_id", object_id: "comment_id", load: "meta.comment", rows: rows::COMMENT_META },
     }
 }
 

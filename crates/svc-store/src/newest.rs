@@ -1,8 +1,7 @@
 //! The highest ids of tables.
 
 use sea_query::{Order, Query};
-
-use crate::{db::Db, error::Result};
+use svc_db::{Db, Result};
 
 /// Tables whose rows are numbered in order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

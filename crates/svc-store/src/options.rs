@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use sea_query::{Expr, ExprTrait as _, OnConflict, Query, SelectStatement};
+use svc_db::{Db, Result, StoreError, Tx};
 
-use crate::TableGroup;
-use crate::db::{Db, Tx};
-use crate::dependencies::Rows;
-use crate::error::{Result, StoreError};
+use crate::caches;
+use crate::counters;
+use crate::rows;
 use crate::stored_text::StoredText;
 
-pub use crate::db::Options;
+pub use crate::caches::Options;
 
 /// Values of the `autoload` column for options that are loaded with every request.
 const AUTOLOADED: [&str; 4] = ["yes", "on", "auto-on", "auto"];
@@ -23,7 +23,7 @@ fn select(db: &Db) -> SelectStatement {
 
 /// All autoloaded options, from the cache if they are unchanged.
 pub fn autoloaded(db: &mut Db) -> Result<Arc<Options>> {
-    db.cached_options(|db| {
+    caches::options(db, |db| {
         let mut statement = select(db);
         statement.and_where(Expr::col("autoload").is_in(AUTOLOADED)).order_by("option_id", sea_query::Order::Asc);
         let mut options = Options::new();
@@ -37,12 +37,12 @@ pub fn autoloaded(db: &mut Db) -> Result<Arc<Options>> {
 
 /// Reads an option; `None` if it does not exist.
 pub fn get(db: &mut Db, name: &str) -> Result<Option<StoredText>> {
-    if db.version(TableGroup::Options).is_some()
+    if db.version(counters::OPTIONS).is_some()
         && let Some(value) = autoloaded(db)?.get(name)
     {
         return Ok(Some(value.clone()));
     }
-    Rows::Options.depend_on_all();
+    rows::OPTIONS.depend_on_all();
     let mut found = None;
     let build = |db: &Db| select(db).and_where(Expr::col("option_name").eq("")).take();
     db.cached(("options.get", 0), &[name.into()], build, |row| {

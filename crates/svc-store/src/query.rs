@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use sea_query::{Cond, Expr, ExprTrait as _, LikeExpr, Query, SelectStatement, Value};
+use svc_db::{Db, Result, StoreError};
 
-use crate::db::{Build as _, Db, MAX_VALUES};
-use crate::error::{Result, StoreError};
-use crate::{Page, TableGroup};
+use crate::Page;
 
 /// Defines the conditions of a list: a struct with public fields, and a setter for each field with the field's name.
 macro_rules! list_query {
@@ -42,13 +41,13 @@ pub(crate) use list_query;
 /// `filtered` is the same statement without columns, order and limit; `bounds` are limit, offset, and whether to count.
 pub(crate) fn page<Id>(
     db: &mut Db,
-    groups: &[TableGroup],
+    groups: &[&str],
     filtered: &SelectStatement,
     page: SelectStatement,
     bounds: (Option<u64>, u64, bool),
     id: impl Fn(i64) -> Id,
 ) -> Result<Page<Id>> {
-    page_and_total(db, page, bounds, id, |db| total(db, groups, filtered))
+    page_and_total(db, page, bounds, id, |db| db.total(groups, filtered))
 }
 
 /// [`page()`] with another way to count the matches.
@@ -77,45 +76,6 @@ pub(crate) fn page_and_total<Id>(
         (true, false) => Some(total(db)?),
     };
     Ok(Page { ids, total })
-}
-
-/// The row count of a statement without columns, cached while the groups are unchanged.
-pub(crate) fn total(db: &mut Db, groups: &[TableGroup], filtered: &SelectStatement) -> Result<u64> {
-    count_unless_cached(db, filtered, |db, key, count| db.cached_total(groups, key, count))
-}
-
-/// The approximate row count of a statement without columns.
-pub(crate) fn approximate_total(db: &mut Db, filtered: &SelectStatement) -> Result<u64> {
-    count_unless_cached(db, filtered, |db, key, count| db.approximate_total(key, count))
-}
-
-/// Counts the rows of a statement without columns, unless `cached` has the count for the key.
-fn count_unless_cached(
-    db: &mut Db,
-    filtered: &SelectStatement,
-    cached: impl FnOnce(&mut Db, &str, &mut dyn FnMut(&mut Db) -> Result<u64>) -> Result<u64>,
-) -> Result<u64> {
-    let mut counting = filtered.clone();
-    counting.expr(Expr::cust("COUNT(*)"));
-    let (sql, values) = counting.text(db.sql());
-    if values.0.len() > MAX_VALUES {
-        return Err(StoreError::TooMany);
-    }
-    let key = key(&sql, &values.0);
-    cached(db, &key, &mut |db| {
-        let mut n = 0;
-        db.count(&sql);
-        db.conn.query_once(&sql, &values.0, &mut |row| {
-            n = u64::try_from(row.int(0)?).unwrap_or(0);
-            Ok(())
-        })?;
-        Ok(n)
-    })
-}
-
-/// A unique cache key of a statement with its values.
-fn key(sql: &str, values: &[Value]) -> String {
-    format!("{sql}{values:?}")
 }
 
 /// Sorts the rows of several statements, which have no columns yet, and returns their ids. The statements must not have

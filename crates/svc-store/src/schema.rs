@@ -1,10 +1,6 @@
 //! Creates the tables of a site, and claims a database for a new site.
 
-use crate::db::Tx;
-use crate::db::engine::table_manager;
-use crate::db::table_manager::create_missing_tables;
-use crate::error::{Result, StoreError};
-use crate::tables::quoted;
+use svc_db::{Result, StoreError, Tx, WriteText as _, create_missing_tables, quoted, table_manager};
 
 /// Creates the tables of a site with the store's table prefix.
 ///
@@ -22,7 +18,7 @@ pub fn install(tx: &mut Tx) -> Result<()> {
 pub fn claim(tx: &mut Tx, site_url: &str) -> Result<bool> {
     let options = quoted(&format!("{}options", tx.prefix()));
     let sql = format!("INSERT INTO {options} (option_name, option_value, autoload) VALUES ('siteurl', ?, 'on')");
-    match tx.conn.execute(&sql, &[site_url.into()]) {
+    match tx.execute_text(&sql, &[site_url.into()]) {
         Ok(_) => Ok(true),
         Err(StoreError::Duplicate(_)) => Ok(false),
         Err(e) => Err(e),

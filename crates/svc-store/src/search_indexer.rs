@@ -1,6 +1,6 @@
 //! Builds the search index of a store in the background and keeps it current.
 //!
-//! The log of changed posts ([`PostLog`]) is created first. Then all posts are read, a segment's worth per snapshot, and
+//! The log of changed posts ([`RowLog`]) is created first. Then all posts are read, a segment's worth per snapshot, and
 //! after each segment the state is saved, so that a build continues after a stop. Later changes are in the log; where other
 //! programs cannot be made to fill it, posts are compared with the index, when a search needs that.
 //! From then on, changed posts are indexed in batches; until then, searches examine them one by one. Each state of the
@@ -8,50 +8,24 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query};
+use svc_db::{
+    Database, Db, IndexedRows, LogEntry, LogState, Logged, Result, RowLog, StoreError, WeakDatabase, parse_digest,
+};
 use svc_search::{Change, Class, Document, Folder, Generation, SearchIndexState, SegmentBuilder};
 
-use crate::db::backend::Backend;
-use crate::db::{Db, LogState, Logged, PostLog, parse_digest};
-use crate::error::{Result, StoreError};
-use crate::store::Store;
-
-/// How often the log is read.
-const INTERVAL: Duration = if cfg!(test) { Duration::from_millis(5) } else { Duration::from_millis(500) };
-
-/// How long to wait after an error.
-const AFTER_ERROR: Duration = if cfg!(test) { Duration::from_millis(20) } else { Duration::from_secs(10) };
-
-/// How often a site without an index is measured.
-const MEASURE_INTERVAL: Duration = if cfg!(test) { Duration::from_millis(5) } else { Duration::from_secs(60) };
-
-/// Changed posts are indexed when there are this many, or after [`MAX_AGE`].
-const BATCH: usize = if cfg!(test) { 4 } else { 256 };
+use crate::caches::SiteCaches;
+use crate::tuning::IndexerTuning;
 
 /// Maximum time before changed posts are indexed.
 const MAX_AGE: Duration = Duration::from_secs(30);
 
-/// Old entries of the log are deleted when there are this many.
-const MAX_OLD_ENTRIES: i64 = if cfg!(test) { 20 } else { 20_000 };
-
-/// Number of posts that are read with one statement.
-const READ_CHUNK: usize = if cfg!(test) { 8 } else { 1_000 };
-
 /// Maximum length of the texts of one segment, in bytes.
 const MAX_SEGMENT_TEXT: usize = 384 << 20;
-
-/// Segments with fewer posts than these are merged when there are several of them, the smallest first.
-const TIERS: [(usize, usize); 2] = if cfg!(test) { [(4, 3), (16, 3)] } else { [(4_096, 8), (49_152, 6)] };
-
-/// Maximum number of posts of a new segment.
-const SEGMENT_POSTS: usize = if cfg!(test) { 32 } else { 65_536 };
-
-/// Maximum number of posts that are indexed in one snapshot after changes: those of one segment.
-const MAX_UPDATED: usize = if cfg!(test) { 1_000 } else { SEGMENT_POSTS };
 
 /// Where the index of a store is, and when it is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,41 +49,38 @@ impl SearchIndexConfig {
 
 /// Keeps the search index current until it is dropped.
 pub struct SearchIndexer {
-    backend: Weak<dyn Backend>,
+    caches: Arc<SiteCaches>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl SearchIndexer {
     /// Starts the thread. `None` if it cannot be started.
-    pub(crate) fn start(store: &Store, config: SearchIndexConfig) -> Option<Self> {
-        let log = store.shared().search.log.get_or_init(|| store.post_log()).clone();
-        let backend = store.downgrade();
-        store.shared().search.reset_requests();
-        let indexer = Indexer { backend: backend.clone(), log, config, state: State::default(), reported: None };
+    pub(crate) fn start(database: &Database, caches: &Arc<SiteCaches>, config: SearchIndexConfig) -> Option<Self> {
+        let log = database.row_log()?;
+        let log = caches.search.log.get_or_init(|| log).clone();
+        caches.search.reset_requests();
+        let (database, of_indexer, state) = (database.downgrade(), Arc::clone(caches), State::default());
+        let tuning = caches.tuning.indexer;
+        let indexer = Indexer { database, caches: of_indexer, log, tuning, config, state, reported: None };
         let thread = std::thread::Builder::new().name("search-index".to_owned()).spawn(move || indexer.run());
         let thread = thread.map_err(|e| tracing::error!(error = %e, "cannot start the search indexer")).ok()?;
-        Some(SearchIndexer { backend, thread: Some(thread) })
+        Some(SearchIndexer { caches: Arc::clone(caches), thread: Some(thread) })
     }
 
     /// Indexes all changes now, instead of within half a minute.
     pub fn update(&self) {
-        if let Some(backend) = self.backend.upgrade() {
-            backend.shared().search.request_update();
-        }
+        self.caches.search.request_update();
     }
 
     /// Returns whether searches use the index.
     pub fn is_ready(&self) -> bool {
-        let state = self.backend.upgrade().map(|backend| backend.shared().search.index.state());
-        matches!(state, Some(SearchIndexState::Ready(_)))
+        matches!(self.caches.search.index.state(), SearchIndexState::Ready(_))
     }
 }
 
 impl Drop for SearchIndexer {
     fn drop(&mut self) {
-        if let Some(backend) = self.backend.upgrade() {
-            backend.shared().search.request_stop();
-        }
+        self.caches.search.request_stop();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -141,8 +112,10 @@ enum Next {
 }
 
 struct Indexer {
-    backend: Weak<dyn Backend>,
-    log: Arc<dyn PostLog>,
+    database: WeakDatabase,
+    caches: Arc<SiteCaches>,
+    log: Arc<dyn RowLog>,
+    tuning: IndexerTuning,
     config: SearchIndexConfig,
     state: State,
     /// The error that was logged last. It is logged again only after another one.
@@ -151,13 +124,11 @@ struct Indexer {
 
 impl Indexer {
     fn run(mut self) {
-        while let Some(backend) = self.backend.upgrade() {
-            let store = Store::of(backend);
-            let shared = store.shared();
-            if shared.search.is_stopping() {
+        while let Some(database) = self.database.upgrade() {
+            if self.caches.search.is_stopping() {
                 break;
             }
-            let next = self.step(&store).unwrap_or_else(|e| {
+            let next = self.step(&database).unwrap_or_else(|e| {
                 // The index stays correct; searches examine what has changed.
                 if !is_temporary(&e) {
                     let reason = e.to_string();
@@ -165,35 +136,42 @@ impl Indexer {
                         tracing::warn!(error = %e, "the search index cannot be updated; searches read all posts");
                         self.reported = Some(reason);
                     }
-                    shared.search.index.publish(None);
+                    self.caches.search.index.publish(None);
                     let is_open = self.state.is_open;
                     self.state = State { folder: self.state.folder.take(), is_open, ..State::default() };
                 }
-                Next::After(AFTER_ERROR)
+                Next::After(self.tuning.after_error)
             });
-            drop(store);
+            drop(database);
             if let Next::After(time) = next {
-                shared.search.wait(time);
+                self.caches.search.wait(time);
             }
         }
-        if let Some(backend) = self.backend.upgrade() {
-            backend.shared().search.index.publish(None);
+        self.caches.search.index.publish(None);
+    }
+
+    /// # Errors
+    /// If the indexer must stop.
+    fn check_stop(&self) -> Result<()> {
+        match self.caches.search.is_stopping() {
+            true => Err(StoreError::Unavailable("the store is closing".to_owned())),
+            false => Ok(()),
         }
     }
 
-    fn step(&mut self, store: &Store) -> Result<Next> {
-        let is_requested = store.shared().search.take_update();
-        let has_searches = store.shared().search.take_searches();
+    fn step(&mut self, database: &Database) -> Result<Next> {
+        let is_requested = self.caches.search.take_update();
+        let has_searches = self.caches.search.take_searches();
         self.state.is_wanted |= is_requested || has_searches;
         let Some(folder) = &self.state.folder else {
             self.state.folder = Folder::open(&self.config.folder).map_err(io_error)?;
-            return Ok(if self.state.folder.is_some() { Next::Now } else { Next::After(MEASURE_INTERVAL) });
+            return Ok(if self.state.folder.is_some() { Next::Now } else { Next::After(self.tuning.measure_interval) });
         };
         if !self.state.is_open {
-            if store.read_unlimited(count)? < self.config.min_posts {
-                return Ok(Next::After(MEASURE_INTERVAL));
+            if database.read_unlimited(count)? < self.config.min_posts {
+                return Ok(Next::After(self.tuning.measure_interval));
             }
-            match store.read_unlimited(|db| self.log.open(db, &|| check_stop(store))) {
+            match database.read_unlimited(|db| self.log.open(db, &|| self.check_stop())) {
                 Ok(true) => self.state.is_open = true,
                 Ok(false) => {
                     tracing::info!("this database cannot have a search index; searches read all posts");
@@ -206,50 +184,50 @@ impl Indexer {
                 }
             }
         }
-        let is_damaged = store.shared().search.take_damage();
+        let is_damaged = self.caches.search.take_damage();
         if is_damaged {
             self.state.generation = None;
         }
         if !self.state.is_loaded && !is_damaged {
             self.state.generation = folder.load(&self.log.folding());
             if let Some(generation) = &self.state.generation {
-                self.log.resume(generation.mark());
+                self.log.resume(entry(generation.mark()));
                 self.state.is_wanted = generation.is_complete();
             }
         }
         self.state.is_loaded = true;
         // An error leaves the state as it is.
         match self.state.generation.clone() {
-            None => self.begin(store),
-            Some(generation) if !generation.is_complete() => self.build(store, generation),
-            Some(generation) => self.update(store, generation, is_requested),
+            None => self.begin(database),
+            Some(generation) if !generation.is_complete() => self.build(database, generation),
+            Some(generation) => self.update(database, generation, is_requested),
         }
     }
 
     /// Begins to build the index of a site that is large enough.
-    fn begin(&mut self, store: &Store) -> Result<Next> {
-        store.shared().search.index.publish(None);
-        let n = store.read_unlimited(count)?;
+    fn begin(&mut self, database: &Database) -> Result<Next> {
+        self.caches.search.index.publish(None);
+        let n = database.read_unlimited(count)?;
         if n < self.config.min_posts {
-            return Ok(Next::After(MEASURE_INTERVAL));
+            return Ok(Next::After(self.tuning.measure_interval));
         }
         if let Some(folder) = &self.state.folder {
             folder.clear();
         }
         tracing::info!(posts = n, "building the search index");
         let log = self.log.clone();
-        let mark = store.write_blocking(move |tx| log.begin(tx))?;
+        let mark = database.write_blocking(move |tx| log.begin(tx))?;
         self.state.log_start = mark.seq;
         self.state.began = Some(Instant::now());
         self.state.is_wanted = true;
-        self.set(store, Generation::new(mark, self.log.folding()))
+        self.set(Generation::new(change(mark), self.log.folding()))
     }
 
     /// Adds the next segment.
-    fn build(&mut self, store: &Store, mut generation: Generation) -> Result<Next> {
-        let mut batch = Batch::new(&*self.log);
+    fn build(&mut self, database: &Database, mut generation: Generation) -> Result<Next> {
+        let mut batch = Batch::new(&*self.log, self.tuning);
         let mut from = generation.built_to().unwrap_or(i64::MIN);
-        let is_complete = store.read_unlimited(|db| {
+        let is_complete = database.read_unlimited(|db| {
             loop {
                 let after = Cond::all().add(Expr::col("ID").gt(from));
                 let Some(last) = batch.read(db, after)? else { return Ok(true) };
@@ -257,7 +235,7 @@ impl Indexer {
                 if batch.is_full() {
                     return Ok(false);
                 }
-                check_stop(store)?;
+                self.check_stop()?;
             }
         })?;
         self.add(&mut generation, batch)?;
@@ -269,31 +247,31 @@ impl Indexer {
         self.save(&generation)?;
         // Searches use it when the log is known to be complete as well.
         if !is_complete {
-            store.shared().search.index.publish(Some(Arc::new(generation.clone())));
+            self.caches.search.index.publish(Some(Arc::new(generation.clone())));
         }
         self.state.generation = Some(generation);
         Ok(Next::Now)
     }
 
     /// Indexes changed posts, and merges small segments.
-    fn update(&mut self, store: &Store, mut generation: Generation, is_requested: bool) -> Result<Next> {
+    fn update(&mut self, database: &Database, mut generation: Generation, is_requested: bool) -> Result<Next> {
         let due = is_requested || self.state.updated.is_none_or(|updated| updated.elapsed() >= MAX_AGE);
-        if !self.complete_log(store, &generation)? {
-            return Ok(Next::After(INTERVAL));
+        if !self.complete_log(database, &generation)? {
+            return Ok(Next::After(self.tuning.interval));
         }
         let log = self.log.clone();
         // Usually there is nothing to do. A connection of the pool is enough to find that.
-        let changes = store.read(|db| changes_since(db, &*log, generation.mark()))?;
+        let changes = database.read(|db| changes_since(db, &*log, generation.mark()))?;
         match changes {
-            Logged::Changes(changes) if changes.is_empty() || (changes.len() < BATCH && !due) => {
-                return Ok(self.keep(store, generation));
+            Logged::Changes(changes) if changes.is_empty() || (changes.len() < self.tuning.batch && !due) => {
+                return Ok(self.keep(generation));
             }
             // Another program has written since then.
-            Logged::Unknown => return Ok(Next::After(INTERVAL)),
+            Logged::Unknown => return Ok(Next::After(self.tuning.interval)),
             Logged::Changes(_) | Logged::Nothing => {}
         }
         let mut batches = Vec::new();
-        let changes = store.read_unlimited(|db| {
+        let changes = database.read_unlimited(|db| {
             let changes = match changes_since(db, &*log, generation.mark())? {
                 Logged::Changes(changes) => changes,
                 // A change since then. Nothing is lost.
@@ -307,12 +285,12 @@ impl Indexer {
             let mut ids: Vec<i64> = changes.iter().map(|change| change.id).collect();
             ids.sort_unstable();
             ids.dedup();
-            if ids.len() > MAX_UPDATED {
+            if ids.len() > self.tuning.max_updated {
                 // A new index is built in steps, which can be interrupted.
                 return Ok(None);
             }
-            for segment in generation.segments_to_merge(&TIERS) {
-                if ids.len() > MAX_UPDATED {
+            for segment in generation.segments_to_merge(&self.tuning.tiers) {
+                if ids.len() > self.tuning.max_updated {
                     break;
                 }
                 ids.extend(segment.live_ids());
@@ -320,13 +298,13 @@ impl Indexer {
             ids.sort_unstable();
             ids.dedup();
             generation.remove(&ids);
-            let mut batch = Batch::new(&*log);
-            for chunk in ids.chunks(READ_CHUNK) {
+            let mut batch = Batch::new(&*log, self.tuning);
+            for chunk in ids.chunks(self.tuning.read_chunk) {
                 batch.read(db, Cond::all().add(Expr::col("ID").is_in(chunk.iter().copied())))?;
                 if batch.is_full() {
-                    batches.push(std::mem::replace(&mut batch, Batch::new(&*log)));
+                    batches.push(std::mem::replace(&mut batch, Batch::new(&*log, self.tuning)));
                 }
-                check_stop(store)?;
+                self.check_stop()?;
             }
             batches.push(batch);
             Ok(Some(changes))
@@ -335,41 +313,43 @@ impl Indexer {
             tracing::info!(
                 "the search index is built again: too many posts have changed, or the log does not continue where it ends"
             );
-            store.shared().search.index.publish(None);
+            self.caches.search.index.publish(None);
             self.state.generation = None;
             return Ok(Next::Now);
         };
         if changes.is_empty() {
-            return Ok(self.keep(store, generation));
+            return Ok(self.keep(generation));
         }
         for batch in batches {
             self.add(&mut generation, batch)?;
         }
-        generation.applied(&changes);
+        generation.applied(&changes.into_iter().map(change).collect::<Vec<_>>());
         self.state.updated = Some(Instant::now());
         let mark = generation.mark().seq;
-        let next = self.set(store, generation)?;
-        if mark - self.state.log_start > MAX_OLD_ENTRIES {
-            store.write_blocking(move |tx| log.trim(tx, mark))?;
+        let next = self.set(generation)?;
+        if mark - self.state.log_start > self.tuning.max_old_entries {
+            database.write_blocking(move |tx| log.trim(tx, mark))?;
             self.state.log_start = mark;
         }
         Ok(next)
     }
 
     /// Leaves the index as it is.
-    fn keep(&mut self, store: &Store, generation: Generation) -> Next {
-        if store.shared().search.index.current().is_none() {
-            store.shared().search.index.publish(Some(Arc::new(generation.clone())));
+    fn keep(&mut self, generation: Generation) -> Next {
+        if self.caches.search.index.current().is_none() {
+            self.caches.search.index.publish(Some(Arc::new(generation.clone())));
         }
         self.state.generation = Some(generation);
-        Next::After(INTERVAL)
+        Next::After(self.tuning.interval)
     }
 
     /// Looks for changes of other programs that the log lacks, if a search needs them. Returns whether the log is complete.
-    fn complete_log(&mut self, store: &Store, generation: &Generation) -> Result<bool> {
-        match store.read(|db| self.log.observe(db))? {
+    fn complete_log(&mut self, database: &Database, generation: &Generation) -> Result<bool> {
+        match database.read(|db| self.log.observe(db))? {
             LogState::Outdated if self.state.is_wanted => {
-                store.read_unlimited(|db| self.log.compare(db, generation, &|| check_stop(store)))?;
+                let (digests, uncovered) = (generation.digests().collect(), generation.uncovered().to_vec());
+                let indexed = IndexedRows { digests, uncovered };
+                database.read_unlimited(|db| self.log.compare(db, indexed, &|| self.check_stop()))?;
             }
             LogState::Outdated | LogState::Unsettled => return Ok(false),
             LogState::Current => {}
@@ -395,9 +375,9 @@ impl Indexer {
     }
 
     /// Saves a state. Searches use it if it is complete.
-    fn set(&mut self, store: &Store, generation: Generation) -> Result<Next> {
+    fn set(&mut self, generation: Generation) -> Result<Next> {
         self.save(&generation)?;
-        store.shared().search.index.publish(Some(Arc::new(generation.clone())));
+        self.caches.search.index.publish(Some(Arc::new(generation.clone())));
         self.state.generation = Some(generation);
         Ok(Next::Now)
     }
@@ -408,8 +388,18 @@ fn is_temporary(e: &StoreError) -> bool {
     matches!(e, StoreError::Busy | StoreError::Unavailable(_) | StoreError::Deadline)
 }
 
+/// An entry of the log, as the index stores it.
+fn change(entry: LogEntry) -> Change {
+    Change { seq: entry.seq, nonce: entry.nonce, id: entry.id }
+}
+
+/// The entry of the log that an index has stored.
+fn entry(change: Change) -> LogEntry {
+    LogEntry { seq: change.seq, nonce: change.nonce, id: change.id }
+}
+
 /// The changes of the snapshot after a mark. [`Logged::Nothing`] if the log does not continue there.
-fn changes_since(db: &mut Db, log: &dyn PostLog, mark: Change) -> Result<Logged> {
+fn changes_since(db: &mut Db, log: &dyn RowLog, mark: Change) -> Result<Logged> {
     let logged = log.read(db, mark.seq, usize::MAX)?;
     let Logged::Changes(mut changes) = logged else { return Ok(logged) };
     Ok(match changes.first() {
@@ -433,13 +423,6 @@ fn count(db: &mut Db) -> Result<u64> {
     Ok(db.first(&s, |row| row.int(0))?.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
 }
 
-fn check_stop(store: &Store) -> Result<()> {
-    match store.shared().search.is_stopping() {
-        true => Err(StoreError::Unavailable("the store is closing".to_owned())),
-        false => Ok(()),
-    }
-}
-
 fn io_error(e: io::Error) -> StoreError {
     match e.kind() {
         io::ErrorKind::StorageFull => StoreError::Full,
@@ -450,7 +433,8 @@ fn io_error(e: io::Error) -> StoreError {
 
 /// The posts of a new segment.
 struct Batch<'l> {
-    log: &'l dyn PostLog,
+    log: &'l dyn RowLog,
+    tuning: IndexerTuning,
     builder: SegmentBuilder,
     uncovered: Vec<i64>,
     text_len: usize,
@@ -458,14 +442,15 @@ struct Batch<'l> {
 }
 
 impl<'l> Batch<'l> {
-    fn new(log: &'l dyn PostLog) -> Self {
+    fn new(log: &'l dyn RowLog, tuning: IndexerTuning) -> Self {
         let (builder, uncovered, folded) = (SegmentBuilder::default(), Vec::new(), <[String; 3]>::default());
-        Batch { log, builder, uncovered, text_len: 0, folded }
+        Batch { log, tuning, builder, uncovered, text_len: 0, folded }
     }
 
     /// Returns whether another chunk might not fit.
     fn is_full(&self) -> bool {
-        self.builder.len() + READ_CHUNK > SEGMENT_POSTS.max(READ_CHUNK) || self.text_len > MAX_SEGMENT_TEXT
+        let chunk = self.tuning.read_chunk;
+        self.builder.len() + chunk > self.tuning.segment_posts.max(chunk) || self.text_len > MAX_SEGMENT_TEXT
     }
 
     /// Reads the first posts that match, in the order of their ids, and returns the last id.
@@ -475,7 +460,7 @@ impl<'l> Batch<'l> {
         s.expr(Expr::col("post_password").eq("")).from(db.table("posts"));
         let has_digest = self.log.digest().map(|digest| s.expr(Expr::cust(digest))).is_some();
         s.cond_where(which).and_where(Expr::col("post_type").ne("revision"));
-        s.order_by("ID", sea_query::Order::Asc).limit(READ_CHUNK as u64);
+        s.order_by("ID", sea_query::Order::Asc).limit(self.tuning.read_chunk as u64);
         let mut last = None;
         db.select(&s, |row| {
             let id = row.int(0)?;

@@ -4,16 +4,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use svc_db::RowLog;
 use svc_search::SearchIndex;
-
-use crate::db::PostLog;
 
 /// The search index of a store, and requests to its indexer.
 #[derive(Default)]
 pub(crate) struct SearchState {
     pub(crate) index: SearchIndex,
     /// The log of changed posts, once an indexer was started.
-    pub(crate) log: OnceLock<Arc<dyn PostLog>>,
+    pub(crate) log: OnceLock<Arc<dyn RowLog>>,
     requested: Mutex<Requested>,
     /// Whether there was a search since the indexer has last looked.
     has_searches: AtomicBool,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::error::{Result, StoreError};
+use svc_db::{Result, StoreError};
 
 /// Returns the first free one of `slug`, `slug-2`, `slug-3`, …, each truncated to `max` bytes.
 ///

@@ -6,12 +6,11 @@
 
 use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
 use sha2::{Digest as _, Sha256};
+use svc_db::schema::{Column, ColumnType};
+use svc_db::{Db, Result, Row};
 use svc_model::{CommentId, PostId, Stamp, TermId, UserId};
 
-use crate::db::{Db, Row};
-use crate::dependencies::Rows;
-use crate::error::Result;
-use crate::tables::{Column, ColumnType, TABLES};
+use crate::tables::TABLES;
 
 /// An object of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +107,8 @@ pub fn read(db: &mut Db, object: StoredObject) -> Result<Option<StoredState>> {
         let columns = columns(part);
         let mut n_rows = 0_u64;
         // Of a term's taxonomy, the number of posts does not count.
-        Rows::of_table(part.table).iter().take(1).for_each(|rows| rows.depend_on([id]));
+        let table = TABLES.iter().find(|table| table.name == part.table);
+        table.into_iter().flat_map(|table| table.rows).take(1).for_each(|rows| rows.depend_on([id]));
         db.cached(
             (part.statement, 0),
             &[id.into()],

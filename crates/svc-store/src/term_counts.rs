@@ -8,11 +8,10 @@
 use std::collections::HashSet;
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
+use svc_db::{Db, Result, Tx};
 use svc_model::{Post, PostId, TermTaxonomyId};
 
-use crate::db::{Db, Tx};
-use crate::dependencies::Rows;
-use crate::error::Result;
+use crate::rows;
 
 /// Terms that count links.
 const LINKS: &str = "link_category";
@@ -73,7 +72,7 @@ pub(crate) fn counted(db: &mut Db, posts: &[PostId]) -> Result<HashSet<PostId>> 
         join_parent(db, &mut s);
         s.and_where(Expr::col(("p", "ID")).is_in(ids)).and_where(is_counted()).take()
     };
-    db.cached_list("terms.counted", &[Rows::Posts], &numbers, build, |row| {
+    db.cached_list("terms.counted", &[rows::POSTS], &numbers, build, |row| {
         found.insert(PostId(row.int(0)?));
         Ok(())
     })?;
@@ -106,7 +105,7 @@ pub(crate) fn add(tx: &mut Tx, terms: &[TermTaxonomyId], n: i64) -> Result<()> {
         let ids: Vec<i64> = piece.iter().map(|term| term.0).collect();
         update.and_where(Expr::col("term_taxonomy_id").is_in(ids.iter().copied()));
         update.and_where(Expr::col("taxonomy").ne(LINKS));
-        tx.change_rows(&update, Rows::TermCounts, &ids)?;
+        tx.change_rows(&update, rows::TERM_COUNTS, &ids)?;
     }
     Ok(())
 }
@@ -192,7 +191,7 @@ pub fn wrong_counts(db: &mut Db, after: TermTaxonomyId) -> Result<CountCheck> {
         s.and_where(Expr::col(("tr", "term_taxonomy_id")).is_in(ids)).and_where(is_counted());
         s.group_by_col(("tr", "term_taxonomy_id")).take()
     };
-    db.cached_list("terms.count", &[Rows::PostTerms, Rows::Posts], &numbers, build, |row| {
+    db.cached_list("terms.count", &[rows::POST_TERMS, rows::POSTS], &numbers, build, |row| {
         actual.insert(row.int(0)?, row.int(1)?);
         Ok(())
     })?;

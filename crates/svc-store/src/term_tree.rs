@@ -3,10 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use sea_query::{Expr, ExprTrait as _, Query};
+use svc_db::{Db, Result};
 use svc_model::TermId;
-
-use crate::db::Db;
-use crate::error::Result;
 
 /// Terms of a taxonomy that have no posts but have descendants with posts, in ascending order of id. Runs one query.
 pub fn empty_with_nonempty_descendants(db: &mut Db, taxonomy: &str) -> Result<Vec<TermId>> {

@@ -3,17 +3,18 @@
 use std::collections::{HashMap, HashSet};
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
+use svc_db::{Db, Result, StoreError, Tx};
 use svc_model::{PostId, Term, TermId, TermTaxonomyId};
 use svc_versions::unrecorded;
 
+use crate::caches;
 use crate::columns::{self, Column, columns};
-use crate::db::{Db, Tx};
-use crate::dependencies::Rows;
-use crate::error::{Result, StoreError};
+use crate::counters;
 use crate::meta::{self, MetaKind};
 use crate::options;
 use crate::query::{in_order, list_query};
-use crate::{Order, Page, TableGroup, term_counts};
+use crate::rows;
+use crate::{Order, Page, term_counts};
 
 #[rustfmt::skip]
 columns! { Term, (&'static str, &'static str);
@@ -63,9 +64,9 @@ fn by_id(db: &Db, ids: Vec<i64>) -> SelectStatement {
 /// Reads a term by id in this taxonomy, or in the first one that contains it.
 pub fn get(db: &mut Db, id: TermId, taxonomy: Option<&str>) -> Result<Option<Term>> {
     let mut found: Option<Term> = None;
-    db.cached_list("terms.get", &[Rows::Terms], &[id.0], by_id, |row| {
+    db.cached_list("terms.get", &[rows::TERMS], &[id.0], by_id, |row| {
         let term = read(row)?;
-        Rows::TermCounts.depend_on([term.taxonomy_id.0]);
+        rows::TERM_COUNTS.depend_on([term.taxonomy_id.0]);
         if found.is_none() && taxonomy.is_none_or(|t| t == term.taxonomy) {
             found = Some(term);
         }
@@ -78,7 +79,7 @@ pub fn get(db: &mut Db, id: TermId, taxonomy: Option<&str>) -> Result<Option<Ter
 /// each.
 pub fn get_many(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
     let found = without_counts(db, ids)?;
-    Rows::TermCounts.depend_on(found.iter().map(|term| term.taxonomy_id.0));
+    rows::TERM_COUNTS.depend_on(found.iter().map(|term| term.taxonomy_id.0));
     Ok(found)
 }
 
@@ -88,7 +89,7 @@ pub fn get_many(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
 pub fn without_counts(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
-    db.cached_list("terms.get", &[Rows::Terms], &numbers, by_id, |row| {
+    db.cached_list("terms.get", &[rows::TERMS], &numbers, by_id, |row| {
         found.push(read(row)?);
         Ok(())
     })?;
@@ -98,8 +99,8 @@ pub fn without_counts(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
 
 /// Reads a term of a taxonomy by slug.
 pub fn by_slug(db: &mut Db, slug: &str, taxonomy: &str) -> Result<Option<Term>> {
-    Rows::Terms.depend_on_all();
-    Rows::TermCounts.depend_on_all();
+    rows::TERMS.depend_on_all();
+    rows::TERM_COUNTS.depend_on_all();
     let mut found: Option<Term> = None;
     let build = |db: &Db| {
         select(db)
@@ -144,11 +145,11 @@ pub fn of_objects(db: &mut Db, posts: &[PostId]) -> Result<HashMap<PostId, Vec<T
         s.order_by(("t", "name"), sea_query::Order::Asc).order_by(("t", "term_id"), sea_query::Order::Asc);
         s
     };
-    db.cached_list("terms.of_objects", &[Rows::PostTerms], &numbers, build, |row| {
+    db.cached_list("terms.of_objects", &[rows::POST_TERMS], &numbers, build, |row| {
         found.entry(PostId(row.int(COLUMNS.len())?)).or_default().push(read(row)?);
         Ok(())
     })?;
-    Rows::Terms.depend_on(found.values().flatten().map(|term| term.id.0));
+    rows::TERMS.depend_on(found.values().flatten().map(|term| term.id.0));
     Ok(found)
 }
 
@@ -227,11 +228,11 @@ list_query! {
 /// # Errors
 /// [`StoreError::TooMany`] if the query contains too many values.
 pub fn query(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
-    Rows::Terms.depend_on_all();
+    rows::TERMS.depend_on_all();
     if q.hide_empty || q.order_by == TermOrderBy::Count {
-        Rows::TermCounts.depend_on_all();
+        rows::TERM_COUNTS.depend_on_all();
     }
-    Rows::PostTerms.depend_on(q.posts.iter().map(|id| id.0));
+    rows::POST_TERMS.depend_on(q.posts.iter().map(|id| id.0));
     unrecorded(|| find(db, q))
 }
 
@@ -267,11 +268,8 @@ fn find(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
         }
     }
     page.order_by(("t", "term_id"), if q.order_by == TermOrderBy::Id { direction } else { sea_query::Order::Asc });
-    crate::query::page(db, &[TableGroup::Terms], &filtered, page, (q.limit, q.offset, q.total), TermId)
+    crate::query::page(db, &[counters::TERMS], &filtered, page, (q.limit, q.offset, q.total), TermId)
 }
-
-/// Number of terms from which a list may be read in the order of the terms.
-const MANY_TERMS: u64 = if cfg!(test) { 3 } else { 300 };
 
 /// Returns whether a list is best read in the order of the terms, which finds a page quickly if most terms are in the
 /// list. Otherwise the terms of the taxonomies are sorted. On servers the optimizer decides.
@@ -292,11 +290,11 @@ fn reads_in_order(db: &mut Db, q: &TermQuery) -> Result<bool> {
     if q.hide_empty {
         listed.and_where(Expr::col("count").gt(0));
     }
-    let n = crate::query::approximate_total(db, &listed)?;
-    if n < MANY_TERMS {
+    let n = db.approximate_total(&listed)?;
+    if n < caches::tuning(db).many_terms {
         return Ok(false);
     }
-    let n_all = crate::query::approximate_total(db, &all)?;
+    let n_all = db.approximate_total(&all)?;
     let n_read = q.limit.unwrap_or(0).saturating_add(q.offset).saturating_mul(n_all / n + 1);
     // Sorting compares names, which costs more than reading a term.
     Ok(n_read < n.saturating_mul(4))
@@ -363,14 +361,14 @@ pub fn insert(tx: &mut Tx, term: &Term) -> Result<Term> {
     let mut row = Query::insert();
     row.into_table(tx.table("terms")).columns(columns.into_iter().map(|(_, name)| name));
     row.values(values).map_err(|e| StoreError::Other(e.to_string()))?;
-    let id = tx.insert_row(&row, Rows::Terms)?;
+    let id = tx.insert_row(&row, rows::TERMS)?;
     let term = Term { id: TermId(id), count: 0, ..term.clone() };
     let (columns, values) = columns::inserted(columns_of("tt"), &term, tx.charset());
     let mut row = Query::insert();
     row.into_table(tx.table("term_taxonomy"));
     row.columns(["term_id"].into_iter().chain(columns.into_iter().map(|(_, name)| name)));
     row.values([id.into()].into_iter().chain(values)).map_err(|e| StoreError::Other(e.to_string()))?;
-    let taxonomy_id = tx.change_rows(&row, Rows::Terms, &[id])?.last_id;
+    let taxonomy_id = tx.change_rows(&row, rows::TERMS, &[id])?.last_id;
     if term.parent != TermId::default() {
         delete_cached_tree(tx, &term.taxonomy)?;
     }
@@ -386,8 +384,8 @@ pub fn update(tx: &mut Tx, term: &Term) -> Result<bool> {
     let mut taxonomy_row = Query::update();
     taxonomy_row.table(tx.table("term_taxonomy")).values(values("tt").map(|((_, name), value)| (name, value)));
     taxonomy_row.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
-    tx.change_rows(&row, Rows::Terms, &[term.id.0])?;
-    let changed = tx.change_rows(&taxonomy_row, Rows::Terms, &[term.id.0])?.rows > 0;
+    tx.change_rows(&row, rows::TERMS, &[term.id.0])?;
+    let changed = tx.change_rows(&taxonomy_row, rows::TERMS, &[term.id.0])?.rows > 0;
     delete_cached_tree(tx, &term.taxonomy)?;
     Ok(changed)
 }
@@ -453,7 +451,7 @@ fn add_relationships(tx: &mut Tx, posts: &[PostId], terms: &[TermTaxonomyId]) ->
             insert.values([post.0.into(), term.0.into(), 0.into()]).map_err(|e| StoreError::Other(e.to_string()))?;
         }
         let of_posts: Vec<i64> = piece.iter().map(|(post, _)| post.0).collect();
-        tx.change_rows(&insert, Rows::PostTerms, &of_posts)?;
+        tx.change_rows(&insert, rows::POST_TERMS, &of_posts)?;
     }
     Ok(())
 }
@@ -481,7 +479,7 @@ pub fn set_object_terms(tx: &mut Tx, post: PostId, taxonomy: &str, terms: &[Term
         let mut relationships = Query::delete();
         relationships.from_table(tx.table("term_relationships")).and_where(Expr::col("object_id").eq(post.0));
         relationships.and_where(Expr::col("term_taxonomy_id").is_in(lost.iter().map(|t| t.0)));
-        tx.change_rows(&relationships, Rows::PostTerms, &[post.0])?;
+        tx.change_rows(&relationships, rows::POST_TERMS, &[post.0])?;
     }
     add_relationships(tx, &[post], &gained)?;
     if (!gained.is_empty() || !lost.is_empty()) && term_counts::counted(tx, &[post])?.contains(&post) {

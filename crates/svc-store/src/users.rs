@@ -1,15 +1,16 @@
 //! Users: rows by id, login, e-mail and slug; lists; writes.
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
+use svc_db::{Db, Result, StoreError, Tx};
 use svc_model::{PostId, User, UserId};
 
+use crate::caches;
 use crate::columns::{self, columns};
-use crate::db::{Db, Tx};
-use crate::dependencies::Rows;
-use crate::error::{Result, StoreError};
+use crate::counters;
 use crate::meta::{self, MetaKind};
 use crate::query::{in_order, list_query};
-use crate::{Order, Page, TableGroup};
+use crate::rows;
+use crate::{Order, Page};
 
 #[rustfmt::skip]
 columns! { User, &'static str;
@@ -41,7 +42,7 @@ pub fn get_many(db: &mut Db, ids: &[UserId]) -> Result<Vec<User>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
     let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
-    db.cached_list("users.get", &[Rows::Users], &numbers, build, |row| {
+    db.cached_list("users.get", &[rows::USERS], &numbers, build, |row| {
         found.push(read(row)?);
         Ok(())
     })?;
@@ -50,7 +51,7 @@ pub fn get_many(db: &mut Db, ids: &[UserId]) -> Result<Vec<User>> {
 }
 
 fn by(db: &mut Db, name: &'static str, column: &'static str, value: &str) -> Result<Option<User>> {
-    Rows::Users.depend_on_all();
+    rows::USERS.depend_on_all();
     let mut found = None;
     let build = |db: &Db| select(db).and_where(Expr::col(column).eq("")).order_by("ID", sea_query::Order::Asc).take();
     db.cached((name, 0), &[value.into()], build, |row| {
@@ -187,8 +188,7 @@ pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
         page.order_by(("u", column), direction.clone());
     }
     page.order_by(("u", "ID"), if q.order_by == UserOrderBy::Id { direction } else { sea_query::Order::Asc });
-    let groups =
-        if q.published.is_some() { &[TableGroup::Users, TableGroup::Authors][..] } else { &[TableGroup::Users] };
+    let groups = if q.published.is_some() { &[counters::USERS, counters::AUTHORS][..] } else { &[counters::USERS] };
     crate::query::page(db, groups, &filtered, page, (q.limit, q.offset, q.total), UserId)
 }
 
@@ -207,10 +207,6 @@ fn has_one_of(db: &Db, names: &[String]) -> Result<Expr> {
     rows.and_where(Expr::col(("m", "meta_key")).eq(format!("{}capabilities", db.prefix()))).cond_where(any);
     Ok(Expr::exists(rows))
 }
-
-/// Maximum number of users of a role that are found by role, and then sorted. Users of more common roles are found by reading
-/// all users in the order of the list.
-const MAX_RARE: i64 = if cfg!(test) { 2 } else { 2_500 };
 
 /// Maximum number of stored texts with a role.
 const MAX_RIGHTS: usize = 500;
@@ -232,7 +228,7 @@ fn from_rare_rights(db: &mut Db, q: &UserQuery, s: &mut SelectStatement) -> Resu
     }
     known.limit(u64::try_from(MAX_RIGHTS + 1).unwrap_or(u64::MAX));
     let known = db.all(&known, |row| Ok((row.text(0)?.to_owned(), row.int(1)?)))?;
-    if known.len() > MAX_RIGHTS || known.iter().map(|(_, n)| *n).sum::<i64>() > MAX_RARE {
+    if known.len() > MAX_RIGHTS || known.iter().map(|(_, n)| *n).sum::<i64>() > caches::tuning(db).rare_users {
         return Ok(false);
     }
     let mut users = Query::select();
@@ -307,7 +303,7 @@ pub fn insert(tx: &mut Tx, user: &User) -> Result<UserId> {
     let mut insert = Query::insert();
     insert.into_table(tx.table("users")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
-    Ok(UserId(tx.insert_row(&insert, Rows::Users)?))
+    Ok(UserId(tx.insert_row(&insert, rows::USERS)?))
 }
 
 /// Updates all columns of a user and returns whether the row exists.
@@ -317,7 +313,7 @@ pub fn update(tx: &mut Tx, user: &User) -> Result<bool> {
         .table(tx.table("users"))
         .values(columns::updated(&COLUMNS, user, tx.charset()))
         .and_where(Expr::col("ID").eq(user.id.0));
-    Ok(tx.change_rows(&update, Rows::Users, &[user.id.0])?.rows > 0)
+    Ok(tx.change_rows(&update, rows::USERS, &[user.id.0])?.rows > 0)
 }
 
 /// Deletes a user with their meta. Their content is reassigned to `new_owner` (0 is no user), or retains the deleted user's
@@ -336,7 +332,7 @@ pub fn delete(tx: &mut Tx, id: UserId, new_owner: Option<UserId>) -> Result<bool
     meta::delete_all(tx, MetaKind::User, &[id.0])?;
     let mut delete = Query::delete();
     delete.from_table(tx.table("users")).and_where(Expr::col("ID").eq(id.0));
-    Ok(tx.change_rows(&delete, Rows::Users, &[id.0])?.rows > 0)
+    Ok(tx.change_rows(&delete, rows::USERS, &[id.0])?.rows > 0)
 }
 
 /// The ids of a user's posts of these types, in ascending order.

@@ -7,7 +7,7 @@ use svc_model::PostId;
 use svc_render::feeds::{Missing, with_feeds};
 use svc_resource::View;
 use svc_routing::{CallerKey, Encoded, EncodedItem, Request, Response, Result};
-use svc_store::{Rows, posts};
+use svc_store::{posts, rows};
 use svc_versions::{capture, record, scope, unrecorded};
 
 use super::{LoadedPost, Posts, attachment, query_password};
@@ -117,7 +117,7 @@ impl Posts {
             let post = loaded.remove(id);
             let encoded = async {
                 record(&shared);
-                Rows::Posts.depend_on([id.0]);
+                rows::POSTS.depend_on([id.0]);
                 match post {
                     Some(post) => self.encode_one(req, view, &plan, post).await.map(Some),
                     None => Ok(None),

@@ -15,7 +15,7 @@ use svc_render::{
     images::SiteImages,
 };
 use svc_site::{Settings, hooked_blocks::IGNORED_HOOKS, media::attached::AttachmentFiles, permalinks::PermalinkParts};
-use svc_store::{Meta, Rows};
+use svc_store::{Meta, rows};
 
 use crate::RestSite;
 
@@ -73,10 +73,10 @@ impl PostItem {
     /// blocks.
     pub(crate) fn record_dependencies(&self) {
         let id = self.post.id.0;
-        for rows in [Rows::PostMeta, Rows::PostTerms] {
+        for rows in [rows::POST_META, rows::POST_TERMS] {
             rows.depend_on([id]);
         }
-        Rows::Terms.depend_on(self.terms.iter().map(|term| term.id.0));
+        rows::TERMS.depend_on(self.terms.iter().map(|term| term.id.0));
         svc_versions::record(&self.rendered.dependencies);
     }
 

@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use indexmap::IndexMap;
 use sea_query::Value;
+use svc_db::schema::{ColumnType, DefaultValue, Table};
+use svc_db::{
+    ReadText as _, STAGING_PREFIX, StagedTable, StagedTables, StoreError, TableManager, Tx, WriteText as _,
+    create_staging_table, quoted, table_manager,
+};
 
 use super::lexer::{Lexer, Literal};
 use super::marker;
 use super::replace::Replacer;
 use super::{ImportError, ImportOptions, ImportReport, Progress};
-use crate::db::Tx;
-use crate::db::engine::table_manager;
-use crate::db::table_manager::{STAGING_PREFIX, StagedSite, StagedTable, TableManager, create_staging_table};
-use crate::error::StoreError;
-use crate::tables::{ColumnType, DefaultValue, TABLES, Table, quoted};
+use crate::tables::TABLES;
 
 /// Tables that every site must have.
 const REQUIRED_TABLES: [&str; 9] =
@@ -101,12 +102,32 @@ fn has_rows(tx: &mut Tx, prefix: &str) -> Result<bool, StoreError> {
     let mut found = false;
     for table in ["posts", "users", "options"] {
         let sql = format!("SELECT 1 FROM {} LIMIT 1", quoted(&format!("{prefix}{table}")));
-        tx.conn.query(&sql, &[], &mut |_| {
+        tx.query_text(&sql, &[], &mut |_| {
             found = true;
             Ok(())
         })?;
     }
     Ok(found)
+}
+
+/// Renames keys that contain the table prefix: the roles option, and user meta for capabilities and settings.
+///
+/// `options` and `usermeta` are the full names of the tables.
+fn rename_keys(tx: &mut Tx, from: &str, to: &str, options: &str, usermeta: &str) -> Result<(), StoreError> {
+    if from == to {
+        return Ok(());
+    }
+    let (options, usermeta) = (quoted(options), quoted(usermeta));
+    let sql = format!("UPDATE {options} SET option_name = ? WHERE option_name = ?");
+    tx.execute_text(&sql, &[format!("{to}user_roles").into(), format!("{from}user_roles").into()])?;
+    if from.is_empty() {
+        return Ok(());
+    }
+    let glue = tx.sql().concat("?", "substr(meta_key, ?)");
+    let sql = format!("UPDATE {usermeta} SET meta_key = {glue} WHERE substr(meta_key, 1, ?) = ?");
+    let len = from.len() as i64;
+    tx.execute_text(&sql, &[to.into(), (len + 1).into(), len.into(), from.into()])?;
+    Ok(())
 }
 
 impl Loader<'_, '_> {
@@ -282,7 +303,7 @@ impl Loader<'_, '_> {
             let (lines, rows): (Vec<u64>, Vec<Vec<Value>>) = rows.into_iter().unzip();
             let n_columns = self.batch.columns.len();
             let values: Vec<Value> = rows.into_iter().flatten().collect();
-            return match self.tx.conn.execute(&sql, &values) {
+            return match self.tx.execute_text(&sql, &values) {
                 Ok(_) => Ok(()),
                 Err(_) => lines.iter().zip(values.chunks(n_columns)).try_for_each(|(line, row)| self.write(*line, row)),
             };
@@ -301,7 +322,7 @@ impl Loader<'_, '_> {
                 sql
             }
         };
-        self.tx.conn.execute(&sql, row).map(drop).map_err(|e| match e {
+        self.tx.execute_text(&sql, row).map(drop).map_err(|e| match e {
             e @ (StoreError::Full | StoreError::ReadOnly | StoreError::Unavailable(_)) => ImportError::Store(e),
             e => ImportError::Dump { line, what: format!("a row of {} is refused: {e}", self.batch.table) },
         })
@@ -365,15 +386,19 @@ impl Loader<'_, '_> {
         let tables = std::mem::take(&mut self.tables);
         let (site_tables, others): (Vec<_>, Vec<_>) = tables.into_iter().partition(|(_, t)| t.prefix == prefix);
         for (name, table) in others {
-            self.tx.run(&format!("DROP TABLE {}", quoted(&table.staged.name)))?;
+            self.tx.execute_text(&format!("DROP TABLE {}", quoted(&table.staged.name)), &[])?;
             report.skipped.insert(name, table.rows);
         }
         for (_, table) in &site_tables {
             report.tables.insert(table.staged.table.name.to_owned(), table.rows);
         }
         let tables = site_tables.into_iter().map(|(_, table)| table.staged).collect();
-        let site = StagedSite { tables, prefix: &prefix, target, marker: &marker::table(target) };
-        self.manager.install(self.tx, site)?;
+        let complete = |tx: &mut Tx, name: &dyn Fn(&str) -> String| {
+            rename_keys(tx, &prefix, target, &name("options"), &name("usermeta"))
+        };
+        let marker = marker::table(target);
+        let staged = StagedTables { tables, prefix: &prefix, target, marker: &marker, complete: &complete };
+        self.manager.install(self.tx, staged)?;
         Ok(report)
     }
 

@@ -3,9 +3,7 @@
 //! The marker is removed in the step that installs the site (SQLite: the transaction; MySQL: the statement that renames
 //! the tables). A database that has the marker but no site contains the remains of an interrupted import.
 
-use crate::db::{Db, Tx};
-use crate::error::Result;
-use crate::tables::quoted;
+use svc_db::{Db, ReadText as _, Result, Tx, WriteText as _, quoted};
 
 /// Name of the table, without prefix.
 const TABLE: &str = "svc_import";
@@ -18,15 +16,15 @@ pub(crate) fn table(prefix: &str) -> String {
 /// Creates the marker for the dump with this name.
 pub(crate) fn set(tx: &mut Tx, source: &str) -> Result<()> {
     let table = quoted(&table(tx.prefix()));
-    tx.run(&format!("CREATE TABLE IF NOT EXISTS {table} (source TEXT)"))?;
-    tx.run(&format!("DELETE FROM {table}"))?;
-    tx.conn.execute(&format!("INSERT INTO {table} (source) VALUES (?)"), &[source.into()]).map(drop)
+    tx.execute_text(&format!("CREATE TABLE IF NOT EXISTS {table} (source TEXT)"), &[])?;
+    tx.execute_text(&format!("DELETE FROM {table}"), &[])?;
+    tx.execute_text(&format!("INSERT INTO {table} (source) VALUES (?)"), &[source.into()]).map(drop)
 }
 
 /// Removes the marker.
 pub(crate) fn remove(tx: &mut Tx) -> Result<()> {
     let table = quoted(&table(tx.prefix()));
-    tx.run(&format!("DROP TABLE IF EXISTS {table}"))
+    tx.execute_text(&format!("DROP TABLE IF EXISTS {table}"), &[]).map(drop)
 }
 
 /// The name of the dump being imported, if the marker exists.
@@ -36,7 +34,7 @@ pub(crate) fn get(db: &mut Db) -> Result<Option<String>> {
         return Ok(None);
     }
     let mut source = String::new();
-    db.conn.query(&format!("SELECT source FROM {}", quoted(&table)), &[], &mut |row| {
+    db.query_text(&format!("SELECT source FROM {}", quoted(&table)), &[], &mut |row| {
         source = row.text(0)?;
         Ok(())
     })?;

@@ -14,9 +14,10 @@ use std::io::{BufRead as _, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use svc_db::StoreError;
+
 use indexmap::IndexMap;
 
-use crate::error::StoreError;
 use crate::store::Store;
 
 /// An error of an import. The database is unchanged.
@@ -120,7 +121,7 @@ impl Store {
         let was_interrupted = self.interrupted_import()?.is_some();
         let source = options.source.clone().unwrap_or_default();
         self.write_blocking(move |tx| marker::set(tx, &source))?;
-        let done = self.exclusively(|tx| load::load(tx, dump, &mut options, &n));
+        let done = self.database().exclusively(|tx| load::load(tx, dump, &mut options, &n));
         if done.is_err() && !was_interrupted {
             // The import left nothing behind, so it need not be repeated.
             self.write_blocking(marker::remove)?;

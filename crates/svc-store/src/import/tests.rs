@@ -6,7 +6,7 @@ use super::*;
 use crate::{DatabaseUrl, StoreConfig, StoredText, options, users};
 
 fn empty() -> Store {
-    Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap()
+    crate::fixture::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap()
 }
 
 /// The dump of a small site, with this table prefix.

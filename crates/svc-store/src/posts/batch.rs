@@ -3,13 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use sea_query::{Expr, ExprTrait as _, Query};
+use svc_db::{Db, Result};
 use svc_model::{Post, PostId};
 
 use svc_versions::unrecorded;
 
-use crate::db::Db;
-use crate::dependencies::Rows;
-use crate::error::Result;
+use crate::rows;
 
 /// Maximum depth of ancestors.
 const MAX_DEPTH: usize = 100;
@@ -27,7 +26,7 @@ pub fn revision_counts(db: &mut Db, ids: &[PostId]) -> Result<HashMap<PostId, (u
         s
     };
     // Changes of revisions count as changes of their posts.
-    Rows::Posts.depend_on(numbers.iter().copied());
+    rows::POSTS.depend_on(numbers.iter().copied());
     // Built without bound values other than ids, because the text is cached.
     for piece in numbers.chunks(1_000) {
         let statement = unrecorded(|| build(db, piece.to_vec()));

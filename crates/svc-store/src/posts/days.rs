@@ -2,8 +2,7 @@
 
 use chrono::NaiveDate;
 use sea_query::{Expr, ExprTrait as _, Order, Query};
-
-use crate::{db::Db, error::Result};
+use svc_db::{Db, Result};
 
 /// Maximum number of days, newest first.
 const MAX_DAYS: u64 = 20_000;

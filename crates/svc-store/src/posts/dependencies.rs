@@ -1,13 +1,13 @@
 //! Which lists of posts a change of a post affects.
 
 use sea_query::{Expr, ExprTrait as _, Query};
+use svc_db::{Db, Result, Tx};
 use svc_model::{Post, PostId};
 use svc_versions::{Key, depends_on};
 
 use super::post_query::{PostOrderBy, PostQuery};
-use crate::db::{Db, Tx};
-use crate::dependencies::{Rows, post_lists};
-use crate::error::Result;
+use crate::plain_totals::ClassChanges;
+use crate::rows::{self, post_lists};
 use crate::term_counts::CountedBy;
 
 /// The columns that most lists filter and sort by. A list that uses other columns depends on all posts.
@@ -69,12 +69,12 @@ impl Listing {
 
     /// Records that `n` posts more have this type, status and author.
     pub(super) fn count(&self, tx: &mut Tx, n: i64) {
-        tx.summary.count(&self.post_type, &self.status, Some(self.author), n);
+        tx.note::<ClassChanges>().count(&self.post_type, &self.status, Some(self.author), n);
     }
 
     /// The post that a revision belongs to, which counts as changed with it.
     pub(super) fn revised_post(&self) -> Vec<Key> {
-        if self.post_type == "revision" { Rows::Posts.changed(&[self.parent]).collect() } else { Vec::new() }
+        if self.post_type == "revision" { rows::POSTS.changed(&[self.parent]).collect() } else { Vec::new() }
     }
 
     /// The lists that change when these columns of a post become `after`.
@@ -108,21 +108,21 @@ pub(super) fn depend_on_list(q: &PostQuery) {
         });
     if uses_listing && !q.post_types.is_empty() {
         // Also on changes of unknown rows.
-        Rows::Posts.depend_on([]);
+        rows::POSTS.depend_on([]);
         q.post_types.iter().for_each(|name| depends_on(post_lists(name)));
     } else {
-        Rows::Posts.depend_on_all();
+        rows::POSTS.depend_on_all();
     }
     if q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand) {
         svc_versions::never();
     }
     if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
         // Which terms exist, and which posts have them. Their numbers of posts do not matter.
-        Rows::PostTerms.depend_on_all();
-        Rows::Terms.depend_on_all();
+        rows::POST_TERMS.depend_on_all();
+        rows::TERMS.depend_on_all();
     }
     let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
     if !q.meta.clauses.is_empty() || q.search_file_names || by_meta {
-        Rows::PostMeta.depend_on_all();
+        rows::POST_META.depend_on_all();
     }
 }

@@ -1,9 +1,8 @@
 //! Attachments by their files.
 
 use sea_query::{Cond, Expr, ExprTrait as _, JoinType, Query};
+use svc_db::{Db, Result};
 
-use crate::db::Db;
-use crate::error::Result;
 use crate::query::{contains, starts_with};
 
 /// Returns whether any attachment uses one of these files of a folder, given as paths relative to the uploads folder: as

@@ -15,27 +15,18 @@ use std::collections::BinaryHeap;
 use std::io;
 
 use sea_query::{Expr, ExprTrait as _, LikeExpr, Query};
+use svc_db::{Db, Logged, Result, RowLog};
 use svc_model::PostId;
 use svc_search::{Bits, Generation, LiveSegment, SearchIndex};
 
 use super::post_query::{PostOrderBy, PostQuery};
 use super::query;
 use super::search::{RankStep, SearchColumn, SearchTerms};
-use crate::db::{Db, Logged, PostLog};
-use crate::error::Result;
+use crate::caches::{self, SiteCaches};
 use crate::query::contains;
 use crate::search_indexer::{date, key};
-use crate::search_state::SearchState;
+use crate::tuning::SearchTuning;
 use crate::{Order, Page};
-
-/// Up to this many candidates are examined by the ordinary query.
-const FEW: usize = if cfg!(test) { 6 } else { 300 };
-
-/// Up to this many matches are bound to a statement.
-const MANY: usize = if cfg!(test) { 12 } else { 8_000 };
-
-/// Maximum number of changed posts that are examined one by one.
-const MAX_CHANGED: usize = if cfg!(test) { 60 } else { 1_000 };
 
 /// Number of posts that are examined with one statement.
 const CHUNK: usize = 1_000;
@@ -49,8 +40,9 @@ type SortKey = (i64, i64, i64);
 /// Returns a page of a search. `None` if the index cannot be used for it.
 pub(super) fn page(db: &mut Db, q: &PostQuery) -> Result<Option<Page<PostId>>> {
     let Some(text) = q.search.as_deref().filter(|_| !q.search_exact && !q.search_file_names) else { return Ok(None) };
-    let shared = db.shared.clone();
-    let (Some(log), Some(generation)) = (shared.search.log.get(), shared.search.index.current()) else {
+    let caches = caches::of(db);
+    let state = &caches.search;
+    let (Some(log), Some(generation)) = (state.log.get(), state.index.current()) else {
         return Ok(None);
     };
     // Revisions are not indexed.
@@ -58,21 +50,21 @@ pub(super) fn page(db: &mut Db, q: &PostQuery) -> Result<Option<Page<PostId>>> {
     if q.post_types.is_empty() || !q.post_types.iter().all(is_indexed) {
         return Ok(None);
     }
-    shared.search.note_search();
-    let Some(changed) = changed(db, &**log, &shared.search, &generation)? else { return Ok(None) };
+    state.note_search();
+    let Some(changed) = changed(db, &**log, &caches, &generation)? else { return Ok(None) };
     let mut columns = if q.search_columns.is_empty() { SearchColumn::ALL.to_vec() } else { q.search_columns.clone() };
     columns.sort_by_key(|c| field(*c));
     columns.dedup();
     let live = generation.segments().iter().map(|segment| live(segment, &changed)).collect();
     let terms = SearchTerms::parse(text);
-    let search =
-        Search { log: &**log, index: &shared.search.index, generation: &generation, columns, terms, live, changed };
+    let (index, generation, tuning) = (&state.index, &*generation, caches.tuning.search);
+    let search = Search { log: &**log, index, generation, tuning, columns, terms, live, changed };
     match search.page(db, q) {
         Ok(page) => Ok(page),
         Err(Failure::Store(e)) => Err(e),
         Err(Failure::Index(e)) => {
             tracing::warn!(error = %e, "the search index cannot be read and will be built again");
-            shared.search.report_damage();
+            state.report_damage();
             Ok(None)
         }
     }
@@ -80,9 +72,10 @@ pub(super) fn page(db: &mut Db, q: &PostQuery) -> Result<Option<Page<PostId>>> {
 
 /// The posts that the snapshot and the index may have different versions of, ascending. `None` if they are too many or
 /// unknown.
-fn changed(db: &mut Db, log: &dyn PostLog, search: &SearchState, generation: &Generation) -> Result<Option<Vec<i64>>> {
+fn changed(db: &mut Db, log: &dyn RowLog, caches: &SiteCaches, generation: &Generation) -> Result<Option<Vec<i64>>> {
     let mark = generation.mark();
-    let changes = match log.read(db, mark.seq, MAX_CHANGED + 1)? {
+    let (search, max_changed) = (&caches.search, caches.tuning.search.max_changed);
+    let changes = match log.read(db, mark.seq, max_changed + 1)? {
         Logged::Changes(changes) => changes,
         Logged::Unknown => {
             // Changes are looked for only if there are searches.
@@ -91,7 +84,7 @@ fn changed(db: &mut Db, log: &dyn PostLog, search: &SearchState, generation: &Ge
         }
         Logged::Nothing => return Ok(None),
     };
-    if changes.len() > MAX_CHANGED {
+    if changes.len() > max_changed {
         // There may be more, of other posts.
         search.request_update();
         return Ok(None);
@@ -114,7 +107,7 @@ fn changed(db: &mut Db, log: &dyn PostLog, search: &SearchState, generation: &Ge
     }
     ids.sort_unstable();
     ids.dedup();
-    if ids.len() >= MAX_CHANGED {
+    if ids.len() >= max_changed {
         search.request_update();
         return Ok(None);
     }
@@ -154,9 +147,10 @@ impl From<io::Error> for Failure {
 }
 
 struct Search<'a> {
-    log: &'a dyn PostLog,
+    log: &'a dyn RowLog,
     index: &'a SearchIndex,
     generation: &'a Generation,
+    tuning: SearchTuning,
     columns: Vec<SearchColumn>,
     terms: SearchTerms,
     /// The documents of each segment that have the same version in the snapshot.
@@ -170,7 +164,7 @@ impl Search<'_> {
         let (candidates, is_exact) = self.candidates()?;
         let by_relevance = q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Relevance);
         let order = index_order(q);
-        let is_few = count(&candidates) <= FEW;
+        let is_few = count(&candidates) <= self.tuning.few;
         if by_relevance && order.is_none() && !is_few {
             return Ok(None);
         }
@@ -191,7 +185,7 @@ impl Search<'_> {
         ids.sort_unstable();
         let mut listed = q.clone();
         listed.search = None;
-        let found = if n <= MANY {
+        let found = if n <= self.tuning.many {
             query::among(db, &listed, &ids)?
         } else {
             let mut all = query::all(db, &listed)?;
@@ -296,7 +290,7 @@ impl Search<'_> {
         let mut by_id = q.clone();
         by_id.search = None;
         by_id.order_by = vec![(PostOrderBy::Id, Order::Asc)];
-        let ids = if count(&matched) <= MANY {
+        let ids = if count(&matched) <= self.tuning.many {
             query::among(db, &by_id, &self.ids(&matched))?
         } else {
             query::all(db, &by_id)?
@@ -451,7 +445,7 @@ fn examine(
     mut each: impl FnMut(i64, usize),
 ) -> Result<()> {
     let mut s = Query::select();
-    s.column("ID").from(db.table("posts")).and_where(Expr::col("ID").is_in(crate::db::pad(ids)));
+    s.column("ID").from(db.table("posts")).and_where(Expr::col("ID").is_in(svc_db::pad(ids)));
     let pattern = || -> LikeExpr { contains(term) };
     for column in columns {
         s.expr(Expr::case(Expr::col(column.name()).like(pattern()), 1).finally(0));

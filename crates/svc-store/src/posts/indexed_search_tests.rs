@@ -3,11 +3,16 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use svc_db::{Tx, WriteText as _};
 use svc_model::{Post, PostId, UserId};
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use super::*;
 use crate::{DatabaseUrl, Order, Page, SearchIndexConfig, SearchIndexer, Store, StoreConfig, fixture};
+
+fn run(tx: &mut Tx, sql: &str) -> Result<()> {
+    tx.execute_text(sql, &[]).map(drop)
+}
 
 /// Parts of texts and searches: cases, accents, wildcards, escapes, markup, several scripts, short words.
 const PARTS: [&str; 34] = [
@@ -138,7 +143,7 @@ fn open(folder: &Path) -> Store {
     config.durable = false;
     config.readers = 4;
     config.read_timeout = None;
-    Store::open(&config).unwrap()
+    fixture::open(&config).unwrap()
 }
 
 fn index(store: &Store, folder: &Path) -> SearchIndexer {
@@ -229,7 +234,7 @@ fn old_snapshots_do_not_see_newer_posts() {
     let (store, folder) = site(&mut random, 60);
     let indexer = index(&store, folder.path());
     wait(|| indexer.is_ready());
-    let mark = || store.shared().search.index.current().map_or(0, |generation| generation.mark().seq);
+    let mark = || store.caches().search.index.current().map_or(0, |generation| generation.mark().seq);
     for _ in 0..10 {
         let before = mark();
         let n = store.read(|db| {
@@ -335,7 +340,7 @@ fn a_log_without_triggers_is_not_trusted() {
     let (store, folder) = site(&mut random, 40);
     let indexer = index(&store, folder.path());
     wait(|| indexer.is_ready());
-    store.write_blocking(|tx| tx.run("DROP TRIGGER wp_svc_search_update")).unwrap();
+    store.write_blocking(|tx| run(tx, "DROP TRIGGER wp_svc_search_update")).unwrap();
     assert_eq!(check(&store, &mut random, 5), 0);
     change(&store, &mut random, false);
     wait(|| check(&store, &mut random, 5) > 0);
@@ -381,9 +386,9 @@ fn changes_of_one_post_do_not_hide_those_of_another() {
     wait(|| indexer.is_ready());
     let found = store.write_blocking(|tx| {
         for _ in 0..70 {
-            tx.run("UPDATE wp_posts SET post_title = post_title || 'x' WHERE ID = (SELECT MIN(ID) FROM wp_posts)")?;
+            run(tx, "UPDATE wp_posts SET post_title = post_title || 'x' WHERE ID = (SELECT MIN(ID) FROM wp_posts)")?;
         }
-        tx.run(
+        run(tx,
             "UPDATE wp_posts SET post_content = 'zebrafish', post_type = 'post', post_status = 'publish', post_password = '' \
              WHERE ID = (SELECT MAX(ID) FROM wp_posts)",
         )?;
@@ -406,7 +411,7 @@ fn mariadb_site(random: &mut Random, n_posts: usize) -> Option<MariaDbSite> {
     let server = MariaDb::start(DISPOSABLE_OPTIONS).unwrap()?;
     let mut config = fixture::database(&server);
     config.readers = 4;
-    let store = Store::open(&config).unwrap();
+    let store = fixture::open(&config).unwrap();
     store.import(&fixture::dump()[..], crate::import::ImportOptions::default()).unwrap();
     for _ in 0..n_posts {
         change(&store, random, true);
@@ -440,7 +445,7 @@ fn indexed_searches_equal_scans_on_mariadb() {
     drop(indexer);
     change(&store, &mut random, false);
     drop(store);
-    let store = Store::open(&config).unwrap();
+    let store = fixture::open(&config).unwrap();
     change(&store, &mut random, true);
     let _indexer = index(&store, folder.path());
     wait(|| check(&store, &mut random, 50) > 20);
@@ -450,16 +455,16 @@ fn indexed_searches_equal_scans_on_mariadb() {
 fn changes_of_other_programs_are_found_on_mariadb() {
     let mut random = Random(13);
     let Some(MariaDbSite { store, config, folder, _server }) = mariadb_site(&mut random, 60) else { return };
-    let other = Store::open(&config).unwrap();
+    let other = fixture::open(&config).unwrap();
     let _indexer = index(&store, folder.path());
     wait_for_index(&store, &mut random);
     for _ in 0..4 {
         // Neither the modification date nor the number of posts changes.
         other
             .write_blocking(|tx| {
-                tx.run("UPDATE wp_posts SET post_content = CONCAT(post_content, ' fox') WHERE ID % 7 = 1")?;
-                tx.run("UPDATE wp_posts SET post_title = REPLACE(post_title, 'fox', 'zzz') WHERE ID % 5 = 1")?;
-                tx.run("DELETE FROM wp_posts WHERE ID = (SELECT * FROM (SELECT MAX(ID) FROM wp_posts) last)")
+                run(tx, "UPDATE wp_posts SET post_content = CONCAT(post_content, ' fox') WHERE ID % 7 = 1")?;
+                run(tx, "UPDATE wp_posts SET post_title = REPLACE(post_title, 'fox', 'zzz') WHERE ID % 5 = 1")?;
+                run(tx, "DELETE FROM wp_posts WHERE ID = (SELECT * FROM (SELECT MAX(ID) FROM wp_posts) last)")
             })
             .unwrap();
         // Searches are right at once, and use the index again later.
@@ -472,7 +477,7 @@ fn changes_of_other_programs_are_found_on_mariadb() {
 fn searches_are_right_while_posts_change_on_mariadb() {
     let mut random = Random(14);
     let Some(MariaDbSite { store, config, folder, _server }) = mariadb_site(&mut random, 40) else { return };
-    let other = Store::open(&config).unwrap();
+    let other = fixture::open(&config).unwrap();
     let _indexer = index(&store, folder.path());
     wait_for_index(&store, &mut random);
     std::thread::scope(|threads| {
@@ -493,7 +498,7 @@ fn searches_are_right_while_posts_change_on_mariadb() {
 fn other_tables_do_not_end_the_use_of_the_index_on_mariadb() {
     let mut random = Random(16);
     let Some(MariaDbSite { store, config, folder, _server }) = mariadb_site(&mut random, 60) else { return };
-    let other = Store::open(&config).unwrap();
+    let other = fixture::open(&config).unwrap();
     let _indexer = index(&store, folder.path());
     wait_for_index(&store, &mut random);
     let is_writing = std::sync::atomic::AtomicBool::new(true);
@@ -503,13 +508,13 @@ fn other_tables_do_not_end_the_use_of_the_index_on_mariadb() {
             while is_writing.load(relaxed) {
                 other
                     .write_blocking(|tx| {
-                        tx.run("UPDATE wp_options SET option_value = UUID() WHERE option_name = 'blogname'")
+                        run(tx, "UPDATE wp_options SET option_value = UUID() WHERE option_name = 'blogname'")
                     })
                     .unwrap();
             }
         });
         // The server never rests, but the table of posts does.
-        let seen = store.read_unlimited(|db| Ok(db.version(crate::TableGroup::Posts))).unwrap();
+        let seen = store.database().read_unlimited(|db| Ok(db.version(crate::counters::POSTS))).unwrap();
         assert_eq!(seen, None, "nothing can be cached");
         wait_for_index(&store, &mut random);
         wait(|| check(&store, &mut random, 40) > 20);

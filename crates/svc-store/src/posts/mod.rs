@@ -1,5 +1,7 @@
 //! Posts of all types: rows by id, slug and path; lists; writes.
 
+use svc_db::{Db, Result};
+
 mod batch;
 mod days;
 mod dependencies;
@@ -21,10 +23,8 @@ use svc_model::{Post, PostId};
 use svc_versions::depends_on;
 
 use crate::columns::{self, columns};
-use crate::db::Db;
-use crate::dependencies::{Rows, post_lists};
-use crate::error::Result;
 use crate::query::in_order;
+use crate::rows::{self, post_lists};
 
 pub use batch::{ancestor_slugs, revision_counts};
 pub use days::published_days;
@@ -79,7 +79,7 @@ pub fn get_many(db: &mut Db, ids: &[PostId]) -> Result<Vec<Post>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut found = Vec::with_capacity(ids.len());
     let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
-    db.cached_list("posts.get", &[Rows::Posts], &numbers, build, |row| {
+    db.cached_list("posts.get", &[rows::POSTS], &numbers, build, |row| {
         found.push(read(row)?);
         Ok(())
     })?;
@@ -99,7 +99,7 @@ pub fn by_slug(db: &mut Db, slug: &str, post_types: &[&str]) -> Result<Vec<Post>
         Ok(())
     })?;
     found.retain(|p: &Post| post_types.contains(&p.post_type.as_str()));
-    Rows::Posts.depend_on(found.iter().map(|p| p.id.0));
+    rows::POSTS.depend_on(found.iter().map(|p| p.id.0));
     Ok(found)
 }
 

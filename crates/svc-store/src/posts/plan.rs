@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
+use svc_db::{Db, Result, SqlDialect};
 use svc_model::TermId;
 
 use super::post_query::{Clauses, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator};
 use super::stats::{self, DateColumn, Group, Stats};
-use crate::db::{Db, SqlDialect};
-use crate::error::Result;
 
 /// A term condition whose terms have been looked up.
 #[derive(Clone, Debug)]
@@ -312,13 +311,13 @@ pub(super) fn choose_by_terms(db: &mut Db, q: &PostQuery, tax: &[Resolved]) -> R
     if !q.post_types.is_empty() {
         all.and_where(Expr::col(("p", "post_type")).is_in(q.post_types.iter().map(String::as_str)));
     }
-    let n = crate::query::approximate_total(db, &all)?;
+    let n = db.approximate_total(&all)?;
     let walk = limit.saturating_add(q.offset).saturating_mul(n / m + 1);
     Ok(if walk < m { ListPlan::of_engine(Start::Any) } else { from_term })
 }
 
 fn has_term(db: &Db, ids: &[i64], plan: TermPlan) -> Expr {
-    let list = crate::db::pad(ids);
+    let list = svc_db::pad(ids);
     let mut rows = Query::select();
     rows.from_as(db.table("term_relationships"), "tr");
     rows.and_where(Expr::col(("tr", "term_taxonomy_id")).is_in(list));

@@ -5,6 +5,7 @@
 //! search is up to the caller.
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
+use svc_db::{Db, Result, SqlDialect};
 use svc_model::{PostId, UserId};
 use svc_versions::unrecorded;
 
@@ -15,13 +16,10 @@ use super::post_query::{Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy,
 use super::search::{SearchColumn, SearchTerms};
 use super::stats::{DateColumn, Group, Stats};
 use super::totals;
-use crate::db::{Db, SqlDialect};
-use crate::error::Result;
+use crate::caches;
+use crate::counters;
 use crate::query::{any_of, distinct};
-use crate::{Order, Page, TableGroup, stamp};
-
-/// Offset from which a page is read from the nearer end of the list. Tests use it nearly always.
-const DEEP_OFFSET: u64 = if cfg!(test) { 3 } else { 1_000 };
+use crate::{Order, Page, stamp};
 
 /// Returns the ids of a page of posts, and the total if requested.
 ///
@@ -82,10 +80,11 @@ fn with_counts(db: &mut Db, q: &PostQuery, terms: &Terms, stats: &Stats) -> Resu
     }
     let mut q = q.clone();
     let (wanted, requested_offset) = (std::mem::take(&mut q.total), q.offset);
+    let deep_offset = caches::tuning(db).deep_offset;
     let mut from_day = None;
     let mut total = None;
     let by_date = matches!(q.order_by[..], [] | [(PostOrderBy::Date, _)]);
-    if q.offset >= DEEP_OFFSET && by_date && q.own_statuses.is_none() && totals::is_plain(&q) {
+    if q.offset >= deep_offset && by_date && q.own_statuses.is_none() && totals::is_plain(&q) {
         let direction = q.order_by.first().map_or(Order::Desc, |(_, direction)| *direction);
         let Some((day, skipped)) = DateColumn::Date.day_at(db, &q, direction, q.offset)? else {
             return Ok(Page { ids: Vec::new(), total: wanted.then(|| stats.n()) });
@@ -96,7 +95,7 @@ fn with_counts(db: &mut Db, q: &PostQuery, terms: &Terms, stats: &Stats) -> Resu
     }
     let mut backwards = false;
     let is_random = q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
-    if q.offset >= DEEP_OFFSET && from_day.is_none() && wanted && !is_random {
+    if q.offset >= deep_offset && from_day.is_none() && wanted && !is_random {
         let n = totals::total(db, &q, terms, stats)?;
         total = Some(n);
         let left = n.saturating_sub(q.offset);
@@ -167,8 +166,9 @@ fn without_counts(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<Page<Post
         return crate::query::page_and_total(db, page, (q.limit, q.offset, q.total), PostId, total);
     }
     let ordered = |backwards| ordered(db, q, vec![filtered.clone()], &list_plan, backwards);
+    let deep_offset = caches::tuning(db).deep_offset;
     let is_deep =
-        q.offset >= DEEP_OFFSET && !db.may_be_stale && !q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
+        q.offset >= deep_offset && !db.may_be_stale() && !q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
     if !q.total || !is_deep {
         let page = ordered(false);
         return crate::query::page_and_total(db, page, (q.limit, q.offset, q.total), PostId, total);
@@ -190,7 +190,7 @@ fn without_counts(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<Page<Post
 /// Counts the matches of a list, unless the number is cached.
 pub(super) fn count_matches(db: &mut Db, q: &PostQuery, terms: &Terms, list_plan: &ListPlan) -> Result<u64> {
     let filtered = filtered(db, q, terms, list_plan, None)?;
-    crate::query::total(db, &groups(q), &filtered)
+    db.total(&groups(q), &filtered)
 }
 
 /// All ids of a list, without its limit.
@@ -258,7 +258,7 @@ fn ordered(
     let direction = |direction: Order| if backwards { direction.reversed() } else { direction }.into();
     let order = order(db, q, list_plan).into_iter().map(|(by, way)| (by, direction(way))).collect();
     // Only SQLite stops reading a statement when the page is full.
-    let reads_on_demand = db.sql().layout().is_some();
+    let reads_on_demand = db.sql().stops_when_full();
     let limit = q.limit.map(|limit| limit.saturating_add(q.offset)).filter(|_| !reads_on_demand);
     crate::query::merged(branches, ("p", "ID"), order, limit)
 }
@@ -279,20 +279,20 @@ pub(super) fn page_statement(db: &mut Db, q: &PostQuery) -> Result<SelectStateme
 }
 
 /// The table groups that a list's total depends on.
-pub(super) fn groups(q: &PostQuery) -> Vec<TableGroup> {
-    let mut groups = vec![TableGroup::Posts];
+pub(super) fn groups(q: &PostQuery) -> Vec<&'static str> {
+    let mut groups = vec![counters::POSTS];
     if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
-        groups.push(TableGroup::Terms);
+        groups.push(counters::TERMS);
     }
     let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
     if !q.meta.clauses.is_empty() || q.search_file_names || by_meta {
-        groups.push(TableGroup::PostMeta);
+        groups.push(counters::POST_META);
     }
     groups
 }
 
 fn ids(list: &[PostId]) -> Vec<i64> {
-    crate::db::pad(&list.iter().map(|id| id.0).collect::<Vec<_>>())
+    svc_db::pad(&list.iter().map(|id| id.0).collect::<Vec<_>>())
 }
 
 fn user_ids(list: &[UserId]) -> Vec<i64> {

@@ -1,13 +1,13 @@
 //! Revisions and autosaves of a post: the latest, those of an editor, and trimming.
 
 use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
+use svc_db::{Db, Result, Tx};
 use svc_model::{Post, PostId, UserId};
 
 use super::{read, select};
-use crate::db::{Db, Tx};
-use crate::dependencies::{Rows, post_lists};
-use crate::error::Result;
 use crate::meta::{self, MetaKind};
+use crate::plain_totals::ClassChanges;
+use crate::rows::{self, post_lists};
 
 /// Part of the slug of autosaves.
 const AUTOSAVE: &str = "-autosave";
@@ -67,10 +67,10 @@ pub fn trim_revisions(tx: &mut Tx, id: PostId, limit: u64) -> Result<()> {
         meta::delete_all(tx, MetaKind::Post, piece)?;
         let mut rows = Query::delete();
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
-        tx.change_rows(&rows, Rows::Posts, piece)?;
-        tx.summary.count("revision", "inherit", None, -i64::try_from(piece.len()).unwrap_or(0));
-        tx.changed.push(post_lists("revision"));
-        tx.changed.extend(Rows::Posts.changed(&[id.0]));
+        tx.change_rows(&rows, rows::POSTS, piece)?;
+        tx.note::<ClassChanges>().count("revision", "inherit", None, -i64::try_from(piece.len()).unwrap_or(0));
+        tx.mark_changed([post_lists("revision")]);
+        tx.mark_changed(rows::POSTS.changed(&[id.0]));
     }
     Ok(())
 }

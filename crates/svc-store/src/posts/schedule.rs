@@ -2,11 +2,11 @@
 
 use chrono::NaiveDateTime;
 use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
+use svc_db::{Db, Result, Tx};
 use svc_model::PostId;
 
-use crate::db::{Db, Tx};
-use crate::dependencies::{Rows, post_lists};
-use crate::error::Result;
+use crate::plain_totals::ClassChanges;
+use crate::rows::{self, post_lists};
 use crate::stamp;
 use crate::term_counts::{self, CountedBy};
 
@@ -42,11 +42,11 @@ pub fn publish_due(tx: &mut Tx, id: PostId, now: NaiveDateTime) -> Result<bool> 
     update.and_where(Expr::col("post_status").eq(FUTURE));
     update.and_where(Expr::col("post_date_gmt").lte(stamp::format(Some(now))));
     let Some(before) = CountedBy::stored(tx, id)? else { return Ok(false) };
-    let published = tx.change_rows(&update, Rows::Posts, &[id.0])?.rows > 0;
+    let published = tx.change_rows(&update, rows::POSTS, &[id.0])?.rows > 0;
     if published && let Some(after) = CountedBy::stored(tx, id)? {
-        tx.changed.push(post_lists(&after.post_type));
-        tx.summary.count(&after.post_type, FUTURE, None, -1);
-        tx.summary.count(&after.post_type, &after.status, None, 1);
+        tx.mark_changed([post_lists(&after.post_type)]);
+        tx.note::<ClassChanges>().count(&after.post_type, FUTURE, None, -1);
+        tx.note::<ClassChanges>().count(&after.post_type, &after.status, None, 1);
         term_counts::post_changed(tx, id, &before, &after)?;
     }
     Ok(published)

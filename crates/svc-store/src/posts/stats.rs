@@ -4,12 +4,11 @@ use std::collections::HashMap;
 
 use chrono::NaiveDateTime;
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
+use svc_db::{Db, Result};
 use svc_model::UserId;
 
 use super::plan::Resolved;
 use super::post_query::{PostQuery, Relation, TaxOperator};
-use crate::db::Db;
-use crate::error::Result;
 use crate::stamp;
 
 /// Maximum number of terms of a condition whose counts are added up. The posts of more terms are estimated.
@@ -129,7 +128,7 @@ pub(super) fn authors(db: &mut Db, q: &PostQuery, ids: &[UserId]) -> Result<u64>
 fn terms(db: &mut Db, q: &PostQuery, ids: &[i64]) -> Result<HashMap<i64, u64>> {
     let mut s = Query::select();
     s.column("term_taxonomy_id").expr(Expr::cust("SUM(n)")).from(db.table("svc_term_count"));
-    s.and_where(Expr::col("term_taxonomy_id").is_in(crate::db::pad(ids)));
+    s.and_where(Expr::col("term_taxonomy_id").is_in(svc_db::pad(ids)));
     of_list(q, &mut s);
     s.group_by_col("term_taxonomy_id");
     Ok(db.all(&s, |row| Ok((row.int(0)?, number(row.int(1)?))))?.into_iter().collect())

@@ -1,5 +1,6 @@
 //! Lists of the fixture site, compared with the ids that WordPress returns, and writes.
 
+use svc_db::ReadText as _;
 use svc_model::{Post, PostId, TermId, UserId};
 
 use super::*;
@@ -203,7 +204,7 @@ fn totals_follow_writes() {
     assert_eq!((by_status["publish"], by_status["draft"]), (50, 4));
     // Writes of another process are noticed as well.
     let other = rusqlite::Connection::open(folder.path().join("site.db")).unwrap();
-    other.create_collation("PEOPLE", crate::db::engine::sqlite::collation::compare).unwrap();
+    other.create_collation("PEOPLE", svc_db::collation::compare).unwrap();
     other.execute("UPDATE wp_posts SET post_status = 'draft' WHERE ID = 1001", []).unwrap();
     assert_eq!((total("publish"), total("draft")), (49, 5));
 }
@@ -299,7 +300,7 @@ fn plan(sql_of: impl Fn(&mut crate::Db) -> (String, sea_query::Values)) -> Strin
         .read(|db| {
             let (sql, values) = sql_of(db);
             let mut plan = String::new();
-            db.conn.query(&format!("EXPLAIN QUERY PLAN {sql}"), &values.0, &mut |row| {
+            db.query_text(&format!("EXPLAIN QUERY PLAN {sql}"), &values.0, &mut |row| {
                 plan += &row.text(3)?;
                 plan.push('\n');
                 Ok(())
@@ -311,7 +312,7 @@ fn plan(sql_of: impl Fn(&mut crate::Db) -> (String, sea_query::Values)) -> Strin
 
 #[test]
 fn lists_and_lookups_use_indexes() {
-    use crate::db::Build as _;
+    use svc_db::Build as _;
     let lists = [
         base(),
         PostQuery { statuses: texts(&["publish", "private"]), ..base() },

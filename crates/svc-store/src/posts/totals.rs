@@ -5,13 +5,14 @@
 //! condition, and cached until the tables change. Without maintained counts, only exclusions are treated apart.
 
 use sea_query::{Expr, ExprTrait as _, Query};
+use svc_db::{Db, Result};
 
 use super::plan::{self, Resolved};
 use super::post_query::{Clauses, PostQuery, TaxOperator};
 use super::query::{Terms, count_matches, groups};
 use super::stats::{self, DateColumn, Stats};
-use crate::db::Db;
-use crate::error::Result;
+use crate::caches::plain_total;
+use crate::counters;
 
 /// The number of posts of a list.
 pub(super) fn total(db: &mut Db, q: &PostQuery, terms: &Terms, stats: &Stats) -> Result<u64> {
@@ -41,7 +42,7 @@ pub(super) fn counted(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<u64> 
     };
     if is_plain(q) {
         return match q.own_statuses.as_ref().filter(|(_, statuses)| !statuses.is_empty()) {
-            None => db.plain_total(&q.post_types, &q.statuses, &[], count),
+            None => plain_total(db, &q.post_types, &q.statuses, &[], count),
             Some((user, statuses)) if !q.statuses.is_empty() => {
                 let is_other = |status: &&String| !q.statuses.iter().any(|listed| listed.eq_ignore_ascii_case(status));
                 let own: Vec<String> = statuses.iter().filter(is_other).cloned().collect();
@@ -58,7 +59,7 @@ pub(super) fn counted(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<u64> 
     }
     let has_own = q.own_statuses.as_ref().is_some_and(|(_, statuses)| !statuses.is_empty());
     if !has_own && is_plain(&PostQuery { author_in: Vec::new(), ..q.clone() }) {
-        return db.plain_total(&q.post_types, &q.statuses, &q.author_in, count);
+        return plain_total(db, &q.post_types, &q.statuses, &q.author_in, count);
     }
     match without_exclusion(q) {
         Some((all, excluded)) => {
@@ -85,7 +86,7 @@ fn plain(q: &PostQuery) -> PostQuery {
 
 /// Returns whether only types and statuses restrict the list.
 pub(super) fn is_plain(q: &PostQuery) -> bool {
-    plain(q) == *q && !groups(q).contains(&crate::TableGroup::PostMeta)
+    plain(q) == *q && !groups(q).contains(&counters::POST_META)
 }
 
 /// A total that is a sum of maintained counts.

@@ -2,11 +2,10 @@
 
 use chrono::NaiveDateTime;
 use sea_query::{Expr, ExprTrait as _, Query};
+use svc_db::{Result, Tx};
 use svc_model::{Post, PostId};
 
 use crate::StoredText;
-use crate::db::Tx;
-use crate::error::Result;
 use crate::meta::{self, MetaKind};
 
 /// Suffix of slugs in the trash, which frees the slug for other posts.

@@ -3,14 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
+use svc_db::{Db, Result, StoreError, Tx};
 use svc_model::{Post, PostId};
 
 use super::COLUMNS;
 use super::dependencies::Listing;
-use crate::db::{Db, Tx};
-use crate::dependencies::{Rows, post_lists};
-use crate::error::{Result, StoreError};
 use crate::meta::{self, MetaKind};
+use crate::plain_totals::ClassChanges;
+use crate::rows::{self, post_lists};
 use crate::slugs::FreeSlug;
 use crate::term_counts;
 use crate::{columns, comments};
@@ -50,14 +50,14 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
     let id = match id {
         Some(id) => {
-            tx.change_rows(&insert, Rows::Posts, &[id.0])?;
+            tx.change_rows(&insert, rows::POSTS, &[id.0])?;
             id
         }
-        None => PostId(tx.insert_row(&insert, Rows::Posts)?),
+        None => PostId(tx.insert_row(&insert, rows::POSTS)?),
     };
-    tx.summary.count(&post.post_type, &post.status, Some(post.author.0), 1);
-    tx.changed.push(post_lists(&post.post_type));
-    tx.changed.extend(Listing::from(post).revised_post());
+    tx.note::<ClassChanges>().count(&post.post_type, &post.status, Some(post.author.0), 1);
+    tx.mark_changed([post_lists(&post.post_type)]);
+    tx.mark_changed(Listing::from(post).revised_post());
     Ok(id)
 }
 
@@ -69,10 +69,10 @@ pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
         .table(tx.table("posts"))
         .values(columns::updated(&COLUMNS, post, tx.charset()))
         .and_where(Expr::col("ID").eq(post.id.0));
-    tx.change_rows(&update, Rows::Posts, &[post.id.0])?;
+    tx.change_rows(&update, rows::POSTS, &[post.id.0])?;
     let after = Listing::from(post);
-    tx.changed.extend([&before, &after].into_iter().flat_map(Listing::revised_post));
-    tx.changed.extend(before.changed_lists(&after));
+    tx.mark_changed([&before, &after].into_iter().flat_map(Listing::revised_post));
+    tx.mark_changed(before.changed_lists(&after));
     before.count(tx, -1);
     after.count(tx, 1);
     term_counts::post_changed(tx, post.id, &before.counted_by(), &after.counted_by())?;
@@ -83,7 +83,7 @@ pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
 pub fn set_guid(tx: &mut Tx, id: PostId, guid: &str) -> Result<()> {
     let mut update = Query::update();
     update.table(tx.table("posts")).value("guid", guid).and_where(Expr::col("ID").eq(id.0));
-    tx.change_rows(&update, Rows::Posts, &[id.0]).map(drop)
+    tx.change_rows(&update, rows::POSTS, &[id.0]).map(drop)
 }
 
 /// The posts among which a slug must be unique.
@@ -198,11 +198,11 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         let mut update = Query::update();
         update.table(tx.table("posts")).value("post_parent", post.parent.0);
         update.and_where(Expr::col("ID").is_in(piece.iter().copied()));
-        tx.change_rows(&update, Rows::Posts, piece)?;
-        tx.changed.extend([post_lists(&post.post_type), post_lists("attachment")]);
+        tx.change_rows(&update, rows::POSTS, piece)?;
+        tx.mark_changed([post_lists(&post.post_type), post_lists("attachment")]);
     }
-    tx.summary.count(&post.post_type, &post.status, Some(post.author.0), -1);
-    revisions.iter().for_each(|(_, kind, status)| tx.summary.count(kind, status, None, -1));
+    tx.note::<ClassChanges>().count(&post.post_type, &post.status, Some(post.author.0), -1);
+    revisions.iter().for_each(|(_, kind, status)| tx.note::<ClassChanges>().count(kind, status, None, -1));
     let mut deleted: Vec<i64> = revisions.into_iter().map(|(id, ..)| id).collect();
     deleted.push(id.0);
 
@@ -214,12 +214,12 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         let mut relationships = Query::delete();
         relationships.from_table(tx.table("term_relationships"));
         relationships.and_where(Expr::col("object_id").is_in(piece.iter().copied()));
-        tx.change_rows(&relationships, Rows::PostTerms, piece)?;
+        tx.change_rows(&relationships, rows::POST_TERMS, piece)?;
         let mut rows = Query::delete();
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
-        tx.change_rows(&rows, Rows::Posts, piece)?;
-        tx.changed.extend([post_lists(&post.post_type), post_lists("revision")]);
-        tx.changed.extend(Listing::from(&post).revised_post());
+        tx.change_rows(&rows, rows::POSTS, piece)?;
+        tx.mark_changed([post_lists(&post.post_type), post_lists("revision")]);
+        tx.mark_changed(Listing::from(&post).revised_post());
     }
     Ok(Some(post))
 }

@@ -133,7 +133,7 @@ fn writes_invalidate_exactly_what_they_change() {
 #[test]
 fn writes_of_other_programs_invalidate_the_tables_that_they_change() {
     let (store, folder) = fixture::store();
-    let other = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
+    let other = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
     let capture = |read: Read| svc_versions::capture(|| store.read(read).unwrap()).1;
     let post = capture(|db| posts::get(db, PostId(1000)).map(drop));
     let user = capture(|db| users::get(db, UserId(1)).map(drop));
@@ -164,7 +164,7 @@ fn writes_of_other_programs_invalidate_the_tables_that_they_change() {
 #[test]
 fn changes_in_parallel_are_never_missed() {
     let (store, folder) = fixture::store();
-    let other = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
+    let other = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
     let cache = svc_versions::VersionedCache::<(), i64>::new(1 << 20);
     let read = || {
         let stamp = store.stamp().unwrap();
@@ -214,7 +214,7 @@ fn a_reopened_database_is_observed() {
     };
     set(&store, "a");
     drop(store);
-    let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
+    let store = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
     let read = || store.read(|db| Ok(options::autoloaded(db)?["siteurl"].text().to_owned())).unwrap();
     assert_eq!(read(), "a");
     for value in ["b", "c"] {

@@ -2,11 +2,15 @@
 
 mod dependencies;
 mod mysql;
+mod sessions;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use svc_db::{ReadText as _, WriteText as _};
+
+use crate::counters;
 use crate::{DatabaseUrl, Store, StoreConfig, StoreError, StoredText, fixture, options};
 
 #[test]
@@ -125,10 +129,10 @@ fn slow_reads_time_out() {
     let (_, folder) = fixture::store();
     let mut config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")));
     config.read_timeout = Some(Duration::from_millis(50));
-    let store = Store::open(&config).unwrap();
+    let store = fixture::open(&config).unwrap();
     let start = Instant::now();
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n";
-    let result = store.read(|db| db.conn.query(endless, &[], &mut |_| Ok(())));
+    let result = store.read(|db| db.query_text(endless, &[], &mut |_| Ok(())));
     assert!(matches!(result, Err(StoreError::Deadline)), "{result:?}");
     assert!(start.elapsed() < Duration::from_secs(5));
     assert!(store.read(|db| options::get(db, "blogname")).unwrap().is_some(), "the connection is usable again");
@@ -140,7 +144,7 @@ fn busy_without_a_free_connection() {
     let mut config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")));
     config.readers = 1;
     config.wait_timeout = Duration::from_millis(10);
-    let store = Store::open(&config).unwrap();
+    let store = fixture::open(&config).unwrap();
     let read = || store.read(|_| Ok(()));
     let inner = store.read(|_| Ok(std::thread::scope(|threads| threads.spawn(read).join().unwrap()))).unwrap();
     assert!(matches!(inner, Err(StoreError::Busy)));
@@ -157,7 +161,7 @@ async fn requests_wait_longer_after_a_write() {
     let mut config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")));
     config.readers = 1;
     config.wait_timeout = Duration::from_millis(10);
-    let store = Store::open(&config).unwrap();
+    let store = fixture::open(&config).unwrap();
     let (taken, holds) = std::sync::mpsc::channel();
     let (release, released) = std::sync::mpsc::channel::<()>();
     let other = store.clone();
@@ -187,15 +191,15 @@ fn reports_corruption_and_missing_tables() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.db");
     std::fs::write(&path, vec![b'x'; 8192]).unwrap();
-    let opened = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(path)));
+    let opened = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(path)));
     assert!(matches!(opened, Err(StoreError::Corrupt(_))));
 
-    let empty = Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap();
+    let empty = fixture::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap();
     let read = empty.read(|db| options::get(db, "x"));
     assert!(matches!(read, Err(StoreError::Schema(_))), "{read:?}");
 
     let nowhere = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("no/such/folder.db")));
-    assert!(matches!(Store::open(&nowhere), Err(StoreError::Unavailable(_))));
+    assert!(matches!(fixture::open(&nowhere), Err(StoreError::Unavailable(_))));
 }
 
 #[test]
@@ -213,7 +217,7 @@ fn checks_for_corruption_only_after_an_unclean_shutdown() {
     let middle = bytes.len() / 4096 / 2 * 4096;
     bytes[middle..middle + 4096].fill(0xee);
     std::fs::write(&path, bytes).unwrap();
-    let opened = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(path)));
+    let opened = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(path)));
     assert!(matches!(opened, Err(StoreError::Corrupt(_))));
 }
 
@@ -224,9 +228,9 @@ fn a_full_disk_loses_no_acknowledged_write() {
     let room = |more: Option<i64>| {
         let limit = move |tx: &mut crate::Tx| {
             let mut pages = 0;
-            tx.conn.query("PRAGMA page_count", &[], &mut |row| row.int(0).map(|n| pages = n))?;
+            tx.query_text("PRAGMA page_count", &[], &mut |row| row.int(0).map(|n| pages = n))?;
             let most = more.map_or(i64::from(u32::MAX - 1), |more| pages + more);
-            tx.conn.query(&format!("PRAGMA max_page_count = {most}"), &[], &mut |_| Ok(()))
+            tx.query_text(&format!("PRAGMA max_page_count = {most}"), &[], &mut |_| Ok(()))
         };
         store.write_blocking(limit).unwrap();
     };
@@ -260,7 +264,7 @@ fn read_only_files_can_be_read() {
         eprintln!("SKIPPED: the current user can write to every file");
         return;
     }
-    let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(path.clone()))).unwrap();
+    let store = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(path.clone()))).unwrap();
     assert!(store.read(|db| options::get(db, "blogname")).unwrap().is_some());
     let refused = store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true));
     assert!(matches!(refused, Err(StoreError::ReadOnly)), "{refused:?}");
@@ -269,7 +273,7 @@ fn read_only_files_can_be_read() {
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         std::fs::set_permissions(entry.unwrap().path(), std::fs::Permissions::from_mode(0o644)).unwrap();
     }
-    let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(path))).unwrap();
+    let store = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(path))).unwrap();
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
 }
 
@@ -285,7 +289,7 @@ fn backups_are_complete() {
         assert_eq!(mode & 0o777, 0o600, "it contains password hashes");
     }
     assert!(store.backup(&copy).is_err(), "existing files must not be overwritten");
-    let copy = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(copy))).unwrap();
+    let copy = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(copy))).unwrap();
     copy.check().unwrap();
     assert_eq!(
         copy.read(|db| options::get(db, "blogname")).unwrap(),
@@ -302,23 +306,27 @@ fn another_collation_order_rebuilds_indexes() {
     let made_with = |tx: &mut crate::Tx| {
         let mut n = 0;
         let sql = "SELECT n FROM wp_svc_epoch WHERE family = 'collation'";
-        tx.conn.query(sql, &[], &mut |row| row.int(0).map(|v| n = v))?;
+        tx.query_text(sql, &[], &mut |row| row.int(0).map(|v| n = v))?;
         Ok(n)
     };
-    store.write_blocking(|tx| tx.run("UPDATE wp_svc_epoch SET n = -1 WHERE family = 'collation'")).unwrap();
+    store
+        .write_blocking(|tx| {
+            tx.execute_text("UPDATE wp_svc_epoch SET n = -1 WHERE family = 'collation'", &[]).map(drop)
+        })
+        .unwrap();
     drop(store);
-    let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
-    assert_eq!(store.write_blocking(made_with).unwrap(), crate::db::engine::sqlite::collation::VERSION);
+    let store = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
+    assert_eq!(store.write_blocking(made_with).unwrap(), svc_db::collation::VERSION);
 }
 
 #[test]
 fn installing_twice_changes_nothing() {
-    let store = Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap();
+    let store = fixture::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap();
     for _ in 0..2 {
         store.write_blocking(crate::schema::install).unwrap();
     }
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
-    let version = |store: &Store| store.read(|db| Ok(db.version(crate::TableGroup::Options))).unwrap().unwrap();
+    let version = |store: &Store| store.read(|db| Ok(db.version(counters::OPTIONS))).unwrap().unwrap();
     let before = version(&store);
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("2"), true)).unwrap();
     assert!(version(&store) > before);

@@ -4,19 +4,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use mysql::prelude::Queryable as _;
+use svc_db::{ReadText as _, Tuning};
 use svc_model::{Post, UserId};
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
-use crate::db::conn::Conn as _;
-use crate::db::engine::mysql::changes::SETTLE_TIME;
-use crate::db::engine::mysql::connection::{MySql, ServerOptions};
+use crate::counters;
 use crate::import::{ImportError, ImportOptions};
-use crate::{DatabaseUrl, Store, StoreConfig, StoreError, StoredText, TableGroup, fixture, options, posts};
+use crate::{DatabaseUrl, Store, StoreConfig, StoreError, StoredText, fixture, options, posts};
 
 /// An empty site on a server, and the URL of its database.
 fn site() -> Option<(Store, StoreConfig, String)> {
     let config = fixture::database(fixture::server()?);
-    let store = Store::open(&config).unwrap();
+    let store = fixture::open(&config).unwrap();
     store.write_blocking(crate::schema::install).unwrap();
     let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
     let database = url.split(['/', '?']).nth(3).unwrap().to_owned();
@@ -102,7 +102,7 @@ fn concurrent_read_modify_write_loses_nothing() {
     assert_eq!(count_up(&[sqlite], "n"), 160, "SQLite");
     // The option does not exist at first, and the gate row may be missing.
     let Some((store, config, _)) = site() else { return };
-    let two = [store.clone(), Store::open(&config).unwrap()];
+    let two = [store.clone(), fixture::open(&config).unwrap()];
     assert_eq!(count_up(&two[..1], "one"), 160, "one server");
     assert_eq!(count_up(&two, "two"), 160, "two servers");
     store.write_blocking(|tx| options::set(tx, "db_version", &StoredText::of(1), true)).unwrap();
@@ -113,7 +113,7 @@ fn concurrent_read_modify_write_loses_nothing() {
 fn concurrent_changes_by_other_programs_are_not_overwritten() {
     let Some((store, config, _)) = site() else { return };
     let mut other = OtherProgram::of(&config);
-    let is_supported = other.0.execute("SET SESSION innodb_snapshot_isolation = ON", &[]).is_ok();
+    let is_supported = other.0.query_drop("SET SESSION innodb_snapshot_isolation = ON").is_ok();
     if !is_supported {
         eprintln!("SKIPPED: the server does not support innodb_snapshot_isolation");
         return;
@@ -140,7 +140,7 @@ fn errors_are_distinguished() {
         let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
         let mut config = config.clone();
         config.url = DatabaseUrl::MySql(url.replace(from, to));
-        Store::open(&config).map(drop)
+        fixture::open(&config).map(drop)
     };
     let error = url("root@", "nobody:secret@").unwrap_err();
     assert!(matches!(&error, StoreError::Unavailable(_)), "{error}");
@@ -153,7 +153,7 @@ fn errors_are_distinguished() {
 
     let mut short = config.clone();
     short.read_timeout = Some(Duration::from_millis(200));
-    let slow = Store::open(&short).unwrap().read(|db| db.conn.query("SELECT SLEEP(5)", &[], &mut |_| Ok(())));
+    let slow = fixture::open(&short).unwrap().read(|db| db.query_text("SELECT SLEEP(5)", &[], &mut |_| Ok(())));
     assert!(matches!(slow, Err(StoreError::Deadline)), "{slow:?}");
 
     server.client(&format!("DROP TABLE {database}.wp_options")).unwrap();
@@ -188,10 +188,10 @@ fn uses_tls_and_verifies_certificates() {
     server.client("CREATE USER u IDENTIFIED BY 'p' REQUIRE SSL; GRANT ALL ON db.* TO u").unwrap();
     let open = |parameters: &str| {
         let url = format!("mysql://u:p@localhost:{port}/db{parameters}");
-        let store = Store::open(&StoreConfig::new(DatabaseUrl::MySql(url)))?;
+        let store = fixture::open(&StoreConfig::new(DatabaseUrl::MySql(url)))?;
         let mut cipher = String::new();
         store.read(|db| {
-            db.conn.query("SHOW STATUS LIKE 'Ssl_cipher'", &[], &mut |row| {
+            db.query_text("SHOW STATUS LIKE 'Ssl_cipher'", &[], &mut |row| {
                 cipher = row.text(1)?;
                 Ok(())
             })
@@ -213,22 +213,21 @@ fn quiet_site() -> Option<(MutexGuard<'static, ()>, Store, StoreConfig)> {
     let server = SERVER.get_or_init(|| MariaDb::start(DISPOSABLE_OPTIONS).unwrap()).as_ref()?;
     let guard = QUIET_SERVER.lock().unwrap_or_else(PoisonError::into_inner);
     let config = fixture::database(server);
-    let store = Store::open(&config).unwrap();
+    let store = fixture::open(&config).unwrap();
     store.write_blocking(crate::schema::install).unwrap();
     Some((guard, store, config))
 }
 
 /// Another program on the same database: a connection that the store does not know.
-struct OtherProgram(MySql);
+struct OtherProgram(mysql::Conn);
 
 impl OtherProgram {
     fn of(config: &StoreConfig) -> Self {
-        let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
-        OtherProgram(MySql::open(&ServerOptions::of(url).unwrap(), None, Duration::from_secs(5)).unwrap())
+        OtherProgram(mysql::Conn::new(crate::mysql_options(&config.url).unwrap()).unwrap())
     }
 
     fn run(&mut self, sql: &str) {
-        self.0.execute(sql, &[]).unwrap();
+        self.0.query_drop(sql).unwrap();
     }
 
     fn insert(&mut self) {
@@ -243,7 +242,7 @@ fn total(store: &Store) -> (u64, u64) {
     store
         .read(|db| {
             // The validity of cached totals is checked at the first use in a read.
-            db.version(TableGroup::Posts);
+            db.version(counters::POSTS);
             let before = db.statement_count();
             let total = crate::posts::query(db, &q)?.total.unwrap();
             Ok((total, db.statement_count() - before))
@@ -258,7 +257,7 @@ fn wait_until(condition: impl Fn() -> bool) {
         if condition() {
             return;
         }
-        std::thread::sleep(SETTLE_TIME);
+        std::thread::sleep(Tuning::QUICK.settle_time);
     }
     panic!("timed out");
 }
@@ -369,7 +368,7 @@ fn totals_are_never_stale() {
                 done.fetch_add(1, Ordering::SeqCst);
                 // Occasionally long enough for a total to be cached.
                 std::thread::sleep(if n % gap == 0 {
-                    3 * SETTLE_TIME
+                    3 * Tuning::QUICK.settle_time
                 } else {
                     Duration::from_micros(200 * u64::from(n % gap))
                 });
@@ -418,7 +417,7 @@ fn tables_of_other_engines_are_not_cached() {
     other.run("ALTER TABLE wp_posts ENGINE = MyISAM");
     for n in 2..20 {
         assert_eq!(total(&store), (n, COUNTED));
-        std::thread::sleep(2 * SETTLE_TIME);
+        std::thread::sleep(2 * Tuning::QUICK.settle_time);
         assert_eq!(total(&store), (n, COUNTED));
         other.insert();
     }
@@ -430,7 +429,7 @@ fn options_are_cached_until_a_write() {
     let mut other = OtherProgram::of(&config);
     let get = || {
         let read = |db: &mut crate::Db| {
-            db.version(TableGroup::Options);
+            db.version(counters::OPTIONS);
             let before = db.statement_count();
             Ok((options::get(db, "a")?, db.statement_count() - before))
         };
@@ -484,7 +483,7 @@ fn own_writes_invalidate_what_they_change() {
 fn the_stamp_is_known_while_all_connections_are_in_use() {
     let Some((_alone, _, mut config)) = quiet_site() else { return };
     config.readers = 1;
-    let store = Store::open(&config).unwrap();
+    let store = fixture::open(&config).unwrap();
     let mut other = OtherProgram::of(&config);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let watched = || runtime.block_on(store.watched_stamp());
@@ -510,7 +509,7 @@ fn utf8mb3_columns_store_emoji_as_references() {
     let Some((_, config, _)) = site() else { return };
     let mut other = OtherProgram::of(&config);
     other.run("ALTER TABLE wp_posts CONVERT TO CHARACTER SET utf8mb3 COLLATE utf8mb3_unicode_520_ci");
-    let store = Store::open(&config).unwrap();
+    let store = fixture::open(&config).unwrap();
     let post =
         svc_model::Post { title: "Größe 🎉".to_owned(), content: "👍🏽".to_owned(), ..Default::default() };
     let stored = store.write_blocking(move |tx| {
@@ -528,7 +527,7 @@ fn utf8mb3_columns_store_emoji_as_references() {
 fn staleness_permits_old_totals_until_an_own_write() {
     let Some((_, mut config, _)) = site() else { return };
     config.staleness = Duration::from_secs(3600);
-    let store = Store::open(&config).unwrap();
+    let store = fixture::open(&config).unwrap();
     let mut other = OtherProgram::of(&config);
     other.insert();
     other.insert();
@@ -555,7 +554,7 @@ fn all_exports_are_equal() {
     let (sqlite, _folder) = fixture::store();
     let from_sqlite = dump(&sqlite);
 
-    let mysql = Store::open(&fixture::database(server)).unwrap();
+    let mysql = fixture::open(&fixture::database(server)).unwrap();
     mysql.import(&fixture::dump()[..], ImportOptions::default()).unwrap();
     assert!(dump(&mysql) == from_sqlite, "the engines differ");
 
@@ -563,7 +562,7 @@ fn all_exports_are_equal() {
     let DatabaseUrl::MySql(url) = &config.url else { unreachable!() };
     let database = url.split(['/', '?']).nth(3).unwrap();
     server.client(&format!("USE {database};\n{from_sqlite}")).unwrap();
-    assert!(dump(&Store::open(&config).unwrap()) == from_sqlite, "the client imports different data");
+    assert!(dump(&fixture::open(&config).unwrap()) == from_sqlite, "the client imports different data");
 }
 
 #[test]

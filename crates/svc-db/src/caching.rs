@@ -1,0 +1,105 @@
+//! Cached reads: totals of lists.
+//!
+//! Cache entries are keyed by change counters ([`Schema::counters`](crate::schema::Schema::counters), or on servers the
+//! values from [`ChangeCounters`](crate::handle::ChangeCounters)) as of the reader's snapshot. An entry is therefore never
+//! older than the snapshot, whichever process wrote.
+
+use std::time::{Duration, Instant};
+
+use sea_query::{Expr, SelectStatement, Value};
+
+use crate::dialect::Build as _;
+use crate::engine::sqlite::LAYOUT;
+use crate::error::{Result, StoreError};
+use crate::handle::{Db, MAX_VALUES};
+
+/// Maximum age of totals that only influence the choice of a query plan.
+const APPROXIMATE_TTL: Duration = Duration::from_mins(1);
+
+impl Db {
+    /// A number that changes with the change counter of this name, as of this snapshot, whichever process writes. Data
+    /// derived from the rows of the counter may be cached while the version is unchanged. `None` if nothing may be cached,
+    /// for example in a write transaction.
+    pub fn version(&mut self, counter: &str) -> Option<i64> {
+        if let Some((changes, begun)) = self.changes.take() {
+            // If the server is unreachable, the next statement fails with the error.
+            self.epochs = changes.epochs(self, begun).ok().flatten();
+        }
+        self.epochs.as_ref()?.get(counter).copied()
+    }
+
+    /// Returns whether the indexes and counts of the schema that only SQLite has can be used: there, outside of write
+    /// transactions.
+    pub fn has_counts(&self) -> bool {
+        let version = &self.shared.schema.layout.version;
+        self.sql().has_layout() && self.epochs.as_ref().and_then(|e| e.get(LAYOUT)) == Some(version)
+    }
+
+    /// The number of rows of a statement without columns, cached while these change counters are unchanged.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn total(&mut self, counters: &[&str], filtered: &SelectStatement) -> Result<u64> {
+        let count = Count::of(self, filtered)?;
+        let versions: Option<Vec<i64>> = counters.iter().map(|counter| self.version(counter)).collect();
+        let Some(versions) = versions else { return count.run(self) };
+        let key = format!("{versions:?}{}", count.key());
+        if let Some(total) = self.shared.totals.get(&key) {
+            return Ok(total);
+        }
+        let total = count.run(self)?;
+        self.shared.totals.insert(key, total);
+        Ok(total)
+    }
+
+    /// An approximate number of rows of a statement without columns, for the choice of a query plan. It may be a minute
+    /// old.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn approximate_total(&mut self, filtered: &SelectStatement) -> Result<u64> {
+        let count = Count::of(self, filtered)?;
+        let key = count.key();
+        if let Some((counted, total)) = self.shared.approximate.get(&key)
+            && counted.elapsed() < APPROXIMATE_TTL
+        {
+            return Ok(total);
+        }
+        let total = count.run(self)?;
+        self.shared.approximate.insert(key, (Instant::now(), total));
+        Ok(total)
+    }
+}
+
+/// A statement that counts rows.
+struct Count {
+    sql: String,
+    values: Vec<Value>,
+}
+
+impl Count {
+    fn of(db: &Db, filtered: &SelectStatement) -> Result<Self> {
+        let mut counting = filtered.clone();
+        counting.expr(Expr::cust("COUNT(*)"));
+        let (sql, values) = counting.text(db.sql());
+        if values.0.len() > MAX_VALUES {
+            return Err(StoreError::TooMany);
+        }
+        Ok(Count { sql, values: values.0 })
+    }
+
+    /// Identifies the statement with its values.
+    fn key(&self) -> String {
+        format!("{}{:?}", self.sql, self.values)
+    }
+
+    fn run(&self, db: &mut Db) -> Result<u64> {
+        let mut n = 0;
+        db.count(&self.sql);
+        db.conn.query_once(&self.sql, &self.values, &mut |row| {
+            n = u64::try_from(row.int(0)?).unwrap_or(0);
+            Ok(())
+        })?;
+        Ok(n)
+    }
+}

@@ -1,0 +1,234 @@
+//! The handle of a database: it provides snapshots for reads and runs transactions.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+use svc_versions::{Stamp, Versions};
+use tokio::sync::oneshot::error::TryRecvError;
+
+use crate::backend::{Backend, block_in_place, leave_runtime};
+use crate::config::StoreConfig;
+use crate::engine;
+use crate::error::{Result, StoreError};
+use crate::handle::{Db, Tx};
+use crate::request_cache;
+use crate::row_log::RowLog;
+use crate::schema::Schema;
+use crate::session::{self, Session};
+use crate::shared::{Companion, Shared};
+use crate::tuning::Tuning;
+use crate::write_job;
+
+/// A database. Cheap to clone; clones share connections and caches.
+#[derive(Clone)]
+pub struct Database(Arc<dyn Backend>);
+
+/// A reference to a [`Database`] that does not keep its connections open.
+#[derive(Clone)]
+pub struct WeakDatabase(Weak<dyn Backend>);
+
+impl WeakDatabase {
+    /// The database, if it is still in use.
+    pub fn upgrade(&self) -> Option<Database> {
+        self.0.upgrade().map(Database)
+    }
+}
+
+impl Database {
+    /// Opens a database with tables of this schema, or creates an empty one (SQLite). Tables are not created; see
+    /// [`create_tables`](crate::create_missing_tables). `companion` is for what the owner of the schema shares between all
+    /// connections; `Arc::new(())` is none.
+    ///
+    /// After an unclean shutdown, an SQLite file is first checked for corruption.
+    ///
+    /// # Errors
+    /// If the configuration is invalid, the database cannot be reached, or the file is corrupt.
+    pub fn open(
+        config: &StoreConfig,
+        schema: &'static Schema,
+        companion: Arc<dyn Companion>,
+        tuning: Tuning,
+    ) -> Result<Self> {
+        config.check()?;
+        Ok(Database(engine::open(config, Arc::new(Shared::new(schema, companion, tuning)))?))
+    }
+
+    /// Runs `f` with a snapshot: all its queries see the same state of the database, on one connection.
+    ///
+    /// Blocks the current thread; on a worker of tokio's multi-threaded runtime, other tasks are moved to other
+    /// threads. A read nested in a read or transaction on the same thread uses the same connection and sees the same
+    /// state.
+    ///
+    /// # Errors
+    /// The errors of `f`, or [`StoreError::Busy`] if no connection becomes free in time.
+    pub fn read<T>(&self, f: impl FnOnce(&mut Db) -> Result<T>) -> Result<T> {
+        self.read_or(f)
+    }
+
+    /// Like [`Self::read`], with the caller's error type.
+    ///
+    /// # Errors
+    /// The errors of `f`, or those of the store, converted.
+    pub fn read_or<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E> {
+        self.read_as(false, f)
+    }
+
+    /// Like [`Self::read`], without a time limit and on a connection of its own, for reading everything.
+    ///
+    /// # Errors
+    /// See [`Self::read`].
+    pub fn read_unlimited<T>(&self, f: impl FnOnce(&mut Db) -> Result<T>) -> Result<T> {
+        self.read_as(true, f)
+    }
+
+    fn read_as<T, E: From<StoreError>>(
+        &self,
+        unlimited: bool,
+        f: impl FnOnce(&mut Db) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let shared = self.0.shared();
+        block_in_place(|| {
+            let f = match session::read_open(shared, f) {
+                Ok(done) => return done,
+                Err(f) => f,
+            };
+            let is_held = session::is_in_scope() && !unlimited;
+            if is_held {
+                // The stamp first: the snapshot is then at least as new.
+                self.stamp();
+            }
+            let mut snapshot = Arc::clone(&self.0).snapshot(unlimited)?;
+            if is_held {
+                session::hold(snapshot);
+                return session::read_open(shared, f).unwrap_or_else(|_| Err(StoreError::Busy.into()));
+            }
+            let _session = Session::open(snapshot.db());
+            f(snapshot.db())
+        })
+    }
+
+    /// Runs `f` in a transaction, which is committed durably as a whole or not at all.
+    ///
+    /// Transactions are serialized on every engine, and across all servers on one database: rows that `f` reads are not
+    /// changed by others before `f` is committed. To read, change and write back a value, read it within `f`.
+    ///
+    /// `f` may run more than once (if the database requests a retry), so it must have no effects outside the database.
+    /// Returns after the commit.
+    ///
+    /// # Errors
+    /// The errors of `f`, after which nothing is changed; [`StoreError::Busy`] if too many writes are waiting;
+    /// [`StoreError::Nested`] within a read or another write.
+    pub async fn write<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
+        self.write_or(f).await
+    }
+
+    /// Like [`Self::write`], with the caller's error type.
+    ///
+    /// # Errors
+    /// The errors of `f`, after which nothing is changed, or those of the store, converted.
+    pub async fn write_or<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+        &self,
+        f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        let (job, receiver) = write_job::job(f);
+        Arc::clone(&self.0).write(job).await?;
+        let result = receiver.await.unwrap_or_else(|_| Err(stopped().into()));
+        request_cache::invalidate(result.is_ok());
+        result
+    }
+
+    /// Like [`Self::write`], for code that is not async: the command line, tests, plain threads.
+    ///
+    /// # Errors
+    /// See [`Self::write`].
+    pub fn write_blocking<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
+        let (job, mut receiver) = write_job::job(f);
+        Arc::clone(&self.0).write_blocking(job)?;
+        let result = match receiver.try_recv() {
+            Ok(result) => result,
+            Err(TryRecvError::Empty) => leave_runtime(|| receiver.blocking_recv().unwrap_or_else(|_| Err(stopped()))),
+            Err(TryRecvError::Closed) => Err(stopped()),
+        };
+        request_cache::invalidate(result.is_ok());
+        result
+    }
+
+    /// Runs one long transaction while other writers wait.
+    ///
+    /// # Errors
+    /// The errors of `f`, or those of the database, converted.
+    pub fn exclusively<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Tx) -> Result<T, E>) -> Result<T, E> {
+        let (mut f, mut outcome) = (Some(f), None);
+        self.0.exclusively(&mut |tx| {
+            outcome = f.take().map(|f| f(tx));
+            matches!(outcome, Some(Ok(_)))
+        })?;
+        outcome.unwrap_or_else(|| Err(StoreError::Busy.into()))
+    }
+
+    /// When data last changed. Reads record what they depend on, writes mark what they change, and what other programs
+    /// change is noticed by [`Self::stamp`].
+    pub fn versions(&self) -> &Arc<Versions> {
+        &self.0.shared().versions
+    }
+
+    /// The time for values that are computed from data read after this call. Within a request ([`request_cache`]), this is
+    /// the time of its first read, until it writes.
+    ///
+    /// It is fast enough to call for every request (SQLite: a look at shared memory; MariaDB: one query that accesses no
+    /// table). `None` if nothing may be cached: on other servers, shortly after another program has written on MariaDB, and
+    /// within a read whose snapshot may be older.
+    pub fn stamp(&self) -> Option<Stamp> {
+        if let Some(stamp) = svc_versions::current_stamp() {
+            return Some(stamp);
+        }
+        if session::is_open(self.0.shared()) {
+            return None;
+        }
+        let stamp = self.0.stamp();
+        svc_versions::renew_stamp(stamp);
+        stamp
+    }
+
+    /// The current time, without blocking the thread and without waiting for a connection of the pool. Simultaneous calls
+    /// share a query.
+    pub fn watched_stamp(&self) -> impl Future<Output = Option<Stamp>> + Send + use<> {
+        Arc::clone(&self.0).watched_stamp()
+    }
+
+    /// The log of changed rows, if the schema has a logged table.
+    pub fn row_log(&self) -> Option<Arc<dyn RowLog>> {
+        self.0.row_log()
+    }
+
+    /// Number of statements executed since the database was opened.
+    pub fn statement_count(&self) -> u64 {
+        self.0.shared().statements.load(Ordering::Relaxed)
+    }
+
+    /// A reference that does not keep the connections open.
+    pub fn downgrade(&self) -> WeakDatabase {
+        WeakDatabase(Arc::downgrade(&self.0))
+    }
+
+    /// Copies a snapshot of the database to a new file while others read and write (SQLite).
+    ///
+    /// # Errors
+    /// If the file exists or cannot be written. Other engines are not supported, because they have their own tools.
+    pub fn backup(&self, to: &Path) -> Result<()> {
+        self.0.backup(to)
+    }
+
+    /// Checks the whole database for corruption (SQLite; other engines do this themselves).
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] with the first problem found.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+}
+
+fn stopped() -> StoreError {
+    StoreError::Unavailable("the store is closing".to_owned())
+}

@@ -1,0 +1,319 @@
+//! Change detection on servers that speak the MySQL protocol: whether any program has committed a write. This allows
+//! caching next to other programs, in a database whose schema must not be altered.
+//!
+//! MariaDB's InnoDB numbers its transactions: each gets a number at its first write and another at its commit (XA
+//! transactions and schema changes as well; reads get none). The highest number is visible to every account and can be
+//! read without accessing a table. While it is unchanged, nothing was committed on the whole server, so that one number
+//! serves all table groups.
+//!
+//! *The number of a commit is visible shortly before its rows.* A reader in between sees the new number and the old
+//! rows. A number is therefore only used from [`Tuning::settle_time`](crate::Tuning::settle_time) after it was first seen; the gap is in-memory work of
+//! microseconds. Until then, and on a server that is constantly written to, nothing is cached.
+//!
+//! *Numbers can restart at a lower value after a server restart*, so the server's start time is part of the version, as
+//! is its name: a proxy may lead to several servers, each with its own numbers. A restart closes the connections, so
+//! the start time is read once per connection, and again after a second, because the connections of a proxy may outlive
+//! its servers.
+//!
+//! *Other storage engines do not number transactions*, so all tables must use InnoDB. This is checked once per version.
+//!
+//! *Writes of this process* are known: a transaction that raises the highest number by exactly two, its own, was alone.
+//! Such a write invalidates what it has changed and nothing else: totals of other tables stay, and those
+//! of the logged table can be adjusted ([`Companion::follow`](crate::Companion::follow)). While it is in progress, a number that is not yet
+//! explained means that nothing may be cached.
+//!
+//! Not used because they are incomplete: the update times in `information_schema.tables` are those when a transaction
+//! *began* (MariaDB), so that a long transaction can commit unnoticed; the log position (MySQL) is reported late. On
+//! servers that do not report the number (MySQL, TiDB, Vitess), only totals are cached, if [`StoreConfig::staleness`](crate::StoreConfig::staleness) permits it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use svc_versions::Versions;
+
+use crate::change_summary::ChangeSummary;
+use crate::error::Result;
+use crate::handle::{ChangeCounters, Db};
+use crate::schema::Schema;
+
+/// The highest transaction number and the server's name. Reading one variable by name takes less than half the time of
+/// listing several.
+const HIGHEST_SQL: &str = "SELECT VARIABLE_VALUE, @@hostname, @@port FROM information_schema.GLOBAL_STATUS \
+                       WHERE VARIABLE_NAME = 'INNODB_MAX_TRX_ID'";
+
+/// The server's start time, in seconds since the epoch.
+const START_SQL: &str = "SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS \
+                     WHERE VARIABLE_NAME = 'UPTIME'";
+
+/// State of a server. Equal states have the same rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerState {
+    /// The highest transaction number.
+    highest: i64,
+    /// Start time of the server, in seconds since the epoch.
+    started: i64,
+    /// Name and port of the server.
+    server: (String, i64),
+}
+
+impl ServerState {
+    #[cfg(test)]
+    pub(super) fn of_test(highest: i64) -> Self {
+        ServerState { highest, started: 0, server: (String::new(), 0) }
+    }
+
+    /// Reads the current state; `None` if the server does not report it.
+    pub(super) fn read(db: &mut Db) -> Result<Option<Self>> {
+        let known = Arc::clone(&db.server_start);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let started = match *known {
+            Some((read, started)) if read.elapsed() < db.shared.tuning.start_time_ttl => Some(started),
+            _ => {
+                let mut started = None;
+                db.count(START_SQL);
+                db.conn.query(START_SQL, &[], &mut |row| row.int(0).map(|at| started = Some(at)))?;
+                *known = started.map(|at| (Instant::now(), at));
+                started
+            }
+        };
+        drop(known);
+        let Some(started) = started else { return Ok(None) };
+        let mut state = None;
+        db.count(HIGHEST_SQL);
+        db.conn.query(HIGHEST_SQL, &[], &mut |row| {
+            state = Some(ServerState { highest: row.int(0)?, started, server: (row.text(1)?, row.int(2)?) });
+            Ok(())
+        })?;
+        Ok(state)
+    }
+}
+
+/// A write of this process that was alone.
+pub(crate) struct AloneWrite {
+    pub(crate) before: ServerState,
+    pub(crate) after: ServerState,
+    /// The versions of the logged table, if both are known.
+    pub(crate) logged: Option<(i64, i64)>,
+}
+
+/// The versions of the groups of tables: numbers that are different for each state of a group.
+#[derive(Clone, Debug)]
+struct GroupVersions {
+    /// The highest version.
+    last: i64,
+    /// The version of all groups that were not changed since then.
+    base: i64,
+    changed: HashMap<&'static str, i64>,
+}
+
+impl GroupVersions {
+    /// All groups may have changed.
+    fn all_changed(last: i64) -> Self {
+        GroupVersions { last: last + 1, base: last + 1, changed: HashMap::new() }
+    }
+
+    fn change(&mut self, groups: &[&'static str]) {
+        self.last += 1;
+        self.changed.extend(groups.iter().map(|group| (*group, self.last)));
+    }
+
+    fn of(&self, group: &str) -> i64 {
+        self.changed.get(group).copied().unwrap_or(self.base)
+    }
+}
+
+/// The last observed state.
+struct ObservedState {
+    state: ServerState,
+    since: Instant,
+    /// Versions for the caches.
+    versions: GroupVersions,
+    /// When the last write of this process was known to be committed. Snapshots that began earlier may lack it.
+    own_ended: Option<Instant>,
+    /// Whether the server numbers the changes of all tables; `None` until checked.
+    covers_all_tables: Option<bool>,
+    /// Whether a transaction of this process is in progress.
+    own_in_progress: bool,
+}
+
+/// Change detection for a server.
+pub(crate) struct Changes {
+    /// Whether the server reports its transaction number.
+    is_supported: bool,
+    last_seen: Mutex<Option<ObservedState>>,
+    /// Configured maximum age of totals.
+    staleness: Duration,
+    settle_time: Duration,
+    schema: &'static Schema,
+    start: Instant,
+    /// Number of writes by this process.
+    n_writes: AtomicI64,
+    /// The versions to change.
+    versions: Arc<Versions>,
+}
+
+impl Changes {
+    /// Checks whether the server reports its transaction number.
+    pub(crate) fn of(db: &mut Db, staleness: Duration) -> Self {
+        let versions = Arc::clone(&db.shared.versions);
+        Changes {
+            is_supported: matches!(ServerState::read(db), Ok(Some(_))),
+            last_seen: Mutex::new(None),
+            staleness,
+            settle_time: db.shared.tuning.settle_time,
+            schema: db.schema(),
+            start: Instant::now(),
+            n_writes: AtomicI64::new(0),
+            versions,
+        }
+    }
+
+    /// Records a write by this process.
+    pub(crate) fn record_write(&self) {
+        self.n_writes.fetch_add(1, Ordering::Release);
+    }
+
+    /// Begins a transaction of this process, of which there is one at a time. Call it before the transaction begins.
+    pub(crate) fn begin_own(&self, db: &mut Db) -> Option<ServerState> {
+        if !self.is_supported {
+            return None;
+        }
+        let before = ServerState::read(db).ok().flatten();
+        if let Some(last_seen) = self.lock().as_mut() {
+            last_seen.own_in_progress = true;
+        }
+        before
+    }
+
+    /// Ends the transaction of this process that began at `before`. `summary` is what it has committed, if anything. Returns the
+    /// states around it if no other transaction was in between.
+    pub(crate) fn end_own(
+        &self,
+        db: &mut Db,
+        before: ServerState,
+        summary: Option<&ChangeSummary>,
+    ) -> Option<AloneWrite> {
+        let after = summary.and_then(|_| ServerState::read(db).ok().flatten());
+        let mut last_seen = self.lock();
+        if let Some(last_seen) = last_seen.as_mut() {
+            last_seen.own_in_progress = false;
+        }
+        let after = after.filter(|after| *after == ServerState { highest: before.highest + 2, ..before.clone() })?;
+        let mut logged = None;
+        if let Some(last_seen) = last_seen.as_mut()
+            && last_seen.state == before
+        {
+            last_seen.state = after.clone();
+            last_seen.own_ended = Some(Instant::now());
+            let counter = self.schema.log.as_ref().map(|log| log.counter);
+            let earlier = counter.map(|counter| last_seen.versions.of(counter));
+            last_seen.versions.change(&summary?.counters(self.schema));
+            logged = earlier.zip(counter.map(|counter| last_seen.versions.of(counter)));
+        }
+        Some(AloneWrite { before, after, logged })
+    }
+
+    /// Ends the transaction of this process whose outcome is unknown.
+    pub(crate) fn abandon_own(&self) {
+        if let Some(last_seen) = self.lock().as_mut() {
+            last_seen.own_in_progress = false;
+        }
+    }
+
+    /// The current staleness interval combined with the number of writes by this process, if totals may be stale.
+    fn step(&self) -> Option<i64> {
+        let step = Some(self.staleness.as_millis()).filter(|step| *step > 0)?;
+        let time = i64::try_from(self.start.elapsed().as_millis() / step).unwrap_or(i64::MAX);
+        Some(time.wrapping_mul(1_000_003).wrapping_add(self.n_writes.load(Ordering::Acquire)))
+    }
+
+    /// The versions of the state that a transaction sees if it began after `begun`. `None` if nothing may be cached.
+    fn versions(&self, db: &mut Db, begun: Instant) -> Result<Option<GroupVersions>> {
+        if !self.is_supported {
+            return Ok(None);
+        }
+        let Some(state) = ServerState::read(db)? else { return Ok(None) };
+        let Some((versions, covers_all_tables)) = self.stable_versions(state, begun) else { return Ok(None) };
+        let covers_all_tables = match covers_all_tables {
+            Some(covers_all_tables) => covers_all_tables,
+            None => {
+                let covers_all_tables = all_numbered(db)?;
+                let mut last_seen = self.lock();
+                if let Some(last_seen) = last_seen.as_mut().filter(|seen| seen.versions.last == versions.last) {
+                    last_seen.covers_all_tables = Some(covers_all_tables);
+                }
+                covers_all_tables
+            }
+        };
+        Ok(covers_all_tables.then_some(versions))
+    }
+
+    /// Whether values that were computed from a snapshot that began after `begun` may be cached.
+    pub(crate) fn is_stable(&self, db: &mut Db, begun: Instant) -> Result<bool> {
+        Ok(self.versions(db, begun)?.is_some())
+    }
+
+    /// Records a state. Returns its versions, and whether all tables are covered, if the state was stable for long
+    /// enough before `begun`.
+    fn stable_versions(&self, state: ServerState, begun: Instant) -> Option<(GroupVersions, Option<bool>)> {
+        let now = Instant::now();
+        let mut last_seen = self.lock();
+        match &*last_seen {
+            Some(last_seen) if last_seen.state == state => {
+                let is_settled = begun.saturating_duration_since(last_seen.since) >= self.settle_time;
+                let has_own = last_seen.own_ended.is_none_or(|ended| ended <= begun);
+                (is_settled && has_own).then(|| (last_seen.versions.clone(), last_seen.covers_all_tables))
+            }
+            // It is recorded when the transaction has ended.
+            Some(last_seen) if last_seen.own_in_progress => None,
+            last => {
+                // A state that reappears (two transactions alternating) is treated as a new one.
+                let versions = GroupVersions::all_changed(last.as_ref().map_or(0, |last| last.versions.last));
+                *last_seen = Some(ObservedState {
+                    state,
+                    since: now,
+                    versions,
+                    own_ended: None,
+                    covers_all_tables: None,
+                    own_in_progress: false,
+                });
+                self.versions.change_all();
+                None
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<ObservedState>> {
+        self.last_seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ChangeCounters for Changes {
+    fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>> {
+        let versions = self.versions(db, begun)?;
+        let of = |counter: &&'static str| {
+            let version = versions.as_ref().map(|versions| versions.of(counter));
+            if self.schema.exact_counters.contains(counter) { version } else { self.step().or(version) }
+        };
+        let counters = self.schema.counters.iter();
+        let counts: HashMap<_, _> = counters.filter_map(|name| Some(((*name).to_owned(), of(name)?))).collect();
+        Ok((!counts.is_empty()).then(|| Arc::new(counts)))
+    }
+}
+
+/// Returns whether all tables of the schema exist and use an engine that numbers its transactions.
+fn all_numbered(db: &mut Db) -> Result<bool> {
+    let tables = db.schema().tables.iter();
+    let names: Vec<sea_query::Value> = tables.map(|t| format!("{}{}", db.prefix, t.name).into()).collect();
+    let sql = format!(
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ({}) \
+         AND ENGINE = 'InnoDB'",
+        vec!["?"; names.len()].join(", ")
+    );
+    let mut n = 0;
+    db.count(&sql);
+    db.conn.query(&sql, &names, &mut |row| row.int(0).map(|count| n = count))?;
+    Ok(usize::try_from(n).is_ok_and(|n| n == names.len()))
+}

@@ -1,0 +1,16 @@
+//! Servers that speak the MySQL protocol.
+
+pub(crate) mod changes;
+pub(crate) mod connection;
+mod dialect;
+mod folding;
+mod ledger;
+mod pool;
+mod row_log;
+mod schema;
+mod table_manager;
+mod write_turn;
+
+pub(crate) use dialect::MySqlDialect;
+pub(crate) use pool::MySqlPool;
+pub(crate) use table_manager::MySqlTables;

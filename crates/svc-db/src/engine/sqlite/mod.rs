@@ -1,0 +1,23 @@
+//! SQLite: one writer, a pool of read-only connections, and WordPress's collation.
+
+pub mod collation;
+pub(crate) mod connection;
+mod counts;
+mod dialect;
+mod file_guard;
+mod other_writers;
+mod pool;
+mod row_log;
+mod schema;
+mod table_manager;
+mod wal_file;
+mod wal_index;
+mod writer;
+
+pub(crate) use dialect::SqliteDialect;
+pub(crate) use pool::{SqlitePool, temporary_path};
+pub(crate) use schema::LAYOUT;
+pub(crate) use table_manager::SqliteTables;
+
+/// Name of the private table of change counters, without prefix.
+const EPOCH_TABLE: &str = "svc_epoch";

@@ -1,0 +1,66 @@
+//! SQLite's private tables, and imports into SQLite.
+
+use sea_query::Value;
+
+use super::{EPOCH_TABLE, schema};
+use crate::error::Result;
+use crate::handle::Tx;
+use crate::quoted::quoted;
+use crate::table_manager::{StagedTable, StagedTables, TableManager, create_missing_tables};
+
+/// The tables of an SQLite file. An import happens in one transaction.
+pub(crate) struct SqliteTables;
+
+impl TableManager for SqliteTables {
+    fn lacks_private_tables(&self, tx: &mut Tx) -> Result<bool> {
+        let name = format!("{}{}", tx.prefix(), EPOCH_TABLE);
+        Ok(!tx.table_exists(&name)?)
+    }
+
+    fn create_private_tables(&self, tx: &mut Tx, prefix: &str) -> Result<()> {
+        schema::count_changes(tx, prefix)
+    }
+
+    fn added_column_type(&self) -> &'static str {
+        "TEXT COLLATE PEOPLE"
+    }
+
+    fn max_batch(&self) -> (usize, usize) {
+        // Without a network, batches gain nothing.
+        (1, 0)
+    }
+
+    fn install(&self, tx: &mut Tx, staged: StagedTables<'_>) -> Result<()> {
+        let StagedTables { tables, target, marker, complete, .. } = staged;
+        for table in tx.schema().tables {
+            tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(&format!("{target}{}", table.name))))?;
+        }
+        for staged in &tables {
+            let full = format!("{target}{}", staged.table.name);
+            tx.run(&format!("ALTER TABLE {} RENAME TO {}", quoted(&staged.name), quoted(&full)))?;
+            for statement in schema::create_indexes(staged.table, &full) {
+                tx.run(&statement)?;
+            }
+            next_id(tx, &full, staged)?;
+        }
+        create_missing_tables(tx, self)?;
+        schema::count_changes(tx, target)?;
+        complete(tx, &|table| format!("{target}{table}"))?;
+        tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(marker)))
+    }
+}
+
+/// Continues the ids where the dump's database would continue.
+fn next_id(tx: &mut Tx, full: &str, staged: &StagedTable) -> Result<()> {
+    let (Some(next), Some(_)) = (staged.next_id, staged.table.auto_column()) else { return Ok(()) };
+    let name: Value = full.into();
+    let mut last = 0;
+    tx.conn.query("SELECT seq FROM sqlite_sequence WHERE name = ?", std::slice::from_ref(&name), &mut |row| {
+        last = row.int(0)?;
+        Ok(())
+    })?;
+    tx.conn.execute("DELETE FROM sqlite_sequence WHERE name = ?", std::slice::from_ref(&name))?;
+    let seq = last.max(next - 1);
+    tx.conn.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", &[name, seq.into()])?;
+    Ok(())
+}

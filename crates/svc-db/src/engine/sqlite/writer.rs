@@ -1,0 +1,180 @@
+//! SQLite's single writer: a thread that runs queued transactions one after the other and commits several of them with
+//! one disk sync.
+//!
+//! Each transaction of a group runs in a savepoint, so that its failure only undoes itself. Callers are notified of
+//! success only after the commit. If a failure undoes the whole group (such as a full disk), each transaction is run
+//! again separately.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use super::file_guard::FileGuard;
+use super::other_writers::OtherWriters;
+use crate::backend::Job;
+use crate::error::{Result, StoreError};
+use crate::handle::Tx;
+
+/// Maximum number of queued writes.
+const MAX_QUEUED: usize = 1_024;
+
+/// Maximum number of writes per commit.
+const MAX_GROUP: usize = 64;
+
+/// The writer's queue and thread.
+pub(super) struct Writer {
+    queue: Mutex<Option<SyncSender<Box<dyn Job>>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Writer {
+    pub(super) fn start(tx: Tx, guard: FileGuard, others: Arc<OtherWriters>) -> Self {
+        let (queue, jobs) = sync_channel(MAX_QUEUED);
+        let mut worker = Worker { tx, guard, others, seen: None };
+        let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || worker.work(&jobs));
+        // Without a thread, every write is rejected because the store is closing.
+        Writer { queue: Mutex::new(thread.is_ok().then_some(queue)), thread: Mutex::new(thread.ok()) }
+    }
+
+    /// Queues a job.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if the queue is full.
+    pub(super) fn send(&self, job: Box<dyn Job>) -> Result<()> {
+        let queue = self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let closing = || StoreError::Unavailable("the store is closing".to_owned());
+        match queue.as_ref().ok_or_else(closing)?.try_send(job) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(StoreError::Busy),
+            Err(TrySendError::Disconnected(_)) => Err(closing()),
+        }
+    }
+
+    /// Rejects further writes and waits for the queued ones.
+    pub(super) fn stop(&self) {
+        self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let thread = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The state of the writer's thread.
+struct Worker {
+    tx: Tx,
+    guard: FileGuard,
+    others: Arc<OtherWriters>,
+    /// The data version at the last transaction. It changes when another connection commits.
+    seen: Option<i64>,
+}
+
+impl Worker {
+    fn work(&mut self, jobs: &Receiver<Box<dyn Job>>) {
+        while let Ok(first) = jobs.recv() {
+            let mut group = vec![first];
+            let undone = self.run_group(&mut group, jobs);
+            // Each transaction that was undone with others is run again separately, and gets its own error.
+            if undone && group.len() > 1 {
+                for job in &mut group {
+                    self.run_alone(job);
+                }
+            }
+            group.into_iter().for_each(Job::respond);
+        }
+        // Update the planner's statistics and truncate the log.
+        let _ = self.tx.run("PRAGMA optimize");
+    }
+
+    /// Runs the first job and all that are queued by then, and commits. Returns whether everything was undone.
+    fn run_group(&mut self, group: &mut Vec<Box<dyn Job>>, jobs: &Receiver<Box<dyn Job>>) -> bool {
+        // A deleted file must not be written to. This is checked again after the commit, before anything is acknowledged.
+        if let Err(e) = self.guard.check().and_then(|()| self.begin()) {
+            self.roll_back();
+            fail_all(group, e);
+            return false;
+        }
+        let mut next = 0;
+        while let Some(job) = group.get_mut(next) {
+            if let Err(e) = run_one(&mut self.tx, job) {
+                // The engine rolled back the whole transaction.
+                self.roll_back();
+                fail_all(group, e);
+                return true;
+            }
+            next += 1;
+            if next == group.len()
+                && next < MAX_GROUP
+                && let Ok(job) = jobs.try_recv()
+            {
+                group.push(job);
+            }
+        }
+        if let Err(e) = self.commit() {
+            self.roll_back();
+            fail_all(group, e);
+            return true;
+        }
+        if let Err(e) = self.guard.check() {
+            fail_all(group, e);
+        }
+        false
+    }
+
+    fn run_alone(&mut self, job: &mut Box<dyn Job>) {
+        let outcome = self.begin().and_then(|()| run_one(&mut self.tx, job)).and_then(|()| self.commit());
+        let outcome = outcome.and_then(|()| self.guard.check());
+        if let Err(e) = outcome {
+            self.roll_back();
+            job.fail(e);
+        }
+    }
+
+    /// Begins a transaction. From here on, no other program can write.
+    fn begin(&mut self) -> Result<()> {
+        self.tx.run("BEGIN IMMEDIATE")?;
+        let mut version = None;
+        self.tx.conn.query("PRAGMA data_version", &[], &mut |row| row.int(0).map(|n| version = Some(n)))?;
+        if self.seen != version {
+            let conn = &self.tx.conn;
+            self.others.look(&mut |sql, each| conn.query(sql, &[], each));
+            self.seen = version;
+        }
+        Ok(())
+    }
+
+    /// Commits. The changed keys are invalid from before the new data can be read.
+    fn commit(&mut self) -> Result<()> {
+        let versions = Arc::clone(&self.tx.shared.versions);
+        let change = versions.change(self.tx.take_changed().0);
+        let conn = &self.tx.conn;
+        self.others.expect(&mut |sql, each| conn.query(sql, &[], each));
+        let done = self.tx.run("COMMIT");
+        self.others.ended(done.is_ok());
+        change.end();
+        done
+    }
+
+    /// A failure needs no handling: the next `BEGIN` would report it.
+    fn roll_back(&mut self) {
+        let _ = self.tx.run("ROLLBACK");
+        self.tx.take_changed();
+    }
+}
+
+/// Runs a job in a savepoint. Fails only if the whole transaction is lost.
+fn run_one(tx: &mut Tx, job: &mut Box<dyn Job>) -> Result<()> {
+    tx.run("SAVEPOINT job")?;
+    if !job.run(tx) {
+        tx.run("ROLLBACK TO job")?;
+    }
+    tx.run("RELEASE job")
+}
+
+fn fail_all(group: &mut [Box<dyn Job>], why: StoreError) {
+    let text = why.to_string();
+    let mut why = Some(why);
+    for job in group {
+        job.fail(why.take().unwrap_or_else(|| StoreError::Unavailable(text.clone())));
+    }
+}

@@ -1,0 +1,470 @@
+//! Database handles that query functions take: a connection with an open snapshot ([`Db`]) or an open transaction
+//! ([`Tx`]).
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
+use std::time::Instant;
+
+use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
+use svc_versions::{Key, unrecorded};
+
+use crate::change_summary::ChangeSummary;
+use crate::conn::{Conn, Done, Row, SharedConnection};
+use crate::dialect::{Build, Dialect, SqlDialect};
+use crate::error::{Result, StoreError};
+use crate::rows::Rows;
+use crate::schema::Schema;
+use crate::shared::{Companion, Shared};
+
+/// Maximum number of values bound to one statement. SQLite allows 32,766.
+pub(crate) const MAX_VALUES: usize = 32_000;
+
+/// The characters that the text columns of a database can store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charset {
+    /// All of Unicode.
+    Full,
+    /// The Basic Multilingual Plane (`utf8mb3`).
+    Basic,
+}
+
+/// Change counters that are read when they are needed.
+pub(crate) trait ChangeCounters: Send + Sync {
+    /// The counters for a snapshot that was opened after `begun`. `None` if nothing may be cached.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>>;
+}
+
+/// Cache key of a statement's text: its name and the length of its list.
+type StatementKey = (&'static str, usize);
+
+/// A connection on which all statements see the same snapshot.
+pub struct Db {
+    pub(crate) conn: SharedConnection,
+    sql: &'static dyn SqlDialect,
+    pub(crate) prefix: Arc<str>,
+    pub(crate) shared: Arc<Shared>,
+    /// Cached SQL texts that do not depend on values, shared by all handles on the connection.
+    texts: Arc<Mutex<HashMap<StatementKey, Arc<str>>>>,
+    /// Change counters as of this snapshot. `None` if the caches must not be used.
+    pub(crate) epochs: Option<Arc<HashMap<String, i64>>>,
+    /// Source of the change counters, if they are needed (MariaDB), and an instant before this snapshot was taken.
+    pub(crate) changes: Option<(Arc<dyn ChangeCounters>, Instant)>,
+    /// Start time of the connection's server in seconds since the epoch, and when it was read (MariaDB), shared by all
+    /// handles on the connection.
+    pub(crate) server_start: Arc<Mutex<Option<(Instant, i64)>>>,
+    /// Whether totals may be from another snapshot.
+    pub(crate) may_be_stale: bool,
+    /// The keys that the open transaction has changed.
+    pub(crate) changed: Vec<Key>,
+    /// The rows that the open transaction has changed.
+    pub(crate) summary: ChangeSummary,
+    /// A time before this snapshot was opened, on servers. `None` in transactions.
+    pub(crate) begun: Option<Instant>,
+}
+
+impl Db {
+    pub(crate) fn new(conn: Box<dyn Conn>, prefix: Arc<str>, shared: Arc<Shared>) -> Self {
+        Db {
+            sql: conn.sql(),
+            conn: SharedConnection::new(conn),
+            prefix,
+            shared,
+            texts: Arc::default(),
+            epochs: None,
+            changes: None,
+            server_start: Arc::default(),
+            may_be_stale: false,
+            changed: Vec::new(),
+            summary: ChangeSummary::default(),
+            begun: None,
+        }
+    }
+
+    /// Another handle on the same connection and snapshot, for nested reads on the same thread.
+    pub(crate) fn handle(&self) -> Db {
+        Db {
+            conn: self.conn.clone(),
+            sql: self.sql,
+            prefix: self.prefix.clone(),
+            shared: self.shared.clone(),
+            texts: self.texts.clone(),
+            epochs: self.epochs.clone(),
+            changes: self.changes.clone(),
+            server_start: Arc::clone(&self.server_start),
+            may_be_stale: self.may_be_stale,
+            changed: Vec::new(),
+            summary: ChangeSummary::default(),
+            begun: self.begun,
+        }
+    }
+
+    /// The SQL dialect.
+    pub fn dialect(&self) -> Dialect {
+        self.sql.dialect()
+    }
+
+    /// The SQL of the engine.
+    pub fn sql(&self) -> &'static dyn SqlDialect {
+        self.sql
+    }
+
+    /// The characters that the text columns can store.
+    pub fn charset(&self) -> Charset {
+        if self.shared.is_utf8mb3.load(Ordering::Relaxed) { Charset::Basic } else { Charset::Full }
+    }
+
+    /// Prefix of table names (`wp_`).
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// The schema that the database was opened with.
+    pub(crate) fn schema(&self) -> &'static Schema {
+        self.shared.schema
+    }
+
+    /// What the owner of the schema passed to [`Database::open`](crate::Database::open), if it has this type.
+    pub fn companion<T: Companion>(&self) -> Option<Arc<T>> {
+        let companion: Arc<dyn Any + Send + Sync> = Arc::clone(&self.shared.companion) as _;
+        companion.downcast().ok()
+    }
+
+    /// Returns whether totals may be from another snapshot.
+    pub fn may_be_stale(&self) -> bool {
+        self.may_be_stale
+    }
+
+    /// Number of statements executed since the database was opened, for metrics and tests of query counts.
+    pub fn statement_count(&self) -> u64 {
+        self.shared.statements.load(Ordering::Relaxed)
+    }
+
+    /// Counts a statement before it is executed.
+    pub(crate) fn count(&self, sql: &str) {
+        if let Some(observe) = self.shared.tuning.on_statement {
+            observe(self.dialect(), &self.prefix, sql);
+        }
+        tracing::trace!(target: "svc_store::statement", engine = ?self.dialect(), prefix = &*self.prefix, sql);
+        self.shared.statements.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The full name of a table. A statement with this name depends on the whole table, unless it is
+    /// [cached](Self::cached).
+    pub fn table(&self, name: &str) -> DynIden {
+        self.shared.schema.rows_of(name).iter().for_each(|rows| rows.depend_on_all());
+        Alias::new(format!("{}{name}", self.prefix)).into_iden()
+    }
+
+    /// Executes a query and calls `each` for every row.
+    ///
+    /// # Errors
+    /// Those of the statement and of `each`.
+    pub fn select(&mut self, statement: &SelectStatement, mut each: impl FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+        let (sql, values) = statement.text(self.sql);
+        if values.0.len() > MAX_VALUES {
+            return Err(StoreError::TooMany);
+        }
+        self.count(&sql);
+        self.conn.query(&sql, &values.0, &mut each)
+    }
+
+    /// Executes a query and returns the first row.
+    ///
+    /// # Errors
+    /// Those of the statement and of `read`.
+    pub fn first<T>(
+        &mut self,
+        statement: &SelectStatement,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        self.select(statement, |row| {
+            if found.is_none() {
+                found = Some(read(row)?);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Executes a query and returns all rows.
+    ///
+    /// # Errors
+    /// Those of the statement and of `read`.
+    pub fn all<T>(
+        &mut self,
+        statement: &SelectStatement,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        self.select(statement, |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Like [`Self::all`], for aggregates over a whole index: the engine does not keep the plan of the statement.
+    ///
+    /// # Errors
+    /// Those of the statement and of `read`.
+    pub fn all_once<T>(
+        &mut self,
+        statement: &SelectStatement,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let (sql, values) = statement.text(self.sql);
+        self.count(&sql);
+        let mut found = Vec::new();
+        self.conn.query_once(&sql, &values.0, &mut |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Executes a statement whose text is cached. `build` receives the table names and must bind placeholders in the
+    /// order of `values`. The caller records what the result depends on.
+    ///
+    /// # Errors
+    /// Those of the statement and of `each`.
+    pub fn cached(
+        &mut self,
+        shape: StatementKey,
+        values: &[Value],
+        build: impl FnOnce(&Db) -> SelectStatement,
+        mut each: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let texts = self.texts.clone();
+        let known = texts.lock().unwrap_or_else(PoisonError::into_inner).get(&shape).cloned();
+        let sql = known.unwrap_or_else(|| {
+            let text: Arc<str> = unrecorded(|| build(self)).text(self.sql).0.into();
+            texts.lock().unwrap_or_else(PoisonError::into_inner).insert(shape, text.clone());
+            text
+        });
+        self.count(&sql);
+        self.conn.query(&sql, values, &mut each)
+    }
+
+    /// Like [`Self::cached`], for a list of ids. The list is padded to a few lengths and split into chunks of about a
+    /// thousand, so that few statements are prepared. The result depends on `rows` of these ids.
+    ///
+    /// # Errors
+    /// Those of the statements and of `each`.
+    pub fn cached_list(
+        &mut self,
+        name: &'static str,
+        rows: &[Rows],
+        ids: &[i64],
+        build: impl Fn(&Db, Vec<i64>) -> SelectStatement,
+        mut each: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        rows.iter().for_each(|rows| rows.depend_on(ids.iter().copied()));
+        for piece in ids.chunks(MAX_LIST) {
+            let padded = pad(piece);
+            let values: Vec<Value> = padded.iter().map(|id| (*id).into()).collect();
+            self.cached((name, padded.len()), &values, |db| build(db, padded.clone()), &mut each)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a table with this full name exists.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn table_exists(&mut self, name: &str) -> Result<bool> {
+        let sql = self.sql.table_exists();
+        let mut found = false;
+        self.conn.query(sql, &[name.into()], &mut |_| {
+            found = true;
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Size of the database in bytes, as far as the engine reports it.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn size(&mut self) -> Result<u64> {
+        let sql = self.sql.database_size();
+        let mut size = 0;
+        self.conn.query(sql, &[], &mut |row| {
+            size = row.int(0)?;
+            Ok(())
+        })?;
+        Ok(u64::try_from(size).unwrap_or_default())
+    }
+}
+
+/// Maximum list length per statement of [`Db::cached_list`].
+const MAX_LIST: usize = 1_024;
+
+/// Pads a list to one of a few lengths by repeating the last id.
+pub fn pad(ids: &[i64]) -> Vec<i64> {
+    let mut ids = ids.to_vec();
+    if let Some(last) = ids.last().copied() {
+        ids.resize(ids.len().next_power_of_two(), last);
+    }
+    ids
+}
+
+/// A transaction, which can read like [`Db`] and write.
+pub struct Tx(pub(crate) Db);
+
+impl Deref for Tx {
+    type Target = Db;
+    fn deref(&self) -> &Db {
+        &self.0
+    }
+}
+
+impl DerefMut for Tx {
+    fn deref_mut(&mut self) -> &mut Db {
+        &mut self.0
+    }
+}
+
+impl Tx {
+    /// Executes a statement that changes unknown rows of a table.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn execute(&mut self, statement: &impl Build) -> Result<Done> {
+        let (sql, values) = statement.text(self.sql);
+        let done = self.execute_counted(&sql, &values.0)?;
+        if done.rows > 0 {
+            let name = changed_table(&sql, &self.prefix);
+            let rows = self.shared.schema.rows_of(name);
+            self.changed.extend(rows.iter().flat_map(|rows| rows.all_changed()));
+            self.summary.add_unknown(rows);
+        }
+        Ok(done)
+    }
+
+    /// Executes a statement that changes nothing but `rows` of these objects.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn change_rows(&mut self, statement: &impl Build, rows: Rows, ids: &[i64]) -> Result<Done> {
+        let (sql, values) = statement.text(self.sql);
+        let done = self.execute_counted(&sql, &values.0)?;
+        if done.rows > 0 {
+            self.record(rows, ids);
+        }
+        Ok(done)
+    }
+
+    /// Executes a statement that inserts one row, and returns its generated id.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn insert_row(&mut self, statement: &impl Build, rows: Rows) -> Result<i64> {
+        let (sql, values) = statement.text(self.sql);
+        let id = self.execute_counted(&sql, &values.0)?.last_id;
+        self.record(rows, &[id]);
+        Ok(id)
+    }
+
+    fn record(&mut self, rows: Rows, ids: &[i64]) {
+        self.changed.extend(rows.changed(ids));
+        self.summary.add(rows, ids);
+    }
+
+    fn execute_counted(&mut self, sql: &str, values: &[Value]) -> Result<Done> {
+        if values.len() > MAX_VALUES {
+            return Err(StoreError::TooMany);
+        }
+        self.count(sql);
+        self.conn.execute(sql, values)
+    }
+
+    /// Marks more keys as changed than those of the rows.
+    pub fn mark_changed(&mut self, keys: impl IntoIterator<Item = Key>) {
+        self.changed.extend(keys);
+    }
+
+    /// A value in which the owner of the schema notes what else the transaction changes, for [`Companion::follow`].
+    pub fn note<T: Any + Send + Default>(&mut self) -> &mut T {
+        self.summary.note_mut()
+    }
+
+    /// Takes what the transaction has changed so far.
+    pub(crate) fn take_changed(&mut self) -> (Vec<Key>, ChangeSummary) {
+        (std::mem::take(&mut self.changed), std::mem::take(&mut self.summary))
+    }
+
+    /// Executes a statement without values.
+    pub(crate) fn run(&mut self, sql: &str) -> Result<()> {
+        self.conn.execute(sql, &[]).map(drop)
+    }
+}
+
+/// Reads with statements that are texts, which are not counted and of which no dependencies are recorded. For imports,
+/// exports and the like; a trait, so that crates that do not depend on this one cannot call it.
+pub trait ReadText {
+    /// Executes a query and calls `each` for every row.
+    ///
+    /// # Errors
+    /// Those of the statement and of `each`.
+    fn query_text(&mut self, sql: &str, values: &[Value], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()>;
+}
+
+impl ReadText for Db {
+    fn query_text(&mut self, sql: &str, values: &[Value], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+        self.conn.query(sql, values, each)
+    }
+}
+
+/// Writes with statements that are texts, as [`ReadText`] reads. No changes are recorded.
+pub trait WriteText {
+    /// Executes a statement that returns no rows.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    fn execute_text(&mut self, sql: &str, values: &[Value]) -> Result<Done>;
+}
+
+impl WriteText for Tx {
+    fn execute_text(&mut self, sql: &str, values: &[Value]) -> Result<Done> {
+        self.conn.execute(sql, values)
+    }
+}
+
+/// The table that a statement changes, without prefix: the first quoted name.
+fn changed_table<'s>(sql: &'s str, prefix: &str) -> &'s str {
+    let name = sql.split(['`', '"']).nth(1).unwrap_or_default();
+    name.strip_prefix(prefix).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{changed_table, pad};
+
+    #[test]
+    fn statements_name_the_table_that_they_change() {
+        for sql in [
+            "INSERT INTO `wp_posts` (`a`) VALUES (1)",
+            "UPDATE `wp_posts` SET `b` = 1",
+            "DELETE FROM \"wp_posts\" WHERE `c` = 2",
+        ] {
+            assert_eq!(changed_table(sql, "wp_"), "posts", "{sql}");
+        }
+    }
+
+    #[test]
+    fn lists_are_padded_to_few_lengths() {
+        assert_eq!(pad(&[]), [] as [i64; 0]);
+        assert_eq!(pad(&[7]), [7]);
+        assert_eq!(pad(&[1, 2, 3]), [1, 2, 3, 3]);
+        assert_eq!(pad(&(0..1000).collect::<Vec<_>>()).len(), 1024);
+    }
+}

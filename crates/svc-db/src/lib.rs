@@ -1,0 +1,52 @@
+#![doc = include_str!("../README.md")]
+// The layers, lowest first:
+//
+// 1. `schema`, `rows`, `dialect`, `conn`, `shared`: descriptions, an engine's SQL, a connection and its rows, the caches of a
+//    database.
+// 2. `handle`, `caching`: `Db` (a connection with a snapshot), `Tx` (a transaction), and their cached reads.
+// 3. `backend`, `table_manager`, `row_log`: the traits of an engine for its connections, tables and changed rows.
+// 4. `session`, `write_job`: the open snapshots and transactions of a thread, and a write as an object.
+// 5. `engine`: a folder for each engine. `database` is what callers open.
+
+mod backend;
+mod caching;
+mod change_summary;
+mod config;
+mod conn;
+mod database;
+mod dialect;
+mod engine;
+mod error;
+mod handle;
+mod quoted;
+mod row_log;
+mod rows;
+mod session;
+mod shared;
+mod table_manager;
+mod tuning;
+mod write_job;
+
+pub mod request_cache;
+pub mod schema;
+pub mod stamp;
+
+pub use backend::may_block;
+pub use change_summary::ChangeSummary;
+pub use config::{DatabaseUrl, StoreConfig};
+pub use conn::{Done, Row};
+pub use database::{Database, WeakDatabase};
+pub use dialect::{Build, Dialect, SqlDialect};
+pub use engine::mysql::connection::mysql_options;
+pub use engine::sqlite::collation;
+pub use engine::{sql, table_manager};
+pub use error::{Result, StoreError};
+pub use handle::{Charset, Db, ReadText, Tx, WriteText, pad};
+pub use quoted::quoted;
+pub use row_log::{IndexedRows, LogEntry, LogState, Logged, RowLog, parse_digest};
+pub use rows::Rows;
+pub use shared::Companion;
+pub use table_manager::{
+    Complete, STAGING_PREFIX, StagedTable, StagedTables, TableManager, create_missing_tables, create_staging_table,
+};
+pub use tuning::{OnStatement, Tuning};

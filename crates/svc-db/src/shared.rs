@@ -1,0 +1,53 @@
+//! What all connections of a database share.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Instant;
+
+use svc_versions::Versions;
+
+use crate::change_summary::ChangeSummary;
+use crate::schema::Schema;
+use crate::tuning::Tuning;
+
+/// What the owner of a [`Schema`] keeps for all connections of a database, such as its caches; see
+/// [`Db::companion`](crate::Db::companion).
+pub trait Companion: Any + Send + Sync {
+    /// Called after a transaction of this process on a server, if no other transaction was between two versions of the
+    /// [logged table](crate::schema::LoggedTable): caches can be adjusted instead of being discarded.
+    fn follow(&self, _before: i64, _after: i64, _changes: &ChangeSummary) {}
+}
+
+/// Keeps nothing.
+impl Companion for () {}
+
+/// What all connections of a database share.
+pub(crate) struct Shared {
+    pub(crate) schema: &'static Schema,
+    pub(crate) tuning: Tuning,
+    pub(crate) companion: Arc<dyn Companion>,
+    pub(crate) totals: quick_cache::sync::Cache<String, u64>,
+    /// Approximate totals and when they were counted.
+    pub(crate) approximate: quick_cache::sync::Cache<String, (Instant, u64)>,
+    /// When data last changed.
+    pub(crate) versions: Arc<Versions>,
+    pub(crate) statements: AtomicU64,
+    /// Whether [`Schema::charset_of`] cannot store characters outside the Basic Multilingual Plane (`utf8mb3`).
+    pub(crate) is_utf8mb3: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn new(schema: &'static Schema, companion: Arc<dyn Companion>, tuning: Tuning) -> Self {
+        Shared {
+            schema,
+            tuning,
+            companion,
+            totals: quick_cache::sync::Cache::new(4_096),
+            approximate: quick_cache::sync::Cache::new(64),
+            versions: Arc::default(),
+            statements: AtomicU64::new(0),
+            is_utf8mb3: AtomicBool::new(false),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Write transactions as objects, so that engines need not know the types of their results.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use svc_versions::{Transport, call_with_transport, current_transport};
+use tokio::sync::oneshot;
+
+use crate::backend::Job;
+use crate::error::{Result, StoreError};
+use crate::handle::Tx;
+use crate::session::Session;
+
+struct WriteJob<F, T, E> {
+    f: F,
+    /// The transport of the request that writes.
+    transport: Transport,
+    outcome: Option<Result<T, E>>,
+    caller: oneshot::Sender<Result<T, E>>,
+}
+
+/// A job that runs `f` as a part of the request that this thread handles, and the receiver of its outcome. The receiver is closed if the job is dropped.
+pub(crate) fn job<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+    f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
+) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>) {
+    let (caller, receiver) = oneshot::channel();
+    (Box::new(WriteJob { f, transport: current_transport(), outcome: None, caller }), receiver)
+}
+
+impl<F, T, E> Job for WriteJob<F, T, E>
+where
+    F: Fn(&mut Tx) -> Result<T, E> + Send,
+    T: Send,
+    E: From<StoreError> + Send,
+{
+    fn run(&mut self, tx: &mut Tx) -> bool {
+        // A panic affects one request only; the writer must continue for the others.
+        let session = Session::open(tx);
+        let outcome = catch_unwind(AssertUnwindSafe(|| call_with_transport(self.transport, || (self.f)(tx))));
+        drop(session);
+        let outcome = outcome.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()));
+        let commit = outcome.is_ok();
+        self.outcome = Some(outcome);
+        commit
+    }
+
+    fn fail(&mut self, why: StoreError) {
+        // The transaction's own error takes precedence over subsequent ones.
+        if !matches!(self.outcome, Some(Err(_))) {
+            self.outcome = Some(Err(why.into()));
+        }
+    }
+
+    fn reset(&mut self) {
+        self.outcome = None;
+    }
+
+    fn respond(self: Box<Self>) {
+        if let Some(outcome) = self.outcome {
+            // The caller may be gone.
+            let _ = self.caller.send(outcome);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What all connections of a store share, beside what `svc-db` keeps for any schema.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use indexmap::IndexMap;
+use svc_db::{ChangeSummary, Companion, Db, Result};
+use svc_model::UserId;
+
+use crate::counters;
+use crate::plain_totals::{self, ClassChanges, PlainTotals};
+use crate::rows;
+use crate::search_state::SearchState;
+use crate::stored_text::StoredText;
+use crate::tuning::Tuning;
+
+/// Stored options by name.
+pub type Options = IndexMap<String, StoredText>;
+
+/// The caches and the search index of a store.
+pub(crate) struct SiteCaches {
+    pub(crate) tuning: Tuning,
+    /// Totals of lists of posts that are restricted by type, status and author only.
+    plain_totals: PlainTotals,
+    options: Mutex<Option<(i64, Arc<Options>)>>,
+    pub(crate) search: SearchState,
+}
+
+impl SiteCaches {
+    pub(crate) fn new(tuning: Tuning) -> Self {
+        let (plain_totals, search) = (PlainTotals::default(), SearchState::default());
+        SiteCaches { tuning, plain_totals, options: Mutex::new(None), search }
+    }
+}
+
+impl Companion for SiteCaches {
+    fn follow(&self, before: i64, after: i64, changes: &ChangeSummary) {
+        // Only if it is known which posts were changed, all changes of their numbers were noted.
+        if changes.ids(rows::POSTS).is_some() {
+            let noted = changes.note().map_or(&[][..], ClassChanges::all);
+            self.plain_totals.apply(before, after, noted);
+        }
+    }
+}
+
+/// The caches of the store that this connection belongs to.
+pub(crate) fn of(db: &Db) -> Arc<SiteCaches> {
+    db.companion().expect("every connection of a store has its caches")
+}
+
+/// The tuning of the store that this connection belongs to.
+pub(crate) fn tuning(db: &Db) -> Tuning {
+    of(db).tuning
+}
+
+/// Returns the total of a list of posts that is restricted by these types, statuses and authors (if any) only. It is cached
+/// while they are unchanged, and follows the writes of this process.
+pub(crate) fn plain_total(
+    db: &mut Db,
+    post_types: &[String],
+    statuses: &[String],
+    authors: &[UserId],
+    count: impl FnOnce(&mut Db) -> Result<u64>,
+) -> Result<u64> {
+    let version = db.version(counters::POSTS);
+    let (Some(version), Some(classes)) = (version, plain_totals::classes(post_types, statuses, authors)) else {
+        return count(db);
+    };
+    let caches = of(db);
+    if let Some(total) = caches.plain_totals.get(&classes, version) {
+        return Ok(total);
+    }
+    let total = count(db)?;
+    caches.plain_totals.insert(classes, version, total);
+    Ok(total)
+}
+
+/// The autoloaded options, cached while the options are unchanged.
+pub(crate) fn options(db: &mut Db, load: impl FnOnce(&mut Db) -> Result<Options>) -> Result<Arc<Options>> {
+    rows::OPTIONS.depend_on_all();
+    let Some(version) = db.version(counters::OPTIONS) else { return load(db).map(Arc::new) };
+    let caches = of(db);
+    let cached = caches.options.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some((of, options)) = cached
+        && of == version
+    {
+        return Ok(options);
+    }
+    let options = Arc::new(load(db)?);
+    *caches.options.lock().unwrap_or_else(PoisonError::into_inner) = Some((version, options.clone()));
+    Ok(options)
+}
