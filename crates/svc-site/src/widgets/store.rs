@@ -247,9 +247,8 @@ impl Widgets {
                 _ => Array::new(),
             };
             let is_known = |id: &str| self.instances.contains_key(id) || ids.iter().any(|listed| *listed == id);
-            let is_stale = |id: &str| {
-                !is_known(id) && parse_id(id).is_some_and(|(id_base, _)| self.kinds.contains(id_base))
-            };
+            let is_stale =
+                |id: &str| !is_known(id) && parse_id(id).is_some_and(|(id_base, _)| self.kinds.contains(id_base));
             let has_stale = before.iter().filter_map(|(_, entry)| id_in(entry)).any(is_stale);
             let known = before.iter().filter_map(|(_, entry)| id_in(entry)).filter(|id| is_known(id));
             if !has_stale && known.eq(ids.iter().map(|id| id.as_str())) {
