@@ -158,6 +158,12 @@ fn content_filters(content: &str, context: &RenderContext<'_>, whole: bool) -> S
     format_filters(&html, context, whole, !is_blocks)
 }
 
+/// Renders the content of a block widget: embeds, blocks, shortcodes and images. Source: filter `widget_block_content`.
+pub fn render_widget_blocks(text: &str, context: &RenderContext<'_>) -> String {
+    let html = context.renderer.render(&blocks::parse(&with_embeds(text, context)));
+    content_tags(&context.shortcodes.run(&html, &context.page), context.images)
+}
+
 /// Renders the text of a text widget. Source: filter `widget_text_content`.
 pub fn render_widget_text(text: &str, context: &RenderContext<'_>) -> String {
     format_filters(&with_embeds(text, context), context, true, true)

@@ -204,9 +204,11 @@ impl SiteSettings {
                     let option = &setting.option;
                     match value {
                         Some(value) => {
+                            // As in WordPress, the default of a missing option is not stored.
+                            let is_default = *value == setting.default && options::get(tx, option)?.is_none();
                             let stored =
                                 || Ok(options::get(tx, option)?.map(|stored| stored.json()).unwrap_or_default());
-                            if let Some(value) = setting.unmasked(value.clone(), stored)? {
+                            if let Some(value) = setting.unmasked(value.clone(), stored)?.filter(|_| !is_default) {
                                 options::set(tx, option, &StoredText::of(value), true)?;
                             }
                         }

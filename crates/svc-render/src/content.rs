@@ -152,7 +152,7 @@ pub fn widget_blocks(site: &SiteRenderer, settings: &Settings, text: &str, dynam
     let (images, page) = (SiteImages::default(), Mutex::default());
     let options = RenderOptions { dynamic: Some(dynamic), ..RenderOptions::new(&images, &page) };
     with_context(settings, &site.theme(settings), &Post::default(), &options, &images, |context| {
-        context.renderer.render(&svc_content::blocks::parse(text))
+        display::render_widget_blocks(text, context)
     })
 }
 

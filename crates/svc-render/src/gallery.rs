@@ -108,7 +108,9 @@ impl Galleries {
         let found: Vec<Post> = posts::get_many(db, &named)?.into_iter().filter(is_image).collect();
         let raw_ids: Vec<i64> = found.iter().map(|p| p.id.0).collect();
         let meta = meta::load(db, MetaKind::Post, &raw_ids)?;
-        let mut pages = permalinks::of_posts(db, site, settings, &found)?;
+        // Who sees a post may read it.
+        let is_rendered = |id: PostId| rows.iter().any(|post| post.id == id);
+        let mut pages = permalinks::of_posts_below(db, site, settings, &found, is_rendered)?;
         let mut galleries = Galleries {
             images: HashMap::new(),
             children: HashMap::new(),

@@ -19,6 +19,20 @@ pub use crate::settings::urls::PermalinkParts;
 /// # Errors
 /// Errors of the store.
 pub fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteResult<HashMap<PostId, String>> {
+    of_posts_below(db, site, settings, rows, |_| false)
+}
+
+/// Like [`of_posts`]. Attachments of a private post for which `reads` is true have the permalinks that its readers see.
+///
+/// # Errors
+/// Errors of the store.
+pub fn of_posts_below(
+    db: &mut Db,
+    site: &Site,
+    settings: &Settings,
+    rows: &[Post],
+    reads: impl Fn(PostId) -> bool,
+) -> SiteResult<HashMap<PostId, String>> {
     let mut parents: Vec<PostId> =
         rows.iter().filter(|p| p.post_type == "attachment" && !p.parent.is_none()).map(|p| p.parent).collect();
     parents.sort_unstable();
@@ -26,8 +40,8 @@ pub fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) ->
     let mut parent_urls = HashMap::new();
     if !parents.is_empty() {
         let has_page = |p: &Post| {
-            let is_public = site.statuses.get(&p.status).is_some_and(|s| s.public);
-            is_public && site.types.get(&p.post_type).is_some_and(PostType::is_viewable)
+            let is_shown = site.statuses.get(&p.status).is_some_and(|s| s.public || s.private && reads(p.id));
+            is_shown && site.types.get(&p.post_type).is_some_and(PostType::is_viewable)
         };
         let found: Vec<Post> = posts::get_many(db, &parents)?.into_iter().filter(has_page).collect();
         let parts_of = parts_of(db, site, settings, &found)?;

@@ -34,6 +34,14 @@ pub struct RevisionAuthor {
     pub unfiltered_html: bool,
 }
 
+impl RevisionAuthor {
+    /// The caller of a request.
+    pub fn of(caller: &Caller, site: &Site, settings: &Settings) -> Self {
+        let unfiltered_html = Access::new(site, settings).can(caller, "unfiltered_html");
+        RevisionAuthor { id: caller.id, unfiltered_html }
+    }
+}
+
 /// The meta that is stored with revisions.
 fn meta_fields<'a>(site: &'a Site, post_type: &str) -> Vec<&'a MetaField> {
     site.meta.fields("post", post_type).filter(|f| f.revisions).map(|f| &**f).collect()

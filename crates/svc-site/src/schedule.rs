@@ -60,7 +60,7 @@ async fn publish(site: &Arc<Site>, id: PostId, now: NaiveDateTime) -> Result<boo
             let nobody = RevisionAuthor { id: UserId(0), unfiltered_html: false };
             store_revision(tx, &shared, post_type, &post, nobody)?;
             let settings = shared.settings_in(tx)?;
-            published(tx, &settings, post_type, &post, now)?;
+            published(tx, &shared, &settings, post_type, &post, (UserId(0), now))?;
             calendar_option::status_changed(tx, &post.post_type, "future", &post.status)?;
         }
         Ok(true)

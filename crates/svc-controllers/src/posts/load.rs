@@ -112,6 +112,7 @@ impl PostLoader<'_> {
             content: plan.wants("content.rendered"),
             excerpt: plan.wants("excerpt.rendered"),
             words: self.excerpt_length,
+            before: &[],
         };
         let viewer = || {
             let viewer = self.req.map(|req| block_viewer(self.site, self.settings, req)).unwrap_or_default();
@@ -159,12 +160,38 @@ impl PostLoader<'_> {
             let links = rights
                 .filter(|_| wants_links)
                 .map(|r| links::links(&item, &r, Revisions { count: count.0, latest: count.1 }, &media, edit));
-            if self.records_items {
-                item.record_dependencies();
-            }
             LoadedPost { item, links }
         };
-        Ok(rows.into_iter().map(load).collect())
+        let mut loaded: Vec<LoadedPost> = rows.into_iter().map(load).collect();
+        if is_attachment && plan.wants("description.rendered") {
+            self.render_descriptions(db, &mut loaded, viewer, &RenderOptions::new(&images, &page))?;
+        }
+        if self.records_items {
+            loaded.iter().for_each(|loaded| loaded.item.record_dependencies());
+        }
+        Ok(loaded)
+    }
+
+    /// Renders the descriptions of attachments with dynamic blocks. Their files precede them.
+    fn render_descriptions(
+        &self,
+        db: &mut Db,
+        loaded: &mut [LoadedPost],
+        viewer: impl FnOnce() -> BlockViewer,
+        with: &RenderOptions<'_>,
+    ) -> SiteResult<()> {
+        if !loaded.iter().any(|loaded| svc_content::blocks::has_blocks(&loaded.item.post.content)) {
+            return Ok(());
+        }
+        let rows: Vec<Post> = loaded.iter().map(|loaded| loaded.item.post.clone()).collect();
+        let files: Vec<Option<String>> = loaded.iter().map(|loaded| loaded.item.file_element()).collect();
+        let requested =
+            blocks::RequestedTexts { content: true, excerpt: false, words: self.excerpt_length, before: &files };
+        let texts = blocks::render_dynamic(self.site, self.settings, viewer, db, &rows, requested, with)?;
+        for (loaded, texts) in loaded.iter_mut().zip(texts) {
+            loaded.item.rendered = texts;
+        }
+        Ok(())
     }
 
     /// The featured images of these posts that the caller may read; two queries if there are any.

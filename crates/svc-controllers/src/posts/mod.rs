@@ -488,7 +488,7 @@ impl Posts {
             return Err(errors::already_trashed());
         }
         let id = post.id;
-        self.trash(id, caller(&req).id).await?;
+        self.trash(&req, id).await?;
         let post = self.saved(id)?;
         self.show(&req, post, respond::edit_view(&req)).await
     }

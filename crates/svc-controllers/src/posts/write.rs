@@ -8,6 +8,7 @@ use svc_routing::{ObjectId, Request, Result};
 use svc_site::{
     Access, Settings,
     posts::{draft::PostDraft, save::SavePost},
+    revisions::RevisionAuthor,
 };
 use svc_store::{Tx, posts, terms};
 
@@ -117,8 +118,9 @@ impl Posts {
     }
 
     /// Moves a post to the trash.
-    pub(super) async fn trash(&self, id: PostId, by: UserId) -> Result<()> {
+    pub(super) async fn trash(&self, req: &Request, id: PostId) -> Result<()> {
         let site = Arc::clone(&self.site);
+        let by = RevisionAuthor::of(&caller(req), &site.site, &*self.site.settings()?);
         let trash = move |tx: &mut Tx| {
             let post = posts::get(tx, id)?.ok_or_else(errors::post_not_found)?;
             if post.status == "trash" {

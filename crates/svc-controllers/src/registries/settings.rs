@@ -41,7 +41,7 @@ pub fn without_texts(value: &Value) -> Value {
 pub struct RegisteredSetting {
     pub(crate) option: String,
     pub(crate) name: String,
-    default: Value,
+    pub(crate) default: Value,
     pub(crate) clean: SanitizeSetting,
     pub(crate) source: Value,
     pub(crate) schema: Schema,

@@ -169,6 +169,7 @@ impl RevisionTable {
             content: plan.wants("content.rendered"),
             excerpt: plan.wants("excerpt.rendered"),
             words: NO_EXCERPT,
+            before: &[],
         };
         let mut texts = blocks::render_dynamic(
             &self.site,

@@ -15,7 +15,11 @@ use svc_store::{
     meta::{self, MetaKind},
 };
 
-use super::{fields::UserItem, rights::UserRights, route};
+use super::{
+    fields::UserItem,
+    rights::{self, UserRights},
+    route,
+};
 use crate::RestSite;
 
 /// Loads users for a request.
@@ -24,6 +28,8 @@ pub(super) struct UserLoader<'a> {
     pub(super) settings: &'a Arc<Settings>,
     pub(super) caller: &'a Caller,
     pub(super) view: &'a View,
+    /// The list has authors without posts, too, whom the caller may not see one by one.
+    pub(super) has_hidden_authors: bool,
 }
 
 /// A user ready to be rendered, with its links if they are requested.
@@ -58,28 +64,29 @@ impl UserLoader<'_> {
             if plan.wants_any(&META_FIELDS) { meta::load(db, MetaKind::User, &ids)? } else { HashMap::new() };
         let wants_caps = plan.wants_any(&["roles", "capabilities", "extra_capabilities"]);
         let roles = self.settings.roles(db.prefix());
-        Ok(rows
-            .into_iter()
+        rows.into_iter()
             .map(|user| {
                 let meta = meta.remove(&user.id.0).unwrap_or_default();
                 let caps = if wants_caps { caps(&meta, roles, db.prefix()) } else { UserCaps::default() };
-                let links = self.view.wants_links().then(|| self.links(&user));
-                LoadedUser { item: UserItem { user, meta, caps, settings: Arc::clone(self.settings) }, links }
+                let links = match self.view.wants_links() {
+                    true => Some(self.links(db, &user)?),
+                    false => None,
+                };
+                Ok(LoadedUser { item: UserItem { user, meta, caps, settings: Arc::clone(self.settings) }, links })
             })
-            .collect())
+            .collect()
     }
 
     /// The links of one user.
-    fn links(&self, user: &User) -> Links {
+    fn links(&self, db: &mut Db, user: &User) -> SiteResult<Links> {
         let rights = UserRights::of(self.caller, self.site, self.settings, user.id);
+        let sees = !self.has_hidden_authors || rights::sees_author(db, self.site, self.caller, user.id)?;
+        let own = Link::new(self.settings.urls.rest(&format!("{}/{}", route(self.site), user.id)));
+        let methods: Vec<&str> = rights.allowed_methods(sees).collect();
         let collection = self.settings.urls.rest(&route(self.site));
         let mut links = Links::new();
-        links.add(
-            "self",
-            Link::new(self.settings.urls.rest(&format!("{}/{}", route(self.site), user.id)))
-                .allow(rights.allowed_methods()),
-        );
+        links.add("self", if methods.is_empty() { own } else { own.allow(methods) });
         links.add("collection", Link::new(&collection));
-        links
+        Ok(links)
     }
 }

@@ -17,7 +17,7 @@ use svc_model::{User, UserId};
 use svc_resource::{Paging, Params, View};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Validator, build::integer};
-use svc_site::{Settings, SiteResult, avatars};
+use svc_site::{Settings, SiteResult, avatars, revisions::RevisionAuthor};
 use svc_store::{Db, request_cache, users};
 
 use self::{
@@ -203,7 +203,8 @@ impl Users {
         let caller = caller(req);
         let settings = self.site.settings()?;
         let plan = self.fields.current(&settings).plan(view);
-        let loader = UserLoader { site: &self.site, settings: &settings, caller: &caller, view };
+        let has_hidden_authors = req.param("who").is_some() && !rights::lists_users(&caller);
+        let loader = UserLoader { site: &self.site, settings: &settings, caller: &caller, view, has_hidden_authors };
         let loaded = self.site.read(|db| {
             let rows = load(db)?;
             loader.load(db, rows, &plan)
@@ -360,7 +361,8 @@ impl Users {
             return Err(errors::invalid_reassign());
         }
         let previous = self.show(&req, authorized.user, respond::previous_view(&req, "edit")).await?.data;
-        self.remove(id, reassign, caller(&req).id).await?;
+        let by = RevisionAuthor::of(&caller(&req), &self.site.site, &*self.site.settings()?);
+        self.remove(id, reassign, by).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }
 }

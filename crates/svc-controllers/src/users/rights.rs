@@ -64,9 +64,13 @@ impl UserRights {
         }
     }
 
-    /// Methods that the caller may use on the user's route. GET is always included.
-    pub(super) fn allowed_methods(self) -> impl Iterator<Item = &'static str> {
-        let rows = [(true, &["GET"][..]), (self.edit, &["POST", "PUT", "PATCH"][..]), (self.delete, &["DELETE"][..])];
+    /// Methods that the caller may use on the route of a user, whom they may see or not.
+    pub(super) fn allowed_methods(self, sees: bool) -> impl Iterator<Item = &'static str> {
+        let rows = [
+            (sees || self.own || self.edit, &["GET"][..]),
+            (self.edit, &["POST", "PUT", "PATCH"][..]),
+            (self.delete, &["DELETE"][..]),
+        ];
         rows.into_iter().filter(|(may, _)| *may).flat_map(|(_, methods)| methods.iter().copied())
     }
 }

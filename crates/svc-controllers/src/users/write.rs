@@ -8,6 +8,7 @@ use svc_routing::{ObjectId, Request, Result};
 use svc_site::{
     Access, Settings,
     hashing::{self, HashFailure},
+    revisions::RevisionAuthor,
     users::{draft::UserDraft, save::SaveUser},
 };
 use svc_store::{authors, users};
@@ -105,7 +106,7 @@ impl Users {
 
     /// Deletes a user permanently. Their posts and links are reassigned to `reassign`; id 0 leaves them without an
     /// author. With `None`, posts of types with `delete_with_user` are deleted. `by` is the caller.
-    pub(super) async fn remove(&self, id: UserId, reassign: Option<UserId>, by: UserId) -> Result<()> {
+    pub(super) async fn remove(&self, id: UserId, reassign: Option<UserId>, by: RevisionAuthor) -> Result<()> {
         let site = Arc::clone(&self.site);
         let files = self
             .site

@@ -314,3 +314,24 @@ async fn private_addresses_are_not_fetched() {
     assert_eq!((none.status, none.code()), (400, "rest_upload_no_content_disposition"));
     assert!(files(dir.path()).is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dynamic_blocks_in_descriptions_follow_the_file() {
+    let h = Harness::new();
+    let change = json!({"description": "<!-- wp:latest-posts /-->"});
+    let response = h.json(ADMIN, Method::POST, &format!("{MEDIA}/1203"), change).await;
+    let rendered = response.body["description"]["rendered"].as_str().unwrap();
+    assert!(rendered.starts_with("<p class=\"attachment\">"), "{rendered}");
+    assert!(rendered.contains("<ul class=\"wp-block-latest-posts__list"), "{rendered}");
+}
+
+/// Who sees a private post may see the pages of its attachments.
+#[tokio::test(flavor = "multi_thread")]
+async fn galleries_of_private_posts_link_to_the_pages_of_attachments() {
+    let h = Harness::new();
+    let change = json!({"status": "private"});
+    let response = h.json(ADMIN, Method::POST, "/svc/v2/posts/1010", change).await;
+    let rendered = response.body["content"]["rendered"].as_str().unwrap();
+    assert!(rendered.contains("/gallery-format/small/"), "{rendered}");
+    assert!(!rendered.contains("attachment_id="), "{rendered}");
+}

@@ -1,6 +1,6 @@
 //! Rows that a change stores besides the fields of its object, as WordPress does, in process, on the recorded fixture.
 
-use crate::harness::{ADMIN, EDITOR, Harness};
+use crate::harness::{ADMIN, AUTHOR, EDITOR, Harness};
 use serde_json::{Value, json};
 use svc_model::{Post, PostId};
 use svc_routing::Method;
@@ -145,4 +145,99 @@ async fn posts_that_leave_the_trash_get_their_slug_back_and_retain_their_other_m
     for key in statuses {
         assert_eq!((trashed.all(key).len(), restored.all(key)), (1, trashed.all(key)), "{key}");
     }
+}
+
+/// An author may not use all HTML, and the post that another user stored is filtered when the author trashes it.
+#[tokio::test(flavor = "multi_thread")]
+async fn trashing_filters_texts_of_users_without_unfiltered_html() {
+    for (user, is_filtered) in [(AUTHOR, true), (ADMIN, false)] {
+        let h = Harness::new();
+        let before = row(&h, 1002);
+        assert!(before.content.contains("<script>"), "{}", before.content);
+        assert_eq!(h.json(user, Method::DELETE, &format!("{POSTS}/1002"), json!({})).await.status, 200);
+        let after = row(&h, 1002);
+        assert_eq!(after.status, "trash");
+        assert_eq!(after.content.contains("<script>"), !is_filtered, "{}", after.content);
+        assert_eq!(after.title == before.title, !is_filtered, "{}", after.title);
+    }
+}
+
+/// A post without title and content is not stored by WordPress, which gives a menu item without both a space as content.
+#[tokio::test(flavor = "multi_thread")]
+async fn menu_items_without_title_and_description_have_a_space_as_content() {
+    let h = Harness::new();
+    let item = |fields: Value| {
+        let mut item = json!({"menus": 31, "type": "taxonomy", "object": "category", "object_id": 1});
+        item.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        item
+    };
+    for (fields, content) in [
+        (item(json!({})), " "),
+        (item(json!({"title": "x"})), ""),
+        (item(json!({"description": "y"})), "y"),
+        (item(json!({"type": "custom", "title": "x", "url": "https://example.com"})), ""),
+    ] {
+        let response = h.json(ADMIN, Method::POST, ITEMS, fields.clone()).await;
+        assert_eq!(response.status, 201, "{:?}", response.body);
+        assert_eq!(row(&h, response.body["id"].as_i64().unwrap()).content, content, "{fields}");
+    }
+    let response = h.json(ADMIN, Method::PATCH, &format!("{ITEMS}/1423"), json!({"classes": ["a"]})).await;
+    assert_eq!(response.body["description"], "");
+    assert_eq!(row(&h, 1423).content, " ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn locations_of_a_deleted_menu_have_the_menu_0() {
+    let h = Harness::new();
+    let theme = || option(&h, "theme_mods_fixture").unwrap().text().to_owned();
+    assert!(theme().contains("s:7:\"primary\";i:30;"), "{}", theme());
+    assert_eq!(h.json(ADMIN, Method::DELETE, "/svc/v2/menus/30", json!({"force": true})).await.status, 200);
+    assert!(theme().contains("s:7:\"primary\";i:0;"), "{}", theme());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_former_slug_0_is_not_remembered() {
+    let h = Harness::new();
+    let post = json!({"title": "0", "content": "x", "status": "publish"});
+    let id = h.json(ADMIN, Method::POST, POSTS, post).await.body["id"].as_i64().unwrap();
+    assert_eq!(row(&h, id).slug, "0");
+    assert_eq!(h.json(ADMIN, Method::PUT, &format!("{POSTS}/{id}"), json!({"slug": "one"})).await.status, 200);
+    assert!(meta_of(&h, MetaKind::Post, id).all("_wp_old_slug").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn trashing_gives_a_post_without_categories_the_default_one() {
+    let h = Harness::new();
+    let post = json!({"title": "x", "categories": []});
+    let id = h.json(ADMIN, Method::POST, POSTS, post).await.body["id"].as_i64().unwrap();
+    let response = h.json(ADMIN, Method::DELETE, &format!("{POSTS}/{id}"), json!({})).await;
+    assert_eq!((response.body["status"].clone(), response.body["categories"].clone()), (json!("trash"), json!([1])));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_menu_item_without_a_menu_has_the_first_position() {
+    let h = Harness::new();
+    let item = json!({"menu_order": 8, "title": "x", "url": "https://example.com"});
+    let mut in_menu = item.clone();
+    in_menu["menus"] = json!(31);
+    for (item, position) in [(item, 1), (in_menu, 8)] {
+        let response = h.json(ADMIN, Method::POST, ITEMS, item.clone()).await;
+        assert_eq!(response.body["menu_order"], position, "{item}");
+    }
+}
+
+/// The item of a page that is added automatically belongs to the user who publishes the page.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_published_page_is_added_to_an_empty_menu_at_position_0() {
+    let h = Harness::new();
+    let menu = json!({"name": "New", "auto_add": true});
+    let menu = h.json(ADMIN, Method::POST, "/svc/v2/menus", menu).await.body["id"].as_i64().unwrap();
+    let page = json!({"title": "x", "status": "publish"});
+    let page = h.json(EDITOR, Method::POST, "/svc/v2/pages", page).await.body["id"].as_i64().unwrap();
+    let item = row(&h, page + 1);
+    assert_eq!((item.post_type.as_str(), item.menu_order), ("nav_menu_item", 0));
+    assert_eq!((item.author.0, item.content.as_str()), (EDITOR, " "));
+    let terms = h.site.read(|db| Ok(svc_store::terms::of_objects(db, &[item.id])?)).unwrap();
+    assert_eq!(terms[&item.id][0].id.0, menu);
+    assert!(item.guid.ends_with(&format!("/{}/", item.id)), "{}", item.guid);
 }

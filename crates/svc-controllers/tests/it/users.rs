@@ -286,3 +286,15 @@ async fn creating_users_does_not_allow_creating_administrators() {
     let created = h.get(ADMIN, USERS, "slug=yy&context=edit&_fields=roles").await;
     assert_eq!(created.body, json!([{"roles": ["subscriber"]}]));
 }
+
+/// A list of authors has users without posts, whose own route is refused to the caller.
+#[tokio::test(flavor = "multi_thread")]
+async fn links_of_listed_authors_allow_what_the_caller_may_do() {
+    let h = Harness::new();
+    for (caller, query, hidden) in [(AUTHOR, "who=authors", true), (ADMIN, "who=authors", false), (ADMIN, "", false)] {
+        let list = h.get(caller, USERS, query).await.body;
+        let found = list.as_array().unwrap().iter().find(|user| user["id"] == 5).unwrap();
+        let hints = &found["_links"]["self"][0]["targetHints"];
+        assert_eq!(hints.is_null(), hidden, "{caller} {query}: {hints}");
+    }
+}

@@ -224,3 +224,57 @@ async fn dropdowns_have_labels_and_ids() {
     let second = field("categories-4", "rendered");
     assert!(second.contains("id='categories-dropdown-4'") && second.contains("value=\"7\">Asia</option>"), "{second}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn images_in_block_widgets_load_asynchronously() {
+    let h = site();
+    let widget =
+        json!({"id_base": "block", "sidebar": "sidebar-main", "instance": {"raw": {"content": "<img src=\"x\">"}}});
+    let response = h.json(ADMIN, Method::POST, "/svc/v2/widgets", widget).await;
+    let rendered = response.body["rendered"].as_str().unwrap();
+    assert!(rendered.contains("<img decoding=\"async\" src=\"x\">"), "{rendered}");
+}
+
+/// The sidebar of a new widget without settings is kept until the next change.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_widget_without_settings_is_stored_as_inactive_until_the_next_change() {
+    let h = site();
+    let inactive = || stored(&h, "sidebars_widgets")["wp_inactive_widgets"].clone();
+    assert_eq!(inactive(), json!(["block-4"]));
+    let widget = json!({"id_base": "text", "sidebar": "sidebar-main"});
+    assert_eq!(h.json(ADMIN, Method::POST, "/svc/v2/widgets", widget).await.body["id"], "text-3");
+    assert_eq!(inactive(), json!(["text-3", "block-4"]));
+    assert_eq!(h.json(ADMIN, Method::GET, "/svc/v2/widgets/text-3", json!({})).await.status, 404);
+    let change = json!({"sidebar": "sidebar-footer"});
+    assert_eq!(h.json(ADMIN, Method::PUT, "/svc/v2/widgets/text-2", change).await.status, 200);
+    assert_eq!(inactive(), json!(["block-4"]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn widgets_of_an_unregistered_sidebar_become_inactive() {
+    let h = site();
+    let response =
+        h.json(ADMIN, Method::PUT, "/svc/v2/sidebars/nosuch", json!({"widgets": ["text-2", "nosuch-9"]})).await;
+    assert_eq!((response.status, &response.body["widgets"]), (200, &json!([])));
+    let sidebars = stored(&h, "sidebars_widgets");
+    assert_eq!(sidebars["wp_inactive_widgets"], json!(["block-4", "text-2"]));
+    assert!(!sidebars["sidebar-main"].to_string().contains("text-2"), "{sidebars}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forms_of_simple_widgets_have_the_white_space_of_wordpress() {
+    let h = site();
+    for (kind, expected) in [
+        (
+            "search",
+            "<p>\n\t\t\t<label for=\"widget-search-1-title\">Title:</label>\n\t\t\t<input class=\"widefat\" id=\"widget-search-1-title\" name=\"widget-search[1][title]\" type=\"text\" value=\"\" />\n\t\t</p>",
+        ),
+        (
+            "custom_html",
+            "<input id=\"widget-custom_html-1-title\" name=\"widget-custom_html[1][title]\" class=\"title sync-input\" type=\"hidden\" value=\"\" />\n\t\t<textarea id=\"widget-custom_html-1-content\" name=\"widget-custom_html[1][content]\" class=\"content sync-input\" hidden></textarea>",
+        ),
+    ] {
+        let route = format!("/svc/v2/widget-types/{kind}/encode");
+        assert_eq!(h.json(ADMIN, Method::POST, &route, json!({"number": 1})).await.body["form"], expected, "{kind}");
+    }
+}

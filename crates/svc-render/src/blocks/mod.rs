@@ -104,13 +104,15 @@ pub const EXCERPT_WORDS: usize = 55;
 
 /// Selects the texts to render.
 #[derive(Clone, Copy, Debug)]
-pub struct RequestedTexts {
+pub struct RequestedTexts<'a> {
     /// Render contents.
     pub content: bool,
     /// Render excerpts.
     pub excerpt: bool,
     /// Maximum number of words of a generated excerpt.
     pub words: usize,
+    /// HTML before the content of each post, such as an attachment's file; may be empty.
+    pub before: &'a [Option<String>],
 }
 
 /// Renders the texts of posts with dynamic blocks; empty for other posts. Queries are shared by all posts.
@@ -125,7 +127,7 @@ pub fn render_dynamic(
     viewer: impl FnOnce() -> BlockViewer,
     db: &mut Db,
     rows: &[Post],
-    requested: RequestedTexts,
+    requested: RequestedTexts<'_>,
     with: &render::RenderOptions<'_>,
 ) -> SiteResult<Vec<RenderedTexts>> {
     let none = || vec![RenderedTexts::default(); rows.len()];
@@ -146,7 +148,7 @@ pub fn render_dynamic(
     let viewer = unrecorded(viewer);
     let data = SiteBlocks::new(site, settings, &viewer, db);
     let render = |blocks: &CoreBlocks<'_>, data: &SiteBlocks<'_>| {
-        let texts = |(post, is_dynamic): (&Post, &bool)| {
+        let texts = |(n, (post, is_dynamic)): (usize, (&Post, &bool))| {
             if !is_dynamic {
                 return RenderedTexts::default();
             }
@@ -154,6 +156,7 @@ pub fn render_dynamic(
             let root = has_hooks.then(|| ContentRoot::of(&post.post_type, ignored));
             let with = render::RenderOptions {
                 dynamic: Some(blocks),
+                before: requested.before.get(n).cloned().flatten(),
                 root,
                 ..render::RenderOptions::new(with.images, with.page)
             };
@@ -172,7 +175,7 @@ pub fn render_dynamic(
             dependencies.extend(&data.dependencies());
             RenderedTexts { dependencies, ..texts }
         };
-        rows.iter().zip(&is_dynamic).map(texts).collect()
+        rows.iter().zip(&is_dynamic).enumerate().map(texts).collect()
     };
     unrecorded(|| with_data(site, settings, data, render))
 }
@@ -218,7 +221,7 @@ pub fn render_public(
     excerpt: Option<usize>,
 ) -> Result<String, Error> {
     let words = excerpt.unwrap_or_default();
-    let requested = RequestedTexts { content: excerpt.is_none(), excerpt: excerpt.is_some(), words };
+    let requested = RequestedTexts { content: excerpt.is_none(), excerpt: excerpt.is_some(), words, before: &[] };
     let (images, page) = (images_of(site, settings, post), Mutex::default());
     let with = render::RenderOptions::new(&images, &page);
     let or_static = |rendered: Option<String>| {

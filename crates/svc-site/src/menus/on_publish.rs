@@ -1,7 +1,7 @@
 //! Adds new pages to menus.
 
 use chrono::NaiveDateTime;
-use svc_model::{Post, PostId};
+use svc_model::{Post, PostId, UserId};
 use svc_store::{
     Tx,
     meta::{self, MetaKind},
@@ -9,20 +9,27 @@ use svc_store::{
 };
 
 use crate::{
-    Settings, SiteResult,
+    Settings, Site, SiteResult,
     menus::{
         item::{ITEM, MENU, items_of},
         save,
         target::{TargetKind, TargetRef},
     },
+    posts::publish::permalink,
 };
 
 /// Adds a newly published page to the menus with automatic addition, unless the page has a parent or is already in the
-/// menu.
+/// menu. The item's author is the user who publishes the page.
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn add_published_page(tx: &mut Tx, settings: &Settings, page: &Post, now: NaiveDateTime) -> SiteResult<()> {
+pub(crate) fn add_published_page(
+    tx: &mut Tx,
+    site: &Site,
+    settings: &Settings,
+    page: &Post,
+    by: (UserId, NaiveDateTime),
+) -> SiteResult<()> {
     if page.post_type != "page" || !page.parent.is_none() {
         return Ok(());
     }
@@ -33,15 +40,13 @@ pub(crate) fn add_published_page(tx: &mut Tx, settings: &Settings, page: &Post, 
         let items = items_of(tx, *menu)?;
         let numbers: Vec<i64> = items.iter().map(|id| id.0).collect();
         let number = page.id.0.to_string();
-        let is_linked = |meta: &svc_store::Meta| {
-            meta.text("_menu_item_object_id") == number && meta.text("_menu_item_object") == "page"
-        };
+        let is_linked = |meta: &svc_store::Meta| meta.text("_menu_item_object_id") == number;
         if meta::load(tx, MetaKind::Post, &numbers)?.values().any(is_linked) {
             continue;
         }
-        let last_position: i64 =
-            posts::get_many(tx, &items)?.iter().map(|item| item.menu_order).max().unwrap_or_default();
-        let id = insert(tx, settings, page, last_position + 1, now)?;
+        // The first item of a menu has the position 0, as in WordPress.
+        let last_position = posts::get_many(tx, &items)?.iter().map(|item| item.menu_order).max();
+        let id = insert(tx, site, settings, last_position.map_or(0, |last| last + 1), by)?;
         let target_ref = TargetRef {
             kind: TargetKind::PostType,
             object: page.post_type.clone(),
@@ -58,10 +63,18 @@ pub(crate) fn add_published_page(tx: &mut Tx, settings: &Settings, page: &Post, 
     Ok(())
 }
 
-fn insert(tx: &mut Tx, settings: &Settings, page: &Post, menu_order: i64, now: NaiveDateTime) -> SiteResult<PostId> {
+fn insert(
+    tx: &mut Tx,
+    site: &Site,
+    settings: &Settings,
+    menu_order: i64,
+    (author, now): (UserId, NaiveDateTime),
+) -> SiteResult<PostId> {
     let local = settings.zone.to_local(now);
     let mut item = Post {
-        author: page.author,
+        author,
+        // A post without title and content is not stored by WordPress.
+        content: " ".to_owned(),
         date: Some(local),
         date_gmt: Some(now),
         modified: Some(local),
@@ -75,7 +88,9 @@ fn insert(tx: &mut Tx, settings: &Settings, page: &Post, menu_order: i64, now: N
     };
     item.id = posts::insert(tx, &item)?;
     item.slug = item.id.to_string();
-    item.guid = settings.urls.site.home_url(&format!("?p={}", item.id));
+    if let Some(post_type) = site.types.get(ITEM) {
+        item.guid = permalink(tx, settings, post_type, &item)?;
+    }
     posts::update(tx, &item)?;
     Ok(item.id)
 }

@@ -1,24 +1,30 @@
 //! Deletes posts that are not named by a request, for example together with their author.
 
-use svc_model::{Post, PostId, UserId};
+use svc_model::{Post, PostId};
 use svc_store::{StoredText, Tx, options, posts};
 
 use crate::{
     Site, SiteResult,
     media::delete::delete_attachment,
     menus::on_delete::delete_items_for_post,
-    posts::{calendar_option, rules::sanitize_guid, save::set_sticky, slugs},
+    posts::{
+        calendar_option,
+        rules::sanitize_guid,
+        save::{give_default_terms, set_sticky},
+        slugs,
+    },
     revisions::{RevisionAuthor, store_revision},
+    sanitize,
 };
 
 /// Trashes a post or page. Posts of other types, and posts in the trash, are deleted permanently.
 ///
-/// `by` is the author of the revision that is stored for a trashed post. Returns the paths of files that are no longer
+/// `by` is the user who trashes a post. Returns the paths of files that are no longer
 /// referenced; the caller deletes them after the transaction. Source: `wp_delete_post`.
 ///
 /// # Errors
 /// Errors of the store.
-pub fn trash_or_delete(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<Vec<String>> {
+pub fn trash_or_delete(tx: &mut Tx, site: &Site, id: PostId, by: RevisionAuthor) -> SiteResult<Vec<String>> {
     let Some(post) = posts::get(tx, id)? else { return Ok(Vec::new()) };
     if post.post_type == "attachment" {
         return delete_attachment(tx, id);
@@ -58,8 +64,9 @@ fn reset_settings(tx: &mut Tx, id: PostId) -> SiteResult<()> {
     Ok(())
 }
 
-/// Trashes a post, stores a revision and gives it a unique slug.
-pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<()> {
+/// Trashes a post, stores a revision and gives it a unique slug. As with every other change, the texts are filtered if the
+/// user may not use any HTML.
+pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: RevisionAuthor) -> SiteResult<()> {
     reset_settings(tx, id)?;
     let settings = site.settings_in(tx)?;
     let now = (settings.zone.to_local(site.now()), site.now());
@@ -67,12 +74,18 @@ pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: UserId) -> SiteResult<()>
     let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };
     calendar_option::status_changed(tx, &row.post_type, &before, &row.status)?;
     let Some(post_type) = site.types.get(&row.post_type) else { return Ok(()) };
-    let trashed = (row.slug.clone(), row.guid.clone());
+    let trashed = row.clone();
     row.slug = slugs::unique(tx, &row, "", post_type, &settings.urls)?;
     sanitize_guid(&mut row);
-    if trashed != (row.slug.clone(), row.guid.clone()) {
+    if !by.unfiltered_html {
+        row.title = sanitize::title(&row.title, true);
+        row.content = sanitize::content(&row.content, true);
+        row.excerpt = sanitize::excerpt(&row.excerpt, true);
+    }
+    if trashed != row {
         posts::update(tx, &row)?;
     }
-    // Nothing of a trashed post is filtered.
-    store_revision(tx, site, post_type, &row, RevisionAuthor { id: by, unfiltered_html: true })
+    give_default_terms(tx, &settings, &row)?;
+    // Meta is stored unchanged.
+    store_revision(tx, site, post_type, &row, RevisionAuthor { unfiltered_html: true, ..by })
 }

@@ -28,7 +28,8 @@ pub(crate) fn remember(tx: &mut Tx, post_type: &PostType, before: &Post, now: &P
         let known = meta::load_one(tx, MetaKind::Post, now.id.0)?;
         let known = known.all(name);
         let (old, new) = (StoredText::of(old), StoredText::of(new));
-        if !old.is_empty() && !known.contains(&old) {
+        // As in WordPress, the slug `0` counts as none.
+        if !matches!(old.text(), "" | "0") && !known.contains(&old) {
             meta::add(tx, MetaKind::Post, now.id.0, name, &old)?;
         }
         if known.contains(&new) {

@@ -1,17 +1,17 @@
 //! Completes posts that become public, by a request or on schedule.
 
 use chrono::NaiveDateTime;
-use svc_model::{Post, PostType};
+use svc_model::{Post, PostType, UserId};
 use svc_store::{Tx, posts, terms, users};
 
 use crate::{
-    Settings, SiteResult,
+    Settings, Site, SiteResult,
     menus::on_publish::add_published_page,
     permalinks::{PermalinkParts, category_paths},
 };
 
 /// Completes a post whose stored status has just become `publish`: sets a missing GUID and adds pages to menus. `now`
-/// is in UTC.
+/// is in UTC, `by` the user who publishes it: none on schedule.
 ///
 /// Source: `_transition_post_status`, `_wp_auto_add_pages_to_menu`.
 ///
@@ -19,16 +19,17 @@ use crate::{
 /// Errors of the store.
 pub(crate) fn published(
     tx: &mut Tx,
+    site: &Site,
     settings: &Settings,
     post_type: &PostType,
     post: &Post,
-    now: NaiveDateTime,
+    (by, now): (UserId, NaiveDateTime),
 ) -> SiteResult<()> {
     if post.guid.is_empty() {
         let guid = permalink(tx, settings, post_type, post)?;
         posts::set_guid(tx, post.id, &guid)?;
     }
-    add_published_page(tx, settings, post, now)
+    add_published_page(tx, site, settings, post, (by, now))
 }
 
 /// The current permalink of a post, with what it requires from the store.

@@ -150,13 +150,14 @@ impl SavePost {
             None => row.id = self.insert(tx, &mut row)?,
         }
         self.store_fields(tx, &row)?;
+        let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
+        if !was_public && row.status == "publish" {
+            let by = (self.caller.id, self.writer.now);
+            published(tx, &self.site, &self.settings, &self.post_type, &row, by)?;
+        }
         if self.revises {
             let author = RevisionAuthor { id: self.caller.id, unfiltered_html: self.writer.unfiltered_html };
             store_revision(tx, &self.site, &self.post_type, &row, author)?;
-        }
-        let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
-        if !was_public && row.status == "publish" {
-            published(tx, &self.settings, &self.post_type, &row, self.writer.now)?;
         }
         let before = existing.as_ref().map_or("", |post| post.status.as_str());
         calendar_option::status_changed(tx, &row.post_type, before, &row.status)?;
@@ -190,7 +191,7 @@ impl SavePost {
             row.slug = row.id.to_string();
             row.slug = slugs::unique(tx, row, "", &self.post_type, &self.settings.urls)?;
         }
-        self.default_terms(tx, row)?;
+        give_default_terms(tx, &self.settings, row)?;
         let has_guid = !row.guid.is_empty();
         if !has_guid {
             row.guid = permalink(tx, &self.settings, &self.post_type, row)?;
@@ -214,25 +215,12 @@ impl SavePost {
         Ok(self.caller.can_post(PostCap::Publish, post, &access))
     }
 
-    /// Assigns the default category to a post without categories.
-    fn default_terms(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
-        let category = TermId(self.settings.number("default_category"));
-        if row.post_type != "post" || row.status == "auto-draft" || category.is_none() {
-            return Ok(());
-        }
-        let has = terms::of_objects(tx, &[row.id])?;
-        if !has.get(&row.id).is_some_and(|all| all.iter().any(|t| t.taxonomy == "category")) {
-            terms::set_object_terms(tx, row.id, "category", &[category])?;
-        }
-        Ok(())
-    }
-
     /// Stores everything that is not part of the row.
     fn store_fields(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
         let (draft, id) = (&self.draft, row.id);
         store_ignored_hooks(tx, id, &self.ignored_hooks)?;
         if self.existing.is_some() {
-            self.default_terms(tx, row)?;
+            give_default_terms(tx, &self.settings, row)?;
         }
         if let Some(sticky) = draft.sticky {
             set_sticky(tx, id, sticky)?;
@@ -296,6 +284,19 @@ impl SavePost {
         }
         Ok(())
     }
+}
+
+/// Assigns the default category to a post without categories.
+pub(crate) fn give_default_terms(tx: &mut Tx, settings: &Settings, row: &Post) -> SiteResult<()> {
+    let category = TermId(settings.number("default_category"));
+    if row.post_type != "post" || row.status == "auto-draft" || category.is_none() {
+        return Ok(());
+    }
+    let has = terms::of_objects(tx, &[row.id])?;
+    if !has.get(&row.id).is_some_and(|all| all.iter().any(|t| t.taxonomy == "category")) {
+        terms::set_object_terms(tx, row.id, "category", &[category])?;
+    }
+    Ok(())
 }
 
 /// Whether a post can have a featured image. Among attachments only audio and video files can.

@@ -81,6 +81,18 @@ pub fn set_locations(tx: &mut Tx, menu: TermId, locations: &[String]) -> SiteRes
     stored_arrays::write(tx, &option, theme)
 }
 
+/// Leaves the locations of a menu that is deleted without a menu. As in WordPress, they are stored with the id 0.
+pub fn clear_locations(tx: &mut Tx, menu: TermId) -> SiteResult<()> {
+    let stylesheet = options::get(tx, "stylesheet")?.unwrap_or_default();
+    let option = theme_settings(stylesheet.text());
+    let mut theme = stored_arrays::read(tx, &option)?;
+    let without = |assigned: Php| if int(&assigned) == menu.0 { Php::Int(0) } else { assigned };
+    let assigned =
+        stored_arrays::member(&theme, LOCATIONS).into_iter().map(|(name, menu)| (name, without(menu))).collect();
+    theme.insert(Key::from(LOCATIONS), Php::Array(assigned));
+    stored_arrays::write(tx, &option, theme)
+}
+
 /// Removes a menu that is deleted from those that new pages are added to.
 pub fn remove_auto_add(tx: &mut Tx, menu: TermId) -> SiteResult<()> {
     match options::get(tx, MENU_OPTIONS)? {

@@ -56,8 +56,21 @@ impl MenuItems {
             {
                 return Err(errors::invalid_menu().into());
             }
+            let is_in_menu = menu.or(before.as_ref().map(|item| item.menu)).is_some_and(|menu| !menu.is_none());
             let unchecked_parent = target_parent(tx, &item.target_ref)?;
-            let row = PostDraft { title: Some(item.title.clone()), unchecked_parent, ..row.clone() };
+            let mut row = PostDraft { title: Some(item.title.clone()), unchecked_parent, ..row.clone() };
+            let description = row.content.as_deref().or(before.as_ref().map(|item| item.post.content.as_str()));
+            if item.title.is_empty()
+                && item.target_ref.kind != TargetKind::Custom
+                && description.is_none_or(|text| svc_text::trim(text).is_empty())
+            {
+                // As in WordPress, which stores no post without title and content.
+                row.content = Some(" ".to_owned());
+            }
+            if !is_in_menu {
+                // Without a menu there is no other position.
+                row.menu_order = Some(1);
+            }
             let id = posts_routes.job(caller.clone(), row, id, Arc::clone(&settings)).run(tx)?;
             store_meta(tx, id, &item)?;
             match menu {

@@ -123,7 +123,7 @@ impl WidgetType for CustomHtml {
     fn form(&self, number: &str, instance: &Instance) -> String {
         let (id, name) = (format!("widget-custom_html-{number}"), format!("widget-custom_html[{number}]"));
         format!(
-            "<input id=\"{id}-title\" name=\"{name}[title]\" class=\"title sync-input\" type=\"hidden\" value=\"{}\" />\n\
+            "<input id=\"{id}-title\" name=\"{name}[title]\" class=\"title sync-input\" type=\"hidden\" value=\"{}\" />\n\t\t\
              <textarea id=\"{id}-content\" name=\"{name}[content]\" class=\"content sync-input\" hidden>{}</textarea>",
             svc_text::esc_attr(&instance.text("title")),
             svc_text::esc_textarea(&instance.text("content"))

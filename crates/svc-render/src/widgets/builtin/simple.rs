@@ -22,6 +22,9 @@ pub(crate) enum Input {
     Choice(&'static [(&'static str, &'static str)]),
 }
 
+/// White space before each element of a form, as in WordPress.
+const LINE: &str = "\n\t\t\t";
+
 /// A setting: name, label, type.
 pub(crate) type Setting = (&'static str, &'static str, Input);
 
@@ -67,26 +70,28 @@ impl Input {
         match self {
             Input::Text | Input::Url => {
                 format!(
-                    "{label}\n<input class=\"widefat\" id=\"{id}\" name=\"{name}\" type=\"text\" value=\"{value}\" />"
+                    "{label}{LINE}<input class=\"widefat\" id=\"{id}\" name=\"{name}\" type=\"text\" value=\"{value}\" />"
                 )
             }
             Input::Switch | Input::Flag => {
                 let checked = if instance.is_on(setting) { " checked='checked'" } else { "" };
-                format!("<input class=\"checkbox\" type=\"checkbox\" id=\"{id}\" name=\"{name}\"{checked} />\n{label}")
+                format!(
+                    "<input class=\"checkbox\" type=\"checkbox\" id=\"{id}\" name=\"{name}\"{checked} />{LINE}{label}"
+                )
             }
             Input::Number(default) => {
                 let value = if instance.get(setting).is_some() { instance.number(setting) } else { default };
                 format!(
-                    "{label}\n<input class=\"tiny-text\" id=\"{id}\" name=\"{name}\" type=\"number\" step=\"1\" min=\"1\" value=\"{value}\" size=\"3\" />"
+                    "{label}{LINE}<input class=\"tiny-text\" id=\"{id}\" name=\"{name}\" type=\"number\" step=\"1\" min=\"1\" value=\"{value}\" size=\"3\" />"
                 )
             }
             Input::Choice(values) => {
                 let option = |(known, text): &(&str, &str)| {
                     let selected = if *known == value { " selected='selected'" } else { "" };
-                    format!("<option value=\"{known}\"{selected}>{text}</option>")
+                    format!("{LINE}\t<option value=\"{known}\"{selected}>{text}</option>")
                 };
                 let options: String = values.iter().map(option).collect();
-                format!("{label}\n<select class=\"widefat\" id=\"{id}\" name=\"{name}\">{options}</select>")
+                format!("{label}{LINE}<select class=\"widefat\" id=\"{id}\" name=\"{name}\">{options}{LINE}</select>")
             }
         }
     }
@@ -126,8 +131,8 @@ impl WidgetType for SimpleWidget {
         let row = |(setting, label, input): &Setting| {
             let id = format!("widget-{}-{number}-{setting}", self.id_base);
             let name = format!("widget-{}[{number}][{setting}]", self.id_base);
-            format!("<p>{}</p>", input.html(&id, &name, label, instance, setting))
+            format!("<p>{LINE}{}\n\t\t</p>", input.html(&id, &name, label, instance, setting))
         };
-        self.settings.iter().map(row).collect::<Vec<_>>().join("\n")
+        self.settings.iter().map(row).collect::<Vec<_>>().join("\n\n\t\t")
     }
 }
