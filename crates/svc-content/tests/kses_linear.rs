@@ -60,10 +60,10 @@ fn repeated_styles() {
 #[test]
 fn attributes_of_blocks() {
     let block = |attributes: String| format!("<!-- wp:x {{{attributes}}} /-->");
-    let renamed: Vec<String> = (0..150_000).map(|n| format!("\"\\u003cx\\u003e{n}\":1")).collect();
+    let renamed: Vec<String> = (0..30_000).map(|n| format!("\"\\u003cx\\u003ea{n}\":1")).collect();
     let nested = format!("{}\"{}\"{}", "{\"a\":".repeat(400), "x".repeat(1_000_000), "}".repeat(400));
     for (text, expected) in [
-        (block(renamed.join(",")), "<!-- wp:x {\"0\":1,\"1\":1,"),
+        (block(renamed.join(",")), "<!-- wp:x {\"a0\":1,\"a1\":1,"),
         (block(format!("\"a\":{nested}")), "<!-- wp:x {\"a\":{\"a\":{"),
     ] {
         let start = Instant::now();
