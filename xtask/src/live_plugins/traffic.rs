@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Password of the users that are created.
-const PASSWORD: &str = "Live-plugins-1-password";
+const PASSWORD: &str = "Vellum-quartz.77-Sphinx-Tundra";
 
 /// A sequence of pseudo-random numbers (splitmix64).
 #[derive(Clone)]
@@ -89,7 +89,10 @@ fn create(gateway: &Gateway, name: &str, role: &str) -> Result<String> {
 
 /// Logs in with the form of WordPress. Returns the headers of a script in `wp-admin`: cookies and a nonce.
 pub(super) fn log_in(gateway: &Gateway, name: &str) -> Result<Vec<(&'static str, String)>> {
-    let form = [("Content-Type", "application/x-www-form-urlencoded".to_owned()), ("Cookie", "wordpress_test_cookie=WP+Cookie+check".to_owned())];
+    let form = [
+        ("Content-Type", "application/x-www-form-urlencoded".to_owned()),
+        ("Cookie", "wordpress_test_cookie=WP+Cookie+check".to_owned()),
+    ];
     let body = format!("log={name}&pwd={PASSWORD}&testcookie=1");
     let response = exchange(&gateway.site, "POST", "/wp-login.php", &form, &body)?;
     let cookies: Vec<&str> = response

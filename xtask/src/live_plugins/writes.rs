@@ -134,7 +134,8 @@ impl<'a> Writer<'a> {
     /// As the form of a term.
     fn edit_term(&self, editor: &[(&'static str, String)], object: &Object, text: &str) -> Result<Response> {
         let taxonomy = if object.kind == "tags" { "post_tag" } else { "category" };
-        let page = self.admin(editor, "GET", &format!("/wp-admin/term.php?taxonomy={taxonomy}&tag_ID={}", object.id), "")?;
+        let page =
+            self.admin(editor, "GET", &format!("/wp-admin/term.php?taxonomy={taxonomy}&tag_ID={}", object.id), "")?;
         let nonce = value_of(&page.body, "_wpnonce").context("the form of the term has no nonce")?;
         let slug = value_of(&page.body, "slug").unwrap_or_default();
         let parent = if taxonomy == "category" { "&parent=-1" } else { "" };
