@@ -32,6 +32,9 @@ const MAX_ROWS = 500;
 /** Maximum length of a statement that is examined, without long texts, in bytes. */
 const MAX_SQL = 65536;
 
+/** Options with planned jobs, which are in a group of their own, `options?jobs`. svc-server has the same list. */
+const JOBS = array( 'cron', '_transient_doing_cron', '_transient_timeout_doing_cron' );
+
 /** Columns that name the rows and the groups of WordPress's tables. svc-server has the same table. */
 const IDENTITIES = array(
 	'posts'              => array( 'id', 'post_type' ),
@@ -481,6 +484,17 @@ final class Sql {
 		return $all;
 	}
 
+	/** Names of what is written, with the group of options with planned jobs. */
+	public static function with_jobs( array $names ): array {
+		$jobs = array_intersect( $names, array_map( static fn( $job ) => "options/$job", JOBS ) );
+		if ( $jobs ) {
+			$others = preg_grep( '/^options(\/|$)/', array_diff( $names, $jobs ) );
+			$names  = $others ? $names : preg_grep( '/^options\?/', $names, PREG_GREP_INVERT );
+			$names  = array_merge( array_values( $names ), array( 'options?jobs' ) );
+		}
+		return $names;
+	}
+
 	/** Names of all tables that a statement names anywhere. */
 	public static function everything_named( array $t, ?bool &$is_foreign = null ): array {
 		$u     = array_map( 'strtoupper', $t );
@@ -579,7 +593,7 @@ final class Write {
 		if ( '' !== $method && ! in_array( ';', $write->t, true ) && ! in_array( '/*', $write->t, true ) ) {
 			$write->$method();
 		}
-		$write->names = array_values( array_unique( array_diff( $write->names, array( CHANGES, CHANGES . '/0' ) ) ) );
+		$write->names = Sql::with_jobs( array_values( array_unique( array_diff( $write->names, array( CHANGES, CHANGES . '/0' ) ) ) ) );
 		return $write;
 	}
 
@@ -964,8 +978,24 @@ final class Reports {
 	/** A statement whose new row is named after it, or whose rows are counted: its text and what it writes. @var array|null */
 	private static $last = null;
 
+	/** Names that the last statement writes. @var string[] */
+	private static $last_names = array();
+
+	/** Names that the last statement writes; none if it only reads. */
+	public static function last_names(): array {
+		return self::$last_names;
+	}
+
+	/** The statement as it is sent: the last one that is examined is compared with it. */
+	public static function sent( string $sql ): void {
+		if ( self::$last ) {
+			self::$last[0] = $sql;
+		}
+	}
+
 	/** Called for each statement before it is sent. */
 	public static function before( string $sql ): void {
+		self::$last_names = array();
 		if ( self::$last ) {
 			self::after_last();
 		}
@@ -978,11 +1008,12 @@ final class Reports {
 		$verb  = Sql::verb( $sql );
 		$write = Write::of( $sql, array( self::class, 'find' ) );
 		if ( $write && $write->names ) {
-			self::announce( $write->names );
+			self::announce( $write->names, Record::marks( $write->names ) );
 		}
 		if ( $write && ( $write->inserts || $write->table ) ) {
 			self::$last = array( $sql, $write );
 		}
+		self::$last_names = $write ? $write->names : array();
 		self::follow( $verb, $sql );
 	}
 
@@ -1053,8 +1084,8 @@ final class Reports {
 		}
 	}
 
-	/** Announces that these names will be written. */
-	private static function announce( array $names ): void {
+	/** Announces that these names will be written. Writes of a rendering that svc-server has requested are of another kind. */
+	private static function announce( array $names, bool $is_by_read = false ): void {
 		global $wpdb;
 		try {
 			$writer = isset( $wpdb->dbh->thread_id ) ? (int) $wpdb->dbh->thread_id : self::$writer;
@@ -1071,7 +1102,7 @@ final class Reports {
 			$table = strtok( (string) $name, '/?^' );
 			if ( ! isset( self::$announced[ $name ] ) && ! isset( self::$announced[ $table ] ) && ! isset( self::$announced['*'] ) ) {
 				self::$announced[ $name ] = true;
-				$rows[]                   = "($writer,'b',0x" . bin2hex( (string) $name ) . ')';
+				$rows[]                   = "($writer,'" . ( $is_by_read ? 'r' : 'b' ) . "',0x" . bin2hex( (string) $name ) . ')';
 			}
 		}
 		if ( ! $rows ) {
@@ -1532,6 +1563,9 @@ final class Read {
 			$parents = array( 'revision' ) === $groups ? Sql::only( $constraints, $alias, 'post_parent' ) : null;
 			$names   = null === $parents ? Sql::named( $table, '?', $groups ) : Sql::named( $table, '?revision/', $parents );
 		}
+		if ( 'options' === $table && 0 === strpos( $names[0] ?? '', 'options?' ) ) {
+			$names[] = 'options?jobs';
+		}
 		return 'usermeta' === $table ? Sql::with_sessions( $names, Sql::are_sessions( $constraints, $alias ) ) : $names;
 	}
 
@@ -1783,6 +1817,12 @@ final class Record {
 	/** The route of the REST API. @var string|null */
 	private static $route = null;
 
+	/** What is appended to statements that write, so that they are known to be of a read. */
+	private static $mark = '';
+
+	/** Whether the request has nothing that might identify its sender. */
+	private static $is_anonymous = false;
+
 	/** Number used once of the request. */
 	private static $nonce = '';
 
@@ -1833,6 +1873,9 @@ final class Record {
 		}
 		self::$nonce = $part[2];
 		self::$is_on = true;
+		self::$mark  = '/*svc-read ' . substr( hash_hmac( 'sha256', 'svc-read', self::$secret ), 0, 16 ) . '*/';
+
+		self::$is_anonymous = ! preg_grep( '/^(HTTP_(?!SEC_).*(AUTH|COOKIE|TOKEN|NONCE|SESSION|SECRET|SIGNATURE|PASSWORD|JWT|CERT|KEY|USER$|EMAIL$)|PHP_AUTH|AUTH_|REMOTE_USER)/', array_keys( $_SERVER ) ) && empty( $_COOKIE ) && ! isset( $_GET['_wpnonce'] );
 		ob_start( array( self::class, 'output' ) );
 		// After all functions that run at shutdown, so that these are recorded as well.
 		if ( remove_action( 'shutdown', 'wp_ob_end_flush_all', 1 ) ) {
@@ -1882,6 +1925,23 @@ final class Record {
 		add_filter( 'rest_dispatch_request', array( self::class, 'dispatch' ), $last, 3 );
 		add_filter( 'pre_http_request', array( self::class, 'http_request' ), $last, 3 );
 		add_filter( 'wp_mail', array( self::class, 'mail' ), $last );
+	}
+
+	/**
+	 * Whether writes of these names by this request are marked as those of a read. Those of known users and of visitors with cookies are not, except
+	 * of single options: a later read of the same person may show them.
+	 */
+	public static function marks( array $names ): bool {
+		return self::$is_on && ( self::$is_anonymous || ! preg_grep( '/^options[\/?]/', $names, PREG_GREP_INVERT ) );
+	}
+
+	/** A statement with the mark, if it is a write of such names. */
+	public static function marked( string $sql ): string {
+		if ( ! self::$is_on || ! preg_match( '/^\s*(INSERT|UPDATE|DELETE|REPLACE)\b/i', $sql ) ) {
+			return $sql;
+		}
+		$names = Reports::last_names();
+		return $names && self::marks( $names ) ? "$sql " . self::$mark : $sql;
 	}
 
 	/** The response cannot be stored. */
@@ -2028,12 +2088,12 @@ final class Record {
 		return $options;
 	}
 
-	/** Names of all options that are loaded together. */
+	/** Names of all options that are loaded together, without those with planned jobs. */
 	private static function autoloaded(): array {
 		if ( ! function_exists( 'wp_autoload_values_to_autoload' ) ) {
 			return array( 'options' );
 		}
-		return array_merge( self::$autoloaded, Sql::named( 'options', '?', wp_autoload_values_to_autoload() ) );
+		return array_merge( array_diff( self::$autoloaded, array( 'options?jobs' ) ), Sql::named( 'options', '?', wp_autoload_values_to_autoload() ) );
 	}
 
 	public static function user_metadata( $value, $user, $key ) {
@@ -2286,7 +2346,7 @@ final class Cache {
 	}
 }
 
-/** Sees each statement before it is sent; changes nothing. */
+/** Sees each statement before it is sent. Appends a comment to those that write in a rendering that svc-server has requested. */
 function on_query( $query ) {
 	if ( is_string( $query ) && '' !== $query ) {
 		try {
@@ -2300,6 +2360,8 @@ function on_query( $query ) {
 			} catch ( \Throwable $e ) {
 				Record::refuse( 'an error of the connector: ' . $e->getMessage() );
 			}
+			$query = Record::marked( $query );
+			Reports::sent( $query );
 		}
 	}
 	return $query;

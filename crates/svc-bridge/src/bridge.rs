@@ -278,15 +278,22 @@ impl Bridge {
         let visible = feed.visible().await;
         let start = Instant::now();
         let rendered = self.0.renderer.render(&asked.parts, asked.origin).await;
-        asked.route.forwarded(&why.describe(), start.elapsed());
+        let took = start.elapsed();
         let whole = match rendered {
             Ok(Rendered::Whole(whole)) => whole,
             Ok(Rendered::Stream(response)) => {
+                asked.route.forwarded("not stored: a stream, or too large", took);
                 asked.route.not_stored();
                 return Ok(with_status(*response, why.status()));
             }
-            Err(failure) => return Ok(failure.response(asked.format())),
+            Err(failure) => {
+                asked.route.forwarded(&why.describe(), took);
+                return Ok(failure.response(asked.format()));
+            }
         };
+        if matches!(why, Why::Changed(_)) {
+            self.compare_with_former(feed, asked, &key, left_out, &whole.answer).await;
+        }
         if why == Why::OtherClient {
             self.compare_with_other(feed, asked, &key, &whole.answer).await;
         }
@@ -295,6 +302,7 @@ impl Bridge {
             .and_then(|since| self.store(feed, asked, left_out, start, since, &whole));
         let response = match stored {
             Ok(stored) => {
+                asked.route.forwarded(&why.describe(), took);
                 let stored = Arc::new(stored);
                 self.0.store.insert(key, Arc::clone(&stored));
                 drop(leading);
@@ -302,6 +310,7 @@ impl Bridge {
                 with_status(response, &format!("{}; stored", why.status()))
             }
             Err(reason) => {
+                asked.route.forwarded(&format!("not stored: {reason}"), took);
                 asked.route.not_stored();
                 self.0.store.remove(&key);
                 tracing::debug!(route = &*asked.route.name, reason, "not stored");
@@ -339,8 +348,10 @@ impl Bridge {
             Some(record) if feed.has_names() => record.names(),
             _ => vec![Name::All],
         };
-        let dependencies =
-            feed.changes().depend(&names, since).map_err(|table| format!("{table} has changed meanwhile"))?;
+        let dependencies = feed
+            .changes()
+            .depend_with(&names, since, Arc::clone(&asked.route.tolerance))
+            .map_err(|name| format!("{name} was written meanwhile, or by itself"))?;
         let mut answer = whole.answer.clone();
         stored::prepare(&mut answer);
         let until = stored::end(start, self.0.settings.age(&asked.target), record.and_then(|record| record.age));
@@ -355,6 +366,20 @@ impl Bridge {
             asked.route.same_for_other();
         } else {
             self.is_varying(asked, key, "they differ by client, or each time");
+        }
+    }
+
+    /// Compares a rendering with the stored response, if nothing but reads has changed what that has read.
+    async fn compare_with_former(&self, feed: &dyn Feed, asked: &Asked, key: &Key, left_out: u64, answer: &Answer) {
+        let Some(stored) = self.0.store.get(key).filter(|stored| stored.left_out == left_out) else { return };
+        if feed.catch_up().await.is_err() {
+            return;
+        }
+        let Some(labels) = stored.dependencies.changed_by_reads().filter(|labels| !labels.is_empty()) else { return };
+        if without_etag(&stored.answer, answer).is_same(answer) {
+            asked.route.tolerance.same_after(&labels);
+        } else {
+            asked.route.tolerance.other_after(&labels);
         }
     }
 
@@ -392,6 +417,11 @@ impl Bridge {
             }
             let Ok(Rendered::Whole(again)) = self.0.renderer.render(&asked.parts, asked.origin).await else { return };
             if is_same(&again.answer) || !is_current().await {
+                return;
+            }
+            if let Some(labels) = stored.dependencies.changed_by_reads().filter(|labels| !labels.is_empty()) {
+                asked.route.tolerance.other_after(&labels);
+                stored.dependencies.check_again();
                 return;
             }
             let why = if again.answer.is_same(&whole.answer) {

@@ -19,7 +19,7 @@ use std::sync::{
     atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
-use crate::names::Name;
+use crate::{names::Name, tolerance::Tolerance};
 
 /// A position in the news of writes. Later news have higher positions.
 pub type Position = u64;
@@ -32,8 +32,12 @@ const RECENT: usize = 100_000;
 struct State {
     name: Name,
     covers: Covers,
-    /// The position of its last change.
+    /// For people: the name of options, and otherwise of the table; `*` for everything.
+    label: Box<str>,
+    /// The position of its last change, except by reads.
     changed: AtomicU64,
+    /// The position of its last change by a read.
+    by_reads: AtomicU64,
     /// Number of announced writes that have not finished.
     writers: AtomicU32,
 }
@@ -49,15 +53,20 @@ enum Covers {
 
 impl State {
     fn new(name: Name, covers: Covers) -> Arc<Self> {
-        Arc::new(State { name, covers, changed: AtomicU64::new(0), writers: AtomicU32::new(0) })
-    }
-
-    fn table(&self) -> &str {
-        self.name.table_name().unwrap_or("*")
+        let label = match name.table_name() {
+            Some(table) if table != "options" => table.into(),
+            _ => name.to_string().into(),
+        };
+        let (changed, by_reads, writers) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU32::new(0));
+        Arc::new(State { name, covers, label, changed, by_reads, writers })
     }
 
     fn is_same(&self, since: Position) -> bool {
         self.writers.load(Ordering::Acquire) == 0 && self.changed.load(Ordering::Acquire) <= since
+    }
+
+    fn is_same_for_reads(&self, since: Position) -> bool {
+        self.by_reads.load(Ordering::Acquire) <= since
     }
 }
 
@@ -75,13 +84,10 @@ struct Table {
 }
 
 impl Table {
-    fn new(table: &str) -> Self {
-        Table {
-            any: State::new(Name::table(table), Covers::Each),
-            whole: State::new(Name::table(table), Covers::Unknown),
-            parts: HashMap::new(),
-            starts: HashMap::new(),
-        }
+    fn new(name: &str) -> Self {
+        let state = |covers| State::new(Name::table(name), covers);
+        let (any, whole) = (state(Covers::Each), state(Covers::Unknown));
+        Table { any, whole, parts: HashMap::new(), starts: HashMap::new() }
     }
 }
 
@@ -90,6 +96,7 @@ impl Table {
 pub struct Dependencies {
     changes: Changes,
     since: Position,
+    tolerance: Arc<Tolerance>,
     watched: Box<[Arc<State>]>,
     /// The number of news at which all were last found unchanged.
     checked: AtomicU64,
@@ -99,18 +106,29 @@ impl Dependencies {
     /// Whether nothing has changed.
     ///
     /// # Errors
-    /// The table that has changed or is being written; `*` if that is not known.
+    /// The table or the option that has changed or is being written; `*` if that is not known.
     pub fn check(&self) -> Result<(), &str> {
         // Read first: news that arrive meanwhile change the number.
         let news = self.changes.0.news.load(Ordering::Acquire);
         if self.checked.load(Ordering::Acquire) == news {
             return Ok(());
         }
-        if let Some(state) = self.watched.iter().find(|state| !state.is_same(self.since)) {
-            return Err(state.table());
+        let ends = |state: &State| {
+            !state.is_same(self.since)
+                || !state.is_same_for_reads(self.since) && !self.tolerance.tolerates(&state.label)
+        };
+        if let Some(state) = self.watched.iter().find(|state| ends(state)) {
+            return Err(&state.label);
         }
         self.checked.store(news, Ordering::Release);
         Ok(())
+    }
+
+    /// What has been changed by reads. `None` if something was changed otherwise, so that it is not known which change matters.
+    pub(crate) fn changed_by_reads(&self) -> Option<Vec<Box<str>>> {
+        let is_same = self.watched.iter().all(|state| state.is_same(self.since));
+        let by_reads = self.watched.iter().filter(|state| !state.is_same_for_reads(self.since));
+        is_same.then(|| by_reads.map(|state| state.label.clone()).collect())
     }
 
     /// The parts that the response has read.
@@ -119,9 +137,14 @@ impl Dependencies {
         self.watched.iter().filter(|state| state.covers == Covers::Each).map(|state| &state.name)
     }
 
+    /// Lets the next check compare all states, although there are no news.
+    pub(crate) fn check_again(&self) {
+        self.changes.0.news.fetch_add(1, Ordering::Release);
+    }
+
     /// Approximate size, in bytes.
     pub fn size(&self) -> usize {
-        size_of::<Self>() + self.watched.len() * 96
+        size_of::<Self>() + self.watched.len() * 64
     }
 }
 
@@ -140,6 +163,8 @@ struct Log {
     unknown: Arc<State>,
     tables: HashMap<Box<str>, Table>,
     recent: VecDeque<(Position, Name)>,
+    /// The same, by reads.
+    recent_by_reads: VecDeque<(Position, Name)>,
     /// The position up to which changes have been forgotten.
     forgotten: Position,
     /// What each writer has announced.
@@ -153,6 +178,7 @@ impl Default for Log {
             unknown: State::new(Name::All, Covers::Unknown),
             tables: HashMap::new(),
             recent: VecDeque::new(),
+            recent_by_reads: VecDeque::new(),
             forgotten: 0,
             writing: HashMap::new(),
         }
@@ -170,11 +196,18 @@ impl Changes {
         self.0.news.fetch_add(1, Ordering::Release);
     }
 
+    /// Records that renderings of reads changed these parts at a position; see [`Tolerance`].
+    pub fn changed_by_reads(&self, names: &[Name], at: Position) {
+        self.log().change_by_reads(names, at);
+        self.0.news.fetch_add(1, Ordering::Release);
+    }
+
     /// Records that news up to a position were missed: anything may have changed.
     pub fn missed(&self, at: Position) {
         let mut log = self.log();
         log.forgotten = log.forgotten.max(at);
         log.recent.clear();
+        log.recent_by_reads.clear();
         log.change(&[Name::All], at);
         drop(log);
         self.0.news.fetch_add(1, Ordering::Release);
@@ -225,11 +258,22 @@ impl Changes {
     /// The dependencies of a response that read these parts, and whose rendering began at a position.
     ///
     /// # Errors
-    /// The table that has changed since; `*` if that is not known.
-    pub fn depend<'n>(&self, names: &'n [Name], since: Position) -> Result<Dependencies, &'n str> {
+    /// What has changed since, of that which was read; everything if that is not known.
+    pub fn depend(&self, names: &[Name], since: Position) -> Result<Dependencies, Name> {
+        self.depend_with(names, since, Arc::default())
+    }
+
+    /// The same, for a route of which it is known which changes by reads are tolerated. Changes by reads since are no error: they show when
+    /// the dependencies are checked.
+    pub(crate) fn depend_with(
+        &self,
+        names: &[Name],
+        since: Position,
+        tolerance: Arc<Tolerance>,
+    ) -> Result<Dependencies, Name> {
         let mut log = self.log();
         if since < log.forgotten {
-            return Err("*");
+            return Err(Name::All);
         }
         // Changes of names that no response depended on were not stored with the states.
         let read: HashSet<&Name> = names.iter().collect();
@@ -247,19 +291,41 @@ impl Changes {
                     .or_else(|| starts.iter().find(|start| begins(changed, start)).copied()),
             };
             if let Some(name) = hit {
-                return Err(name.table_name().unwrap_or("*"));
+                // The narrower of the two.
+                let is_wide = matches!(name, Name::All | Name::Table(_));
+                return Err(if is_wide { changed.clone() } else { name.clone() });
             }
         }
+        let hits = |changed: &Name| {
+            names.iter().any(|read| {
+                read == changed
+                    || begins(changed, read)
+                    || *read == Name::All
+                    || read.table_name() == changed.table_name()
+                        && (matches!(read, Name::Table(_)) || matches!(changed, Name::Table(_)))
+            })
+        };
+        let recent = log.recent_by_reads.iter().rev().take_while(|(at, _)| *at > since);
+        let by_reads: Vec<(Position, Name)> = recent.filter(|(_, changed)| hits(changed)).cloned().collect();
         let mut watched: HashMap<*const State, Arc<State>> = HashMap::new();
-        let unknown = Arc::clone(&log.unknown);
-        for state in names.iter().flat_map(|name| log.read_states(name)).chain([unknown]) {
-            watched.entry(Arc::as_ptr(&state)).or_insert(state);
+        let states = names.iter().flat_map(|name| log.read_states(name));
+        let states: Vec<Arc<State>> = states.collect();
+        for state in states.into_iter().chain([Arc::clone(&log.unknown)]) {
+            watched.insert(Arc::as_ptr(&state), state);
+        }
+        // Their states may be new.
+        for (at, name) in by_reads {
+            for state in log.changed_states(&name).into_iter().filter(|state| watched.contains_key(&Arc::as_ptr(state)))
+            {
+                state.by_reads.fetch_max(at, Ordering::AcqRel);
+            }
         }
         let watched: Vec<_> = watched.into_values().collect();
         // The states are compared at the first check.
         Ok(Dependencies {
             changes: self.clone(),
             since,
+            tolerance,
             watched: watched.into_boxed_slice(),
             checked: AtomicU64::new(u64::MAX),
         })
@@ -282,6 +348,24 @@ impl Log {
                 self.forgotten = self.forgotten.max(position);
             }
             self.recent.push_back((at, name.clone()));
+        }
+    }
+
+    fn table(&mut self, name: &str) -> &mut Table {
+        self.tables.entry(name.into()).or_insert_with(|| Table::new(name))
+    }
+
+    fn change_by_reads(&mut self, names: &[Name], at: Position) {
+        for name in names {
+            for state in self.changed_states(name) {
+                state.by_reads.fetch_max(at, Ordering::AcqRel);
+            }
+            if self.recent_by_reads.len() == RECENT
+                && let Some((position, _)) = self.recent_by_reads.pop_front()
+            {
+                self.forgotten = self.forgotten.max(position);
+            }
+            self.recent_by_reads.push_back((at, name.clone()));
         }
     }
 
@@ -316,14 +400,6 @@ impl Log {
             None => vec![Arc::clone(&table.any)],
             Some(part) => vec![Arc::clone(&table.whole), part],
         }
-    }
-
-    fn table(&mut self, table: &str) -> &mut Table {
-        if !self.tables.contains_key(table) {
-            self.tables.insert(table.into(), Table::new(table));
-        }
-        #[expect(clippy::expect_used, reason = "it was inserted")]
-        self.tables.get_mut(table).expect("the table")
     }
 
     /// The state of the rows that begin with a text.
@@ -456,9 +532,9 @@ mod tests {
         let read = names("options^a");
         changes.begun(1, &names("options/abc options?on"), 10);
         let during = changes.depend(&read, 10).unwrap();
-        assert_eq!(during.check(), Err("options"));
+        assert_eq!(during.check(), Err("options^a"));
         let before = changes.depend(&read, 9);
-        assert_eq!(before.err(), Some("options"));
+        assert_eq!(before.err(), Some(Name::start("options", "a")));
         changes.ended(1, 11);
         assert!(during.check().is_err() && changes.depend(&read, 11).unwrap().check().is_ok());
     }
@@ -476,6 +552,36 @@ mod tests {
     }
 
     #[test]
+    fn changes_by_reads_are_tolerated_once_they_are_known_not_to_matter() {
+        let changes = Changes::default();
+        let read = names("options/a options/b posts?post");
+        let tolerance: Arc<Tolerance> = Arc::default();
+        let depend = |since| changes.depend_with(&read, since, Arc::clone(&tolerance)).unwrap();
+        // By its own rendering.
+        changes.changed_by_reads(&names("options/a options?on"), 6);
+        let first = depend(5);
+        assert_eq!(first.check(), Err("options/a"));
+        assert_eq!(first.changed_by_reads(), Some(vec!["options/a".into()]));
+        for _ in 0..3 {
+            tolerance.same_after(&["options/a".into()]);
+        }
+        assert_eq!((first.check(), depend(5).check()), (Ok(()), Ok(())));
+        changes.changed_by_reads(&names("options/b"), 7);
+        assert_eq!(first.check(), Err("options/b"));
+        // By somebody else.
+        let second = depend(7);
+        assert!(second.check().is_ok());
+        changes.changed(&names("options/a"), 8);
+        assert_eq!((second.check(), second.changed_by_reads()), (Err("options/a"), None));
+        let third = depend(8);
+        changes.changed_by_reads(&names("options/a"), 9);
+        assert!(third.check().is_ok());
+        tolerance.other_after(&["options/a".into()]);
+        third.check_again();
+        assert_eq!(third.check(), Err("options/a"));
+    }
+
+    #[test]
     fn missed_news_end_everything() {
         let changes = Changes::default();
         let read = names("posts/5");
@@ -488,7 +594,7 @@ mod tests {
             at += 1;
             changes.changed(&names("posts/6"), at);
         }
-        assert_eq!(changes.depend(&read, 8).err(), Some("*"), "changes since then have been forgotten");
+        assert_eq!(changes.depend(&read, 8).err(), Some(Name::All), "changes since then have been forgotten");
         assert!(changes.depend(&read, at).is_ok());
     }
 }

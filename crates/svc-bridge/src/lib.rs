@@ -17,6 +17,7 @@ mod report;
 mod routes;
 mod settings;
 mod stored;
+pub mod tolerance;
 mod watch;
 
 pub use bridge::{Bridge, CACHE_STATUS};

@@ -56,6 +56,13 @@ pub const SESSION_TOKENS: &str = "session_tokens";
 /// The name of the rows of `usermeta` that hold sessions.
 pub const SESSIONS: &str = "sessions";
 
+/// Options with planned jobs. They change often, and hardly anybody reads them who reads all options that are loaded together, so they are in the
+/// group [`JOB_OPTIONS`] instead.
+pub const JOBS: [&str; 3] = ["cron", "_transient_doing_cron", "_transient_timeout_doing_cron"];
+
+/// The group of options with planned jobs.
+pub const JOB_OPTIONS: &str = "jobs";
+
 impl Name {
     /// All rows of a table.
     pub fn table(table: impl Into<Box<str>>) -> Self {

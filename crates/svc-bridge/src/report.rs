@@ -1,6 +1,9 @@
 //! What a bridge saves: numbers of requests by route and reason.
 
-use std::{collections::BTreeMap, sync::atomic::Ordering};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::Ordering,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +20,9 @@ pub struct Report {
     pub forwarded: u64,
     /// Numbers of these by reason.
     pub reasons: BTreeMap<String, u64>,
+    /// Parts of the database whose changes by reads have turned out not to matter, for some routes.
+    #[serde(default)]
+    pub tolerated: BTreeSet<String>,
     /// Stored responses.
     pub stored: u64,
     /// Their approximate size, in bytes.
@@ -50,6 +56,7 @@ impl Report {
             let (replayed, forwarded) = (load(&route.counts.replayed), load(&route.counts.forwarded));
             report.replayed += replayed;
             report.forwarded += forwarded;
+            report.tolerated.extend(route.tolerance.tolerated());
             let reasons = route.reasons();
             for (why, n) in &reasons {
                 *report.reasons.entry(why.clone()).or_default() += n;

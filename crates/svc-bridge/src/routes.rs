@@ -9,6 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::tolerance::Tolerance;
+
 /// Maximum number of routes that are told apart.
 const MAX_ROUTES: usize = 2_000;
 
@@ -38,6 +40,8 @@ pub(crate) struct Route {
     compared: AtomicU32,
     pub(crate) counts: Counts,
     reasons: Mutex<HashMap<String, u64>>,
+    /// Changes by reads that do not matter.
+    pub(crate) tolerance: Arc<Tolerance>,
     /// When a response was last not stored.
     unstored: Mutex<Option<Instant>>,
 }
@@ -69,6 +73,7 @@ impl Route {
             compared: AtomicU32::new(0),
             counts: Counts::default(),
             reasons: Mutex::default(),
+            tolerance: Arc::default(),
             unstored: Mutex::default(),
         }
     }

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Parallel readers.
-const READERS: u64 = 16;
+const READERS: u64 = 128;
 
 /// Renderings for comparisons at the same time: they occupy WordPress, but no reader.
 const REFERENCES: usize = 1;

@@ -27,6 +27,8 @@ use plugins::{PLUGINS, Plugin, active_theme};
 const SHOWN: usize = 40;
 
 struct Options {
+    /// The server's program; it is built if none is given.
+    program: Option<PathBuf>,
     /// Folder of the WordPress site.
     site: PathBuf,
     /// Where repositories are cloned from: a URL, or a folder with repositories named `OWNER+NAME/repo`.
@@ -48,6 +50,7 @@ struct Options {
 
 fn options(args: &[String]) -> Result<Options> {
     let mut options = Options {
+        program: None,
         site: server::wordpress_site(),
         from: "https://github.com".to_owned(),
         samples: 3,
@@ -61,6 +64,7 @@ fn options(args: &[String]) -> Result<Options> {
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
+            "--program" => options.program = Some(args.next().context("--program needs a file")?.into()),
             "--site" => options.site = args.next().context("--site needs a folder")?.into(),
             "--from" => options.from = args.next().context("--from needs a URL or a folder")?.clone(),
             "--sample" => options.samples = args.next().context("--sample needs a number")?.parse()?,
@@ -78,7 +82,7 @@ fn options(args: &[String]) -> Result<Options> {
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
-    let program = server::build(None, false)?;
+    let program = options.program.clone().map_or_else(|| server::build(None, false), Ok)?;
     let Some(gateway) = Gateway::start(&program, &options.site, &options.settings)? else {
         return say(&format!("skipped: there is no running WordPress site in {}", options.site.display()));
     };
@@ -193,6 +197,9 @@ fn report(name: &str, tally: &Tally) -> Result<usize> {
         tally.failures.len(),
         tally.forwarded
     ))?;
+    for what in &tally.varying {
+        say(&format!("    varies in WordPress: {what}"))?;
+    }
     for what in tally.not_replayed.iter().take(SHOWN) {
         say(&format!("    not replayed: {what}"))?;
     }

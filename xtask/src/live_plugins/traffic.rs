@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Password of the users that are created.
-const PASSWORD: &str = "Live-plugins-1-password";
+const PASSWORD: &str = "Vellum-quartz.77-Sphinx-Tundra";
 
 /// A sequence of pseudo-random numbers (splitmix64).
 #[derive(Clone)]

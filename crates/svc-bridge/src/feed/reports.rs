@@ -69,6 +69,7 @@ impl Reports {
             written: HashMap::new(),
             reported: HashMap::new(),
             writing: HashMap::new(),
+            by_reads: HashMap::new(),
         };
         let poller = Poller::start(opts, poll).map_err(|error| Unavailable(error.to_string()))?;
         Ok(Reports { poller, changes })
@@ -135,6 +136,8 @@ struct Reading {
     reported: HashMap<String, i64>,
     /// Tables that each connection is writing.
     writing: HashMap<u64, HashSet<String>>,
+    /// What renderings of reads are writing, by connection.
+    by_reads: HashMap<u64, Vec<Name>>,
 }
 
 impl Reading {
@@ -149,6 +152,7 @@ impl Reading {
         self.mark = None;
         self.written.clear();
         self.writing.clear();
+        self.by_reads.clear();
         for writer in self.changes.writers() {
             self.changes.ended(writer, self.base);
         }
@@ -209,7 +213,17 @@ impl Reading {
                     self.writing.entry(writer).or_default().extend(tables);
                     self.changes.begun(writer, &names, self.base + last);
                 }
+                "r" => {
+                    let name = Name::parse(&String::from_utf8_lossy(&name));
+                    let table = name.table_name().unwrap_or("*").to_owned();
+                    self.writing.entry(writer).or_default().insert(table);
+                    self.changes.changed_by_reads(std::slice::from_ref(&name), self.base + last);
+                    self.by_reads.entry(writer).or_default().push(name);
+                }
                 "e" => {
+                    if let Some(names) = self.by_reads.remove(&writer) {
+                        self.changes.changed_by_reads(&names, self.base + last);
+                    }
                     let tables = self.writing.remove(&writer).unwrap_or_default();
                     self.reported.extend(tables.into_iter().map(|table| (table, at)));
                     self.changes.ended(writer, self.base + last);
@@ -222,7 +236,8 @@ impl Reading {
 
     /// Ends the writes of connections that are gone.
     fn look_for_writers(&mut self, conn: &mut Conn) -> Result<(), mysql::Error> {
-        let writers = self.changes.writers();
+        let mut writers = self.changes.writers();
+        writers.extend(self.by_reads.keys());
         if writers.is_empty() {
             return Ok(());
         }
@@ -230,12 +245,15 @@ impl Reading {
             conn.query("SELECT ID FROM information_schema.PROCESSLIST")?.into_iter().collect();
         // Those that have said it before they went.
         self.read_rows(conn)?;
-        let announced: HashSet<u64> = self.changes.writers().into_iter().collect();
+        let announced: HashSet<u64> = self.changes.writers().into_iter().chain(self.by_reads.keys().copied()).collect();
         for writer in writers.into_iter().filter(|writer| announced.contains(writer) && !connected.contains(writer)) {
             tracing::warn!(writer, "a process of PHP ended in the middle of a write");
             // After all responses whose rendering began up to now.
             self.base += 1;
             self.changes.abandoned(writer, self.position());
+            let by_reads = self.by_reads.remove(&writer).unwrap_or_default();
+            let tables = by_reads.iter().map(|name| name.table_name().map_or(Name::All, Name::table));
+            self.changes.changed(&tables.collect::<Vec<_>>(), self.position());
             self.writing.remove(&writer);
         }
         Ok(())

@@ -28,6 +28,30 @@ async fn a_response_is_replayed_until_something_that_it_read_changes() {
 }
 
 #[tokio::test]
+async fn what_each_rendering_writes_is_tolerated_if_it_does_not_matter() {
+    let site = Site::start(|_| (), true).await;
+    let names = &["options/last_request", "options/blogname"];
+    site.reads(POSTS, "[1]", names);
+    let counter =
+        Page { body: "n".to_owned(), status: 200, names: Some(names.to_vec()), has_number: true, ..Page::default() };
+    site.page("/wp-json/counter", counter);
+    for n in 0..4 {
+        for target in [POSTS, "/wp-json/counter"] {
+            assert!(!site.get(target).await.is_hit(), "{n} {target}");
+            site.news.write_by_read("options/last_request");
+        }
+    }
+    assert!(site.get(POSTS).await.is_hit(), "three renderings were the same");
+    assert!(!site.get("/wp-json/counter").await.is_hit(), "there it matters");
+    site.news.write_by_read("options/last_request");
+    assert!(site.get(POSTS).await.is_hit());
+    site.news.write("options/last_request");
+    assert!(!site.get(POSTS).await.is_hit(), "written by somebody");
+    site.news.write_by_read("options/blogname");
+    assert!(!site.get(POSTS).await.is_hit(), "not known to be without effect");
+}
+
+#[tokio::test]
 async fn a_write_during_a_rendering_ends_its_response() {
     let site = Site::start(|_| (), true).await;
     site.reads(POSTS, "[1]", &["posts?post"]);

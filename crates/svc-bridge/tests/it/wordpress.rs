@@ -113,6 +113,12 @@ impl News {
         self.waiting.lock().unwrap().push(Name::parse(name));
     }
 
+    /// A write that a rendering has made.
+    pub(crate) fn write_by_read(&self, name: &str) {
+        let at = self.position.fetch_add(1, SeqCst) + 1;
+        self.changes.changed_by_reads(&[Name::parse(name)], at);
+    }
+
     fn apply(&self) -> Result<Position, Unknown> {
         if self.is_away.load(SeqCst) {
             return Err(Unknown("away".to_owned()));

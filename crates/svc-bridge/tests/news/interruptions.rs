@@ -121,6 +121,41 @@ async fn a_server_that_crashed_may_have_lost_transactions() {
     assert_eq!(changed(&changes, READ, position), "posts/1");
 }
 
+/// A replica is promoted: the address of the database leads to it, while connections to the former server stay open.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_promoted_replica_ends_everything_before() {
+    let Some(former) = Server::start(&[]) else { return };
+    let Some(replica) = Server::start(&["--server-id=8"]) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let address = folder.path().join("address");
+    former.take_over(&address);
+    let (feed, changes) = former.feed_at(&address);
+    let since = caught_up(&feed).await;
+    // As planned: the former server is read-only first. Nothing is replayed until the other one is there.
+    former.run("SET GLOBAL read_only = 1");
+    assert_eq!(feed.catch_up().await, Err(UnknownReason::Disconnected));
+    replica.take_over(&address);
+    replica.run("INSERT INTO wp_posts (ID) VALUES (1)");
+    let position = caught_up(&feed).await;
+    assert!(position > since && feed.state().missed == 1, "{:?}", feed.state());
+    assert_eq!(changed(&changes, READ, since), READ);
+    replica.run("UPDATE wp_posts SET menu_order = 2");
+    caught_up(&feed).await;
+    assert_eq!(changed(&changes, READ, position), "posts/1");
+    // Without a word, and back again: it is noticed when the connection is renewed.
+    former.run("SET GLOBAL read_only = 0");
+    former.take_over(&address);
+    let start = std::time::Instant::now();
+    while feed.state().missed == 1 {
+        // The outcome may be that of the other server.
+        let _ = feed.catch_up().await;
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", feed.state());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    caught_up(&feed).await;
+    assert_eq!(changed(&changes, READ, position), READ);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_was_removed_meanwhile_ends_everything_before() {
     let Some(mut server) = Server::start(&[]) else { return };

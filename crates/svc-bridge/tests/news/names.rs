@@ -9,13 +9,13 @@ const NAMES: &str = "posts/1 posts/2 posts/3 posts/999 posts?post posts?page pos
     comments/1 comments/999 comments?1 comments?2 comments?999 commentmeta/1 commentmeta/999 terms/1 terms/999 termmeta/1 termmeta/999 \
     term_taxonomy/1 term_taxonomy/999 term_taxonomy?category term_taxonomy?x term_relationships/1 term_relationships/2 term_relationships/999 \
     term_relationships?1 term_relationships?2 term_relationships?999 users/1 users/999 usermeta/1 usermeta/2 usermeta/999 sessions/1 sessions/999 \
-    options/siteurl options/_transient_e options/x options?yes options?off options^site options^z orders items old plugin new";
+    options/siteurl options/_transient_e options/x options?yes options?off options?jobs options^site options^z orders items old plugin new";
 
 /// Those of the table with the taxonomies of terms.
 const TAXONOMIES: &str = "term_taxonomy/1 term_taxonomy/999 term_taxonomy?category term_taxonomy?x";
 
 /// Statements, each a transaction of its own unless it begins one, with the names that they change.
-const WRITES: [(&str, &str); 55] = [
+const WRITES: [(&str, &str); 56] = [
     ("INSERT INTO wp_posts (ID) VALUES (1)", "posts/1 posts?post"),
     ("INSERT INTO wp_posts (ID, post_type, post_content) VALUES (2, 'page', REPEAT('é', 70000))", "posts/2 posts?page"),
     ("INSERT INTO wp_posts (ID) VALUES (18446744073709551615)", "posts?post"),
@@ -90,8 +90,9 @@ const WRITES: [(&str, &str); 55] = [
     ("ANALYZE TABLE wp_terms; OPTIMIZE TABLE wp_terms; CREATE USER u; GRANT SELECT ON wp.* TO u; DROP USER u", ""),
     (
         "TRUNCATE wp_options",
-        "options/siteurl options/_transient_e options/x options?yes options?off options^site options^z",
+        "options/siteurl options/_transient_e options/x options?yes options?off options?jobs options^site options^z",
     ),
+    ("INSERT INTO wp_options VALUES (2, 'cron', 'a', 'yes')", "options?jobs"),
     ("SET binlog_format = 'STATEMENT'; INSERT INTO wp_users VALUES (2, 'b')", NAMES),
 ];
 

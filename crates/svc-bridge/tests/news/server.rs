@@ -106,7 +106,18 @@ impl Server {
     }
 
     pub(crate) fn source(&self, user: &str) -> Source {
-        Source { server: self.options(Some("wp"), user).into(), prefix: "wp_".to_owned() }
+        Source {
+            server: self.options(Some("wp"), user).into(),
+            prefix: "wp_".to_owned(),
+            mark: Some("/*read*/".into()),
+        }
+    }
+
+    /// A feed of the server that a path leads to.
+    pub(crate) fn feed_at(&self, path: &Path) -> (Binlog, Changes) {
+        let changes = Changes::default();
+        let server = self.options(Some("wp"), "root").socket(Some(path.display().to_string())).into();
+        (Binlog::start(Source { server, ..self.source("root") }, changes.clone(), None).unwrap(), changes)
     }
 
     pub(crate) fn feed(&self) -> (Binlog, Changes) {
@@ -121,6 +132,13 @@ impl Server {
     fn start_feed(&self, from: Option<&ResumePoint>) -> (Binlog, Changes) {
         let changes = Changes::default();
         (Binlog::start(self.source("root"), changes.clone(), from).unwrap(), changes)
+    }
+
+    /// Lets a path lead to this server, whose address others may have been at.
+    pub(crate) fn take_over(&self, path: &Path) {
+        let new = path.with_extension("new");
+        std::os::unix::fs::symlink(self.folder.path().join("s"), &new).unwrap();
+        std::fs::rename(new, path).unwrap();
     }
 
     /// Kills the server with SIGKILL.

@@ -82,6 +82,10 @@ fn describe(report: &Report, found: &mut Findings) {
     for (why, n) in reasons.into_iter().take(REASONS) {
         found.rows.push([format!("WordPress: {why}"), n.to_string()]);
     }
+    if !report.tolerated.is_empty() {
+        let names: Vec<&str> = report.tolerated.iter().map(String::as_str).collect();
+        found.rows.push(["written by reads, without effect on them".to_owned(), names.join(", ")]);
+    }
     let routes = report.routes.iter().filter(|route| route.forwarded > 0).take(ROUTES);
     found.routes.extend(routes.map(|route| {
         let reason = route.varies.clone().unwrap_or_else(|| route.reason.clone());

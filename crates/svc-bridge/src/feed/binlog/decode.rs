@@ -11,7 +11,7 @@ use super::{
     statement::{Effect, effect},
     written::Written,
 };
-use crate::names::{Name, SESSION_TOKENS, SESSIONS};
+use crate::names::{JOB_OPTIONS, JOBS, Name, SESSION_TOKENS, SESSIONS};
 
 /// Longer values do not become names.
 const LONGEST: usize = 255;
@@ -67,6 +67,8 @@ pub(super) enum Step {
 pub(super) struct Reached {
     /// Changes since the previous place.
     pub(super) names: Vec<Name>,
+    /// Those that were changed by renderings of reads.
+    pub(super) by_reads: Vec<Name>,
     /// Whether a transaction ends here.
     pub(super) ends_transaction: bool,
     /// Whether it commits a prepared transaction, whose rows become visible later than the log has it.
@@ -102,6 +104,11 @@ pub(super) struct Decoder {
     unexpected: HashMap<String, Vec<Column>>,
     mapped: HashMap<u64, Mapped>,
     written: Written,
+    by_reads: Written,
+    /// How statements of renderings of reads end.
+    mark: Option<Box<[u8]>>,
+    /// Whether the current statement ends so.
+    is_by_read: bool,
     in_transaction: bool,
     /// The offset of the end of the last event.
     end: u64,
@@ -148,7 +155,7 @@ fn rows_event(kind: u8) -> Option<(Operation, u8, bool)> {
 }
 
 impl Decoder {
-    pub(super) fn new(place: Place, site: Site, load: LoadSchema) -> Self {
+    pub(super) fn new(place: Place, site: Site, load: LoadSchema, mark: Option<&str>) -> Self {
         Decoder {
             end: place.offset,
             place,
@@ -158,6 +165,9 @@ impl Decoder {
             unexpected: HashMap::new(),
             mapped: HashMap::new(),
             written: Written::default(),
+            by_reads: Written::default(),
+            mark: mark.map(|mark| mark.as_bytes().into()),
+            is_by_read: false,
             in_transaction: false,
         }
     }
@@ -209,6 +219,9 @@ impl Decoder {
                 self.whole(id);
             }
             kind::INCIDENT => return Ok(Step::Lost("the server reported that its log is incomplete")),
+            kind::ANNOTATE_ROWS => {
+                self.is_by_read = self.mark.as_ref().is_some_and(|mark| event.data.trim_ascii_end().ends_with(mark));
+            }
             kind::INTVAR
             | kind::RAND
             | kind::USER_VAR
@@ -216,7 +229,6 @@ impl Decoder {
             | kind::ROWS_QUERY
             | kind::GTID..=kind::VIEW_CHANGE
             | kind::GTID_TAGGED
-            | kind::ANNOTATE_ROWS
             | kind::BINLOG_CHECKPOINT
             | kind::GTID_LIST
             | kind::START_ENCRYPTION => {}
@@ -237,7 +249,9 @@ impl Decoder {
         }
         self.place.offset = self.end;
         self.mapped.clear();
-        Ok(Step::Reached(Reached { names: self.written.take(), ends_transaction, commits_prepared }))
+        self.is_by_read = false;
+        let (names, by_reads) = (self.written.take(), self.by_reads.take());
+        Ok(Step::Reached(Reached { names, by_reads, ends_transaction, commits_prepared }))
     }
 
     /// The event before the first of each file that the server sends.
@@ -330,10 +344,12 @@ impl Decoder {
         /// Ends a statement that has changed no rows.
         const NO_TABLE: u64 = 0xFF_FFFF;
         let Some(rows) = Rows::read(data, operation, version) else { return self.written.all() };
+        let is_by_read = if rows.ends_statement { std::mem::take(&mut self.is_by_read) } else { self.is_by_read };
         if rows.table == NO_TABLE && rows.ends_statement {
             return;
         }
-        let Some(Mapped { table, target }) = self.mapped.get(&rows.table) else { return self.written.all() };
+        let written = if is_by_read { &mut self.by_reads } else { &mut self.written };
+        let Some(Mapped { table, target }) = self.mapped.get(&rows.table) else { return written.all() };
         if matches!(target, Target::Foreign) {
             return;
         }
@@ -342,18 +358,17 @@ impl Decoder {
             && let Some(schema) = &self.schema
         {
             for table in schema.dependents(table) {
-                self.written.table(self.site.short(table));
+                written.table(self.site.short(table));
             }
         }
-        if self.written.has_whole(short) {
+        if written.has_whole(short) {
             return;
         }
-        let Target::Rows(wanted, columns) = target else { return self.written.table(short) };
-        let written = &mut self.written;
+        let Target::Rows(wanted, columns) = target else { return written.table(short) };
         let mut add = |data: &[u8]| add_rows(written, &rows, data, wanted, columns);
         let added = if compressed { decompress(rows.data).and_then(|data| add(&data)) } else { add(rows.data) };
         if added.is_none() {
-            self.written.table(short);
+            written.table(short);
         }
     }
 
@@ -385,7 +400,9 @@ fn add_rows(written: &mut Written, rows: &Rows<'_>, data: &[u8], wanted: &Wanted
         }
         set_text(&mut text, row, wanted.row.1)?;
         written.row(if is_session { SESSIONS } else { table }, &text);
-        if let Some((_, form)) = wanted.group {
+        if table == "options" && JOBS.contains(&&*text) {
+            written.group(table, JOB_OPTIONS);
+        } else if let Some((_, form)) = wanted.group {
             set_text(&mut text, group, form)?;
             written.group(table, &text);
             // A term that changes its taxonomy may become one of an object.
@@ -471,7 +488,8 @@ mod tests {
     #[test]
     fn events_that_are_not_understood_change_everything() {
         let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false };
-        let decoder = || Decoder::new(Place::new("bin.000001", 4), site.clone(), Box::new(|| Ok(Schema::default())));
+        let decoder =
+            || Decoder::new(Place::new("bin.000001", 4), site.clone(), Box::new(|| Ok(Schema::default())), None);
         let event = |kind, flags, data: &'static [u8]| Event { kind, flags, time: 1, server: 1, end: 100, data };
         let names = |event| match decoder().read(&event).unwrap() {
             Step::Reached(reached) => reached.names,
@@ -491,7 +509,7 @@ mod tests {
     fn terms() -> Decoder {
         let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false };
         let load = || Ok(Schema::with("wp_terms", &[("term_id", Form::Unsigned), ("name", Form::Text)]));
-        Decoder::new(Place::new("bin.000001", 4), site, Box::new(load))
+        Decoder::new(Place::new("bin.000001", 4), site, Box::new(load), Some("/*read*/"))
     }
 
     #[test]
@@ -523,6 +541,32 @@ mod tests {
     }
 
     #[test]
+    fn statements_of_reads_are_told_apart() {
+        let mut decoder = terms();
+        let mut read = |kind, data: &[u8]| {
+            decoder.read(&Event { kind, flags: 0, time: 1, server: 1, end: 0, data }).unwrap();
+        };
+        let mut first = ROWS.to_vec();
+        first[6] = 0;
+        read(kind::ANNOTATE_ROWS, b"DELETE FROM wp_terms /*read*/");
+        read(kind::TABLE_MAP, MAP);
+        // A statement may have several events.
+        read(25, &first);
+        read(25, ROWS);
+        // The next one, and one with the mark in a text.
+        read(25, &ROWS[..ROWS.len() - 11]);
+        read(kind::ANNOTATE_ROWS, b"DELETE FROM wp_terms WHERE name = '/*read*/'");
+        read(25, &ROWS[..ROWS.len() - 11]);
+        let rows = |written: &mut Written| {
+            let mut names = written.take();
+            names.sort();
+            names
+        };
+        assert_eq!(rows(&mut decoder.by_reads), [Name::row("terms", 5), Name::row("terms", 6)]);
+        assert_eq!(rows(&mut decoder.written), [Name::row("terms", 5)]);
+    }
+
+    #[test]
     fn no_event_stops_the_reader() {
         let mut state = 1_u64;
         let mut random = move || {
@@ -546,7 +590,7 @@ mod tests {
     #[test]
     fn a_file_that_was_not_closed_is_followed_after_a_crash() {
         let site = Site { schema: "wp".to_owned(), prefix: String::new(), ignores_case: false };
-        let mut decoder = Decoder::new(Place::new("bin.000001", 4), site, Box::new(|| Ok(Schema::default())));
+        let mut decoder = Decoder::new(Place::new("bin.000001", 4), site, Box::new(|| Ok(Schema::default())), None);
         let mut read = |kind, end, time, data: &'static [u8]| {
             decoder.read(&Event { kind, flags: 0, time, server: 1, end, data }).unwrap()
         };

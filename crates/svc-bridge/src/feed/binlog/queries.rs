@@ -10,12 +10,15 @@ use tokio::sync::oneshot;
 
 use super::{
     UnknownReason,
-    server::{self, Point, Server},
+    server::{self, Point, Server, UnavailableReason},
     shared::{Progress, Shared},
 };
 
 /// Time after a failed connection in which no other one is opened.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// Age at which a connection is replaced, so that it is noticed when the same address leads to another server.
+const RENEW: Duration = Duration::from_secs(2);
 
 /// Positions of the server.
 #[derive(Clone, Copy, Debug)]
@@ -41,12 +44,13 @@ pub(super) struct Queries {
     options: Opts,
     shared: Arc<Shared>,
     connection: Option<(Conn, String)>,
+    opened: Instant,
     failed: Option<Instant>,
 }
 
 impl Queries {
     pub(super) fn new(options: Opts, shared: Arc<Shared>) -> Self {
-        Queries { options, shared, connection: None, failed: None }
+        Queries { options, shared, connection: None, opened: Instant::now(), failed: None }
     }
 
     /// Answers requests until the feed is stopped.
@@ -88,7 +92,12 @@ impl Queries {
             // In this order: what is visible was in the log before.
             let visible =
                 if wants_visible { server.visible(connection).map_err(|error| error.to_string())? } else { None };
-            let (file, offset) = server.end(connection).map_err(|error| error.to_string())?;
+            let (file, offset) = server.end(connection).map_err(|error| {
+                if matches!(error, UnavailableReason::ReadOnly) {
+                    shared.other_log.store(true, Ordering::Release);
+                }
+                error.to_string()
+            })?;
             let end = Point::new(&file, offset).map_err(|error| error.to_string())?;
             let is_sure = visible.is_some_and(|visible| shared.ends().is_sure(visible, asked));
             let settle = match wants_visible && !is_sure {
@@ -111,7 +120,8 @@ impl Queries {
 
     /// A connection to the server whose log is read.
     fn connected(&mut self, server: &Server) -> Result<&mut Conn, String> {
-        if self.connection.as_ref().is_some_and(|(_, identity)| *identity != server.identity) {
+        let is_other = self.connection.as_ref().is_some_and(|(_, identity)| *identity != server.identity);
+        if is_other || self.opened.elapsed() >= RENEW {
             self.connection = None;
         }
         if self.connection.is_none() {
@@ -123,14 +133,16 @@ impl Queries {
                     let other =
                         Server::check(&mut connection, &server.site.prefix).map_err(|error| error.to_string())?;
                     if other.identity == server.identity {
-                        Ok(connection)
-                    } else {
-                        Err("it is another server".to_owned())
+                        return Ok(connection);
                     }
+                    // The reader's connection may still lead to the former server.
+                    self.shared.other_log.store(true, Ordering::Release);
+                    Err("another server has taken over".to_owned())
                 });
             match opened {
                 Ok(connection) => {
                     self.failed = None;
+                    self.opened = Instant::now();
                     self.connection = Some((connection, server.identity.clone()));
                 }
                 Err(error) => {

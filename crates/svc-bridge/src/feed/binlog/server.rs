@@ -39,6 +39,9 @@ pub enum UnavailableReason {
         /// The value to set.
         needed: &'static str,
     },
+    /// The server accepts no writes of sites: another one has taken over, or will.
+    #[error("the database server is read-only, so that the site must write to another one")]
+    ReadOnly,
     /// The log leaves out some databases.
     #[error(
         "the binary log leaves out some changes: remove binlog_do_db and binlog_ignore_db from the configuration of the database server"
@@ -197,8 +200,19 @@ impl Server {
     /// # Errors
     /// Those of the connection.
     pub(super) fn end(&self, connection: &mut Conn) -> Result<(String, u64), UnavailableReason> {
-        let row = connection.query_first::<Row, _>(self.end_query).map_err(|error| self.unreadable(error))?;
-        let row = row.ok_or(UnavailableReason::NoLog)?;
+        // In one round trip.
+        let sql = format!("{}; SELECT @@GLOBAL.read_only", self.end_query);
+        let mut results = connection.query_iter(sql).map_err(|error| self.unreadable(error))?;
+        let mut rows = Vec::new();
+        while let Some(result) = results.iter() {
+            rows.push(result.last().transpose().map_err(|error| self.unreadable(error))?);
+        }
+        drop(results);
+        let read_only = rows.pop().flatten().and_then(|row| text(&row, 0)).unwrap_or_default();
+        if !matches!(&*read_only, "0" | "OFF") {
+            return Err(UnavailableReason::ReadOnly);
+        }
+        let row = rows.pop().flatten().ok_or(UnavailableReason::NoLog)?;
         Option::zip(text(&row, 0), text(&row, 1).and_then(|offset| offset.parse().ok())).ok_or(UnavailableReason::NoLog)
     }
 

@@ -85,10 +85,11 @@ pub(super) fn estimate(config: &Config, args: &ArgMatches) -> Result<()> {
     let mut reasons: Vec<_> = report.reasons.iter().collect();
     reasons.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
     say(columns(&reasons.into_iter().map(|(why, n)| vec![why.clone(), n.to_string()]).collect::<Vec<_>>()).trim_end());
-    let head = ["route", "replayed", "by WordPress", "ms"].map(str::to_owned).to_vec();
+    let head = ["route", "replayed", "by WordPress", "ms", "most frequent reason"].map(str::to_owned).to_vec();
     let rows = report.routes.iter().take(ROUTES).map(|route| {
         let numbers = [route.replayed, route.forwarded, route.milliseconds].map(|n| n.to_string());
-        [vec![route.route.clone()], numbers.to_vec()].concat()
+        let reason = route.varies.clone().unwrap_or_else(|| route.reason.clone());
+        [vec![route.route.clone()], numbers.to_vec(), vec![reason]].concat()
     });
     say(&format!("\n{}", columns(&std::iter::once(head).chain(rows).collect::<Vec<_>>()).trim_end()));
     Ok(())
