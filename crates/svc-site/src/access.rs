@@ -131,6 +131,18 @@ impl<'a> Access<'a> {
         is_public || self.can_read(caller, post)
     }
 
+    /// Whether an attachment counts as published: it has no parent, or a published one. A parent in the trash has its former
+    /// status. Source: `get_post_status`.
+    pub fn is_published_attachment(&self, post: &Post) -> bool {
+        let status = match self.data.posts.get(&post.parent).filter(|_| post.status == "inherit") {
+            Some(parent) if parent.status == "trash" => self.data.before_trash.get(&parent.id).map_or("publish", |s| s),
+            Some(parent) => &parent.status,
+            None if post.status == "inherit" => "publish",
+            None => &post.status,
+        };
+        status == "publish"
+    }
+
     /// Whether published posts of this type are public. Patterns are only for users who edit posts.
     fn is_for_readers(&self, post: &Post) -> bool {
         self.site.types.get(&post.post_type).is_none_or(|t| t.route_family != RouteFamily::Blocks)

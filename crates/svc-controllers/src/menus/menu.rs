@@ -242,6 +242,6 @@ fn remove(tx: &mut Tx, id: TermId) -> SiteResult<()> {
         posts::delete(tx, item)?;
     }
     terms::delete(tx, &menu, None)?;
-    menu_assignments::clear_locations(tx, id)?;
-    menu_assignments::remove_auto_add(tx, id)
+    // As in WordPress, it remains in the list of menus that new pages are added to, which has no effect.
+    menu_assignments::clear_locations(tx, id)
 }

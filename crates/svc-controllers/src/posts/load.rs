@@ -194,7 +194,7 @@ impl PostLoader<'_> {
         Ok(())
     }
 
-    /// The featured images of these posts that the caller may read; two queries if there are any.
+    /// The featured images of these posts that are published or that the caller may read; two queries if there are any.
     fn readable_media(&self, db: &mut Db, meta: &HashMap<i64, Meta>) -> SiteResult<HashSet<PostId>> {
         let mut ids: Vec<PostId> = meta.values().map(featured_media).filter(|id| id.0 > 0).collect();
         ids.sort_unstable();
@@ -204,7 +204,8 @@ impl PostLoader<'_> {
         }
         let found = posts::get_many(db, &ids)?;
         let access = Access::of_posts(self.site, self.settings, db, &found)?;
-        Ok(found.iter().filter(|post| access.can_read(self.caller, post)).map(|post| post.id).collect())
+        let is_shown = |post: &&Post| access.is_published_attachment(post) || access.can_read(self.caller, post);
+        Ok(found.iter().filter(is_shown).map(|post| post.id).collect())
     }
 
     /// The parts of the posts' permalinks that are not in their rows. Only the parts in the permalink structure are

@@ -335,3 +335,18 @@ async fn galleries_of_private_posts_link_to_the_pages_of_attachments() {
     assert!(rendered.contains("/gallery-format/small/"), "{rendered}");
     assert!(!rendered.contains("attachment_id="), "{rendered}");
 }
+
+/// The image 1201 is attached to the post 1010, and featured by the page 1108.
+#[tokio::test(flavor = "multi_thread")]
+async fn featured_images_of_trashed_posts_are_linked_as_before() {
+    let h = Harness::new();
+    let links = async || h.get(NOBODY, "/svc/v2/pages/1108", "").await.body["_links"].clone();
+    let before = links().await;
+    assert!(!before["svc:featuredmedia"].is_null(), "{before}");
+    let trashed = h.json(ADMIN, Method::DELETE, "/svc/v2/posts/1010", json!({})).await;
+    assert_eq!(trashed.status, 200);
+    assert_eq!(links().await, before);
+    let restored = h.json(ADMIN, Method::PUT, "/svc/v2/posts/1010", json!({"status": "private"})).await;
+    assert_eq!(restored.status, 200);
+    assert!(links().await["svc:featuredmedia"].is_null());
+}

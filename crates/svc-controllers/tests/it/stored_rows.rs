@@ -121,6 +121,20 @@ async fn automatic_addition_to_menus_is_stored_when_it_is_set() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_menu_remains_in_the_list_of_automatic_addition() {
+    let h = Harness::new();
+    let menu = json!({"name": "New", "auto_add": true});
+    let menu = h.json(ADMIN, Method::POST, "/svc/v2/menus", menu).await.body["id"].as_i64().unwrap();
+    let list = || option(&h, "nav_menu_options").unwrap().text().to_owned();
+    let before = list();
+    assert!(before.contains(&format!("i:{menu};")), "{before}");
+    let deleted = h.json(ADMIN, Method::DELETE, &format!("/svc/v2/menus/{menu}"), json!({"force": true})).await;
+    assert_eq!((deleted.status, list()), (200, before));
+    let page = json!({"title": "x", "status": "publish"});
+    assert_eq!(h.json(EDITOR, Method::POST, "/svc/v2/pages", page).await.status, 201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_default_template_is_stored_as_an_empty_text() {
     let h = Harness::new();
     let post = json!({"title": "x", "template": ""});

@@ -93,14 +93,6 @@ pub fn clear_locations(tx: &mut Tx, menu: TermId) -> SiteResult<()> {
     stored_arrays::write(tx, &option, theme)
 }
 
-/// Removes a menu that is deleted from those that new pages are added to.
-pub fn remove_auto_add(tx: &mut Tx, menu: TermId) -> SiteResult<()> {
-    match options::get(tx, MENU_OPTIONS)? {
-        Some(_) => set_auto_add(tx, menu, false),
-        None => Ok(()),
-    }
-}
-
 /// Sets whether new pages are added to a menu.
 pub fn set_auto_add(tx: &mut Tx, menu: TermId, wanted: bool) -> SiteResult<()> {
     let mut all = stored_arrays::read(tx, MENU_OPTIONS)?;
