@@ -1207,7 +1207,8 @@ final class Reports {
 		$sql   = "INSERT INTO $table (writer, kind, name) VALUES " . implode( ',', $rows );
 		for ( $attempt = 0; $attempt < 2; $attempt++ ) {
 			$result = self::run( $sql );
-			if ( true === $result ) {
+			if ( true === $result || 1146 === $result ) {
+				// Without the table, svc-server reads the binary log or is not used.
 				return;
 			}
 			if ( 1114 === $result ) {
@@ -1216,7 +1217,7 @@ final class Reports {
 				break;
 			}
 		}
-		if ( 1146 !== $result && ! self::$is_open && ! self::$is_locked ) {
+		if ( ! self::$is_open && ! self::$is_locked ) {
 			try {
 				if ( true === @mysqli_query( $wpdb->dbh, $sql ) ) {
 					complain( "reports are sent over the site's connection (error $result)" );

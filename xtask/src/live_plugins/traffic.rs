@@ -102,7 +102,13 @@ pub(super) fn log_in(gateway: &Gateway, name: &str) -> Result<Vec<(&'static str,
         .collect();
     ensure!(cookies.iter().any(|cookie| cookie.starts_with("wordpress_logged_in")), "{}", response.status);
     let cookie = ("Cookie", cookies.join("; "));
-    let nonce = exchange(&gateway.site, "GET", "/wp-admin/admin-ajax.php?action=rest-nonce", &[cookie.clone()], "")?;
+    let nonce = exchange(
+        &gateway.site,
+        "GET",
+        "/wp-admin/admin-ajax.php?action=rest-nonce",
+        std::slice::from_ref(&cookie),
+        "",
+    )?;
     ensure!(nonce.status == 200 && nonce.body.len() == 10, "no nonce: {} {:.80}", nonce.status, nonce.body);
     Ok(vec![cookie, ("X-WP-Nonce", nonce.body)])
 }
