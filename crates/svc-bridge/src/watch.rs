@@ -11,7 +11,7 @@ use crate::{
     connector::{Connector, Error, Status},
     feed::{
         Feed, Unavailable,
-        binlog::{Binlog, Source, mark},
+        binlog::{Binlog, Source},
         counter::Counter,
         reports::Reports,
     },
@@ -126,11 +126,7 @@ fn best(status: Option<&Result<Status, Error>>, used: Option<Kind>) -> Kind {
 async fn open(kind: Kind, sources: &Sources) -> Result<(Kind, Box<dyn Feed>), Unavailable> {
     let sources = sources.clone();
     let opened = tokio::task::spawn_blocking(move || -> Result<(Kind, Box<dyn Feed>), Unavailable> {
-        let source = Source {
-            server: sources.database.clone(),
-            prefix: sources.prefix.clone(),
-            mark: sources.connector.as_ref().map(|connector| mark(connector.secret().expose().as_bytes())),
-        };
+        let source = Source { server: sources.database.clone(), prefix: sources.prefix.clone() };
         match Binlog::start(source, Changes::default()) {
             Ok(feed) => return Ok((Kind::Binlog, Box::new(feed))),
             Err(why) => tracing::debug!("the binary log is not used: {why}"),
