@@ -978,24 +978,8 @@ final class Reports {
 	/** A statement whose new row is named after it, or whose rows are counted: its text and what it writes. @var array|null */
 	private static $last = null;
 
-	/** Names that the last statement writes. @var string[] */
-	private static $last_names = array();
-
-	/** Names that the last statement writes; none if it only reads. */
-	public static function last_names(): array {
-		return self::$last_names;
-	}
-
-	/** The statement as it is sent: the last one that is examined is compared with it. */
-	public static function sent( string $sql ): void {
-		if ( self::$last ) {
-			self::$last[0] = $sql;
-		}
-	}
-
 	/** Called for each statement before it is sent. */
 	public static function before( string $sql ): void {
-		self::$last_names = array();
 		if ( self::$last ) {
 			self::after_last();
 		}
@@ -1013,7 +997,6 @@ final class Reports {
 		if ( $write && ( $write->inserts || $write->table ) ) {
 			self::$last = array( $sql, $write );
 		}
-		self::$last_names = $write ? $write->names : array();
 		self::follow( $verb, $sql );
 	}
 
@@ -1207,7 +1190,8 @@ final class Reports {
 		$sql   = "INSERT INTO $table (writer, kind, name) VALUES " . implode( ',', $rows );
 		for ( $attempt = 0; $attempt < 2; $attempt++ ) {
 			$result = self::run( $sql );
-			if ( true === $result ) {
+			if ( true === $result || 1146 === $result ) {
+				// Without the table, svc-server reads the binary log or is not used.
 				return;
 			}
 			if ( 1114 === $result ) {
@@ -1216,7 +1200,7 @@ final class Reports {
 				break;
 			}
 		}
-		if ( 1146 !== $result && ! self::$is_open && ! self::$is_locked ) {
+		if ( ! self::$is_open && ! self::$is_locked ) {
 			try {
 				if ( true === @mysqli_query( $wpdb->dbh, $sql ) ) {
 					complain( "reports are sent over the site's connection (error $result)" );
@@ -1817,9 +1801,6 @@ final class Record {
 	/** The route of the REST API. @var string|null */
 	private static $route = null;
 
-	/** What is appended to statements that write, so that they are known to be of a read. */
-	private static $mark = '';
-
 	/** Whether the request has nothing that might identify its sender. */
 	private static $is_anonymous = false;
 
@@ -1873,8 +1854,6 @@ final class Record {
 		}
 		self::$nonce = $part[2];
 		self::$is_on = true;
-		self::$mark  = '/*svc-read ' . substr( hash_hmac( 'sha256', 'svc-read', self::$secret ), 0, 16 ) . '*/';
-
 		self::$is_anonymous = ! preg_grep( '/^(HTTP_(?!SEC_).*(AUTH|COOKIE|TOKEN|NONCE|SESSION|SECRET|SIGNATURE|PASSWORD|JWT|CERT|KEY|USER$|EMAIL$)|PHP_AUTH|AUTH_|REMOTE_USER)/', array_keys( $_SERVER ) ) && empty( $_COOKIE ) && ! isset( $_GET['_wpnonce'] );
 		ob_start( array( self::class, 'output' ) );
 		// After all functions that run at shutdown, so that these are recorded as well.
@@ -1928,20 +1907,11 @@ final class Record {
 	}
 
 	/**
-	 * Whether writes of these names by this request are marked as those of a read. Those of known users and of visitors with cookies are not, except
+	 * Whether writes of these names by this request are reported as those of a read. Those of known users and of visitors with cookies are not, except
 	 * of single options: a later read of the same person may show them.
 	 */
 	public static function marks( array $names ): bool {
 		return self::$is_on && ( self::$is_anonymous || ! preg_grep( '/^options[\/?]/', $names, PREG_GREP_INVERT ) );
-	}
-
-	/** A statement with the mark, if it is a write of such names. */
-	public static function marked( string $sql ): string {
-		if ( ! self::$is_on || ! preg_match( '/^\s*(INSERT|UPDATE|DELETE|REPLACE)\b/i', $sql ) ) {
-			return $sql;
-		}
-		$names = Reports::last_names();
-		return $names && self::marks( $names ) ? "$sql " . self::$mark : $sql;
 	}
 
 	/** The response cannot be stored. */
@@ -2346,7 +2316,7 @@ final class Cache {
 	}
 }
 
-/** Sees each statement before it is sent. Appends a comment to those that write in a rendering that svc-server has requested. */
+/** Sees each statement before it is sent; changes nothing. */
 function on_query( $query ) {
 	if ( is_string( $query ) && '' !== $query ) {
 		try {
@@ -2360,8 +2330,6 @@ function on_query( $query ) {
 			} catch ( \Throwable $e ) {
 				Record::refuse( 'an error of the connector: ' . $e->getMessage() );
 			}
-			$query = Record::marked( $query );
-			Reports::sent( $query );
 		}
 	}
 	return $query;

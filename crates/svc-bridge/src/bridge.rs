@@ -303,6 +303,7 @@ impl Bridge {
         let response = match stored {
             Ok(stored) => {
                 asked.route.forwarded(&why.describe(), took);
+                asked.route.stored();
                 let stored = Arc::new(stored);
                 self.0.store.insert(key, Arc::clone(&stored));
                 drop(leading);

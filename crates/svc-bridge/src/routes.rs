@@ -26,6 +26,9 @@ const VARYING: Duration = Duration::from_secs(600);
 /// Maximum of that time.
 const MAX_VARYING: Duration = Duration::from_secs(86_400);
 
+/// Number of responses in a row that are not stored, after which requests do not wait for each other.
+const UNSTORED: u32 = 4;
+
 /// Number of renderings for other clients that must be equal before a route is replayed for any client.
 const OTHER_CLIENTS: u32 = 2;
 
@@ -42,8 +45,8 @@ pub(crate) struct Route {
     reasons: Mutex<HashMap<String, u64>>,
     /// Changes by reads that do not matter.
     pub(crate) tolerance: Arc<Tolerance>,
-    /// When a response was last not stored.
-    unstored: Mutex<Option<Instant>>,
+    /// When a response was last not stored, and how many in a row were not.
+    unstored: Mutex<Option<(Instant, u32)>>,
 }
 
 #[derive(Debug)]
@@ -129,12 +132,19 @@ impl Route {
 
     /// Records that a response could not be stored, so that requests need not wait for each other.
     pub(crate) fn not_stored(&self) {
-        *lock(&self.unstored) = Some(Instant::now());
+        let mut unstored = lock(&self.unstored);
+        let before = unstored.map_or(0, |(_, n)| n);
+        *unstored = Some((Instant::now(), before.saturating_add(1)));
     }
 
-    /// Whether a response could not be stored recently.
+    /// Records that a response was stored.
+    pub(crate) fn stored(&self) {
+        *lock(&self.unstored) = None;
+    }
+
+    /// Whether several responses in a row could not be stored, recently. A single one may have met a write.
     pub(crate) fn is_rarely_stored(&self) -> bool {
-        lock(&self.unstored).is_some_and(|at| at.elapsed() < Duration::from_secs(5))
+        lock(&self.unstored).is_some_and(|(at, n)| n >= UNSTORED && at.elapsed() < Duration::from_secs(5))
     }
 }
 
@@ -196,6 +206,12 @@ mod tests {
         route.set_varying("random");
         route.set_varying("random");
         assert_eq!(route.varies(), Some("random"));
+        (1..UNSTORED).for_each(|_| route.not_stored());
+        assert!(!route.is_rarely_stored());
+        route.not_stored();
+        assert!(route.is_rarely_stored());
+        route.stored();
+        assert!(!route.is_rarely_stored());
         assert_eq!(lock(&route.varying).as_ref().unwrap().pause, VARYING * 2);
     }
 }

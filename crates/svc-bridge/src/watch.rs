@@ -14,7 +14,7 @@ use crate::{
     connector::{Connector, Error, Status},
     feed::{
         Feed, ResumePoint, Unavailable,
-        binlog::{Binlog, Source, mark},
+        binlog::{Binlog, Source},
         counter::Counter,
         reports::Reports,
     },
@@ -169,11 +169,7 @@ fn best(status: Option<&Result<Status, Error>>, used: Option<Kind>) -> Kind {
 async fn open(kind: Kind, sources: &Sources, from: Option<ResumePoint>) -> Result<(Kind, Box<dyn Feed>), Unavailable> {
     let sources = sources.clone();
     let opened = tokio::task::spawn_blocking(move || -> Result<(Kind, Box<dyn Feed>), Unavailable> {
-        let source = Source {
-            server: sources.database.clone(),
-            prefix: sources.prefix.clone(),
-            mark: sources.connector.as_ref().map(|connector| mark(connector.secret().expose().as_bytes())),
-        };
+        let source = Source { server: sources.database.clone(), prefix: sources.prefix.clone() };
         match Binlog::start(source, Changes::default(), from.as_ref()) {
             Ok(feed) => return Ok((Kind::Binlog, Box::new(feed))),
             Err(why) => tracing::debug!("the binary log is not used: {why}"),

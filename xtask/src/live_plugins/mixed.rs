@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Parallel readers.
-const READERS: u64 = 128;
+const READERS: u64 = 64;
 
 /// Renderings for comparisons at the same time: they occupy WordPress, but no reader.
 const REFERENCES: usize = 1;
@@ -293,8 +293,11 @@ impl Run<'_> {
                 sleep(Duration::from_millis(1));
                 continue;
             }
+            let start = Instant::now();
             let response = self.traffic.callers[caller].get(&self.gateway.site, &self.traffic.targets[target])?;
             self.counts.references.fetch_add(1, SeqCst);
+            // The rest of WordPress's time is for readers.
+            sleep(start.elapsed());
             if self.state() == Some(state) {
                 lock(&self.references).insert((caller, target), Reference { state, response: Arc::new(response) });
             }

@@ -37,7 +37,7 @@ pub(super) struct Writer<'a> {
 }
 
 /// Objects of each kind.
-const EACH: usize = 4;
+const EACH: usize = 2;
 
 impl<'a> Writer<'a> {
     pub(super) fn new(gateway: &'a Gateway, seed: u64) -> Result<Self> {

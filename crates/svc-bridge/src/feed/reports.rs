@@ -299,6 +299,12 @@ impl Poll for Reading {
             tracing::warn!("reports of writes were lost; all stored responses end");
             self.restart(conn)?;
         }
+        if !self.by_reads.is_empty() {
+            // Until they end, what is rendered may have the old row.
+            self.base += 1;
+            let names: Vec<Name> = self.by_reads.values().flatten().cloned().collect();
+            self.changes.changed_by_reads(&names, self.position());
+        }
         Ok(Ok(self.position()))
     }
 

@@ -43,6 +43,27 @@ async fn ends(feed: &dyn Feed, response: &Dependencies, what: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_write_of_a_read_ends_what_has_read_it_as_well() {
+    let Some(server) = Server::start(&[]) else { return };
+    let feed = Reports::start(&server.options(Some("wp"), "root").into(), "wp_").unwrap();
+    let writer = server.connect();
+    let id = u64::from(writer.connection_id());
+    let (before, other) = (rendered(&feed, &["options/a"]).await, rendered(&feed, &["options/b"]).await);
+    report(&server, &[(id, "r", "options/a")]);
+    assert!(!is_same(&feed, &before).await);
+    let during = rendered(&feed, &["options/a"]).await;
+    assert!(!is_same(&feed, &during).await, "it may have been rendered before the write");
+    report(&server, &[(id, "e", "")]);
+    let after = rendered(&feed, &["options/a"]).await;
+    assert!(is_same(&feed, &after).await && !is_same(&feed, &during).await && is_same(&feed, &other).await);
+    // The process ends without a word: anything in the table may have changed.
+    report(&server, &[(id, "r", "options/a")]);
+    feed.catch_up().await.unwrap();
+    drop(writer);
+    ends(&feed, &other, "the writer is gone").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reported_write_ends_what_has_read_it() {
     let Some(server) = Server::start(&[]) else { return };
     let feed = Reports::start(&server.options(Some("wp"), "root").into(), "wp_").unwrap();

@@ -106,11 +106,7 @@ impl Server {
     }
 
     pub(crate) fn source(&self, user: &str) -> Source {
-        Source {
-            server: self.options(Some("wp"), user).into(),
-            prefix: "wp_".to_owned(),
-            mark: Some("/*read*/".into()),
-        }
+        Source { server: self.options(Some("wp"), user).into(), prefix: "wp_".to_owned() }
     }
 
     /// A feed of the server that a path leads to.

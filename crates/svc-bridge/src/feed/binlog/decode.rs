@@ -67,8 +67,6 @@ pub(super) enum Step {
 pub(super) struct Reached {
     /// Changes since the previous place.
     pub(super) names: Vec<Name>,
-    /// Those that were changed by renderings of reads.
-    pub(super) by_reads: Vec<Name>,
     /// Whether a transaction ends here.
     pub(super) ends_transaction: bool,
     /// Whether it commits a prepared transaction, whose rows become visible later than the log has it.
@@ -104,11 +102,6 @@ pub(super) struct Decoder {
     unexpected: HashMap<String, Vec<Column>>,
     mapped: HashMap<u64, Mapped>,
     written: Written,
-    by_reads: Written,
-    /// How statements of renderings of reads end.
-    mark: Option<Box<[u8]>>,
-    /// Whether the current statement ends so.
-    is_by_read: bool,
     in_transaction: bool,
     /// The offset of the end of the last event.
     end: u64,
@@ -155,7 +148,7 @@ fn rows_event(kind: u8) -> Option<(Operation, u8, bool)> {
 }
 
 impl Decoder {
-    pub(super) fn new(place: Place, site: Site, load: LoadSchema, mark: Option<&str>) -> Self {
+    pub(super) fn new(place: Place, site: Site, load: LoadSchema) -> Self {
         Decoder {
             end: place.offset,
             place,
@@ -165,9 +158,6 @@ impl Decoder {
             unexpected: HashMap::new(),
             mapped: HashMap::new(),
             written: Written::default(),
-            by_reads: Written::default(),
-            mark: mark.map(|mark| mark.as_bytes().into()),
-            is_by_read: false,
             in_transaction: false,
         }
     }
@@ -219,9 +209,6 @@ impl Decoder {
                 self.whole(id);
             }
             kind::INCIDENT => return Ok(Step::Lost("the server reported that its log is incomplete")),
-            kind::ANNOTATE_ROWS => {
-                self.is_by_read = self.mark.as_ref().is_some_and(|mark| event.data.trim_ascii_end().ends_with(mark));
-            }
             kind::INTVAR
             | kind::RAND
             | kind::USER_VAR
@@ -229,6 +216,7 @@ impl Decoder {
             | kind::ROWS_QUERY
             | kind::GTID..=kind::VIEW_CHANGE
             | kind::GTID_TAGGED
+            | kind::ANNOTATE_ROWS
             | kind::BINLOG_CHECKPOINT
             | kind::GTID_LIST
             | kind::START_ENCRYPTION => {}
@@ -249,9 +237,7 @@ impl Decoder {
         }
         self.place.offset = self.end;
         self.mapped.clear();
-        self.is_by_read = false;
-        let (names, by_reads) = (self.written.take(), self.by_reads.take());
-        Ok(Step::Reached(Reached { names, by_reads, ends_transaction, commits_prepared }))
+        Ok(Step::Reached(Reached { names: self.written.take(), ends_transaction, commits_prepared }))
     }
 
     /// The event before the first of each file that the server sends.
@@ -344,11 +330,10 @@ impl Decoder {
         /// Ends a statement that has changed no rows.
         const NO_TABLE: u64 = 0xFF_FFFF;
         let Some(rows) = Rows::read(data, operation, version) else { return self.written.all() };
-        let is_by_read = if rows.ends_statement { std::mem::take(&mut self.is_by_read) } else { self.is_by_read };
         if rows.table == NO_TABLE && rows.ends_statement {
             return;
         }
-        let written = if is_by_read { &mut self.by_reads } else { &mut self.written };
+        let written = &mut self.written;
         let Some(Mapped { table, target }) = self.mapped.get(&rows.table) else { return written.all() };
         if matches!(target, Target::Foreign) {
             return;
@@ -488,8 +473,7 @@ mod tests {
     #[test]
     fn events_that_are_not_understood_change_everything() {
         let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false };
-        let decoder =
-            || Decoder::new(Place::new("bin.000001", 4), site.clone(), Box::new(|| Ok(Schema::default())), None);
+        let decoder = || Decoder::new(Place::new("bin.000001", 4), site.clone(), Box::new(|| Ok(Schema::default())));
         let event = |kind, flags, data: &'static [u8]| Event { kind, flags, time: 1, server: 1, end: 100, data };
         let names = |event| match decoder().read(&event).unwrap() {
             Step::Reached(reached) => reached.names,
@@ -509,7 +493,7 @@ mod tests {
     fn terms() -> Decoder {
         let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false };
         let load = || Ok(Schema::with("wp_terms", &[("term_id", Form::Unsigned), ("name", Form::Text)]));
-        Decoder::new(Place::new("bin.000001", 4), site, Box::new(load), Some("/*read*/"))
+        Decoder::new(Place::new("bin.000001", 4), site, Box::new(load))
     }
 
     #[test]
@@ -541,32 +525,6 @@ mod tests {
     }
 
     #[test]
-    fn statements_of_reads_are_told_apart() {
-        let mut decoder = terms();
-        let mut read = |kind, data: &[u8]| {
-            decoder.read(&Event { kind, flags: 0, time: 1, server: 1, end: 0, data }).unwrap();
-        };
-        let mut first = ROWS.to_vec();
-        first[6] = 0;
-        read(kind::ANNOTATE_ROWS, b"DELETE FROM wp_terms /*read*/");
-        read(kind::TABLE_MAP, MAP);
-        // A statement may have several events.
-        read(25, &first);
-        read(25, ROWS);
-        // The next one, and one with the mark in a text.
-        read(25, &ROWS[..ROWS.len() - 11]);
-        read(kind::ANNOTATE_ROWS, b"DELETE FROM wp_terms WHERE name = '/*read*/'");
-        read(25, &ROWS[..ROWS.len() - 11]);
-        let rows = |written: &mut Written| {
-            let mut names = written.take();
-            names.sort();
-            names
-        };
-        assert_eq!(rows(&mut decoder.by_reads), [Name::row("terms", 5), Name::row("terms", 6)]);
-        assert_eq!(rows(&mut decoder.written), [Name::row("terms", 5)]);
-    }
-
-    #[test]
     fn no_event_stops_the_reader() {
         let mut state = 1_u64;
         let mut random = move || {
@@ -590,7 +548,7 @@ mod tests {
     #[test]
     fn a_file_that_was_not_closed_is_followed_after_a_crash() {
         let site = Site { schema: "wp".to_owned(), prefix: String::new(), ignores_case: false };
-        let mut decoder = Decoder::new(Place::new("bin.000001", 4), site, Box::new(|| Ok(Schema::default())), None);
+        let mut decoder = Decoder::new(Place::new("bin.000001", 4), site, Box::new(|| Ok(Schema::default())));
         let mut read = |kind, end, time, data: &'static [u8]| {
             decoder.read(&Event { kind, flags: 0, time, server: 1, end, data }).unwrap()
         };

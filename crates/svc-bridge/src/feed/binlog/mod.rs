@@ -28,8 +28,6 @@ use std::{
 };
 
 use futures_util::future::BoxFuture;
-use hmac::{Hmac, KeyInit as _, Mac as _};
-use sha2::Sha256;
 use tokio::sync::oneshot;
 
 pub use server::UnavailableReason;
@@ -55,17 +53,6 @@ pub struct Source {
     pub server: mysql::Opts,
     /// The prefix of the site's tables.
     pub prefix: String,
-    /// How the connector ends the statements of renderings of reads; see [`mark`].
-    pub mark: Option<Box<str>>,
-}
-
-/// How the connector with this secret ends the statements of renderings of reads, so that their changes can be told apart.
-pub fn mark(secret: &[u8]) -> Box<str> {
-    #[expect(clippy::expect_used, reason = "keys of any length are valid")]
-    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("a key");
-    mac.update(b"svc-read");
-    let start = mac.finalize().into_bytes().into_iter().take(8);
-    format!("/*svc-read {}*/", start.map(|byte| format!("{byte:02x}")).collect::<String>()).into()
 }
 
 /// Why it is not known whether something has changed. Responses then have to come from WordPress.
@@ -179,7 +166,7 @@ impl Binlog {
     /// Why the log cannot be used. Later the feed reconnects automatically.
     pub fn start(source: Source, changes: Changes, from: Option<&ResumePoint>) -> Result<Self, UnavailableReason> {
         let shared = Arc::new(Shared::new(changes.clone()));
-        let mut reader = Reader::new(source.server.clone(), source.prefix, source.mark, Arc::clone(&shared));
+        let mut reader = Reader::new(source.server.clone(), source.prefix, Arc::clone(&shared));
         if let Some(from) = from {
             reader.resume(from)?;
         }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use mysql::{BinlogDumpFlags, BinlogRequest, BinlogStream, Conn, Opts, OptsBuilder, prelude::Queryable as _};
+use mysql::{BinlogRequest, BinlogStream, Conn, Opts, OptsBuilder, prelude::Queryable as _};
 
 use super::{
     super::ResumePoint,
@@ -38,8 +38,6 @@ const LARGEST: usize = 1 << 30;
 pub(super) struct Reader {
     options: Opts,
     prefix: String,
-    /// How statements of renderings of reads end.
-    mark: Option<Box<str>>,
     shared: Arc<Shared>,
     /// The id by which the server knows this replica. With the same one, it ends the previous connection.
     replica: u32,
@@ -75,10 +73,10 @@ impl From<mysql::Error> for Failure {
 }
 
 impl Reader {
-    pub(super) fn new(options: Opts, prefix: String, mark: Option<Box<str>>, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(options: Opts, prefix: String, shared: Arc<Shared>) -> Self {
         // Real replicas have low ids.
         let random = getrandom::u32().unwrap_or_else(|_| std::process::id());
-        Reader { options, prefix, mark, shared, replica: random | 1 << 31, last: None }
+        Reader { options, prefix, shared, replica: random | 1 << 31, last: None }
     }
 
     /// Continues where a previous process has stopped.
@@ -164,15 +162,12 @@ impl Reader {
         ] {
             connection.query_drop(format!("SET @{name} = {value}"))?;
         }
-        // Of MariaDB, this flag requests the text of statements.
-        let request = BinlogRequest::new(self.replica)
-            .with_filename(place.file.as_bytes().to_vec())
-            .with_pos(place.offset)
-            .with_flags(BinlogDumpFlags::BINLOG_THROUGH_POSITION);
+        let request =
+            BinlogRequest::new(self.replica).with_filename(place.file.as_bytes().to_vec()).with_pos(place.offset);
         let stream = connection.get_binlog_stream(request)?;
         let (options, site) = (self.options.clone(), server.site.clone());
         let load = Box::new(move || Schema::load(&mut server::connect(&options)?, &site));
-        let decoder = Decoder::new(place, server.site.clone(), load, self.mark.as_deref());
+        let decoder = Decoder::new(place, server.site.clone(), load);
         let mut session = Session { stream, server: server.clone(), decoder };
         // The server refuses the request, or begins with the name and the format of the file.
         let mut known = false;
@@ -288,7 +283,6 @@ impl Reader {
                     } else {
                         let reached = super::decode::Reached {
                             names: Vec::new(),
-                            by_reads: Vec::new(),
                             ends_transaction: false,
                             commits_prepared: false,
                         };

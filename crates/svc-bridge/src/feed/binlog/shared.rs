@@ -114,9 +114,6 @@ impl Shared {
         if !reached.names.is_empty() {
             self.changes.changed(&reached.names, position);
         }
-        if !reached.by_reads.is_empty() {
-            self.changes.changed_by_reads(&reached.by_reads, position);
-        }
         if reached.ends_transaction {
             self.transactions.fetch_add(1, Ordering::Relaxed);
             self.ends().add(at);
