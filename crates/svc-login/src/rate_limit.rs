@@ -9,17 +9,19 @@
 //! Failed logins are logged in one form.
 
 use std::{
-    collections::HashMap,
-    hash::{BuildHasher, RandomState},
+    convert::Infallible,
+    hash::{BuildHasher, Hash, RandomState},
     net::IpAddr,
     num::NonZeroU32,
-    sync::{Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use governor::{
-    DefaultKeyedRateLimiter, Quota, RateLimiter,
+    Quota, RateLimiter,
     clock::{Clock, DefaultClock},
+    nanos::Nanos,
+    state::{InMemoryState, NotKeyed, StateStore},
 };
 use quick_cache::sync::Cache;
 use svc_auth::basic;
@@ -44,7 +46,7 @@ const WRONG: Rate = (60, Duration::from_secs(1));
 const CHECKS_ACCOUNT: Rate = (60, Duration::from_millis(250));
 const CHECKS: Rate = (200, Duration::from_millis(50));
 
-/// Number of keys above which idle ones are removed.
+/// Maximum number of counters of a kind. Beyond it those that are used least are forgotten.
 const MAX_KEYS: usize = 10_000;
 
 /// Maximum number of remembered log-ins.
@@ -55,7 +57,6 @@ const NAME_LENGTH: usize = 100;
 
 /// Counters of log-in attempts. They are lost on restart.
 pub struct Attempts {
-    clock: DefaultClock,
     form: Limiter<(IpAddr, String)>,
     form_network: Limiter<IpAddr>,
     form_account: Limiter<String>,
@@ -63,7 +64,7 @@ pub struct Attempts {
     checks_account: Limiter<(IpAddr, String)>,
     checks: Limiter<IpAddr>,
     /// Networks with too many wrong passwords, with the end of the limit.
-    limited: Mutex<HashMap<IpAddr, Instant>>,
+    limited: Cache<IpAddr, Instant>,
     /// Networks and accounts with a successful log-in.
     logged_in: Cache<(IpAddr, String), ()>,
     /// Hashes of valid credentials.
@@ -72,39 +73,50 @@ pub struct Attempts {
     key: RandomState,
 }
 
-struct Limiter<K: std::hash::Hash + Eq + Clone>(DefaultKeyedRateLimiter<K>);
+struct Limiter<K: Hash + Eq + Clone>(RateLimiter<K, Counters<K>, DefaultClock>);
 
-impl<K: std::hash::Hash + Eq + Clone> Limiter<K> {
+/// The counters of a bounded number of keys.
+struct Counters<K>(Cache<K, Arc<InMemoryState>>);
+
+impl<K: Hash + Eq + Clone> StateStore for Counters<K> {
+    type Key = K;
+
+    fn measure_and_replace<T, F, E>(&self, key: &K, count: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        let new = || Ok::<_, Infallible>(Arc::default());
+        let Ok(counter) = self.0.get_or_insert_with(key, new);
+        counter.measure_and_replace(&NotKeyed::NonKey, count)
+    }
+}
+
+impl<K: Hash + Eq + Clone> Limiter<K> {
     fn new((burst, every): Rate) -> Self {
         let burst = NonZeroU32::new(burst).expect("a limit allows at least one attempt");
-        Limiter(RateLimiter::keyed(
-            Quota::with_period(every).expect("the time of a limit is not zero").allow_burst(burst),
-        ))
+        let quota = Quota::with_period(every).expect("the time of a limit is not zero").allow_burst(burst);
+        Limiter(RateLimiter::new(quota, Counters(Cache::new(MAX_KEYS)), DefaultClock::default()))
     }
 
     /// Counts an attempt.
     ///
     /// # Errors
     /// Returns the time to wait if the limit is exceeded.
-    fn count(&self, key: &K, clock: &DefaultClock) -> Result<(), Duration> {
-        if self.0.len() > MAX_KEYS {
-            self.0.retain_recent();
-        }
-        self.0.check_key(key).map_err(|until| until.wait_time_from(clock.now()))
+    fn count(&self, key: &K) -> Result<(), Duration> {
+        self.0.check_key(key).map_err(|until| until.wait_time_from(self.0.clock().now()))
     }
 }
 
 impl Default for Attempts {
     fn default() -> Self {
         Attempts {
-            clock: DefaultClock::default(),
             form: Limiter::new(FORM),
             form_network: Limiter::new(FORM_NETWORK),
             form_account: Limiter::new(FORM_ACCOUNT),
             wrong: Limiter::new(WRONG),
             checks_account: Limiter::new(CHECKS_ACCOUNT),
             checks: Limiter::new(CHECKS),
-            limited: Mutex::default(),
+            limited: Cache::new(MAX_KEYS),
             logged_in: Cache::new(MAX_REMEMBERED),
             valid: Cache::new(MAX_REMEMBERED),
             key: RandomState::new(),
@@ -132,11 +144,11 @@ impl Attempts {
     pub fn at_form(&self, address: IpAddr, account: &str) -> Result<(), Duration> {
         let pair = pair(address, account);
         // Attempts beyond the limit of one account do not count for the network.
-        self.form.count(&pair, &self.clock)?;
-        self.form_network.count(&pair.0, &self.clock)?;
+        self.form.count(&pair)?;
+        self.form_network.count(&pair.0)?;
         match self.logged_in.get(&pair) {
             Some(()) => Ok(()),
-            None => self.form_account.count(&pair.1, &self.clock),
+            None => self.form_account.count(&pair.1),
         }
     }
 
@@ -152,8 +164,7 @@ impl Attempts {
             return None;
         }
         let pair = pair(address, &sent.login);
-        let checked =
-            self.checks_account.count(&pair, &self.clock).and_then(|()| self.checks.count(&pair.0, &self.clock));
+        let checked = self.checks_account.count(&pair).and_then(|()| self.checks.count(&pair.0));
         checked.err().map(|until| until.max(wait))
     }
 
@@ -171,19 +182,13 @@ impl Attempts {
         if let Some(wait) = self.limited_for(network) {
             return Some(wait);
         }
-        let wait = self.wrong.count(&network, &self.clock).err()?;
-        let now = Instant::now();
-        let mut limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
-        if limited.len() > MAX_KEYS {
-            limited.retain(|_, until| *until > now);
-        }
-        limited.insert(network, now + wait);
+        let wait = self.wrong.count(&network).err()?;
+        self.limited.insert(network, Instant::now() + wait);
         Some(wait)
     }
 
     fn limited_for(&self, network: IpAddr) -> Option<Duration> {
-        let limited = self.limited.lock().unwrap_or_else(PoisonError::into_inner);
-        limited.get(&network)?.checked_duration_since(Instant::now())
+        self.limited.get(&network)?.checked_duration_since(Instant::now())
     }
 
     fn hash(&self, sent: &basic::Credentials) -> u64 {
@@ -234,6 +239,34 @@ mod tests {
         }
         assert!(attempts.at_form("2001:db8::ffff".parse().unwrap(), "x").is_err(), "same /64 network");
         assert_eq!(attempts.at_form("2001:db8:1::1".parse().unwrap(), "x"), Ok(()));
+    }
+
+    #[test]
+    fn a_flood_from_many_networks_takes_limited_memory_and_resets_no_counter_in_use() {
+        let attempts = Attempts::default();
+        let count = || attempts.at_form(HERE, "admin").and_then(|()| attempts.at_form(HERE, "admin"));
+        assert_eq!(count(), Ok(()));
+        while attempts.failed(HERE).is_none() {}
+        for n in 0..10 * MAX_KEYS as u128 {
+            let address = IpAddr::from((((0x2001_0db8 << 32) | n) << 64).to_be_bytes());
+            let _limited = attempts.at_form(address, &n.to_string());
+            attempts.failed(address);
+            if n % 1_000 == 0 {
+                let _limited = count();
+                attempts.failed(HERE);
+            }
+        }
+        // A few more are allowed with time.
+        assert!((0..FORM.0 / 2).any(|_| attempts.at_form(HERE, "admin").is_err()));
+        assert!((0..WRONG.0 / 2).any(|_| attempts.failed(HERE).is_some()));
+        assert!(attempts.limited.len() <= MAX_KEYS);
+        let n_counters = [
+            attempts.form.0.into_state_store().0.len(),
+            attempts.form_network.0.into_state_store().0.len(),
+            attempts.form_account.0.into_state_store().0.len(),
+            attempts.wrong.0.into_state_store().0.len(),
+        ];
+        assert!(n_counters.iter().all(|n| (1_000..=MAX_KEYS).contains(n)), "{n_counters:?}");
     }
 
     #[test]
