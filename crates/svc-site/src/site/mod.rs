@@ -30,7 +30,7 @@ use self::{
 use crate::{
     Settings, SiteError, SiteResult,
     http_client::HttpClient,
-    preconditions,
+    outage, preconditions,
     registries::{builtin_meta, meta::MetaRegistry, patterns::PatternRegistry, sidebars::Sidebar},
     settings::urls::Urls,
     theme::{ActiveTheme, ThemeCache},
@@ -216,7 +216,11 @@ impl Site {
     /// # Errors
     /// Errors of `f`; errors of the store as 500 or 503 without details.
     pub fn read<T>(&self, f: impl FnOnce(&mut Db) -> SiteResult<T>) -> Result<T, Error> {
-        self.store.read_or(f).map_err(Error::from)
+        let read = self.store.read_or(f);
+        if read.is_ok() {
+            outage::read_succeeded();
+        }
+        read.map_err(Error::from)
     }
 
     /// Runs a transaction: either all changes of `f` are durably stored, or none. `f` may run more than once. The first
@@ -229,11 +233,14 @@ impl Site {
         f: impl Fn(&mut Tx) -> SiteResult<T> + Send + 'static,
     ) -> Result<T, Error> {
         let Some(pending) = preconditions::pending() else {
-            return self.store.write_or::<T, SiteError>(f).await.map_err(Error::from);
+            let value = self.store.write_or::<T, SiteError>(f).await?;
+            outage::write_succeeded();
+            return Ok(value);
         };
         let checked = Arc::clone(&pending);
         let value = self.store.write_or::<T, SiteError>(move |tx| checked.guard(tx, &f)).await?;
         pending.settle();
+        outage::write_succeeded();
         Ok(value)
     }
 
