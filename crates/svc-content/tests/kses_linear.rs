@@ -39,6 +39,8 @@ fn assert_fast(name: &str, f: impl FnOnce()) {
 fn repeated_tokens() {
     for token in TOKENS {
         let many = token.repeat(60_000 / token.len());
+        // A character is at most six in the attributes of a block, and unclosed blocks repeat the text after them.
+        assert!(kses::post(&many).len() <= 8 * many.len() + (1 << 20), "{token:?}");
         assert_fast(token, || drop(save::content(&many, true)));
         assert_fast(token, || drop(save::comment_content(&format!("<!-- {many} -->"), true)));
         assert_fast(token, || drop(kses::data(&format!("<a title=\"{many}\" {many}>{many}\n\n"))));
@@ -52,6 +54,18 @@ fn repeated_styles() {
         assert_fast(token, || drop(css::filter_declarations(&format!("background:{many}"))));
         assert_fast(token, || drop(css::filter_declarations(&format!("--x:url(a){many} x-gradient({many}"))));
         assert_fast(token, || drop(kses::post(&format!("<p style=\"background:{many}\">"))));
+    }
+}
+
+#[test]
+fn attributes_of_blocks() {
+    let block = |attributes: String| format!("<!-- wp:x {{{attributes}}} /-->");
+    let renamed: Vec<String> = (0..150_000).map(|n| format!("\"<x>{n}\":1")).collect();
+    let nested = format!("{}\"{}\"{}", "{\"a\":".repeat(400), "x".repeat(1_000_000), "}".repeat(400));
+    for (name, text) in [("renamed", block(renamed.join(","))), ("nested", block(format!("\"a\":{nested}")))] {
+        let start = Instant::now();
+        assert!(kses::post(&text).contains("wp:x {"), "{name}");
+        assert!(start.elapsed() < Duration::from_secs(20), "{name:?}: {:?}", start.elapsed());
     }
 }
 

@@ -94,6 +94,34 @@ fn content_of_unclosed_blocks_is_limited() {
     assert!((content.len()..=9 * content.len()).contains(&held), "{held}");
 }
 
+#[test]
+fn number_of_blocks_is_limited() {
+    let n_blocks = |content: &str| {
+        fn named(blocks: &[crate::blocks::Block<'_>]) -> usize {
+            blocks.iter().map(|block| usize::from(block.name.is_some()) + named(&block.inner_blocks)).sum()
+        }
+        named(&parse(content))
+    };
+    for piece in ["<!-- wp:a /-->", "<!-- wp:a -->x<!-- /wp:a -->", "<!-- wp:a --><!-- wp:b /--><!-- /wp:a -->"] {
+        assert_eq!(n_blocks(&piece.repeat(60_000)), 50_000, "{piece}");
+    }
+    // The end of a block that is text closes no other block.
+    let outer = format!("<!-- wp:out -->{}<!-- /wp:out -->rest", "<!-- wp:a -->x<!-- /wp:a -->".repeat(50_000));
+    let blocks = parse(&outer);
+    assert_eq!((blocks.len(), blocks[0].inner_blocks.len()), (2, 49_999));
+    assert_eq!(blocks[0].inner_content.last().unwrap().as_deref(), Some("<!-- wp:a -->x<!-- /wp:a -->"));
+}
+
+#[test]
+fn number_of_attribute_values_is_limited() {
+    let list = format!("<!-- wp:a {{\"x\":[{}1]}} /-->", "1,".repeat(250_000));
+    let blocks = parse(&list);
+    assert!(blocks[0].has_invalid_attrs && blocks[0].attrs.is_empty());
+    let many = "<!-- wp:a {\"x\":[[1],{\"y\":2}]} /-->".repeat(49_000);
+    let n_valid = parse(&many).iter().filter(|block| !block.has_invalid_attrs).count();
+    assert!((30_000..=40_000).contains(&n_valid), "{n_valid}");
+}
+
 /// A quadratic scanner would take minutes here.
 #[test]
 fn unfinished_comments_take_linear_time() {

@@ -13,17 +13,24 @@ use super::{
 /// deeply, and code that walks the tree may recurse.
 pub const MAX_DEPTH: usize = 128;
 
+/// Maximum number of blocks, without the text between them. Further comments are text.
+const MAX_BLOCKS: usize = 50_000;
+
+/// Maximum number of values in the attributes of all blocks. Attributes beyond it are treated as invalid.
+const MAX_ATTRIBUTE_VALUES: usize = 200_000;
+
 /// Maximum total size of the content of unclosed blocks, as a multiple of the content's length. Outer blocks beyond
 /// this limit have only the content that precedes inner unclosed blocks.
 const MAX_REPEATS: usize = 8;
 
 /// Parses content to blocks. Text between blocks becomes blocks without a name.
 ///
-/// Never fails and takes linear time. As in WordPress, a closing comment closes the innermost open block regardless
+/// Never fails, takes linear time, and the number of blocks and of their attributes' values is limited. As in WordPress, a closing comment closes the innermost open block regardless
 /// of its name; after a closing comment without an open block, the rest is text; and blocks that are open at the end
 /// become siblings, innermost first, each with all text after its opening comment. Source: `parse_blocks`.
 pub fn parse(content: &str) -> Vec<Block<'_>> {
-    let mut parser = Parser { content, output: Vec::new(), open: Vec::new(), at: 0 };
+    let mut parser =
+        Parser { content, output: Vec::new(), open: Vec::new(), at: 0, n_blocks: 0, values_left: MAX_ATTRIBUTE_VALUES };
     parser.run();
     parser.output
 }
@@ -59,22 +66,27 @@ struct Parser<'a> {
     open: Vec<OpenBlock<'a>>,
     /// End of the last comment.
     at: usize,
+    n_blocks: usize,
+    /// Number of values that further attributes may have.
+    values_left: usize,
 }
 
 impl<'a> Parser<'a> {
     fn run(&mut self) {
         let mut scanner = Scanner::new(self.content);
-        let mut too_deep: usize = 0;
+        let mut skipped: usize = 0;
         while let Some(delimiter) = scanner.next() {
+            let is_full = self.n_blocks >= MAX_BLOCKS;
             match delimiter.kind {
-                DelimiterKind::Opener if self.open.len() >= MAX_DEPTH => {
-                    too_deep += 1;
+                DelimiterKind::Opener if is_full || self.open.len() >= MAX_DEPTH => {
+                    skipped += 1;
                     continue;
                 }
-                DelimiterKind::Closer if too_deep > 0 => {
-                    too_deep -= 1;
+                DelimiterKind::Closer if skipped > 0 => {
+                    skipped -= 1;
                     continue;
                 }
+                DelimiterKind::Void if is_full => continue,
                 DelimiterKind::Opener => self.open(&delimiter),
                 DelimiterKind::Void => self.void(&delimiter),
                 DelimiterKind::Closer => {
@@ -99,8 +111,9 @@ impl<'a> Parser<'a> {
     }
 
     fn open(&mut self, delimiter: &Delimiter<'a>) {
+        let block = self.block(delimiter);
         self.open.push(OpenBlock {
-            block: block(delimiter),
+            block,
             start: delimiter.start,
             consumed: delimiter.end,
             text_before: (delimiter.start > self.at).then_some(self.at),
@@ -108,11 +121,12 @@ impl<'a> Parser<'a> {
     }
 
     fn void(&mut self, delimiter: &Delimiter<'a>) {
+        let block = self.block(delimiter);
         if self.open.is_empty() {
             self.text(self.at, delimiter.start);
-            self.output.push(block(delimiter));
+            self.output.push(block);
         } else {
-            self.add_to_parent(block(delimiter), delimiter.start, delimiter.end);
+            self.add_to_parent(block, delimiter.start, delimiter.end);
         }
     }
 
@@ -162,17 +176,39 @@ impl<'a> Parser<'a> {
     fn non_empty(&self, start: usize, end: usize) -> Option<Cow<'a, str>> {
         Some(self.between(start, end)).filter(|text| !matches!(text.as_ref(), "" | "0"))
     }
+
+    /// A new block with the name and the attributes of its comment.
+    fn block(&mut self, delimiter: &Delimiter<'a>) -> Block<'a> {
+        self.n_blocks += 1;
+        let name = if delimiter.name.contains('/') {
+            Cow::Borrowed(delimiter.name)
+        } else {
+            Cow::Owned(format!("core/{}", delimiter.name))
+        };
+        let attrs = delimiter.attrs.map_or(Some(Map::new()), |text| self.attributes(text));
+        Block {
+            name: Some(name),
+            has_invalid_attrs: attrs.is_none(),
+            attrs: attrs.unwrap_or_default(),
+            ..Block::default()
+        }
+    }
+
+    fn attributes(&mut self, text: &str) -> Option<Map<String, Value>> {
+        let Ok(Value::Object(attrs)) = svc_php::json::decode_bounded(text.as_bytes(), self.values_left) else {
+            return None;
+        };
+        self.values_left = self.values_left.saturating_sub(1 + count(attrs.values()));
+        Some(attrs)
+    }
 }
 
-fn block<'a>(delimiter: &Delimiter<'a>) -> Block<'a> {
-    let name = if delimiter.name.contains('/') {
-        Cow::Borrowed(delimiter.name)
-    } else {
-        Cow::Owned(format!("core/{}", delimiter.name))
+/// Number of values, with those in lists and objects. Recursion is limited by the depth of parsed JSON.
+fn count<'v>(values: impl Iterator<Item = &'v Value>) -> usize {
+    let inside = |value: &Value| match value {
+        Value::Array(items) => count(items.iter()),
+        Value::Object(properties) => count(properties.values()),
+        _ => 0,
     };
-    let attrs = delimiter.attrs.map_or(Some(Map::new()), |text| match svc_php::json::decode(text.as_bytes()) {
-        Ok(Value::Object(attrs)) => Some(attrs),
-        _ => None,
-    });
-    Block { name: Some(name), has_invalid_attrs: attrs.is_none(), attrs: attrs.unwrap_or_default(), ..Block::default() }
+    values.map(|value| 1 + inside(value)).sum()
 }

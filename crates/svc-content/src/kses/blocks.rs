@@ -1,6 +1,6 @@
 //! Filters the attributes of block comments.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap};
 
 use serde_json::{Map, Value};
 
@@ -51,19 +51,32 @@ fn filter_properties(
     checks_tag_name: bool,
     filter: &mut Filter<'_>,
 ) -> Map<String, Value> {
-    let mut out = properties.clone();
-    for (name, value) in properties {
+    let filter_property = |(name, value): (String, Value)| {
         let new_name = filter.filter_text(&name);
         let mut value = filter_value(value, checks_tag_name, filter);
         if checks_tag_name && new_name == "tagName" {
             value = tag_name(value, filter);
         }
-        if new_name != name {
-            out.shift_remove(&name);
+        (name, new_name, value)
+    };
+    let filtered: Vec<(String, String, Value)> = properties.into_iter().map(filter_property).collect();
+    // Removing properties from a `Map` one by one would take quadratic time.
+    let mut positions: HashMap<String, usize> =
+        filtered.iter().enumerate().map(|(position, (name, ..))| (name.clone(), position)).collect();
+    let mut out: Vec<Option<(String, Value)>> = vec![None; filtered.len()];
+    for (name, new_name, value) in filtered {
+        if new_name != name
+            && let Some(position) = positions.remove(&name)
+        {
+            out[position] = None;
         }
-        out.insert(new_name, value);
+        let position = *positions.entry(new_name.clone()).or_insert(out.len());
+        if position == out.len() {
+            out.push(None);
+        }
+        out[position] = Some((new_name, value));
     }
-    out
+    out.into_iter().flatten().collect()
 }
 
 /// Recursion is limited by the depth of parsed JSON.
