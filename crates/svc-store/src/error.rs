@@ -19,6 +19,9 @@ pub enum StoreError {
     /// The folder of the database file is read-only, so that SQLite cannot open it.
     #[error("the folder {0} is read-only, and SQLite writes next to its database even while it only reads")]
     ReadOnlyFolder(String),
+    /// SQLite cannot use the write-ahead log next to the database file.
+    #[error("SQLite cannot use its write-ahead log, the files ending in -wal and -shm next to the database: {0}")]
+    WriteAheadLog(String),
     /// The database is read-only.
     #[error("the database is read-only")]
     ReadOnly,

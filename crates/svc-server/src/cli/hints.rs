@@ -47,6 +47,11 @@ fn of_store(error: &StoreError) -> Option<String> {
         StoreError::ReadOnlyFolder(_) => {
             Some("make the folder writable for this user, or copy it and serve the copy with --data".to_owned())
         }
+        StoreError::WriteAheadLog(_) => Some(
+            "give this user access to both files, and keep the database on a local disk; a server that ran as another user \
+             may have left them"
+                .to_owned(),
+        ),
         StoreError::Full => Some("free space on the disk; nothing was lost".to_owned()),
         _ => None,
     }

@@ -83,10 +83,12 @@ impl Sqlite {
         // again.
         raw.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(error)?;
         if let Mode::Write { durable } = mode {
-            // The journal mode of a read-only file cannot be changed. Reads still work, and writes report the cause.
-            match raw.pragma_update(None, "journal_mode", "WAL").map_err(error) {
-                Ok(()) | Err(StoreError::ReadOnly) => {}
-                Err(e) => return Err(e),
+            if !use_log(&raw)? {
+                tracing::warn!(
+                    database = %path.display(),
+                    "SQLite cannot use a write-ahead log here, so that reads and writes wait for each other: keep the \
+                     database on a local disk"
+                );
             }
             raw.pragma_update(None, "synchronous", if durable { "FULL" } else { "OFF" }).map_err(error)?;
         } else {
@@ -113,6 +115,17 @@ impl Sqlite {
     pub(crate) fn check(&self) -> Result<()> {
         let report: String = self.raw.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(error)?;
         if report == "ok" { Ok(()) } else { Err(StoreError::Corrupt(report)) }
+    }
+}
+
+/// Switches to a write-ahead log. Returns false if the file system does not support one.
+fn use_log(raw: &Connection) -> Result<bool> {
+    match raw.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0)).map_err(error) {
+        Ok(mode) => Ok(mode == "wal" || raw.is_readonly(rusqlite::MAIN_DB).map_err(error)?),
+        // The journal mode of a read-only file cannot be changed. Reads still work, and writes report the cause.
+        Err(StoreError::ReadOnly) => Ok(true),
+        Err(StoreError::Unavailable(cause) | StoreError::Other(cause)) => Err(StoreError::WriteAheadLog(cause)),
+        Err(e) => Err(e),
     }
 }
 
@@ -244,6 +257,32 @@ mod tests {
     use rusqlite::StatementStatus;
 
     use super::*;
+
+    #[test]
+    fn a_log_that_cannot_be_used_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let open = || Sqlite::open(&path, Mode::Write { durable: false }, Duration::from_secs(1));
+        open().unwrap().raw.execute_batch("CREATE TABLE t (n)").unwrap();
+        // As files that another user owns.
+        let log = folder.path().join("a.db-wal");
+        std::fs::create_dir(&log).unwrap();
+        let error = open().err().unwrap();
+        assert!(matches!(error, StoreError::WriteAheadLog(_)) && !error.is_temporary(), "{error}");
+        assert!(error.to_string().contains("-wal"), "{error}");
+        std::fs::remove_dir(&log).unwrap();
+        open().unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_file_system_without_shared_memory_is_recognized() {
+        let folder = tempfile::tempdir().unwrap();
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let open = |vfs: &str| Connection::open_with_flags_and_vfs(folder.path().join(vfs), flags, vfs).unwrap();
+        assert!(use_log(&open("unix")).unwrap());
+        assert!(!use_log(&open("unix-dotfile")).unwrap());
+    }
 
     #[test]
     fn cached_statements_are_not_prepared_again() {

@@ -10,6 +10,7 @@ mod pool;
 mod post_log;
 mod schema;
 mod table_manager;
+mod wal_file;
 mod wal_index;
 mod writer;
 

@@ -17,6 +17,7 @@ use super::file_guard::FileGuard;
 use super::other_writers::OtherWriters;
 use super::post_log::SqlitePostLog;
 use super::schema::{self, EPOCH_TABLE};
+use super::wal_file;
 use super::wal_index::WalIndex;
 use super::writer::Writer;
 use crate::config::StoreConfig;
@@ -87,6 +88,12 @@ impl SqlitePool {
         if unclean {
             tracing::warn!(database = %path.display(), "unclean shutdown detected: checking the database for corruption");
             writer.check()?;
+            if let Some(n_bytes) = wal_file::unreadable(path, &writer) {
+                tracing::warn!(
+                    n_bytes,
+                    "the end of the write-ahead log is damaged: the last writes before the shutdown may be lost"
+                );
+            }
         }
         // Read the schema now, so that an invalid file is reported at startup rather than by the first request.
         writer.raw.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).map_err(connection::error)?;
