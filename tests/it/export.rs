@@ -40,6 +40,7 @@ async fn the_theme_is_exported_with_the_sites_changes() {
     assert!(head.starts_with("http/1.1 200"), "{head}");
     assert!(head.contains("content-type: application/zip"), "{head}");
     assert!(head.contains(&format!("content-disposition: attachment; filename={name}.zip")), "{head}");
+    assert!(!head.contains("\r\nallow:"), "{head}");
 
     let mut archive = zip::ZipArchive::new(Cursor::new(&response[end + 4..])).unwrap();
     let mut text = |name: &str| {

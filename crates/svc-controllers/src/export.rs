@@ -76,7 +76,7 @@ impl ThemeExport {
         })?;
         let file = name.rsplit('/').next().unwrap_or_default();
         let disposition = format!("attachment; filename={file}.zip");
-        Ok(Response::raw(ZIP, archive).header("Content-Disposition", disposition))
+        Ok(Response::raw(ZIP, archive).header("Content-Disposition", disposition).without_allow())
     }
 }
 

@@ -21,6 +21,7 @@ use svc_auth::caps::PostCap;
 use svc_fetch::Get;
 use svc_media::{Blob, DecodedImage, FileType, Format};
 use svc_model::{Post, PostId, PostType};
+use svc_php::cast::{to_int, truthy};
 use svc_resource::View;
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Returns, Route, Transport, get,
@@ -263,7 +264,8 @@ impl Media {
 
     async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
         Arc::clone(&self.posts).can_create(req.clone()).await?;
-        if let Some(parent) = req.arg::<i64>("post")?.filter(|id| *id != 0) {
+        // As sent: the list asks this permission for `Allow`, and does not validate the parameter.
+        if let Some(parent) = req.param("post").filter(|id| truthy(id)).map(to_int) {
             let caller = caller(&req);
             let may = self.site.read(|db| {
                 let Some(post) = posts::get(db, PostId(parent))? else { return Ok(false) };

@@ -82,6 +82,27 @@ async fn responses_to_create_requests_and_their_methods_use_the_edit_context() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn uploads_are_allowed_for_the_post_of_a_list() {
+    let h = Harness::new();
+    let created = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", "status": "publish"})).await;
+    let id = &created.body["id"];
+    let rows: [(i64, String, &[&str]); 7] = [
+        (EDITOR, format!("post={id}"), &["GET", "POST"]),
+        // The leading number counts, as for WordPress.
+        (EDITOR, format!("post={id},999999"), &["GET", "POST"]),
+        (EDITOR, "post=0".to_owned(), &["GET", "POST"]),
+        (EDITOR, "post=x".to_owned(), &["GET"]),
+        (EDITOR, "post=999999".to_owned(), &["GET"]),
+        (3, format!("post={id}"), &["GET"]),
+        (3, format!("post={id},999999"), &["GET"]),
+    ];
+    for (user, query, allowed) in rows {
+        let list = h.get(user, "/svc/v2/media", &query).await;
+        assert_eq!((list.status, methods(&list).as_slice()), (200, allowed), "{query} by {user}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn options_of_themes_accepts_only_a_list_of_statuses() {
     let h = Harness::new();
     let rows: [(i64, &str, &[&str], u16); 10] = [

@@ -163,6 +163,8 @@ pub struct Response {
     pub(crate) exactly_authorized: bool,
     /// The methods of the `Allow` header, once they are known.
     pub(crate) allowed: Option<Vec<String>>,
+    /// Whether the response has no `Allow` header.
+    pub(crate) omits_allow: bool,
 }
 
 impl Response {
@@ -180,6 +182,13 @@ impl Response {
     /// A response whose body is not JSON.
     pub fn raw(content_type: impl Into<String>, bytes: impl Into<Bytes>) -> Self {
         Self { raw: Some(RawBody { content_type: content_type.into(), bytes: bytes.into() }), ..Self::default() }
+    }
+
+    /// Omits the `Allow` header, as in WordPress if a callback sends its response itself.
+    #[must_use]
+    pub fn without_allow(mut self) -> Self {
+        self.omits_allow = true;
+        self
     }
 
     /// Sets the status. An invalid number becomes 500.

@@ -215,7 +215,7 @@ impl Server {
         if let Some(route) = self.route_of_response(&res) {
             let in_context = res.context.map(|context| req.clone().with_param("context", context));
             let allowed = self.allowed(route, in_context.as_ref().unwrap_or(req), res.known_authorization(req)).await;
-            if !allowed.is_empty() {
+            if !allowed.is_empty() && !res.omits_allow {
                 res.headers.set("Allow", allowed.join(", "));
             }
             res.allowed = Some(allowed);
