@@ -36,6 +36,12 @@ pub enum Failure {
     /// The URL and the headers are too large for the upstream.
     #[error("The request's URL or headers are too large.")]
     HeadTooLarge,
+    /// The request has several hosts or lengths, or an invalid one.
+    #[error("The request's headers are not valid.")]
+    InvalidHead,
+    /// The body has a transfer coding other than `chunked`.
+    #[error("This transfer coding is not supported.")]
+    TransferCoding,
     /// The body ended early or is invalid.
     #[error("The request body cannot be read.")]
     Unreadable,
@@ -86,7 +92,8 @@ impl Failure {
             Failure::Method => StatusCode::METHOD_NOT_ALLOWED,
             Failure::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Failure::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            Failure::Unreadable => StatusCode::BAD_REQUEST,
+            Failure::InvalidHead | Failure::Unreadable => StatusCode::BAD_REQUEST,
+            Failure::TransferCoding => StatusCode::NOT_IMPLEMENTED,
         }
     }
 
@@ -98,7 +105,7 @@ impl Failure {
             Failure::Loop => "rest_upstream_loop",
             Failure::Method => "rest_no_route",
             Failure::TooLarge | Failure::HeadTooLarge => "rest_request_too_large",
-            Failure::Unreadable => "rest_request_unreadable",
+            Failure::InvalidHead | Failure::TransferCoding | Failure::Unreadable => "rest_request_unreadable",
         }
     }
 
@@ -152,6 +159,8 @@ mod tests {
             (Failure::Loop, 508, false),
             (Failure::TooLarge, 413, false),
             (Failure::HeadTooLarge, 431, false),
+            (Failure::InvalidHead, 400, false),
+            (Failure::TransferCoding, 501, false),
         ] {
             for format in [ErrorFormat::Json, ErrorFormat::Html] {
                 let response = failure.response(format);

@@ -5,11 +5,13 @@ use std::net::IpAddr;
 use http::{
     HeaderMap, HeaderName, HeaderValue,
     header::{
-        CONNECTION, COOKIE, EXPECT, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING,
-        UPGRADE, VIA,
+        CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
+        TRANSFER_ENCODING, UPGRADE, VIA,
     },
     request::Parts,
 };
+
+use crate::failure::Failure;
 
 /// Headers of a single connection, besides those that `Connection` names (RFC 9110, section 7.6.1; RFC 9112, appendix C).
 const HOP_BY_HOP: [HeaderName; 9] = [
@@ -68,13 +70,37 @@ pub(crate) fn has_passed(headers: &HeaderMap, name: &str) -> bool {
     hops.filter_map(|hop| hop.split_whitespace().nth(1)).any(|hop| hop == name)
 }
 
+/// Checks the headers that select a site and delimit the body, which servers read differently if they are ambiguous.
+///
+/// # Errors
+/// If there are several hosts or lengths, even equal ones, or an invalid one (RFC 9112, sections 3.2 and 6.3); if the body has a
+/// transfer coding that is not decoded (section 6.1).
+pub(crate) fn check(parts: &Parts) -> Result<(), Failure> {
+    let values = |name| parts.headers.get_all(name).iter().map(HeaderValue::as_bytes);
+    if !values(TRANSFER_ENCODING).all(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"chunked")) {
+        return Err(Failure::TransferCoding);
+    }
+    let target = parts.uri.authority().map(|target| target.as_str().as_bytes());
+    let is_length = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let is_valid = values(HOST).count() <= 1
+        && values(HOST).chain(target).all(is_host)
+        && values(CONTENT_LENGTH).count() <= 1
+        && values(CONTENT_LENGTH).all(is_length);
+    if is_valid { Ok(()) } else { Err(Failure::InvalidHead) }
+}
+
+/// Whether a text is a host, with or without a port: no list, no path and no user.
+fn is_host(text: &[u8]) -> bool {
+    text.iter().all(|b| b.is_ascii_alphanumeric() || b"-._~%:[]".contains(b))
+}
+
 /// Converts the headers of a received request to those for the upstream. A proxy adds itself to `Via`.
 pub(crate) fn prepare(parts: &mut Parts, origin: Origin) {
     let chunked = parts.headers.contains_key(TRANSFER_ENCODING);
     remove_hop_by_hop(&mut parts.headers);
     let headers = &mut parts.headers;
     if chunked {
-        headers.remove(http::header::CONTENT_LENGTH);
+        headers.remove(CONTENT_LENGTH);
     }
     // Some servers of PHP map `_` and `-` to the same variable, so that such a header could replace one that is set below.
     let ambiguous: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().contains('_')).cloned().collect();
@@ -202,12 +228,48 @@ mod tests {
 
     #[test]
     fn the_host_of_the_target_has_precedence() {
-        let mut request = http::Request::get("http://a.example/x").header("host", "b.example").body(()).unwrap();
-        request.headers_mut().append("host", HeaderValue::from_static("c.example"));
+        let request = http::Request::get("http://a.example/x").header("host", "b.example").body(()).unwrap();
         let mut parts = request.into_parts().0;
+        assert_eq!(super::check(&parts), Ok(()));
         prepare(&mut parts, Origin { address: "192.0.2.1".parse().unwrap(), tls: false });
         assert_eq!(parts.headers.get_all(HOST).iter().collect::<Vec<_>>(), ["a.example"]);
         assert_eq!(parts.headers["x-forwarded-host"], "a.example");
+    }
+
+    #[test]
+    fn ambiguous_requests_are_refused() {
+        let check_parts = |target: &str, headers: &[(&'static str, &str)]| {
+            let mut request = http::Request::post(target);
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            super::check(&request.body(()).unwrap().into_parts().0)
+        };
+        let (head, coding) = (Err(Failure::InvalidHead), Err(Failure::TransferCoding));
+        #[rustfmt::skip]
+        let rows: [(&str, &[(&'static str, &str)], _); 18] = [
+            ("/", &[], Ok(())),
+            ("/", &[("host", "a.example:8080")], Ok(())),
+            ("/", &[("host", "[::1]:80"), ("content-length", "5")], Ok(())),
+            ("/", &[("host", "a"), ("transfer-encoding", "Chunked")], Ok(())),
+            ("/", &[("host", "a"), ("host", "b")], head),
+            ("/", &[("host", "a"), ("host", "a")], head),
+            ("http://a/", &[("host", "a"), ("host", "b")], head),
+            ("/", &[("host", "a, b")], head),
+            ("/", &[("host", "a@b")], head),
+            ("/", &[("host", "a/b")], head),
+            ("http://user@a/", &[], head),
+            ("/", &[("content-length", "5"), ("content-length", "6")], head),
+            ("/", &[("content-length", "5"), ("content-length", "5")], head),
+            ("/", &[("content-length", "5, 5")], head),
+            ("/", &[("content-length", "+5")], head),
+            ("/", &[("content-length", "")], head),
+            ("/", &[("transfer-encoding", "gzip, chunked")], coding),
+            ("/", &[("transfer-encoding", "chunked"), ("transfer-encoding", "identity")], coding),
+        ];
+        for (target, headers, expected) in rows {
+            assert_eq!(check_parts(target, headers), expected, "{target} {headers:?}");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::{
     body::Body,
     failure::Failure,
     fastcgi::{FastCgi, Route, open},
-    headers::{Origin, has_passed},
+    headers::{self, Origin, has_passed},
     http_client::HttpClient,
     options::{Limits, Options},
     upstream::{Address, Upstream},
@@ -96,15 +96,14 @@ impl Proxy {
             self.report_loop();
             return Err(Failure::Loop);
         }
+        let (parts, body) = request.into_parts();
+        headers::check(&parts)?;
         match &self.0.client {
-            Client::Http(client) => client.forward(request, origin, self.slot().await?).await,
-            Client::FastCgi(client) => {
-                let (parts, body) = request.into_parts();
-                match client.route(&parts).await? {
-                    Route::Response(response) => Ok(response),
-                    Route::Script(script) => client.run(script, parts, body, origin, self.slot().await?).await,
-                }
-            }
+            Client::Http(client) => client.forward(Request::from_parts(parts, body), origin, self.slot().await?).await,
+            Client::FastCgi(client) => match client.route(&parts).await? {
+                Route::Response(response) => Ok(response),
+                Route::Script(script) => client.run(script, parts, body, origin, self.slot().await?).await,
+            },
         }
     }
 

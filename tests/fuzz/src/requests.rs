@@ -121,7 +121,7 @@ pub fn gateway_requests(data: &[u8]) {
     });
 }
 
-/// A request of these lines; `None` if HTTP does not allow it. The server rejects several hosts before it forwards.
+/// A request of these lines; `None` if HTTP does not allow it.
 fn request(data: &[u8]) -> Option<http::Request<svc_gateway::Body>> {
     let (first, mut rest) = first_line(data);
     let first = std::str::from_utf8(first).ok()?;
@@ -133,8 +133,7 @@ fn request(data: &[u8]) -> Option<http::Request<svc_gateway::Body>> {
         request = request.header(&line[..colon], line[colon + 1..].trim_ascii());
         rest = next;
     }
-    let request = request.body(svc_gateway::empty()).ok()?;
-    (request.headers().get_all(http::header::HOST).iter().count() <= 1).then_some(request)
+    request.body(svc_gateway::empty()).ok()
 }
 
 /// Asserts the properties that the upstream relies on.
@@ -150,7 +149,15 @@ fn check_head(head: &[u8]) {
         .split("\r\n")
         .map(|line| line.split_once(':').expect("a header").0.to_ascii_lowercase())
         .collect();
-    for name in ["host", "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "forwarded"] {
+    for name in [
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "x-forwarded-for",
+        "x-forwarded-proto",
+        "x-forwarded-host",
+        "forwarded",
+    ] {
         assert!(names.iter().filter(|known| *known == name).count() <= 1, "several {name}: {head:?}");
     }
     let lines = headers.to_ascii_lowercase();

@@ -164,6 +164,8 @@ async fn requests_that_must_not_be_forwarded() {
     assert_eq!(proxy.forward(looping, ORIGIN).await.err(), Some(Failure::Loop));
     let trace = Request::builder().method("TRACE").uri("/").body(empty()).unwrap();
     assert_eq!(proxy.forward(trace, ORIGIN).await.err(), Some(Failure::Method));
+    let hosts = Request::get("/").header("host", "a.example").header("host", "b.example").body(empty()).unwrap();
+    assert_eq!(proxy.forward(hosts, ORIGIN).await.err(), Some(Failure::InvalidHead));
 }
 
 #[tokio::test]
