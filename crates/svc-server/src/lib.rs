@@ -9,6 +9,7 @@ mod data_lock;
 pub mod error;
 pub mod first_run;
 mod front;
+mod log_queue;
 mod logs;
 mod schedule;
 mod shipped_theme;

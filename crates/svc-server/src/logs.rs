@@ -4,17 +4,22 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
-use crate::config::{Config, LogFormat};
+use crate::{
+    config::{Config, LogFormat},
+    log_queue::{FlushOnDrop, LogQueue},
+};
 
-/// Installs the process's logger. Further calls have no effect, so that several servers can run in one process.
-pub(crate) fn install(config: &Config) {
+/// Installs the process's logger, which writes until the end of the process. Further calls have no effect, so that several
+/// servers can run in one process. Drop the result at the end; `None` if no thread could be started and nothing is logged.
+pub(crate) fn install(config: &Config) -> Option<FlushOnDrop> {
+    let (queue, flush) = LogQueue::start(std::io::stderr()).ok()?;
     let filter = EnvFilter::try_new(&config.log).unwrap_or_else(|_| EnvFilter::new("info"));
     // By default, a line that cannot be written is reported with `eprintln!`, which panics if standard error is the
-    // log. The server continues without log lines while the disk is full or nobody reads the pipe.
+    // log.
     let lines = tracing_subscriber::fmt()
         .log_internal_errors(false)
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(queue)
         .with_target(false);
     let installed = match config.log_format {
         LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).try_init(),
@@ -25,4 +30,5 @@ pub(crate) fn install(config: &Config) {
             tracing::error!(place = ?panic.location().map(ToString::to_string), "panic: {}", svc_listen::panic_message(panic.payload()));
         }));
     }
+    Some(flush)
 }

@@ -28,7 +28,7 @@ const BLOCKING_PER_CORE: usize = 3;
 
 /// Runs the server. `flags` are those of the command line, for reading the configuration again.
 pub(super) fn serve(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Setting, String)>) -> Result<()> {
-    logs::install(config);
+    let _flush = logs::install(config);
     for warning in config.warnings() {
         tracing::warn!("{warning}");
     }

@@ -165,6 +165,22 @@ fn serves_while_the_log_cannot_be_written() {
 }
 
 #[test]
+fn a_reader_of_the_log_that_stops_delays_no_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let server =
+        Server::spawn(serve_with_log(folder.path(), "")).unwrap_or_else(|output| panic!("no server: {output}"));
+    // More than a pipe holds: every path is logged.
+    let path = format!("/svc-json/{}", "x".repeat(180));
+    for n in 0..800 {
+        let (status, _) = send(&server.address, "GET", &path, "", "", b"");
+        assert_eq!(status, 404, "request {n}");
+    }
+    let log = server.stop();
+    assert_eq!(log.matches("status=404").count(), 800, "no line is lost");
+    assert!(log.contains("stopped"), "the last line");
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn commands_end_quietly_without_a_reader_and_report_a_full_disk() {
     let folder = tempfile::tempdir().unwrap();
