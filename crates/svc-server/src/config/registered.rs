@@ -321,23 +321,21 @@ fn check_kind(kind: &str) -> Result<(), ValidationError> {
 /// Checks that a name and its REST API base are not those of the core (`taken`).
 fn check_free<'t>(
     what: &str,
-    name: &str,
-    rest_base: Option<&str>,
+    (name, base): (&str, &str),
     mut taken: impl Iterator<Item = (&'t str, &'t str)>,
 ) -> Result<(), ValidationError> {
-    let base = rest_base.unwrap_or(name);
     let is_taken = taken.any(|(other, other_base)| other == name || other_base == base);
     require(!is_taken, || format!("every site has a {what} `{name}`, or its base in the REST API"))
 }
 
 fn check_free_type(entry: &TypeEntry) -> Result<(), ValidationError> {
-    let core = PostTypes::default();
-    check_free("type", &entry.name, entry.rest_base.as_deref(), core.iter().map(|t| (&*t.name, &*t.rest_base)))
+    let (own, core) = (entry.post_type(), PostTypes::default());
+    check_free("type", (&own.name, &own.rest_base), core.iter().map(|t| (&*t.name, &*t.rest_base)))
 }
 
 fn check_free_taxonomy(entry: &TaxonomyEntry) -> Result<(), ValidationError> {
-    let core = Taxonomies::default();
-    check_free("taxonomy", &entry.name, entry.rest_base.as_deref(), core.iter().map(|t| (&*t.name, &*t.rest_base)))
+    let (own, core) = (entry.taxonomy(), Taxonomies::default());
+    check_free("taxonomy", (&own.name, &own.rest_base), core.iter().map(|t| (&*t.name, &*t.rest_base)))
 }
 
 impl Registered {
@@ -414,9 +412,9 @@ fn override_entries<E: Entry>(all: &mut Vec<E>, entries: Vec<E>) {
     }
 }
 
-fn override_with(flag: &mut bool, value: Option<bool>) {
+fn override_with<T>(default: &mut T, value: Option<T>) {
     if let Some(value) = value {
-        *flag = value;
+        *default = value;
     }
 }
 
@@ -431,9 +429,8 @@ impl TypeEntry {
         if let Some(slug) = &self.slug {
             post_type.rewrite_slug = Some(slug.clone());
         }
-        if self.in_interface {
-            post_type = post_type.rest(self.rest_base.as_deref().unwrap_or(&self.name));
-        }
+        post_type.show_in_rest = self.in_interface;
+        override_with(&mut post_type.rest_base, self.rest_base.clone());
         let default = || ["title", "editor"].map(str::to_owned).to_vec();
         let features = self.supports.clone().unwrap_or_else(default);
         post_type = post_type.supporting(&features.iter().map(String::as_str).collect::<Vec<_>>());
@@ -469,9 +466,8 @@ impl TaxonomyEntry {
         if self.hierarchical {
             taxonomy = taxonomy.hierarchical();
         }
-        if self.in_interface {
-            taxonomy = taxonomy.rest(self.rest_base.as_deref().unwrap_or(&self.name));
-        }
+        taxonomy.show_in_rest = self.in_interface;
+        override_with(&mut taxonomy.rest_base, self.rest_base.clone());
         taxonomy.description.clone_from(&self.description);
         if let Some(slug) = &self.slug {
             taxonomy.rewrite_slug = Some(slug.clone());
