@@ -262,7 +262,8 @@ mod tests {
 
     #[test]
     fn finds_passwords_with_and_without_spaces() {
-        let (item, plain) = ApplicationPassword::generate("phone", "", 5).unwrap();
+        let (item, plain) = ApplicationPassword::generate("phone", "app", 5).unwrap();
+        assert_eq!((&*item.name, &*item.app_id, item.created, item.last_used), ("phone", "app", 5, None));
         let (other, _) = ApplicationPassword::generate("laptop", "", 5).unwrap();
         assert_eq!(plain.expose().len(), LENGTH);
         assert_eq!((item.uuid.len(), item.uuid.as_bytes()[14]), (36, b'4'));
@@ -274,6 +275,8 @@ mod tests {
             (plain.to_owned(), true),
             (chunk(plain), true),
             (format!("\t{plain}\n"), true),
+            (format!("{plain}{}", " ".repeat(password::MAX_LENGTH - LENGTH)), true),
+            (format!("{plain}{}", " ".repeat(password::MAX_LENGTH - LENGTH + 1)), false),
             (swapped, false),
             (plain[1..].to_owned(), false),
             (format!("{plain}a"), false),
@@ -296,6 +299,19 @@ mod tests {
         assert_eq!(list_to_value(&list_from_value(&stored)), stored);
         let text = serde_json::to_string(&list_to_value(&list_from_value(&stored))).unwrap();
         assert!(text.starts_with(r#"[{"uuid":"u","app_id":"","name":"n","password":"#), "{text}");
+        let full = json!([{"uuid": "u", "app_id": "a", "name": "n", "password": "$generic$x", "created": 7, "last_used": 8,
+            "last_ip": "::1", "scope": ["a"]}]);
+        let parsed = ApplicationPassword {
+            uuid: "u".to_owned(),
+            app_id: "a".to_owned(),
+            name: "n".to_owned(),
+            password: "$generic$x".to_owned(),
+            created: 7,
+            last_used: Some(8),
+            last_ip: Some("::1".to_owned()),
+            extra: [("scope".to_owned(), json!(["a"]))].into_iter().collect(),
+        };
+        assert_eq!((list_to_value(std::slice::from_ref(&parsed)), list_from_value(&full)), (full, vec![parsed]));
         let gaps = json!({"1": record, "3": record});
         assert_eq!(list_from_value(&gaps).len(), 2);
         for junk in [json!(null), json!(false), json!(""), json!([1, "x", null])] {
@@ -340,7 +356,10 @@ mod tests {
             assert_eq!(outcome.check(earlier), earlier);
             assert_eq!(outcome.check(Some(Ok(()))), Some(Ok(())));
             match outcome.check(None) {
-                Some(Ok(())) => assert!(matches!(outcome, AppPasswordOutcome::User(..))),
+                Some(Ok(())) => match &outcome {
+                    AppPasswordOutcome::User(_, uuid) => assert_eq!(outcome.uuid(), uuid.as_deref()),
+                    other => panic!("{other:?}"),
+                },
                 Some(Err(e)) => assert_eq!((e.status, outcome.uuid()), (Some(401), None)),
                 None => panic!("{outcome:?} expected no result"),
             }
@@ -352,6 +371,7 @@ mod tests {
     #[test]
     fn debug_omits_the_hash() {
         let (item, _) = ApplicationPassword::generate("n", "", 0).unwrap();
-        assert!(!format!("{item:?}").contains("generic"));
+        let item = ApplicationPassword { uuid: "u".to_owned(), ..item };
+        assert_eq!(format!("{item:?}"), r#"ApplicationPassword { uuid: "u", name: "n", .. }"#);
     }
 }

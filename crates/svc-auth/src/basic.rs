@@ -69,6 +69,8 @@ mod tests {
             let credentials = credentials.as_ref().map(|c| (c.login.as_str(), c.password.expose()));
             assert_eq!(credentials, expected, "{header}");
         }
-        assert_eq!(parse(&format!("Basic {}", "A".repeat(MAX_HEADER))), None);
+        let of_length = |length: usize| format!("Basic {}YTpi", " ".repeat(length - "Basic YTpi".len()));
+        assert!(parse(&of_length(MAX_HEADER)).is_some());
+        assert_eq!(parse(&of_length(MAX_HEADER + 1)), None);
     }
 }

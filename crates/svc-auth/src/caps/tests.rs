@@ -288,6 +288,26 @@ fn meta_requires_the_object_and_protected_keys_require_more() {
 }
 
 #[test]
+fn meta_without_a_key_requires_editing_the_object() {
+    let mut snapshot = snapshot(&[post(1, "post", "publish", ME, 0)]);
+    snapshot.comments.insert(CommentId(4), PostId(1));
+    snapshot.terms.insert(TermId(5), "category".to_owned());
+    let loaded = Post { id: PostId(1), ..Post::default() };
+    let both = "edit_others_posts,edit_published_posts";
+    #[rustfmt::skip]
+    let rows = [
+        ("edit_post_meta", Object::LoadedPost(&loaded), "edit_published_posts", both),
+        ("edit_comment_meta", Object::Comment(CommentId(4)), "edit_published_posts", both),
+        ("edit_term_meta", Object::Term(TermId(5)), "manage_categories", "manage_categories"),
+        ("edit_user_meta", Object::User(UserId(ME)), "", "edit_users"),
+        ("edit_term_meta", Object::Comment(CommentId(4)), "do_not_allow", "do_not_allow"),
+    ];
+    for (cap, object, owner, other) in rows {
+        check(&snapshot, cap, object, owner, other);
+    }
+}
+
+#[test]
 fn registered_meta_keys_use_their_callback() {
     struct Registered(InMemoryContext);
     impl CapContext for Registered {
