@@ -365,6 +365,7 @@ mod tests {
             }
         }
         assert_eq!(AppPasswordOutcome::None.check(None), None);
+        assert_eq!(DISABLED.to_string(), DISABLED.message);
         assert_eq!(error(INVALID_EMAIL.or_status(403)).check(None), Some(Err(INVALID_EMAIL.or_status(403))));
     }
 

@@ -175,6 +175,16 @@ mod tests {
     }
 
     #[test]
+    fn schemes_and_algorithms_have_names() {
+        for scheme in Scheme::ALL {
+            assert_eq!(Scheme::from_name(scheme.name()), Some(scheme));
+        }
+        let algorithms = ["md5", "sha1", "sha256", "crc32"].map(Algorithm::from_name);
+        assert_eq!(algorithms, [Some(Algorithm::Md5), Some(Algorithm::Sha1), Some(Algorithm::Sha256), None]);
+        assert_eq!(Scheme::from_name("other"), None);
+    }
+
+    #[test]
     fn keys_are_followed_by_their_salts() {
         let keys = Keys::resolve(settings(&[]), |_| None).unwrap();
         assert_eq!(keys.key(Scheme::LoggedIn), b"own-logged_in_keyown-logged_in_salt");
@@ -191,6 +201,7 @@ mod tests {
             assert_eq!(keys.key(Scheme::Auth), b"stored-auth_keyown-auth_salt", "{bad:?}");
             let missing = Keys::resolve(settings(bad), |_| None).unwrap_err();
             assert_eq!(missing.0[0], "auth_key");
+            assert_eq!(missing.to_string(), format!("no usable value for {}", missing.0.join(", ")));
         }
     }
 

@@ -31,7 +31,7 @@ pub struct NonceSubject<'a> {
 
 impl std::fmt::Debug for NonceSubject<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bearer").field("user", &self.user).finish_non_exhaustive()
+        f.debug_struct("NonceSubject").field("user", &self.user).finish_non_exhaustive()
     }
 }
 
@@ -56,6 +56,12 @@ pub fn verify(keys: &Keys, tick: i64, nonce: &str, action: &str, subject: NonceS
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn debug_omits_the_token() {
+        let subject = NonceSubject { user: UserId(3), token: "secret" };
+        assert_eq!(format!("{subject:?}"), "NonceSubject { user: UserId(3), .. }");
+    }
 
     #[test]
     fn ticks_are_half_lifetimes_rounded_up() {
