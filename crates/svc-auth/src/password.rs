@@ -117,11 +117,15 @@ pub fn verify_or_dummy(stored: Option<&str>, password: &[u8]) -> bool {
     /// Hash of an unknown random text.
     const DUMMY: &str = "$wp$2y$10$cWkXxGS3yrHGRYH/vQsKvOdlOY74eRRUHXQ/rGjAq14IWFZhKX5f6";
     let matched = stored.is_some_and(|stored| verify(stored, password));
-    let takes_full_time = stored.is_some_and(|stored| bcrypt_cost(stored).is_some_and(|cost| cost >= COST));
-    if !matched && !takes_full_time {
+    if !matched && !stored.is_some_and(takes_full_time) {
         verify(DUMMY, password);
     }
     matched
+}
+
+/// Whether verifying a wrong password takes at least as long as with the current format.
+fn takes_full_time(stored: &str) -> bool {
+    bcrypt_cost(stored).is_some_and(|cost| (COST..=MAX_COST).contains(&cost))
 }
 
 /// Returns whether a stored hash should be replaced at the next login because it does not have the current format and
@@ -360,6 +364,37 @@ mod tests {
             ("5f4dcc3b5aa765d61d8327deb882cf99", "password", false),
         ] {
             assert_eq!(verify_fast(stored, text.as_bytes()), expected, "{stored} {text}");
+        }
+    }
+
+    #[test]
+    fn texts_beyond_the_limit_match_no_hash() {
+        for (length, expected) in [(MAX_LENGTH, true), (MAX_LENGTH + 1, false)] {
+            let text = vec![b'x'; length];
+            let stored = format!("$P$5abcdefgh{}", phpass_digest(b"abcdefgh", &text, 7));
+            assert_eq!((verify_fast(&stored, &text), verify(&stored, &text)), (expected, expected), "{length}");
+        }
+        assert_eq!(HashError::TooLong.to_string(), "a password may have at most 4096 bytes");
+        assert_eq!(HashError::Unavailable.to_string(), "the password could not be hashed");
+    }
+
+    #[test]
+    fn hashes_that_are_verified_faster_than_the_current_format() {
+        let rest = "abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZ01234";
+        for (start, expected) in [
+            ("$wp$2y$10$", true),
+            ("$2y$12$", true),
+            ("$2y$18$", true),
+            ("$wp$2y$09$", false),
+            ("$2y$04$", false),
+            // Not verified at all.
+            ("$2y$19$", false),
+            ("$P$B", false),
+        ] {
+            assert_eq!(takes_full_time(&format!("{start}{rest}")), expected, "{start}");
+        }
+        for stored in [&format!("$2y$10${rest}x"), "$2y$10$short", "5f4dcc3b5aa765d61d8327deb882cf99"] {
+            assert!(!takes_full_time(stored), "{stored}");
         }
     }
 
