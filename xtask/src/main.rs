@@ -58,6 +58,8 @@ Compatibility:
                      run them against a running server with the recorded site, such as a gateway in front of a WordPress
   conformance --record URL SCENARIO…
                      record scenarios of tests/conformance from a running WordPress with the recorded site
+  conformance --tls [--record URL --reset COMMAND] --recordings DIR [SCENARIO…]
+                     the same with all scenarios over TLS, as a proxy forwards them; DIR holds the recordings
   conformance --record-order URL --reset COMMAND
                      record the order of fields in all scenarios from a running WordPress with the recorded site
   traces --peer URL --peer-database URL --reset COMMAND [--steps N] [--length N] [--seed S] [--record] [--no-shrink]

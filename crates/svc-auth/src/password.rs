@@ -393,7 +393,9 @@ mod tests {
         ] {
             assert_eq!(takes_full_time(&format!("{start}{rest}")), expected, "{start}");
         }
-        assert!(!takes_full_time("5f4dcc3b5aa765d61d8327deb882cf99"));
+        for stored in [&format!("$2y$10${rest}x"), "$2y$10$short", "5f4dcc3b5aa765d61d8327deb882cf99"] {
+            assert!(!takes_full_time(stored), "{stored}");
+        }
     }
 
     #[test]

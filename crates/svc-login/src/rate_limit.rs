@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(count(), Ok(()));
         while attempts.failed(HERE).is_none() {}
         for n in 0..10 * MAX_KEYS as u128 {
-            let address = IpAddr::from(((0x2001_0db8 << 32 | n) << 64).to_be_bytes());
+            let address = IpAddr::from((((0x2001_0db8 << 32) | n) << 64).to_be_bytes());
             let _limited = attempts.at_form(address, &n.to_string());
             attempts.failed(address);
             if n % 1_000 == 0 {

@@ -53,6 +53,8 @@ pub(super) struct Client {
     /// Path of the site on the server, without a slash at the end.
     prefix: String,
     connection: Option<BufReader<TcpStream>>,
+    /// Whether requests have the header of a proxy that has received them over TLS.
+    pub(super) is_tls_proxy: bool,
     /// Responses received, and those of them that a gateway replayed.
     pub(super) received: usize,
     pub(super) replayed: usize,
@@ -66,7 +68,7 @@ impl Client {
         let authority = if authority.contains(':') { authority.to_owned() } else { format!("{authority}:80") };
         let path = path.trim_end_matches('/');
         let prefix = if path.is_empty() { String::new() } else { format!("/{path}") };
-        Ok(Client { authority, prefix, connection: None, received: 0, replayed: 0 })
+        Ok(Client { authority, prefix, connection: None, is_tls_proxy: false, received: 0, replayed: 0 })
     }
 
     /// Sends a request and reads the response. If the server has closed the connection, a new one is opened.
@@ -99,6 +101,9 @@ impl Client {
     fn write(&self, connection: &mut BufReader<TcpStream>, request: &HttpRequest) -> Result<()> {
         let mut head =
             format!("{} {}{} HTTP/1.1\r\nHost: {}\r\n", request.method, self.prefix, request.target, self.authority);
+        if self.is_tls_proxy {
+            head += "X-Forwarded-Proto: https\r\n";
+        }
         for (name, value) in &request.headers {
             ensure!(!value.contains(['\r', '\n']), "the header {name} has more than one line");
             head += &format!("{name}: {value}\r\n");
@@ -252,6 +257,17 @@ mod tests {
         assert_eq!(heads.len(), 5);
         assert!(heads[0].starts_with("GET /site/0 HTTP/1.1\r\nHost: 127.0.0.1:"), "{}", heads[0]);
         assert!(heads[0].ends_with("\r\nX-A: é\r\n\r\n"), "{}", heads[0]);
+    }
+
+    #[test]
+    fn requests_over_tls_are_sent_as_a_proxy_does() {
+        let (mut client, server) = serve(&[&["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"; 2]]);
+        for is_tls in [false, true] {
+            client.is_tls_proxy = is_tls;
+            client.send(&get("/")).unwrap();
+        }
+        let heads = server.join().unwrap();
+        assert_eq!([0, 1].map(|n| heads[n].contains("\r\nX-Forwarded-Proto: https\r\n")), [false, true]);
     }
 
     #[test]

@@ -53,6 +53,10 @@ struct Options {
     shared: PathBuf,
     all: bool,
     release: bool,
+    /// Whether requests are sent as a proxy with TLS forwards them.
+    tls: bool,
+    /// A folder of recordings to use instead of those next to the scenarios.
+    recordings: Option<PathBuf>,
     /// The URL of a WordPress to record from.
     record: Option<String>,
     /// The URL of a WordPress to record the order of fields from.
@@ -70,6 +74,8 @@ fn options(args: &[String]) -> Result<Options> {
         shared: root()?.join("../shared"),
         all: false,
         release: false,
+        tls: false,
+        recordings: None,
         record: None,
         record_order: None,
         url: None,
@@ -84,6 +90,10 @@ fn options(args: &[String]) -> Result<Options> {
             "--shared" => options.shared = args.next().context("--shared needs a folder")?.into(),
             "--all" => options.all = true,
             "--release" => options.release = true,
+            "--tls" => options.tls = true,
+            "--recordings" => {
+                options.recordings = Some(args.next().context("--recordings needs a folder")?.into());
+            }
             "--record" => options.record = Some(args.next().context("--record needs a URL")?.clone()),
             "--record-order" => {
                 options.record_order = Some(args.next().context("--record-order needs a URL")?.clone());
@@ -109,7 +119,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 fn check(options: &Options) -> Result<()> {
     let folders = folders(options)?;
-    let mut scenarios = scenarios(&folders, &options.scenarios)?;
+    let mut scenarios = scenarios(&folders, options)?;
     let differences = Differences::read(&options.brand)?;
     scenarios.iter_mut().for_each(|scenario| differences.ignore_headers(scenario));
     let mysql = match options.database.as_str() {
@@ -123,6 +133,7 @@ fn check(options: &Options) -> Result<()> {
     let program = server::build(Some(EXAMPLE), options.release)?;
     let work = tempfile::tempdir().context("cannot create a temporary folder")?;
     let mut site = Site::import(program, work.path(), &options.brand, mysql)?;
+    site.is_behind_tls = options.tls;
     let assets = asset_folders(&folders);
     let (mut total, mut dirty) = (Outcome::default(), true);
     let mut described = None;
@@ -132,7 +143,7 @@ fn check(options: &Options) -> Result<()> {
         }
         dirty = scenario.writes;
         let keys = SiteKeys::read(&site::config()?)?;
-        let mut runner = Runner::new(site.url()?, &options.brand, keys, assets.clone())?;
+        let mut runner = Runner::new(site.url()?, &options.brand, keys, assets.clone())?.over_tls(options.tls);
         runner.describe(described.take())?;
         let mut outcome = differences.judge(runner.check(scenario)?);
         outcome.failures.extend(runner.take_violations());
@@ -191,8 +202,9 @@ fn asset_folders(folders: &[PathBuf]) -> Vec<PathBuf> {
     folders.iter().map(|folder| folder.join("assets")).collect()
 }
 
-/// The scenarios of these names, all without names.
-fn scenarios(folders: &[PathBuf], wanted: &[String]) -> Result<Vec<Scenario>> {
+/// The scenarios of the wanted names, all without names.
+fn scenarios(folders: &[PathBuf], options: &Options) -> Result<Vec<Scenario>> {
+    let wanted = &options.scenarios;
     let mut all: Vec<Scenario> = Vec::new();
     for folder in folders {
         all.extend(scenario::in_folder(folder)?);
@@ -201,5 +213,8 @@ fn scenarios(folders: &[PathBuf], wanted: &[String]) -> Result<Vec<Scenario>> {
         bail!("there is no scenario `{unknown}`");
     }
     all.retain(|s| wanted.is_empty() || wanted.contains(&s.name));
+    if let Some(recordings) = &options.recordings {
+        all.iter_mut().for_each(|scenario| scenario.recordings.clone_from(recordings));
+    }
     Ok(all)
 }

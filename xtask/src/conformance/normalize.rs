@@ -92,6 +92,7 @@ impl Normalizer {
             urls.push((bare.to_owned(), "{base-bare}"));
             urls.push((percent_encode(url, b""), "{base-quoted}"));
             urls.push((url.replace('/', "\\/"), "{base-escaped}"));
+            urls.push((percent_encode(&format!("https:{bare}"), b""), "{base-quoted-tls}"));
         }
         let hosts: Vec<&str> = sites.iter().filter_map(|url| url.split('/').nth(2)).collect();
         urls.extend(longest_first(&hosts).into_iter().map(|host| (host, "{host}")));
@@ -226,6 +227,7 @@ mod tests {
             ("<http://127.0.0.1:8801/a> http://127.0.0.1:88/b", "<{base}/a> {base}/b"),
             ("//127.0.0.1:8801/a and 127.0.0.1:8801",           "{base-bare}/a and {host}"),
             ("http%3A%2F%2F127.0.0.1%3A8801%2F",                "{base-quoted}%2F"),
+            ("https%3A%2F%2F127.0.0.1%3A8801%2F https://127.0.0.1:8801/", "{base-quoted-tls}%2F https:{base-bare}/"),
             (r"http:\/\/127.0.0.1:8801\/a",                     r"{base-escaped}\/a"),
             ("2024-03-01T10:00:00 2024-02-31 10:00:00",         "2024-03-01T10:00:00 2024-02-31 10:00:00"),
             ("data-secret=\"abcDEF0123\" ?secret=abcDEF0123x",  "data-secret=\"{secret}\" ?secret=abcDEF0123x"),

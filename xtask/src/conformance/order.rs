@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, path::PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -189,9 +189,12 @@ impl Collector {
 /// Records the orders of all scenarios from a running WordPress on the recorded site. `--reset` restores the site.
 pub(super) fn run(base: &str, options: &Options) -> Result<()> {
     let reset = options.reset.as_deref().context("--record-order needs --reset: scenarios write")?;
+    if !options.scenarios.is_empty() {
+        bail!("--record-order records all scenarios");
+    }
     let folders = folders(options)?;
     let (mut collector, mut recorded, mut dirty) = (Collector::default(), Map::new(), true);
-    for scenario in scenarios(&folders, &[])? {
+    for scenario in scenarios(&folders, options)? {
         if dirty || scenario.writes {
             remote::reset(reset)?;
         }

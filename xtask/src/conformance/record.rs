@@ -6,29 +6,29 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::{
-    Options,
-    accounts::SiteKeys,
-    asset_folders, brand,
-    compare::sorted_text,
-    own_folder,
-    runner::Runner,
-    scenario::{StepResponse, in_folder},
-    site,
+    Options, accounts::SiteKeys, asset_folders, brand, compare::sorted_text, folders, own_folder, remote::reset,
+    runner::Runner, scenario::StepResponse, scenarios, site,
 };
 use crate::say;
 
-/// Records the project's own scenarios of these names from a running WordPress on the recorded site.
+/// Records scenarios from a running WordPress on the recorded site: the project's own of these names, or all of these names (all
+/// without names) in a folder of their own, `--recordings`. `--reset` is a shell command that restores the site; it runs before
+/// each scenario that writes.
 pub(super) fn run(base: &str, options: &Options) -> Result<()> {
-    let (folder, wanted) = (own_folder()?, &options.scenarios);
-    let mut scenarios = in_folder(&folder)?;
-    scenarios.retain(|scenario| wanted.contains(&scenario.name));
-    if scenarios.is_empty() || scenarios.len() < wanted.len() {
-        bail!("--record needs the names of scenarios in {}", folder.display());
-    }
-    let keys = SiteKeys::read(&site::config()?)?;
-    let mut runner = Runner::new(base, brand::RECORDED, keys, asset_folders(&[folder]))?;
-    for scenario in scenarios {
-        let responses = runner.record(&scenario)?;
+    let folders = match &options.recordings {
+        Some(_) => folders(options)?,
+        None if options.scenarios.is_empty() => bail!("--record needs the names of scenarios, or --recordings"),
+        None => vec![own_folder()?],
+    };
+    let mut dirty = true;
+    for scenario in scenarios(&folders, options)? {
+        if let Some(command) = options.reset.as_ref().filter(|_| dirty || scenario.writes) {
+            reset(command)?;
+        }
+        dirty = scenario.writes;
+        let keys = SiteKeys::read(&site::config()?)?;
+        let runner = Runner::new(base, brand::RECORDED, keys, asset_folders(&folders))?;
+        let responses = runner.over_tls(options.tls).record(&scenario)?;
         let path = scenario.recording_path();
         std::fs::write(&path, text(&scenario.name, &responses))
             .with_context(|| format!("cannot write {}", path.display()))?;
@@ -54,6 +54,7 @@ fn text(scenario: &str, responses: &[StepResponse]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conformance::scenario::in_folder;
 
     #[test]
     fn stored_recordings_have_the_written_form() {

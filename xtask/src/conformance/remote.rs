@@ -16,7 +16,7 @@ pub(super) fn check(url: &str, options: &Options) -> Result<()> {
     let folders = folders(options)?;
     let (mut failed, mut passed, mut own, mut forwarded) = (0, 0, 0, 0);
     let mut dirty = true;
-    for scenario in scenarios(&folders, &options.scenarios)? {
+    for scenario in scenarios(&folders, options)? {
         match &options.reset {
             Some(command) if dirty || scenario.writes => reset(command)?,
             None if scenario.writes => continue,
@@ -24,7 +24,7 @@ pub(super) fn check(url: &str, options: &Options) -> Result<()> {
         }
         dirty = scenario.writes;
         let keys = SiteKeys::read(&site::config()?)?;
-        let mut runner = Runner::new(url, &options.brand, keys, asset_folders(&folders))?;
+        let mut runner = Runner::new(url, &options.brand, keys, asset_folders(&folders))?.over_tls(options.tls);
         let report = runner.check(&scenario)?;
         let failures = report.failures.iter().map(|f| format!("{}: {}", f.step, f.difference)).collect();
         let outcome = Outcome { passed: report.passed, differing: 0, failures };

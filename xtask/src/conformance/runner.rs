@@ -68,6 +68,12 @@ impl Runner {
         Ok(Runner { client, requests, base, zone, described: None, violations: Vec::new() })
     }
 
+    /// Sends all further requests as a proxy with TLS forwards them, if `tls`.
+    pub(super) fn over_tls(mut self, tls: bool) -> Self {
+        self.client.is_tls_proxy = tls;
+        self
+    }
+
     /// Compares responses with the server's OpenAPI document, which is fetched unless it is given.
     pub(super) fn describe(&mut self, known: Option<Described>) -> Result<()> {
         let prefix = self.requests.brand.text("/wp-json");

@@ -18,9 +18,9 @@ pub(super) struct Scenario {
     /// The file's name without its ending.
     #[serde(skip)]
     pub(super) name: String,
-    /// The folder that holds `scenarios/`, `recorded/` and `assets/`.
+    /// The folder of the recorded responses.
     #[serde(skip)]
-    pub(super) folder: PathBuf,
+    pub(super) recordings: PathBuf,
     #[serde(default, rename = "about")]
     _about: String,
     /// Whether the requests change the site.
@@ -114,7 +114,7 @@ impl Scenario {
     fn read(folder: &Path, name: &str) -> Result<Self> {
         let mut scenario: Scenario = read_json(&folder.join("scenarios").join(format!("{name}.json")))?;
         name.clone_into(&mut scenario.name);
-        folder.clone_into(&mut scenario.folder);
+        scenario.recordings = folder.join("recorded");
         let mut names = HashSet::new();
         if let Some(step) = scenario.steps.iter().find(|step| !names.insert(step.name.as_str())) {
             bail!("{name}: two steps are named {}", step.name);
@@ -124,7 +124,7 @@ impl Scenario {
 
     /// The file that holds the recorded responses.
     pub(super) fn recording_path(&self) -> PathBuf {
-        self.folder.join("recorded").join(format!("{}.json", self.name))
+        self.recordings.join(format!("{}.json", self.name))
     }
 
     /// The recorded responses; empty where nothing was recorded yet.

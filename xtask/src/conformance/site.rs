@@ -31,13 +31,16 @@ pub(super) struct Site {
     /// The private database server, and the imported site as its own tool dumps it; without it the site is on SQLite.
     mysql: Option<(MariaDb, String)>,
     server: Option<Server>,
+    /// Whether the server is one in production that a proxy with TLS is in front of.
+    pub(super) is_behind_tls: bool,
 }
 
 impl Site {
     /// Imports the recorded site in the folder `work`. It is served from the first reset on.
     pub(super) fn import(program: PathBuf, work: &Path, brand: &str, mysql: Option<MariaDb>) -> Result<Self> {
         let mysql = mysql.map(|mysql| (mysql, String::new()));
-        let mut site = Site { program, work: work.to_owned(), brand: brand.to_owned(), mysql, server: None };
+        let mut site =
+            Site { program, work: work.to_owned(), brand: brand.to_owned(), mysql, server: None, is_behind_tls: false };
         if let Some((mysql, _)) = &site.mysql {
             mysql.create(IMPORTED)?;
         }
@@ -81,6 +84,9 @@ impl Site {
             mysql.client(&format!("USE {SERVED};\n{dump}"))?;
         }
         let mut command = self.command(&data, SERVED)?;
+        if self.is_behind_tls {
+            command.env("SVC_ENVIRONMENT", "production").env("SVC_TRUSTED_PROXIES", "127.0.0.1");
+        }
         command.args(["--listen", "127.0.0.1:0", "--log", "warn", "serve"]);
         self.server = Some(Server::start(command, &self.work.join("server.log"))?);
         Ok(())
