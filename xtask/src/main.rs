@@ -73,7 +73,7 @@ Compatibility:
                      use sessions of a running WordPress site on the server and the reverse
   live-editor [--gateway | --media] [--site DIR] [--user LOGIN:PASSWORD] [STEP…]
                      run the block editor of a WordPress site in a browser against the server, or through it as a gateway
-  live-plugins [--site DIR] [--from URL] [--sample N] [--urls N] [--seconds N] [--rate N] [--seed N] [--set LINE] [PLUGIN…|none]
+  live-plugins [--program FILE] [--site DIR] [--from URL] [--sample N] [--urls N] [--seconds N] [--rate N] [--seed N] [--set LINE] [PLUGIN…|none]
                      install public plugins on a WordPress site behind a gateway and compare responses
 
 Reliability, speed, release:
