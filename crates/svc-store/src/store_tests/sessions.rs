@@ -157,13 +157,13 @@ fn the_start_time_of_the_server_is_not_read_for_each_request() {
         request(None);
         let stamp = Some(store.versions().stamp());
         // On MariaDB, a request reads the number of the latest transaction. On a busy machine, the start time may be due
-        // again before the second request.
+        // again before the second request, or another test may write to the same server in between.
         let is_read_once = || {
             std::thread::sleep(Tuning::QUICK.start_time_ttl);
             request(stamp);
             request(stamp) <= 1
         };
-        assert!((0..20).any(|_| is_read_once()));
+        assert!((0..500).any(|_| is_read_once()));
     });
 }
 
