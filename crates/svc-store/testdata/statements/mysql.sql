@@ -71,6 +71,7 @@ SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_s
 SELECT COUNT(*) FROM `posts` WHERE `post_type` <> ?
 SELECT COUNT(*) FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND (`t`.`name` LIKE ? ESCAPE '\\' AND `t`.`slug` LIKE ? ESCAPE '\\')
 SELECT COUNT(*) FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `tt`.`count` > ?
+SELECT COUNT(*) FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `posts` AS `p` WHERE `p`.`post_author` = `u`.`ID` AND `p`.`post_status` = ? AND `p`.`post_type` IN (?))
 SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND COLUMN_NAME = 'post_content' AND CHARACTER_SET_NAME IN ('utf8', 'utf8mb3')
 SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (?) AND ENGINE = 'InnoDB'
 SELECT DISTINCT CHARACTER_SET_NAME, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND COLUMN_NAME IN ('post_title', 'post_excerpt', 'post_content')
@@ -83,7 +84,9 @@ SELECT VARIABLE_VALUE, @@hostname, @@port FROM information_schema.GLOBAL_STATUS 
 SELECT `ID` FROM `posts` WHERE `post_author` = ? AND ((`post_status` = ? AND `post_type` IN (?))) LIMIT ?
 SELECT `ID` FROM `posts` WHERE `post_author` = ? AND (`post_status` = ? AND `post_type` IN (?)) LIMIT ?
 SELECT `ID` FROM `posts` WHERE `post_author` = ? AND `post_type` IN (?) ORDER BY `ID` ASC
+SELECT `ID` FROM `posts` WHERE `post_name` = ? AND `post_status` = ? AND `post_type` IN (?) AND `ID` <> ?
 SELECT `ID` FROM `posts` WHERE `post_parent` = ? AND `post_type` = ?
+SELECT `ID` FROM `posts` WHERE `post_type` = ? AND `post_status` = ? LIMIT ?
 SELECT `ID` FROM `posts` WHERE `post_type` IN (?) AND `post_status` = ? AND `post_date_gmt` <> ? AND `post_date_gmt` <= ? ORDER BY `post_date_gmt` ASC, `ID` ASC LIMIT ?
 SELECT `ID`, CONV(LEFT(MD5(CONCAT_WS(',', MD5(post_title), MD5(post_excerpt), MD5(post_content), MD5(post_password), post_type, post_status, post_date)), 16), 16, 10) FROM `posts` WHERE `ID` > ? AND `post_type` <> ? ORDER BY `ID` ASC LIMIT ?
 SELECT `ID`, `k0`, `k1` FROM (SELECT `p`.`ID`, `p`.`post_date` AS `k0`, `p`.`ID` AS `k1` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND CAST(`m`.`meta_value` AS SIGNED) > CAST(? AS SIGNED)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?) AS `b` UNION ALL (SELECT `ID`, `k0`, `k1` FROM (SELECT `p`.`ID`, `p`.`post_date` AS `k0`, `p`.`ID` AS `k1` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND CAST(`m`.`meta_value` AS SIGNED) > CAST(? AS SIGNED)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?) AS `b`) ORDER BY `k0` DESC, `k1` DESC LIMIT ?
@@ -183,6 +186,7 @@ SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' AND `p`.`post_excerpt` LIKE ? ESCAPE '\\' AND `p`.`post_content` LIKE ? ESCAPE '\\' AND (SELECT `m`.`meta_value` FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? ORDER BY `m`.`meta_id` ASC LIMIT ?) LIKE ? ESCAPE '\\') ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' AND `p`.`post_excerpt` LIKE ? ESCAPE '\\' AND `p`.`post_content` LIKE ? ESCAPE '\\' AND (SELECT `m`.`meta_value` FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? ORDER BY `m`.`meta_id` ASC LIMIT ?) LIKE ? ESCAPE '\\') ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' AND `p`.`post_excerpt` LIKE ? ESCAPE '\\' AND `p`.`post_content` LIKE ? ESCAPE '\\' AND (SELECT `m`.`meta_value` FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? ORDER BY `m`.`meta_id` ASC LIMIT ?) LIKE ? ESCAPE '\\') ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ? OFFSET ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' AND `p`.`post_excerpt` LIKE ? ESCAPE '\\' AND `p`.`post_content` LIKE ? ESCAPE '\\') ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`) AND (NOT EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`)) ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`) AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)) ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`) AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
@@ -200,6 +204,7 @@ SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`ID` IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`ID` IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`ID` IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ? OFFSET ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)) AND (NOT EXISTS(SELECT ? FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?) AND `tr`.`object_id` = `p`.`ID`)) ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)) ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)) ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ? OFFSET ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
@@ -287,6 +292,7 @@ SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? AND `p`.`post_title` LIKE ? ESCAPE '\\' ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? AND `p`.`post_title` LIKE ? ESCAPE '\\' ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? AND `p`.`post_title` LIKE ? ESCAPE '\\' ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ? OFFSET ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? ORDER BY `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ? OFFSET ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
@@ -345,6 +351,7 @@ SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ? OFFSET ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' AND `p`.`post_excerpt` LIKE ? ESCAPE '\\' AND `p`.`post_content` LIKE ? ESCAPE '\\') ORDER BY (CASE WHEN (`p`.`post_title` LIKE ? ESCAPE '\\') THEN ? ELSE ? END) ASC, `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND CAST(`m`.`meta_value` AS SIGNED) > CAST(? AS SIGNED)) ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND CAST(`m`.`meta_value` AS SIGNED) > CAST(? AS SIGNED)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND CAST(`m`.`meta_value` AS SIGNED) > CAST(? AS SIGNED)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
@@ -384,6 +391,7 @@ SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `t`.`term_id` IN (?) ORDER BY (CASE WHEN (`t`.`term_id` = ?) THEN ? ELSE ? END) DESC, `t`.`term_id` ASC LIMIT ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `t`.`term_id` NOT IN (?) AND `tt`.`parent` = ? ORDER BY `t`.`slug` ASC, `t`.`term_id` ASC LIMIT ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `tt`.`count` > ? ORDER BY `t`.`name` ASC, `t`.`term_id` ASC LIMIT ?
+SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `tt`.`count` > ? ORDER BY `t`.`term_id` ASC LIMIT ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `tt`.`count` > ? ORDER BY `tt`.`count` DESC, `t`.`term_id` ASC LIMIT ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND `tt`.`term_taxonomy_id` IN (SELECT `term_taxonomy_id` FROM `term_relationships` WHERE `object_id` IN (?)) ORDER BY `t`.`name` ASC, `t`.`term_id` ASC LIMIT ?
 SELECT `t`.`term_id` FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) ORDER BY `t`.`name` ASC, `t`.`term_id` ASC LIMIT ?
@@ -402,6 +410,7 @@ SELECT `term_id` FROM `term_taxonomy` WHERE `term_id` = ?
 SELECT `term_id`, `meta_key`, `meta_value` FROM `termmeta` WHERE `term_id` = ? ORDER BY `meta_id` ASC
 SELECT `term_id`, `meta_key`, `meta_value` FROM `termmeta` WHERE `term_id` IN (?) ORDER BY `meta_id` ASC
 SELECT `term_id`, `name`, `slug`, `term_group` FROM `terms` WHERE `term_id` = ? ORDER BY `term_id` ASC
+SELECT `term_id`, `parent` FROM `term_taxonomy` WHERE `taxonomy` = ? AND `parent` > ? ORDER BY `term_id` ASC
 SELECT `term_id`, `parent`, `count` FROM `term_taxonomy` WHERE `taxonomy` = ? ORDER BY `term_id` ASC
 SELECT `term_taxonomy_id` FROM `term_relationships` WHERE `object_id` = ? ORDER BY `term_taxonomy_id` ASC
 SELECT `term_taxonomy_id`, `count`, `taxonomy` FROM `term_taxonomy` WHERE `term_taxonomy_id` > ? ORDER BY `term_taxonomy_id` ASC LIMIT ?
@@ -412,6 +421,7 @@ SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_email` DESC, `u`.`ID` ASC
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_nicename` ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_registered` ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` ORDER BY `u`.`user_url` ASC, `u`.`ID` ASC LIMIT ?
+SELECT `u`.`ID` FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `posts` AS `p` WHERE `p`.`post_author` = `u`.`ID` AND `p`.`post_status` = ? AND `p`.`post_type` IN (?)) ORDER BY `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `posts` AS `p` WHERE `p`.`post_author` = `u`.`ID` AND `p`.`post_status` = ? AND `p`.`post_type` IN (?)) ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?
 SELECT `u`.`ID` FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `usermeta` AS `m` WHERE `m`.`user_id` = `u`.`ID` AND `m`.`meta_key` = ? AND (`m`.`meta_value` LIKE ? ESCAPE '\\')) ORDER BY `u`.`ID` ASC
 SELECT `u`.`ID` FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `usermeta` AS `m` WHERE `m`.`user_id` = `u`.`ID` AND `m`.`meta_key` = ? AND (`m`.`meta_value` LIKE ? ESCAPE '\\')) ORDER BY `u`.`display_name` ASC, `u`.`ID` ASC LIMIT ?

@@ -29,7 +29,9 @@ INSERT INTO "users" ("user_login", "user_pass", "user_nicename", "user_email", "
 SELECT "ID" FROM "posts" WHERE "post_author" = ? AND "post_type" IN (?) ORDER BY "ID" ASC
 SELECT "ID" FROM "posts" WHERE "post_author" = ? AND ("post_status" = ? AND "post_type" IN (?)) LIMIT ?
 SELECT "ID" FROM "posts" WHERE "post_author" = ? AND (("post_status" = ? AND "post_type" IN (?))) LIMIT ?
+SELECT "ID" FROM "posts" WHERE "post_name" = ? AND "post_status" = ? AND "post_type" IN (?) AND "ID" <> ?
 SELECT "ID" FROM "posts" WHERE "post_parent" = ? AND "post_type" = ?
+SELECT "ID" FROM "posts" WHERE "post_type" = ? AND "post_status" = ? LIMIT ?
 SELECT "ID" FROM "posts" WHERE "post_type" IN (?) AND "post_status" = ? AND "post_date_gmt" <> ? AND "post_date_gmt" <= ? ORDER BY "post_date_gmt" ASC, "ID" ASC LIMIT ?
 SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "post_modified", "post_modified_gmt", "post_parent", "guid", "menu_order", "post_type", "post_mime_type", "comment_count" FROM "posts" WHERE "ID" IN (?)
 SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "post_modified", "post_modified_gmt", "post_parent", "guid", "menu_order", "post_type", "post_mime_type", "comment_count" FROM "posts" WHERE "post_name" = ? ORDER BY "ID" ASC
@@ -371,6 +373,7 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_stat
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" IN (?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ? OFFSET ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_title" = ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND ("p"."post_status" = ? OR ("p"."post_author" = ? AND "p"."post_status" = ?)) AND "p"."post_date" > ? AND "p"."post_date" < ? ORDER BY "p"."post_date" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND ("p"."post_status" = ? OR ("p"."post_author" = ? AND "p"."post_status" = ?)) AND "p"."post_date" > ? AND "p"."post_date" < ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND ("p"."post_status" = ? OR ("p"."post_author" = ? AND "p"."post_status" = ?)) AND "p"."post_date" > ? AND "p"."post_date" < ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
@@ -382,7 +385,9 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_s
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND "p"."post_password" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' AND "p"."post_excerpt" LIKE ? ESCAPE '\' AND "p"."post_content" LIKE ? ESCAPE '\') ORDER BY (CASE WHEN ("p"."post_title" LIKE ? ESCAPE '\') THEN ? ELSE ? END) ASC, "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND "p"."post_password" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' AND "p"."post_excerpt" LIKE ? ESCAPE '\' AND "p"."post_content" LIKE ? ESCAPE '\') ORDER BY (CASE WHEN ("p"."post_title" LIKE ? ESCAPE '\') THEN ? ELSE ? END) DESC, "p"."post_date" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND "p"."post_password" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' AND "p"."post_excerpt" LIKE ? ESCAPE '\' AND "p"."post_content" LIKE ? ESCAPE '\') ORDER BY (CASE WHEN ("p"."post_title" LIKE ? ESCAPE '\') THEN ? WHEN ("p"."post_excerpt" LIKE ? ESCAPE '\') THEN ? WHEN ("p"."post_content" LIKE ? ESCAPE '\') THEN ? ELSE ? END) ASC, "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND "p"."post_password" = ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' AND "p"."post_excerpt" LIKE ? ESCAPE '\' AND "p"."post_content" LIKE ? ESCAPE '\') ORDER BY (CASE WHEN ("p"."post_title" LIKE ? ESCAPE '\') THEN ? ELSE ? END) ASC, "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND (+"p"."post_password") = ? AND ("p"."post_title" LIKE ? ESCAPE '\' AND "p"."post_excerpt" LIKE ? ESCAPE '\' AND "p"."post_content" LIKE ? ESCAPE '\') AND "p"."post_date" > ? AND "p"."post_date" < ? ORDER BY (CASE WHEN ("p"."post_title" LIKE ? ESCAPE '\') THEN ? ELSE ? END) ASC, +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? AND "m"."meta_value" = ?) ORDER BY "p"."post_date" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? AND "m"."meta_value" = ?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? AND "m"."meta_value" = ?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
@@ -477,6 +482,7 @@ SELECT "post_type", "post_status", "post_date", "post_author", "post_parent", "m
 SELECT "slug" FROM "terms" WHERE "slug" IN (?) AND "term_id" <> ?
 SELECT "t"."term_id" FROM "terms" AS "t" CROSS JOIN "term_taxonomy" AS "tt" WHERE "tt"."term_id" = "t"."term_id" AND "tt"."taxonomy" IN (?) AND ("t"."name" LIKE ? ESCAPE '\' AND "t"."slug" LIKE ? ESCAPE '\') ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."slug" IN (?) ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
+SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."slug" IN (?) ORDER BY "t"."name" DESC, "t"."term_id" ASC
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" IN (?) ORDER BY (CASE WHEN ("t"."term_id" = ?) THEN ? ELSE ? END) ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" IN (?) ORDER BY (CASE WHEN ("t"."term_id" = ?) THEN ? ELSE ? END) DESC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" NOT IN (?) AND "tt"."parent" = ? ORDER BY "t"."slug" ASC, "t"."term_id" ASC LIMIT ?
@@ -610,6 +616,7 @@ SELECT SUM(n) FROM "svc_author_count" WHERE "post_author" IN (?) AND "post_type"
 SELECT SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? AND "day" < ?
 SELECT SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? AND "day" > ?
 SELECT SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? AND "day" >= ?
+SELECT SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? AND "day" >= ? AND "day" <= ?
 SELECT SUM(n) FROM "svc_post_count" WHERE "post_type" <> ?
 SELECT SUM(n) FROM "svc_post_count" WHERE "post_type" IN (?) AND "post_status" IN (?)
 UPDATE "comments" SET "comment_approved" = ? WHERE "comment_post_ID" = ?
