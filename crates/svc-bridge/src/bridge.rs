@@ -255,7 +255,9 @@ impl Bridge {
     /// # Errors
     /// If the news cannot be read.
     async fn find(&self, feed: &dyn Feed, key: &Key) -> Result<Result<Arc<Stored>, Why>, Why> {
-        let Some(stored) = self.0.store.get(key) else { return Ok(Err(Why::Unknown)) };
+        // One that was rendered while the feed changed depends on the former one.
+        let stored = self.0.store.get(key).filter(|stored| stored.dependencies.are_of(feed.changes()));
+        let Some(stored) = stored else { return Ok(Err(Why::Unknown)) };
         feed.catch_up().await.map_err(|_| Why::News)?;
         Ok(match stored.check() {
             Ok(()) => Ok(stored),

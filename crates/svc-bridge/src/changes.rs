@@ -137,6 +137,11 @@ impl Dependencies {
         self.watched.iter().filter(|state| state.covers == Covers::Each).map(|state| &state.name)
     }
 
+    /// Whether these are the changes that end them. Those of a former feed end nothing any more.
+    pub(crate) fn are_of(&self, changes: &Changes) -> bool {
+        Arc::ptr_eq(&self.changes.0, &changes.0)
+    }
+
     /// Lets the next check compare all states, although there are no news.
     pub(crate) fn check_again(&self) {
         self.changes.0.news.fetch_add(1, Ordering::Release);
@@ -338,35 +343,23 @@ impl Changes {
 
 impl Log {
     fn change(&mut self, names: &[Name], at: Position) {
-        for name in names {
-            for state in self.changed_states(name) {
-                state.changed.fetch_max(at, Ordering::AcqRel);
-            }
-            if self.recent.len() == RECENT
-                && let Some((position, _)) = self.recent.pop_front()
-            {
-                self.forgotten = self.forgotten.max(position);
-            }
-            self.recent.push_back((at, name.clone()));
+        self.record(names, at, |state| &state.changed);
+        self.forgotten = self.forgotten.max(remember(&mut self.recent, names, at));
+    }
+
+    fn change_by_reads(&mut self, names: &[Name], at: Position) {
+        self.record(names, at, |state| &state.by_reads);
+        self.forgotten = self.forgotten.max(remember(&mut self.recent_by_reads, names, at));
+    }
+
+    fn record(&mut self, names: &[Name], at: Position, kind: impl Fn(&State) -> &AtomicU64) {
+        for state in names.iter().flat_map(|name| self.changed_states(name)) {
+            kind(&state).fetch_max(at, Ordering::AcqRel);
         }
     }
 
     fn table(&mut self, name: &str) -> &mut Table {
         self.tables.entry(name.into()).or_insert_with(|| Table::new(name))
-    }
-
-    fn change_by_reads(&mut self, names: &[Name], at: Position) {
-        for name in names {
-            for state in self.changed_states(name) {
-                state.by_reads.fetch_max(at, Ordering::AcqRel);
-            }
-            if self.recent_by_reads.len() == RECENT
-                && let Some((position, _)) = self.recent_by_reads.pop_front()
-            {
-                self.forgotten = self.forgotten.max(position);
-            }
-            self.recent_by_reads.push_back((at, name.clone()));
-        }
     }
 
     /// The states that a change of `name` changes.
@@ -434,6 +427,20 @@ impl Log {
         parts.insert(name.clone(), Arc::downgrade(&state));
         Some(state)
     }
+}
+
+/// Adds changes to the recent ones. Returns the position up to which others were removed.
+fn remember(recent: &mut VecDeque<(Position, Name)>, names: &[Name], at: Position) -> Position {
+    let mut forgotten = 0;
+    for name in names {
+        if recent.len() == RECENT
+            && let Some((position, _)) = recent.pop_front()
+        {
+            forgotten = position;
+        }
+        recent.push_back((at, name.clone()));
+    }
+    forgotten
 }
 
 /// Whether a name is of a row that begins with the text of another name.

@@ -70,6 +70,23 @@ async fn a_write_during_a_rendering_ends_its_response() {
 }
 
 #[tokio::test]
+async fn a_response_that_was_rendered_while_the_feed_changed_is_not_replayed() {
+    let site = Site::start(|_| (), true).await;
+    site.reads(POSTS, "[1]", &["posts?post"]);
+    site.php.slow.store(true, SeqCst);
+    let rendering = async { site.get(POSTS).await };
+    let changing = async {
+        while site.n_requests() == 0 {
+            tokio::task::yield_now().await;
+        }
+        site.change_feed();
+    };
+    tokio::join!(rendering, changing);
+    assert!(!site.get(POSTS).await.is_hit(), "news of the former feed do not arrive any more");
+    assert!(site.get(POSTS).await.is_hit());
+}
+
+#[tokio::test]
 async fn requests_for_the_same_response_wait_for_one_rendering() {
     let site = Site::start(|_| (), true).await;
     site.reads(POSTS, "[1]", &["posts?post"]);

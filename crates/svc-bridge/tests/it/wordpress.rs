@@ -213,6 +213,11 @@ impl Site {
         Site { bridge, php, news, server }
     }
 
+    /// Other news, of which this WordPress has none.
+    pub(crate) fn change_feed(&self) {
+        self.bridge.set_feed(Some(Box::new(Shared(Arc::default()))));
+    }
+
     pub(crate) fn page(&self, path: &str, page: Page) {
         self.php.pages.lock().unwrap().insert(path.to_owned(), page);
     }
