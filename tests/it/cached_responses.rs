@@ -220,9 +220,9 @@ async fn responses_are_generated_again_only_if_their_data_changes() {
     let counted = Arc::clone(&calls);
     let builder = SiteBuilder::new().register(move |registry, site| {
         let (calls, site) = (Arc::clone(&counted), Arc::clone(site));
-        let title = move |_: Request| {
+        let title = move |req: Request| {
             calls.fetch_add(1, Ordering::SeqCst);
-            let post = site.store.read(|db| posts::get(db, PostId(1)));
+            let post = site.store.read(req.cx(), |db| posts::get(db, PostId(1)));
             async move {
                 let post = post.map_err(|_| Error::new("no_post", "No post."))?;
                 Result::Ok(Response::new(post.map(|post| post.title)))

@@ -118,7 +118,7 @@ async fn a_wp_config_with_an_empty_database_does_not_create_a_site() {
     assert_eq!((config.brand.word(), config.table_prefix.as_str()), ("wp", "blog_"));
     let message = open_error(&config);
     assert!(message.ends_with("the database holds no site whose tables begin with `blog_`"), "{message}");
-    assert!(!store(&folder).read(|db| db.table_exists("blog_posts")).unwrap());
+    assert!(!store(&folder).read_blocking(|db| db.table_exists("blog_posts")).unwrap());
 }
 
 /// The response has no internal details.

@@ -28,7 +28,7 @@ async fn the_first_start_creates_a_site_and_the_second_does_not() {
     assert_eq!(std::fs::read(data.join("keys.toml")).unwrap(), keys);
 
     let folder = again.stop().await;
-    let admin = store(&folder).read(|db| svc_store::users::by_login(db, "admin")).unwrap().unwrap();
+    let admin = store(&folder).read_blocking(|db| svc_store::users::by_login(db, "admin")).unwrap().unwrap();
     assert!(svc_auth::password::verify(&admin.pass, password.as_bytes()), "the displayed password is valid");
 }
 

@@ -449,7 +449,7 @@ async fn outdated_password_hashes_are_replaced() {
     change_admin(&site, |admin| admin.pass = "$H$Bjtx9eiKCPqIU.5JD/jShkTMycJqi71".to_owned());
     let mut visitor = Visitor::new(&site);
     assert_eq!(visitor.log_in("admin", "secret").await.status, 302);
-    let stored = store(&site.folder).read(|db| svc_store::users::by_login(db, "admin")).unwrap().unwrap().pass;
+    let stored = store(&site.folder).read_blocking(|db| svc_store::users::by_login(db, "admin")).unwrap().unwrap().pass;
     assert!(stored.starts_with("$wp$2y$10$"), "{stored}");
     assert_eq!(visitor.get("/wp-admin/profile.php").await.status, 200, "the cookie is valid for the new hash");
     assert_eq!(Visitor::new(&site).log_in("admin", "secret").await.status, 302);

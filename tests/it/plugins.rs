@@ -188,7 +188,8 @@ async fn packages_of_the_directory_are_checked_and_installed() {
     assert_eq!((&created.json()["plugin"], &created.json()["status"]), (&json!("good/good"), &json!("active")));
     assert!(created.header("location").ends_with("/svc/v2/plugins/good/good"));
     assert_eq!(std::fs::read_to_string(plugins.join("good/readme.txt")).unwrap(), "read me");
-    let active = crate::site::store(&site.folder).read(|db| svc_store::options::get(db, "active_plugins")).unwrap();
+    let active =
+        crate::site::store(&site.folder).read_blocking(|db| svc_store::options::get(db, "active_plugins")).unwrap();
     assert_eq!(active.unwrap().as_stored(), "a:1:{i:0;s:13:\"good/good.php\";}", "serialized as PHP expects");
     let again = site.post(PLUGINS, &admin, &json!({"slug": "good"})).await;
     assert_eq!(again.json()["code"], "folder_exists");

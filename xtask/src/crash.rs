@@ -143,7 +143,7 @@ impl Run {
         store.check()?;
         let written = self.tally.written().clone();
         let query = posts::PostQuery::published("post", 1).limit(None);
-        let (rows, of_posts) = store.read(|db| {
+        let (rows, of_posts) = store.read_blocking(|db| {
             let ids = posts::query(db, &query)?.ids;
             Ok((posts::get_many(db, &ids)?, terms::of_objects(db, &ids)?))
         })?;

@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::Value;
 use svc_resource::View;
 use svc_routing::{CallerKey, Encoded, EncodedItem, ExtraFields, Links, Map, Request, Response, Result};
-use svc_versions::scope;
+use svc_versions::Context;
 
 use crate::{
     RestSite, caller,
@@ -31,9 +31,14 @@ pub(crate) struct ItemReader<'r> {
 impl RestSite {
     /// The item cache, if responses can be made of cached items: if it is known what the additional fields of an object type
     /// depend on, and changes are observed.
-    pub(crate) fn item_cache(&self, extra: &ExtraFields, object: &str) -> Option<CacheAccess<'_>> {
-        let stamp = if extra.are_cacheable_for(object) { self.store.stamp()? } else { return None };
-        Some(CacheAccess { cache: &self.item_cache, versions: self.store.versions(), stamp })
+    pub(crate) fn item_cache<'c>(
+        &'c self,
+        cx: &'c Context,
+        extra: &ExtraFields,
+        object: &str,
+    ) -> Option<CacheAccess<'c>> {
+        let stamp = if extra.are_cacheable_for(object) { self.store.stamp(cx)? } else { return None };
+        Some(CacheAccess { cx, cache: &self.item_cache, versions: self.store.versions(), stamp })
     }
 }
 
@@ -49,16 +54,24 @@ impl<'r> ItemReader<'r> {
         ItemReader { req, view, family, cache }
     }
 
+    /// The request with the context of a part of it.
+    fn of_part(&self, part: Context) -> Request {
+        self.req.clone().with_cx(part)
+    }
+
     /// The view of the items.
     pub(crate) fn view(&self) -> &View {
         &self.view
     }
 
     /// The ids on the page that the parameters of the request select.
-    pub(crate) async fn page(&self, find: impl AsyncFnOnce() -> Result<CachedPage>) -> Result<CachedPage> {
+    pub(crate) async fn page(&self, find: impl AsyncFnOnce(Request) -> Result<CachedPage>) -> Result<CachedPage> {
         match &self.cache {
-            Some((cache, caller, _)) => cache.page(self.family, *caller, sent_args(self.req), find).await,
-            None => find().await,
+            Some((cache, caller, _)) => {
+                let find = async |part| find(self.of_part(part)).await;
+                cache.page(self.family, *caller, sent_args(self.req), find).await
+            }
+            None => find(self.req.clone()).await,
         }
     }
 
@@ -66,10 +79,10 @@ impl<'r> ItemReader<'r> {
     pub(crate) async fn list(
         &self,
         ids: &[i64],
-        prepare: impl AsyncFnOnce(&[i64]) -> Result<Vec<PreparedItem>>,
+        prepare: impl AsyncFnOnce(Request, &[i64]) -> Result<Vec<PreparedItem>>,
     ) -> Result<Response> {
         let Some((cache, _, key)) = &self.cache else {
-            let items = if ids.is_empty() { Vec::new() } else { prepare(ids).await? };
+            let items = if ids.is_empty() { Vec::new() } else { prepare(self.req.clone(), ids).await? };
             let items = items.into_iter().map(|(_, item, links)| respond::with_links(item, links, self.req)).collect();
             return Ok(Response::new(Value::Array(items)));
         };
@@ -81,7 +94,7 @@ impl<'r> ItemReader<'r> {
     pub(crate) async fn item(
         &self,
         id: i64,
-        prepare: impl AsyncFnOnce(&[i64]) -> Result<Vec<PreparedItem>>,
+        prepare: impl AsyncFnOnce(Request, &[i64]) -> Result<Vec<PreparedItem>>,
     ) -> Result<Option<Response>> {
         match &self.cache {
             // Fields that are not selected are removed from values.
@@ -90,19 +103,19 @@ impl<'r> ItemReader<'r> {
                     cache.items(key, &[id], async |missing| self.encode(*cache, missing, prepare).await).await?;
                 Ok(items.into_iter().next().map(|item| Response::encoded(Encoded::Item(item))))
             }
-            _ => Ok(prepare(&[id]).await?.pop().map(|(_, item, links)| respond::single(item, links))),
+            _ => Ok(prepare(self.req.clone(), &[id]).await?.pop().map(|(_, item, links)| respond::single(item, links))),
         }
     }
 
     /// A response that is not a list of items, encoded as a whole: `make` returns its data with links. `None` if it cannot be
     /// cached.
-    pub(crate) async fn whole(&self, make: impl AsyncFnOnce() -> Result<Value>) -> Result<Option<Response>> {
+    pub(crate) async fn whole(&self, make: impl AsyncFnOnce(Request) -> Result<Value>) -> Result<Option<Response>> {
         let whole = self.cache.as_ref().filter(|_| self.req.takes_encoded() && self.view.fields.is_none());
         let Some((cache, _, key)) = whole else { return Ok(None) };
         let Some(key) = key.of_request(self.req.route(), &sent_args(self.req)) else { return Ok(None) };
         let encode = async |_: &[i64]| {
-            let (data, dependencies) = scope(Some(cache.stamp), make()).await;
-            Ok(vec![(0, Some(EncodedItem::new(&data?)), shared(dependencies))])
+            let (data, dependencies) = cache.cx.scope(async |part| make(self.of_part(part)).await).await;
+            Ok(vec![(0, Some(EncodedItem::new(&data?)), shared(cache.cx, dependencies))])
         };
         let items = cache.items(&key, &[0], encode).await?;
         Ok(items.into_iter().next().map(|item| Response::encoded(Encoded::Item(item))))
@@ -113,12 +126,12 @@ impl<'r> ItemReader<'r> {
         &self,
         cache: CacheAccess<'_>,
         ids: &[i64],
-        prepare: impl AsyncFnOnce(&[i64]) -> Result<Vec<PreparedItem>>,
+        prepare: impl AsyncFnOnce(Request, &[i64]) -> Result<Vec<PreparedItem>>,
     ) -> Result<Vec<NewItem>> {
-        let (prepared, dependencies) = scope(Some(cache.stamp), prepare(ids)).await;
+        let (prepared, dependencies) = cache.cx.scope(async |part| prepare(self.of_part(part), ids).await).await;
         let encode = |(id, item, links)| (id, encode(item, links, self.req, &self.view));
         let encoded: HashMap<i64, EncodedItem> = prepared?.into_iter().map(encode).collect();
-        let dependencies = shared(dependencies);
+        let dependencies = shared(cache.cx, dependencies);
         Ok(ids.iter().map(|id| (*id, encoded.get(id).cloned(), Arc::clone(&dependencies))).collect())
     }
 }

@@ -47,11 +47,11 @@ impl ThemeExport {
         if can(&self.site, &req, "edit_theme_options")? { Ok(()) } else { Err(cannot_export(&req)) }
     }
 
-    async fn fetch(self: Arc<Self>, _: Request) -> Result<Response> {
-        let settings = self.site.settings()?;
-        let lookup = TemplateLookup::new(&self.site, &settings);
+    async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
+        let settings = self.site.settings(req.cx())?;
+        let lookup = TemplateLookup::new(req.cx(), &self.site, &settings);
         let name = lookup.theme.name.clone();
-        let (templates, styles) = self.site.read(|db| {
+        let (templates, styles) = self.site.read(req.cx(), |db| {
             let mut all = Vec::new();
             for (kind, folder) in FOLDERS {
                 all.extend(lookup.all(db, kind)?.into_iter().map(|template| (folder, template)));

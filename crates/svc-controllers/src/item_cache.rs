@@ -16,7 +16,7 @@ use std::{
 
 use svc_resource::{Paging, View};
 use svc_routing::{CallerKey, EncodedItem, Result};
-use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions, expires_in, scope};
+use svc_versions::{Context, Dependencies, Stamp, Usage, VersionedCache, Versions};
 
 /// Default capacity in bytes.
 const CAPACITY: u64 = 16 << 20;
@@ -104,6 +104,7 @@ impl ViewKey {
 /// The cache as a request uses it: it sees the data at one time.
 #[derive(Clone, Copy)]
 pub(crate) struct CacheAccess<'c> {
+    pub(crate) cx: &'c Context,
     pub(crate) cache: &'c ItemCache,
     pub(crate) versions: &'c Versions,
     pub(crate) stamp: Stamp,
@@ -128,9 +129,9 @@ impl ItemCache {
 }
 
 /// The dependencies of new items, which they share, with the maximum age of items.
-pub(crate) fn shared(mut dependencies: Dependencies) -> Arc<Dependencies> {
+pub(crate) fn shared(cx: &Context, mut dependencies: Dependencies) -> Arc<Dependencies> {
     // The response that is made now must not be cached longer than one that finds the items cached.
-    expires_in(MAX_AGE);
+    cx.expires_in(MAX_AGE);
     dependencies.expires_in(MAX_AGE);
     Arc::new(dependencies)
 }
@@ -139,7 +140,7 @@ impl CacheAccess<'_> {
     /// The cached items; `Some(None)` for objects that the caller does not see.
     fn cached_items(&self, view: &ViewKey, ids: &[i64]) -> Vec<Option<Option<EncodedItem>>> {
         let keys = ids.iter().map(|id| ItemKey { view: view.clone(), id: *id });
-        self.cache.items.get_many(self.versions, keys, self.stamp)
+        self.cache.items.get_many(self.cx, self.versions, keys, self.stamp)
     }
 
     /// The items of these ids that the caller sees, from the cache or from `encode`, which is called with the ids that are not
@@ -170,7 +171,8 @@ impl CacheAccess<'_> {
             return;
         }
         let size = view.view.len() + item.as_ref().map_or(0, EncodedItem::size);
-        self.cache.items.insert(ItemKey { view: view.clone(), id }, item, size, dependencies, self.stamp);
+        let key = ItemKey { view: view.clone(), id };
+        self.cache.items.insert(self.cx.transport(), key, item, size, dependencies, self.stamp);
     }
 
     /// The page of a list with these parameters, from the cache or from `load`.
@@ -179,23 +181,23 @@ impl CacheAccess<'_> {
         family: FamilyId,
         caller: CallerKey,
         params: String,
-        load: impl AsyncFnOnce() -> std::result::Result<CachedPage, E>,
+        load: impl AsyncFnOnce(Context) -> std::result::Result<CachedPage, E>,
     ) -> std::result::Result<CachedPage, E> {
         if params.len() > MAX_PARAMS {
-            return load().await;
+            return load(self.cx.clone()).await;
         }
         let key = PageKey { family, caller, params: params.into() };
-        if let Some(found) = self.cache.pages.get(self.versions, &key, self.stamp) {
+        if let Some(found) = self.cache.pages.get(self.cx, self.versions, &key, self.stamp) {
             return Ok(found);
         }
-        let load = async {
-            expires_in(MAX_AGE);
-            load().await
+        let load = async |part: Context| {
+            part.expires_in(MAX_AGE);
+            load(part).await
         };
-        let (page, dependencies) = scope(Some(self.stamp), load).await;
+        let (page, dependencies) = self.cx.scope(load).await;
         let page = page?;
         let size = key.params.len() + 8 * page.ids.len();
-        self.cache.pages.insert(key, page.clone(), size, dependencies, self.stamp);
+        self.cache.pages.insert(self.cx.transport(), key, page.clone(), size, dependencies, self.stamp);
         Ok(page)
     }
 }
@@ -204,7 +206,7 @@ impl CacheAccess<'_> {
 mod tests {
     use std::convert::Infallible;
 
-    use svc_versions::{Key, capture, depends_on};
+    use svc_versions::Key;
 
     use super::*;
 
@@ -213,18 +215,18 @@ mod tests {
         let (cache, versions) = (ItemCache::default(), Versions::default());
         let (family, nobody) = (cache.new_family(), CallerKey::ANONYMOUS);
         let view = |context| ViewKey::new(family, nobody, &View::all_of(context));
-        let row = Key::of(&"row 5");
-        let at = |stamp| CacheAccess { cache: &cache, versions: &versions, stamp };
+        let (cx, row) = (Context::background(), Key::of(&"row 5"));
+        let at = |stamp| CacheAccess { cx: &cx, cache: &cache, versions: &versions, stamp };
         let now = at(versions.stamp());
-        now.insert_item(&view("view"), 5, None, shared(capture(|| depends_on(row)).1));
+        now.insert_item(&view("view"), 5, None, shared(&cx, cx.capture(|| cx.depends_on(row)).1));
         assert!(
             now.cached_items(&view("view"), &[5])[0].is_some() && now.cached_items(&view("edit"), &[5])[0].is_none()
         );
-        now.insert_item(&view("view"), 6, None, shared(capture(svc_versions::depends_on_request).1));
+        now.insert_item(&view("view"), 6, None, shared(&cx, cx.capture(|| cx.depends_on_request()).1));
         assert!(now.cached_items(&view("view"), &[6])[0].is_none(), "items of one request are not shared");
         let page = async |access: CacheAccess<'_>, n| {
-            let load = async || {
-                depends_on(row);
+            let load = async |part: Context| {
+                part.depends_on(row);
                 Ok::<_, Infallible>(CachedPage { ids: [n].into(), paging: Paging { total: 1, per_page: 1, page: 1 } })
             };
             access.page(family, nobody, "a".to_owned(), load).await.map(|page| page.ids[0])

@@ -10,7 +10,7 @@ use svc_routing::{ApiUrls, DependsOn, Link, Map, ParamOrder, Registry, Request, 
 use svc_schema::Error;
 use svc_site::{Access, Settings, media::sizes, menus::item::MENU, permalinks};
 use svc_store::{MetaKind, meta, posts};
-use svc_versions::{expires_in, unrecorded};
+use svc_versions::Context;
 
 use crate::{
     LINK_RELATION, RestSite,
@@ -50,21 +50,22 @@ use crate::{
 /// Maximum bits per channel of images that clients generate.
 const MAX_BIT_DEPTH: u8 = 16;
 
-/// The site's REST URL, brand and index fields, as the routing server needs them. The URLs are those for the request that this thread
-/// handles; [`api_urls`] returns others.
+/// The site's REST URL, brand and index fields, as the routing server needs them. The URLs are those for requests with the transport of `cx`;
+/// [`api_urls`] returns others.
 ///
 /// # Errors
 /// Those of the store.
-pub fn site_info(site: &Arc<RestSite>) -> Result<SiteInfo, Error> {
-    let mut info = SiteInfo::with_urls(site.brand.clone(), SiteApiUrls(site.settings()?));
+pub fn site_info(cx: &Context, site: &Arc<RestSite>) -> Result<SiteInfo, Error> {
+    let mut info = SiteInfo::with_urls(site.brand.clone(), SiteApiUrls(site.settings(cx)?));
     // WordPress's precedence. Parameters are parsed once, so the permission check and the handler always see the same
     // value, regardless of its source.
     info.param_order = ParamOrder::UrlLast;
     let site_of = Arc::clone(site);
     let (versions, store) = (Arc::clone(site.store.versions()), site.store.clone());
-    let info = info.observed_by(versions, move || store.stamp());
-    Ok(info.index_fields(move |_| {
-        let index_fields = site_of.settings().map(|settings| index_fields(&site_of, &settings)).unwrap_or_default();
+    let info = info.observed_by(versions, move |cx| store.stamp(cx));
+    Ok(info.index_fields(move |req| {
+        let fields = |settings: Arc<Settings>| index_fields(req.cx(), &site_of, &settings);
+        let index_fields = site_of.settings(req.cx()).map(fields).unwrap_or_default();
         Box::pin(std::future::ready(index_fields))
     }))
 }
@@ -94,15 +95,15 @@ impl ApiUrls for SiteApiUrls {
     }
 }
 
-fn index_fields(site: &RestSite, settings: &Settings) -> Map {
+fn index_fields(cx: &Context, site: &RestSite, settings: &Settings) -> Map {
     // A missing option is `false`.
     let text = |name: &str| settings.stored(name).map_or(Value::Bool(false), |stored| stored.text().into());
     let offset = match settings.option("timezone_string") {
         "" | "0" => text("gmt_offset"),
         _ => {
-            let now = unrecorded(|| site.now());
+            let now = site.clock();
             // Offsets change at full minutes.
-            expires_in(Duration::from_secs(60 - u64::from(now.second().min(59))));
+            cx.expires_in(Duration::from_secs(60 - u64::from(now.second().min(59))));
             svc_php::cast::float_value(settings.zone.offset_hours(now))
         }
     };
@@ -238,7 +239,7 @@ fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<RestSite>, po
 
 /// Adds the authorization page, the logo, the icon and the link to the active theme to the index.
 fn complete_index(mut response: Response, req: &Request, site: &RestSite) -> Response {
-    let Ok(settings) = site.settings() else { return response };
+    let Ok(settings) = site.settings(req.cx()) else { return response };
     let Value::Object(data) = &mut response.data else { return response };
     if site.has_application_passwords(req.transport()) && req.wants("authentication") {
         let page = settings.urls.site.site_url(&format!("{}/authorize-application.php", site.brand.admin_path()));
@@ -261,7 +262,7 @@ fn complete_index(mut response: Response, req: &Request, site: &RestSite) -> Res
     if req.wants("site_icon_url") {
         let file = match icon {
             0 => None,
-            id => site.read(|db| Ok(meta::get(db, MetaKind::Post, id, "_wp_attached_file")?)).ok().flatten(),
+            id => site.read(req.cx(), |db| Ok(meta::get(db, MetaKind::Post, id, "_wp_attached_file")?)).ok().flatten(),
         };
         let url = file.map_or(String::new(), |file| format!("{}/{}", settings.uploads_url(), file.text()));
         data.insert("site_icon_url".to_owned(), json!(url));
@@ -300,7 +301,7 @@ fn add_image_links(response: &mut Response, req: &Request, site: &RestSite, sett
         return;
     }
     let ids: Vec<PostId> = images.iter().map(|(option, _)| PostId(settings.number(option))).collect();
-    let Ok(posts) = site.read(|db| Ok(posts::get_many(db, &ids)?)) else { return };
+    let Ok(posts) = site.read(req.cx(), |db| Ok(posts::get_many(db, &ids)?)) else { return };
     for ((option, _), id) in images.into_iter().zip(ids) {
         let post = posts.iter().find(|post| post.id == id);
         let href =

@@ -52,7 +52,7 @@ impl NavigationFallback {
 
     /// Requires permission to create navigation menus, because the request may create one.
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<()> {
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let (access, caller) = (Access::new(&self.site, &settings), caller(&req));
         if !access.can(&caller, &self.post_type.caps.create_posts) {
             return Err(errors::cannot_create(&req));
@@ -65,8 +65,8 @@ impl NavigationFallback {
 
     async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
         let caller = caller(&req);
-        let settings = self.site.settings()?;
-        let post = match self.site.read(latest)? {
+        let settings = self.site.settings(req.cx())?;
+        let post = match self.site.read(req.cx(), latest)? {
             Some(post) => post,
             None => {
                 let draft = PostDraft {
@@ -78,11 +78,11 @@ impl NavigationFallback {
                 };
                 let job = self.posts.job(caller.clone(), draft, None, Arc::clone(&settings));
                 // Another request may have created it in the meantime.
-                let id = self.site.write(move |tx| match latest(tx)? {
+                let id = self.site.write(req.cx(), move |tx| match latest(tx)? {
                     Some(post) => Ok(post.id),
                     None => job.run(tx),
                 });
-                self.posts.saved(id.await?)?
+                self.posts.saved(req.cx(), id.await?)?
             }
         };
         let view = respond::view(&req);

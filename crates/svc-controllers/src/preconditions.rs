@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta};
 use svc_model::PostId;
-use svc_routing::{BorrowingFuture, Conditional, EntityTags, Method, Request, Response, Result, Validators};
+use svc_routing::{Conditional, EntityTags, Method, Request, Result, Validators};
 use svc_site::{
     object_state::Subject,
-    preconditions::{self, ObjectState, Preconditions, ReadState},
+    preconditions::{ObjectState, Pending, Preconditions, ReadState},
 };
+use svc_versions::Context;
 
 use crate::{respond, rest_site::RestSite};
 
@@ -49,36 +50,32 @@ impl ObjectRoute {
         Some(Arc::new(move |db| subject.state(&site, db)))
     }
 
-    fn validators(&self, state: ObjectState) -> Validators {
-        let certain = state.modified.filter(|modified| *modified + CERTAIN_AFTER <= self.site.now());
+    fn validators(&self, cx: &Context, state: ObjectState) -> Validators {
+        let certain = state.modified.filter(|modified| *modified + CERTAIN_AFTER <= self.site.now(cx));
         Validators { state: Some(state.tag), modified: certain.map(|modified| modified.and_utc().timestamp()) }
     }
 }
 
 impl Conditional for ObjectRoute {
-    fn run<'a>(&'a self, req: &'a Request, work: BorrowingFuture<'a, Response>) -> BorrowingFuture<'a, Response> {
-        let Some(read) = self.read_state(req) else { return work };
+    fn begin(&self, req: Request) -> (Request, Option<Validators>) {
+        let Some(read) = self.read_state(&req) else { return (req, None) };
         if matches!(*req.method(), Method::GET | Method::HEAD) {
-            return Box::pin(async move {
-                // The state before the response is generated: if the object changes in between, the client gets a tag that
-                // no longer matches, and never the tag of a state that it has not seen.
-                let state = self.site.read(|db| read(db));
-                let mut res = work.await;
-                match state {
-                    Ok(Some(state)) if !res.is_error() => res.validators = self.validators(state),
-                    _ => {}
-                }
-                res
-            });
+            let state = self.site.read(req.cx(), |db| read(db)).ok().flatten();
+            let validators = state.map(|state| self.validators(req.cx(), state));
+            return (req, validators);
         }
-        let preconditions = preconditions_of(req, self.site.require_preconditions);
-        if preconditions.is_empty() { work } else { Box::pin(preconditions::scope(preconditions, read, work)) }
+        let preconditions = preconditions_of(&req, self.site.require_preconditions);
+        if preconditions.is_empty() {
+            return (req, None);
+        }
+        let cx = req.cx().with(Pending::new(preconditions, read));
+        (req.with_cx(cx), None)
     }
 
     /// Checks before the transaction as well, so that nothing is prepared for a write that will be rejected.
-    fn check(&self, _: &Request) -> Result<()> {
-        match preconditions::pending() {
-            Some(pending) => self.site.read(|db| pending.check(db)),
+    fn check(&self, req: &Request) -> Result<()> {
+        match req.cx().get::<Pending>().filter(|pending| !pending.is_settled()) {
+            Some(pending) => self.site.read(req.cx(), |db| pending.check(db)),
             None => Ok(()),
         }
     }

@@ -11,6 +11,7 @@ use svc_routing::{
     Controller, Endpoint, ExtraFields, Link, Links, Map, Request, Response, Result, Returns, Route, get,
 };
 use svc_schema::{Args, Error, Schema};
+use svc_versions::Context;
 
 use crate::{RestSite, encoded_items::ItemReader, item_cache::FamilyId, respond};
 
@@ -157,7 +158,8 @@ impl<S: RegistryEntries> RegistryFamily<S> {
         // The targets of links in a map of entries are not embedded.
         if S::CACHEABLE
             && !req.has_param("_embed")
-            && let Some(response) = self.reader(&req).whole(async || Ok(self.listed(&req).await?.data)).await?
+            && let Some(response) =
+                self.reader(&req).whole(async |req: Request| Ok(self.listed(&req).await?.data)).await?
         {
             return Ok(response);
         }
@@ -166,7 +168,7 @@ impl<S: RegistryEntries> RegistryFamily<S> {
 
     /// Reads responses as the request selects them.
     fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
-        let cache = if S::CACHEABLE { self.site.item_cache(&self.extra, S::OBJECT) } else { None };
+        let cache = if S::CACHEABLE { self.site.item_cache(req.cx(), &self.extra, S::OBJECT) } else { None };
         ItemReader::new(req, self.family, cache)
     }
 
@@ -219,7 +221,7 @@ impl<S: RegistryEntries> RegistryFamily<S> {
             Some(entry) => entry,
             None => S::find(&self.site, &req).await?,
         };
-        let make = async || {
+        let make = async |req: Request| {
             let (item, links) = self.prepare(&entry, &req).await?;
             Ok(respond::with_links(item, links, &req))
         };
@@ -248,6 +250,6 @@ pub(crate) fn entry_links(own: impl Into<String>, list: impl Into<String>) -> Li
 ///
 /// # Errors
 /// Database errors.
-pub(crate) fn route_url(site: &RestSite, path: &str) -> Result<String> {
-    Ok(site.settings()?.urls.rest(&format!("/{}/{path}", site.brand.namespace())))
+pub(crate) fn route_url(cx: &Context, site: &RestSite, path: &str) -> Result<String> {
+    Ok(site.settings(cx)?.urls.rest(&format!("/{}/{path}", site.brand.namespace())))
 }

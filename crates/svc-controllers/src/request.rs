@@ -7,7 +7,7 @@ use svc_site::{
     Access, Settings, UnlockedPosts,
     caller::{ClientAddress, SessionToken, caller_key, capabilities_key},
 };
-use svc_versions::depends_on_request;
+use svc_versions::Context;
 
 use crate::rest_site::RestSite;
 
@@ -31,7 +31,7 @@ pub(crate) fn key_of(req: &Request, caller: &Caller) -> CallerKey {
 /// # Errors
 /// Database errors.
 pub(crate) fn can(site: &RestSite, req: &Request, cap: &str) -> Result<bool> {
-    Ok(Access::new(site, &*site.settings()?).can(&caller(req), cap))
+    Ok(Access::new(site, &*site.settings(req.cx())?).can(&caller(req), cap))
 }
 
 /// Whether a write permission can be rejected without loading its object: the check runs only to compute `Allow`, and
@@ -46,7 +46,7 @@ pub(crate) fn is_read(req: &Request) -> bool {
 }
 
 /// The caller and URL of this request, for rendering dynamic blocks.
-pub(crate) fn block_viewer(site: &RestSite, settings: &Settings, req: &Request) -> BlockViewer {
+pub(crate) fn block_viewer(cx: &Context, site: &RestSite, settings: &Settings, req: &Request) -> BlockViewer {
     let query = svc_php::query::build(&req.params().query);
     let route = settings.urls.rest(req.route());
     let separator = if route.contains('?') { '&' } else { '?' };
@@ -54,7 +54,7 @@ pub(crate) fn block_viewer(site: &RestSite, settings: &Settings, req: &Request) 
     BlockViewer {
         url: if query.is_empty() { route } else { format!("{route}{separator}{query}") },
         missing: Missing::default(),
-        logout_nonce: if caller.is_logged_in() { nonce(site, req, LOG_OUT) } else { String::new() },
+        logout_nonce: if caller.is_logged_in() { nonce(cx, site, req, LOG_OUT) } else { String::new() },
         unlocked: UnlockedPosts::default(),
         caller,
     }
@@ -64,8 +64,8 @@ pub(crate) fn block_viewer(site: &RestSite, settings: &Settings, req: &Request) 
 const LOG_OUT: &str = "log-out";
 
 /// A nonce for an action of the caller in their session; empty if the site has no keys.
-pub(crate) fn nonce(site: &RestSite, req: &Request, action: &str) -> String {
-    depends_on_request();
+pub(crate) fn nonce(cx: &Context, site: &RestSite, req: &Request, action: &str) -> String {
+    cx.depends_on_request();
     let token = req.extensions().get::<SessionToken>().map_or("", |token| token.0.expose());
-    site.nonce(caller(req).id, token, action)
+    site.nonce(cx, caller(req).id, token, action)
 }

@@ -152,7 +152,7 @@ impl SiteSettings {
 
     async fn can_manage(self: Arc<Self>, req: Request) -> Result<()> {
         let caller: Caller = caller(&req);
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         if caller.can("manage_options", Object::None, &Access::new(&self.site, &settings)) {
             Ok(())
         } else {
@@ -168,8 +168,8 @@ impl SiteSettings {
         Ok(self.site.registered_settings.iter().map(|s| (s.name.clone(), value(s))).collect())
     }
 
-    async fn fetch(self: Arc<Self>, _: Request) -> Result<Response> {
-        Ok(self.masked(self.site.read(|db| self.read(db))?).into())
+    async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
+        Ok(self.masked(self.site.read(req.cx(), |db| self.read(db))?).into())
     }
 
     /// The settings for a response.
@@ -199,7 +199,7 @@ impl SiteSettings {
         let own = Arc::clone(&self);
         let mut all = self
             .site
-            .write(move |tx| {
+            .write(req.cx(), move |tx| {
                 for (setting, value) in &changes {
                     let option = &setting.option;
                     match value {

@@ -43,7 +43,7 @@ pub struct Statuses;
 
 /// Whether the caller may edit posts of some type in the REST API.
 fn is_writer(site: &Arc<RestSite>, req: &Request) -> Result<bool> {
-    let (settings, caller) = (site.settings()?, caller(req));
+    let (settings, caller) = (site.settings(req.cx())?, caller(req));
     let access = Access::new(site, &settings);
     Ok(site.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts)))
 }
@@ -89,10 +89,10 @@ impl RegistryEntries for Statuses {
         true
     }
 
-    fn links(site: &Arc<RestSite>, status: &PostStatus, _: &Request) -> Result<Links> {
+    fn links(site: &Arc<RestSite>, status: &PostStatus, req: &Request) -> Result<Links> {
         let mut links = Links::new();
         if let Some(posts) = site.types.get("post") {
-            let posts = site.settings()?.urls.rest(&site.route_of_type(posts));
+            let posts = site.settings(req.cx())?.urls.rest(&site.route_of_type(posts));
             let posts = if status.name == "publish" { posts } else { with_query(&posts, "status", &status.name) };
             links.add("archives", Link::new(posts));
         }

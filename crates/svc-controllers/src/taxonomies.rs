@@ -14,6 +14,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, boolean, object, string, untyped},
 };
 use svc_site::Access;
+use svc_versions::Context;
 
 use crate::{
     LINK_RELATION, RestSite,
@@ -61,8 +62,8 @@ fn map() -> SchemaBuilder {
 pub struct TaxonomyFamily;
 
 /// Whether the caller may assign terms of this taxonomy.
-fn may_assign(site: &Arc<RestSite>, taxonomy: &Taxonomy, caller: &Caller) -> Result<bool> {
-    let settings = site.settings()?;
+fn may_assign(cx: &Context, site: &Arc<RestSite>, taxonomy: &Taxonomy, caller: &Caller) -> Result<bool> {
+    let settings = site.settings(cx)?;
     Ok(Access::new(site, &settings).can(caller, &taxonomy.caps.assign_terms))
 }
 
@@ -76,7 +77,7 @@ fn visible(site: &Arc<RestSite>, req: &Request) -> Result<Vec<TaxonomyItem>> {
     };
     let mut visible = Vec::new();
     for taxonomy in site.taxonomies.iter().filter(|t| t.show_in_rest && is_requested(t)) {
-        if req.context() != "edit" || may_assign(site, taxonomy, &caller)? {
+        if req.context() != "edit" || may_assign(req.cx(), site, taxonomy, &caller)? {
             visible.push(item(site, taxonomy));
         }
     }
@@ -128,10 +129,10 @@ impl RegistryEntries for TaxonomyFamily {
         Ok(visible(site, req)?.into())
     }
 
-    fn links(site: &Arc<RestSite>, item: &TaxonomyItem, _: &Request) -> Result<Links> {
+    fn links(site: &Arc<RestSite>, item: &TaxonomyItem, req: &Request) -> Result<Links> {
         let mut links = Links::new();
-        links.add("collection", Link::new(route_url(site, "taxonomies")?));
-        let items = site.settings()?.urls.rest(&site.route_of_taxonomy(&item.taxonomy));
+        links.add("collection", Link::new(route_url(req.cx(), site, "taxonomies")?));
+        let items = site.settings(req.cx())?.urls.rest(&site.route_of_taxonomy(&item.taxonomy));
         links.add(format!("{LINK_RELATION}items"), Link::new(items));
         Ok(links)
     }
@@ -143,7 +144,7 @@ impl RegistryEntries for TaxonomyFamily {
         if !taxonomy.show_in_rest {
             return Err(errors::forbidden(req));
         }
-        if req.context() == "edit" && !may_assign(site, taxonomy, &caller(req))? {
+        if req.context() == "edit" && !may_assign(req.cx(), site, taxonomy, &caller(req))? {
             return Err(errors::forbidden_context(req));
         }
         Ok(Some(item(site, taxonomy)))

@@ -17,7 +17,7 @@ pub(crate) fn not_found() -> Error {
 /// # Errors
 /// Database errors.
 pub(crate) fn is_writer(site: &RestSite, req: &Request) -> Result<bool> {
-    let (settings, caller) = (site.settings()?, caller(req));
+    let (settings, caller) = (site.settings(req.cx())?, caller(req));
     let access = Access::new(site, &settings);
     let may_edit = |cap: &str| access.can(&caller, cap);
     Ok(may_edit("edit_posts") || site.types.iter().any(|t| t.show_in_rest && may_edit(&t.caps.edit_posts)))

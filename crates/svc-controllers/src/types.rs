@@ -14,6 +14,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, boolean, object, string, types, untyped},
 };
 use svc_site::Access;
+use svc_versions::Context;
 
 use crate::{
     LINK_RELATION, RestSite,
@@ -77,8 +78,8 @@ fn map() -> SchemaBuilder {
 pub struct Types;
 
 /// Whether the caller may edit posts of this type.
-fn may_edit(site: &Arc<RestSite>, post_type: &PostType, caller: &Caller) -> Result<bool> {
-    let settings = site.settings()?;
+fn may_edit(cx: &Context, site: &Arc<RestSite>, post_type: &PostType, caller: &Caller) -> Result<bool> {
+    let settings = site.settings(cx)?;
     Ok(Access::new(site, &settings).can(caller, &post_type.caps.edit_posts))
 }
 
@@ -87,7 +88,7 @@ fn visible(site: &Arc<RestSite>, req: &Request) -> Result<Vec<TypeItem>> {
     let caller = caller(req);
     let mut visible = Vec::new();
     for post_type in site.types.iter().filter(|t| t.show_in_rest) {
-        if req.context() != "edit" || may_edit(site, post_type, &caller)? {
+        if req.context() != "edit" || may_edit(req.cx(), site, post_type, &caller)? {
             visible.push(item(site, post_type));
         }
     }
@@ -142,10 +143,10 @@ impl RegistryEntries for Types {
         Ok(visible(site, req)?.into())
     }
 
-    fn links(site: &Arc<RestSite>, item: &TypeItem, _: &Request) -> Result<Links> {
+    fn links(site: &Arc<RestSite>, item: &TypeItem, req: &Request) -> Result<Links> {
         let mut links = Links::new();
-        links.add("collection", Link::new(route_url(site, "types")?));
-        let items = site.settings()?.urls.rest(&site.route_of_type(&item.post_type));
+        links.add("collection", Link::new(route_url(req.cx(), site, "types")?));
+        let items = site.settings(req.cx())?.urls.rest(&site.route_of_type(&item.post_type));
         links.add(format!("{LINK_RELATION}items"), Link::new(items));
         Ok(links)
     }
@@ -161,7 +162,7 @@ impl RegistryEntries for Types {
         if !post_type.show_in_rest {
             return Err(cannot_read(req));
         }
-        if req.context() == "edit" && !may_edit(site, post_type, &caller(req))? {
+        if req.context() == "edit" && !may_edit(req.cx(), site, post_type, &caller(req))? {
             return Err(forbidden_context(req));
         }
         Ok(item(site, post_type))

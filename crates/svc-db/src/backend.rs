@@ -1,12 +1,11 @@
 //! The connections of an engine.
 
-use std::cell::Cell;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc_versions::Stamp;
+use svc_versions::{Context, Stamp};
 
 use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
@@ -35,7 +34,7 @@ pub(crate) trait Job: Send {
 pub(crate) type Accepted = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
 /// An open snapshot of the database. When it is dropped, it ends and its connection becomes free.
-pub(crate) trait Snapshot {
+pub(crate) trait Snapshot: Send {
     /// The connection.
     fn db(&mut self) -> &mut Db;
     /// Restarts the time limit of reads.
@@ -51,13 +50,13 @@ pub(crate) trait Backend: Send + Sync {
     ///
     /// # Errors
     /// If no connection becomes free in time, or the database is unavailable.
-    fn snapshot(self: Arc<Self>, unlimited: bool) -> Result<Box<dyn Snapshot>>;
+    fn snapshot(self: Arc<Self>, cx: &Context, unlimited: bool) -> Result<Box<dyn Snapshot>>;
 
     /// Runs a job in a transaction of its own or of a group of jobs. An accepted job gets a response after the commit.
     ///
     /// # Errors
     /// If the job was refused and not run.
-    fn write(self: Arc<Self>, job: Box<dyn Job>) -> Accepted;
+    fn write(self: Arc<Self>, cx: &Context, job: Box<dyn Job>) -> Accepted;
 
     /// Like [`Self::write`], for threads that may block.
     ///
@@ -72,7 +71,7 @@ pub(crate) trait Backend: Send + Sync {
     fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()>;
 
     /// The current time of the versions, after invalidating what other programs have changed. `None` if that is unknown.
-    fn stamp(&self) -> Option<Stamp>;
+    fn stamp(&self, cx: &Context) -> Option<Stamp>;
 
     /// [`Self::stamp`] without blocking, on a connection of its own. Simultaneous calls share a query.
     fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<Stamp>> + Send>>;
@@ -93,21 +92,10 @@ pub(crate) trait Backend: Send + Sync {
     fn check(&self) -> Result<()>;
 }
 
-thread_local! {
-    /// Whether code on this thread may block.
-    static MAY_BLOCK: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Declares that this thread runs nothing but requests that may block it, so that the store does not move its tasks to
-/// another thread before it reads. Call it in `on_thread_start` of a tokio runtime for such requests.
-pub fn may_block() {
-    MAY_BLOCK.set(true);
-}
-
-/// Runs a blocking function. On a worker of tokio's multi-threaded runtime, other tasks are moved to other threads,
-/// unless the thread [may block](may_block).
-pub(crate) fn block_in_place<T>(f: impl FnOnce() -> T) -> T {
-    if MAY_BLOCK.get() { f() } else { leave_runtime(f) }
+/// Runs a blocking function. On a worker of tokio's multi-threaded runtime, other tasks are moved to other threads, unless
+/// the context [may block](Context::may_block).
+pub(crate) fn block_in_place<T>(cx: &Context, f: impl FnOnce() -> T) -> T {
+    if cx.may_block() { f() } else { leave_runtime(f) }
 }
 
 /// Like [`block_in_place`], for functions that tokio does not permit on its workers.

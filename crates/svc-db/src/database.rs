@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-use svc_versions::{Stamp, Versions};
+use svc_versions::{Context, Stamp, Versions};
 use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::backend::{Backend, block_in_place, leave_runtime};
@@ -12,7 +12,7 @@ use crate::config::StoreConfig;
 use crate::engine;
 use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
-use crate::request_cache;
+use crate::request;
 use crate::row_log::RowLog;
 use crate::schema::Schema;
 use crate::session::{self, Session};
@@ -57,53 +57,71 @@ impl Database {
     /// Runs `f` with a snapshot: all its queries see the same state of the database, on one connection.
     ///
     /// Blocks the current thread; on a worker of tokio's multi-threaded runtime, other tasks are moved to other
-    /// threads. A read nested in a read or transaction on the same thread uses the same connection and sees the same
+    /// threads. A read nested in a read or transaction of the same context uses the same connection and sees the same
     /// state.
     ///
     /// # Errors
     /// The errors of `f`, or [`StoreError::Busy`] if no connection becomes free in time.
-    pub fn read<T>(&self, f: impl FnOnce(&mut Db) -> Result<T>) -> Result<T> {
-        self.read_or(f)
+    pub fn read<T>(&self, cx: &Context, f: impl FnOnce(&mut Db) -> Result<T>) -> Result<T> {
+        self.read_or(cx, f)
     }
 
     /// Like [`Self::read`], with the caller's error type.
     ///
     /// # Errors
     /// The errors of `f`, or those of the store, converted.
-    pub fn read_or<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E> {
-        self.read_as(false, f)
+    pub fn read_or<T, E: From<StoreError>>(
+        &self,
+        cx: &Context,
+        f: impl FnOnce(&mut Db) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.read_as(cx, false, f)
     }
 
-    /// Like [`Self::read`], without a time limit and on a connection of its own, for reading everything.
+    /// Like [`Self::read`], for code that no request has called: the command line, tests, plain threads. Nothing records what it
+    /// reads, so a response that depends on it must not be cached.
+    ///
+    /// # Errors
+    /// See [`Self::read`].
+    pub fn read_blocking<T>(&self, f: impl FnOnce(&mut Db) -> Result<T>) -> Result<T> {
+        self.read(&Context::background(), f)
+    }
+
+    /// Like [`Self::read_blocking`], without a time limit and on a connection of its own, for reading everything.
     ///
     /// # Errors
     /// See [`Self::read`].
     pub fn read_unlimited<T>(&self, f: impl FnOnce(&mut Db) -> Result<T>) -> Result<T> {
-        self.read_as(true, f)
+        self.read_as(&Context::background(), true, f)
     }
 
     fn read_as<T, E: From<StoreError>>(
         &self,
+        cx: &Context,
         unlimited: bool,
         f: impl FnOnce(&mut Db) -> Result<T, E>,
     ) -> Result<T, E> {
         let shared = self.0.shared();
-        block_in_place(|| {
-            let f = match session::read_open(shared, f) {
+        block_in_place(cx, || {
+            let f = match session::read_open(cx, shared, f) {
                 Ok(done) => return done,
                 Err(f) => f,
             };
-            let is_held = session::is_in_scope() && !unlimited;
+            let is_held = cx.is_request() && !unlimited;
             if is_held {
                 // The stamp first: the snapshot is then at least as new.
-                self.stamp();
+                self.stamp(cx);
             }
-            let mut snapshot = Arc::clone(&self.0).snapshot(unlimited)?;
+            let mut snapshot = Arc::clone(&self.0).snapshot(cx, unlimited)?;
             if is_held {
-                session::hold(snapshot);
-                return session::read_open(shared, f).unwrap_or_else(|_| Err(StoreError::Busy.into()));
+                snapshot = match session::hold(cx, snapshot) {
+                    Ok(()) => {
+                        return session::read_open(cx, shared, f).unwrap_or_else(|_| Err(StoreError::Busy.into()));
+                    }
+                    Err(snapshot) => snapshot,
+                };
             }
-            let _session = Session::open(snapshot.db());
+            let _session = Session::open(cx, snapshot.db());
             f(snapshot.db())
         })
     }
@@ -119,8 +137,12 @@ impl Database {
     /// # Errors
     /// The errors of `f`, after which nothing is changed; [`StoreError::Busy`] if too many writes are waiting;
     /// [`StoreError::Nested`] within a read or another write.
-    pub async fn write<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
-        self.write_or(f).await
+    pub async fn write<T: Send + 'static>(
+        &self,
+        cx: &Context,
+        f: impl Fn(&mut Tx) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write_or(cx, f).await
     }
 
     /// Like [`Self::write`], with the caller's error type.
@@ -129,29 +151,29 @@ impl Database {
     /// The errors of `f`, after which nothing is changed, or those of the store, converted.
     pub async fn write_or<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
+        cx: &Context,
         f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        let (job, receiver) = write_job::job(f);
-        Arc::clone(&self.0).write(job).await?;
+        let (job, receiver) = write_job::job(cx, f);
+        Arc::clone(&self.0).write(cx, job).await?;
         let result = receiver.await.unwrap_or_else(|_| Err(stopped().into()));
-        request_cache::invalidate(result.is_ok());
+        request::after_write(cx, result.is_ok());
         result
     }
 
-    /// Like [`Self::write`], for code that is not async: the command line, tests, plain threads.
+    /// Like [`Self::write`], for code that no request has called: the command line, tests, plain threads. Within a transaction
+    /// it fails with [`StoreError::Nested`] or [`StoreError::Busy`].
     ///
     /// # Errors
     /// See [`Self::write`].
     pub fn write_blocking<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
-        let (job, mut receiver) = write_job::job(f);
+        let (job, mut receiver) = write_job::job(&Context::background(), f);
         Arc::clone(&self.0).write_blocking(job)?;
-        let result = match receiver.try_recv() {
+        match receiver.try_recv() {
             Ok(result) => result,
             Err(TryRecvError::Empty) => leave_runtime(|| receiver.blocking_recv().unwrap_or_else(|_| Err(stopped()))),
             Err(TryRecvError::Closed) => Err(stopped()),
-        };
-        request_cache::invalidate(result.is_ok());
-        result
+        }
     }
 
     /// Runs one long transaction while other writers wait.
@@ -173,21 +195,21 @@ impl Database {
         &self.0.shared().versions
     }
 
-    /// The time for values that are computed from data read after this call. Within a request ([`request_cache`]), this is
-    /// the time of its first read, until it writes.
+    /// The time for values that are computed from data read after this call. Within a request, this is the time of its first
+    /// read, until it writes.
     ///
     /// It is fast enough to call for every request (SQLite: a look at shared memory; MariaDB: one query that accesses no
     /// table). `None` if nothing may be cached: on other servers, shortly after another program has written on MariaDB, and
     /// within a read whose snapshot may be older.
-    pub fn stamp(&self) -> Option<Stamp> {
-        if let Some(stamp) = svc_versions::current_stamp() {
+    pub fn stamp(&self, cx: &Context) -> Option<Stamp> {
+        if let Some(stamp) = cx.stamp() {
             return Some(stamp);
         }
-        if session::is_open(self.0.shared()) {
+        if session::is_open(cx, self.0.shared()) {
             return None;
         }
-        let stamp = self.0.stamp();
-        svc_versions::renew_stamp(stamp);
+        let stamp = self.0.stamp(cx);
+        cx.renew_stamp(stamp);
         stamp
     }
 

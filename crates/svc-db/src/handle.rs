@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
 use std::time::Instant;
 
 use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
-use svc_versions::{Key, unrecorded};
+use svc_versions::{Context, Key};
 
 use crate::change_summary::ChangeSummary;
 use crate::conn::{Conn, Done, Row, SharedConnection};
@@ -44,6 +44,8 @@ type StatementKey = (&'static str, usize);
 
 /// A connection on which all statements see the same snapshot.
 pub struct Db {
+    /// The context that reads.
+    pub(crate) cx: Context,
     pub(crate) conn: SharedConnection,
     sql: &'static dyn SqlDialect,
     pub(crate) prefix: Arc<str>,
@@ -70,6 +72,7 @@ pub struct Db {
 impl Db {
     pub(crate) fn new(conn: Box<dyn Conn>, prefix: Arc<str>, shared: Arc<Shared>) -> Self {
         Db {
+            cx: shared.no_context.clone(),
             sql: conn.sql(),
             conn: SharedConnection::new(conn),
             prefix,
@@ -85,9 +88,10 @@ impl Db {
         }
     }
 
-    /// Another handle on the same connection and snapshot, for nested reads on the same thread.
+    /// Another handle on the same connection and snapshot, for nested reads. It has no context.
     pub(crate) fn handle(&self) -> Db {
         Db {
+            cx: self.shared.no_context.clone(),
             conn: self.conn.clone(),
             sql: self.sql,
             prefix: self.prefix.clone(),
@@ -101,6 +105,20 @@ impl Db {
             summary: ChangeSummary::default(),
             begun: self.begun,
         }
+    }
+
+    /// The context that reads: it has recorded what was read, and further reads with it see this snapshot or transaction.
+    pub fn cx(&self) -> &Context {
+        &self.cx
+    }
+
+    /// Calls `read`, of which the caller records the dependencies itself.
+    pub fn unrecorded<T>(&mut self, read: impl FnOnce(&mut Db) -> T) -> T {
+        let unrecorded = self.cx.unrecorded();
+        let cx = std::mem::replace(&mut self.cx, unrecorded);
+        let value = read(self);
+        self.cx = cx;
+        value
     }
 
     /// The SQL dialect.
@@ -156,7 +174,7 @@ impl Db {
     /// The full name of a table. A statement with this name depends on the whole table, unless it is
     /// [cached](Self::cached).
     pub fn table(&self, name: &str) -> DynIden {
-        self.shared.schema.rows_of(name).iter().for_each(|rows| rows.depend_on_all());
+        self.shared.schema.rows_of(name).iter().for_each(|rows| rows.depend_on_all(&self.cx));
         Alias::new(format!("{}{name}", self.prefix)).into_iden()
     }
 
@@ -243,7 +261,7 @@ impl Db {
         let texts = self.texts.clone();
         let known = texts.lock().unwrap_or_else(PoisonError::into_inner).get(&shape).cloned();
         let sql = known.unwrap_or_else(|| {
-            let text: Arc<str> = unrecorded(|| build(self)).text(self.sql).0.into();
+            let text: Arc<str> = self.unrecorded(|db| build(db)).text(self.sql).0.into();
             texts.lock().unwrap_or_else(PoisonError::into_inner).insert(shape, text.clone());
             text
         });
@@ -267,7 +285,7 @@ impl Db {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids.dedup();
-        rows.iter().for_each(|rows| rows.depend_on(ids.iter().copied()));
+        rows.iter().for_each(|rows| rows.depend_on(&self.cx, ids.iter().copied()));
         for piece in ids.chunks(MAX_LIST) {
             let padded = pad(piece);
             let values: Vec<Value> = padded.iter().map(|id| (*id).into()).collect();

@@ -5,7 +5,8 @@
 //    database.
 // 2. `handle`, `caching`: `Db` (a connection with a snapshot), `Tx` (a transaction), and their cached reads.
 // 3. `backend`, `table_manager`, `row_log`: the traits of an engine for its connections, tables and changed rows.
-// 4. `session`, `write_job`: the open snapshots and transactions of a thread, and a write as an object.
+// 4. `session`, `request`, `write_job`: the open snapshots and transactions of a context, what a request keeps, and a write as
+//    an object.
 // 5. `engine`: a folder for each engine. `database` is what callers open.
 
 mod backend;
@@ -19,6 +20,7 @@ mod engine;
 mod error;
 mod handle;
 mod quoted;
+mod request;
 mod row_log;
 mod rows;
 mod session;
@@ -27,11 +29,9 @@ mod table_manager;
 mod tuning;
 mod write_job;
 
-pub mod request_cache;
 pub mod schema;
 pub mod stamp;
 
-pub use backend::may_block;
 pub use change_summary::ChangeSummary;
 pub use config::{DatabaseUrl, StoreConfig};
 pub use conn::{Done, Row};
@@ -43,6 +43,7 @@ pub use engine::{sql, table_manager};
 pub use error::{Result, StoreError};
 pub use handle::{Charset, Db, ReadText, Tx, WriteText, pad};
 pub use quoted::quoted;
+pub use request::get_or_load;
 pub use row_log::{IndexedRows, LogEntry, LogState, Logged, RowLog, parse_digest};
 pub use rows::Rows;
 pub use shared::Companion;

@@ -4,7 +4,7 @@
 //! Frequent statements name the rows instead. Both sides use the same keys: a write of known rows changes those rows and
 //! everything that depends on *any* row; a write of unknown rows also changes everything that depends on *a* row.
 
-use svc_versions::{Key, depends_on};
+use svc_versions::{Context, Key};
 
 /// Rows of a table, by the id of the object that they belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,14 +29,13 @@ impl Rows {
     }
 
     /// Records that the current computation depends on the rows of these objects, whether they exist or not.
-    pub fn depend_on(self, ids: impl IntoIterator<Item = i64>) {
-        depends_on(self.unknown());
-        ids.into_iter().for_each(|id| depends_on(self.row(id)));
+    pub fn depend_on(self, cx: &Context, ids: impl IntoIterator<Item = i64>) {
+        cx.depends_on_all(std::iter::once(self.unknown()).chain(ids.into_iter().map(|id| self.row(id))));
     }
 
     /// Records that the current computation depends on all rows.
-    pub fn depend_on_all(self) {
-        depends_on(self.any());
+    pub fn depend_on_all(self, cx: &Context) {
+        cx.depends_on(self.any());
     }
 
     /// The keys that a write of the rows of these objects changes.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
-use svc_versions::Versions;
+use svc_versions::{Context, Versions};
 
 use crate::change_summary::ChangeSummary;
 use crate::schema::Schema;
@@ -27,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) schema: &'static Schema,
     pub(crate) tuning: Tuning,
     pub(crate) companion: Arc<dyn Companion>,
+    /// The context of connections that nobody uses.
+    pub(crate) no_context: Context,
     pub(crate) totals: quick_cache::sync::Cache<String, u64>,
     /// Approximate totals and when they were counted.
     pub(crate) approximate: quick_cache::sync::Cache<String, (Instant, u64)>,
@@ -43,6 +45,7 @@ impl Shared {
             schema,
             tuning,
             companion,
+            no_context: Context::background(),
             totals: quick_cache::sync::Cache::new(4_096),
             approximate: quick_cache::sync::Cache::new(64),
             versions: Arc::default(),

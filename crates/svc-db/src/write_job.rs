@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use svc_versions::{Transport, call_with_transport, current_transport};
+use svc_versions::Context;
 use tokio::sync::oneshot;
 
 use crate::backend::Job;
@@ -12,18 +12,20 @@ use crate::session::Session;
 
 struct WriteJob<F, T, E> {
     f: F,
-    /// The transport of the request that writes.
-    transport: Transport,
+    /// The context of the transaction.
+    cx: Context,
     outcome: Option<Result<T, E>>,
     caller: oneshot::Sender<Result<T, E>>,
 }
 
-/// A job that runs `f` as a part of the request that this thread handles, and the receiver of its outcome. The receiver is closed if the job is dropped.
+/// A job that runs `f` as a part of the work of this context, and the receiver of its outcome. The receiver is closed if
+/// the job is dropped.
 pub(crate) fn job<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+    cx: &Context,
     f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
 ) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>) {
     let (caller, receiver) = oneshot::channel();
-    (Box::new(WriteJob { f, transport: current_transport(), outcome: None, caller }), receiver)
+    (Box::new(WriteJob { f, cx: cx.detached(), outcome: None, caller }), receiver)
 }
 
 impl<F, T, E> Job for WriteJob<F, T, E>
@@ -34,9 +36,9 @@ where
 {
     fn run(&mut self, tx: &mut Tx) -> bool {
         // A panic affects one request only; the writer must continue for the others.
-        let session = Session::open(tx);
-        let outcome = catch_unwind(AssertUnwindSafe(|| call_with_transport(self.transport, || (self.f)(tx))));
-        drop(session);
+        let session = Session::open(&self.cx, tx);
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.f)(tx)));
+        session.close(tx);
         let outcome = outcome.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()));
         let commit = outcome.is_ok();
         self.outcome = Some(outcome);

@@ -1,7 +1,7 @@
 //! The authentication stage. The embedding program supplies an [`Authenticator`], which runs before dispatch.
 
 use http::{HeaderMap, Method};
-use svc_routing::{BoxFuture, Error, Request, Transport};
+use svc_routing::{BoxFuture, Context, Error, Request};
 
 /// The parts of a request that an authenticator may use.
 #[derive(Clone, Debug)]
@@ -17,8 +17,8 @@ pub struct Credentials {
     pub headers: HeaderMap,
     /// The nonce from the form or query parameter, otherwise from the header.
     pub nonce: Option<String>,
-    /// How the client reached the site.
-    pub transport: Transport,
+    /// The context of the request.
+    pub cx: Context,
     /// The extensions of the HTTP request: what middleware in front of the service has added, such as the client's address.
     pub extensions: http::Extensions,
 }

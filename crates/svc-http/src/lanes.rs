@@ -30,35 +30,26 @@ const MAX_SHUTDOWN: Duration = Duration::from_secs(5);
 /// Decides whether a request is expensive.
 type IsExpensive = dyn Fn(&Parts) -> bool + Send + Sync;
 
-/// Prepares work before it runs, with the head of its request.
-type Prepare = dyn Fn(&Parts, Work) -> Work + Send + Sync;
-
 /// A [`Runner`] with a fixed number of threads: one per processor core for most requests, and half as many for expensive
 /// ones. Waiting requests are served in the order of their arrival, occupy no thread, and are refused beyond a limit.
 pub struct Lanes {
     light: Lane,
     heavy: Lane,
     is_expensive: Box<IsExpensive>,
-    prepare: Box<Prepare>,
 }
 
 impl Lanes {
-    /// Starts the threads. Each calls `on_thread_start` first; `prepare` wraps the work of each request.
+    /// Starts the threads.
     ///
     /// # Errors
     /// If the system refuses to start threads.
-    pub fn start(
-        on_thread_start: impl Fn() + Clone + Send + Sync + 'static,
-        is_expensive: impl Fn(&Parts) -> bool + Send + Sync + 'static,
-        prepare: impl Fn(&Parts, Work) -> Work + Send + Sync + 'static,
-    ) -> std::io::Result<Self> {
+    pub fn start(is_expensive: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> std::io::Result<Self> {
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
         let n_blocking = n_cores.max(2) * BLOCKING_PER_CORE;
         Ok(Lanes {
-            light: Lane::start("svc-light", n_cores, n_blocking, on_thread_start.clone())?,
-            heavy: Lane::start("svc-heavy", n_cores.div_ceil(2), n_cores, on_thread_start)?,
+            light: Lane::start("svc-light", n_cores, n_blocking)?,
+            heavy: Lane::start("svc-heavy", n_cores.div_ceil(2), n_cores)?,
             is_expensive: Box::new(is_expensive),
-            prepare: Box::new(prepare),
         })
     }
 
@@ -76,7 +67,11 @@ impl Lanes {
 impl Runner for Lanes {
     fn run(&self, request: &Parts, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>> {
         let lane = if (self.is_expensive)(request) { &self.heavy } else { &self.light };
-        lane.run((self.prepare)(request, work))
+        lane.run(work)
+    }
+
+    fn may_block(&self) -> bool {
+        true
     }
 }
 
@@ -89,17 +84,11 @@ struct Lane {
 }
 
 impl Lane {
-    fn start(
-        name: &str,
-        n_threads: usize,
-        n_blocking: usize,
-        on_thread_start: impl Fn() + Send + Sync + 'static,
-    ) -> std::io::Result<Self> {
+    fn start(name: &str, n_threads: usize, n_blocking: usize) -> std::io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(n_threads)
             .max_blocking_threads(n_blocking)
             .thread_name(name)
-            .on_thread_start(on_thread_start)
             .enable_all()
             .build()?;
         let slots = Arc::new(Semaphore::new(n_threads * IN_PROGRESS_PER_THREAD));
@@ -196,7 +185,7 @@ mod tests {
 
     fn lanes() -> Lanes {
         let is_expensive = |request: &Parts| request.uri.query() == Some("search=a");
-        Lanes::start(|| (), is_expensive, |_, work| work).unwrap()
+        Lanes::start(is_expensive).unwrap()
     }
 
     fn head(uri: &str) -> Parts {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
-use svc_routing::Map;
+use svc_routing::{Map, Transport};
 use tower::{Layer, Service};
 
 use crate::route_url::RouteUrls;
@@ -61,7 +61,8 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let query = route_query(request.uri().query().unwrap_or_default());
-        match RouteUrls::of(&self.service.server()).route(request.uri().path(), &query) {
+        // Paths of the API do not depend on the transport.
+        match RouteUrls::of(&self.service.server(Transport::Plain)).route(request.uri().path(), &query) {
             Some(route) => {
                 let service = self.service.clone();
                 Box::pin(async move {

@@ -13,7 +13,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use http_body_util::Full;
 use svc_routing::Transport;
-use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions, call_with_transport};
+use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions};
 use tokio::sync::watch;
 
 use crate::response;
@@ -209,8 +209,7 @@ impl ResponseCache {
     /// The cached response, if it is still valid. If it has no CORS headers, also whether the caller is logged in, which
     /// they depend on.
     pub(crate) fn find(&self, key: &CacheKey) -> Option<(Response<Full<Bytes>>, Option<bool>)> {
-        let find = || self.responses.get(&self.versions, &key.path, key.stamp);
-        let cached = call_with_transport(key.transport, find)?;
+        let (cached, _) = self.responses.find(key.transport, &self.versions, &key.path, key.stamp)?;
         let response = response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone());
         Some((response, (!cached.has_cors).then_some(cached.logged_in)))
     }
@@ -243,9 +242,7 @@ impl ResponseCache {
         // Headers are few and short.
         let size = key.path.len() + body.len() + 2_048;
         let cached = Arc::new(CachedResponse { logged_in, has_cors: key.has_origin, headers, body });
-        call_with_transport(key.transport, || {
-            self.responses.insert(key.path, cached, size, dependencies, key.stamp);
-        });
+        self.responses.insert(key.transport, key.path, cached, size, dependencies, key.stamp);
         true
     }
 }

@@ -2,8 +2,8 @@
 
 use std::pin::Pin;
 
-use http::request::Parts;
-use svc_versions::with_transport;
+use http::{Extensions, request::Parts};
+use svc_versions::Context;
 use tokio::sync::oneshot;
 
 use crate::transport_of;
@@ -22,6 +22,27 @@ pub trait Runner: Send + Sync {
     /// # Errors
     /// [`Overloaded`] if the work was not started.
     fn run(&self, request: &Parts, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>>;
+
+    /// Whether its threads run nothing else, so that reads may block them.
+    fn may_block(&self) -> bool {
+        false
+    }
+}
+
+impl dyn Runner + '_ {
+    /// The context of a request that this runs: a [`Context`] in its extensions, or a new one.
+    pub fn context(&self, request: &Parts) -> Context {
+        if let Some(cx) = request.extensions.get::<Context>() {
+            return cx.clone();
+        }
+        let transport = transport_of(request);
+        if self.may_block() { Context::blocking_request(transport) } else { Context::request(transport) }
+    }
+}
+
+/// The context that middleware has added to the extensions of a request; without one, that of work without a request.
+pub fn context_of(extensions: &Extensions) -> Context {
+    extensions.get::<Context>().cloned().unwrap_or_default()
 }
 
 /// Runs everything where the connection is served.
@@ -37,7 +58,7 @@ impl Runner for Inline {
     }
 }
 
-/// Runs `work` with the transport of the request, and returns its result.
+/// Runs `work` and returns its result.
 ///
 /// # Errors
 /// [`Overloaded`] if it was not started, or ended early because the server stops.
@@ -51,6 +72,6 @@ pub async fn run<T: Send + 'static>(
         // The receiver is gone if the client is.
         let _sent = sender.send(work.await);
     };
-    runner.run(request, Box::pin(with_transport(transport_of(request), work))).await?;
+    runner.run(request, Box::pin(work)).await?;
     receiver.await.map_err(|_| Overloaded)
 }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{self, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,8 +13,8 @@ use http::header::ORIGIN;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
-use svc_routing::{Error, Request, RootUrl, Served, Server};
-use svc_versions::{Stamp, Usage, Versions, call_with_transport, with_transport};
+use svc_routing::{Error, Request, RootUrl, Served, Server, Transport};
+use svc_versions::{Context, Stamp, Usage, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::conditional;
@@ -27,7 +27,6 @@ use crate::response_cache::{CacheKey, Cacheable, CurrentStamp, Flight, ResponseC
 use crate::root::{Root, mount_path};
 use crate::route_url::normalize;
 use crate::runner::{self, Inline, Overloaded, Runner};
-use crate::transport_of;
 
 /// How often a request waits for another one that generates the same response, before it generates its own.
 const MAX_FLIGHTS: usize = 4;
@@ -71,18 +70,19 @@ struct CacheSettings {
 
 /// Where a service gets its server from. A server may be replaced while requests are in progress.
 pub trait ServerSource: Send + Sync + 'static {
-    /// The server as it was last built. It is needed for every request, so this must not wait for anything.
-    fn current(&self) -> Server;
+    /// The server for requests with this transport, as it was last built. It is needed for every request, so this must not
+    /// wait for anything.
+    fn current(&self, transport: Transport) -> Server;
 
     /// The server for a request that is about to be dispatched. It may read data to find out whether the current one is
     /// outdated.
-    fn updated(&self) -> Server {
-        self.current()
+    fn updated(&self, cx: &Context) -> Server {
+        self.current(cx.transport())
     }
 }
 
 impl<F: Fn() -> Server + Send + Sync + 'static> ServerSource for F {
-    fn current(&self) -> Server {
+    fn current(&self, _: Transport) -> Server {
         self()
     }
 }
@@ -91,12 +91,12 @@ impl<F: Fn() -> Server + Send + Sync + 'static> ServerSource for F {
 ///
 /// ```
 /// use svc_http::{RequestLimits, RestService};
-/// use svc_routing::Registry;
+/// use svc_routing::{Registry, Transport};
 /// let service = RestService::builder()
 ///     .limits(RequestLimits { files: 1, ..RequestLimits::default() })
 ///     .root_url("https://example.org/api/")
 ///     .build(Registry::new().build());
-/// assert_eq!(service.server().rest_url("/acme/v1"), "https://example.org/api/acme/v1");
+/// assert_eq!(service.server(Transport::Plain).rest_url("/acme/v1"), "https://example.org/api/acme/v1");
 /// ```
 #[must_use]
 pub struct RestServiceBuilder {
@@ -211,7 +211,7 @@ impl RestServiceBuilder {
                 limits.cached_responses,
                 versions,
                 current_stamp,
-                &source.current().site().brand.header("Nonce"),
+                &source.current(Transport::Plain).site().brand.header("Nonce"),
             )
         });
         let large = LargeBodies::new(limits.memory);
@@ -245,9 +245,9 @@ impl RestService {
         self.0.response_cache.as_ref().map(ResponseCache::usage).unwrap_or_default()
     }
 
-    /// The current server.
-    pub fn server(&self) -> Server {
-        self.0.root.apply(self.0.source.current())
+    /// The current server for requests with this transport.
+    pub fn server(&self, transport: Transport) -> Server {
+        self.0.root.apply(self.0.source.current(transport))
     }
 
     /// Responds to a request for this route.
@@ -273,13 +273,19 @@ impl RestService {
 
     /// Whether no endpoint of a route is for `HEAD` only.
     fn serves_head_as_get(&self, route: &str) -> bool {
-        let server = self.0.source.current();
+        let server = self.0.source.current(Transport::Plain);
         let endpoint = |method| server.endpoint_for(method, route).map(|(_, endpoint)| std::ptr::from_ref(endpoint));
         endpoint(&Method::HEAD) == endpoint(&Method::GET)
     }
 
     /// Responds to a request with this method on the wire.
-    async fn respond_to<B>(&self, route: String, method: Method, parts: Parts, body: B) -> HttpResponse<ResponseBody>
+    async fn respond_to<B>(
+        &self,
+        route: String,
+        method: Method,
+        mut parts: Parts,
+        body: B,
+    ) -> HttpResponse<ResponseBody>
     where
         B: http_body::Body + Send + 'static,
         B::Data: Send,
@@ -289,7 +295,7 @@ impl RestService {
         let cache = self.0.response_cache.as_ref().filter(|_| body.is_end_stream());
         let key = match cache {
             Some(cache) => {
-                let has_origin = self.0.source.current().filters_final_responses();
+                let has_origin = self.0.source.current(Transport::Plain).filters_final_responses();
                 cache.key(&parts, root.as_deref(), &route, has_origin).await
             }
             None => None,
@@ -316,14 +322,15 @@ impl RestService {
                 }
             }
         }
-        let (origin, transport) = (parts.headers.get(ORIGIN).cloned(), transport_of(&parts));
+        let origin = parts.headers.get(ORIGIN).cloned();
+        let cx = self.0.runner.context(&parts);
+        parts.extensions.insert(cx.clone());
         // Allocated, so that the futures of cached responses are small.
         let process = Box::pin(self.process(route, root, method.clone(), parts, body, key));
-        let process = AssertUnwindSafe(with_transport(transport, process)).catch_unwind();
+        let process = AssertUnwindSafe(process).catch_unwind();
         let (response, is_cached) = process.await.unwrap_or_else(|_| {
             let headers = origin.into_iter().map(|origin| (ORIGIN, origin)).collect();
-            let failed = || self.failed(&headers, &method, None, &panicked());
-            (call_with_transport(transport, failed), false)
+            (self.failed(&cx, &headers, &method, None, &panicked()), false)
         });
         if let Some(leader) = leader {
             leader.finish(is_cached);
@@ -346,8 +353,9 @@ impl RestService {
         B::Data: Send,
         B::Error: std::fmt::Display + Send,
     {
-        let server = self.server();
-        let req = request::head(&parts, route);
+        let cx = self.0.runner.context(&parts);
+        let server = self.server(cx.transport());
+        let req = request::head(&parts, route).with_cx(cx.clone());
         let jsonp = match request::jsonp(&req) {
             Jsonp::No => None,
             _ if !server.site().jsonp => {
@@ -372,26 +380,28 @@ impl RestService {
         let service = self.clone();
         let work = async move {
             let _reserved = reserved;
-            AssertUnwindSafe(service.dispatch_and_cache(received)).catch_unwind().await
+            let cx = received.req.cx().clone();
+            AssertUnwindSafe(cx.run(service.dispatch_and_cache(received))).catch_unwind().await
         };
         let error = match runner::run(&*self.0.runner, &parts, work).await {
             Ok(Ok(done)) => return done,
             Ok(Err(_)) => panicked(),
             Err(Overloaded) => busy(),
         };
-        (self.failed(&parts.headers, &method, jsonp, &error), false)
+        (self.failed(&cx, &parts.headers, &method, jsonp, &error), false)
     }
 
     /// The response to a request whose dispatch failed: the caller is not known, so it has the headers of an anonymous
     /// one, and other origins can read it.
     fn failed(
         &self,
+        cx: &Context,
         request_headers: &HeaderMap,
         method: &Method,
         jsonp: Option<String>,
         error: &Error,
     ) -> HttpResponse<ResponseBody> {
-        let server = self.server();
+        let server = self.server(cx.transport());
         let mut response = plain_error(&server, jsonp.is_some(), error);
         if let Some(function) = jsonp {
             let body = error.to_body();
@@ -407,9 +417,9 @@ impl RestService {
 
     /// Responds to a request, and caches the response if that is possible. Returns whether it is cached.
     async fn dispatch_and_cache(&self, received: Received) -> (HttpResponse<ResponseBody>, bool) {
-        let stamp = received.key.as_ref().map(|key| key.stamp);
-        let ((response, cacheable), mut dependencies) =
-            svc_versions::scope(stamp, Box::pin(self.dispatch(received))).await;
+        let cx = received.req.cx().clone();
+        cx.renew_stamp(received.key.as_ref().map(|key| key.stamp));
+        let ((response, cacheable), mut dependencies) = cx.scope(|part| Box::pin(self.dispatch(received, part))).await;
         let is_cached = match (&self.0.response_cache, cacheable) {
             (Some(cache), Some(cacheable)) => {
                 dependencies.expires_in(self.0.cache_lifetime);
@@ -421,9 +431,10 @@ impl RestService {
     }
 
     /// Authenticates and dispatches a request. Also returns what can be cached of the response.
-    async fn dispatch(&self, received: Received) -> (HttpResponse<ResponseBody>, Option<Cacheable>) {
+    async fn dispatch(&self, received: Received, cx: Context) -> (HttpResponse<ResponseBody>, Option<Cacheable>) {
         let Received { req, body_error, jsonp, root, method, headers: wire_headers, extensions, key } = received;
-        let mut server = self.0.root.apply(self.0.source.updated());
+        let req = req.with_cx(cx.clone());
+        let mut server = self.0.root.apply(self.0.source.updated(&cx));
         if let Some(root) = root {
             server = server.with_urls(RootUrl::new(root));
         }
@@ -435,7 +446,7 @@ impl RestService {
             route: req.route().to_owned(),
             headers: wire_headers.clone(),
             nonce: request::nonce(&req, &site.brand.nonce_param(), &nonce_header),
-            transport: req.transport(),
+            cx: cx.clone(),
             extensions,
         };
         let mut outcome = self.0.authenticator.authenticate(credentials).await;
@@ -461,7 +472,7 @@ impl RestService {
 
         if !effective_method.is_safe() {
             // The write may have changed the URLs of the API, by which the next request is recognized.
-            self.0.source.updated();
+            self.0.source.updated(&cx);
         }
 
         let mut out = response::common_headers(&server, is_jsonp);
@@ -532,7 +543,7 @@ where
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+    fn poll_ready(&mut self, _: &mut task::Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 

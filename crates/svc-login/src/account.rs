@@ -104,7 +104,7 @@ impl LoginPages {
     }
 
     async fn change_me(&self, parts: &LoginRequest, session: &UserSession, changes: Map<String, Value>) -> crate::Data {
-        self.call(session, parts.client, http::Method::POST, ME, Some(&Value::Object(changes))).await
+        self.call(session, parts, http::Method::POST, ME, Some(&Value::Object(changes))).await
     }
 
     /// Ends all sessions of the user and starts one with the new password, which is remembered like the current one.
@@ -114,17 +114,17 @@ impl LoginPages {
         session: &UserSession,
         password: &str,
     ) -> Result<Vec<String>, svc_schema::Error> {
-        let (id, now) = (session.user.id, self.identities.now());
+        let (id, now) = (session.user.id, self.identities.now(&parts.cx));
         let (user, stored) = self
             .identities
             .site
-            .read(|db| Ok((users::get(db, id)?, meta::get(db, MetaKind::User, id.0, SESSIONS)?)))?;
+            .read(&parts.cx, |db| Ok((users::get(db, id)?, meta::get(db, MetaKind::User, id.0, SESSIONS)?)))?;
         let user = user.ok_or_else(svc_site::errors::users::not_found)?;
         let sessions = stored.map(|value| Sessions::from_value(&value.json())).unwrap_or_default();
         let current = sessions.get(&session.token, now);
         let remembered = current.is_some_and(|s| s.login.is_some_and(|login| s.expiration - login > LIFETIME));
         let end = move |tx: &mut Tx| Ok(change_sessions(tx, id, Sessions::clear)?);
-        self.identities.site.write(end).await?;
+        self.identities.site.write(&parts.cx, end).await?;
         self.start_session(parts, user, password, remembered).await
     }
 }

@@ -21,6 +21,7 @@ use svc_routing::{BoxFuture, CallerKey};
 use svc_schema::Error;
 use svc_site::caller::{AppPassword, ClientAddress, SessionToken};
 use svc_store::{MetaKind, StoredText, meta};
+use svc_versions::Context;
 use tokio::task::JoinHandle;
 
 use crate::{
@@ -58,18 +59,19 @@ impl SiteAuthenticator {
         if !has(header::AUTHORIZATION) && !has(header::COOKIE) && credentials.nonce.is_none() {
             return Ok(AuthOutcome::anonymous());
         }
-        let config = self.identities.login_settings()?;
+        let config = self.identities.login_settings(&credentials.cx)?;
         // An application password takes precedence over a cookie.
         let mut wrong = None;
         if let Some(sent) = basic_credentials(&credentials.headers)
-            && self.identities.site.has_application_passwords(credentials.transport)
-            && (self.wrong_password == WrongPassword::Error || config.passwords_in_use(&self.identities.site)?)
+            && self.identities.site.has_application_passwords(credentials.cx.transport())
+            && (self.wrong_password == WrongPassword::Error
+                || config.passwords_in_use(&credentials.cx, &self.identities.site)?)
         {
             let address = client_address(credentials);
             if let Some(wait) = address.and_then(|a| self.attempts.refuses_check(a, &sent)) {
                 return Ok(too_many(wait));
             }
-            match self.by_password(&config, &sent, address, recording)? {
+            match self.by_password(&credentials.cx, &config, &sent, address, recording)? {
                 Ok(outcome) => {
                     self.attempts.succeeded(&sent);
                     return Ok(outcome);
@@ -94,13 +96,14 @@ impl SiteAuthenticator {
     /// The caller with this application password, or the error if it is wrong.
     fn by_password(
         &self,
+        cx: &Context,
         config: &LoginSettings,
         sent: &basic::Credentials,
         address: Option<IpAddr>,
         recording: &mut Option<JoinHandle<()>>,
     ) -> Result<Result<AuthOutcome, AuthError>, Error> {
         let is_email = svc_text::is_email(&sent.login);
-        let subject = self.identities.by_name(&sent.login)?;
+        let subject = self.identities.by_name(cx, &sent.login)?;
         let account = subject.as_ref().map(|s| Account { id: s.user.id, passwords: &s.passwords, allowed: true });
         let outcome = AppPasswordOutcome::authenticate(account, sent.password.expose(), is_email);
         let subject = match (outcome.check(None), &subject) {
@@ -111,7 +114,7 @@ impl SiteAuthenticator {
         let authenticated = authenticated(config.caller_with_key(subject));
         Ok(Ok(match outcome.uuid() {
             Some(uuid) => {
-                *recording = self.record_use(subject.user.id, uuid, &subject.passwords, address);
+                *recording = self.record_use(cx, subject.user.id, uuid, &subject.passwords, address);
                 authenticated.with_extension(AppPassword(uuid.to_owned()))
             }
             None => authenticated,
@@ -121,20 +124,21 @@ impl SiteAuthenticator {
     /// Records the use of a password, at most once a day. The request waits for the write, so that a following request sees it.
     fn record_use(
         &self,
+        cx: &Context,
         user: UserId,
         uuid: &str,
         passwords: &[ApplicationPassword],
         address: Option<IpAddr>,
     ) -> Option<JoinHandle<()>> {
-        let now = self.identities.now();
+        let now = self.identities.now(cx);
         let ip = address.map(|address| address.to_string()).unwrap_or_default();
         let is_due = |p: &ApplicationPassword| p.uuid == uuid && p.clone().record_use(now, &ip);
         if !passwords.iter().any(is_due) {
             return None;
         }
-        let (store, uuid) = (self.identities.site.store.clone(), uuid.to_owned());
+        let (store, uuid, cx) = (self.identities.site.store.clone(), uuid.to_owned(), cx.detached());
         Some(tokio::spawn(async move {
-            let written = store.write(move |tx| {
+            let written = store.write(&cx, move |tx| {
                 let Some(stored) = meta::get(tx, MetaKind::User, user.0, META_KEY)? else { return Ok(()) };
                 let mut list = application_password::list_from_value(&stored.json());
                 for item in list.iter_mut().filter(|p| p.uuid == uuid) {
@@ -160,7 +164,7 @@ impl SiteAuthenticator {
         wrong: Option<AuthError>,
     ) -> Result<AuthOutcome, Error> {
         let grace = credentials.wire_method == Method::POST;
-        let (status, subject) = self.identities.by_cookie_value(value, Scheme::LoggedIn, grace)?;
+        let (status, subject) = self.identities.by_cookie_value(&credentials.cx, value, Scheme::LoggedIn, grace)?;
         if let Some(reason) = status.reason() {
             tracing::debug!(reason, "rejected a log-in cookie");
         }
@@ -183,7 +187,7 @@ impl SiteAuthenticator {
     }
 
     fn nonce(&self, credentials: &Credentials, cookie: CookieStatus, nonce_subject: NonceSubject<'_>) -> Decision {
-        let tick = nonce::tick(self.identities.now(), nonce::LIFETIME);
+        let tick = nonce::tick(self.identities.now(&credentials.cx), nonce::LIFETIME);
         // `Credentials::nonce` is already the parameter or the header, in their order of precedence.
         let param = credentials.nonce.as_deref();
         let check = NonceCheck { authenticated_otherwise: false, cookie, nonce_subject, param, header: None, tick };

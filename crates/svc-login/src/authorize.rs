@@ -110,18 +110,18 @@ struct ApprovedPage {
 pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
     let parts = LoginRequest::of(&request, &pages);
     let page = pages.authorize(&parts, request).await;
-    respond(&pages, page)
+    respond(&parts.cx, &pages, page)
 }
 
 impl LoginPages {
     async fn authorize(&self, parts: &LoginRequest, request: Request) -> Page {
         let method = request.method().clone();
-        let settings = self.identities.site.settings()?;
+        let settings = self.identities.site.settings(&parts.cx)?;
         let Some(session) = self.session(parts, parts.admin_scheme())? else {
             return Ok(self.to_login(parts, &settings));
         };
-        let refuse = |status, text| Ok(view::message(self, status, "Error", text));
-        if !self.has_passwords() {
+        let refuse = |status, text| Ok(view::message(&parts.cx, self, status, "Error", text));
+        if !self.has_passwords(parts) {
             return refuse(
                 StatusCode::NOT_IMPLEMENTED,
                 "Application passwords require TLS on this site. Open this page with a URL that begins with https://.",
@@ -143,9 +143,9 @@ impl LoginPages {
             return refuse(StatusCode::BAD_REQUEST, &fault);
         }
         if method != Method::POST {
-            return Ok(self.approval_form(StatusCode::OK, &session, app, String::new()));
+            return Ok(self.approval_form(parts, StatusCode::OK, &session, app, String::new()));
         }
-        if parts.is_cross_site(&settings) || !self.has_nonce(&form, ACTION, &session) {
+        if parts.is_cross_site(&settings) || !self.has_nonce(parts, &form, ACTION, &session) {
             return refuse(StatusCode::FORBIDDEN, "This form has expired. Return to the application and try again.");
         }
         if form.has("approve") { self.approve(parts, &session, app).await } else { Ok(self.reject(&session, &app)) }
@@ -153,12 +153,13 @@ impl LoginPages {
 
     fn approval_form(
         &self,
+        parts: &LoginRequest,
         status: StatusCode,
         session: &UserSession,
         app: AuthorizeRequest,
         error: String,
     ) -> LoginResponse {
-        let nonce = self.identities.nonce(ACTION, session.nonce_subject());
+        let nonce = self.identities.nonce(&parts.cx, ACTION, session.nonce_subject());
         let field = self.nonce_field();
         let fields = [
             (field.as_str(), nonce.as_str()),
@@ -168,7 +169,7 @@ impl LoginPages {
             ("reject_url", &app.reject),
         ];
         let mut page = Frame::new(&session.settings, "Authorize Application");
-        page.account = Some((session.user.display_name.clone(), self.log_out_url(session)));
+        page.account = Some((session.user.display_name.clone(), self.log_out_url(parts, session)));
         let template = AuthorizePage {
             page,
             error,
@@ -186,21 +187,20 @@ impl LoginPages {
 
     async fn approve(&self, parts: &LoginRequest, session: &UserSession, app: AuthorizeRequest) -> Page {
         let body = json!({"name": app.name, "app_id": app.id});
-        let created =
-            self.call(session, parts.client, Method::POST, "users/me/application-passwords", Some(&body)).await;
+        let created = self.call(session, parts, Method::POST, "users/me/application-passwords", Some(&body)).await;
         let created = match created {
             Ok(created) => created,
             Err(error) => {
                 let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
                 let why = if app.name.is_empty() { "A name for the application is required." } else { error.message() }
                     .to_owned();
-                return Ok(self.approval_form(status, session, app, why));
+                return Ok(self.approval_form(parts, status, session, app, why));
             }
         };
         let password = created["password"].as_str().unwrap_or_default();
         if app.success.is_empty() {
             let mut page = Frame::new(&session.settings, "Application Password");
-            page.account = Some((session.user.display_name.clone(), self.log_out_url(session)));
+            page.account = Some((session.user.display_name.clone(), self.log_out_url(parts, session)));
             let template = ApprovedPage {
                 page,
                 name: app.name,

@@ -29,27 +29,28 @@ const LIFETIME: i64 = 365 * 86_400;
 const FAILED: &str = "The comment was not posted";
 
 pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
+    let parts = LoginRequest::of(&request, &pages);
     if *request.method() != Method::POST {
         let response = view::message(
+            &parts.cx,
             &pages,
             StatusCode::METHOD_NOT_ALLOWED,
             FAILED,
             "This method is not allowed. Submit the form below a post.",
         );
-        return respond(&pages, Ok(response.header(header::ALLOW, "POST")));
+        return respond(&parts.cx, &pages, Ok(response.header(header::ALLOW, "POST")));
     }
-    let parts = LoginRequest::of(&request, &pages);
     let page = match form::read_up_to(request, form::MAX_COMMENT_SIZE).await {
         Ok(form) => pages.comment(&parts, &form).await,
-        Err(status) => Ok(view::message(&pages, status, FAILED, "The comment is too large.")),
+        Err(status) => Ok(view::message(&parts.cx, &pages, status, FAILED, "The comment is too large.")),
     };
-    respond(&pages, page)
+    respond(&parts.cx, &pages, page)
 }
 
 impl LoginPages {
     async fn comment(&self, parts: &LoginRequest, form: &Form) -> Page {
         let site = &self.identities.site;
-        let settings = site.settings()?;
+        let settings = site.settings(&parts.cx)?;
         let session = self.session(parts, Scheme::LoggedIn)?;
         let hash = site_hash(settings.option("siteurl"));
         let opener = site.brand.post_password_cookie() + &hash;
@@ -71,12 +72,12 @@ impl LoginPages {
         };
         let agent = parts.headers.get(header::USER_AGENT).and_then(|v| v.to_str().ok()).unwrap_or_default();
         let sender = Sender { visitor, ip: parts.client, agent: agent.to_owned() };
-        let stored = match submit(site, given, sender).await {
+        let stored = match submit(&parts.cx, site, given, sender).await {
             Ok(stored) => stored,
             Err(SubmissionError::Silent) => return Ok(LoginResponse::plain(StatusCode::OK, String::new())),
             Err(SubmissionError::Rejected(status, text)) => {
                 let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
-                return Ok(view::message(self, status, FAILED, &text));
+                return Ok(view::message(&parts.cx, self, status, FAILED, &text));
             }
             Err(SubmissionError::Failed(error)) => return Err(error),
         };
@@ -84,7 +85,7 @@ impl LoginPages {
         let to = redirect_url(form, &settings, &stored, consents);
         let response = LoginResponse::redirect(&to);
         Ok(if is_guest {
-            response.cookies(guest_cookies(&settings, &hash, &stored, self.identities.now(), consents))
+            response.cookies(guest_cookies(&settings, &hash, &stored, self.identities.now(&parts.cx), consents))
         } else {
             response
         })

@@ -26,7 +26,7 @@ use svc_site::{
     caller::{caller_key, capabilities_key},
 };
 use svc_store::{Db, MetaKind, StoreError, StoredText, meta, options, users};
-use svc_versions::{ByTls, VersionedCache};
+use svc_versions::{ByTls, Context, VersionedCache};
 
 /// Key of the user meta with the sessions.
 pub const SESSIONS: &str = "session_tokens";
@@ -91,11 +91,11 @@ impl LoginSettings {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn passwords_in_use(&self, site: &Site) -> Result<bool, Error> {
+    pub fn passwords_in_use(&self, cx: &Context, site: &Site) -> Result<bool, Error> {
         if let Some(known) = self.passwords_in_use.get() {
             return Ok(*known);
         }
-        let stored = site.read(|db| Ok(options::get(db, IN_USE_OPTION)?))?;
+        let stored = site.read(cx, |db| Ok(options::get(db, IN_USE_OPTION)?))?;
         let in_use = stored.is_some_and(|v| !matches!(v.text(), "" | "0"));
         Ok(*self.passwords_in_use.get_or_init(|| in_use))
     }
@@ -138,17 +138,17 @@ impl Identities {
     }
 
     /// The site's time, in seconds since the epoch.
-    pub fn now(&self) -> i64 {
-        self.site.now().and_utc().timestamp()
+    pub fn now(&self, cx: &Context) -> i64 {
+        self.site.now(cx).and_utc().timestamp()
     }
 
     /// The values that depend on the site's options.
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn login_settings(&self) -> Result<Arc<LoginSettings>, Error> {
-        let settings = self.site.settings()?;
-        let slot = self.current.current();
+    pub fn login_settings(&self, cx: &Context) -> Result<Arc<LoginSettings>, Error> {
+        let settings = self.site.settings(cx)?;
+        let slot = self.current.of(cx.transport());
         if let Some(known) = &*slot.load()
             && Arc::ptr_eq(&known.settings, &settings)
         {
@@ -170,13 +170,14 @@ impl Identities {
     /// Errors of the store.
     pub fn by_cookie_value(
         &self,
+        cx: &Context,
         value: &str,
         scheme: Scheme,
         grace: bool,
     ) -> Result<(CookieStatus, Option<Arc<Subject>>), Error> {
-        let now = self.now();
+        let now = self.now(cx);
         let Ok(parsed) = AuthCookie::parse(value) else { return Ok((CookieStatus::Absent, None)) };
-        let subject = if parsed.current(now, grace).is_ok() { self.by_login(parsed.login)? } else { None };
+        let subject = if parsed.current(now, grace).is_ok() { self.by_login(cx, parsed.login)? } else { None };
         let account = subject.as_ref().map(|s| cookie::Account { password: &s.user.pass, sessions: &s.sessions });
         Ok(match parsed.validate(&self.keys, scheme, account, now, grace) {
             Ok(_) => (CookieStatus::Valid, subject),
@@ -185,16 +186,16 @@ impl Identities {
     }
 
     /// The user with this login name.
-    fn by_login(&self, login: &str) -> Result<Option<Arc<Subject>>, Error> {
-        self.cached((LookupBy::Login, login), |db| find(db, login))
+    fn by_login(&self, cx: &Context, login: &str) -> Result<Option<Arc<Subject>>, Error> {
+        self.cached(cx, (LookupBy::Login, login), |db| find(db, login))
     }
 
     /// The user with this login name or email address.
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn by_name(&self, name: &str) -> Result<Option<Arc<Subject>>, Error> {
-        self.cached((LookupBy::LoginOrEmail, name), |db| match find(db, &svc_text::sanitize_user(name, false))? {
+    pub fn by_name(&self, cx: &Context, name: &str) -> Result<Option<Arc<Subject>>, Error> {
+        self.cached(cx, (LookupBy::LoginOrEmail, name), |db| match find(db, &svc_text::sanitize_user(name, false))? {
             None if svc_text::is_email(name) => users::by_email(db, name)?.map(|user| with_meta(db, user)).transpose(),
             found => Ok(found),
         })
@@ -204,31 +205,32 @@ impl Identities {
     /// clients can send any number of them.
     fn cached(
         &self,
+        cx: &Context,
         (by, name): (LookupBy, &str),
         look_up: impl FnOnce(&mut Db) -> Result<Option<Subject>, StoreError>,
     ) -> Result<Option<Arc<Subject>>, Error> {
         let (key, store) = ((by, name.to_owned()), &self.site.store);
-        let stamp = store.stamp();
-        if let Some(subject) = stamp.and_then(|stamp| self.subjects.get(store.versions(), &key, stamp)) {
+        let stamp = store.stamp(cx);
+        if let Some(subject) = stamp.and_then(|stamp| self.subjects.get(cx, store.versions(), &key, stamp)) {
             return Ok(Some(subject));
         }
-        let (found, dependencies) = svc_versions::capture(|| self.site.read(|db| Ok(look_up(db)?)));
+        let (found, dependencies) = cx.capture(|| self.site.read(cx, |db| Ok(look_up(db)?)));
         let found = found?.map(Arc::new);
         if let (Some(stamp), Some(subject)) = (stamp, &found) {
-            self.subjects.insert(key, Arc::clone(subject), SUBJECT_SIZE, dependencies, stamp);
+            self.subjects.insert(cx.transport(), key, Arc::clone(subject), SUBJECT_SIZE, dependencies, stamp);
         }
         Ok(found)
     }
 
     /// The current nonce of an action for this user and session.
-    pub fn nonce(&self, action: &str, subject: NonceSubject<'_>) -> String {
-        let tick = nonce::tick(self.now(), nonce::LIFETIME);
+    pub fn nonce(&self, cx: &Context, action: &str, subject: NonceSubject<'_>) -> String {
+        let tick = nonce::tick(self.now(cx), nonce::LIFETIME);
         nonce::create(&self.keys, tick, action, subject).expose().to_owned()
     }
 
     /// Whether a nonce is valid for this action, user and session.
-    pub fn is_nonce(&self, nonce: &str, action: &str, subject: NonceSubject<'_>) -> bool {
-        let tick = nonce::tick(self.now(), nonce::LIFETIME);
+    pub fn is_nonce(&self, cx: &Context, nonce: &str, action: &str, subject: NonceSubject<'_>) -> bool {
+        let tick = nonce::tick(self.now(cx), nonce::LIFETIME);
         nonce::verify(&self.keys, tick, nonce, action, subject).is_some()
     }
 }

@@ -29,12 +29,13 @@ use http::{HeaderMap, Method, StatusCode, header};
 use response::LoginResponse;
 use serde_json::Value;
 use svc_auth::{Caller, Scheme, nonce::NonceSubject};
+use svc_http::context_of;
 use svc_listen::Client;
 use svc_model::User;
 use svc_routing::Server;
 use svc_site::Settings;
 use svc_site::caller::ClientAddress;
-use svc_versions::current_transport;
+use svc_versions::{Context, Transport};
 
 pub use authenticate::{SiteAuthenticator, WrongPassword};
 pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, Subject, cookie_value, token_of};
@@ -47,8 +48,8 @@ pub struct LoginPages {
     pub identities: Arc<Identities>,
     /// Counts failed attempts.
     pub attempts: Arc<Attempts>,
-    /// Returns the current server of the REST API.
-    pub server: Box<dyn Fn() -> Server + Send + Sync>,
+    /// Returns the current server of the REST API for requests with a transport.
+    pub server: Box<dyn Fn(Transport) -> Server + Send + Sync>,
     /// Whether the site runs on a developer's machine. Applications may then use URLs without TLS.
     pub local: bool,
     /// The path of the API explorer, if there is one. The account page links to it.
@@ -73,6 +74,7 @@ pub fn router(pages: Arc<LoginPages>, path: &str) -> Router {
 
 /// The parts of a request apart from its body.
 struct LoginRequest {
+    cx: Context,
     headers: HeaderMap,
     query: Form,
     /// Path and query, as sent.
@@ -85,9 +87,11 @@ struct LoginRequest {
 impl LoginRequest {
     fn of(request: &Request, pages: &LoginPages) -> Self {
         let client = request.extensions().get::<Client>();
-        let settings = pages.identities.site.settings();
+        let cx = context_of(request.extensions());
+        let settings = pages.identities.site.settings(&cx);
         let is_tls_site = settings.is_ok_and(|settings| settings.urls.site.site_url("").starts_with("https://"));
         LoginRequest {
+            cx,
             headers: request.headers().clone(),
             query: Form::parse(request.uri().query().unwrap_or_default()),
             url: request.uri().to_string(),
@@ -150,14 +154,14 @@ impl LoginPages {
         if !parts.headers.contains_key(header::COOKIE) {
             return Ok(None);
         }
-        let config = self.identities.login_settings()?;
+        let config = self.identities.login_settings(&parts.cx)?;
         let name = match scheme {
             Scheme::Auth => &config.cookies.auth,
             Scheme::SecureAuth => &config.cookies.secure_auth,
             Scheme::LoggedIn | Scheme::Nonce => &config.cookies.logged_in,
         };
         let Some(value) = cookie_value(&parts.headers, name) else { return Ok(None) };
-        let (_, subject) = self.identities.by_cookie_value(&value, scheme, false)?;
+        let (_, subject) = self.identities.by_cookie_value(&parts.cx, &value, scheme, false)?;
         Ok(subject.map(|subject| UserSession {
             caller: config.caller(&subject),
             token: token_of(&value).to_owned(),
@@ -166,9 +170,9 @@ impl LoginPages {
         }))
     }
 
-    /// Whether application passwords are available to the request that this thread handles.
-    fn has_passwords(&self) -> bool {
-        self.identities.site.has_application_passwords(current_transport())
+    /// Whether application passwords are available to a request.
+    fn has_passwords(&self, parts: &LoginRequest) -> bool {
+        self.identities.site.has_application_passwords(parts.cx.transport())
     }
 
     /// URL of a page in the administration area.
@@ -193,15 +197,15 @@ impl LoginPages {
     }
 
     /// Whether the form contains a valid nonce for this action and session.
-    fn has_nonce(&self, form: &Form, action: &str, session: &UserSession) -> bool {
-        self.identities.is_nonce(form.get(&self.nonce_field()), action, session.nonce_subject())
+    fn has_nonce(&self, parts: &LoginRequest, form: &Form, action: &str, session: &UserSession) -> bool {
+        self.identities.is_nonce(&parts.cx, form.get(&self.nonce_field()), action, session.nonce_subject())
     }
 
     /// Sends a request to the REST API as this user. `body` is sent as JSON.
     async fn call(
         &self,
         session: &UserSession,
-        client: IpAddr,
+        parts: &LoginRequest,
         method: Method,
         route: &str,
         body: Option<&Value>,
@@ -210,11 +214,12 @@ impl LoginPages {
         let mut request = svc_routing::Request::new(method, route)
             .with_caller(session.caller.clone())
             .with_authenticated(true)
-            .with_extension(ClientAddress(client));
+            .with_cx(parts.cx.clone())
+            .with_extension(ClientAddress(parts.client));
         if let Some(body) = body {
             request = request.with_json(body);
         }
-        let response = (self.server)().dispatch(request).await;
+        let response = (self.server)(parts.cx.transport()).dispatch(request).await;
         match response.error() {
             Some(error) => Err(error.clone()),
             None => Ok(response.data),
@@ -223,21 +228,24 @@ impl LoginPages {
 }
 
 /// Converts a page to a response; shows errors as a page.
-fn respond(pages: &LoginPages, page: Page) -> Response {
+fn respond(cx: &Context, pages: &LoginPages, page: Page) -> Response {
     page.unwrap_or_else(|error| {
         let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        view::message(pages, status, "Error", error.message())
+        view::message(cx, pages, status, "Error", error.message())
     })
     .into_response()
 }
 
 /// The root of the administration area: redirects to the profile, its only page.
-async fn admin_root(State(pages): State<Arc<LoginPages>>) -> Response {
-    let page = pages.identities.site.settings().map(|s| LoginResponse::redirect(&pages.admin_url(&s, "profile.php")));
-    respond(&pages, page)
+async fn admin_root(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
+    let cx = context_of(request.extensions());
+    let page =
+        pages.identities.site.settings(&cx).map(|s| LoginResponse::redirect(&pages.admin_url(&s, "profile.php")));
+    respond(&cx, &pages, page)
 }
 
-async fn missing(State(pages): State<Arc<LoginPages>>) -> Response {
+async fn missing(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
+    let cx = context_of(request.extensions());
     let mut text =
         "This site has no administration area, only a profile page. Write posts and change settings through the REST \
                     API, with an editor or app that supports it"
@@ -247,7 +255,7 @@ async fn missing(State(pages): State<Arc<LoginPages>>) -> Response {
     } else {
         "."
     });
-    respond(&pages, Ok(view::message(&pages, StatusCode::NOT_FOUND, "Not found", &text)))
+    respond(&cx, &pages, Ok(view::message(&cx, &pages, StatusCode::NOT_FOUND, "Not found", &text)))
 }
 
 /// `admin-ajax.php`, for its one supported action: a new REST API nonce for the current session.
@@ -260,9 +268,9 @@ async fn ajax(State(pages): State<Arc<LoginPages>>, request: Request) -> Respons
     let page = pages.session(&parts, parts.admin_scheme()).map(|session| match session {
         Some(session) if action == "rest-nonce" => {
             let action = pages.identities.site.brand.nonce_action();
-            LoginResponse::plain(StatusCode::OK, pages.identities.nonce(&action, session.nonce_subject()))
+            LoginResponse::plain(StatusCode::OK, pages.identities.nonce(&parts.cx, &action, session.nonce_subject()))
         }
         _ => LoginResponse::plain(StatusCode::BAD_REQUEST, "0".to_owned()),
     });
-    respond(&pages, page)
+    respond(&parts.cx, &pages, page)
 }

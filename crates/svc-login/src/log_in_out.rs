@@ -86,9 +86,10 @@ pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Reques
         Method::GET | Method::HEAD => pages.log_in_or_out(&parts, &parts.query).await,
         Method::POST => match form::read(request).await {
             Ok(form) => pages.posted(&parts, &form).await,
-            Err(status) => Ok(view::message(&pages, status, "Error", "The form is too large.")),
+            Err(status) => Ok(view::message(&parts.cx, &pages, status, "Error", "The form is too large.")),
         },
         _ => Ok(view::message(
+            &parts.cx,
             &pages,
             StatusCode::METHOD_NOT_ALLOWED,
             "Error",
@@ -96,7 +97,7 @@ pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Reques
         )
         .header(header::ALLOW, "GET, HEAD, POST")),
     };
-    respond(&pages, page)
+    respond(&parts.cx, &pages, page)
 }
 
 impl LoginPages {
@@ -105,10 +106,10 @@ impl LoginPages {
     }
 
     async fn posted(&self, parts: &LoginRequest, form: &Form) -> Page {
-        let settings = self.identities.site.settings()?;
+        let settings = self.identities.site.settings(&parts.cx)?;
         if parts.is_cross_site(&settings) {
             let text = "This form was submitted from another site. Log in on this site's own page.";
-            return Ok(view::message(self, StatusCode::FORBIDDEN, "Error", text));
+            return Ok(view::message(&parts.cx, self, StatusCode::FORBIDDEN, "Error", text));
         }
         let action = [form.get("action"), parts.query.get("action")].into_iter().find(|a| !a.is_empty());
         match action {
@@ -119,7 +120,7 @@ impl LoginPages {
     }
 
     fn show_form(&self, parts: &LoginRequest) -> Page {
-        let settings = self.identities.site.settings()?;
+        let settings = self.identities.site.settings(&parts.cx)?;
         let notice = match parts.query.get("action") {
             "lostpassword" | "retrievepassword" | "rp" | "resetpass" => LOST_PASSWORD,
             _ if parts.query.has("loggedout") => "You are logged out.",
@@ -179,7 +180,7 @@ impl LoginPages {
             return refused(StatusCode::TOO_MANY_REQUESTS, &text)
                 .map(|p: LoginResponse| p.header(header::RETRY_AFTER, seconds(wait)));
         }
-        let found = self.identities.by_name(&name)?;
+        let found = self.identities.by_name(&parts.cx, &name)?;
         let stored = found.as_ref().map(|s| s.user.pass.clone());
         match hashing::verify(stored, Secret::new(&typed.password)).await {
             Ok(true) => self.attempts.form_succeeded(parts.client, &name),
@@ -213,7 +214,7 @@ impl LoginPages {
     ) -> Result<Vec<String>, svc_schema::Error> {
         let failed = |_| svc_schema::Error::new("log_in_failed", "The session could not be created.").with_status(500);
         let token = new_token().map_err(failed)?;
-        let now = self.identities.now();
+        let now = self.identities.now(&parts.cx);
         let expiration = now + if remembered { REMEMBERED_LIFETIME } else { LIFETIME };
         let agent = parts.headers.get(header::USER_AGENT).and_then(|v| v.to_str().ok()).unwrap_or_default();
         let session = Session {
@@ -233,7 +234,7 @@ impl LoginPages {
         let pass = self
             .identities
             .site
-            .write(move |tx| {
+            .write(&parts.cx, move |tx| {
                 change_sessions(tx, id, |sessions| sessions.insert(token_copy.expose(), session.clone(), now))?;
                 let Some(new) = &new_hash else { return Ok(old.clone()) };
                 match users::get(tx, id)? {
@@ -256,7 +257,7 @@ impl LoginPages {
             remembered,
             tls: parts.tls,
         };
-        let config = self.identities.login_settings()?;
+        let config = self.identities.login_settings(&parts.cx)?;
         Ok(cookies::session_cookies(
             &self.identities.keys,
             &config,
@@ -266,32 +267,32 @@ impl LoginPages {
     }
 
     async fn log_out(&self, parts: &LoginRequest, form: &Form) -> Page {
-        let settings = self.identities.site.settings()?;
+        let settings = self.identities.site.settings(&parts.cx)?;
         let logged_out_url = redirect::with_query(&self.login_url(&settings), &[("loggedout", "true")]);
         let to = redirect::on_site(form.get("redirect_to"), &settings).unwrap_or(logged_out_url);
-        let config = self.identities.login_settings()?;
+        let config = self.identities.login_settings(&parts.cx)?;
         let expired = cookies::expired_cookies(&config, self.identities.site.brand.admin_path());
         let Some(session) = self.session(parts, Scheme::LoggedIn)? else {
             return Ok(LoginResponse::redirect(&to).cookies(expired));
         };
-        if !self.has_nonce(form, LOG_OUT, &session) {
-            let nonce = self.identities.nonce(LOG_OUT, session.nonce_subject());
+        if !self.has_nonce(parts, form, LOG_OUT, &session) {
+            let nonce = self.identities.nonce(&parts.cx, LOG_OUT, session.nonce_subject());
             let field = self.nonce_field();
             let fields = [("action", "logout"), (&field, &nonce), ("redirect_to", form.get("redirect_to"))];
             let page = Frame::new(&settings, "Log Out");
             let template = LogOutPage { page, action: self.login_url(&settings), hidden: hidden(&fields) };
             return Ok(LoginResponse::html(StatusCode::FORBIDDEN, &template));
         }
-        let now = self.identities.now();
+        let now = self.identities.now(&parts.cx);
         let (id, token) = (session.user.id, session.token);
         let end = move |tx: &mut Tx| Ok(change_sessions(tx, id, |sessions| sessions.remove(&token, now))?);
-        self.identities.site.write(end).await?;
+        self.identities.site.write(&parts.cx, end).await?;
         Ok(LoginResponse::redirect(&to).cookies(expired))
     }
 
     /// A URL that logs the user out without confirmation.
-    pub(crate) fn log_out_url(&self, session: &crate::UserSession) -> String {
-        let nonce = self.identities.nonce(LOG_OUT, session.nonce_subject());
+    pub(crate) fn log_out_url(&self, parts: &LoginRequest, session: &crate::UserSession) -> String {
+        let nonce = self.identities.nonce(&parts.cx, LOG_OUT, session.nonce_subject());
         let field = self.nonce_field();
         redirect::with_query(&self.login_url(&session.settings), &[("action", "logout"), (&field, &nonce)])
     }

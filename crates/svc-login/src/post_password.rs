@@ -24,19 +24,19 @@ impl LoginPages {
         let typed = form.get("post_password").as_bytes().to_vec();
         if typed.len() > MAX_LENGTH {
             let text = "The password is too long.";
-            return Ok(view::message(self, StatusCode::BAD_REQUEST, "Error", text));
+            return Ok(view::message(&parts.cx, self, StatusCode::BAD_REQUEST, "Error", text));
         }
         let hashed = tokio::task::spawn_blocking(move || password::post_password_cookie(&typed)).await;
         let Ok(Ok(value)) = hashed else {
             let text = "The site is busy. Try again in a few seconds.";
-            return Ok(view::message(self, StatusCode::SERVICE_UNAVAILABLE, "Error", text));
+            return Ok(view::message(&parts.cx, self, StatusCode::SERVICE_UNAVAILABLE, "Error", text));
         };
         let name = self.identities.site.brand.post_password_cookie() + &site_hash(settings.option("siteurl"));
         Ok(LoginResponse::redirect(&to).cookies(vec![cookies::guest_cookie(
             &name,
             &value,
             settings,
-            self.identities.now(),
+            self.identities.now(&parts.cx),
             Some(LIFETIME),
         )]))
     }

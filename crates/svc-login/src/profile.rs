@@ -99,12 +99,12 @@ struct ProfilePage {
 pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
     let parts = LoginRequest::of(&request, &pages);
     let page = pages.profile(&parts, request).await;
-    respond(&pages, page)
+    respond(&parts.cx, &pages, page)
 }
 
 impl LoginPages {
     async fn profile(&self, parts: &LoginRequest, request: Request) -> Page {
-        let settings = self.identities.site.settings()?;
+        let settings = self.identities.site.settings(&parts.cx)?;
         let Some(session) = self.session(parts, parts.admin_scheme())? else {
             return Ok(self.to_login(parts, &settings));
         };
@@ -113,16 +113,17 @@ impl LoginPages {
                 self.show_problem(parts, &session, StatusCode::OK, Problem::of(&session)).await
             }
             Method::POST => match form::read(request).await {
-                Ok(form) if self.has_nonce(&form, ACTION, &session) && !parts.is_cross_site(&settings) => {
+                Ok(form) if self.has_nonce(parts, &form, ACTION, &session) && !parts.is_cross_site(&settings) => {
                     self.change(parts, &session, &form).await
                 }
                 Ok(_) => {
                     let text = "This form has expired. Go back, reload the page and try again.";
-                    Ok(view::message(self, StatusCode::FORBIDDEN, "Error", text))
+                    Ok(view::message(&parts.cx, self, StatusCode::FORBIDDEN, "Error", text))
                 }
-                Err(status) => Ok(view::message(self, status, "Error", "The form is too large.")),
+                Err(status) => Ok(view::message(&parts.cx, self, status, "Error", "The form is too large.")),
             },
             _ => Ok(view::message(
+                &parts.cx,
                 self,
                 StatusCode::METHOD_NOT_ALLOWED,
                 "Error",
@@ -141,27 +142,27 @@ impl LoginPages {
         problem: Problem,
     ) -> Page {
         let done = if problem.form.is_empty() { parts.query.get("done") } else { "" };
-        let passwords = if self.has_passwords() {
-            let list = self.call(session, parts.client, Method::GET, PASSWORDS, None).await?;
+        let passwords = if self.has_passwords(parts) {
+            let list = self.call(session, parts, Method::GET, PASSWORDS, None).await?;
             list.as_array().into_iter().flatten().map(password_row).collect()
         } else {
             Vec::new()
         };
         let mut page = Frame::new(&session.settings, "Profile");
-        page.account = Some((session.display_name(), self.log_out_url(session)));
+        page.account = Some((session.display_name(), self.log_out_url(parts, session)));
         let template = ProfilePage {
             page,
             notice: DONE.iter().find(|(value, _)| *value == done).map_or("", |(_, text)| text),
             login: session.user.login.clone(),
             problem,
-            available: self.has_passwords(),
+            available: self.has_passwords(parts),
             passwords,
-            sessions: self.sessions(session)?,
+            sessions: self.sessions(parts, session)?,
             action: self.admin_url(&session.settings, "profile.php"),
             explorer: self.explorer.clone(),
             authorize: self.admin_url(&session.settings, "authorize-application.php"),
             nonce_field: self.nonce_field(),
-            nonce: self.identities.nonce(ACTION, session.nonce_subject()),
+            nonce: self.identities.nonce(&parts.cx, ACTION, session.nonce_subject()),
         };
         Ok(LoginResponse::html(status, &template))
     }
@@ -172,11 +173,11 @@ impl LoginPages {
         LoginResponse::redirect(&redirect::with_query(&profile, &[("done", done)]))
     }
 
-    fn sessions(&self, session: &UserSession) -> Result<Vec<SessionRow>, svc_schema::Error> {
+    fn sessions(&self, parts: &LoginRequest, session: &UserSession) -> Result<Vec<SessionRow>, svc_schema::Error> {
         let stored = self
             .identities
             .site
-            .read(|db| Ok(meta::get(db, MetaKind::User, session.user.id.0, SESSIONS)?))?
+            .read(&parts.cx, |db| Ok(meta::get(db, MetaKind::User, session.user.id.0, SESSIONS)?))?
             .map(|s| Sessions::from_value(&s.json()))
             .unwrap_or_default();
         let own = svc_auth::session::verifier(&session.token);
@@ -188,7 +189,7 @@ impl LoginPages {
             until: day(session.expiration),
             verifier: verifier.to_owned(),
         };
-        Ok(stored.active(self.identities.now()).map(row).collect())
+        Ok(stored.active(self.identities.now(&parts.cx)).map(row).collect())
     }
 
     async fn change(&self, parts: &LoginRequest, session: &UserSession, form: &Form) -> Page {
@@ -198,11 +199,11 @@ impl LoginPages {
             "revoke" => {
                 // The UUID becomes part of a route.
                 let uuid: String = form.get("uuid").chars().filter(|c| c.is_ascii_hexdigit() || *c == '-').collect();
-                self.call(session, parts.client, Method::DELETE, &format!("{PASSWORDS}/{uuid}"), None).await?;
+                self.call(session, parts, Method::DELETE, &format!("{PASSWORDS}/{uuid}"), None).await?;
                 "revoked"
             }
             "revoke-all" => {
-                self.call(session, parts.client, Method::DELETE, PASSWORDS, None).await?;
+                self.call(session, parts, Method::DELETE, PASSWORDS, None).await?;
                 "all-revoked"
             }
             "end-session" => {
@@ -212,19 +213,19 @@ impl LoginPages {
                         sessions.remove_verifier(&verifier);
                     })?)
                 };
-                self.identities.site.write(end).await?;
+                self.identities.site.write(&parts.cx, end).await?;
                 "ended"
             }
             "end-others" => {
-                let (id, token, now) = (session.user.id, session.token.clone(), self.identities.now());
+                let (id, token, now) = (session.user.id, session.token.clone(), self.identities.now(&parts.cx));
                 let end = move |tx: &mut svc_store::Tx| {
                     Ok(change_sessions(tx, id, |sessions| sessions.remove_others(&token, now))?)
                 };
-                self.identities.site.write(end).await?;
+                self.identities.site.write(&parts.cx, end).await?;
                 "others-ended"
             }
             _ => {
-                return Ok(view::message(self, StatusCode::BAD_REQUEST, "Error", "The action is unknown."));
+                return Ok(view::message(&parts.cx, self, StatusCode::BAD_REQUEST, "Error", "The action is unknown."));
             }
         };
         Ok(self.to_profile(session, done))

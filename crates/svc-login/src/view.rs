@@ -3,6 +3,7 @@
 use askama::Template;
 use http::StatusCode;
 use svc_site::Settings;
+use svc_versions::Context;
 
 use crate::{LoginPages, response::LoginResponse};
 
@@ -50,8 +51,14 @@ struct Message<'a> {
 }
 
 /// A page with a message.
-pub(crate) fn message(pages: &LoginPages, status: StatusCode, heading: &str, text: &str) -> LoginResponse {
-    let page = match pages.identities.site.settings() {
+pub(crate) fn message(
+    cx: &Context,
+    pages: &LoginPages,
+    status: StatusCode,
+    heading: &str,
+    text: &str,
+) -> LoginResponse {
+    let page = match pages.identities.site.settings(cx) {
         Ok(settings) => Frame::new(&settings, heading),
         Err(_) => Frame { lang: "en".to_owned(), title: heading.to_owned(), home: "/".to_owned(), ..Frame::default() },
     };

@@ -57,7 +57,7 @@ fn pages() -> Router {
     let pages = LoginPages {
         identities: Arc::new(Identities::new(Arc::clone(&site.finish().renderer.site), keys)),
         attempts: Arc::new(Attempts::default()),
-        server: Box::new(move || server.clone()),
+        server: Box::new(move |_| server.clone()),
         local: true,
         explorer: None,
     };

@@ -72,8 +72,9 @@ fn items<'s>(routes: impl Iterator<Item = &'s RouteEntry>, components: &mut Comp
     let path = |route: &RouteEntry| templates(route.pattern()).ok()?.into_iter().next().map(|template| template.path);
     let mut routes: Vec<(String, &RouteEntry)> = routes.filter_map(|route| Some((path(route)?, route))).collect();
     routes.sort_by_key(|(path, _)| path.split('/').count());
-    let named =
-        routes.iter().filter_map(|(path, route)| Some((route.pattern(), components.item(&route.schema()?, path))));
+    let named = routes.iter().filter_map(|(path, route)| {
+        Some((route.pattern(), components.item(&route.schema(&svc_routing::Context::background())?, path)))
+    });
     named.collect()
 }
 

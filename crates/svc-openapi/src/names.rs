@@ -19,7 +19,9 @@ impl Names {
     pub(crate) fn new(server: &Server) -> Self {
         let mut out = Names::default();
         for route in server.routes() {
-            let title = route.schema().and_then(|schema| Some(schema.get("title")?.as_str()?.to_owned()));
+            let title = route
+                .schema(&svc_routing::Context::background())
+                .and_then(|schema| Some(schema.get("title")?.as_str()?.to_owned()));
             let Some(title) = title else { continue };
             for template in templates(route.pattern()).unwrap_or_default() {
                 out.add(&template.path, &title);

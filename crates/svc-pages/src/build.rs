@@ -180,7 +180,7 @@ impl PageBuilder<'_> {
         links.push(format!("<{}>; rel=shortlink", svc_text::sanitize_url(&self.settings.urls.site.short_link(id))));
         let is_open = self.visitor.unlocked.is_open(&post);
         if !post.is_protected() {
-            page.description = shortened(&plain(&self.texts.excerpt(&post)));
+            page.description = shortened(&plain(&self.texts.excerpt(self.db.cx(), &post)));
         }
         let selected = page_template::custom_template(self.db, post.id)?;
         let subject = if is_front { PageSubject::FrontPage } else { PageSubject::Post }(&post, selected.as_deref());
@@ -190,7 +190,7 @@ impl PageBuilder<'_> {
             return Ok(rendered);
         }
         page.menu = self.menu(Some(&url))?;
-        let body = if is_open { self.texts.content(&post) } else { PROTECTED.to_owned() };
+        let body = if is_open { self.texts.content(self.db.cx(), &post) } else { PROTECTED.to_owned() };
         let author = author_of(self.db, &post)?;
         let groups = self.term_groups(post.id)?;
         let comments = if is_open { self.comments(post.id)? } else { Vec::new() };
@@ -223,7 +223,8 @@ impl PageBuilder<'_> {
         let context = TemplateContext { url, missing, visitor, ..context };
         let slugs = hierarchy::of_page(subject, self.settings);
         let rendered = page_template::render_template(self.site, self.settings, self.db, &slugs, context)?;
-        Ok(rendered.map(|rendered| themed_page(self.sheet, status, frame, links, class, rendered)))
+        let sheet = (self.sheet, self.db.cx().transport());
+        Ok(rendered.map(|rendered| themed_page(sheet, status, frame, links, class, rendered)))
     }
 
     fn term_groups(&mut self, post: PostId) -> SiteResult<Vec<TermGroup>> {
@@ -262,7 +263,7 @@ impl PageBuilder<'_> {
             author: if c.author.is_empty() { "Anonymous".to_owned() } else { decode(&c.author) },
             date: self.date(c.date),
             machine_date: rfc3339(c.date_gmt),
-            body_html: self.texts.comment(c),
+            body_html: self.texts.comment(self.db.cx(), c),
         };
         Ok(rows.iter().map(view).collect())
     }
@@ -319,7 +320,7 @@ impl PageBuilder<'_> {
         let mut found = urls::post_urls(self.db, self.site, self.settings, rows)?;
         let entry = |post: &Post| {
             let is_open = self.visitor.unlocked.is_open(post);
-            let body = if is_open { self.texts.excerpt(post) } else { PROTECTED.to_owned() };
+            let body = if is_open { self.texts.excerpt(self.db.cx(), post) } else { PROTECTED.to_owned() };
             let url = found.urls.remove(&post.id).unwrap_or_default();
             self.entry(post, url, found.authors.get(&post.author), body)
         };
@@ -425,11 +426,11 @@ impl PageBuilder<'_> {
             date: self.utc(post).map(rfc2822).unwrap_or_default(),
             categories: names.filter(shown).map(|t| decode(&t.name)).collect(),
             guid: decode(&post.guid),
-            summary: if is_open { plain(&self.texts.excerpt(post)) } else { plain(PROTECTED) },
+            summary: if is_open { plain(&self.texts.excerpt(self.db.cx(), post)) } else { plain(PROTECTED) },
             content: match (is_open, summary_only) {
                 (false, _) => PROTECTED.to_owned(),
-                (true, true) => self.texts.excerpt(post),
-                (true, false) => self.texts.content(post),
+                (true, true) => self.texts.excerpt(self.db.cx(), post),
+                (true, false) => self.texts.content(self.db.cx(), post),
             },
         }
     }

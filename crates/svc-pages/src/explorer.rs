@@ -13,8 +13,10 @@ use axum::{
     routing::get,
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use svc_http::context_of;
 use svc_login::Identities;
 use svc_render::SiteRenderer;
+use svc_versions::Context;
 
 use crate::{
     respond::{Page, add_security_headers},
@@ -83,7 +85,7 @@ async fn to_slash(State(explorer): State<Arc<Explorer>>) -> Redirect {
 }
 
 async fn page(State(explorer): State<Arc<Explorer>>, request: Request) -> Response {
-    let page = explorer.page(request.headers()).unwrap_or_else(|error| {
+    let page = explorer.page(&context_of(request.extensions()), request.headers()).unwrap_or_else(|error| {
         Page::failure(StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
     });
     page.into_response(request.headers())
@@ -91,15 +93,15 @@ async fn page(State(explorer): State<Arc<Explorer>>, request: Request) -> Respon
 
 impl Explorer {
     /// The page, with a nonce of the visitor's session.
-    fn page(&self, headers: &HeaderMap) -> Result<Page, svc_schema::Error> {
+    fn page(&self, cx: &Context, headers: &HeaderMap) -> Result<Page, svc_schema::Error> {
         let Explorer { site, identities, paths } = self;
-        site.read(|db| {
+        site.read(cx, |db| {
             let settings = site.settings_in(db)?;
-            let viewer = Viewer::of(identities, headers)?;
+            let viewer = Viewer::of(db.cx(), identities, headers)?;
             let is_user = viewer.visitor.caller.is_logged_in();
             let user = if is_user { svc_store::users::get(db, viewer.visitor.caller.id)? } else { None };
             let nonce = if is_user {
-                identities.nonce(&site.brand.nonce_action(), viewer.nonce_subject())
+                identities.nonce(db.cx(), &site.brand.nonce_action(), viewer.nonce_subject())
             } else {
                 String::new()
             };

@@ -6,17 +6,18 @@ use svc_model::{Comment, Post};
 use svc_render::SiteRenderer;
 use svc_render::{blocks, content as render};
 use svc_site::Settings;
+use svc_versions::Context;
 
-/// Renders stored texts as HTML. [`SiteTexts`] is the default implementation; a program may use its own.
+/// Renders stored texts as HTML, in the context of a page. [`SiteTexts`] is the default implementation; a program may use its own.
 pub trait Texts: Send + Sync + 'static {
     /// A title, or a term's name, as HTML without block elements.
     fn title(&self, raw: &str) -> String;
     /// A post's content.
-    fn content(&self, post: &Post) -> String;
+    fn content(&self, cx: &Context, post: &Post) -> String;
     /// A post's excerpt, or the beginning of its content if it has none.
-    fn excerpt(&self, post: &Post) -> String;
+    fn excerpt(&self, cx: &Context, post: &Post) -> String;
     /// A comment.
-    fn comment(&self, comment: &Comment) -> String;
+    fn comment(&self, cx: &Context, comment: &Comment) -> String;
     /// Whether these texts depend only on what is stored, so that pages with them may be cached. By default they are not.
     fn is_cacheable(&self) -> bool {
         false
@@ -30,8 +31,13 @@ pub struct SiteTexts(pub Arc<SiteRenderer>);
 const EXCERPT_WORDS: usize = 55;
 
 impl SiteTexts {
-    fn rendered(&self, raw: &str, render: impl FnOnce(&SiteRenderer, &Arc<Settings>) -> String) -> String {
-        match self.0.settings() {
+    fn rendered(
+        &self,
+        cx: &Context,
+        raw: &str,
+        render: impl FnOnce(&SiteRenderer, &Arc<Settings>) -> String,
+    ) -> String {
+        match self.0.settings(cx) {
             Ok(settings) => render(&self.0, &settings),
             Err(_) => svc_text::esc_html(&plain(raw)),
         }
@@ -43,22 +49,22 @@ impl Texts for SiteTexts {
         render::title(raw)
     }
 
-    fn content(&self, post: &Post) -> String {
-        self.rendered(&post.content, |site, settings| {
-            blocks::render_public(site, settings, post, "", None)
+    fn content(&self, cx: &Context, post: &Post) -> String {
+        self.rendered(cx, &post.content, |site, settings| {
+            blocks::render_public(cx, site, settings, post, "", None)
                 .unwrap_or_else(|_| svc_text::esc_html(&plain(&post.content)))
         })
     }
 
-    fn excerpt(&self, post: &Post) -> String {
-        self.rendered(&post.content, |site, settings| {
-            blocks::render_public(site, settings, post, "", Some(EXCERPT_WORDS))
+    fn excerpt(&self, cx: &Context, post: &Post) -> String {
+        self.rendered(cx, &post.content, |site, settings| {
+            blocks::render_public(cx, site, settings, post, "", Some(EXCERPT_WORDS))
                 .unwrap_or_else(|_| svc_text::esc_html(&plain(&post.content)))
         })
     }
 
-    fn comment(&self, comment: &Comment) -> String {
-        self.rendered(&comment.content, |_, settings| svc_site::comments::html::comment(settings, &comment.content))
+    fn comment(&self, cx: &Context, comment: &Comment) -> String {
+        self.rendered(cx, &comment.content, |_, settings| svc_site::comments::html::comment(settings, &comment.content))
     }
 
     fn is_cacheable(&self) -> bool {

@@ -24,6 +24,7 @@ use axum::{
 };
 use http::{HeaderMap, Method, StatusCode};
 use svc_auth::caps::PostCap;
+use svc_http::context_of;
 use svc_login::Identities;
 use svc_permalinks::{Lookup, LookupTarget};
 use svc_render::{
@@ -32,6 +33,7 @@ use svc_render::{
 };
 use svc_site::{Access, Settings, SiteResult};
 use svc_store::{Db, posts};
+use svc_versions::Context;
 
 pub use format::{SiteTexts, Texts};
 pub use page_cache::{PageCache, respond_cached};
@@ -69,6 +71,7 @@ pub fn router(
 
 /// The parts of a request for a page.
 struct PageRequest {
+    cx: Context,
     path: String,
     /// Path and query, as sent.
     whole: String,
@@ -85,6 +88,7 @@ impl PageRequest {
         };
         let pair = |p: &str| p.split_once('=').map_or((decode(p), String::new()), |(k, v)| (decode(k), decode(v)));
         PageRequest {
+            cx: context_of(request.extensions()),
             path: request.uri().path().to_owned(),
             whole: request.uri().path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
             query: pairs.map(pair).collect(),
@@ -106,10 +110,15 @@ async fn handle(State(pages): State<Arc<Pages>>, request: Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return respond::not_allowed();
     }
-    let parts = PageRequest::of(&request);
+    let mut parts = PageRequest::of(&request);
     let slot = request.extensions().get::<Slot>().filter(|_| pages.format.is_cacheable()).cloned();
-    let rendering = with_feeds(&pages.site, |missing| pages.page(&parts, missing));
-    let (page, dependencies) = svc_versions::scope(slot.as_ref().map(|slot| slot.stamp), Box::pin(rendering)).await;
+    let cx = parts.cx.clone();
+    cx.renew_stamp(slot.as_ref().map(|slot| slot.stamp));
+    let render = async |part: Context| {
+        parts.cx = part;
+        Box::pin(with_feeds(&parts.cx, &pages.site, |missing| pages.page(&parts, missing))).await
+    };
+    let (page, dependencies) = cx.scope(render).await;
     let page = page.unwrap_or_else(|error| {
         let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Page::failure(status)
@@ -123,7 +132,7 @@ async fn handle(State(pages): State<Arc<Pages>>, request: Request) -> Response {
 
 impl Pages {
     fn page(&self, parts: &PageRequest, missing: &Missing) -> Result<Page, svc_schema::Error> {
-        self.site.read(|db| {
+        self.site.read(&parts.cx, |db| {
             let settings = self.site.settings_in(db)?;
             if parts.path.ends_with("/xmlrpc.php") {
                 return Ok(Page::rsd(&settings, parts.has("rsd")));
@@ -138,7 +147,7 @@ impl Pages {
                     return Ok(page);
                 }
             }
-            let viewer = visitor::Viewer::of(&self.identities, &parts.headers)?;
+            let viewer = visitor::Viewer::of(db.cx(), &self.identities, &parts.headers)?;
             let has_preview_nonce = match self.preview_of(parts, &viewer) {
                 Ok(post) => post.is_some(),
                 Err(refused) => return Ok(refused),
@@ -176,7 +185,7 @@ impl Pages {
         };
         let id = svc_php::numeric::text_to_int(id);
         let action = format!("post_preview_{id}");
-        if self.identities.is_nonce(nonce, &action, viewer.nonce_subject()) {
+        if self.identities.is_nonce(&parts.cx, nonce, &action, viewer.nonce_subject()) {
             Ok(Some(id))
         } else {
             Err(Page::failure(StatusCode::FORBIDDEN).private())

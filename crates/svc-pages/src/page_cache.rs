@@ -11,7 +11,7 @@ use http::{HeaderMap, Method, header, request::Parts};
 use svc_http::{Uncached, transport_of};
 use svc_render::SiteRenderer;
 use svc_store::Store;
-use svc_versions::{Dependencies, Stamp, Transport, Usage, VersionedCache, call_with_transport};
+use svc_versions::{Dependencies, Stamp, Transport, Usage, VersionedCache};
 
 use crate::respond::ReadyPage;
 
@@ -86,8 +86,8 @@ impl std::fmt::Debug for PageCache {
 
 impl Slot {
     fn find(&self) -> Option<Arc<ReadyPage>> {
-        let find = || self.cache.pages.get(self.cache.store.versions(), &self.url, self.stamp);
-        call_with_transport(self.transport, find)
+        let found = self.cache.pages.find(self.transport, self.cache.store.versions(), &self.url, self.stamp);
+        found.map(|(page, _)| page)
     }
 
     /// Caches a page, unless it is for one visitor or too large.
@@ -99,7 +99,7 @@ impl Slot {
         dependencies.expires_in(MAX_AGE);
         // Headers are few and short.
         let size = url.len() + page.body.len() + 2_048;
-        call_with_transport(transport, || cache.pages.insert(url, Arc::clone(page), size, dependencies, stamp));
+        cache.pages.insert(transport, url, Arc::clone(page), size, dependencies, stamp);
     }
 }
 

@@ -6,7 +6,7 @@ use http::StatusCode;
 use svc_packages::theme::{ThemeJson, css};
 use svc_render::page_template::RenderedPage;
 use svc_site::ActiveTheme;
-use svc_versions::ByTls;
+use svc_versions::{ByTls, Transport};
 
 use crate::{
     respond::Page,
@@ -25,8 +25,8 @@ struct CachedSheet {
 }
 
 impl Sheet {
-    fn of(&self, theme: &Arc<ActiveTheme>, styles: &ThemeJson) -> Arc<str> {
-        let mut slot = self.0.current().lock().unwrap_or_else(PoisonError::into_inner);
+    fn of(&self, transport: Transport, theme: &Arc<ActiveTheme>, styles: &ThemeJson) -> Arc<str> {
+        let mut slot = self.0.of(transport).lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = slot.as_ref().filter(|k| Arc::ptr_eq(&k.theme, theme) && k.styles == *styles) {
             return Arc::clone(&known.css);
         }
@@ -40,7 +40,7 @@ impl Sheet {
 
 /// A page whose body is rendered from a template of the theme.
 pub(crate) fn themed_page(
-    sheet: &Sheet,
+    (sheet, transport): (&Sheet, Transport),
     status: StatusCode,
     frame: &Frame,
     links: &[String],
@@ -51,7 +51,7 @@ pub(crate) fn themed_page(
     let (body_html, has_main) = with_target(html);
     let template = ThemedPage {
         page: frame,
-        css: &sheet.of(&theme, &styles),
+        css: &sheet.of(transport, &theme, &styles),
         block_css: &css,
         classes: format!("{class} wp-embed-responsive wp-theme-{}", svc_text::sanitize_html_class(&theme.name, "")),
         has_main,

@@ -14,7 +14,7 @@ use svc_content::{
 };
 use svc_model::Post;
 use svc_site::{ActiveTheme, Settings};
-use svc_versions::depends_on_request;
+use svc_versions::Context;
 
 use crate::{
     SiteRenderer,
@@ -24,6 +24,8 @@ use crate::{
 
 /// Data for rendering a post's content and excerpt.
 pub struct RenderOptions<'a> {
+    /// The context of the response.
+    pub cx: &'a Context,
     /// Images and galleries that the texts refer to.
     pub images: &'a SiteImages,
     /// HTML before the content, such as an attachment's file.
@@ -38,8 +40,8 @@ pub struct RenderOptions<'a> {
 
 impl<'a> RenderOptions<'a> {
     /// Options with these images and counters. Dynamic blocks are rendered as their saved HTML.
-    pub fn new(images: &'a SiteImages, page: &'a Mutex<Page>) -> Self {
-        RenderOptions { images, before: None, page, dynamic: None, root: None }
+    pub fn new(cx: &'a Context, images: &'a SiteImages, page: &'a Mutex<Page>) -> Self {
+        RenderOptions { cx, images, before: None, page, dynamic: None, root: None }
     }
 }
 
@@ -52,7 +54,7 @@ fn cached(
     options: &RenderOptions<'_>,
     run: impl FnOnce(&mut RenderContext<'_>) -> String,
 ) -> String {
-    let theme = site.theme(settings);
+    let theme = site.theme(options.cx, settings);
     let run = |images: &dyn Images| with_context(settings, &theme, post, options, images, run);
     if options.dynamic.is_some() || options.before.is_some() {
         return run(options.images);
@@ -60,7 +62,12 @@ fn cached(
     site.render_cache.get_or_render(
         source,
         text,
-        &RenderInputs { theme: &theme, options: &settings.texts, images: options.images },
+        &RenderInputs {
+            theme: &theme,
+            options: &settings.texts,
+            images: options.images,
+            transport: options.cx.transport(),
+        },
         run,
     )
 }
@@ -88,7 +95,7 @@ fn with_context<T>(
         let n_numbers = context.page.n_numbers();
         let out = run(context);
         if context.page.n_numbers() > n_numbers {
-            depends_on_request();
+            options.cx.depends_on_request();
         }
         *page = std::mem::take(&mut context.page);
         out
@@ -148,10 +155,16 @@ pub fn excerpt(
 }
 
 /// The blocks of a widget as HTML, dynamic blocks included.
-pub fn widget_blocks(site: &SiteRenderer, settings: &Settings, text: &str, dynamic: &dyn DynamicBlocks) -> String {
+pub fn widget_blocks(
+    cx: &Context,
+    site: &SiteRenderer,
+    settings: &Settings,
+    text: &str,
+    dynamic: &dyn DynamicBlocks,
+) -> String {
     let (images, page) = (SiteImages::default(), Mutex::default());
-    let options = RenderOptions { dynamic: Some(dynamic), ..RenderOptions::new(&images, &page) };
-    with_context(settings, &site.theme(settings), &Post::default(), &options, &images, |context| {
+    let options = RenderOptions { dynamic: Some(dynamic), ..RenderOptions::new(cx, &images, &page) };
+    with_context(settings, &site.theme(cx, settings), &Post::default(), &options, &images, |context| {
         display::render_widget_blocks(text, context)
     })
 }
@@ -169,10 +182,10 @@ pub enum WidgetText {
 }
 
 /// The text of a text widget as HTML.
-pub fn widget_text(site: &SiteRenderer, settings: &Settings, text: &str, written: WidgetText) -> String {
+pub fn widget_text(cx: &Context, site: &SiteRenderer, settings: &Settings, text: &str, written: WidgetText) -> String {
     let (images, page) = (SiteImages::default(), Mutex::default());
-    let options = RenderOptions::new(&images, &page);
-    with_context(settings, &site.theme(settings), &Post::default(), &options, &images, |context| match written {
+    let options = RenderOptions::new(cx, &images, &page);
+    with_context(settings, &site.theme(cx, settings), &Post::default(), &options, &images, |context| match written {
         WidgetText::Visual => display::render_widget_text(text, context),
         WidgetText::Html { paragraphs } => display::render_plain_widget_text(text, paragraphs, context),
     })

@@ -4,13 +4,14 @@
 //! cached is recorded in [`Missing`]; the caller fetches the missing feeds after the snapshot has ended and renders again.
 //!
 //! Concurrent responses share one fetch per feed. A page may show one of the site's own feeds, whose rendering may need the
-//! same page: requests of the server to itself carry [`FETCH_HEADER`], and their responses fetch nothing.
+//! same page: requests of the server to itself carry [`FETCH_HEADER`], and their responses fetch nothing ([`OwnFetch`]).
 //! Responses to writes never wait for feeds, which are fetched in the background.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use svc_fetch::Get;
 use svc_site::http_client::own_origins;
+use svc_versions::Context;
 use tokio::task::JoinSet;
 
 use crate::renderer::SiteRenderer;
@@ -30,31 +31,24 @@ const MAX_BYTES: u64 = 2 << 20;
 const MAX_ENTRIES: usize = 20;
 const MAX_TEXT: usize = 20 << 10;
 
-tokio::task_local! {
-    /// Set while the server handles one of its own requests for feeds.
-    static OWN_FETCH: ();
-}
-
-/// Handles a request of the server to itself: no feeds are fetched for its response.
-pub async fn within_own_fetch<F: Future>(request: F) -> F::Output {
-    OWN_FETCH.scope((), request).await
-}
-
-/// Whether the server handles one of its own requests for feeds.
-fn is_own_fetch() -> bool {
-    OWN_FETCH.try_with(|()| ()).is_ok()
-}
+/// A value of the context of requests that the server sends to itself: no feeds are fetched for their responses.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnFetch;
 
 /// Renders a response, and renders it again after fetching missing feeds.
 ///
 /// # Errors
 /// Errors of `render`.
-pub async fn with_feeds<T, E>(site: &Arc<SiteRenderer>, render: impl Fn(&Missing) -> Result<T, E>) -> Result<T, E> {
+pub async fn with_feeds<T, E>(
+    cx: &Context,
+    site: &Arc<SiteRenderer>,
+    render: impl Fn(&Missing) -> Result<T, E>,
+) -> Result<T, E> {
     let missing = Missing::default();
     let mut rendered = render(&missing)?;
     for _ in 0..MAX_RERENDERS {
         let urls = missing.take();
-        if urls.is_empty() || is_own_fetch() {
+        if urls.is_empty() || cx.get::<OwnFetch>().is_some() {
             break;
         }
         fetch(site, urls).await;
@@ -68,13 +62,14 @@ pub async fn with_feeds<T, E>(site: &Arc<SiteRenderer>, render: impl Fn(&Missing
 /// # Errors
 /// Errors of `render`.
 pub fn with_cached_feeds<T, E>(
+    cx: &Context,
     site: &Arc<SiteRenderer>,
     render: impl FnOnce(&Missing) -> Result<T, E>,
 ) -> Result<T, E> {
     let missing = Missing::default();
     let rendered = render(&missing)?;
     let urls = missing.take();
-    if !urls.is_empty() && !is_own_fetch() {
+    if !urls.is_empty() && cx.get::<OwnFetch>().is_none() {
         let site = Arc::clone(site);
         tokio::spawn(async move { fetch(&site, urls).await });
     }
@@ -95,7 +90,7 @@ async fn fetch(site: &Arc<SiteRenderer>, urls: BTreeSet<String>) {
 }
 
 async fn read(site: &SiteRenderer, url: &str) -> FeedEntries {
-    let allowed = site.settings().map(|settings| own_origins(&settings)).unwrap_or_default();
+    let allowed = site.settings(&Context::background()).map(|settings| own_origins(&settings)).unwrap_or_default();
     let get = Get::new(url).allow(allowed).within(TIMEOUT).max_bytes(MAX_BYTES).header("Accept", ACCEPTED);
     let get = get.header(FETCH_HEADER, site.feeds.token());
     let response = match site.http_client.send(get).await {

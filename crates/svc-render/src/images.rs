@@ -13,6 +13,7 @@ use svc_store::{
     Db,
     meta::{self, MetaKind},
 };
+use svc_versions::Context;
 
 use crate::gallery::Galleries;
 
@@ -56,8 +57,8 @@ impl SiteImages {
 }
 
 /// The images in the texts of one post. Empty if the store fails.
-pub fn images_of(site: &Site, settings: &Arc<Settings>, post: &Post) -> SiteImages {
-    site.read(|db| SiteImages::of_posts(db, site, settings, &[post])).unwrap_or_default()
+pub fn images_of(cx: &Context, site: &Site, settings: &Arc<Settings>, post: &Post) -> SiteImages {
+    site.read(cx, |db| SiteImages::of_posts(db, site, settings, &[post])).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ pub fn render_template(
     slugs: &[String],
     context: TemplateContext,
 ) -> SiteResult<Option<RenderedPage>> {
-    let lookup = TemplateLookup::for_pages(site, settings);
+    let lookup = TemplateLookup::for_pages(db.cx(), site, settings);
     let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
     let Some(template) = lookup.most_specific(db, &slugs)? else { return Ok(None) };
     let content = lookup.with_patterns(&template.content);

@@ -24,8 +24,8 @@ pub use messages::{
 pub use permission::{PermissionResult, allow_if, forbidden, public};
 pub use registry::{Hooks, Registered, RegisteredHook, Registry};
 pub use routes::{
-    BorrowingFuture, BoundEndpoint, Conditional, Controller, Endpoint, Returns, Route, RouteEntry, TransportCondition,
-    get, on, without_permission,
+    BoundEndpoint, Conditional, Controller, Endpoint, Returns, Route, RouteEntry, TransportCondition, get, on,
+    without_permission,
 };
 pub use server::Server;
 pub use site::{API_VERSION, SiteInfo};
@@ -33,7 +33,7 @@ pub use urls::{ApiUrls, RootUrl};
 
 pub use http::{Method, StatusCode};
 pub use svc_schema::Error;
-pub use svc_versions::Transport;
+pub use svc_versions::{Context, Transport};
 
 /// The result of handlers: a value, by default a response, or an API error.
 pub type Result<T = Response> = std::result::Result<T, Error>;

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
 use serde_json::json;
-use svc_routing::{Method, Registry, Request, Route, Server, SiteInfo, Transport, get, on, public};
+use svc_routing::{Context, Method, Registry, Request, Route, Server, SiteInfo, Transport, get, on, public};
 
 async fn ok(_: Request) -> svc_routing::Result {
     Ok(json!("ok").into())
@@ -23,8 +23,9 @@ fn server() -> Server {
 async fn routes_of_other_transports_do_not_exist() {
     let server = server();
     for (transport, exists) in [(Transport::Plain, false), (Transport::Localhost, true), (Transport::Tls, true)] {
-        let dispatch =
-            async |method, route: &str| server.dispatch(Request::new(method, route).with_transport(transport)).await;
+        let dispatch = async |method, route: &str| {
+            server.dispatch(Request::new(method, route).with_cx(Context::request(transport))).await
+        };
         let found = dispatch(Method::POST, "/a/v1/secure").await;
         assert_eq!(found.status, if exists { 200 } else { 404 }, "{transport:?}");
         assert_eq!(dispatch(Method::GET, "/a/v1/open").await.status, 200);
@@ -37,7 +38,8 @@ async fn routes_of_other_transports_do_not_exist() {
             assert!(routes.get("/a/v1/open").is_some());
         }
         let batch = json!({"requests": [{"path": "/a/v1/secure"}]});
-        let part = server.dispatch(Request::new(Method::POST, "/batch/v1").with_json(&batch).with_transport(transport));
+        let part = server
+            .dispatch(Request::new(Method::POST, "/batch/v1").with_json(&batch).with_cx(Context::request(transport)));
         let status = part.await.data["responses"][0]["body"]["code"].clone();
         assert_eq!(status, if exists { json!("rest_batch_not_allowed") } else { json!("rest_no_route") });
     }

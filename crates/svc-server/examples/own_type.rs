@@ -48,7 +48,10 @@ fn route(registry: &mut Registry, site: &Arc<RestSite>) {
     let (collection, site) = (format!("/{}/recipes", site.brand.namespace()), Arc::clone(site));
     let schema =
         object([("id", integer().describe("The recipe's ID.")), ("title", string().describe("The recipe's title."))]);
-    let handler = move |req: Request| random(req, collection.clone(), site.now().and_utc().timestamp());
+    let handler = move |req: Request| {
+        let seed = site.now(req.cx()).and_utc().timestamp();
+        random(req, collection.clone(), seed)
+    };
     let route = Route::new("/random").schema(schema.compile()).endpoint(get(handler, public));
     registry.route("cookbook/v1", route).expect("a namespace and a path");
 }

@@ -37,7 +37,8 @@ pub(crate) fn activate(content_dir: &Path, store: &Store, name: &str) -> Result<
         ("current_theme", StoredText::of(&theme.about.name)),
     ];
     let names = rows.each_ref().map(|(name, _)| *name);
-    let stored = store.read(|db| options::get_many(db, &names)).map_err(Error::store("cannot read the database"))?;
+    let stored =
+        store.read_blocking(|db| options::get_many(db, &names)).map_err(Error::store("cannot read the database"))?;
     if rows.iter().any(|(name, value)| stored.get(*name) != Some(value)) {
         let write = move |tx: &mut Tx| rows.iter().try_for_each(|(name, value)| options::set(tx, name, value, true));
         store.write_blocking(write).map_err(Error::store("cannot write the database"))?;
@@ -65,7 +66,7 @@ mod tests {
             assert!(refused.to_string().contains(missing), "{refused}");
         }
         activate(content.path(), &store, "kid").unwrap();
-        let stored = |name: &str| store.read(|db| options::get(db, name)).unwrap().unwrap().text().to_owned();
+        let stored = |name: &str| store.read_blocking(|db| options::get(db, name)).unwrap().unwrap().text().to_owned();
         assert_eq!((stored("stylesheet").as_str(), stored("template").as_str()), ("kid", "paper"));
     }
 }

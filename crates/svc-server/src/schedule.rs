@@ -12,6 +12,7 @@ use std::{
 use chrono::{NaiveDateTime, TimeDelta};
 use svc_controllers::RestSite;
 use svc_site::{schedule, terms::counts::CountCheck};
+use svc_versions::Context;
 use tokio::task::JoinHandle;
 
 /// Maximum time between two runs.
@@ -50,10 +51,11 @@ impl Schedule {
         let watch = tokio::spawn(watch_theme(Arc::clone(&site)));
         let check = tokio::spawn(check_counts(Arc::clone(&site)));
         let publish = tokio::spawn(async move {
+            let cx = Context::background();
             svc_site::media::delete::remove_interrupted_uploads(&site).await;
             loop {
-                let now = site.now();
-                let next = match schedule::publish_due(&site.site, now).await {
+                let now = site.clock();
+                let next = match schedule::publish_due(&cx, &site.site, now).await {
                     Ok(round) => {
                         if round.published > 0 {
                             tracing::info!(published = round.published, "published scheduled posts");
@@ -65,7 +67,7 @@ impl Schedule {
                 };
                 // Scheduling a post wakes the task.
                 let woken = site.scheduled.notified();
-                drop(tokio::time::timeout(pause(site.now(), next), woken).await);
+                drop(tokio::time::timeout(pause(site.clock(), next), woken).await);
             }
         });
         Schedule { publish, watch, check }
@@ -95,7 +97,7 @@ impl Drop for Schedule {
 async fn watch_theme(site: Arc<RestSite>) {
     loop {
         let site = Arc::clone(&site);
-        let watched = tokio::task::spawn_blocking(move || site.watch_theme());
+        let watched = tokio::task::spawn_blocking(move || site.watch_theme(&Context::background()));
         // Without settings, responses depend on the theme for a second only.
         drop(watched.await);
         tokio::time::sleep(WATCH_INTERVAL).await;
@@ -111,7 +113,7 @@ async fn check_counts(site: Arc<RestSite>) {
         let mut check = CountCheck::default();
         loop {
             let started = Instant::now();
-            match check.step(&site.site).await {
+            match check.step(&Context::background(), &site.site).await {
                 Ok(None) => {}
                 Ok(Some(n_corrected)) => {
                     if n_corrected > 0 {

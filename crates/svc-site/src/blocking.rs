@@ -3,7 +3,7 @@
 use std::{fmt, future::Future};
 
 use svc_schema::Error;
-use svc_versions::{call_with_transport, current_transport, with_transport};
+use svc_versions::Context;
 use tokio::task::JoinError;
 
 use crate::errors;
@@ -27,21 +27,22 @@ impl From<TaskFailed> for Error {
     }
 }
 
-/// Runs `f` on a thread that may block, as a part of the request that this thread handles.
+/// Runs `f` on a thread that may block.
 ///
 /// # Errors
 /// [`TaskFailed`] if `f` panics.
 pub async fn run_blocking<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> Result<T, TaskFailed> {
-    let transport = current_transport();
-    tokio::task::spawn_blocking(move || call_with_transport(transport, f)).await.map_err(TaskFailed)
+    tokio::task::spawn_blocking(f).await.map_err(TaskFailed)
 }
 
-/// Runs a part of a request to completion even if the client disconnects, so that no orphaned files are left.
+/// Runs a part of a request to completion even if the client disconnects, so that no orphaned files are left. It gets the
+/// detached context of the request.
 ///
 /// # Errors
 /// Errors of the future; 500 if it panics.
-pub async fn run_to_completion<T: Send + 'static>(
-    work: impl Future<Output = Result<T, Error>> + Send + 'static,
-) -> Result<T, Error> {
-    tokio::spawn(with_transport(current_transport(), work)).await.map_err(|error| errors::media::storage(&error))?
+pub async fn run_to_completion<T: Send + 'static, F>(cx: &Context, work: impl FnOnce(Context) -> F) -> Result<T, Error>
+where
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    tokio::spawn(work(cx.detached())).await.map_err(|error| errors::media::storage(&error))?
 }

@@ -11,6 +11,7 @@ use svc_store::{
     posts::{self, Clauses, PostQuery},
     terms,
 };
+use svc_versions::Context;
 
 use crate::{
     Site, SiteResult,
@@ -112,12 +113,12 @@ pub fn user_styles(db: &mut Db, stylesheet: &str) -> SiteResult<ThemeJson> {
 ///
 /// # Errors
 /// Errors of the store.
-pub async fn find_or_create(site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<PostId, Error> {
-    if let Some(id) = site.read(|db| find(db, stylesheet))? {
+pub async fn find_or_create(cx: &Context, site: &Arc<Site>, stylesheet: &str, by: UserId) -> Result<PostId, Error> {
+    if let Some(id) = site.read(cx, |db| find(db, stylesheet))? {
         return Ok(id);
     }
     let Some(post_type) = site.types.get(POST_TYPE).cloned() else { return Err(not_found()) };
-    let (settings, now) = (site.settings()?, site.now());
+    let (settings, now) = (site.settings(cx)?, site.clock());
     let local = settings.zone.to_local(now);
     let row = Post {
         author: by,
@@ -135,7 +136,7 @@ pub async fn find_or_create(site: &Arc<Site>, stylesheet: &str, by: UserId) -> R
         ..Post::default()
     };
     let stylesheet = stylesheet.to_owned();
-    site.write(move |tx| {
+    site.write(cx, move |tx| {
         // Another request may have created it in the meantime.
         if let Some(id) = find(tx, &stylesheet)? {
             return Ok(id);
@@ -153,13 +154,14 @@ pub async fn find_or_create(site: &Arc<Site>, stylesheet: &str, by: UserId) -> R
 
 /// Stores a change.
 pub async fn save(
+    cx: &Context,
     site: &Arc<Site>,
     post_type: &PostType,
     post: Post,
     draft: &StylesDraft,
     author: RevisionAuthor,
 ) -> Result<Post, Error> {
-    let (site_in, post_type, draft, now) = (Arc::clone(site), post_type.clone(), draft.clone(), site.now());
+    let (site_in, post_type, draft, now) = (Arc::clone(site), post_type.clone(), draft.clone(), site.clock());
     let id = post.id;
     let write = move |tx: &mut Tx| {
         let mut row = posts::get(tx, id)?.ok_or_else(not_found)?;
@@ -175,7 +177,7 @@ pub async fn save(
         store_revision(tx, &site_in, &post_type, &row, author)?;
         Ok(row)
     };
-    site.write(write).await
+    site.write(cx, write).await
 }
 
 /// Applies a change to stored content.

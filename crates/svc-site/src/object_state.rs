@@ -66,7 +66,7 @@ impl Subject {
             }
             Subject::Template(kind, id) => {
                 let settings = site.settings_in(db)?;
-                match TemplateLookup::new(site, &settings).find(db, *kind, id)? {
+                match TemplateLookup::new(db.cx(), site, &settings).find(db, *kind, id)? {
                     Some(template) => match template.post {
                         Some(post) => add(db, StoredObject::Post(post.id))?,
                         None => {

@@ -1,8 +1,8 @@
 //! Preconditions of a request on the state of an object (RFC 9110, section 13): what a client requires to be unchanged.
 //!
-//! They belong to the request ([`scope`]) and are checked by [`Site::write`](crate::Site::write) at the beginning of the
-//! request's first transaction, which therefore changes nothing if they are false. Transactions are serialized, so the
-//! object cannot change between the check and the write. Tasks that the request spawns are outside the scope.
+//! They are a value of the request's context ([`Pending`]) and are checked by [`Site::write`](crate::Site::write) at the
+//! beginning of the request's first transaction, which therefore changes nothing if they are false. Transactions are
+//! serialized, so the object cannot change between the check and the write.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -80,21 +80,17 @@ pub struct Pending {
     is_settled: AtomicBool,
 }
 
-tokio::task_local! {
-    static CURRENT: Arc<Pending>;
-}
-
-/// Runs a request with preconditions.
-pub async fn scope<F: Future>(preconditions: Preconditions, read: ReadState, request: F) -> F::Output {
-    CURRENT.scope(Arc::new(Pending { preconditions, read, is_settled: AtomicBool::new(false) }), request).await
-}
-
-/// The preconditions that the next transaction of this request must check.
-pub fn pending() -> Option<Arc<Pending>> {
-    CURRENT.try_with(Arc::clone).ok().filter(|pending| !pending.is_settled.load(Ordering::Relaxed))
-}
-
 impl Pending {
+    /// Preconditions of a request, which [`Context::with`](svc_versions::Context::with) adds to its context.
+    pub fn new(preconditions: Preconditions, read: ReadState) -> Self {
+        Pending { preconditions, read, is_settled: AtomicBool::new(false) }
+    }
+
+    /// Whether the request has committed a transaction.
+    pub fn is_settled(&self) -> bool {
+        self.is_settled.load(Ordering::Relaxed)
+    }
+
     /// Checks the preconditions against the state in this snapshot or transaction.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use chrono::NaiveDateTime;
 use svc_model::{PostId, UserId};
 use svc_schema::Error;
 use svc_store::posts;
+use svc_versions::Context;
 
 use crate::{
     Site,
@@ -35,20 +36,20 @@ pub struct PublishRun {
 ///
 /// # Errors
 /// Errors of the store; posts published before the failure remain published.
-pub async fn publish_due(site: &Arc<Site>, now: NaiveDateTime) -> Result<PublishRun, Error> {
+pub async fn publish_due(cx: &Context, site: &Arc<Site>, now: NaiveDateTime) -> Result<PublishRun, Error> {
     let types: Vec<&str> = site.types.iter().map(|t| t.name.as_str()).collect();
     let mut published = 0;
-    for id in site.read(|db| Ok(posts::due(db, &types, now, MAX_PER_RUN)?))? {
-        if publish(site, id, now).await? {
+    for id in site.read(cx, |db| Ok(posts::due(db, &types, now, MAX_PER_RUN)?))? {
+        if publish(cx, site, id, now).await? {
             published += 1;
         }
     }
-    let next = site.read(|db| Ok(posts::next_due(db, &types)?))?;
+    let next = site.read(cx, |db| Ok(posts::next_due(db, &types)?))?;
     Ok(PublishRun { published, next })
 }
 
 /// Each post has its own transaction, so that other writers do not wait for all of them.
-async fn publish(site: &Arc<Site>, id: PostId, now: NaiveDateTime) -> Result<bool, Error> {
+async fn publish(cx: &Context, site: &Arc<Site>, id: PostId, now: NaiveDateTime) -> Result<bool, Error> {
     let shared = Arc::clone(site);
     let write = move |tx: &mut svc_store::Tx| {
         if !posts::publish_due(tx, id, now)? {
@@ -65,5 +66,5 @@ async fn publish(site: &Arc<Site>, id: PostId, now: NaiveDateTime) -> Result<boo
         }
         Ok(true)
     };
-    site.write(write).await
+    site.write(cx, write).await
 }

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 use svc_content::block_render::{self, Duotone};
 use svc_packages::theme::{Origin, Theme, ThemeJson};
-use svc_versions::{Key, Versions, depends_on, expires_in};
+use svc_versions::{Context, Key, Versions};
 
 /// How long a cached theme is used before its files are checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -136,14 +136,21 @@ impl ThemeCache {
 
     /// The theme with this name under `themes`, with the current state of its files (at most one second old). When they
     /// have changed, what depends on them is invalidated.
-    pub(crate) fn get(&self, themes: &Path, name: &str, url: &str, versions: &Versions) -> Arc<ActiveTheme> {
+    pub(crate) fn get(
+        &self,
+        cx: &Context,
+        themes: &Path,
+        name: &str,
+        url: &str,
+        versions: &Versions,
+    ) -> Arc<ActiveTheme> {
         let files = Key::of(&("files of the theme", name));
         let is_watched =
             self.watched_until.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|at| Instant::now() < at);
         if is_watched {
-            depends_on(files)
+            cx.depends_on(files)
         } else {
-            expires_in(CHECK_INTERVAL)
+            cx.expires_in(CHECK_INTERVAL)
         }
         let mut slot = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = slot.as_mut()

@@ -10,6 +10,7 @@ use std::{
 };
 
 use quick_cache::sync::Cache;
+use svc_versions::Context;
 use tokio::sync::OnceCell;
 
 /// How long a response without a value that is not cached may be cached itself.
@@ -39,16 +40,24 @@ impl<K: Clone + Eq + Hash, V: Clone> TtlCache<K, V> {
     }
 
     /// The value of a key, if it is cached and has not expired. Values that depend on it expire with it.
-    pub fn get<Q>(&self, key: &Q) -> Option<V>
+    pub fn get<Q>(&self, cx: &Context, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
         let now = Instant::now();
-        let entry = self.entries.get(key).filter(|entry| now < entry.expires);
+        let entry = self.current(key, now);
         // A missing value may be loaded at any time.
-        svc_versions::expires_in(entry.as_ref().map_or(MISSING, |entry| entry.expires - now));
+        cx.expires_in(entry.as_ref().map_or(MISSING, |entry| entry.expires - now));
         entry.map(|entry| entry.value)
+    }
+
+    fn current<Q>(&self, key: &Q, now: Instant) -> Option<Entry<V>>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        self.entries.get(key).filter(|entry| now < entry.expires)
     }
 
     /// Caches a value for `ttl`.
@@ -62,7 +71,7 @@ impl<K: Clone + Eq + Hash, V: Clone> TtlCache<K, V> {
         let current = LoadGuard { cache: self, load: Arc::clone(self.loads().entry(key.clone()).or_default()), key };
         let run = async {
             // Another load may have ended since the caller found the key missing.
-            if self.get(&current.key).is_none() {
+            if self.current(&current.key, Instant::now()).is_none() {
                 let (value, ttl) = load.await;
                 self.insert(current.key.clone(), value, ttl);
             }
@@ -114,7 +123,14 @@ mod tests {
         let cache = TtlCache::new(10);
         cache.insert("a".to_owned(), 1, HOUR);
         cache.insert("b".to_owned(), 2, Duration::ZERO);
-        assert_eq!((cache.get("a"), cache.get("b"), cache.get("c")), (Some(1), None, None));
+        assert_eq!(
+            (
+                cache.get(&Context::background(), "a"),
+                cache.get(&Context::background(), "b"),
+                cache.get(&Context::background(), "c")
+            ),
+            (Some(1), None, None)
+        );
     }
 
     #[tokio::test]
@@ -134,7 +150,11 @@ mod tests {
         }
         while calls.join_next().await.is_some() {}
         assert_eq!(n_loads.load(Ordering::Relaxed), 2, "one load per key");
-        assert!(cache.get(&0).is_some() && cache.get(&1).is_some() && cache.loads().is_empty());
+        assert!(
+            cache.get(&Context::background(), &0).is_some()
+                && cache.get(&Context::background(), &1).is_some()
+                && cache.loads().is_empty()
+        );
     }
 
     #[tokio::test]
@@ -142,7 +162,7 @@ mod tests {
         let cache = TtlCache::new(10);
         for (value, expected) in [(1, 1), (2, 1)] {
             cache.load_once("a".to_owned(), async move { (value, HOUR) }).await;
-            assert_eq!(cache.get("a"), Some(expected));
+            assert_eq!(cache.get(&Context::background(), "a"), Some(expected));
         }
     }
 

@@ -200,7 +200,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     config.read_timeout = None;
     config.durable = false;
     let store = Store::open(&config)?;
-    let counted = store.read(|db| posts::query(db, &PostQuery::published("post", 1)));
+    let counted = store.read_blocking(|db| posts::query(db, &PostQuery::published("post", 1)));
     if counted.ok().and_then(|page| page.total) != Some(n - n / 20) {
         let (report, time) = timed(|| store.import(Dump::new(n), ImportOptions::default()));
         report?;
@@ -223,7 +223,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("phrase, medium words", phrase(300, 400)),
         ("phrase, very common words", "\"of the\"".to_owned()),
     ];
-    let run = |q: &PostQuery| timed(|| store.read(|db| posts::query(db, q)));
+    let run = |q: &PostQuery| timed(|| store.read_blocking(|db| posts::query(db, q)));
     let mut without = Vec::new();
     let is_compared = args.next().is_none();
     for (_, text) in &searches {

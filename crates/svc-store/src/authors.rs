@@ -3,7 +3,6 @@
 use sea_query::{Cond, Expr, ExprTrait as _, Query};
 use svc_db::{Db, Result, Tx};
 use svc_model::{PostId, UserId};
-use svc_versions::{depends_on, unrecorded};
 
 use crate::rows::{self, post_lists};
 
@@ -21,7 +20,7 @@ pub fn post_of(db: &mut Db, author: UserId, published: &[&str], private: &[&str]
     if any.is_empty() {
         return Ok(None);
     }
-    let found = unrecorded(|| {
+    let found = db.unrecorded(|db| {
         let mut s = Query::select();
         s.column("ID")
             .from(db.table("posts"))
@@ -31,9 +30,9 @@ pub fn post_of(db: &mut Db, author: UserId, published: &[&str], private: &[&str]
         db.first(&s, |row| row.int(0))
     })?;
     // Also on changes of unknown rows.
-    rows::POSTS.depend_on(found);
+    rows::POSTS.depend_on(db.cx(), found);
     if found.is_none() {
-        published.iter().chain(private).for_each(|name| depends_on(post_lists(name)));
+        published.iter().chain(private).for_each(|name| db.cx().depends_on(post_lists(name)));
     }
     Ok(found.map(PostId))
 }
@@ -54,7 +53,9 @@ mod tests {
     fn finds_authors_of_published_or_private_posts() {
         fixture::on_each(|store| {
             let of = |published: &[&str], private: &[&str]| -> Vec<i64> {
-                let has = |id: &i64| store.read(|db| post_of(db, UserId(*id), published, private)).unwrap().is_some();
+                let has = |id: &i64| {
+                    store.read_blocking(|db| post_of(db, UserId(*id), published, private)).unwrap().is_some()
+                };
                 (1..=8).filter(has).collect()
             };
             // Types whose published posts count, types whose private posts count, expected authors.

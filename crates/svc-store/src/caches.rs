@@ -76,7 +76,7 @@ pub(crate) fn plain_total(
 
 /// The autoloaded options, cached while the options are unchanged.
 pub(crate) fn options(db: &mut Db, load: impl FnOnce(&mut Db) -> Result<Options>) -> Result<Arc<Options>> {
-    rows::OPTIONS.depend_on_all();
+    rows::OPTIONS.depend_on_all(db.cx());
     let Some(version) = db.version(counters::OPTIONS) else { return load(db).map(Arc::new) };
     let caches = of(db);
     let cached = caches.options.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -233,7 +233,9 @@ mod tests {
         let (store, _folder) = crate::fixture::store();
         let mut books = Vec::new();
         store
-            .read(|db| db.query_text("SELECT 7, 'a', 300, 2", &[], &mut |row| read(row).map(|book| books.push(book))))
+            .read_blocking(|db| {
+                db.query_text("SELECT 7, 'a', 300, 2", &[], &mut |row| read(row).map(|book| books.push(book)))
+            })
             .unwrap();
         let book = Book { id: PostId(7), title: "a".to_owned(), pages: 300, parent: PostId(2) };
         assert_eq!(books, [book]);

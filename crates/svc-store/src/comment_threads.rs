@@ -120,9 +120,9 @@ mod tests {
     fn finds_replies() {
         fixture::on_each(|store| {
             let ids: Vec<CommentId> = [500, 501, 502, 503, 515].map(CommentId).to_vec();
-            let found = store.read(|db| with_replies(db, &ids)).unwrap();
+            let found = store.read_blocking(|db| with_replies(db, &ids)).unwrap();
             assert_eq!(found, [500, 501, 515].map(CommentId).into_iter().collect());
-            let of_note = store.read(|db| {
+            let of_note = store.read_blocking(|db| {
                 let note = comments::get(db, CommentId(515))?.unwrap();
                 replies(db, &note)
             });
@@ -134,7 +134,7 @@ mod tests {
     fn counts_older_threads() {
         fixture::on_each(|store| {
             let ids: Vec<CommentId> = [520, 521, 524, 525, 531].map(CommentId).to_vec();
-            let found = store.read(|db| older_threads(db, &ids)).unwrap();
+            let found = store.read_blocking(|db| older_threads(db, &ids)).unwrap();
             let expected = [(521, 1), (524, 1), (525, 2), (531, 3)];
             assert_eq!(found, expected.map(|(id, n)| (CommentId(id), n)).into_iter().collect());
         });
@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn duplicates_have_the_same_author_post_and_text() {
         fixture::on_each(|store| {
-            let first = store.read(|db| comments::get(db, CommentId(506))).unwrap().unwrap();
-            let trashed = store.read(|db| comments::get(db, CommentId(505))).unwrap().unwrap();
+            let first = store.read_blocking(|db| comments::get(db, CommentId(506))).unwrap().unwrap();
+            let trashed = store.read_blocking(|db| comments::get(db, CommentId(505))).unwrap().unwrap();
             let rows = [
                 (first.clone(), true),
                 (Comment { author: "Other".to_owned(), ..first.clone() }, true),
@@ -155,7 +155,7 @@ mod tests {
                 (trashed, false),
             ];
             for (comment, expected) in rows {
-                assert_eq!(store.read(|db| is_duplicate(db, &comment)).unwrap(), expected, "{comment:?}");
+                assert_eq!(store.read_blocking(|db| is_duplicate(db, &comment)).unwrap(), expected, "{comment:?}");
             }
         });
     }
@@ -172,7 +172,7 @@ mod tests {
                 (CommentAuthor::Guest("203.0.113.1".to_owned()), "nobody@example.org", None),
             ];
             for (author, email, expected) in rows {
-                let last = store.read(|db| last_comment_time(db, &author, email, since)).unwrap();
+                let last = store.read_blocking(|db| last_comment_time(db, &author, email, since)).unwrap();
                 assert_eq!(last, expected, "{author:?} {email}");
             }
         });
@@ -189,7 +189,7 @@ mod tests {
                 (None, "Waiter", "wait@example.org", false),
             ];
             for (user, name, email, expected) in rows {
-                let approved = store.read(|db| has_approved_comment(db, user, name, email)).unwrap();
+                let approved = store.read_blocking(|db| has_approved_comment(db, user, name, email)).unwrap();
                 assert_eq!(approved, expected, "{user:?} {name} {email}");
             }
         });

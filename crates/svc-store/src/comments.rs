@@ -400,7 +400,7 @@ mod tests {
             ("of posts that are published", CommentQuery { post_statuses: texts(&["publish"]), posts: vec![PostId(1014), PostId(1000)], ..base() }, &[502, 501, 500], 3),
         ];
         for (name, q, expected, total) in rows {
-            let page = store.read(|db| query(db, &q)).unwrap();
+            let page = store.read_blocking(|db| query(db, &q)).unwrap();
             assert_eq!((page.ids, page.total), (ids(expected), Some(total)), "{name}");
         }
         });
@@ -409,7 +409,8 @@ mod tests {
     #[test]
     fn maintains_comment_counts() {
         fixture::on_each(|store| {
-            let count = || store.read(|db| Ok(crate::posts::get(db, PostId(1001))?.unwrap().comment_count)).unwrap();
+            let count =
+                || store.read_blocking(|db| Ok(crate::posts::get(db, PostId(1001))?.unwrap().comment_count)).unwrap();
             let before = count();
             let comment = Comment {
                 post: PostId(1001),
@@ -431,8 +432,8 @@ mod tests {
             store.write_blocking(move |tx| update(tx, &held)).unwrap();
             assert_eq!(count(), before);
             store.write_blocking(move |tx| delete(tx, id)).unwrap();
-            assert_eq!(store.read(|db| get(db, reply)).unwrap().unwrap().parent.0, 0, "replies move up");
-            assert_eq!(store.read(|db| counts(db, Some(PostId(1001)))).unwrap()["0"], 1);
+            assert_eq!(store.read_blocking(|db| get(db, reply)).unwrap().unwrap().parent.0, 0, "replies move up");
+            assert_eq!(store.read_blocking(|db| counts(db, Some(PostId(1001)))).unwrap()["0"], 1);
         });
     }
 }

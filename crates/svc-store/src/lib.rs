@@ -44,8 +44,7 @@ pub use search_indexer::{SearchIndexConfig, SearchIndexer};
 pub use store::Store;
 pub use stored_text::{Encode, StoredText};
 pub use svc_db::{
-    DatabaseUrl, Db, Dialect, Result, Row, Rows, StoreConfig, StoreError, Tx, may_block, mysql_options, request_cache,
-    stamp,
+    DatabaseUrl, Db, Dialect, Result, Row, Rows, StoreConfig, StoreError, Tx, get_or_load, mysql_options, stamp,
 };
 pub use svc_search::SearchIndexState;
 

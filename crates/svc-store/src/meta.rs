@@ -7,7 +7,6 @@ use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 use svc_db::{Db, Result, Rows, StoreError, Tx};
 /// The object types that meta belongs to.
 pub use svc_model::MetaKind;
-use svc_versions::unrecorded;
 
 use crate::rows;
 use crate::stored_text::StoredText;
@@ -99,8 +98,8 @@ pub fn load_one(db: &mut Db, kind: MetaKind, id: i64) -> Result<Meta> {
 /// The first value of a key of one object.
 pub fn get(db: &mut Db, kind: MetaKind, id: i64, name: &str) -> Result<Option<StoredText>> {
     let table = table_of(kind);
-    table.rows.depend_on([id]);
-    let mut s = unrecorded(|| select(db, &table));
+    table.rows.depend_on(db.cx(), [id]);
+    let mut s = db.unrecorded(|db| select(db, &table));
     s.and_where(Expr::col(table.object_id).eq(id)).and_where(Expr::col("meta_key").eq(name));
     s.order_by(table.id, sea_query::Order::Asc).limit(1);
     db.first(&s, |row| Ok(StoredText::from_row(row.text(2)?)))

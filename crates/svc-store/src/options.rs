@@ -42,7 +42,7 @@ pub fn get(db: &mut Db, name: &str) -> Result<Option<StoredText>> {
     {
         return Ok(Some(value.clone()));
     }
-    rows::OPTIONS.depend_on_all();
+    rows::OPTIONS.depend_on_all(db.cx());
     let mut found = None;
     let build = |db: &Db| select(db).and_where(Expr::col("option_name").eq("")).take();
     db.cached(("options.get", 0), &[name.into()], build, |row| {

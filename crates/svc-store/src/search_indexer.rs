@@ -261,7 +261,7 @@ impl Indexer {
         }
         let log = self.log.clone();
         // Usually there is nothing to do. A connection of the pool is enough to find that.
-        let changes = database.read(|db| changes_since(db, &*log, generation.mark()))?;
+        let changes = database.read_blocking(|db| changes_since(db, &*log, generation.mark()))?;
         match changes {
             Logged::Changes(changes) if changes.is_empty() || (changes.len() < self.tuning.batch && !due) => {
                 return Ok(self.keep(generation));
@@ -345,7 +345,7 @@ impl Indexer {
 
     /// Looks for changes of other programs that the log lacks, if a search needs them. Returns whether the log is complete.
     fn complete_log(&mut self, database: &Database, generation: &Generation) -> Result<bool> {
-        match database.read(|db| self.log.observe(db))? {
+        match database.read_blocking(|db| self.log.observe(db))? {
             LogState::Outdated if self.state.is_wanted => {
                 let (digests, uncovered) = (generation.digests().collect(), generation.uncovered().to_vec());
                 let indexed = IndexedRows { digests, uncovered };

@@ -108,7 +108,7 @@ pub fn read(db: &mut Db, object: StoredObject) -> Result<Option<StoredState>> {
         let mut n_rows = 0_u64;
         // Of a term's taxonomy, the number of posts does not count.
         let table = TABLES.iter().find(|table| table.name == part.table);
-        table.into_iter().flat_map(|table| table.rows).take(1).for_each(|rows| rows.depend_on([id]));
+        table.into_iter().flat_map(|table| table.rows).take(1).for_each(|rows| rows.depend_on(db.cx(), [id]));
         db.cached(
             (part.statement, 0),
             &[id.into()],
@@ -178,7 +178,7 @@ mod tests {
     use crate::{MetaKind, Store, StoredText, fixture, meta, terms};
 
     fn state(store: &Store, object: StoredObject) -> StoredState {
-        store.read(|db| read(db, object)).unwrap().expect("an object of the fixture")
+        store.read_blocking(|db| read(db, object)).unwrap().expect("an object of the fixture")
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
             for object in
                 [StoredObject::Post(PostId(0)), StoredObject::Comment(CommentId(-1)), StoredObject::User(UserId(0))]
             {
-                assert_eq!(store.read(|db| read(db, object)).unwrap(), None, "{object:?}");
+                assert_eq!(store.read_blocking(|db| read(db, object)).unwrap(), None, "{object:?}");
             }
         });
     }

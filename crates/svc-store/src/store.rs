@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use svc_db::{Database, Db, Logged, Result, StoreConfig, StoreError, Tx};
 use svc_search::SearchIndexState;
-use svc_versions::{Stamp, Versions};
+use svc_versions::{Context, Stamp, Versions};
 
 use crate::caches::SiteCaches;
 use crate::search_indexer::{SearchIndexConfig, SearchIndexer};
@@ -40,16 +40,29 @@ impl Store {
     ///
     /// # Errors
     /// The errors of `f`, or [`StoreError::Busy`] if no connection becomes free in time.
-    pub fn read<T>(&self, f: impl FnOnce(&mut Db) -> Result<T>) -> Result<T> {
-        self.database.read(f)
+    pub fn read<T>(&self, cx: &Context, f: impl FnOnce(&mut Db) -> Result<T>) -> Result<T> {
+        self.database.read(cx, f)
+    }
+
+    /// Like [`Self::read`], for code that no request has called: the command line, tests, plain threads. Nothing records what it
+    /// reads, so a response that depends on it must not be cached.
+    ///
+    /// # Errors
+    /// See [`Self::read`].
+    pub fn read_blocking<T>(&self, f: impl FnOnce(&mut Db) -> Result<T>) -> Result<T> {
+        self.database.read_blocking(f)
     }
 
     /// Like [`Self::read`], with the caller's error type.
     ///
     /// # Errors
     /// The errors of `f`, or those of the store, converted.
-    pub fn read_or<T, E: From<StoreError>>(&self, f: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E> {
-        self.database.read_or(f)
+    pub fn read_or<T, E: From<StoreError>>(
+        &self,
+        cx: &Context,
+        f: impl FnOnce(&mut Db) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.database.read_or(cx, f)
     }
 
     /// Runs `f` in a transaction, which is committed durably as a whole or not at all ([`Database::write`]). `f` may run
@@ -58,8 +71,12 @@ impl Store {
     /// # Errors
     /// The errors of `f`, after which nothing is changed; [`StoreError::Busy`] if too many writes are waiting;
     /// [`StoreError::Nested`] within a read or another write.
-    pub async fn write<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
-        self.database.write(f).await
+    pub async fn write<T: Send + 'static>(
+        &self,
+        cx: &Context,
+        f: impl Fn(&mut Tx) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.database.write(cx, f).await
     }
 
     /// Like [`Self::write`], with the caller's error type.
@@ -68,12 +85,13 @@ impl Store {
     /// The errors of `f`, after which nothing is changed, or those of the store, converted.
     pub async fn write_or<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
+        cx: &Context,
         f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        self.database.write_or(f).await
+        self.database.write_or(cx, f).await
     }
 
-    /// Like [`Self::write`], for code that is not async: the command line, tests, plain threads.
+    /// Like [`Self::write`], for code that no request has called: the command line, tests, plain threads.
     ///
     /// # Errors
     /// See [`Self::write`].
@@ -89,8 +107,8 @@ impl Store {
 
     /// The time for values that are computed from data read after this call, after invalidating what other programs have
     /// changed. `None` if nothing may be cached. See [`Database::stamp`].
-    pub fn stamp(&self) -> Option<Stamp> {
-        self.database.stamp()
+    pub fn stamp(&self, cx: &Context) -> Option<Stamp> {
+        self.database.stamp(cx)
     }
 
     /// The current time, without blocking the thread and without waiting for a connection of the pool. Simultaneous calls

@@ -237,7 +237,7 @@ mod tests {
     fn check(store: &Store) -> Vec<WrongCount> {
         let (mut wrong, mut after) = (Vec::new(), Some(TermTaxonomyId(0)));
         while let Some(term) = after {
-            let step = store.read(|db| wrong_counts(db, term)).unwrap();
+            let step = store.read_blocking(|db| wrong_counts(db, term)).unwrap();
             wrong.extend(step.wrong);
             after = step.last;
         }
@@ -285,7 +285,9 @@ mod tests {
                 .unwrap();
             assert_eq!(check(&store), [], "deleted posts");
             let (term, default) = store
-                .read(|db| Ok((terms::get(db, TermId(2), None)?.unwrap(), terms::get(db, TermId(1), None)?.unwrap())))
+                .read_blocking(|db| {
+                    Ok((terms::get(db, TermId(2), None)?.unwrap(), terms::get(db, TermId(1), None)?.unwrap()))
+                })
                 .unwrap();
             store.write_blocking(move |tx| terms::delete(tx, &term, Some(&default))).unwrap();
             assert_eq!(check(&store), [], "a deleted term");
@@ -295,7 +297,7 @@ mod tests {
     #[test]
     fn wrong_counts_are_found_and_corrected_unless_they_change() {
         fixture::on_each(|store| {
-            let of = |id: i64| store.read(|db| Ok(terms::get(db, TermId(id), None)?.unwrap())).unwrap();
+            let of = |id: i64| store.read_blocking(|db| Ok(terms::get(db, TermId(id), None)?.unwrap())).unwrap();
             let (one, two): (Term, Term) = (of(2), of(10));
             let ids = [one.taxonomy_id, two.taxonomy_id];
             store.write_blocking(move |tx| add(tx, &ids, 5)).unwrap();

@@ -56,7 +56,7 @@ mod tests {
     fn reads_a_taxonomy_in_one_query() {
         let (store, _folder) = fixture::store();
         // 8 is empty and has no children; 7 has posts and is moved below it.
-        let empty_terms = || store.read(|db| empty_with_nonempty_descendants(db, "category")).unwrap();
+        let empty_terms = || store.read_blocking(|db| empty_with_nonempty_descendants(db, "category")).unwrap();
         assert_eq!(empty_terms(), []);
         store
             .write_blocking(|tx| {

@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_db::{Db, Result, StoreError, Tx};
 use svc_model::{PostId, Term, TermId, TermTaxonomyId};
-use svc_versions::unrecorded;
 
 use crate::caches;
 use crate::columns::{self, Column, columns};
@@ -64,9 +63,10 @@ fn by_id(db: &Db, ids: Vec<i64>) -> SelectStatement {
 /// Reads a term by id in this taxonomy, or in the first one that contains it.
 pub fn get(db: &mut Db, id: TermId, taxonomy: Option<&str>) -> Result<Option<Term>> {
     let mut found: Option<Term> = None;
+    let cx = db.cx().clone();
     db.cached_list("terms.get", &[rows::TERMS], &[id.0], by_id, |row| {
         let term = read(row)?;
-        rows::TERM_COUNTS.depend_on([term.taxonomy_id.0]);
+        rows::TERM_COUNTS.depend_on(&cx, [term.taxonomy_id.0]);
         if found.is_none() && taxonomy.is_none_or(|t| t == term.taxonomy) {
             found = Some(term);
         }
@@ -79,7 +79,7 @@ pub fn get(db: &mut Db, id: TermId, taxonomy: Option<&str>) -> Result<Option<Ter
 /// each.
 pub fn get_many(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
     let found = without_counts(db, ids)?;
-    rows::TERM_COUNTS.depend_on(found.iter().map(|term| term.taxonomy_id.0));
+    rows::TERM_COUNTS.depend_on(db.cx(), found.iter().map(|term| term.taxonomy_id.0));
     Ok(found)
 }
 
@@ -99,8 +99,8 @@ pub fn without_counts(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
 
 /// Reads a term of a taxonomy by slug.
 pub fn by_slug(db: &mut Db, slug: &str, taxonomy: &str) -> Result<Option<Term>> {
-    rows::TERMS.depend_on_all();
-    rows::TERM_COUNTS.depend_on_all();
+    rows::TERMS.depend_on_all(db.cx());
+    rows::TERM_COUNTS.depend_on_all(db.cx());
     let mut found: Option<Term> = None;
     let build = |db: &Db| {
         select(db)
@@ -149,7 +149,7 @@ pub fn of_objects(db: &mut Db, posts: &[PostId]) -> Result<HashMap<PostId, Vec<T
         found.entry(PostId(row.int(COLUMNS.len())?)).or_default().push(read(row)?);
         Ok(())
     })?;
-    rows::TERMS.depend_on(found.values().flatten().map(|term| term.id.0));
+    rows::TERMS.depend_on(db.cx(), found.values().flatten().map(|term| term.id.0));
     Ok(found)
 }
 
@@ -228,12 +228,12 @@ list_query! {
 /// # Errors
 /// [`StoreError::TooMany`] if the query contains too many values.
 pub fn query(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
-    rows::TERMS.depend_on_all();
+    rows::TERMS.depend_on_all(db.cx());
     if q.hide_empty || q.order_by == TermOrderBy::Count {
-        rows::TERM_COUNTS.depend_on_all();
+        rows::TERM_COUNTS.depend_on_all(db.cx());
     }
-    rows::POST_TERMS.depend_on(q.posts.iter().map(|id| id.0));
-    unrecorded(|| find(db, q))
+    rows::POST_TERMS.depend_on(db.cx(), q.posts.iter().map(|id| id.0));
+    db.unrecorded(|db| find(db, q))
 }
 
 fn find(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
@@ -564,7 +564,7 @@ mod tests {
             ("several", TermQuery { taxonomies: ["category", "post_tag", "genre"].map(str::to_owned).to_vec(), search: Some("a".to_owned()), ..category.clone() }, &[10, 8, 7, 11, 5, 14, 52, 12, 1, 13], 10),
         ];
         for (name, q, expected, total) in rows {
-            let page = store.read(|db| query(db, &q)).unwrap();
+            let page = store.read_blocking(|db| query(db, &q)).unwrap();
             assert_eq!((page.ids, page.total), (ids(expected), Some(total)), "{name}");
         }
         });
@@ -574,9 +574,11 @@ mod tests {
     fn sets_and_counts_terms_of_posts() {
         fixture::on_each(|store| {
             let of = |id: i64| {
-                store.read(|db| Ok(of_objects(db, &[PostId(id)])?.remove(&PostId(id)).unwrap_or_default())).unwrap()
+                store
+                    .read_blocking(|db| Ok(of_objects(db, &[PostId(id)])?.remove(&PostId(id)).unwrap_or_default()))
+                    .unwrap()
             };
-            let count = |id: i64| store.read(|db| Ok(get(db, TermId(id), None)?.unwrap().count)).unwrap();
+            let count = |id: i64| store.read_blocking(|db| Ok(get(db, TermId(id), None)?.unwrap().count)).unwrap();
             let (two, ten) = (count(2), count(10));
             assert_eq!(of(1000).iter().filter(|t| t.taxonomy == "category").map(|t| t.id.0).collect::<Vec<_>>(), [1]);
             // Terms of other taxonomies and unknown terms are ignored; a duplicate is counted once.
@@ -596,11 +598,12 @@ mod tests {
     #[test]
     fn deleting_a_term_assigns_the_default() {
         fixture::on_each(|store| {
-            let (term, default) =
-                store.read(|db| Ok((get(db, TermId(2), None)?.unwrap(), get(db, TermId(1), None)?.unwrap()))).unwrap();
+            let (term, default) = store
+                .read_blocking(|db| Ok((get(db, TermId(2), None)?.unwrap(), get(db, TermId(1), None)?.unwrap())))
+                .unwrap();
             let posts = store.write_blocking(move |tx| delete(tx, &term, Some(&default))).unwrap();
             store
-                .read(|db| {
+                .read_blocking(|db| {
                     assert!(get(db, TermId(2), None)?.is_none());
                     assert_eq!(get(db, TermId(3), None)?.unwrap().parent, TermId(0), "children move up");
                     for (_, terms) in of_objects(db, &posts)? {
@@ -616,7 +619,7 @@ mod tests {
     #[test]
     fn changes_delete_the_cached_tree() {
         fixture::on_each(|store| {
-            let tree_exists = || store.read(|db| options::get(db, "category_children")).unwrap().is_some();
+            let tree_exists = || store.read_blocking(|db| options::get(db, "category_children")).unwrap().is_some();
             let keep = || {
                 store
                     .write_blocking(|tx| {
@@ -660,7 +663,7 @@ mod tests {
             let new = store.write_blocking(move |tx| insert(tx, &term)).unwrap();
             assert_eq!((new.id.0, new.taxonomy_id.0), (300_001, 350_001));
             store
-                .read(|db| {
+                .read_blocking(|db| {
                     assert_eq!(by_name(db, "GROSSE", "post_tag")?[0].id, new.id);
                     assert_eq!(unique_slug(db, "groesse", "post_tag", TermId(0), TermId(0))?, "groesse-2");
                     assert_eq!(unique_slug(db, "groesse", "post_tag", TermId(0), new.id)?, "groesse");

@@ -51,7 +51,7 @@ pub fn get_many(db: &mut Db, ids: &[UserId]) -> Result<Vec<User>> {
 }
 
 fn by(db: &mut Db, name: &'static str, column: &'static str, value: &str) -> Result<Option<User>> {
-    rows::USERS.depend_on_all();
+    rows::USERS.depend_on_all(db.cx());
     let mut found = None;
     let build = |db: &Db| select(db).and_where(Expr::col(column).eq("")).order_by("ID", sea_query::Order::Asc).take();
     db.cached((name, 0), &[value.into()], build, |row| {
@@ -390,7 +390,7 @@ mod tests {
             ("url", by(By::Url), &[2, 4, 5, 6, 7, 8, 1, 3]),
         ];
         for (name, q, expected) in rows {
-            let page = store.read(|db| query(db, &q)).unwrap();
+            let page = store.read_blocking(|db| query(db, &q)).unwrap();
             assert_eq!(page.ids.iter().map(|id| id.0).collect::<Vec<_>>(), expected, "{name}");
             assert_eq!(page.total, Some(expected.len() as u64), "{name}");
         }
@@ -411,11 +411,11 @@ mod tests {
                     order: Order::Asc,
                     ..UserQuery::default()
                 };
-                let page = store.read(|db| query(db, &q)).unwrap();
+                let page = store.read_blocking(|db| query(db, &q)).unwrap();
                 assert_eq!(page.total, Some(page.ids.len() as u64));
                 page.ids.into_iter().map(|id| id.0).collect::<Vec<_>>()
             };
-            let prefix = store.read(|db| Ok(db.prefix().to_owned())).unwrap();
+            let prefix = store.read_blocking(|db| Ok(db.prefix().to_owned())).unwrap();
             let (key, level) = (format!("{prefix}capabilities"), format!("{prefix}user_level"));
             let set = |id, key: &str, value: StoredText| {
                 let key = key.to_owned();
@@ -458,19 +458,19 @@ mod tests {
             };
             let id = store.write_blocking(move |tx| insert(tx, &user)).unwrap();
             assert_eq!(id.0, 400_001);
-            let slug = store.read(|db| unique_slug(db, "admin", UserId(0))).unwrap();
+            let slug = store.read_blocking(|db| unique_slug(db, "admin", UserId(0))).unwrap();
             assert_eq!(slug, "admin-3");
-            let found = store.read(|db| by_email(db, "n@EXAMPLE.org")).unwrap().unwrap();
+            let found = store.read_blocking(|db| by_email(db, "n@EXAMPLE.org")).unwrap().unwrap();
             assert_eq!(found.id, id);
             assert!(!format!("{found:?}").contains("example"), "no secrets in logs");
             store
                 .write_blocking(move |tx| update(tx, &User { display_name: "N".to_owned(), ..found.clone() }))
                 .unwrap();
-            assert_eq!(store.read(|db| get(db, id)).unwrap().unwrap().display_name, "N");
-            let of_three = store.read(|db| posts_of(db, UserId(3), &["post"])).unwrap();
+            assert_eq!(store.read_blocking(|db| get(db, id)).unwrap().unwrap().display_name, "N");
+            let of_three = store.read_blocking(|db| posts_of(db, UserId(3), &["post"])).unwrap();
             store.write_blocking(move |tx| delete(tx, UserId(3), Some(id))).unwrap();
-            assert_eq!(store.read(|db| posts_of(db, id, &["post"])).unwrap(), of_three);
-            assert!(store.read(|db| meta::load_one(db, MetaKind::User, 3)).unwrap().0.is_empty());
+            assert_eq!(store.read_blocking(|db| posts_of(db, id, &["post"])).unwrap(), of_three);
+            assert!(store.read_blocking(|db| meta::load_one(db, MetaKind::User, 3)).unwrap().0.is_empty());
         });
     }
 }

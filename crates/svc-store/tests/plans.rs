@@ -312,7 +312,7 @@ fn all_plans_return_the_same_posts() {
             }
             let q = random_query(&mut r);
             let (ids, total) = expected(&rows, &q);
-            let page = store.read(|db| posts::query(db, &q)).unwrap();
+            let page = store.read_blocking(|db| posts::query(db, &q)).unwrap();
             assert_eq!(page.ids, ids, "query {n}: {q:?}");
             assert_eq!(page.total, q.total.then_some(total), "query {n}: {q:?}");
         }
@@ -390,7 +390,7 @@ fn all_plans_return_the_same_comments() {
             let (offset, limit) =
                 (usize::try_from(q.offset).unwrap(), usize::try_from(q.limit.unwrap_or(u64::MAX)).unwrap());
             let ids: Vec<_> = found.iter().skip(offset).take(limit).map(|c| c.id).collect();
-            let page = store.read(|db| comments::query(db, &q)).unwrap();
+            let page = store.read_blocking(|db| comments::query(db, &q)).unwrap();
             assert_eq!((page.ids, page.total), (ids, Some(found.len() as u64)), "query {n}: {q:?}");
         }
     });

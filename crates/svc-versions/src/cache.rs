@@ -8,7 +8,7 @@ use std::sync::Arc;
 use quick_cache::{Equivalent, Weighter, sync::Cache};
 
 use crate::atomic::{AtomicU64, Ordering};
-use crate::{Dependencies, Stamp, Transport, Versions, current_transport, record};
+use crate::{Context, Dependencies, Stamp, Transport, Versions};
 
 /// Memory of an entry besides its value, in bytes, and of a dependency.
 const ENTRY: usize = 128;
@@ -82,27 +82,48 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         VersionedCache { entries, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
     }
 
-    /// The value of a key if it is valid for a reader whose data is as old as `stamp`. The current recording then depends
-    /// on the same as the value.
-    pub fn get<Q>(&self, versions: &Versions, key: &Q, stamp: Stamp) -> Option<V>
+    /// The value of a key if it is valid for a reader whose data is as old as `stamp`. The context then depends on the same
+    /// as the value.
+    pub fn get<Q>(&self, cx: &Context, versions: &Versions, key: &Q, stamp: Stamp) -> Option<V>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        let key = KeyOverRef(current_transport(), key);
+        let (value, dependencies) = self.find(cx.transport(), versions, key, stamp)?;
+        cx.record(&dependencies);
+        Some(value)
+    }
+
+    /// Like [`get`](Self::get), for a request that has no context yet, and with the dependencies of the value.
+    pub fn find<Q>(
+        &self,
+        transport: Transport,
+        versions: &Versions,
+        key: &Q,
+        stamp: Stamp,
+    ) -> Option<(V, Arc<Dependencies>)>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let key = KeyOverRef(transport, key);
         let found = self.entries.get(&key).filter(|entry| entry.is_valid(versions, stamp));
         let counter = if found.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
-        let entry = found?;
-        record(&entry.dependencies);
-        Some(entry.value.clone())
+        found.map(|entry| (entry.value.clone(), Arc::clone(&entry.dependencies)))
     }
 
     /// The values of several keys, as [`get`](Self::get) returns them. Of neighbours that share their dependencies, these are checked
     /// and recorded once.
-    pub fn get_many(&self, versions: &Versions, keys: impl IntoIterator<Item = K>, stamp: Stamp) -> Vec<Option<V>> {
+    pub fn get_many(
+        &self,
+        cx: &Context,
+        versions: &Versions,
+        keys: impl IntoIterator<Item = K>,
+        stamp: Stamp,
+    ) -> Vec<Option<V>> {
         let (mut last, mut hits, mut misses) = (None::<Arc<Entry<V>>>, 0, 0);
-        let transport = current_transport();
+        let transport = cx.transport();
         let get = |key: K| {
             let entry = self.entries.get(&KeyOver(transport, key));
             let known = last.as_ref().zip(entry.as_ref()).is_some_and(|(last, entry)| last.has_validity_of(entry));
@@ -112,7 +133,7 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
             };
             hits += 1;
             if !known {
-                record(&entry.dependencies);
+                cx.record(&entry.dependencies);
             }
             let value = entry.value.clone();
             last = Some(entry);
@@ -124,16 +145,21 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         found
     }
 
-    /// Stores a value of `size` bytes that was computed from data that is at least as new as `stamp`. Values that must not
+    /// Stores a value of `size` bytes for requests with this transport, that was computed from data that is at least as new as `stamp`. Values that must not
     /// be cached are ignored.
-    pub fn insert(&self, key: K, value: V, size: usize, dependencies: impl Into<Arc<Dependencies>>, stamp: Stamp) {
+    pub fn insert(
+        &self,
+        transport: Transport,
+        key: K,
+        value: V,
+        size: usize,
+        dependencies: impl Into<Arc<Dependencies>>,
+        stamp: Stamp,
+    ) {
         let dependencies = dependencies.into();
         if dependencies.is_cacheable() {
             let checked = AtomicU64::new(u64::MAX);
-            self.entries.insert(
-                KeyOver(current_transport(), key),
-                Arc::new(Entry { value, size, dependencies, stamp, checked }),
-            );
+            self.entries.insert(KeyOver(transport, key), Arc::new(Entry { value, size, dependencies, stamp, checked }));
         }
     }
 
@@ -182,7 +208,14 @@ impl<V> Entry<V> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Key, call_with_transport, capture, depends_on};
+    use crate::Key;
+
+    const PLAIN: Transport = Transport::Plain;
+
+    fn on(key: Key) -> Dependencies {
+        let cx = Context::background();
+        cx.capture(|| cx.depends_on(key)).1
+    }
 
     #[test]
     fn older_readers_do_not_see_newer_values() {
@@ -192,19 +225,19 @@ mod tests {
         let old = versions.stamp();
         versions.change([key]).end();
         let new = versions.stamp();
-        let ((), dependencies) = capture(|| depends_on(key));
-        cache.insert(1, "new", 3, dependencies, new);
-        assert_eq!(cache.get(&versions, &1, old), None);
-        assert_eq!(cache.get(&versions, &1, new), Some("new"));
-        assert_eq!(cache.get(&versions, &1, new), Some("new"), "found again without checking the dependencies");
+        let cx = Context::background();
+        cache.insert(PLAIN, 1, "new", 3, on(key), new);
+        assert_eq!(cache.get(&cx, &versions, &1, old), None);
+        assert_eq!(cache.get(&cx, &versions, &1, new), Some("new"));
+        assert_eq!(cache.get(&cx, &versions, &1, new), Some("new"), "found again without checking the dependencies");
         versions.change([Key::of(&2)]).end();
-        assert_eq!(cache.get(&versions, &1, new), Some("new"));
-        let (found, dependencies) = capture(|| cache.get(&versions, &1, versions.stamp()));
+        assert_eq!(cache.get(&cx, &versions, &1, new), Some("new"));
+        let (found, dependencies) = cx.capture(|| cache.get(&cx, &versions, &1, versions.stamp()));
         assert_eq!((found, dependencies.len()), (Some("new"), 1), "the dependencies are passed on");
         let change = versions.change([key]);
-        assert_eq!(cache.get(&versions, &1, new), None, "a change is in progress");
+        assert_eq!(cache.get(&cx, &versions, &1, new), None, "a change is in progress");
         change.end();
-        assert_eq!(cache.get(&versions, &1, versions.stamp()), None);
+        assert_eq!(cache.get(&cx, &versions, &1, versions.stamp()), None);
         let usage = cache.usage();
         assert_eq!((usage.entries, usage.hits, usage.misses), (1, 4, 3));
     }
@@ -213,13 +246,13 @@ mod tests {
     fn neighbours_share_their_dependencies() {
         let (versions, cache) = (Versions::default(), VersionedCache::<u32, u32>::new(1 << 20));
         let (shared, own) = (Key::of(&1), Key::of(&2));
-        let on = |key| Arc::new(capture(|| depends_on(key)).1);
-        let dependencies = on(shared);
+        let cx = Context::background();
+        let dependencies = Arc::new(on(shared));
         for key in [1, 2] {
-            cache.insert(key, key, 4, Arc::clone(&dependencies), versions.stamp());
+            cache.insert(PLAIN, key, key, 4, Arc::clone(&dependencies), versions.stamp());
         }
-        cache.insert(3, 3, 4, on(own), versions.stamp());
-        let get = || capture(|| cache.get_many(&versions, [1, 2, 3, 4], versions.stamp()));
+        cache.insert(PLAIN, 3, 3, 4, on(own), versions.stamp());
+        let get = || cx.capture(|| cache.get_many(&cx, &versions, [1, 2, 3, 4], versions.stamp()));
         let (found, recorded) = get();
         assert_eq!((found, recorded.len()), (vec![Some(1), Some(2), Some(3), None], 2));
         versions.change([own]).end();
@@ -234,15 +267,14 @@ mod tests {
     fn transports_have_separate_values() {
         let (versions, cache) = (Versions::default(), VersionedCache::<String, &str>::new(1 << 20));
         let stamp = versions.stamp();
-        let get = |transport| call_with_transport(transport, || cache.get(&versions, "url", stamp));
+        let get = |transport| cache.get(&Context::request(transport), &versions, "url", stamp);
         let get_many = |transport| {
-            call_with_transport(transport, || cache.get_many(&versions, ["url".to_owned()], stamp)).pop().flatten()
+            let url = ["url".to_owned()];
+            cache.get_many(&Context::request(transport), &versions, url, stamp).pop().flatten()
         };
-        cache.insert("url".to_owned(), "http:", 5, Dependencies::default(), stamp);
+        cache.insert(PLAIN, "url".to_owned(), "http:", 5, Dependencies::default(), stamp);
         assert_eq!((get(Transport::Plain), get(Transport::Tls)), (Some("http:"), None));
-        call_with_transport(Transport::Tls, || {
-            cache.insert("url".to_owned(), "https:", 6, Dependencies::default(), stamp);
-        });
+        cache.insert(Transport::Tls, "url".to_owned(), "https:", 6, Dependencies::default(), stamp);
         for (transport, expected) in
             [(Transport::Plain, Some("http:")), (Transport::Tls, Some("https:")), (Transport::Localhost, None)]
         {
@@ -253,12 +285,13 @@ mod tests {
     #[test]
     fn values_that_must_not_be_cached_are_ignored() {
         let (versions, cache) = (Versions::default(), VersionedCache::<u32, u32>::new(1 << 20));
-        let ((), dependencies) = capture(crate::never);
-        cache.insert(1, 1, 4, dependencies, versions.stamp());
-        assert_eq!(cache.get(&versions, &1, versions.stamp()), None);
-        let ((), dependencies) = capture(|| crate::expires_in(std::time::Duration::ZERO));
-        cache.insert(1, 1, 4, dependencies, versions.stamp());
-        assert_eq!(cache.get(&versions, &1, versions.stamp()), None);
+        let cx = Context::background();
+        let ((), dependencies) = cx.capture(|| cx.never());
+        cache.insert(PLAIN, 1, 1, 4, dependencies, versions.stamp());
+        assert_eq!(cache.get(&cx, &versions, &1, versions.stamp()), None);
+        let ((), dependencies) = cx.capture(|| cx.expires_in(std::time::Duration::ZERO));
+        cache.insert(PLAIN, 1, 1, 4, dependencies, versions.stamp());
+        assert_eq!(cache.get(&cx, &versions, &1, versions.stamp()), None);
     }
 }
 
@@ -269,7 +302,7 @@ mod properties {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Key, capture, depends_on};
+    use crate::Key;
 
     #[derive(Clone, Debug)]
     enum Step {
@@ -294,18 +327,19 @@ mod properties {
             let cache = VersionedCache::<(usize, usize), u64>::new(1 << 20);
             let mut rows = [1_u64, 10, 100, 1_000];
             let mut served = HashMap::new();
+            let cx = Context::background();
             for step in steps {
                 match step {
                     Step::Read(from, to) => {
                         let sum = rows.iter().take(to).skip(from).sum::<u64>();
                         let stamp = versions.stamp();
-                        let found = cache.get(&versions, &(from, to), stamp);
+                        let found = cache.get(&cx, &versions, &(from, to), stamp);
                         if let Some(found) = found {
                             prop_assert_eq!(found, sum);
                             *served.entry((from, to)).or_insert(0) += 1;
                         } else {
-                            let ((), dependencies) = capture(|| (from..to).for_each(|row| depends_on(Key::of(&("row", row)))));
-                            cache.insert((from, to), sum, 8, dependencies, stamp);
+                            let ((), dependencies) = cx.capture(|| cx.depends_on_all((from..to).map(|row| Key::of(&("row", row)))));
+                            cache.insert(Transport::Plain, (from, to), sum, 8, dependencies, stamp);
                         }
                     }
                     Step::Write(row) => {

@@ -12,7 +12,7 @@ use shuttle::{
     thread,
 };
 
-use crate::{Dependencies, Key, VersionedCache, Versions};
+use crate::{Context, Dependencies, Key, Transport, VersionedCache, Versions};
 
 /// Schedules of each kind.
 const SCHEDULES: usize = 5_000;
@@ -59,12 +59,12 @@ impl Site {
     fn read(&self) {
         let before = self.acknowledged.load(Ordering::SeqCst);
         let stamp = self.versions.stamp();
-        let found = self.cache.get(&self.versions, &1, stamp);
+        let found = self.cache.get(&Context::background(), &self.versions, &1, stamp);
         let value = found.unwrap_or_else(|| {
             let value = *self.stored.lock().unwrap();
             let mut dependencies = Dependencies::default();
             dependencies.add(Self::key());
-            self.cache.insert(1, value, 8, dependencies, stamp);
+            self.cache.insert(Transport::Plain, 1, value, 8, dependencies, stamp);
             value
         });
         assert!(value >= before, "{value} was read after {before} was acknowledged");

@@ -1,14 +1,5 @@
 //! How the client of a request reached the site.
 
-use std::cell::Cell;
-use std::future::poll_fn;
-use std::pin::pin;
-
-thread_local! {
-    /// The transport of the request that this thread handles.
-    static CURRENT: Cell<Transport> = const { Cell::new(Transport::Plain) };
-}
-
 /// How the client of a request reached the site. Generated URLs and what the client is offered depend on it, so a
 /// [`VersionedCache`](crate::VersionedCache) has separate values for each transport.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -59,57 +50,23 @@ pub struct ByTls<T> {
 }
 
 impl<T> ByTls<T> {
-    /// The results of `make`, which is called for each of both with that transport.
+    /// The results of `make`, which is called for [`Transport::Plain`] and for [`Transport::Tls`].
     ///
     /// # Errors
     /// The first error of `make`.
-    pub fn try_new<E>(mut make: impl FnMut() -> Result<T, E>) -> Result<Self, E> {
-        let without = call_with_transport(Transport::Plain, &mut make)?;
-        Ok(ByTls { without, with: call_with_transport(Transport::Tls, make)? })
+    pub fn try_new<E>(mut make: impl FnMut(Transport) -> Result<T, E>) -> Result<Self, E> {
+        let without = make(Transport::Plain)?;
+        Ok(ByTls { without, with: make(Transport::Tls)? })
     }
 
-    /// The value for the request that this thread handles.
-    pub fn current(&self) -> &T {
-        if current_transport().is_tls() { &self.with } else { &self.without }
-    }
-}
-
-/// The transport of the request that this thread handles; [`Transport::Plain`] without a request.
-pub fn current_transport() -> Transport {
-    CURRENT.get()
-}
-
-/// Awaits a future that handles a request with this transport. Tasks that it spawns are outside.
-pub async fn with_transport<F: Future>(transport: Transport, future: F) -> F::Output {
-    let mut future = pin!(future);
-    poll_fn(move |context| {
-        let _entered = Entered { outer: CURRENT.replace(transport) };
-        future.as_mut().poll(context)
-    })
-    .await
-}
-
-/// Calls a function that handles a part of a request with this transport, such as on another thread.
-pub fn call_with_transport<T>(transport: Transport, f: impl FnOnce() -> T) -> T {
-    let _entered = Entered { outer: CURRENT.replace(transport) };
-    f()
-}
-
-/// Restores the transport of the enclosing request, also after a panic.
-struct Entered {
-    outer: Transport,
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        CURRENT.set(self.outer);
+    /// The value for requests with this transport.
+    pub fn of(&self, transport: Transport) -> &T {
+        if transport.is_tls() { &self.with } else { &self.without }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::task::{Context, Poll, Waker};
-
     use super::*;
 
     #[test]
@@ -135,31 +92,13 @@ mod tests {
 
     #[test]
     fn values_by_tls() {
-        let urls =
-            ByTls::try_new(|| Ok::<_, ()>(if current_transport().is_tls() { "https:" } else { "http:" })).unwrap();
+        let scheme = |transport: Transport| if transport.is_tls() { "https:" } else { "http:" };
+        let urls = ByTls::try_new(|transport| Ok::<_, ()>(scheme(transport))).unwrap();
         for (transport, expected) in
             [(Transport::Plain, "http:"), (Transport::Localhost, "http:"), (Transport::Tls, "https:")]
         {
-            assert_eq!(call_with_transport(transport, || *urls.current()), expected);
+            assert_eq!(*urls.of(transport), expected);
         }
-        assert!(ByTls::try_new(|| if current_transport().is_tls() { Err(()) } else { Ok(()) }).is_err());
-    }
-
-    #[test]
-    fn the_transport_of_a_request_ends_with_each_poll() {
-        let mut polls = 0;
-        let twice = poll_fn(|_| {
-            polls += 1;
-            assert_eq!(current_transport(), Transport::Tls);
-            if polls == 2 { Poll::Ready(()) } else { Poll::Pending }
-        });
-        let mut request = pin!(with_transport(Transport::Tls, twice));
-        let mut context = Context::from_waker(Waker::noop());
-        assert!(request.as_mut().poll(&mut context).is_pending());
-        assert_eq!(current_transport(), Transport::Plain);
-        assert!(request.as_mut().poll(&mut context).is_ready());
-        let panicked = std::panic::catch_unwind(|| call_with_transport(Transport::Tls, || panic!("a mistake")));
-        assert!(panicked.is_err());
-        assert_eq!(current_transport(), Transport::Plain);
+        assert!(ByTls::try_new(|transport| if transport.is_tls() { Err(()) } else { Ok(()) }).is_err());
     }
 }

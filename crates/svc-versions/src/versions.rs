@@ -142,10 +142,11 @@ impl Drop for Change<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{capture, depends_on};
+    use crate::Context;
 
     fn on(key: Key) -> Dependencies {
-        capture(|| depends_on(key)).1
+        let cx = Context::background();
+        cx.capture(|| cx.depends_on(key)).1
     }
 
     #[test]

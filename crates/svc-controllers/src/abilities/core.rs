@@ -124,7 +124,7 @@ pub(crate) fn abilities() -> Abilities {
 }
 
 async fn site_info(call: AbilityCall) -> Result<Value> {
-    let settings = call.site.settings()?;
+    let settings = call.site.settings(call.request.cx())?;
     let urls = &settings.urls.site;
     let language = match settings.option("WPLANG") {
         "" => "en-US".to_owned(),
@@ -174,7 +174,7 @@ async fn user_info(call: AbilityCall) -> Result<Value> {
 }
 
 async fn environment_info(call: AbilityCall) -> Result<Value> {
-    let database = call.site.read(|db| Ok(format!("{:?}", db.dialect())))?;
+    let database = call.site.read(call.request.cx(), |db| Ok(format!("{:?}", db.dialect())))?;
     let all = json!({
         "environment": call.site.environment,
         "php_version": "",

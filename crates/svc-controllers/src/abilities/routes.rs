@@ -11,6 +11,7 @@ use svc_schema::{
     Args, Error, Schema,
     build::{SchemaBuilder, boolean, integer, object, string, types, untyped},
 };
+use svc_versions::Context;
 
 use crate::{
     RestSite,
@@ -137,8 +138,8 @@ fn check_read(req: &Request) -> Result<()> {
 }
 
 /// The URL of a path in the namespace of abilities.
-fn url(site: &RestSite, path: &str) -> Result<String> {
-    Ok(site.settings()?.urls.rest(&format!("/{}/{path}", site.brand.side_namespace("abilities"))))
+fn url(cx: &Context, site: &RestSite, path: &str) -> Result<String> {
+    Ok(site.settings(cx)?.urls.rest(&format!("/{}/{path}", site.brand.side_namespace("abilities"))))
 }
 
 /// The categories of abilities.
@@ -163,13 +164,13 @@ impl RegistryEntries for AbilityCategoryFamily {
     }
 
     async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<AbilityCategory>> {
-        page_of(site.abilities.categories.values().collect(), site, &url(site, "categories")?, req)
+        page_of(site.abilities.categories.values().collect(), site, &url(req.cx(), site, "categories")?, req)
     }
 
-    fn links(site: &Arc<RestSite>, category: &AbilityCategory, _: &Request) -> Result<Links> {
-        let own = url(site, &format!("categories/{}", category.slug))?;
-        let mut links = entry_links(own, url(site, "categories")?);
-        let abilities = with_query(&url(site, "abilities")?, "category", &category.slug);
+    fn links(site: &Arc<RestSite>, category: &AbilityCategory, req: &Request) -> Result<Links> {
+        let own = url(req.cx(), site, &format!("categories/{}", category.slug))?;
+        let mut links = entry_links(own, url(req.cx(), site, "categories")?);
+        let abilities = with_query(&url(req.cx(), site, "abilities")?, "category", &category.slug);
         links.add("abilities", Link::new(abilities));
         Ok(links)
     }
@@ -222,13 +223,13 @@ impl RegistryEntries for AbilityFamily {
     async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<Ability>> {
         let filter = AbilityFilter::of(req)?;
         let all = site.abilities.abilities.values().filter(|ability| filter.matches(ability)).collect();
-        page_of(all, site, &url(site, "abilities")?, req)
+        page_of(all, site, &url(req.cx(), site, "abilities")?, req)
     }
 
-    fn links(site: &Arc<RestSite>, ability: &Ability, _: &Request) -> Result<Links> {
-        let own = url(site, &format!("abilities/{}", ability.name))?;
-        let run = url(site, &format!("abilities/{}/run", ability.name))?;
-        let mut links = entry_links(own, url(site, "abilities")?);
+    fn links(site: &Arc<RestSite>, ability: &Ability, req: &Request) -> Result<Links> {
+        let own = url(req.cx(), site, &format!("abilities/{}", ability.name))?;
+        let run = url(req.cx(), site, &format!("abilities/{}/run", ability.name))?;
+        let mut links = entry_links(own, url(req.cx(), site, "abilities")?);
         links.add(format!("{}:action-run", site.brand.curie()), Link::new(run));
         Ok(links)
     }

@@ -154,7 +154,7 @@ impl ApplicationPasswords {
         authorize: impl FnOnce(&Caller, &Access<'_>, &User) -> Result<()>,
     ) -> Result<Owner> {
         let caller = caller(req);
-        self.site.read(|db| {
+        self.site.read(req.cx(), |db| {
             let user = self.owner(db, req, &caller)?;
             let settings = self.site.settings_in(db)?;
             let access = Access::new(&self.site, &settings).with_users([user.id]);
@@ -177,7 +177,7 @@ impl ApplicationPasswords {
     /// The record in the route.
     fn requested(&self, req: &Request, owner: &Owner) -> Result<ApplicationPassword> {
         let uuid: String = req.require("uuid")?;
-        let list = self.site.read(|db| stored::list(db, owner.user.id))?;
+        let list = self.site.read(req.cx(), |db| stored::list(db, owner.user.id))?;
         stored::find(list, &uuid).ok_or_else(errors::not_found)
     }
 
@@ -224,7 +224,7 @@ impl ApplicationPasswords {
     }
 
     async fn list(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
-        let records = self.site.read(|db| stored::list(db, owner.user.id))?;
+        let records = self.site.read(req.cx(), |db| stored::list(db, owner.user.id))?;
         let (view, caller) = (respond::view(&req), caller(&req));
         let mut items = Vec::with_capacity(records.len());
         for record in records {
@@ -257,7 +257,7 @@ impl ApplicationPasswords {
     /// The application password that authenticated this request.
     async fn introspect(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
         let used = req.extensions().get::<AppPassword>().ok_or_else(errors::none_in_use)?;
-        let list = self.site.read(|db| stored::list(db, owner.user.id))?;
+        let list = self.site.read(req.cx(), |db| stored::list(db, owner.user.id))?;
         let record = stored::find(list, &used.0).ok_or_else(errors::not_found)?;
         self.show(&req, &owner, Item { record, plain: None }, &respond::view(&req)).await
     }
@@ -271,11 +271,11 @@ impl ApplicationPasswords {
     async fn create(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
         let draft = self.fields.read(|name| respond::param_or_null(&req, name))?;
         let name = draft.name.filter(|name| !matches!(&**name, "" | "0")).ok_or_else(errors::empty_name)?;
-        let now = self.site.now().and_utc().timestamp();
+        let now = self.site.now(req.cx()).and_utc().timestamp();
         let (record, plain) =
             ApplicationPassword::generate(&name, &draft.app_id, now).map_err(|_| errors::no_randomness())?;
         let (user, new) = (owner.user.id, record.clone());
-        self.site.write(move |tx| stored::add(tx, user, new.clone())).await?;
+        self.site.write(req.cx(), move |tx| stored::add(tx, user, new.clone())).await?;
         self.update_extra(&req, &record).await?;
         let location = self.url(&owner, &record);
         let item = Item { record, plain: Some(plain) };
@@ -295,7 +295,7 @@ impl ApplicationPasswords {
         let draft = self.fields.read(|name| respond::param_or_null(&req, name))?;
         let (user, uuid) = (owner.user.id, record.uuid);
         let name = draft.name.filter(|name| !name.is_empty());
-        let record = self.site.write(move |tx| stored::rename(tx, user, &uuid, name.as_deref())).await?;
+        let record = self.site.write(req.cx(), move |tx| stored::rename(tx, user, &uuid, name.as_deref())).await?;
         self.update_extra(&req, &record).await?;
         self.show(&req, &owner, Item { record, plain: None }, &respond::edit_view(&req)).await
     }
@@ -311,7 +311,7 @@ impl ApplicationPasswords {
         let (user, uuid) = (owner.user.id, record.uuid.clone());
         let view = View::all_of("edit").without_links();
         let previous = self.prepare(&req, &Item { record, plain: None }, &view).await?;
-        self.site.write(move |tx| stored::remove(tx, user, &uuid)).await?;
+        self.site.write(req.cx(), move |tx| stored::remove(tx, user, &uuid)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }
 
@@ -321,9 +321,9 @@ impl ApplicationPasswords {
         self.authorized(&req, "delete_app_passwords", errors::cannot_delete_all)
     }
 
-    async fn delete_all(self: Arc<Self>, _: Request, owner: Owner) -> Result<Response> {
+    async fn delete_all(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
         let user = owner.user.id;
-        let count = self.site.write(move |tx| stored::clear(tx, user)).await?;
+        let count = self.site.write(req.cx(), move |tx| stored::clear(tx, user)).await?;
         Ok(Response::new(json!({"deleted": true, "count": count})))
     }
 }

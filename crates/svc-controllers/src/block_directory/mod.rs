@@ -13,6 +13,7 @@ use svc_schema::{
     build::{integer, number, string},
 };
 use svc_site::{Access, plugin_directory_client, plugins::item::Item};
+use svc_versions::Context;
 
 use crate::{LINK_RELATION, RestSite, caller, contexts::VIEW, plugins, respond};
 
@@ -144,8 +145,8 @@ impl BlockDirectory {
     }
 
     /// Links to install a block's plugin and, if it is installed, to the plugin.
-    fn links(&self, slug: &str, installed: &[Item]) -> Result<Links> {
-        let settings = self.site.settings()?;
+    fn links(&self, cx: &Context, slug: &str, installed: &[Item]) -> Result<Links> {
+        let settings = self.site.settings(cx)?;
         let collection = settings.urls.rest(&plugins::route(&self.site));
         let mut links = Links::new();
         let install = svc_php::query::extend_url_with(&collection, [("slug", slug)]);
@@ -158,7 +159,7 @@ impl BlockDirectory {
     }
 
     async fn can_search(self: Arc<Self>, req: Request) -> Result<()> {
-        let (settings, caller) = (self.site.settings()?, caller(&req));
+        let (settings, caller) = (self.site.settings(req.cx())?, caller(&req));
         let access = Access::new(&self.site, &settings);
         let may = ["install_plugins", "activate_plugins"].iter().all(|cap| access.can(&caller, cap));
         if may { Ok(()) } else { Err(cannot_view(&req)) }
@@ -171,16 +172,16 @@ impl BlockDirectory {
         let Value::Object(params) = params else { unreachable!("built as an object above") };
         let mut response = plugin_directory_client::request(&self.site, "query_plugins", params).await?;
         let Value::Array(found) = response["plugins"].take() else { return Ok(Response::new(json!([]))) };
-        let installed = plugins::all(&self.site).await?;
+        let installed = plugins::all(req.cx(), &self.site).await?;
         let view = View { context: "view".to_owned(), ..respond::view(&req) };
         let plan = self.fields.plan(&view);
         let mut items = Vec::new();
         // The directory may return more results than requested.
         for plugin in found.into_iter().take(usize::try_from(per_page).unwrap_or_default()) {
-            let block = BlockPlugin { plugin, now: self.site.now() };
+            let block = BlockPlugin { plugin, now: self.site.now(req.cx()) };
             let mut item: Map<String, Value> = plan.prepare(&block);
             respond::add_extra(&self.extra, OBJECT, &mut item, &req, &view).await?;
-            let links = self.links(&block.text("slug"), &installed)?;
+            let links = self.links(req.cx(), &block.text("slug"), &installed)?;
             items.push(respond::with_links(item, view.wants_links().then_some(links), &req));
         }
         Ok(Response::new(items))

@@ -20,6 +20,7 @@ use svc_schema::{
 };
 use svc_site::Access;
 use svc_store::posts;
+use svc_versions::Context;
 
 use crate::{RestSite, caller, request::block_viewer};
 
@@ -45,8 +46,8 @@ impl Renderer {
     }
 
     /// Schema of a block type's attributes, without additional ones. `None` for an unknown type.
-    fn attributes_of(&self, name: &str) -> Result<Option<Schema>> {
-        let types = self.site.block_types(&*self.site.settings()?);
+    fn attributes_of(&self, cx: &Context, name: &str) -> Result<Option<Schema>> {
+        let types = self.site.block_types(&*self.site.settings(cx)?);
         let schema =
             |t: &Arc<BlockType>| json!({"type": "object", "properties": t.attributes, "additionalProperties": false});
         Ok(types.get(name).map(|block_type| Schema::compile(schema(block_type))))
@@ -54,7 +55,7 @@ impl Renderer {
 
     /// Validates the attributes against the block type. The attributes of an unknown type are not validated.
     fn check(&self, req: &Request, attributes: &Value) -> Result<bool> {
-        let Some(schema) = self.attributes_of(&req.require::<String>("name")?)? else { return Ok(true) };
+        let Some(schema) = self.attributes_of(req.cx(), &req.require::<String>("name")?)? else { return Ok(true) };
         // The default is PHP's empty array, which is a list in JSON.
         if attributes == &json!([]) { Ok(true) } else { schema.validate(attributes, "").map(|()| true) }
     }
@@ -63,11 +64,11 @@ impl Renderer {
         let (caller, id) = (caller(&req), req.arg::<i64>("post_id")?.unwrap_or_default());
         let site = &self.site;
         if id <= 0 {
-            let settings = site.settings()?;
+            let settings = site.settings(req.cx())?;
             let cap = site.types.get("post").map_or("edit_posts", |t| t.caps.edit_posts.as_str());
             return if Access::new(site, &settings).can(&caller, cap) { Ok(None) } else { Err(cannot_read(&req)) };
         }
-        let post = site.read(|db| {
+        let post = site.read(req.cx(), |db| {
             let Some(post) = posts::get(db, PostId(id))? else { return Ok(None) };
             let settings = site.settings_in(db)?;
             let access = Access::of_posts(site, &settings, db, std::slice::from_ref(&post))?;
@@ -84,19 +85,19 @@ impl Renderer {
     async fn render(self: Arc<Self>, req: Request, post: Option<Post>) -> Result<Response> {
         let name: String = req.require("name")?;
         let site = &self.site;
-        let settings = site.settings()?;
+        let settings = site.settings(req.cx())?;
         let types = site.block_types(&settings);
         let block_type = types.get(&name).filter(|t| t.dynamic).cloned().ok_or_else(not_dynamic)?;
         let raw_attributes = req.param("attributes").cloned().filter(Value::is_object).unwrap_or_else(|| json!({}));
-        let cleaned = match self.attributes_of(&name)? {
+        let cleaned = match self.attributes_of(req.cx(), &name)? {
             Some(schema) => schema.sanitize(raw_attributes, "")?,
             None => raw_attributes,
         };
         let attributes = cleaned.as_object().cloned().unwrap_or_default();
-        let theme = site.theme(&settings);
+        let theme = site.theme(req.cx(), &settings);
         let show = |missing: &Missing| {
-            site.read(|db| {
-                let viewer = BlockViewer { missing: missing.clone(), ..block_viewer(site, &settings, &req) };
+            site.read(req.cx(), |db| {
+                let viewer = BlockViewer { missing: missing.clone(), ..block_viewer(req.cx(), site, &settings, &req) };
                 with_blocks(site, &settings, &viewer, db, |blocks| {
                     let show = || {
                         let dynamic = svc_blocks::with_text(blocks);
@@ -110,7 +111,7 @@ impl Renderer {
                 })
             })
         };
-        let html = with_feeds(&site.renderer, show).await?;
+        let html = with_feeds(req.cx(), &site.renderer, show).await?;
         Ok(Response::new(json!({"rendered": html})))
     }
 }

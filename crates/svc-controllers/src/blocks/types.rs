@@ -219,7 +219,7 @@ fn item(site: &Arc<RestSite>, block_type: &BlockType) -> BlockType {
 
 /// Whether the caller may edit posts of any type.
 fn is_writer(site: &Arc<RestSite>, req: &Request) -> Result<bool> {
-    let (settings, caller) = (site.settings()?, caller(req));
+    let (settings, caller) = (site.settings(req.cx())?, caller(req));
     let access = Access::new(site, &settings);
     let types = site.types.iter().filter(|t| t.show_in_rest || t.name == "post");
     Ok(types.into_iter().any(|t| access.can(&caller, &t.caps.edit_posts)))
@@ -239,13 +239,13 @@ impl RegistryEntries for Types {
 
     async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<BlockType>> {
         let namespace = req.arg::<String>("namespace")?.filter(|name| !matches!(name.as_str(), "" | "0"));
-        let types = site.block_types(&*site.settings()?);
+        let types = site.block_types(&*site.settings(req.cx())?);
         let requested = types.iter().filter(|t| namespace.as_ref().is_none_or(|n| n == t.namespace()));
         Ok(requested.map(|t| item(site, t)).collect::<Vec<_>>().into())
     }
 
-    fn links(site: &Arc<RestSite>, block_type: &BlockType, _: &Request) -> Result<Links> {
-        let url = |path: &str| route_url(site, path);
+    fn links(site: &Arc<RestSite>, block_type: &BlockType, req: &Request) -> Result<Links> {
+        let url = |path: &str| route_url(req.cx(), site, path);
         let name = &block_type.name;
         let mut links = Links::new();
         links.add("collection", Link::new(url("block-types")?));
@@ -261,7 +261,7 @@ impl RegistryEntries for Types {
     fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<BlockType>> {
         Self::check_list(site, req)?;
         let (namespace, name): (String, String) = (req.require("namespace")?, req.require("name")?);
-        let types = site.block_types(&*site.settings()?);
+        let types = site.block_types(&*site.settings(req.cx())?);
         let found = types.get(&format!("{namespace}/{name}")).ok_or_else(not_found)?;
         Ok(Some(item(site, found)))
     }

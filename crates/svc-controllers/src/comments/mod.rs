@@ -29,6 +29,7 @@ use svc_site::{
     comments::{notes::has_notes, status},
 };
 use svc_store::{Db, StoreError, comments};
+use svc_versions::Context;
 
 use self::{
     fields::{CommentFields, OBJECT},
@@ -102,7 +103,7 @@ const ARGUMENTS: [&str; 13] = [
 impl Controller for Comments {
     #[rustfmt::skip]
     fn routes(&self) -> Vec<Route<Self>> {
-        let fields = self.site.settings().map_or(&self.without_avatars, |settings| self.fields(&settings));
+        let fields = self.site.settings(&Context::background()).map_or(&self.without_avatars, |settings| self.fields(&settings));
         let schema = Schema::compile(fields.item_schema());
         let args = |kind| self.with_avatars.args(kind).ordered(&ARGUMENTS);
         let id = integer().describe("The comment's ID.");
@@ -172,7 +173,7 @@ impl Comments {
         authorize: impl FnOnce(&CommentViewer<'_>, &Comment) -> Result<()>,
     ) -> Result<Comment> {
         let (caller, password) = (caller(req), password(req));
-        self.site.read(|db| {
+        self.site.read(req.cx(), |db| {
             let id = respond::number(req, "id");
             let found = if id > 0 { comments::get(db, CommentId(id))? } else { None };
             let comment = found.ok_or_else(errors::not_found)?;
@@ -204,9 +205,9 @@ impl Comments {
         load: impl FnOnce(&mut Db) -> SiteResult<Vec<Comment>>,
     ) -> Result<Vec<PreparedItem>> {
         let (caller, password) = (caller(req), password(req));
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let plan = self.fields(&settings).plan(view);
-        let loaded = self.site.read(|db| {
+        let loaded = self.site.read(req.cx(), |db| {
             let rows = load(db)?;
             let posts = rows.iter().map(|c| c.post);
             let viewer = CommentViewer::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
@@ -224,7 +225,7 @@ impl Comments {
 
     /// Reads comments as the request selects them. With a password, more of them are visible.
     fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
-        let cache = if password(req).is_none() { self.site.item_cache(&self.extra, OBJECT) } else { None };
+        let cache = if password(req).is_none() { self.site.item_cache(req.cx(), &self.extra, OBJECT) } else { None };
         ItemReader::new(req, self.family, cache)
     }
 
@@ -242,7 +243,7 @@ impl Comments {
         if posts.len() > MAX_POSTS {
             return Err(SiteError::Store(StoreError::TooMany).into());
         }
-        self.site.read(|db| {
+        self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let ids = posts.iter().map(|id| PostId(*id));
             let viewer = CommentViewer::new(db, &self.site, &settings, &caller, ids, password.as_deref())?;
@@ -284,11 +285,11 @@ impl Comments {
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let items = self.reader(&req);
         let page = items
-            .page(async || {
+            .page(async |req: Request| {
                 let list = self.params.read(|name| req.param(name).cloned())?;
                 let (page, per_page, lacks_include) = (list.page, list.per_page, list.lacks_include());
-                let settings = self.site.settings()?;
-                let mut found = self.site.read(|db| Ok(comments::query(db, &list.into_query(&settings))?))?;
+                let settings = self.site.settings(req.cx())?;
+                let mut found = self.site.read(req.cx(), |db| Ok(comments::query(db, &list.into_query(&settings))?))?;
                 if lacks_include {
                     found.ids.clear();
                 }
@@ -298,10 +299,11 @@ impl Comments {
             })
             .await?;
         // As in WordPress, comments that the caller may not read are counted and then omitted.
-        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), is_visible, |db| rows(db, ids)).await;
+        let prepare =
+            async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), is_visible, |db| rows(db, ids)).await;
         let response = items.list(&page.ids, prepare).await?;
         let response = collection::with_text_totals(&self.site, response, page.paging.total, page.paging.pages());
-        let url = self.site.settings()?.urls.rest(&links::route(&self.site));
+        let url = self.site.settings(req.cx())?.urls.rest(&links::route(&self.site));
         Ok(collection::with_page_links(response, page.paging.links(&url, &req.params().query)))
     }
 
@@ -324,7 +326,8 @@ impl Comments {
 
     async fn fetch(self: Arc<Self>, req: Request, comment: Comment) -> Result<Response> {
         let items = self.reader(&req);
-        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), is_visible, |db| rows(db, ids)).await;
+        let prepare =
+            async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), is_visible, |db| rows(db, ids)).await;
         items.item(comment.id.0, prepare).await?.ok_or_else(errors::not_found)
     }
 
@@ -336,9 +339,9 @@ impl Comments {
 
     async fn create(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
         let comment = self.insert(&req, post).await?;
-        let location = self.site.settings()?.urls.rest(&format!("{}/{}", links::route(&self.site), comment.id));
+        let location = self.site.settings(req.cx())?.urls.rest(&format!("{}/{}", links::route(&self.site), comment.id));
         // The author receives context `view`; moderators receive context `edit`.
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let moderates = Access::new(&self.site, &settings).can(&caller(&req), "moderate_comments");
         let context = if moderates { "edit" } else { "view" };
         let view = View { context: context.to_owned(), ..respond::view(&req) };
@@ -403,20 +406,20 @@ impl Comments {
         if req.arg::<bool>("force")?.unwrap_or(false) {
             let view = respond::previous_view(&req, "edit");
             let previous = self.show(&req, comment, view).await?.data;
-            self.site.write(move |tx| Ok(comments::delete(tx, id)?.ok_or_else(errors::not_found)?)).await?;
+            self.site.write(req.cx(), move |tx| Ok(comments::delete(tx, id)?.ok_or_else(errors::not_found)?)).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous})));
         }
         if comment.approved == "trash" {
             return Ok(Response::from(errors::already_trashed()).in_context("edit"));
         }
-        let now = self.site.now().and_utc().timestamp();
+        let now = self.site.now(req.cx()).and_utc().timestamp();
         let trash = move |tx: &mut svc_store::Tx| {
             if comments::get(tx, id)?.is_some_and(|comment| comment.approved == "trash") {
                 return Err(errors::already_trashed().into());
             }
             Ok(status::trash(tx, id, now)?.ok_or_else(errors::not_found)?)
         };
-        let comment = self.site.write(trash).await?;
+        let comment = self.site.write(req.cx(), trash).await?;
         Ok(self.show(&req, comment, respond::edit_view(&req)).await?.in_context("edit"))
     }
 }

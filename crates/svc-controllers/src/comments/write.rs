@@ -26,12 +26,12 @@ impl Comments {
         let is_note = req.param("type").is_some_and(|t| t == "note");
         if !caller.is_logged_in() {
             let may = !is_note && self.site.guests_may_comment && !only_reads(req);
-            if !may || self.site.settings()?.number("comment_registration") != 0 {
+            if !may || self.site.settings(req.cx())?.number("comment_registration") != 0 {
                 return Err(errors::login_required());
             }
         }
         let (id, password) = (number(req, "post").unwrap_or_default(), password(req));
-        self.site.read(|db| {
+        self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let post = PostId(id.max(0));
             let viewer = CommentViewer::new(db, &self.site, &settings, &caller, [post], password.as_deref())?;
@@ -45,7 +45,7 @@ impl Comments {
                 "draft" if !is_note => Some(errors::draft_post()),
                 "trash" => Some(errors::trashed_post()),
                 _ if !viewer.can_read_post(&post) => Some(errors::cannot_read_post(req)),
-                _ if !is_note && !accepts_comments(&post, &settings, self.site.now()) => Some(errors::closed()),
+                _ if !is_note && !accepts_comments(&post, &settings, self.site.now(req.cx())) => Some(errors::closed()),
                 _ => None,
             };
             error.map_or(Ok(post), |error| Err(error.into()))
@@ -76,7 +76,7 @@ impl Comments {
                 Some(now) => job.insert(tx, &now),
             }
         };
-        let comment = self.site.write(insert).await?;
+        let comment = self.site.write(req.cx(), insert).await?;
         self.add_extra(req, comment).await
     }
 
@@ -87,7 +87,7 @@ impl Comments {
             return Err(errors::type_is_fixed());
         }
         let job = self.job(req, comment_type)?;
-        let comment = self.site.write(move |tx| job.update(tx, before.id)).await?;
+        let comment = self.site.write(req.cx(), move |tx| job.update(tx, before.id)).await?;
         self.add_extra(req, comment).await
     }
 
@@ -97,13 +97,13 @@ impl Comments {
         self.without_avatars.apply(&mut draft, |name| respond::param_or_null(req, name))?;
         Ok(SaveComment {
             site: Arc::clone(&self.site.site),
-            settings: self.site.settings()?,
+            settings: self.site.settings(req.cx())?,
             caller: caller(req),
             draft,
             kind: comment_type.to_owned(),
             ip: client_address(req).to_string(),
             agent: req.header("user-agent").unwrap_or_default().to_owned(),
-            now: truncate_to_seconds(self.site.now()),
+            now: truncate_to_seconds(self.site.now(req.cx())),
             is_form: false,
         })
     }

@@ -55,7 +55,7 @@ impl RegistryEntries for FontCollections {
         let all = &site.font_collections;
         let paging = Paging { total: all.len() as u64, per_page, page };
         paging.check("rest_post_invalid_page_number")?;
-        let url = route_url(site, "font-collections")?;
+        let url = route_url(req.cx(), site, "font-collections")?;
         let response = collection::respond(site, Vec::new(), &paging, &url, req);
         Ok(Listed { entries: paging.items(all.iter()).cloned().collect(), response })
     }
@@ -68,9 +68,9 @@ impl RegistryEntries for FontCollections {
         Ok(plan.prepare(collection))
     }
 
-    fn links(site: &Arc<RestSite>, collection: &FontCollection, _: &Request) -> Result<Links> {
-        let own = route_url(site, &format!("font-collections/{}", collection.slug))?;
-        Ok(entry_links(own, route_url(site, "font-collections")?))
+    fn links(site: &Arc<RestSite>, collection: &FontCollection, req: &Request) -> Result<Links> {
+        let own = route_url(req.cx(), site, &format!("font-collections/{}", collection.slug))?;
+        Ok(entry_links(own, route_url(req.cx(), site, "font-collections")?))
     }
 
     async fn find(site: &Arc<RestSite>, req: &Request) -> Result<FontCollection> {

@@ -90,7 +90,7 @@ impl FontFaces {
     /// `errors::invalid_parent` when there is no such family.
     fn family(&self, req: &Request) -> Result<PostId> {
         let id = PostId(req.require("font_family_id")?);
-        let found = self.site.read(|db| Ok(stored_posts::get(db, id)?))?;
+        let found = self.site.read(req.cx(), |db| Ok(stored_posts::get(db, id)?))?;
         match found {
             Some(post) if post.post_type == FAMILY => Ok(id),
             _ => Err(errors::invalid_parent()),
@@ -119,7 +119,7 @@ impl FontFaces {
 
     async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
         let links = if view.wants_links() {
-            self.site.read(|db| {
+            self.site.read(req.cx(), |db| {
                 let settings = self.site.settings_in(db)?;
                 let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
                 Ok(Some(self.links(&post, &settings, &access, req)))
@@ -186,7 +186,7 @@ impl FontFaces {
             .post_types(vec![self.post_type.name.clone()])
             .title(Some(identity.clone()))
             .limit(Some(1));
-        if !self.site.read(|db| Ok(stored_posts::query(db, &same)?))?.ids.is_empty() {
+        if !self.site.read(req.cx(), |db| Ok(stored_posts::query(db, &same)?))?.ids.is_empty() {
             return Err(errors::duplicate_face());
         }
         let names = self.store_files(&req, &input, &mut cleaned).await?;
@@ -204,11 +204,11 @@ impl FontFaces {
             content: Some(svc_php::json::encode(&Value::Object(cleaned))),
             ..PostDraft::default()
         };
-        let job = self.posts.job(caller(&req), draft, None, self.site.settings()?);
+        let job = self.posts.job(caller(&req), draft, None, self.site.settings(req.cx())?);
         let stored = names.clone();
         let written = self
             .site
-            .write(move |tx| {
+            .write(req.cx(), move |tx| {
                 if !stored_posts::query(tx, &same)?.ids.is_empty() {
                     return Err(errors::duplicate_face().into());
                 }
@@ -230,9 +230,9 @@ impl FontFaces {
         };
         self.posts.update_extra(id, &req).await?;
         // WordPress puts the route's pattern, not the family's ID, into this URL.
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let location = settings.urls.rest(&permalinks::rest_route_of(&self.site, &settings, &self.post_type, id));
-        let response = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
+        let response = self.show(&req, self.posts.saved(req.cx(), id)?, respond::edit_view(&req)).await?;
         Ok(response.status(201).header("Location", location))
     }
 
@@ -247,7 +247,7 @@ impl FontFaces {
         if req.files().is_empty() {
             return Ok(Vec::new());
         }
-        let base = format!("{}/fonts", self.site.settings()?.stored_uploads_url());
+        let base = format!("{}/fonts", self.site.settings(req.cx())?.stored_uploads_url());
         let (mut names, mut sources) = (Vec::new(), Vec::new());
         for source in settings::sources(input) {
             match req.file(&source) {
@@ -288,7 +288,7 @@ impl FontFaces {
         }
         let id = authorized.post.id;
         let previous = self.show(&req, authorized.post, respond::previous_view(&req, "view")).await?;
-        let files = self.site.write(move |tx| remove(tx, &[id])).await?;
+        let files = self.site.write(req.cx(), move |tx| remove(tx, &[id])).await?;
         super::remove_files(&self.site, files).await;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
@@ -328,7 +328,7 @@ impl Controller for FontFaces {
 fn check(site: &RestSite, req: &Request, text: &Value, shape: &Schema) -> Result<bool> {
     let input = settings::parse(text, shape, settings::FACE)?;
     let files: Vec<&str> = req.files().iter().map(|file| file.field.as_str()).collect();
-    settings::check_face(&input, &files, site.settings()?.option("home"))?;
+    settings::check_face(&input, &files, site.settings(req.cx())?.option("home"))?;
     Ok(true)
 }
 

@@ -125,7 +125,7 @@ impl FontFamilies {
     }
 
     async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
-        let loaded = self.site.read(|db| {
+        let loaded = self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
             Ok(self.load(db, &settings, &access, vec![post], req, &view)?.pop())
@@ -172,10 +172,10 @@ impl FontFamilies {
         let slug = svc_text::sanitize_title(&svc_php::cast::to_text(&input["slug"]));
         let (post_type, new_slug) = (self.post_type.name.clone(), slug.clone());
         let draft = draft(&input, Some(slug), Map::new());
-        let job = self.posts.job(caller(&req), draft, None, self.site.settings()?);
+        let job = self.posts.job(caller(&req), draft, None, self.site.settings(req.cx())?);
         let id = self
             .site
-            .write(move |tx| {
+            .write(req.cx(), move |tx| {
                 if !stored_posts::by_slug(tx, &new_slug, &[&post_type])?.is_empty() {
                     return Err(errors::duplicate_family(&new_slug).into());
                 }
@@ -183,9 +183,9 @@ impl FontFamilies {
             })
             .await?;
         self.posts.update_extra(id, &req).await?;
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let location = settings.urls.rest(&permalinks::rest_route_of(&self.site, &settings, &self.post_type, id));
-        let response = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
+        let response = self.show(&req, self.posts.saved(req.cx(), id)?, respond::edit_view(&req)).await?;
         Ok(response.status(201).header("Location", location))
     }
 
@@ -198,7 +198,7 @@ impl FontFamilies {
     async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let input: Map<String, Value> = read_settings(&req);
         let id = authorized.post.id;
-        let (posts, caller, settings) = (Arc::clone(&self.posts), caller(&req), self.site.settings()?);
+        let (posts, caller, settings) = (Arc::clone(&self.posts), caller(&req), self.site.settings(req.cx())?);
         let update = move |tx: &mut Tx| {
             let post = stored_posts::get(tx, id)?.ok_or_else(post_not_found)?;
             let stored = super::stored(&post);
@@ -208,9 +208,9 @@ impl FontFamilies {
             let previous = previous.into_iter().collect();
             posts.job(caller.clone(), draft(&input, None, previous), Some(id), Arc::clone(&settings)).run(tx)
         };
-        self.site.write(update).await?;
+        self.site.write(req.cx(), update).await?;
         self.posts.update_extra(id, &req).await?;
-        self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await
+        self.show(&req, self.posts.saved(req.cx(), id)?, respond::edit_view(&req)).await
     }
 
     // Delete
@@ -228,7 +228,7 @@ impl FontFamilies {
         let previous = self.show(&req, authorized.post, respond::previous_view(&req, "view")).await?;
         let files = self
             .site
-            .write(move |tx| {
+            .write(req.cx(), move |tx| {
                 let faces: Vec<PostId> =
                     stored_posts::children(tx, &[id], faces::TYPE)?.into_iter().map(|(_, face)| face).collect();
                 let files = faces::remove(tx, &faces)?;

@@ -61,7 +61,7 @@ fn check_read(site: &RestSite, post_type: &PostType, req: &Request) -> Result<()
 /// The requested post, if the caller may view fonts.
 fn readable(site: &RestSite, post_type: &PostType, req: &Request) -> Result<Post> {
     let id = PostId(req.require("id")?);
-    let found = site.read(|db| Ok(stored_posts::get(db, id)?))?;
+    let found = site.read(req.cx(), |db| Ok(stored_posts::get(db, id)?))?;
     let post = found.filter(|post| post.post_type == post_type.name).ok_or_else(post_not_found)?;
     check_read(site, post_type, req)?;
     Ok(post)

@@ -86,7 +86,7 @@ impl StylesHistory {
     }
 
     async fn can_read(self: Arc<Self>, req: Request) -> Result<Parent> {
-        self.site.read(|db| {
+        self.site.read(req.cx(), |db| {
             let id = PostId(req.param("parent").map_or(0, svc_php::cast::to_int));
             let post = find::parent(db, &self.post_type, id)?;
             let settings = self.site.settings_in(db)?;
@@ -100,7 +100,8 @@ impl StylesHistory {
 
     async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let (paging, rows) = self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id))?;
+        let (paging, rows) =
+            self.site.read(req.cx(), |db| list.run(db, &self.site, &self.post_type, parent.post.id))?;
         let prepared = self.show(&req, rows).await?;
         let data = prepared.into_iter().map(|item| respond::with_links(item, None, &req)).collect();
         let route = format!("{}/{}/revisions", self.site.route_of_type(&self.post_type), parent.post.id);
@@ -109,7 +110,7 @@ impl StylesHistory {
 
     async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
         let id = PostId(req.param("id").map_or(0, svc_php::cast::to_int));
-        let row = self.site.read(|db| find::revision(db, parent.post.id, id))?;
+        let row = self.site.read(req.cx(), |db| find::revision(db, parent.post.id, id))?;
         let mut prepared = self.show(&req, vec![row]).await?;
         Ok(respond::single(prepared.pop().unwrap_or_default(), None))
     }

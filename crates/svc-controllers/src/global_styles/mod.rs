@@ -121,7 +121,7 @@ impl GlobalStyles {
     ) -> Result<Post> {
         // As in WordPress, only GET declares this parameter.
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
-        self.site.read(|db| {
+        self.site.read(req.cx(), |db| {
             let post = posts::get(db, PostId(id))?.filter(|post| post.post_type == POST_TYPE).ok_or_else(not_found)?;
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
@@ -140,7 +140,7 @@ impl GlobalStyles {
 
     fn links(&self, req: &Request, post: &Post) -> Result<Links> {
         let caller = caller(req);
-        self.site.read(|db| {
+        self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(post))?;
             let (count, _) = posts::revision_counts(db, &[post.id])?.remove(&post.id).unwrap_or_default();
@@ -195,9 +195,9 @@ impl GlobalStyles {
             return Err(illegal_css());
         }
         let caller = caller(&req);
-        let unfiltered_html = Access::new(&self.site, &*self.site.settings()?).can(&caller, "unfiltered_html");
+        let unfiltered_html = Access::new(&self.site, &*self.site.settings(req.cx())?).can(&caller, "unfiltered_html");
         let author = RevisionAuthor { id: caller.id, unfiltered_html };
-        let post = stored::save(&self.site.site, &self.post_type, post, &draft, author).await?;
+        let post = stored::save(req.cx(), &self.site.site, &self.post_type, post, &draft, author).await?;
         self.show(&req, post, respond::edit_view(&req)).await
     }
 
@@ -209,8 +209,8 @@ impl GlobalStyles {
 
     /// The active theme. The styles of other themes are not found. If its folder is missing, it has only defaults.
     fn active(&self, req: &Request) -> Result<(Arc<Settings>, Arc<svc_site::ActiveTheme>)> {
-        let settings = self.site.settings()?;
-        let theme = self.site.theme(&settings);
+        let settings = self.site.settings(req.cx())?;
+        let theme = self.site.theme(req.cx(), &settings);
         let stylesheet: String = req.require("stylesheet")?;
         if theme.name != stylesheet {
             return Err(theme_access::not_found());

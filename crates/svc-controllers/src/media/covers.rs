@@ -50,7 +50,7 @@ impl Media {
         settings: &Arc<Settings>,
     ) -> Result<()> {
         let hash = md5_hex(&cover.file);
-        let existing = self.site.read(|db| {
+        let existing = self.site.read(req.cx(), |db| {
             let id = meta::find(db, MetaKind::Post, COVER_HASH, &hash, 1)?.first().copied();
             Ok(id.map(|id| posts::get(db, PostId(id))).transpose()?.flatten().map(|post| post.id))
         })?;
@@ -60,7 +60,7 @@ impl Media {
                 let Some(id) = self.attach_cover(req, path, cover, settings).await? else { return Ok(()) };
                 let hash = hash.clone();
                 self.site
-                    .write(move |tx| {
+                    .write(req.cx(), move |tx| {
                         Ok(meta::add(tx, MetaKind::Post, id.0, COVER_HASH, &svc_store::StoredText::of(&hash))?)
                     })
                     .await?;
@@ -71,7 +71,7 @@ impl Media {
             Ok(meta::update(tx, MetaKind::Post, audio.0, "_thumbnail_id", &svc_store::StoredText::of(image.0))
                 .map(drop)?)
         };
-        self.site.write(set).await
+        self.site.write(req.cx(), set).await
     }
 
     /// Stores the cover as an attachment named like `song-mp3-image.jpg`. Returns `None` if its type cannot be stored.
@@ -97,9 +97,15 @@ impl Media {
             .map_err(|e| errors::storage(&e))?;
         let Some(file_type) = svc_media::check(&name, &head, &MimeTypes::allowed(false)) else { return Ok(None) };
         let file_type = FileType { name, ..file_type };
-        let uploads = UploadStore { site: &self.site.site, settings };
+        let uploads = UploadStore { cx: req.cx(), site: &self.site.site, settings };
         let stored = uploads
-            .store(&self.folder(None, settings)?, file_type, &blob, ImageMetaSource::Unknown, Processing::default())
+            .store(
+                &self.folder(req.cx(), None, settings)?,
+                file_type,
+                &blob,
+                ImageMetaSource::Unknown,
+                Processing::default(),
+            )
             .await?;
         let draft = PostDraft { title: Some(String::new()), file: Some(stored.file), ..PostDraft::default() };
         self.attach(req, draft, stored.written, Arc::clone(settings)).await.map(Some)

@@ -33,31 +33,40 @@ fn sub_size() -> SchemaBuilder {
     ])
 }
 
+/// Files of a request.
+fn sub_sizes() -> SchemaBuilder {
+    array(sub_size())
+        .describe("The files, as the responses of the sideload requests describe them.")
+        .default(json!([]))
+        .max_items(MAX_FILES)
+}
+
 impl Media {
     /// The arguments of a request that adds files to the metadata.
     pub(super) fn finalize_args(&self) -> Args {
-        let schema = array(sub_size())
-            .describe("The files, as the responses of the sideload requests describe them.")
-            .default(json!([]))
-            .max_items(MAX_FILES)
-            .compile();
-        let (site, own) = (Arc::clone(&self.site), schema.clone());
-        let check = move |value: &Value, name: &str| {
-            own.validate(value, name)?;
-            let settings = site.settings()?;
+        let schema = sub_sizes().compile();
+        Args::new().with("sub_sizes", Arg::new(schema).validate_with(|_, _| Ok(true)))
+    }
+
+    /// Validates `sub_sizes`: the image sizes exist.
+    pub(super) fn valid_sub_sizes(&self) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
+        let (site, schema) = (Arc::clone(&self.site), sub_sizes().compile());
+        move |req, value| {
+            let name = "sub_sizes";
+            schema.validate(value, name)?;
+            let settings = site.settings(req.cx())?;
             for (position, sub_size) in value.as_array().into_iter().flatten().enumerate() {
                 check_names(&site, &settings, sub_size.get("image_size"), &format!("{name}[{position}][image_size]"))?;
             }
             Ok(true)
-        };
-        Args::new().with("sub_sizes", Arg::new(schema).validate_with(check))
+        }
     }
 
     pub(super) async fn finalize(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let id = authorized.post.id;
         let sub_sizes: Vec<SubSize> = req.arg("sub_sizes")?.unwrap_or_default();
-        self.site.write(move |tx| finalize(tx, id, &sub_sizes)).await?;
-        let post = self.posts.saved(id)?;
+        self.site.write(req.cx(), move |tx| finalize(tx, id, &sub_sizes)).await?;
+        let post = self.posts.saved(req.cx(), id)?;
         self.posts.show(&req, post, respond::edit_view(&req)).await
     }
 }

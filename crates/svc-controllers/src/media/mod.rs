@@ -29,7 +29,7 @@ use svc_routing::{
 };
 use svc_schema::{
     Arg, Args, MethodKind, Sanitizer, Schema,
-    build::{boolean, integer, string},
+    build::{SchemaBuilder, boolean, integer, string},
 };
 use svc_site::{
     Access, Settings,
@@ -50,6 +50,7 @@ use svc_store::{
     posts,
 };
 use svc_text::MimeTypes;
+use svc_versions::Context;
 
 use crate::preconditions;
 use crate::{
@@ -81,6 +82,11 @@ pub struct Media {
     route: String,
 }
 
+/// URL of an image to fetch.
+fn fetched_url() -> SchemaBuilder {
+    string().format("uri").describe("URL from which to fetch the file.").last(&["description"])
+}
+
 impl Media {
     /// The family on this site; `post_type` is that of attachments.
     pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
@@ -101,20 +107,23 @@ impl Media {
             ("generate_sub_sizes", boolean().default(true).describe("Whether to generate image sizes.").last(&["description"])),
             ("convert_format", boolean().default(true).describe("Whether to convert the image to another format.").last(&["description"])),
         ]).0);
-        args.with("url", self.url_arg())
+        args.with("url", Self::url_arg())
     }
 
     /// The argument `url`, an image to fetch. URLs that are not permitted fail validation; null is ignored.
-    fn url_arg(&self) -> Arg {
-        let url = string().format("uri").describe("URL from which to fetch the file.").last(&["description"]).compile();
-        let (site, schema) = (Arc::clone(&self.site), url.clone());
-        let check = move |value: &Value, name: &str| {
-            schema.validate(value, name)?;
-            let own = own_origins(&*site.settings()?);
+    fn url_arg() -> Arg {
+        Arg { sanitize: Sanitizer::BySchema, ..Arg::new(fetched_url().compile()).validate_with(|_, _| Ok(true)) }
+    }
+
+    /// Validates `url`: the site may fetch it.
+    fn valid_url(&self) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
+        let (site, schema) = (Arc::clone(&self.site), fetched_url().compile());
+        move |req, value| {
+            schema.validate(value, "url")?;
+            let own = own_origins(&*site.settings(req.cx())?);
             let get = Get::new(value.as_str().unwrap_or_default()).allow(own);
             if site.http_client.is_permitted_url(&get) { Ok(true) } else { Err(errors::refused_url()) }
-        };
-        Arg { sanitize: Sanitizer::BySchema, ..Arg::new(url).validate_with(check) }
+        }
     }
 
     /// Arguments of the attachment's fields, in WordPress's order.
@@ -152,6 +161,7 @@ impl Controller for Media {
                         .accepts_file()
                         .example(json!({"title": "A bicycle", "alt_text": "A red bicycle at a wall"}))
                         .args(self.upload_args())
+                        .validate_arg("url", self.valid_url())
                         .validate_arg("status", validators::status(&self.site, &self.post_type))
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),
                 ),
@@ -184,27 +194,28 @@ impl Controller for Media {
                     on(CREATABLE, Self::sideload, Self::can_edit)
                         .accepts_file()
                         .returns(Returns::Other)
-                        .args(self.sideload_args()),
+                        .args(self.sideload_args())
+                        .validate_arg("image_size", self.valid_image_size()),
                 ),
-            Route::new(format!("{item}/finalize"))
-                .only_over(Transport::is_secure)
-                .schema(schema)
-                .args(id())
-                .endpoint(on(CREATABLE, Self::finalize, Self::can_edit).args(self.finalize_args())),
+            Route::new(format!("{item}/finalize")).only_over(Transport::is_secure).schema(schema).args(id()).endpoint(
+                on(CREATABLE, Self::finalize, Self::can_edit)
+                    .args(self.finalize_args())
+                    .validate_arg("sub_sizes", self.valid_sub_sizes()),
+            ),
         ]
     }
 }
 
 impl Media {
     /// The stored metadata of an attachment's files.
-    fn attached(&self, id: PostId) -> Result<AttachmentFiles> {
-        self.site.read(|db| Ok(AttachmentFiles::new(&meta::load_one(db, MetaKind::Post, id.0)?)))
+    fn attached(&self, cx: &Context, id: PostId) -> Result<AttachmentFiles> {
+        self.site.read(cx, |db| Ok(AttachmentFiles::new(&meta::load_one(db, MetaKind::Post, id.0)?)))
     }
 
     /// The response to a request that created an attachment.
     async fn created(&self, req: &Request, id: PostId, view: View) -> Result<Response> {
-        let post = self.posts.saved(id)?;
-        let settings = self.site.settings()?;
+        let post = self.posts.saved(req.cx(), id)?;
+        let settings = self.site.settings(req.cx())?;
         let location = settings.urls.rest(&permalinks::rest_route(&self.site, &settings, &post));
         let response = self.posts.show(req, post, view).await?.in_context("edit");
         Ok(response.status(201).header("Location", location))
@@ -219,7 +230,7 @@ impl Media {
     /// Checks that the file is not attached to an attachment or a revision.
     fn check_parent_type(&self, req: &Request) -> Result<()> {
         let Some(parent) = req.arg::<i64>("post")?.filter(|id| *id > 0) else { return Ok(()) };
-        let parent = self.site.read(|db| Ok(posts::get(db, PostId(parent))?))?;
+        let parent = self.site.read(req.cx(), |db| Ok(posts::get(db, PostId(parent))?))?;
         match parent.is_some_and(|p| matches!(p.post_type.as_str(), "attachment" | "revision")) {
             true => Err(errors::invalid_parent_type()),
             false => Ok(()),
@@ -267,7 +278,7 @@ impl Media {
         // As sent: the list asks this permission for `Allow`, and does not validate the parameter.
         if let Some(parent) = req.param("post").filter(|id| truthy(id)).map(to_int) {
             let caller = caller(&req);
-            let may = self.site.read(|db| {
+            let may = self.site.read(req.cx(), |db| {
                 let Some(post) = posts::get(db, PostId(parent))? else { return Ok(false) };
                 let settings = self.site.settings_in(db)?;
                 let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
@@ -288,12 +299,12 @@ impl Media {
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
-        run_to_completion(self.upload(req)).await
+        run_to_completion(&req.cx().clone(), |cx| self.upload(req.with_cx(cx))).await
     }
 
     async fn upload(self: Arc<Self>, req: Request) -> Result<Response> {
         self.check_parent_type(&req)?;
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let mut draft = self.posts.draft(&req)?;
         let source_url: Option<String> = req.arg("url")?.filter(|url: &String| !url.is_empty());
         let received = match &source_url {
@@ -305,9 +316,9 @@ impl Media {
             draft = PostDraft { unchecked_parent: draft.unchecked_parent, ..PostDraft::default() };
         }
         let file_type = self.file_type(&req, &settings, &received).await?;
-        self.check_featured(draft.featured_media, &file_type.mime)?;
-        let folder = self.folder(draft.unchecked_parent, &settings)?;
-        let upload_store = UploadStore { site: &self.site.site, settings: &settings };
+        self.check_featured(req.cx(), draft.featured_media, &file_type.mime)?;
+        let folder = self.folder(req.cx(), draft.unchecked_parent, &settings)?;
+        let upload_store = UploadStore { cx: req.cx(), site: &self.site.site, settings: &settings };
         let processing = Processing {
             sizes: req.arg("generate_sub_sizes")?.unwrap_or(true),
             converts: req.arg("convert_format")?.unwrap_or(true),
@@ -353,26 +364,26 @@ impl Media {
     }
 
     /// Only audio and video files have a featured image, and only an image can be one.
-    fn check_featured(&self, featured: Option<i64>, mime: &str) -> Result<()> {
+    fn check_featured(&self, cx: &Context, featured: Option<i64>, mime: &str) -> Result<()> {
         let Some(id) = featured else { return Ok(()) };
         if !["audio/", "video/"].iter().any(|kind| mime.starts_with(kind)) {
             return Err(errors::no_featured_media(mime));
         }
-        let image = if id == 0 { None } else { self.site.read(|db| Ok(posts::get(db, PostId(id))?))? };
+        let image = if id == 0 { None } else { self.site.read(cx, |db| Ok(posts::get(db, PostId(id))?))? };
         let is_image = image.is_some_and(|post| post.post_type == "attachment" && post.mime_type.starts_with("image/"));
         if id == 0 || is_image { Ok(()) } else { Err(errors::invalid_featured_media()) }
     }
 
     /// The folder of a new file: that of the current month, or of the month of the post to which it is attached.
-    fn folder(&self, parent: Option<i64>, settings: &Settings) -> Result<String> {
+    fn folder(&self, cx: &Context, parent: Option<i64>, settings: &Settings) -> Result<String> {
         if settings.number("uploads_use_yearmonth_folders") == 0 {
             return Ok(String::new());
         }
         let parent = parent.filter(|id| *id > 0);
-        let parent = parent.map(|id| self.site.read(|db| Ok(posts::get(db, PostId(id))?))).transpose()?.flatten();
+        let parent = parent.map(|id| self.site.read(cx, |db| Ok(posts::get(db, PostId(id))?))).transpose()?.flatten();
         // The date of a page is ignored.
         let parent_date = parent.filter(|p| p.post_type != "page").and_then(|p| p.date);
-        let date = parent_date.unwrap_or_else(|| settings.zone.to_local(self.site.now()));
+        let date = parent_date.unwrap_or_else(|| settings.zone.to_local(self.site.now(cx)));
         Ok(format!("{:04}/{:02}", date.year(), date.month()))
     }
 
@@ -404,7 +415,7 @@ impl Media {
             posts::get(tx, id)?.ok_or_else(common::post_not_found)?;
             delete_attachment(tx, id)
         };
-        let files = self.site.write(delete).await?;
+        let files = self.site.write(req.cx(), delete).await?;
         self.site.uploads.delete(files).await;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
@@ -416,17 +427,17 @@ impl Media {
     }
 
     async fn post_process(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        run_to_completion(self.complete(req, authorized)).await
+        run_to_completion(&req.cx().clone(), |cx| self.complete(req.with_cx(cx), authorized)).await
     }
 
     async fn complete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let Authorized { post, settings } = authorized;
-        let attached = self.attached(post.id)?;
-        let upload_store = UploadStore { site: &self.site.site, settings: &settings };
+        let attached = self.attached(req.cx(), post.id)?;
+        let upload_store = UploadStore { cx: req.cx(), site: &self.site.site, settings: &settings };
         let generated = upload_store.generate_missing_sizes(&attached, &post.mime_type).await?;
         if !generated.is_empty() {
             let id = post.id;
-            self.site.write(move |tx| Ok(add_sizes(tx, id, &generated)?)).await?;
+            self.site.write(req.cx(), move |tx| Ok(add_sizes(tx, id, &generated)?)).await?;
         }
         self.posts.show(&req, post, respond::edit_view(&req)).await
     }
@@ -441,12 +452,12 @@ impl Media {
     }
 
     async fn edit(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        run_to_completion(self.apply_edits(req, authorized)).await
+        run_to_completion(&req.cx().clone(), |cx| self.apply_edits(req.with_cx(cx), authorized)).await
     }
 
     async fn apply_edits(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let Authorized { post, settings } = authorized;
-        let attached = self.attached(post.id)?;
+        let attached = self.attached(req.cx(), post.id)?;
         let source: String = req.require("src")?;
         if attached.details.as_ref().is_none_or(Map::is_empty) || !attached.has_url(&source) {
             return Err(errors::unknown_attachment());
@@ -483,8 +494,8 @@ impl Media {
         self.posts.fields().apply(&mut draft, value)?;
         let file_type =
             FileType { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
-        let folder = self.folder(None, &settings)?;
-        let upload_store = UploadStore { site: &self.site.site, settings: &settings };
+        let folder = self.folder(req.cx(), None, &settings)?;
+        let upload_store = UploadStore { cx: req.cx(), site: &self.site.site, settings: &settings };
         let metadata = ImageMetaSource::Copied(original_metadata(&attached, &post));
         let stored = upload_store
             .store(&folder, file_type, &Blob::Memory(edited.into()), metadata, Processing::default())

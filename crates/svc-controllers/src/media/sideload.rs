@@ -26,28 +26,36 @@ pub(super) fn file_use(description: &str) -> SchemaBuilder {
     types(["string", "array"]).describe(description).keyword("items", name).min_items(1).min_length(1).required()
 }
 
+/// The image sizes that a file is for.
+fn image_size() -> SchemaBuilder {
+    file_use("Name of the image size, or a list of names for a file that several sizes share.")
+}
+
 impl Media {
     /// The arguments of a request that stores a file.
     pub(super) fn sideload_args(&self) -> Args {
-        let schema =
-            file_use("Name of the image size, or a list of names for a file that several sizes share.").compile();
-        let (site, own) = (Arc::clone(&self.site), schema.clone());
-        // Sizes may be registered later than this argument.
-        let check = move |value: &Value, name: &str| {
-            own.validate(value, name)?;
-            check_names(&site, &*site.settings()?, Some(value), name).map(|()| true)
-        };
+        let image_size = Arg::new(image_size().compile()).validate_with(|_, _| Ok(true));
         let convert = boolean().describe("Whether to convert the image to another format.").default(true);
-        Args::new().with("image_size", Arg::new(schema).validate_with(check)).with("convert_format", convert)
+        Args::new().with("image_size", image_size).with("convert_format", convert)
+    }
+
+    /// Validates `image_size`. Sizes may be registered later than the argument.
+    pub(super) fn valid_image_size(&self) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
+        let (site, schema) = (Arc::clone(&self.site), image_size().compile());
+        move |req, value| {
+            let name = "image_size";
+            schema.validate(value, name)?;
+            check_names(&site, &*site.settings(req.cx())?, Some(value), name).map(|()| true)
+        }
     }
 
     pub(super) async fn sideload(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        run_to_completion(self.store_file(req, authorized)).await
+        run_to_completion(&req.cx().clone(), |cx| self.store_file(req.with_cx(cx), authorized)).await
     }
 
     async fn store_file(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let Authorized { post, settings } = authorized;
-        let attached = self.attached(post.id)?;
+        let attached = self.attached(req.cx(), post.id)?;
         if !accepts_files(&attached, &post.mime_type) {
             return Err(errors::cannot_sideload());
         }
@@ -58,7 +66,7 @@ impl Media {
         let file_type = self.file_type(&req, &settings, &received).await?;
         let file_use: FileUse = req.require("image_size")?;
         let converts = req.arg("convert_format")?.unwrap_or(true);
-        let store = UploadStore { site: &self.site.site, settings: &settings };
+        let store = UploadStore { cx: req.cx(), site: &self.site.site, settings: &settings };
         let stored = store.sideload(post.id, &attached, file_type, &received.blob, &file_use, converts).await?;
         Ok(Response::new(described(req.param("image_size"), &file_use, stored)))
     }

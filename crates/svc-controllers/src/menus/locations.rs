@@ -9,6 +9,7 @@ use svc_schema::{
     Args,
     build::{integer, string},
 };
+use svc_versions::Context;
 
 use svc_site::{menus::item::MENU, permalinks};
 
@@ -31,8 +32,8 @@ pub struct Location {
 /// The menu locations of the theme.
 pub struct MenuLocations;
 
-fn location(site: &Arc<RestSite>, name: &str, description: &str) -> Result<Location> {
-    let menu = site.settings()?.menu_assignments().menu_at(name).0;
+fn location(cx: &Context, site: &Arc<RestSite>, name: &str, description: &str) -> Result<Location> {
+    let menu = site.settings(cx)?.menu_assignments().menu_at(name).0;
     Ok(Location { name: name.to_owned(), description: description.to_owned(), menu })
 }
 
@@ -54,16 +55,16 @@ impl RegistryEntries for MenuLocations {
         if can(site, req, "edit_theme_options")? { Ok(()) } else { Err(errors::cannot_view_locations(req)) }
     }
 
-    async fn entries(site: &Arc<RestSite>, _: &Request) -> Result<Listed<Location>> {
-        let all = site.menu_locations.iter().map(|(name, description)| location(site, name, description));
+    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<Location>> {
+        let all = site.menu_locations.iter().map(|(name, description)| location(req.cx(), site, name, description));
         Ok(all.collect::<Result<Vec<_>>>()?.into())
     }
 
-    fn links(site: &Arc<RestSite>, location: &Location, _: &Request) -> Result<Links> {
-        let own = route_url(site, &format!("menu-locations/{}", location.name))?;
-        let mut links = entry_links(own, route_url(site, "menu-locations")?);
+    fn links(site: &Arc<RestSite>, location: &Location, req: &Request) -> Result<Links> {
+        let own = route_url(req.cx(), site, &format!("menu-locations/{}", location.name))?;
+        let mut links = entry_links(own, route_url(req.cx(), site, "menu-locations")?);
         if location.menu != 0 {
-            let settings = site.settings()?;
+            let settings = site.settings(req.cx())?;
             let route = site
                 .taxonomies
                 .get(MENU)
@@ -77,7 +78,7 @@ impl RegistryEntries for MenuLocations {
     async fn find(site: &Arc<RestSite>, req: &Request) -> Result<Location> {
         let name: String = req.require("location")?;
         let description = site.menu_locations.get(&name).ok_or_else(errors::location_not_found)?;
-        location(site, &name, description)
+        location(req.cx(), site, &name, description)
     }
 
     fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {

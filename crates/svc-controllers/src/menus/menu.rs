@@ -132,7 +132,7 @@ impl Menus {
         }
         let id = menu.id;
         let previous = self.terms.show_in(&req, menu, respond::previous_view(&req, "view")).await?.data;
-        self.site.write(move |tx| remove(tx, id)).await?;
+        self.site.write(req.cx(), move |tx| remove(tx, id)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }
 
@@ -144,7 +144,7 @@ impl Menus {
         let mut draft = TermDraft::default();
         self.terms.fields().apply(&mut draft, |name| respond::param_or_null(req, name))?;
         let meta = draft.meta.take();
-        let menu = self.site.write(move |tx| store(tx, &draft, existing)).await?;
+        let menu = self.site.write(req.cx(), move |tx| store(tx, &draft, existing)).await?;
         self.terms.save_around(req, &menu, meta).await?;
         Ok(menu)
     }

@@ -17,7 +17,7 @@ pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
 
 /// Rejects callers who may neither manage menus nor edit posts of any post type in the REST API.
 fn check_read(site: &RestSite, req: &Request) -> Result<()> {
-    let settings = site.settings()?;
+    let settings = site.settings(req.cx())?;
     let access = Access::new(site, &settings);
     let caller = caller(req);
     let writes = || site.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts));

@@ -15,6 +15,7 @@ use svc_schema::{
     build::{SchemaBuilder, boolean, integer, string, untyped},
 };
 use svc_site::TtlCache;
+use svc_versions::Context;
 
 use crate::{RestSite, errors, request::can};
 
@@ -46,8 +47,8 @@ impl OEmbed {
     }
 
     /// The oEmbed data of the post at a URL of this site.
-    fn own(&self, url: &str, width: i64) -> Result<Option<Value>> {
-        self.site.read(|db| {
+    fn own(&self, cx: &Context, url: &str, width: i64) -> Result<Option<Value>> {
+        self.site.read(cx, |db| {
             let settings = self.site.settings_in(db)?;
             let post = own::post_at(db, &self.site, &settings, url)?;
             post.map(|post| own::data(db, &self.site, &settings, &post, width)).transpose()
@@ -56,7 +57,7 @@ impl OEmbed {
 
     async fn embed(self: Arc<Self>, req: Request) -> Result<Response> {
         let (url, width): (String, i64) = (req.require("url")?, req.require("maxwidth")?);
-        let data = self.own(&url, width)?;
+        let data = self.own(req.cx(), &url, width)?;
         if req.param("format").is_none_or(|format| format != "xml") {
             return Ok(data.ok_or_else(invalid_url)?.into());
         }
@@ -76,13 +77,13 @@ impl OEmbed {
 
     async fn proxy(self: Arc<Self>, req: Request) -> Result<Response> {
         let (url, width): (String, i64) = (req.require("url")?, req.require("maxwidth")?);
-        if let Some(data) = self.own(&url, width)? {
+        if let Some(data) = self.own(req.cx(), &url, width)? {
             return Ok(data.into());
         }
         let max_size = MaxSize { width: width.clamp(1, 10_000), height: req.arg("maxheight")? };
         let discover: bool = req.require("discover")?;
         let key = (url.clone(), max_size, discover);
-        if let Some(data) = self.cache.get(&key) {
+        if let Some(data) = self.cache.get(req.cx(), &key) {
             return Ok(data.into());
         }
         let data = foreign::data(&self.site.http_client, &url, max_size, discover).await.ok_or_else(invalid_url)?;

@@ -70,7 +70,7 @@ impl PatternDirectory {
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let query = self.query(&req)?;
-        let found = match self.cache.get(&query) {
+        let found = match self.cache.get(req.cx(), &query) {
             Some(result) => result,
             None => {
                 let result = self.request(&query).await;
@@ -100,7 +100,7 @@ impl PatternDirectory {
             };
             query.insert(name.to_owned(), value);
         }
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let locale = Some(settings.option("WPLANG")).filter(|locale| !locale.is_empty()).unwrap_or("en_US");
         query.insert("locale".to_owned(), locale.into());
         for (name, param) in [("pattern-categories", "category"), ("pattern-keywords", "keyword")] {

@@ -108,9 +108,9 @@ impl RegistryEntries for Patterns {
         check_read(site, req)
     }
 
-    async fn entries(site: &Arc<RestSite>, _: &Request) -> Result<Listed<PatternItem>> {
-        let settings = site.settings()?;
-        let (theme, types) = (site.theme(&settings), site.block_types(&settings));
+    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<PatternItem>> {
+        let settings = site.settings(req.cx())?;
+        let (theme, types) = (site.theme(req.cx(), &settings), site.block_types(&settings));
         let item = |pattern: &Pattern| PatternItem {
             pattern: pattern.clone(),
             site: Arc::clone(site),

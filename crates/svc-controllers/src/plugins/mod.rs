@@ -27,6 +27,7 @@ use svc_site::{
     plugin_directory_client,
     plugins::{install, item::Item, requirements},
 };
+use svc_versions::Context;
 
 use crate::{
     RestSite,
@@ -56,8 +57,8 @@ fn folder(site: &RestSite) -> PathBuf {
 ///
 /// # Errors
 /// Database errors.
-pub(crate) async fn all(site: &RestSite) -> Result<Vec<Item>> {
-    let settings = site.settings()?;
+pub(crate) async fn all(cx: &Context, site: &RestSite) -> Result<Vec<Item>> {
+    let settings = site.settings(cx)?;
     let active_extensions = names_in(settings.stored(ACTIVE_EXTENSIONS));
     let mut items: Vec<Item> = site
         .extensions
@@ -99,7 +100,7 @@ impl Plugins {
             return Err(errors::not_found());
         }
         let id: String = req.require("plugin")?;
-        all(&self.site).await?.into_iter().find(|item| item.id() == id).ok_or_else(errors::not_found)
+        all(req.cx(), &self.site).await?.into_iter().find(|item| item.id() == id).ok_or_else(errors::not_found)
     }
 
     /// The JSON of a plugin. It always has all fields, because WordPress ignores the context here.
@@ -121,7 +122,7 @@ impl Plugins {
 
     async fn show(&self, item: &Item, req: &Request) -> Result<Response> {
         let data = self.data(item, req).await?;
-        let links = self.links(item, &*self.site.settings()?, can(&self.site, req, "delete_plugins")?);
+        let links = self.links(item, &*self.site.settings(req.cx())?, can(&self.site, req, "delete_plugins")?);
         Ok(respond::single(data, respond::view(req).wants_links().then_some(links)))
     }
 
@@ -137,8 +138,8 @@ impl Plugins {
             let text = search.as_deref().map(str::trim).filter(|s| !s.is_empty());
             state && text.is_none_or(|text| item.plugin.texts().any(|t| t.contains(text)))
         };
-        let items = all(&self.site).await?;
-        let (settings, may_delete) = (self.site.settings()?, can(&self.site, &req, "delete_plugins")?);
+        let items = all(req.cx(), &self.site).await?;
+        let (settings, may_delete) = (self.site.settings(req.cx())?, can(&self.site, &req, "delete_plugins")?);
         let wants_links = respond::view(&req).wants_links();
         let mut data = Vec::new();
         for item in items.iter().filter(|item| is_wanted(item)) {
@@ -182,10 +183,10 @@ impl Plugins {
         let plugin = run_blocking(move || install::install(&package, &dir)).await??;
         let mut item = Item::new(plugin, false, false);
         if req.arg::<String>("status")?.as_deref() == Some("active") {
-            self.set_active(&mut item, true).await?;
+            self.set_active(req.cx(), &mut item, true).await?;
         }
         self.extra.update(OBJECT, &ObjectId::from(item.id()), &req).await?;
-        let location = self.site.settings()?.urls.rest(&format!("{}/{}", route(&self.site), item.id()));
+        let location = self.site.settings(req.cx())?.urls.rest(&format!("{}/{}", route(&self.site), item.id()));
         Ok(self.show(&item, &req).await?.status(201).header("Location", location))
     }
 
@@ -199,23 +200,23 @@ impl Plugins {
 
     async fn update(self: Arc<Self>, req: Request, mut item: Item) -> Result<Response> {
         if let Some(status) = req.arg::<String>("status")? {
-            self.set_active(&mut item, status == "active").await?;
+            self.set_active(req.cx(), &mut item, status == "active").await?;
         }
         self.extra.update(OBJECT, &ObjectId::from(item.id()), &req).await?;
         self.show(&item, &req).await
     }
 
     /// Activates or deactivates a plugin. Routes of an extension appear or disappear with the next request.
-    async fn set_active(&self, item: &mut Item, active: bool) -> Result<()> {
+    async fn set_active(&self, cx: &Context, item: &mut Item, active: bool) -> Result<()> {
         if item.active == active {
             return Ok(());
         }
         if active {
-            requirements::check(item, &all(&self.site).await?)?;
+            requirements::check(item, &all(cx, &self.site).await?)?;
         }
         let option = if item.compiled_in { ACTIVE_EXTENSIONS } else { ACTIVE_PLUGINS };
         let file = item.plugin.file.clone();
-        self.site.write(move |tx| set_active(tx, option, &file, active)).await?;
+        self.site.write(cx, move |tx| set_active(tx, option, &file, active)).await?;
         item.active = active;
         Ok(())
     }

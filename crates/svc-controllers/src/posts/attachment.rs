@@ -16,6 +16,7 @@ use svc_site::{
     posts::draft::PostDraft,
 };
 use svc_store::{Db, Meta, posts};
+use svc_versions::Context;
 
 use crate::{
     RestSite,
@@ -56,6 +57,7 @@ pub(crate) fn attached(
 
 /// Reads missing file sizes from the storage, if the plan contains them.
 pub(crate) async fn measure(
+    cx: &Context,
     site: &RestSite,
     loaded: &mut [LoadedPost],
     plan: &Plan<'_, PostItem, PostDraft>,
@@ -69,7 +71,7 @@ pub(crate) async fn measure(
             && !attached.file.is_empty()
         {
             // Files may be replaced at any time.
-            svc_versions::expires_in(std::time::Duration::from_secs(1));
+            cx.expires_in(std::time::Duration::from_secs(1));
             attached.measured = site.uploads.size(&attached.file).await.map_err(|e| errors::storage(&e))?;
         }
     }

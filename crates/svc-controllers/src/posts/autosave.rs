@@ -34,15 +34,15 @@ impl Posts {
             RouteFamily::MenuItems => PostDraft { meta: respond::param_or_null(req, "meta"), ..PostDraft::default() },
             _ => self.draft(req)?,
         };
-        let now = self.site.now();
+        let now = self.site.now(req.cx());
         let job = self.job(caller.clone(), PostDraft::default(), Some(post.id), settings.clone());
         // As in WordPress, a status that the caller may not set discards all other changes.
         let is_discarded = job.refuses_status_of(&draft, &post.status);
         let is_own = matches!(post.status.as_str(), "draft" | "auto-draft") && post.author == caller.id;
-        if is_own && !self.site.read(|db| is_open_elsewhere(db, &post, &caller, now.and_utc().timestamp()))? {
+        if is_own && !self.site.read(req.cx(), |db| is_open_elsewhere(db, &post, &caller, now.and_utc().timestamp()))? {
             let draft = if is_discarded { PostDraft::default() } else { own_columns(draft) };
             let job = self.job(caller, draft, Some(post.id), settings).without_revision();
-            return self.site.write(move |tx| job.run(tx)).await;
+            return self.site.write(req.cx(), move |tx| job.run(tx)).await;
         }
         let typed = match self.post_type.route_family {
             // Autosaves of menu items have empty texts.
@@ -62,7 +62,7 @@ impl Posts {
             let post = posts::get(tx, post.id)?.ok_or_else(errors::post_not_found)?;
             revisions::autosave(tx, &site, &settings, &post, &typed, &editor)
         };
-        self.site.write(write).await
+        self.site.write(req.cx(), write).await
     }
 }
 

@@ -8,7 +8,7 @@ use svc_render::feeds::{Missing, with_feeds};
 use svc_resource::View;
 use svc_routing::{CallerKey, Encoded, EncodedItem, Request, Response, Result};
 use svc_store::{posts, rows};
-use svc_versions::{capture, record, scope, unrecorded};
+use svc_versions::Context;
 
 use super::{LoadedPost, Posts, attachment, query_password};
 use crate::{
@@ -21,21 +21,23 @@ use crate::{
 
 impl Posts {
     /// The cache, if items of this request can be cached.
-    pub(super) fn cache_for(&self, req: &Request) -> Option<CacheAccess<'_>> {
+    pub(super) fn cache_for<'r>(&'r self, req: &'r Request) -> Option<CacheAccess<'r>> {
         if !query_password(req).is_empty() || has_block_pages(req) {
             return None;
         }
-        self.site.item_cache(&self.extra, &self.post_type.name)
+        self.site.item_cache(req.cx(), &self.extra, &self.post_type.name)
     }
 
     /// The response to a list request, from cached items.
     pub(super) async fn cached_list(&self, req: &Request, cache: CacheAccess<'_>) -> Result<Response> {
         let (caller, view) = (caller(req), respond::view(req));
         let caller_key = key_of(req, &caller);
-        let page = cache.page(self.family, caller_key, sent_args(req), async || self.load_page(req, &caller)).await?;
+        let page = cache
+            .page(self.family, caller_key, sent_args(req), async |part: Context| self.load_page(&part, req, &caller))
+            .await?;
         page.paging.check("rest_post_invalid_page_number")?;
         let items = self.encoded_items(req, &caller, caller_key, &view, cache, &page.ids).await?;
-        let url = self.site.settings()?.urls.rest(&self.site.route_of_type(&self.post_type));
+        let url = self.site.settings(req.cx())?.urls.rest(&self.site.route_of_type(&self.post_type));
         let response = Response::encoded(Encoded::List(items));
         Ok(collection::with_paging(&self.site, response, &page.paging, &url, req))
     }
@@ -57,9 +59,9 @@ impl Posts {
         Ok(items.into_iter().next().map(|item| Response::encoded(Encoded::Item(item))))
     }
 
-    fn load_page(&self, req: &Request, caller: &Caller) -> Result<CachedPage> {
+    fn load_page(&self, cx: &Context, req: &Request, caller: &Caller) -> Result<CachedPage> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        self.site.read(|db| {
+        self.site.read(cx, |db| {
             let settings = self.site.settings_in(db)?;
             let (ids, paging) = self.find_page(db, list, &settings, caller)?;
             Ok(CachedPage { ids: ids.into_iter().map(|id| id.0).collect(), paging })
@@ -90,12 +92,12 @@ impl Posts {
         ids: &[i64],
     ) -> Result<Vec<NewItem>> {
         let ids: Vec<PostId> = ids.iter().copied().map(PostId).collect();
-        let plan = self.fields.plan(view);
+        let (plan, cx) = (self.fields.plan(view), cache.cx);
         let load = |missing: &Missing| {
-            let (loaded, shared) = capture(|| {
-                self.site.read(|db| {
+            let (loaded, shared) = cx.capture(|| {
+                self.site.read(cx, |db| {
                     let settings = self.site.settings_in(db)?;
-                    let rows = unrecorded(|| posts::get_many(db, &ids))?;
+                    let rows = db.unrecorded(|db| posts::get_many(db, &ids))?;
                     let (access, rows) = self.visible(db, &settings, req, caller, rows)?;
                     let mut loader = self.loader(&settings, caller, view);
                     loader.req = Some(req);
@@ -106,8 +108,9 @@ impl Posts {
             });
             loaded.map(|loaded| (loaded, shared))
         };
-        let (mut loaded, mut shared) = with_feeds(&self.site.renderer, load).await?;
-        let (measured, of_files) = scope(Some(cache.stamp), attachment::measure(&self.site, &mut loaded, &plan)).await;
+        let (mut loaded, mut shared) = with_feeds(cx, &self.site.renderer, load).await?;
+        let measure = async |part: Context| attachment::measure(&part, &self.site, &mut loaded, &plan).await;
+        let (measured, of_files) = cx.scope(measure).await;
         measured?;
         shared.extend(&of_files);
         let mut loaded: HashMap<PostId, LoadedPost> =
@@ -115,16 +118,16 @@ impl Posts {
         let mut items = Vec::with_capacity(ids.len());
         for id in &ids {
             let post = loaded.remove(id);
-            let encoded = async {
-                record(&shared);
-                rows::POSTS.depend_on([id.0]);
-                match post {
+            let encoded = async |part: Context| {
+                part.record(&shared);
+                rows::POSTS.depend_on(&part, [id.0]);
+                match post.map(|post| post.with_cx(&part)) {
                     Some(post) => self.encode_one(req, view, &plan, post).await.map(Some),
                     None => Ok(None),
                 }
             };
-            let (item, dependencies) = scope(Some(cache.stamp), encoded).await;
-            items.push((id.0, item?, item_cache::shared(dependencies)));
+            let (item, dependencies) = cx.scope(encoded).await;
+            items.push((id.0, item?, item_cache::shared(cx, dependencies)));
         }
         Ok(items)
     }

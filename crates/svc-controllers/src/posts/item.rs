@@ -16,11 +16,14 @@ use svc_render::{
 };
 use svc_site::{Settings, hooked_blocks::IGNORED_HOOKS, media::attached::AttachmentFiles, permalinks::PermalinkParts};
 use svc_store::{Meta, rows};
+use svc_versions::Context;
 
 use crate::RestSite;
 
 /// A post, the data that was loaded with it, and what the caller may read of it.
 pub(crate) struct PostItem {
+    /// The context that the item is rendered with.
+    pub cx: Context,
     /// The row.
     pub post: Post,
     /// Its type.
@@ -68,16 +71,24 @@ pub(super) fn featured_media(meta: &Meta) -> PostId {
     PostId(svc_php::numeric::text_to_int(meta.text("_thumbnail_id")))
 }
 
+impl LoadedPost {
+    /// The post, rendered with this context.
+    pub(crate) fn with_cx(mut self, cx: &Context) -> Self {
+        self.item.cx = cx.clone();
+        self
+    }
+}
+
 impl PostItem {
     /// Records that the current computation depends on the post's own data: its meta, its terms, and the data in its dynamic
     /// blocks.
     pub(crate) fn record_dependencies(&self) {
         let id = self.post.id.0;
         for rows in [rows::POST_META, rows::POST_TERMS] {
-            rows.depend_on([id]);
+            rows.depend_on(&self.cx, [id]);
         }
-        rows::TERMS.depend_on(self.terms.iter().map(|term| term.id.0));
-        svc_versions::record(&self.rendered.dependencies);
+        rows::TERMS.depend_on(&self.cx, self.terms.iter().map(|term| term.id.0));
+        self.cx.record(&self.rendered.dependencies);
     }
 
     /// The JSON value of a stored timestamp.
@@ -152,7 +163,10 @@ impl PostItem {
 
     /// Options for rendering its texts.
     fn render_options(&self) -> render::RenderOptions<'_> {
-        render::RenderOptions { before: self.file_element(), ..render::RenderOptions::new(&self.images, &self.page) }
+        render::RenderOptions {
+            before: self.file_element(),
+            ..render::RenderOptions::new(&self.cx, &self.images, &self.page)
+        }
     }
 
     pub(crate) fn block_version(&self) -> i64 {

@@ -26,7 +26,7 @@ use svc_store::{
     meta::{self, Meta, MetaKind},
     posts, terms, users,
 };
-use svc_versions::unrecorded;
+use svc_versions::Context;
 
 use super::{
     item::{LoadedPost, PostItem, featured_media},
@@ -79,7 +79,7 @@ impl PostLoader<'_> {
             || has_hooks && plan.wants("content.raw")
             || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
         let mut meta =
-            if wants_meta { unrecorded(|| meta::load(db, MetaKind::Post, &raw_ids))? } else { HashMap::new() };
+            if wants_meta { db.unrecorded(|db| meta::load(db, MetaKind::Post, &raw_ids))? } else { HashMap::new() };
         let wants_permalinks = plan.wants_any(&["link", "permalink_template"]);
         let mut attached = match is_attachment {
             true => attachment::attached(db, self.site, self.settings, &rows, &meta)?,
@@ -92,7 +92,7 @@ impl PostLoader<'_> {
         let wants_terms = plan.wants_any(&["format", "class_list"])
             || (wants_permalinks && self.settings.urls.uses_category())
             || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
-        let mut terms = if wants_terms { unrecorded(|| terms::of_objects(db, &ids))? } else { HashMap::new() };
+        let mut terms = if wants_terms { db.unrecorded(|db| terms::of_objects(db, &ids))? } else { HashMap::new() };
         let mut permalink_parts =
             if wants_permalinks { self.permalink_parts(db, &rows, &terms)? } else { HashMap::new() };
         for post in rows.iter().filter(|post| wants_permalinks && post.status == "private") {
@@ -114,10 +114,11 @@ impl PostLoader<'_> {
             words: self.excerpt_length,
             before: &[],
         };
-        let viewer = || {
-            let viewer = self.req.map(|req| block_viewer(self.site, self.settings, req)).unwrap_or_default();
+        let viewer = |cx: &Context| {
+            let viewer = self.req.map(|req| block_viewer(cx, self.site, self.settings, req)).unwrap_or_default();
             BlockViewer { missing: self.missing.clone(), ..viewer }
         };
+        let cx = db.cx().clone();
         let mut texts = blocks::render_dynamic(
             self.site,
             self.settings,
@@ -125,7 +126,7 @@ impl PostLoader<'_> {
             db,
             &rows,
             requested,
-            &RenderOptions::new(&images, &page),
+            &RenderOptions::new(&cx, &images, &page),
         )?
         .into_iter();
 
@@ -139,6 +140,7 @@ impl PostLoader<'_> {
             let mut parts = permalink_parts.remove(&id).unwrap_or_default();
             parts.parent = parent.flatten();
             let item = PostItem {
+                cx: cx.clone(),
                 attached,
                 images: Arc::clone(&images),
                 page: Arc::clone(&page),
@@ -164,7 +166,7 @@ impl PostLoader<'_> {
         };
         let mut loaded: Vec<LoadedPost> = rows.into_iter().map(load).collect();
         if is_attachment && plan.wants("description.rendered") {
-            self.render_descriptions(db, &mut loaded, viewer, &RenderOptions::new(&images, &page))?;
+            self.render_descriptions(db, &mut loaded, viewer, &RenderOptions::new(&cx, &images, &page))?;
         }
         if self.records_items {
             loaded.iter().for_each(|loaded| loaded.item.record_dependencies());
@@ -177,7 +179,7 @@ impl PostLoader<'_> {
         &self,
         db: &mut Db,
         loaded: &mut [LoadedPost],
-        viewer: impl FnOnce() -> BlockViewer,
+        viewer: impl FnOnce(&Context) -> BlockViewer,
         with: &RenderOptions<'_>,
     ) -> SiteResult<()> {
         if !loaded.iter().any(|loaded| svc_content::blocks::has_blocks(&loaded.item.post.content)) {

@@ -31,10 +31,10 @@ use svc_schema::{
 };
 use svc_site::{Access, Settings, SiteResult, access::CapabilityData, permalinks, posts::delete};
 use svc_store::{
-    Db,
+    Db, get_or_load,
     posts::{self, PostQuery},
-    request_cache,
 };
+use svc_versions::Context;
 
 use self::{fields::PostFields, load::PostLoader, params::PostList};
 use crate::{
@@ -175,8 +175,8 @@ impl Posts {
     fn find(&self, req: &Request) -> Result<Arc<PostAccess>> {
         // Autosave routes do not declare the argument `id`, so it may be text.
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
-        let found = request_cache::get_or_load_by_id(&*self.site, id, || {
-            self.site.read(|db| {
+        let found = get_or_load(req.cx(), id, || {
+            self.site.read(req.cx(), |db| {
                 let found = if id > 0 { posts::get(db, PostId(id))? } else { None };
                 let post = found.ok_or_else(errors::post_not_found)?;
                 let settings = self.site.settings_in(db)?;
@@ -200,8 +200,8 @@ impl Posts {
     }
 
     /// Whether a caller has a capability of the type, which may be mapped to another one.
-    fn has_cap(&self, caller: &Caller, cap: &str) -> Result<bool> {
-        Ok(Access::new(&self.site, &*self.site.settings()?).can(caller, cap))
+    fn has_cap(&self, cx: &Context, caller: &Caller, cap: &str) -> Result<bool> {
+        Ok(Access::new(&self.site, &*self.site.settings(cx)?).can(caller, cap))
     }
 
     fn loader<'a>(&'a self, settings: &'a Arc<Settings>, caller: &'a Caller, view: &'a View) -> PostLoader<'a> {
@@ -244,7 +244,7 @@ impl Posts {
         let plan = self.fields.plan(&view);
         let excerpt: Option<i64> = req.arg("excerpt_length")?;
         let load = |missing: &Missing| {
-            self.site.read(|db| {
+            self.site.read(req.cx(), |db| {
                 let settings = self.site.settings_in(db)?;
                 let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
                 let mut loader = self.loader(&settings, &caller, &view);
@@ -259,11 +259,11 @@ impl Posts {
         };
         // Responses to writes do not wait for feeds of other sites.
         let mut loaded = if is_read(req) {
-            with_feeds(&self.site.renderer, load).await?
+            with_feeds(req.cx(), &self.site.renderer, load).await?
         } else {
-            with_cached_feeds(&self.site.renderer, load)?
+            with_cached_feeds(req.cx(), &self.site.renderer, load)?
         };
-        attachment::measure(&self.site, &mut loaded, &plan).await?;
+        attachment::measure(req.cx(), &self.site, &mut loaded, &plan).await?;
         let Some(LoadedPost { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
         let data = plan.prepare(&item);
         Ok(respond::single(self.finish(item.post.id, data, req, &view).await?, links))
@@ -272,7 +272,7 @@ impl Posts {
     // List
 
     pub(crate) async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        if req.context() == "edit" && !self.has_cap(&caller(&req), &self.post_type.caps.edit_posts)? {
+        if req.context() == "edit" && !self.has_cap(req.cx(), &caller(&req), &self.post_type.caps.edit_posts)? {
             return Err(errors::forbidden_context(&req));
         }
         Ok(())
@@ -294,8 +294,8 @@ impl Posts {
                 loader.load(db, access, rows, &plan)
             })
         };
-        let mut page = with_feeds(&self.site.renderer, load).await?;
-        attachment::measure(&self.site, &mut page.items, &plan).await?;
+        let mut page = with_feeds(req.cx(), &self.site.renderer, load).await?;
+        attachment::measure(req.cx(), &self.site, &mut page.items, &plan).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for LoadedPost { item, links } in std::mem::take(&mut page.items) {
             let data = self.finish(item.post.id, plan.prepare(&item), &req, &view).await?;
@@ -313,7 +313,7 @@ impl Posts {
     ) -> Result<ListPage<T>> {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let caller = caller(req);
-        let (paging, settings, items) = self.site.read(|db| {
+        let (paging, settings, items) = self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let (ids, paging) = self.find_page(db, list, &settings, &caller)?;
             let rows = posts::get_many(db, &ids)?;
@@ -398,19 +398,25 @@ impl Posts {
             None => self.show(&req, authorized.post, view).await?,
         };
         if self.post_type.is_viewable() {
-            let href = self.permalink(&authorized.settings, &caller(&req), alternate)?;
+            let href = self.permalink(req.cx(), &authorized.settings, &caller(&req), alternate)?;
             return Ok(response.link_header("alternate", &href, &[("type", "text/html")]));
         }
         Ok(response)
     }
 
     /// The URL of a post for this caller.
-    pub(crate) fn permalink(&self, settings: &Arc<Settings>, caller: &Caller, post: Post) -> Result<String> {
+    pub(crate) fn permalink(
+        &self,
+        cx: &Context,
+        settings: &Arc<Settings>,
+        caller: &Caller,
+        post: Post,
+    ) -> Result<String> {
         let view = View::all_of("view").only(&["link"]);
         let plan = self.fields.plan(&view);
         let loader = self.loader(settings, caller, &view);
         let access = Access::new(&self.site, settings);
-        let loaded = self.site.read(|db| loader.load(db, &access, vec![post], &plan))?;
+        let loaded = self.site.read(cx, |db| loader.load(db, &access, vec![post], &plan))?;
         Ok(loaded.first().map(|l| l.item.link()).unwrap_or_default())
     }
 
@@ -424,7 +430,7 @@ impl Posts {
             return Err(errors::post_exists());
         }
         self.check_fields(&req, |caller| {
-            let may = self.has_cap(caller, &self.post_type.caps.create_posts)?;
+            let may = self.has_cap(req.cx(), caller, &self.post_type.caps.create_posts)?;
             if may { Ok(()) } else { Err(errors::cannot_create(&req)) }
         })
     }
@@ -435,8 +441,8 @@ impl Posts {
             return Err(errors::post_not_found());
         }
         let id = self.save(&req, None).await?;
-        let post = self.saved(id)?;
-        let settings = self.site.settings()?;
+        let post = self.saved(req.cx(), id)?;
+        let settings = self.site.settings(req.cx())?;
         let location = settings.urls.rest(&permalinks::rest_route_of(&self.site, &settings, &self.post_type, id));
         let response = self.show(&req, post, respond::edit_view(&req)).await?.in_context("edit");
         Ok(response.status(201).header("Location", location))
@@ -457,7 +463,7 @@ impl Posts {
 
     pub(crate) async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let id = self.save(&req, Some(authorized.post)).await?;
-        let post = self.saved(id)?;
+        let post = self.saved(req.cx(), id)?;
         self.show(&req, post, respond::edit_view(&req)).await
     }
 
@@ -480,7 +486,7 @@ impl Posts {
             let id = post.id;
             // If several requests delete the post concurrently, one succeeds and the others return 404.
             self.site
-                .write(move |tx| Ok(delete::delete_permanently(tx, id)?.ok_or_else(errors::post_not_found)?))
+                .write(req.cx(), move |tx| Ok(delete::delete_permanently(tx, id)?.ok_or_else(errors::post_not_found)?))
                 .await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
         }
@@ -489,7 +495,7 @@ impl Posts {
         }
         let id = post.id;
         self.trash(&req, id).await?;
-        let post = self.saved(id)?;
+        let post = self.saved(req.cx(), id)?;
         self.show(&req, post, respond::edit_view(&req)).await
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn statuses(
             }
         }
         if requested.iter().any(|status| status != default) {
-            let (settings, caller) = (site.settings()?, caller(req));
+            let (settings, caller) = (site.settings(req.cx())?, caller(req));
             let access = Access::new(&site, &settings);
             let edits = access.can(&caller, &post_type.caps.edit_posts);
             let reads_private = access.can(&caller, &post_type.caps.read_private_posts);
@@ -59,7 +59,7 @@ pub(crate) fn status(
     move |req, status| {
         let Err(error) = writable.validate(status, "status") else { return Ok(true) };
         let id = PostId(req.param("id").map_or(0, svc_php::cast::to_int));
-        let post = if id.is_none() { None } else { site.read(|db| Ok(posts::get(db, id)?))? };
+        let post = if id.is_none() { None } else { site.read(req.cx(), |db| Ok(posts::get(db, id)?))? };
         let post = post.filter(|post| post.post_type == post_type.name);
         if post.is_some_and(|post| status.as_str() == Some(&post.status)) { Ok(true) } else { Err(error) }
     }
@@ -77,11 +77,11 @@ pub(crate) fn template(
         }
         let template = svc_php::cast::to_text(template).into_owned();
         let id = req.param("id").map_or(0, svc_php::cast::to_int);
-        let settings = site.settings()?;
-        let fits = site.read(|db| {
+        let settings = site.settings(req.cx())?;
+        let fits = site.read(req.cx(), |db| {
             let current = meta::get(db, MetaKind::Post, id, "_wp_page_template")?;
             Ok(current.is_some_and(|current| current.text() == template)
-                || TemplateLookup::new(&site, &settings).is_selectable_for(db, &template, &post_type)?)
+                || TemplateLookup::new(db.cx(), &site, &settings).is_selectable_for(db, &template, &post_type)?)
         })?;
         if fits { Ok(true) } else { Err(errors::unknown_template()) }
     }

@@ -11,6 +11,7 @@ use svc_site::{
     revisions::RevisionAuthor,
 };
 use svc_store::{Tx, posts, terms};
+use svc_versions::Context;
 
 use super::Posts;
 use crate::{caller, errors, respond};
@@ -21,7 +22,7 @@ impl Posts {
     pub(super) fn check_fields(&self, req: &Request, own: impl FnOnce(&Caller) -> Result<()>) -> Result<()> {
         let caller = caller(req);
         let caps = &self.post_type.caps;
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let access = Access::new(&self.site, &settings);
         let others = access.can(&caller, &caps.edit_others_posts);
         // In list requests, `author` is an array. The check still runs for them, to compute `Allow`.
@@ -59,7 +60,7 @@ impl Posts {
         if requested.iter().any(|(id, _)| id.is_none()) {
             return Err(errors::cannot_assign_term(req));
         }
-        self.site.read(|db| {
+        self.site.read(req.cx(), |db| {
             let ids: Vec<TermId> = requested.iter().map(|(id, _)| *id).collect();
             let mut found = terms::get_many(db, &ids)?;
             found.retain(|term| requested.contains(&(term.id, term.taxonomy.as_str())));
@@ -76,7 +77,7 @@ impl Posts {
 
     /// Creates or updates a post from a request.
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let draft = self.draft(req)?;
         self.save_draft(req, draft, existing.map(|p| p.id), settings).await
     }
@@ -90,7 +91,7 @@ impl Posts {
         settings: Arc<Settings>,
     ) -> Result<PostId> {
         let job = self.job(caller(req), draft, existing, settings);
-        let id = self.site.write(move |tx| job.run(tx)).await?;
+        let id = self.site.write(req.cx(), move |tx| job.run(tx)).await?;
         self.update_extra(id, req).await?;
         Ok(id)
     }
@@ -120,7 +121,7 @@ impl Posts {
     /// Moves a post to the trash.
     pub(super) async fn trash(&self, req: &Request, id: PostId) -> Result<()> {
         let site = Arc::clone(&self.site);
-        let by = RevisionAuthor::of(&caller(req), &site.site, &*self.site.settings()?);
+        let by = RevisionAuthor::of(&caller(req), &site.site, &*self.site.settings(req.cx())?);
         let trash = move |tx: &mut Tx| {
             let post = posts::get(tx, id)?.ok_or_else(errors::post_not_found)?;
             if post.status == "trash" {
@@ -128,12 +129,12 @@ impl Posts {
             }
             svc_site::posts::delete::trash(tx, &site, id, by)
         };
-        self.site.write(trash).await
+        self.site.write(req.cx(), trash).await
     }
 
     /// A post that this request has just written. Wakes the scheduler if the post is scheduled.
-    pub(crate) fn saved(&self, id: PostId) -> Result<Post> {
-        let post = self.site.read(|db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))?;
+    pub(crate) fn saved(&self, cx: &Context, id: PostId) -> Result<Post> {
+        let post = self.site.read(cx, |db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))?;
         if post.status == "future" {
             self.site.scheduled.notify_one();
         }

@@ -58,7 +58,7 @@ impl Autosaves {
         let is_revision = autosaves.iter().any(|a| a.post_type == "revision");
         let wants_preview = view.context == "edit" && view.includes(PREVIEW) && !autosaves.is_empty();
         let preview = if wants_preview { Some(self.preview(req, parent, is_revision)?) } else { None };
-        let items = self.site.read(|db| self.table.load(db, &parent.settings, autosaves, &plan))?;
+        let items = self.site.read(req.cx(), |db| self.table.load(db, &parent.settings, autosaves, &plan))?;
         let mut values = Vec::with_capacity(items.len());
         for item in &items {
             let (mut data, links) = self.table.show(item, req, view, &plan).await?;
@@ -82,12 +82,12 @@ impl Autosaves {
         if !self.post_type.is_viewable() {
             return Ok(String::new());
         }
-        let url = self.posts.permalink(settings, &caller(req), post.clone())?;
+        let url = self.posts.permalink(req.cx(), settings, &caller(req), post.clone())?;
         let separator = if url.contains('?') { '&' } else { '?' };
         if !is_revision {
             return Ok(format!("{url}{separator}preview=true"));
         }
-        let nonce = nonce(&self.site, req, &format!("post_preview_{}", post.id));
+        let nonce = nonce(req.cx(), &self.site, req, &format!("post_preview_{}", post.id));
         Ok(format!("{url}{separator}preview_id={}&preview_nonce={nonce}&preview=true", post.id))
     }
 }
@@ -127,7 +127,7 @@ impl Autosaves {
 
     async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
         let view = respond::view(&req);
-        let autosaves = self.site.read(|db| Ok(posts::autosaves(db, parent.post.id)?))?;
+        let autosaves = self.site.read(req.cx(), |db| Ok(posts::autosaves(db, parent.post.id)?))?;
         Ok(Response::new(Value::Array(self.show(&req, &parent, autosaves, &view).await?)))
     }
 
@@ -139,7 +139,7 @@ impl Autosaves {
 
     /// As in WordPress, returns the latest autosave of the post and ignores the id.
     async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
-        let latest = self.site.read(|db| Ok(posts::latest_autosave(db, parent.post.id, None)?))?;
+        let latest = self.site.read(req.cx(), |db| Ok(posts::latest_autosave(db, parent.post.id, None)?))?;
         let autosave = latest.ok_or_else(errors::no_autosave)?;
         self.show_one(&req, &parent, autosave, &respond::view(&req)).await
     }
@@ -154,7 +154,7 @@ impl Autosaves {
     async fn create(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let parent = Parent { settings: Arc::clone(&authorized.settings), post: authorized.post.clone() };
         let id = self.posts.autosave(&req, authorized).await?;
-        let autosave = self.posts.saved(id)?;
+        let autosave = self.posts.saved(req.cx(), id)?;
         let parent = if id == parent.post.id { Parent { post: autosave.clone(), ..parent } } else { parent };
         self.show_one(&req, &parent, autosave, &respond::edit_view(&req)).await
     }

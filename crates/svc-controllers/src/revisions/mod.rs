@@ -55,7 +55,7 @@ fn id_param(req: &Request, name: &str) -> PostId {
 
 /// The post of a request. Requires permission to edit it.
 fn parent(site: &RestSite, post_type: &PostType, req: &Request, name: &str) -> Result<Parent> {
-    site.read(|db| {
+    site.read(req.cx(), |db| {
         let post = find::parent(db, post_type, id_param(req, name))?;
         let settings = site.settings_in(db)?;
         let access = Access::of_posts(site, &settings, db, std::slice::from_ref(&post))?;
@@ -109,7 +109,7 @@ impl Revisions {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let view = respond::view(&req);
         let plan = self.table.plan(&view);
-        let (paging, items) = self.site.read(|db| {
+        let (paging, items) = self.site.read(req.cx(), |db| {
             let (paging, rows) = list.run(db, &self.site, &self.post_type, parent.post.id)?;
             Ok((paging, self.table.load(db, &parent.settings, rows, &plan)?))
         })?;
@@ -125,7 +125,7 @@ impl Revisions {
     // Fetch
 
     async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
-        let post = self.site.read(|db| find::revision(db, parent.post.id, id_param(&req, "id")))?;
+        let post = self.site.read(req.cx(), |db| find::revision(db, parent.post.id, id_param(&req, "id")))?;
         self.table.respond(&req, &parent.settings, post, &respond::view(&req)).await
     }
 
@@ -137,7 +137,7 @@ impl Revisions {
         if only_reads(&req) {
             return Err(errors::cannot_delete_revision(&req));
         }
-        self.site.read(|db| {
+        self.site.read(req.cx(), |db| {
             let post = find::parent(db, &self.post_type, id_param(&req, "parent"))?;
             let settings = self.site.settings_in(db)?;
             let caller = caller(&req);
@@ -165,7 +165,7 @@ impl Revisions {
         let id = revision.id;
         let view = respond::previous_view(&req, "view");
         let previous = self.table.respond(&req, &parent.settings, revision, &view).await?;
-        self.site.write(move |tx| Ok(posts::delete(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
+        self.site.write(req.cx(), move |tx| Ok(posts::delete(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
 }

@@ -171,17 +171,19 @@ impl RevisionTable {
             words: NO_EXCERPT,
             before: &[],
         };
+        let cx = db.cx().clone();
         let mut texts = blocks::render_dynamic(
             &self.site,
             settings,
-            BlockViewer::default,
+            |_| BlockViewer::default(),
             db,
             &rows,
             requested,
-            &RenderOptions::new(&images, &page),
+            &RenderOptions::new(&cx, &images, &page),
         )?
         .into_iter();
         let item = |post: Post| PostItem {
+            cx: cx.clone(),
             attached: None,
             images: Arc::clone(&images),
             page: Arc::clone(&page),
@@ -230,7 +232,7 @@ impl RevisionTable {
         view: &View,
     ) -> Result<Response> {
         let plan = self.plan(view);
-        let items = self.site.read(|db| self.load(db, settings, vec![post], &plan))?;
+        let items = self.site.read(req.cx(), |db| self.load(db, settings, vec![post], &plan))?;
         let mut data = Map::new();
         let mut links = None;
         for item in &items {

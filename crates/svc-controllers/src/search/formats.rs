@@ -6,6 +6,7 @@ use serde_json::Value;
 use svc_routing::{BoxFuture, Links, Request, Result};
 use svc_site::posts::formats::FORMATS;
 use svc_store::terms::{self, TermQuery};
+use svc_versions::Context;
 
 use super::{SearchHandler, SearchPage, limits, result, text};
 use crate::RestSite;
@@ -46,9 +47,9 @@ fn label(format: &str) -> String {
 
 impl FormatSearch {
     /// The formats that have a term, with the URLs of their archives.
-    fn formats(&self) -> Result<Vec<(&'static str, String)>> {
+    fn formats(&self, cx: &Context) -> Result<Vec<(&'static str, String)>> {
         let Some(taxonomy) = self.0.taxonomies.get(TAXONOMY) else { return Ok(Vec::new()) };
-        self.0.read(|db| {
+        self.0.read(cx, |db| {
             let settings = self.0.settings_in(db)?;
             let query = TermQuery::default()
                 .taxonomies(vec![TAXONOMY.to_owned()])
@@ -65,7 +66,7 @@ impl FormatSearch {
 
     fn find(&self, req: &Request) -> Result<SearchPage> {
         let search = text(req).map(|text| text.to_lowercase()).unwrap_or_default();
-        let formats = self.formats()?;
+        let formats = self.formats(req.cx())?;
         let found: Vec<&str> =
             formats.iter().map(|(format, _)| *format).filter(|format| format.contains(&search)).collect();
         let (limit, offset) = limits(req)?;
@@ -76,7 +77,7 @@ impl FormatSearch {
     }
 
     fn show(&self, ids: &[Value], req: &Request) -> Result<Vec<(Value, Links)>> {
-        let formats = self.formats()?;
+        let formats = self.formats(req.cx())?;
         let format_of = |id: &Value| FORMATS.get(usize::try_from(id.as_u64()?).ok()?);
         let found = ids.iter().filter_map(|id| formats.iter().find(|(format, _)| Some(format) == format_of(id)));
         let show = |(format, url): &(&str, String)| {

@@ -31,7 +31,6 @@ use crate::{
     item_cache::{CachedPage, FamilyId},
     respond,
 };
-use svc_versions::depends_on_request;
 
 /// The object type of a result, in the item schema and for additional fields.
 const OBJECT: &str = "search-result";
@@ -160,14 +159,14 @@ impl Search {
             query.insert("subtype".to_owned(), json!(subtypes));
         }
         let req = req.with_param("subtype", json!(subtypes));
-        let url = self.site.settings()?.urls.rest(&format!("/{}/search", self.site.brand.namespace()));
+        let url = self.site.settings(req.cx())?.urls.rest(&format!("/{}/search", self.site.brand.namespace()));
         let paging = |found: &SearchPage| {
             let paging = Paging { total: found.total, per_page: params.per_page, page: params.page };
             paging.check("rest_search_invalid_page_number").map(|()| paging)
         };
         let (response, paging) = if handler.is_cacheable() {
-            let items = ItemReader::new(&req, *family, self.site.item_cache(&self.extra, OBJECT));
-            let find = async || {
+            let items = ItemReader::new(&req, *family, self.site.item_cache(req.cx(), &self.extra, OBJECT));
+            let find = async |req: Request| {
                 let found = handler.search(req.clone()).await?;
                 let ids: Option<_> = found.ids.iter().map(Value::as_i64).collect();
                 Ok(CachedPage { ids: ids.ok_or_else(no_number)?, paging: paging(&found)? })
@@ -177,11 +176,11 @@ impl Search {
             if page.ids.iter().collect::<HashSet<_>>().len() == page.ids.len() {
                 // Whether each result is known to belong to the id at its position: none is invisible to the caller.
                 let mut is_complete = true;
-                let prepare = async |ids: &[i64]| {
+                let prepare = async |req: Request, ids: &[i64]| {
                     let prepared = self.prepare(&**handler, values(ids), &req, &url).await?;
                     is_complete = prepared.len() == ids.len();
                     if !is_complete {
-                        depends_on_request();
+                        req.cx().depends_on_request();
                     }
                     Ok(ids.iter().zip(prepared).map(|(id, (item, links))| (*id, item, links)).collect())
                 };

@@ -64,7 +64,7 @@ impl PostSearch {
             .limit(Some(limit))
             .offset(offset)
             .total(true);
-        let found = self.0.read(|db| Ok(posts::query(db, &query)?))?;
+        let found = self.0.read(req.cx(), |db| Ok(posts::query(db, &query)?))?;
         // For a page after the last one WordPress reports a total of 0.
         let total = if found.ids.is_empty() { 0 } else { found.total.unwrap_or_default() };
         Ok(SearchPage { ids: found.ids.into_iter().map(Value::from).collect(), total })
@@ -73,7 +73,7 @@ impl PostSearch {
     fn show(&self, ids: &[PostId], req: &Request) -> Result<Vec<(Value, Links)>> {
         let site = &self.0;
         let caller = caller(req);
-        site.read(|db| {
+        site.read(req.cx(), |db| {
             let settings = site.settings_in(db)?;
             let rows = posts::get_many(db, ids)?;
             let mut permalinks: HashMap<PostId, String> =

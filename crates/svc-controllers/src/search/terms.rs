@@ -62,7 +62,7 @@ impl TermSearch {
             .limit(Some(limit))
             .offset(offset)
             .total(true);
-        let found = self.0.read(|db| Ok(terms::query(db, &query)?))?;
+        let found = self.0.read(req.cx(), |db| Ok(terms::query(db, &query)?))?;
         Ok(SearchPage { ids: found.ids.into_iter().map(Value::from).collect(), total: found.total.unwrap_or_default() })
     }
 
@@ -70,7 +70,7 @@ impl TermSearch {
         let site = &self.0;
         let caller = caller(req);
         let supported = self.subtypes();
-        site.read(|db| {
+        site.read(req.cx(), |db| {
             let settings = site.settings_in(db)?;
             // A term id that several taxonomies share has one row for each of them.
             let rows: Vec<Term> =

@@ -7,6 +7,7 @@ use http::HeaderMap;
 use svc_fetch::{Allowed, FetchError, Get, Response};
 use svc_schema::Error;
 use svc_site::{Settings, blocking::run_blocking, http_client::own_origins};
+use svc_versions::Context;
 
 use super::{Finding, Test, Verdict};
 use crate::RestSite;
@@ -47,8 +48,13 @@ const CACHE_HEADERS: [&str; 16] = [
 ///
 /// # Errors
 /// Database errors.
-pub(super) async fn run(site: &RestSite, test: Test, authorization: Option<&str>) -> Result<Finding, Error> {
-    let settings = site.settings()?;
+pub(super) async fn run(
+    cx: &Context,
+    site: &RestSite,
+    test: Test,
+    authorization: Option<&str>,
+) -> Result<Finding, Error> {
+    let settings = site.settings(cx)?;
     let finding = match test {
         Test::BackgroundUpdates => background_updates(site).await?,
         Test::Loopback => loopback(site, &settings).await,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_routing::{Controller, Request, Response, Result, Route, get};
 use svc_schema::Schema;
+use svc_versions::Context;
 
 use crate::{RestSite, errors, request::can};
 
@@ -132,8 +133,8 @@ fn paragraph(text: &str) -> String {
 ///
 /// # Errors
 /// Database errors.
-pub async fn run_test(site: &RestSite, test: Test, authorization: Option<&str>) -> Result<Finding> {
-    find::run(site, test, authorization).await
+pub async fn run_test(cx: &Context, site: &RestSite, test: Test, authorization: Option<&str>) -> Result<Finding> {
+    find::run(cx, site, test, authorization).await
 }
 
 /// The item schema of a test's report.
@@ -178,11 +179,11 @@ impl SiteHealth {
     }
 
     async fn test(self: Arc<Self>, test: Test, req: Request) -> Result<Response> {
-        Ok(run_test(&self.site, test, req.header("authorization")).await?.to_value(test).into())
+        Ok(run_test(req.cx(), &self.site, test, req.header("authorization")).await?.to_value(test).into())
     }
 
-    async fn sizes(self: Arc<Self>, _: Request) -> Result<Response> {
-        Ok(sizes::to_value(&sizes(&self.site).await?).into())
+    async fn sizes(self: Arc<Self>, req: Request) -> Result<Response> {
+        Ok(sizes::to_value(&sizes(req.cx(), &self.site).await?).into())
     }
 }
 

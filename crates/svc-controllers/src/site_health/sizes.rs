@@ -9,6 +9,7 @@ use std::{
 use serde_json::{Map, Value, json};
 use svc_schema::Error;
 use svc_site::blocking::run_blocking;
+use svc_versions::Context;
 
 use crate::RestSite;
 
@@ -28,7 +29,7 @@ pub struct Size {
 ///
 /// # Errors
 /// Database errors.
-pub async fn sizes(site: &RestSite) -> Result<Vec<Size>, Error> {
+pub async fn sizes(cx: &Context, site: &RestSite) -> Result<Vec<Size>, Error> {
     let content = site.content_dir.clone();
     let binary = std::env::current_exe().unwrap_or_default();
     let mut sizes = run_blocking(move || {
@@ -43,7 +44,7 @@ pub async fn sizes(site: &RestSite) -> Result<Vec<Size>, Error> {
         ]
     })
     .await?;
-    let database = site.read(|db| Ok(db.size()?))?;
+    let database = site.read(cx, |db| Ok(db.size()?))?;
     sizes.push(Size { name: "database_size", bytes: Some(database) });
     Ok(sizes)
 }

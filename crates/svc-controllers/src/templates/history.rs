@@ -24,6 +24,7 @@ use svc_site::{
     },
 };
 use svc_store::{Tx, posts};
+use svc_versions::Context;
 
 use super::{cannot_manage, clean_id, fields, id_pattern};
 use crate::preconditions;
@@ -77,18 +78,18 @@ impl TemplateHistory {
     }
 
     /// The edited template with this id.
-    fn saved(&self, id: &str) -> Result<Parent> {
-        let settings = self.site.settings()?;
-        let lookup = TemplateLookup::new(&self.site, &settings);
+    fn saved(&self, cx: &Context, id: &str) -> Result<Parent> {
+        let settings = self.site.settings(cx)?;
+        let lookup = TemplateLookup::new(cx, &self.site, &settings);
         let template =
-            self.site.read(|db| lookup.find(db, self.kind, id))?.ok_or_else(errors::invalid_revision_parent)?;
+            self.site.read(cx, |db| lookup.find(db, self.kind, id))?.ok_or_else(errors::invalid_revision_parent)?;
         let post = template.post.clone().ok_or_else(not_saved)?;
         Ok(Parent { template, post, settings })
     }
 
     /// The template that a request addresses. Rejects callers who may not edit it.
     fn parent(&self, req: &Request, name: &str) -> Result<Parent> {
-        let parent = self.saved(&req.require::<String>(name)?)?;
+        let parent = self.saved(req.cx(), &req.require::<String>(name)?)?;
         let access = Access::new(&self.site, &parent.settings);
         if caller(req).can_post(PostCap::Edit, &parent.post, &access) {
             Ok(parent)
@@ -107,11 +108,11 @@ impl TemplateHistory {
         (part, allowed): (&str, &[&str]),
     ) -> Result<Vec<(Map, Option<Links>)>> {
         let plan = self.fields.plan(view);
-        let lookup = TemplateLookup::new(&self.site, &parent.settings);
+        let lookup = TemplateLookup::new(req.cx(), &self.site, &parent.settings);
         let route = format!("{}/{}", self.site.route_of_type(&self.post_type), parent.template.id());
         let urls = &parent.settings.urls;
         let mut prepared = Vec::with_capacity(rows.len());
-        for mut revision in self.site.read(|db| lookup.of_revisions(db, self.kind, &parent.post, rows))? {
+        for mut revision in self.site.read(req.cx(), |db| lookup.of_revisions(db, self.kind, &parent.post, rows))? {
             let id = revision.post.as_ref().map(|post| post.id).unwrap_or_default();
             revision.content = lookup.with_patterns(&revision.content);
             let mut data = plan.prepare(&revision);
@@ -149,7 +150,8 @@ impl TemplateHistory {
 
     async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let (paging, rows) = self.site.read(|db| list.run(db, &self.site, &self.post_type, parent.post.id))?;
+        let (paging, rows) =
+            self.site.read(req.cx(), |db| list.run(db, &self.site, &self.post_type, parent.post.id))?;
         let prepared = self.show(&req, &parent, rows, &respond::view(&req), REVISIONS).await?;
         let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
         let route = format!("{}/{}/revisions", self.site.route_of_type(&self.post_type), parent.template.id());
@@ -157,17 +159,17 @@ impl TemplateHistory {
     }
 
     async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
-        let row = self.site.read(|db| find::revision(db, parent.post.id, number(&req)))?;
+        let row = self.site.read(req.cx(), |db| find::revision(db, parent.post.id, number(&req)))?;
         self.show_one(&req, &parent, row, &respond::view(&req), REVISIONS).await
     }
 
     async fn can_delete(self: Arc<Self>, req: Request) -> Result<(Parent, Post)> {
-        let parent = self.saved(&req.require::<String>("parent")?)?;
+        let parent = self.saved(req.cx(), &req.require::<String>("parent")?)?;
         let (caller, access) = (caller(&req), Access::new(&self.site, &parent.settings));
         if !caller.can_post(PostCap::Delete, &parent.post, &access) || !access.can(&caller, "edit_theme_options") {
             return Err(errors::cannot_delete_revision(&req));
         }
-        let row = self.site.read(|db| find::any_revision(db, number(&req)))?;
+        let row = self.site.read(req.cx(), |db| find::any_revision(db, number(&req)))?;
         Ok((parent, row))
     }
 
@@ -181,7 +183,7 @@ impl TemplateHistory {
         let id = row.id;
         let view = respond::previous_view(&req, "view");
         let previous = self.show_one(&req, &parent, row, &view, REVISIONS).await?;
-        self.site.write(move |tx| Ok(posts::delete(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
+        self.site.write(req.cx(), move |tx| Ok(posts::delete(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
 
@@ -192,7 +194,7 @@ impl TemplateHistory {
     }
 
     async fn list_autosaves(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
-        let rows = self.site.read(|db| Ok(posts::autosaves(db, parent.post.id)?))?;
+        let rows = self.site.read(req.cx(), |db| Ok(posts::autosaves(db, parent.post.id)?))?;
         let prepared = self.show(&req, &parent, rows, &respond::view(&req), AUTOSAVES).await?;
         let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
         Ok(Response::new(Value::Array(data)))
@@ -200,7 +202,7 @@ impl TemplateHistory {
 
     /// The latest autosave of the template. Like WordPress, it ignores the id in the path.
     async fn fetch_autosave(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
-        let latest = self.site.read(|db| Ok(posts::latest_autosave(db, parent.post.id, None)?))?;
+        let latest = self.site.read(req.cx(), |db| Ok(posts::latest_autosave(db, parent.post.id, None)?))?;
         let row = latest.ok_or_else(errors::no_autosave)?;
         self.show_one(&req, &parent, row, &respond::view(&req), AUTOSAVES).await
     }
@@ -210,12 +212,12 @@ impl TemplateHistory {
     }
 
     async fn create_autosave(self: Arc<Self>, req: Request) -> Result<Response> {
-        let parent = self.saved(&req.require::<String>("id")?)?;
+        let parent = self.saved(req.cx(), &req.require::<String>("id")?)?;
         let mut draft = TemplateDraft::default();
         self.fields.apply(&mut draft, |name| respond::param_or_null(&req, name))?;
         let typed =
             AutosaveDraft { title: draft.title, content: draft.content, excerpt: draft.description, meta: None };
-        let (caller, now) = (caller(&req), self.site.now());
+        let (caller, now) = (caller(&req), self.site.now(req.cx()));
         let unfiltered_html = Access::new(&self.site, &parent.settings).can(&caller, "unfiltered_html");
         let (site, settings, post) = (Arc::clone(&self.site), Arc::clone(&parent.settings), parent.post.clone());
         let write = move |tx: &mut Tx| {
@@ -224,7 +226,7 @@ impl TemplateHistory {
             let id = site_revisions::autosave(tx, &site, &settings, &post, &typed, &editor)?;
             Ok(posts::get(tx, id)?.ok_or_else(errors::no_autosave)?)
         };
-        let row = self.site.write(write).await?;
+        let row = self.site.write(req.cx(), write).await?;
         self.show_one(&req, &parent, row, &respond::edit_view(&req), AUTOSAVES).await
     }
 }

@@ -25,6 +25,7 @@ use svc_site::{
     templates::{draft::TemplateDraft, hierarchy},
 };
 use svc_store::posts;
+use svc_versions::Context;
 
 use self::fields::TemplateList;
 use crate::preconditions;
@@ -85,9 +86,9 @@ impl Templates {
         }
     }
 
-    fn find(&self, id: &str, settings: &Settings) -> Result<Template> {
-        let lookup = TemplateLookup::new(&self.site, settings);
-        self.site.read(|db| lookup.find(db, self.kind, id))?.ok_or_else(not_found)
+    fn find(&self, cx: &Context, id: &str, settings: &Settings) -> Result<Template> {
+        let lookup = TemplateLookup::new(cx, &self.site, settings);
+        self.site.read(cx, |db| lookup.find(db, self.kind, id))?.ok_or_else(not_found)
     }
 
     /// Response fields of templates, with links if requested.
@@ -100,12 +101,12 @@ impl Templates {
     ) -> Result<Vec<(Map, Option<Links>)>> {
         let plan = self.fields.plan(view);
         if plan.wants("content") {
-            let lookup = TemplateLookup::new(&self.site, settings);
+            let lookup = TemplateLookup::new(req.cx(), &self.site, settings);
             items.iter_mut().for_each(|t| t.content = lookup.content_for_editor(t));
         }
         let revisions = if view.wants_links() {
             let ids: Vec<PostId> = items.iter().filter_map(|t| Some(t.post.as_ref()?.id)).collect();
-            self.site.read(|db| Ok(posts::revision_counts(db, &ids)?))?
+            self.site.read(req.cx(), |db| Ok(posts::revision_counts(db, &ids)?))?
         } else {
             HashMap::new()
         };
@@ -173,9 +174,9 @@ impl Templates {
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
-        let settings = self.site.settings()?;
-        let lookup = TemplateLookup::new(&self.site, &settings);
-        let mut items = self.site.read(|db| lookup.all(db, self.kind))?;
+        let settings = self.site.settings(req.cx())?;
+        let lookup = TemplateLookup::new(req.cx(), &self.site, &settings);
+        let mut items = self.site.read(req.cx(), |db| lookup.all(db, self.kind))?;
         if let Some(id) = list.wp_id {
             items.retain(|t| t.post.as_ref().is_some_and(|p| p.id.0 == id));
         }
@@ -203,11 +204,11 @@ impl Templates {
         let prefix = req.arg::<String>("template_prefix")?.unwrap_or_default();
         let slugs = hierarchy::of_slug(&slug, is_custom, &prefix, &self.site.types, &self.site.taxonomies);
         let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
-        let settings = self.site.settings()?;
-        let lookup = TemplateLookup::new(&self.site, &settings);
+        let settings = self.site.settings(req.cx())?;
+        let lookup = TemplateLookup::new(req.cx(), &self.site, &settings);
         let found = match slug.as_str() {
             "" | "0" => None,
-            _ => self.site.read(|db| lookup.most_specific(db, &slugs))?,
+            _ => self.site.read(req.cx(), |db| lookup.most_specific(db, &slugs))?,
         };
         match found {
             Some(found) => self.show(found, &req, respond::view(&req), &settings).await,
@@ -218,8 +219,8 @@ impl Templates {
     // Fetch
 
     async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
-        let settings = self.site.settings()?;
-        let found = self.find(&req.require::<String>("id")?, &settings)?;
+        let settings = self.site.settings(req.cx())?;
+        let found = self.find(req.cx(), &req.require::<String>("id")?, &settings)?;
         self.show(found, &req, respond::view(&req), &settings).await
     }
 
@@ -230,7 +231,7 @@ impl Templates {
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let created = self.save(&req, None, &settings).await?;
         let route = format!("{}/{}", self.site.route_of_type(&self.post_type), created.id());
         let location = settings.urls.rest(&route);
@@ -240,11 +241,11 @@ impl Templates {
     // Update
 
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let id: String = req.require("id")?;
-        let found = self.find(&id, &settings)?;
+        let found = self.find(req.cx(), &id, &settings)?;
         let changed = if req.param("source").is_some_and(|s| s == "theme") {
-            self.reset(found, &settings).await?
+            self.reset(req.cx(), found, &settings).await?
         } else {
             self.save(&req, Some(found), &settings).await?
         };
@@ -254,19 +255,19 @@ impl Templates {
     // Delete
 
     async fn delete(self: Arc<Self>, req: Request) -> Result<Response> {
-        let settings = self.site.settings()?;
-        let mut found = self.find(&req.require::<String>("id")?, &settings)?;
+        let settings = self.site.settings(req.cx())?;
+        let mut found = self.find(req.cx(), &req.require::<String>("id")?, &settings)?;
         let Some(post) = &found.post else { return Err(not_deletable()) };
         if req.arg::<bool>("force")?.unwrap_or(false) {
             let id = post.id;
             let previous = self.show(found, &req, respond::previous_view(&req, "edit"), &settings).await?;
-            self.remove(id).await?;
+            self.remove(req.cx(), id).await?;
             return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
         }
         if post.status == "trash" {
             return Err(already_trashed());
         }
-        let trashed = self.trash(post.id, &settings, caller(&req).id).await?;
+        let trashed = self.trash(req.cx(), post.id, &settings, caller(&req).id).await?;
         if let (Some(post), Some(trashed)) = (&mut found.post, trashed) {
             // WordPress shows the previous values with the new status.
             post.status = trashed.status;

@@ -24,6 +24,7 @@ use svc_store::{
     meta::{self, MetaKind},
     posts, terms, users,
 };
+use svc_versions::Context;
 
 use super::{Templates, already_trashed, not_found, other_theme};
 use crate::{caller, errors, respond};
@@ -39,11 +40,11 @@ impl Templates {
         let mut draft = TemplateDraft::default();
         self.fields.apply(&mut draft, |name| respond::param_or_null(req, name))?;
         let caller = caller(req);
-        let theme = self.site.theme(settings).name.clone();
+        let theme = self.site.theme(req.cx(), settings).name.clone();
         if let Some(author) = draft.author.map(UserId)
             && !author.is_none()
             && author != caller.id
-            && self.site.read(|db| Ok(users::get(db, author)?))?.is_none()
+            && self.site.read(req.cx(), |db| Ok(users::get(db, author)?))?.is_none()
         {
             return Err(errors::invalid_author());
         }
@@ -57,7 +58,7 @@ impl Templates {
         let is_new = existing.as_ref().is_none_or(|t| t.post.is_none());
         let change = Change {
             base: existing.as_ref().and_then(|t| t.post.clone()),
-            row: self.row(&draft, existing.as_ref(), settings, caller.id, filtered),
+            row: self.row(req.cx(), &draft, existing.as_ref(), settings, caller.id, filtered),
             ignored_hooks,
             theme: is_new.then(|| existing.as_ref().map_or(theme, |t| t.theme.clone())),
             area: self.area(&draft, existing.as_ref()),
@@ -76,7 +77,7 @@ impl Templates {
         let post_type = self.post_type.clone();
         let row = self
             .site
-            .write(move |tx| {
+            .write(req.cx(), move |tx| {
                 let mut change = change.clone();
                 if change.row.id.is_none() {
                     insert(tx, &mut change, kind, &url)?;
@@ -98,8 +99,8 @@ impl Templates {
                 Ok(change.row)
             })
             .await?;
-        let lookup = TemplateLookup::new(&self.site, &settings);
-        self.site.read(|db| lookup.of_post(db, kind, row))?.ok_or_else(not_found)
+        let lookup = TemplateLookup::new(req.cx(), &self.site, &settings);
+        self.site.read(req.cx(), |db| lookup.of_post(db, kind, row))?.ok_or_else(not_found)
     }
 
     /// Records in the draft's blocks which hooked blocks were handled. Returns the names to store for the root.
@@ -114,13 +115,14 @@ impl Templates {
     /// The post to store.
     fn row(
         &self,
+        cx: &Context,
         draft: &TemplateDraft,
         existing: Option<&Template>,
         settings: &Settings,
         by: UserId,
         filtered: bool,
     ) -> Post {
-        let now = self.site.now();
+        let now = self.site.now(cx);
         let local = settings.zone.to_local(now);
         let mut row = existing.and_then(|t| t.post.clone()).unwrap_or_else(|| Post {
             author: by,
@@ -167,23 +169,29 @@ impl Templates {
     }
 
     /// Resets a template to its theme file: deletes its post and returns the file.
-    pub(super) async fn reset(&self, template: Template, settings: &Arc<Settings>) -> Result<Template> {
-        let lookup = TemplateLookup::new(&self.site, settings);
+    pub(super) async fn reset(&self, cx: &Context, template: Template, settings: &Arc<Settings>) -> Result<Template> {
+        let lookup = TemplateLookup::new(cx, &self.site, settings);
         let file = lookup.theme_file(self.kind, &template.id()).ok_or_else(not_found)?;
         if let Some(post) = template.post {
-            self.remove(post.id).await?;
+            self.remove(cx, post.id).await?;
         }
         Ok(file)
     }
 
     /// Deletes a post permanently.
-    pub(super) async fn remove(&self, id: PostId) -> Result<()> {
-        self.site.write(move |tx| Ok(posts::delete(tx, id)?.map(drop).ok_or_else(not_found)?)).await
+    pub(super) async fn remove(&self, cx: &Context, id: PostId) -> Result<()> {
+        self.site.write(cx, move |tx| Ok(posts::delete(tx, id)?.map(drop).ok_or_else(not_found)?)).await
     }
 
     /// Moves a post to the trash.
-    pub(super) async fn trash(&self, id: PostId, settings: &Settings, by: UserId) -> Result<Option<Post>> {
-        let now: (NaiveDateTime, NaiveDateTime) = (settings.zone.to_local(self.site.now()), self.site.now());
+    pub(super) async fn trash(
+        &self,
+        cx: &Context,
+        id: PostId,
+        settings: &Settings,
+        by: UserId,
+    ) -> Result<Option<Post>> {
+        let now: (NaiveDateTime, NaiveDateTime) = (settings.zone.to_local(self.site.now(cx)), self.site.now(cx));
         let (site, post_type) = (Arc::clone(&self.site), self.post_type.clone());
         let write = move |tx: &mut Tx| {
             let post = posts::get(tx, id)?.ok_or_else(not_found)?;
@@ -196,7 +204,7 @@ impl Templates {
             }
             Ok(row)
         };
-        self.site.write(write).await
+        self.site.write(cx, write).await
     }
 }
 

@@ -20,7 +20,7 @@ use svc_routing::{
 };
 use svc_schema::{Args, MethodKind, Schema, build::integer};
 use svc_site::{Access, SiteResult, terms::paths};
-use svc_store::{Db, posts, request_cache, terms};
+use svc_store::{Db, get_or_load, posts, terms};
 
 use self::{
     fields::TermFields,
@@ -114,8 +114,8 @@ impl Terms {
     fn authorized(&self, req: &Request, authorize: impl FnOnce(TermRights) -> Result<()>) -> Result<Term> {
         let id = respond::number(req, "id");
         // Cached for the request, because the permission checks of all methods run for `Allow`.
-        let found = request_cache::get_or_load_by_id(self, id, || {
-            self.site.read(|db| {
+        let found = get_or_load(req.cx(), (self.family, id), || {
+            self.site.read(req.cx(), |db| {
                 let found = if id > 0 { terms::get(db, TermId(id), Some(&self.taxonomy.name))? } else { None };
                 let term = found.ok_or_else(errors::not_found)?;
                 Ok(Arc::new((term, self.site.settings_in(db)?)))
@@ -158,7 +158,7 @@ impl Terms {
     ) -> Result<Vec<PreparedItem>> {
         let caller = caller(req);
         let plan = self.fields.plan(view);
-        let loaded = self.site.read(|db| {
+        let loaded = self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let rows = load(db)?;
             let (site, taxonomy) = (&self.site, &self.taxonomy);
@@ -174,7 +174,7 @@ impl Terms {
 
     /// Reads terms as the request selects them.
     fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
-        let cache = self.site.item_cache(&self.extra, fields::object_type(&self.taxonomy));
+        let cache = self.site.item_cache(req.cx(), &self.extra, fields::object_type(&self.taxonomy));
         ItemReader::new(req, self.family, cache)
     }
 
@@ -192,7 +192,7 @@ impl Terms {
 
     /// Checks that the caller may read the post whose terms are requested.
     fn can_see_post(&self, req: &Request, id: PostId) -> Result<()> {
-        self.site.read(|db| {
+        self.site.read(req.cx(), |db| {
             let post = if id.0 > 0 { posts::get(db, id)? } else { None }.ok_or_else(errors::invalid_post)?;
             let settings = self.site.settings_in(db)?;
             let post_type = self.site.types.get(&post.post_type).filter(|t| t.show_in_rest);
@@ -209,18 +209,20 @@ impl Terms {
     pub(crate) async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let items = self.reader(&req);
         let page = items
-            .page(async || {
+            .page(async |req: Request| {
                 let list = self.params.read(|name| req.param(name).cloned())?;
                 let (page, per_page) = (list.effective_page(), list.per_page);
-                let found = self.site.read(|db| list.find(db, &self.taxonomy))?;
+                let found = self.site.read(req.cx(), |db| list.find(db, &self.taxonomy))?;
                 // Unlike in lists of posts, a page beyond the last one is empty and no error.
                 let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
                 Ok(CachedPage { ids: found.ids.iter().map(|id| id.0).collect(), paging })
             })
             .await?;
-        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| self.rows(db, ids, items.view())).await;
+        let prepare = async |req: Request, ids: &[i64]| {
+            self.prepare(&req, items.view(), |db| self.rows(db, ids, items.view())).await
+        };
         let response = items.list(&page.ids, prepare).await?;
-        let url = self.site.settings()?.urls.rest(&self.site.route_of_taxonomy(&self.taxonomy));
+        let url = self.site.settings(req.cx())?.urls.rest(&self.site.route_of_taxonomy(&self.taxonomy));
         Ok(collection::with_paging(&self.site, response, &page.paging, &url, &req))
     }
 
@@ -242,7 +244,9 @@ impl Terms {
 
     pub(crate) async fn fetch(self: Arc<Self>, req: Request, term: Term) -> Result<Response> {
         let items = self.reader(&req);
-        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| self.rows(db, ids, items.view())).await;
+        let prepare = async |req: Request, ids: &[i64]| {
+            self.prepare(&req, items.view(), |db| self.rows(db, ids, items.view())).await
+        };
         items.item(term.id.0, prepare).await?.ok_or_else(errors::not_found)
     }
 
@@ -260,7 +264,7 @@ impl Terms {
     /// The response to a request that created this term.
     pub(crate) async fn show_created(&self, req: &Request, term: Term) -> Result<Response> {
         let route = format!("{}/{}", self.site.route_of_taxonomy(&self.taxonomy), term.id);
-        let location = self.site.settings()?.urls.rest(&route);
+        let location = self.site.settings(req.cx())?.urls.rest(&route);
         let response = self.show(req, term, "edit").await?.in_context("edit");
         Ok(response.status(201).header("Location", location))
     }
@@ -288,7 +292,7 @@ impl Terms {
         }
         let id = term.id;
         let previous = self.show_in(&req, term, respond::previous_view(&req, "edit")).await?.data;
-        self.remove(id).await?;
+        self.remove(req.cx(), id).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }
 }

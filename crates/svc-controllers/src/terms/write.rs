@@ -15,6 +15,7 @@ use svc_site::{
     },
 };
 use svc_store::terms;
+use svc_versions::Context;
 
 use super::{Terms, errors, fields::object_type};
 use crate::{caller, respond};
@@ -29,7 +30,7 @@ impl Terms {
         self.fields.apply(&mut draft, |name| respond::param_or_null(req, name))?;
         let values = draft.meta.take();
         let job = SaveTerm { taxonomy: Arc::clone(&self.taxonomy), draft, existing };
-        let term = self.site.write(move |tx| job.run(tx)).await?;
+        let term = self.site.write(req.cx(), move |tx| job.run(tx)).await?;
         self.save_around(req, &term, values).await?;
         Ok(term)
     }
@@ -37,19 +38,19 @@ impl Terms {
     /// Stores the meta and the additional fields of an existing term.
     pub(crate) async fn save_around(&self, req: &Request, term: &Term, meta: Option<serde_json::Value>) -> Result<()> {
         if let Some(values) = meta {
-            let (site, settings, caller) = (Arc::clone(&self.site), self.site.settings()?, caller(req));
+            let (site, settings, caller) = (Arc::clone(&self.site), self.site.settings(req.cx())?, caller(req));
             let stored = term.clone();
-            self.site.write(move |tx| store_meta(tx, &site, &settings, &caller, &stored, &values)).await?;
+            self.site.write(req.cx(), move |tx| store_meta(tx, &site, &settings, &caller, &stored, &values)).await?;
         }
         let id = u64::try_from(term.id.0).unwrap_or_default();
         self.extra.update(object_type(&self.taxonomy), &ObjectId::from(id), req).await
     }
 
     /// Deletes a term permanently. Posts left without a term of the taxonomy get the default term.
-    pub(super) async fn remove(&self, id: TermId) -> Result<()> {
+    pub(super) async fn remove(&self, cx: &Context, id: TermId) -> Result<()> {
         let taxonomy = Arc::clone(&self.taxonomy);
         self.site
-            .write(move |tx| {
+            .write(cx, move |tx| {
                 let term = terms::get(tx, id, Some(&taxonomy.name))?.ok_or_else(errors::not_found)?;
                 let default = default_term(tx, &taxonomy.name)?;
                 delete_items_for_term(tx, &term)?;

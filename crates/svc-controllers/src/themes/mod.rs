@@ -17,6 +17,7 @@ use svc_schema::{
     build::{array, string},
 };
 use svc_site::{Access, Settings, blocking::run_blocking};
+use svc_versions::Context;
 
 use self::fields::ThemeItem;
 use crate::{
@@ -51,8 +52,8 @@ fn rights(site: &Arc<RestSite>, req: &Request, settings: &Settings) -> Result<(b
     Ok((all, is_writer(site, req)?))
 }
 
-fn read(site: &Arc<RestSite>, stylesheet: &str, settings: &Arc<Settings>) -> Option<ThemeItem> {
-    let active = site.theme(settings);
+fn read(cx: &Context, site: &Arc<RestSite>, stylesheet: &str, settings: &Arc<Settings>) -> Option<ThemeItem> {
+    let active = site.theme(cx, settings);
     let is_active = active.name == stylesheet;
     let theme = match &active.theme {
         Some(theme) if is_active => theme.clone(),
@@ -71,11 +72,14 @@ async fn load_styles(site: &Arc<RestSite>, items: &mut [ThemeItem], req: &Reques
     let mut styles = if items.iter().all(|item| item.is_active) {
         HashMap::new()
     } else {
-        site.read(svc_site::global_styles::ids_by_theme)?
+        site.read(req.cx(), svc_site::global_styles::ids_by_theme)?
     };
     for item in items.iter().filter(|item| item.is_active) {
         let name = &item.theme.stylesheet;
-        styles.insert(name.clone(), svc_site::global_styles::find_or_create(&site.site, name, caller(req).id).await?);
+        styles.insert(
+            name.clone(),
+            svc_site::global_styles::find_or_create(req.cx(), &site.site, name, caller(req).id).await?,
+        );
     }
     for item in items {
         item.styles = styles.get(&item.theme.stylesheet).copied();
@@ -92,7 +96,7 @@ impl RegistryEntries for Themes {
     }
 
     fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        let (all, active) = rights(site, req, &*site.settings()?)?;
+        let (all, active) = rights(site, req, &*site.settings(req.cx())?)?;
         // Arguments of `OPTIONS` requests are not parsed. As in WordPress, a string is not a list of one status there.
         let has_filter = *req.method() != Method::OPTIONS || req.param("status").is_some_and(Value::is_array);
         let only_active = has_filter && requested_statuses(req).is_some_and(|statuses| statuses == ["active"]);
@@ -104,7 +108,7 @@ impl RegistryEntries for Themes {
     }
 
     async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<ThemeItem>> {
-        let settings = site.settings()?;
+        let settings = site.settings(req.cx())?;
         let requested = requested_statuses(req);
         let folder = site.themes_dir();
         // This reads many files.
@@ -113,7 +117,7 @@ impl RegistryEntries for Themes {
         for name in names {
             let status = if name == settings.option("stylesheet") { "active" } else { "inactive" };
             if requested.as_ref().is_none_or(|requested| requested.iter().any(|r| r == status)) {
-                entries.extend(read(site, &name, &settings));
+                entries.extend(read(req.cx(), site, &name, &settings));
             }
         }
         let total = u64::try_from(entries.len()).unwrap_or(u64::MAX);
@@ -131,14 +135,14 @@ impl RegistryEntries for Themes {
     }
 
     fn links(site: &Arc<RestSite>, item: &ThemeItem, req: &Request) -> Result<Links> {
-        let own = route_url(site, &format!("themes/{}", item.theme.stylesheet))?;
-        let mut links = entry_links(own, route_url(site, "themes")?);
+        let own = route_url(req.cx(), site, &format!("themes/{}", item.theme.stylesheet))?;
+        let mut links = entry_links(own, route_url(req.cx(), site, "themes")?);
         if let Some(id) = item.styles {
-            let styles = route_url(site, &format!("global-styles/{id}"))?;
+            let styles = route_url(req.cx(), site, &format!("global-styles/{id}"))?;
             links.add(format!("{LINK_RELATION}user-global-styles"), Link::new(styles));
         }
         if item.is_active && item.theme.is_block_theme {
-            let settings = site.settings()?;
+            let settings = site.settings(req.cx())?;
             let editor = Access::new(site, &settings).can(&caller(req), "edit_theme_options");
             let export = settings.urls.rest(&format!("/{}/export", site.brand.side_namespace("block-editor")));
             let hints = serde_json::json!({"allow": if editor { vec!["GET"] } else { Vec::new() }});
@@ -148,7 +152,7 @@ impl RegistryEntries for Themes {
     }
 
     fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<ThemeItem>> {
-        let settings = site.settings()?;
+        let settings = site.settings(req.cx())?;
         let (all, active) = rights(site, req, &settings)?;
         let is_active = req.require::<String>("stylesheet")? == settings.option("stylesheet");
         match (all, is_active, active) {
@@ -159,11 +163,11 @@ impl RegistryEntries for Themes {
     }
 
     async fn find(site: &Arc<RestSite>, req: &Request) -> Result<ThemeItem> {
-        let settings = site.settings()?;
+        let settings = site.settings(req.cx())?;
         let stylesheet: String = req.require("stylesheet")?;
         // An empty name, which only the query can have, is the active theme.
         let stylesheet = if stylesheet.is_empty() { settings.option("stylesheet") } else { &stylesheet };
-        let mut item = read(site, stylesheet, &settings).ok_or_else(not_found)?;
+        let mut item = read(req.cx(), site, stylesheet, &settings).ok_or_else(not_found)?;
         load_styles(site, std::slice::from_mut(&mut item), req).await?;
         Ok(item)
     }

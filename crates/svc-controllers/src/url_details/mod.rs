@@ -8,6 +8,7 @@ use svc_render::html_metadata;
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{Arg, Args, Error, build::string};
 use svc_site::{Access, TtlCache, http_client::own_origins};
+use svc_versions::Context;
 
 use crate::{RestSite, caller};
 
@@ -59,19 +60,19 @@ impl UrlDetails {
     }
 
     /// A request for a page. The site's own origin is allowed even on a private address.
-    fn get(&self, url: &str) -> Result<Get> {
-        Ok(Get::new(url).allow(own_origins(&*self.site.settings()?)))
+    fn get(&self, cx: &Context, url: &str) -> Result<Get> {
+        Ok(Get::new(url).allow(own_origins(&*self.site.settings(cx)?)))
     }
 
     /// Requires the capability to edit posts of any type. For other callers an invalid URL is reported first, because
     /// WordPress validates arguments before permissions; recorded in the scenario `url-details`.
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<()> {
-        let (settings, caller) = (self.site.settings()?, caller(&req));
+        let (settings, caller) = (self.site.settings(req.cx())?, caller(&req));
         let access = Access::new(&self.site, &settings);
         if self.site.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts)) {
             return Ok(());
         }
-        let get = self.get(&req.require::<String>("url")?)?.within(LOOKUP_TIME);
+        let get = self.get(req.cx(), &req.require::<String>("url")?)?.within(LOOKUP_TIME);
         self.site.http_client.check(get).await.map_err(|_| invalid_url())?;
         Err(cannot_view(&req))
     }
@@ -79,10 +80,10 @@ impl UrlDetails {
     async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
         let url: String = req.require("url")?;
         let url = url.trim_end_matches('/').to_owned();
-        if let Some(details) = self.cache.get(&url) {
+        if let Some(details) = self.cache.get(req.cx(), &url) {
             return Ok(Response::new(details));
         }
-        let get = self.get(&url)?.within(PAGE_TIME).first(PAGE_BYTES).header("Accept", "text/html,*/*;q=0.5");
+        let get = self.get(req.cx(), &url)?.within(PAGE_TIME).first(PAGE_BYTES).header("Accept", "text/html,*/*;q=0.5");
         let response = self.site.http_client.send(get).await.map_err(|error: FetchError| {
             tracing::debug!(%error, "failed to fetch a page");
             if error.is_invalid_url() { invalid_url() } else { no_response() }
@@ -118,15 +119,16 @@ fn absolute(page: &str, link: &str) -> String {
 impl Controller for UrlDetails {
     fn routes(&self) -> Vec<Route<Self>> {
         let site = Arc::clone(&self.site);
-        let is_permitted_url = move |value: &Value, _: &str| {
-            let own = site.settings().map(|settings| own_origins(&settings)).unwrap_or_default();
+        let is_permitted_url = move |req: &Request, value: &Value| {
+            let own = site.settings(req.cx()).map(|settings| own_origins(&settings)).unwrap_or_default();
             Ok(value.as_str().is_some_and(|url| site.http_client.is_permitted_url(&Get::new(url).allow(own))))
         };
         let url = string().describe("URL of the page.").format("uri").required();
         vec![
             Route::new("/url-details").endpoint(
                 get(Self::fetch, Self::can_fetch)
-                    .args(Args::from([("url", Arg::new(url).validate_with(is_permitted_url))])),
+                    .args(Args::from([("url", Arg::new(url).validate_with(|_, _| Ok(true)))]))
+                    .validate_arg("url", is_permitted_url),
             ),
         ]
     }

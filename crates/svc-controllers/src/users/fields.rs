@@ -15,6 +15,7 @@ use svc_site::{
     users::{draft::UserDraft, locales},
 };
 use svc_store::Meta;
+use svc_versions::Context;
 
 use super::errors;
 use crate::{
@@ -85,7 +86,7 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
         .get(|u| u.text("description")).set(|d, v| d.description = Some(v));
     f.add("link", string().describe("URL of the user's archive page.").format("uri").context(EMBED_VIEW_EDIT).readonly())
         .get(|u| u.settings.urls.author(&u.user));
-    f.add("locale", string().describe("The user's language.").one_of(locales::available(site)).context(EDIT))
+    f.add("locale", string().describe("The user's language.").one_of(locales::available(&Context::background(), site)).context(EDIT))
         .get(UserItem::locale).set(|d, v| d.locale = Some(v));
     f.add("nickname", string().describe("The user's nickname.").context(EDIT))
         .sanitize_with(one_line).get(|u| u.text("nickname")).set(|d, v| d.nickname = Some(v));

@@ -18,7 +18,8 @@ use svc_resource::{Paging, Params, View};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Validator, build::integer};
 use svc_site::{Settings, SiteResult, avatars, revisions::RevisionAuthor};
-use svc_store::{Db, request_cache, users};
+use svc_store::{Db, get_or_load, users};
+use svc_versions::Context;
 
 use self::{
     fields::{OBJECT, UserFields},
@@ -85,10 +86,11 @@ impl Users {
     }
 
     /// The item schema, which depends on the current settings.
-    fn schema(&self) -> impl Fn() -> Value + Send + Sync + 'static {
+    fn schema(&self) -> impl Fn(&Context) -> Value + Send + Sync + 'static {
         let (site, fields) = (Arc::clone(&self.site), Arc::clone(&self.fields));
-        move || {
-            site.settings().map_or_else(|_| fields.without_avatars.item_schema(), |s| fields.current(&s).item_schema())
+        move |cx: &Context| {
+            site.settings(cx)
+                .map_or_else(|_| fields.without_avatars.item_schema(), |s| fields.current(&s).item_schema())
         }
     }
 }
@@ -170,8 +172,8 @@ impl Users {
     /// A user by id, with the caller's permissions on it; 404 if it does not exist.
     fn find(&self, req: &Request, id: UserId) -> Result<(User, UserRights)> {
         // Cached for the request, because the permission checks of all methods run for `Allow`.
-        let found = request_cache::get_or_load_by_id(&*self.site, id.0, || {
-            self.site.read(|db| {
+        let found = get_or_load(req.cx(), id, || {
+            self.site.read(req.cx(), |db| {
                 let found = if id.0 > 0 { users::get(db, id)? } else { None };
                 let user = found.ok_or_else(errors::not_found)?;
                 Ok(Arc::new((user, self.site.settings_in(db)?)))
@@ -201,11 +203,11 @@ impl Users {
         load: impl FnOnce(&mut Db) -> SiteResult<Vec<User>>,
     ) -> Result<Vec<PreparedItem>> {
         let caller = caller(req);
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let plan = self.fields.current(&settings).plan(view);
         let has_hidden_authors = req.param("who").is_some() && !rights::lists_users(&caller);
         let loader = UserLoader { site: &self.site, settings: &settings, caller: &caller, view, has_hidden_authors };
-        let loaded = self.site.read(|db| {
+        let loaded = self.site.read(req.cx(), |db| {
             let rows = load(db)?;
             loader.load(db, rows, &plan)
         })?;
@@ -220,7 +222,7 @@ impl Users {
 
     /// Reads users as the request selects them.
     fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
-        ItemReader::new(req, self.family, self.site.item_cache(&self.extra, OBJECT))
+        ItemReader::new(req, self.family, self.site.item_cache(req.cx(), &self.extra, OBJECT))
     }
 
     // List
@@ -231,13 +233,13 @@ impl Users {
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let items = self.reader(&req);
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let page = items
-            .page(async || {
+            .page(async |req: Request| {
                 let list = self.params.read(|name| req.param(name).cloned())?;
                 let (page, per_page) = (list.effective_page(), list.per_page);
                 let caller = caller(&req);
-                let found = self.site.read(|db| {
+                let found = self.site.read(req.cx(), |db| {
                     let query = list.into_query(&self.site, settings.roles(db.prefix()), &caller);
                     Ok(users::query(db, &query)?)
                 })?;
@@ -246,7 +248,7 @@ impl Users {
                 Ok(CachedPage { ids: found.ids.iter().map(|id| id.0).collect(), paging })
             })
             .await?;
-        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| rows(db, ids)).await;
+        let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), |db| rows(db, ids)).await;
         let response = items.list(&page.ids, prepare).await?;
         let url = settings.urls.rest(&route(&self.site));
         Ok(collection::with_paging(&self.site, response, &page.paging, &url, &req))
@@ -265,13 +267,13 @@ impl Users {
         let caller = caller(&req);
         let may_view = rights.edit
             || rights::lists_users(&caller)
-            || self.site.read(|db| rights::sees_author(db, &self.site, &caller, user.id))?;
+            || self.site.read(req.cx(), |db| rights::sees_author(db, &self.site, &caller, user.id))?;
         if may_view { Ok(Authorized { user }) } else { Err(errors::cannot_view(&req)) }
     }
 
     async fn fetch(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let items = self.reader(&req);
-        let prepare = async |ids: &[i64]| self.prepare(&req, items.view(), |db| rows(db, ids)).await;
+        let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), |db| rows(db, ids)).await;
         items.item(authorized.user.id.0, prepare).await?.ok_or_else(errors::not_found)
     }
 
@@ -298,7 +300,7 @@ impl Users {
             return Err(errors::exists());
         }
         let id = self.save(&req, None).await?;
-        let location = self.site.settings()?.urls.rest(&format!("{}/{id}", route(&self.site)));
+        let location = self.site.settings(req.cx())?.urls.rest(&format!("{}/{id}", route(&self.site)));
         let (user, _) = self.find(&req, id)?;
         let response = self.show(&req, user, respond::edit_view(&req)).await?.in_context("edit");
         Ok(response.status(201).header("Location", location))
@@ -361,8 +363,8 @@ impl Users {
             return Err(errors::invalid_reassign());
         }
         let previous = self.show(&req, authorized.user, respond::previous_view(&req, "edit")).await?.data;
-        let by = RevisionAuthor::of(&caller(&req), &self.site.site, &*self.site.settings()?);
-        self.remove(id, reassign, by).await?;
+        let by = RevisionAuthor::of(&caller(&req), &self.site.site, &*self.site.settings(req.cx())?);
+        self.remove(req.cx(), id, reassign, by).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }
 }

@@ -12,6 +12,7 @@ use svc_site::{
     users::{draft::UserDraft, save::SaveUser},
 };
 use svc_store::{authors, users};
+use svc_versions::Context;
 
 use super::{Users, errors, fields::OBJECT};
 use crate::{caller, respond};
@@ -30,11 +31,11 @@ impl Users {
     /// Creates or updates a user from a request.
     pub(super) async fn save(&self, req: &Request, existing: Option<User>) -> Result<UserId> {
         let mut draft = UserDraft::default();
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         self.fields.current(&settings).apply(&mut draft, |name| respond::param_or_null(req, name))?;
         let caller = caller(req);
         if let Some(user) = &existing {
-            self.check_names(&draft, user)?;
+            self.check_names(req.cx(), &draft, user)?;
         }
         self.check_roles(req, &draft, &settings, &caller, existing.as_ref())?;
         let hash = match draft.password.take() {
@@ -49,15 +50,15 @@ impl Users {
             hash,
             existing: existing.map(|u| u.id),
         };
-        let id = self.site.write(move |tx| job.run(tx)).await?;
+        let id = self.site.write(req.cx(), move |tx| job.run(tx)).await?;
         let id_key = u64::try_from(id.0).unwrap_or_default();
         self.extra.update(OBJECT, &ObjectId::from(id_key), req).await?;
         Ok(id)
     }
 
     /// Validates e-mail address, login and slug of an update.
-    fn check_names(&self, draft: &UserDraft, user: &User) -> Result<()> {
-        self.site.read(|db| {
+    fn check_names(&self, cx: &Context, draft: &UserDraft, user: &User) -> Result<()> {
+        self.site.read(cx, |db| {
             if let Some(email) = draft.email.as_deref().filter(|email| !email.is_empty())
                 && users::by_email(db, email)?.is_some_and(|other| other.id != user.id)
             {
@@ -93,7 +94,7 @@ impl Users {
         if existing.is_none() && !Access::new(&self.site, settings).can(caller, "promote_users") {
             return Err(errors::cannot_edit_roles(req));
         }
-        let prefix = self.site.read(|db| Ok(db.prefix().to_owned()))?;
+        let prefix = self.site.read(req.cx(), |db| Ok(db.prefix().to_owned()))?;
         let roles = settings.roles(&prefix);
         for key in roles_sent {
             let role = roles.get(key).ok_or_else(|| errors::unknown_role(key))?;
@@ -106,11 +107,17 @@ impl Users {
 
     /// Deletes a user permanently. Their posts and links are reassigned to `reassign`; id 0 leaves them without an
     /// author. With `None`, posts of types with `delete_with_user` are deleted. `by` is the caller.
-    pub(super) async fn remove(&self, id: UserId, reassign: Option<UserId>, by: RevisionAuthor) -> Result<()> {
+    pub(super) async fn remove(
+        &self,
+        cx: &Context,
+        id: UserId,
+        reassign: Option<UserId>,
+        by: RevisionAuthor,
+    ) -> Result<()> {
         let site = Arc::clone(&self.site);
         let files = self
             .site
-            .write(move |tx| {
+            .write(cx, move |tx| {
                 let mut files = Vec::new();
                 users::get(tx, id)?.ok_or_else(errors::not_found)?;
                 match reassign {

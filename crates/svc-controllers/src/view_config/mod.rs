@@ -17,6 +17,7 @@ use svc_site::templates::{
     kinds,
     load::{AuthorKind, Kind, TemplateLookup},
 };
+use svc_versions::Context;
 
 use self::views::Views;
 use crate::{RestSite, request::can, respond};
@@ -90,29 +91,29 @@ impl ViewConfig {
 
     async fn fetch(self: Arc<Self>, req: Request, (kind, name): (String, String)) -> Result<Response> {
         let views = match kind.as_str() {
-            "postType" => self.views_of_type(&name)?,
+            "postType" => self.views_of_type(req.cx(), &name)?,
             _ => views::other(),
         };
         let data = self.fields.plan(&respond::view(&req)).prepare(&Config { kind, name, views });
         Ok(respond::single(data, None))
     }
 
-    fn views_of_type(&self, name: &str) -> Result<Views> {
+    fn views_of_type(&self, cx: &Context, name: &str) -> Result<Views> {
         let post_type = self.site.types.get(name).ok_or_else(invalid_entity)?;
         match name {
             "page" => Ok(views::pages(post_type)),
-            "wp_block" => Ok(views::patterns(&self.pattern_categories()?)),
-            "wp_template" => Ok(views::templates(&self.template_authors()?)),
+            "wp_block" => Ok(views::patterns(&self.pattern_categories(cx)?)),
+            "wp_template" => Ok(views::templates(&self.template_authors(cx)?)),
             "wp_template_part" => Ok(views::template_parts(kinds::area_labels())),
             _ => Ok(views::posts(post_type)),
         }
     }
 
     /// Names of the templates' authors without duplicates; themes and plugins come before users.
-    fn template_authors(&self) -> Result<Vec<String>> {
-        let settings = self.site.settings()?;
-        let lookup = TemplateLookup::new(&self.site, &settings);
-        let all = self.site.read(|db| lookup.all(db, Kind::Template))?;
+    fn template_authors(&self, cx: &Context) -> Result<Vec<String>> {
+        let settings = self.site.settings(cx)?;
+        let lookup = TemplateLookup::new(cx, &self.site, &settings);
+        let all = self.site.read(cx, |db| lookup.all(db, Kind::Template))?;
         let (users, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.author_kind() == AuthorKind::User);
         let mut names = Vec::new();
         for template in others.into_iter().chain(users) {
@@ -124,10 +125,10 @@ impl ViewConfig {
     }
 
     /// Slugs and names of pattern categories: those that users created, then the registered ones.
-    fn pattern_categories(&self) -> Result<Vec<(String, String)>> {
+    fn pattern_categories(&self, cx: &Context) -> Result<Vec<(String, String)>> {
         use svc_store::terms::{self, TermQuery};
         let query = TermQuery::default().taxonomies(vec!["wp_pattern_category".to_owned()]);
-        let rows = self.site.read(|db| {
+        let rows = self.site.read(cx, |db| {
             let ids = terms::query(db, &query)?.ids;
             Ok(terms::get_many(db, &ids)?)
         })?;

@@ -77,7 +77,7 @@ impl WidgetRoutes {
                 db,
                 &self.site.renderer,
                 settings,
-                (&block_viewer(&self.site, settings, req), has_category_menu),
+                (&block_viewer(req.cx(), &self.site, settings, req), has_category_menu),
                 sidebar,
                 widget,
             )?;
@@ -112,7 +112,7 @@ impl WidgetRoutes {
 
     /// A response with one widget, rendered for this sidebar.
     async fn show(&self, req: &Request, id: &str, sidebar: &str) -> Result<Response> {
-        let (settings, item) = self.site.read(|db| {
+        let (settings, item) = self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let widgets = Widgets::load(db, &self.site, self.site.widgets.id_bases())?;
             let item = self.load(db, &settings, req, (id, widgets.instances.get(id)), (sidebar, &Cell::new(false)))?;
@@ -126,7 +126,7 @@ impl WidgetRoutes {
     /// Everyone may list widgets if any sidebar is public; otherwise only users who may manage widgets.
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
         let sidebar_filter: Option<String> = req.arg("sidebar")?;
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
+        let widgets = self.site.read(req.cx(), |db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
         if widgets.sidebars.keys().chain(&sidebar_filter).any(|sidebar| is_public(&self.site, sidebar)) {
             return Ok(());
         }
@@ -136,7 +136,7 @@ impl WidgetRoutes {
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let can_manage = may_manage(&self.site, &req)?;
         let sidebar_filter: Option<String> = req.arg("sidebar")?;
-        let (settings, found) = self.site.read(|db| {
+        let (settings, found) = self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let widgets = Widgets::load(db, &self.site, self.site.widgets.id_bases())?;
             let (mut found, has_category_menu) = (Vec::new(), Cell::new(false));
@@ -164,7 +164,7 @@ impl WidgetRoutes {
     /// Returns the widget's sidebar; `None` if the widget does not exist, which only users who may manage widgets learn.
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Option<String>> {
         let id: String = req.require("id")?;
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
+        let widgets = self.site.read(req.cx(), |db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
         let sidebar = widgets.sidebar_of(&id).map(str::to_owned);
         if !sidebar.as_ref().is_some_and(|sidebar| is_public(&self.site, sidebar)) {
             check_manage(&self.site, &req)?;
@@ -233,7 +233,7 @@ impl WidgetRoutes {
             if sets { errors::invalid("The widget type does not exist.") } else { errors::unknown_kind() }
         })?;
         self.site
-            .read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?
+            .read(req.cx(), |db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?
             .sidebar_of(&id)
             .ok_or_else(errors::not_found)?;
         // The id in the path takes precedence over the one in the body.
@@ -257,7 +257,7 @@ impl WidgetRoutes {
         target: Target,
         sidebar: Option<String>,
     ) -> Result<(String, String)> {
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         let unfiltered = Access::new(&self.site, &settings).can(&caller(req), "unfiltered_html");
         let site = Arc::clone(&self.site);
         let store = move |tx: &mut Tx| {
@@ -294,7 +294,7 @@ impl WidgetRoutes {
             widgets.store_sidebars(tx)?;
             Ok((target_id, sidebar))
         };
-        self.site.write(store).await
+        self.site.write(req.cx(), store).await
     }
 
     // Delete
@@ -302,14 +302,14 @@ impl WidgetRoutes {
     async fn delete(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
         let (id_base, number) = parse_id(&id).ok_or_else(errors::not_found)?;
-        let widgets = self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
+        let widgets = self.site.read(req.cx(), |db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
         let sidebar = widgets.sidebar_of(&id).ok_or_else(errors::not_found)?.to_owned();
         let req = in_edit(req);
         let force: bool = req.arg("force")?.unwrap_or(false);
         let previous = if force { Some(self.show(&req, &id, &sidebar).await?) } else { None };
         let (site, base, name) = (Arc::clone(&self.site), id_base.to_owned(), id.clone());
         self.site
-            .write(move |tx| {
+            .write(req.cx(), move |tx| {
                 let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
                 widgets.sidebar_of(&name).ok_or_else(errors::not_found)?;
                 widgets.assign(&name, INACTIVE);

@@ -17,6 +17,7 @@ use svc_site::{
     },
 };
 use svc_store::Tx;
+use svc_versions::Context;
 
 use super::{check_manage, errors, is_public, may_manage};
 use crate::preconditions;
@@ -62,16 +63,16 @@ impl SidebarItem {
 pub struct SidebarFamily;
 
 /// Whether the theme renders sidebars. Block themes do not.
-fn renders_sidebars(site: &Arc<RestSite>, settings: &Settings) -> bool {
-    !site.theme(settings).is_block_theme()
+fn renders_sidebars(cx: &Context, site: &Arc<RestSite>, settings: &Settings) -> bool {
+    !site.theme(cx, settings).is_block_theme()
 }
 
-fn item(site: &Arc<RestSite>, widgets: &Widgets, settings: &Settings, id: &str) -> SidebarItem {
+fn item(cx: &Context, site: &Arc<RestSite>, widgets: &Widgets, settings: &Settings, id: &str) -> SidebarItem {
     let is_known = id == INACTIVE || site.sidebars.contains_key(id);
     SidebarItem {
         id: is_known.then(|| id.to_owned()),
         sidebar: site.sidebars.get(id).cloned(),
-        is_rendered: renders_sidebars(site, settings),
+        is_rendered: renders_sidebars(cx, site, settings),
         widgets: widgets.sidebars.get(id).filter(|_| is_known).cloned().unwrap_or_default(),
     }
 }
@@ -85,8 +86,8 @@ fn methods(site: &Arc<RestSite>, req: &Request) -> Vec<&'static str> {
 }
 
 /// The settings and the widgets, in one snapshot.
-fn load(site: &Arc<RestSite>) -> Result<(Arc<Settings>, Widgets)> {
-    site.read(|db| Ok((site.settings_in(db)?, Widgets::load(db, site, site.widgets.id_bases())?)))
+fn load(cx: &Context, site: &Arc<RestSite>) -> Result<(Arc<Settings>, Widgets)> {
+    site.read(cx, |db| Ok((site.settings_in(db)?, Widgets::load(db, site, site.widgets.id_bases())?)))
 }
 
 impl RegistryEntries for SidebarFamily {
@@ -113,7 +114,7 @@ impl RegistryEntries for SidebarFamily {
 
     /// Everyone may list sidebars if any of them is public; otherwise only users who may manage widgets.
     fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        let widgets = site.read(|db| Widgets::load(db, site, site.widgets.id_bases()))?;
+        let widgets = site.read(req.cx(), |db| Widgets::load(db, site, site.widgets.id_bases()))?;
         if widgets.sidebars.keys().any(|id| is_public(site, id)) {
             return Ok(());
         }
@@ -122,9 +123,9 @@ impl RegistryEntries for SidebarFamily {
 
     async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<SidebarItem>> {
         let can_manage = may_manage(site, req)?;
-        let (settings, widgets) = load(site)?;
+        let (settings, widgets) = load(req.cx(), site)?;
         let ids = widgets.sidebars.keys().filter(|id| can_manage || is_public(site, id));
-        Ok(ids.map(|id| item(site, &widgets, &settings, id)).collect::<Vec<_>>().into())
+        Ok(ids.map(|id| item(req.cx(), site, &widgets, &settings, id)).collect::<Vec<_>>().into())
     }
 
     /// As in WordPress, an unregistered sidebar has neither id nor name.
@@ -138,15 +139,15 @@ impl RegistryEntries for SidebarFamily {
     }
 
     fn links(site: &Arc<RestSite>, item: &SidebarItem, req: &Request) -> Result<Links> {
-        let widgets = route_url(site, "widgets")?;
+        let widgets = route_url(req.cx(), site, "widgets")?;
         let widgets = match &item.id {
             Some(id) => with_query(&widgets, "sidebar", id),
             None => widgets,
         };
-        let own = route_url(site, &format!("sidebars/{}", item.id.as_deref().unwrap_or_default()))?;
+        let own = route_url(req.cx(), site, &format!("sidebars/{}", item.id.as_deref().unwrap_or_default()))?;
         let own = Link::new(own);
         let mut links = Links::new();
-        links.add("collection", Link::new(route_url(site, "sidebars")?));
+        links.add("collection", Link::new(route_url(req.cx(), site, "sidebars")?));
         links.add("self", if item.id.is_some() { own.allow(methods(site, req)) } else { own });
         links.add(format!("{LINK_RELATION}widget"), Link::new(widgets).embeddable());
         Ok(links)
@@ -162,8 +163,8 @@ impl RegistryEntries for SidebarFamily {
 
     async fn find(site: &Arc<RestSite>, req: &Request) -> Result<SidebarItem> {
         let id: String = req.require("id")?;
-        let (settings, widgets) = load(site)?;
-        let item = item(site, &widgets, &settings, &id);
+        let (settings, widgets) = load(req.cx(), site)?;
+        let item = item(req.cx(), site, &widgets, &settings, &id);
         if item.id.is_none() { Err(errors::sidebar_not_found()) } else { Ok(item) }
     }
 
@@ -212,14 +213,14 @@ impl RegistryFamily<SidebarFamily> {
                 widgets.store_sidebars(tx)?;
                 Ok(written)
             };
-            updated = Some(self.site.write(fill).await?);
+            updated = Some(self.site.write(req.cx(), fill).await?);
         }
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         // As in WordPress, the response does not show widgets that have just left the inactive ones; they are stored there.
         let widgets = match updated {
             Some(widgets) => widgets,
-            None => self.site.read(|db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?,
+            None => self.site.read(req.cx(), |db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?,
         };
-        self.show(&item(&self.site, &widgets, &settings, &id), &req).await
+        self.show(&item(req.cx(), &self.site, &widgets, &settings, &id), &req).await
     }
 }

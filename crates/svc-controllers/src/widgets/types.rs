@@ -60,10 +60,10 @@ impl RegistryEntries for WidgetTypeFamily {
         Ok(site.widgets.sorted().into_iter().cloned().collect::<Vec<_>>().into())
     }
 
-    fn links(site: &Arc<RestSite>, widget_type: &SharedWidgetType, _: &Request) -> Result<Links> {
-        let own = route_url(site, &format!("widget-types/{}", widget_type.id_base()))?;
+    fn links(site: &Arc<RestSite>, widget_type: &SharedWidgetType, req: &Request) -> Result<Links> {
+        let own = route_url(req.cx(), site, &format!("widget-types/{}", widget_type.id_base()))?;
         let mut links = Links::new();
-        links.add("collection", Link::new(route_url(site, "widget-types")?));
+        links.add("collection", Link::new(route_url(req.cx(), site, "widget-types")?));
         links.add("self", Link::new(own).allow(["GET"]));
         Ok(links)
     }
@@ -107,7 +107,7 @@ impl RegistryFamily<WidgetTypeFamily> {
                 .ok_or_else(|| errors::invalid("The hash does not match the encoded settings."))?,
             _ => Instance::default(),
         };
-        let settings = self.site.settings()?;
+        let settings = self.site.settings(req.cx())?;
         if let Some(form) = req.param("form_data").and_then(Value::as_str)
             && let Some((_, new)) = parse_form(form, widget_type.id_base()).into_iter().next()
         {
@@ -132,14 +132,16 @@ impl RegistryFamily<WidgetTypeFamily> {
         widget_type: &SharedWidgetType,
         instance: &Instance,
     ) -> Result<String> {
-        let viewer = block_viewer(&self.site, settings, req);
-        self.site.read(|db| render::preview(db, &self.site.renderer, settings, &viewer, widget_type.as_ref(), instance))
+        let viewer = block_viewer(req.cx(), &self.site, settings, req);
+        self.site.read(req.cx(), |db| {
+            render::preview(db, &self.site.renderer, settings, &viewer, widget_type.as_ref(), instance)
+        })
     }
 
     /// Renders an HTML page that contains one widget with these settings.
     async fn render(self: Arc<Self>, req: Request, widget_type: SharedWidgetType) -> Result<Response> {
         let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
-        let (settings, instance) = (self.site.settings()?, Instance::from_json(&settings_json));
+        let (settings, instance) = (self.site.settings(req.cx())?, Instance::from_json(&settings_json));
         let html = self.preview(&req, &settings, &widget_type, &instance)?;
         let page = format!(
             "<!doctype html>\n<html>\n<head>\n<meta charset=\"UTF-8\" />\n<meta name=\"viewport\" \

@@ -7,6 +7,7 @@ use svc_routing::{Method, Request, Transport};
 use svc_schema::Schema;
 use svc_site::caller::AppPassword;
 use svc_store::{MetaKind, meta};
+use svc_versions::Context;
 
 const OWN: &str = "/svc/v2/users/me/application-passwords";
 const OF_AUTHOR: &str = "/svc/v2/users/3/application-passwords";
@@ -14,7 +15,7 @@ const UUID_OF_AUTHOR: &str = "00000000-0000-4000-8000-000000000003";
 
 fn stored(h: &Harness, user: i64) -> String {
     let read = |db: &mut svc_store::Db| meta::get(db, MetaKind::User, user, application_password::META_KEY);
-    h.site.store.read(read).expect("read from the store").unwrap_or_default().as_stored().to_owned()
+    h.site.store.read_blocking(read).expect("read from the store").unwrap_or_default().as_stored().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,8 +129,9 @@ async fn application_passwords_require_tls_in_production() {
     ] {
         let response = h.json(user, method.clone(), route, json!({"name": "x"})).await;
         assert_eq!((response.status, response.code()), (501, "application_passwords_disabled"), "{method} {route}");
-        let over_tls =
-            Request::new(method.clone(), route).with_json(&json!({"name": "x"})).with_transport(Transport::Tls);
+        let over_tls = Request::new(method.clone(), route)
+            .with_json(&json!({"name": "x"}))
+            .with_cx(Context::request(Transport::Tls));
         assert_ne!(h.send(user, over_tls).await.code(), "application_passwords_disabled", "{method} {route}");
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use svc_routing::{DependsOn, ExtraField, Method};
+use svc_versions::Context;
 
 use crate::harness::{ADMIN, EDITOR, Harness, NOBODY};
 
@@ -87,7 +88,7 @@ async fn declared_fields_are_cached() {
             counter.fetch_add(1, Ordering::Relaxed);
             async move { Ok(item["id"].clone()) }
         });
-        let mut registry = Registry::for_site(site_info(&h.site).unwrap());
+        let mut registry = Registry::for_site(site_info(&Context::background(), &h.site).unwrap());
         registry.field(&["book"], "same_id", field.depends_on(inputs));
         mount(&mut registry, &h.site);
         let server = registry.build();

@@ -15,7 +15,7 @@ use svc_media::Storage;
 use svc_model::PostId;
 use svc_routing::{File, FileData, Method, Request, Transport};
 use svc_store::{MetaKind, StoredText, meta, posts};
-use svc_versions::with_transport;
+use svc_versions::Context;
 
 use crate::harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY, TestResponse};
 
@@ -107,8 +107,8 @@ async fn send(h: &Harness, step: &Value, ids: &BTreeMap<String, i64>) -> TestRes
         Some("localhost") => Transport::Localhost,
         _ => Transport::Tls,
     };
-    let req = request(step, ids).with_transport(transport);
-    with_transport(transport, h.send(user, req)).await
+    let req = request(step, ids).with_cx(Context::request(transport));
+    h.send(user, req).await
 }
 
 /// Removes what differs between two runs or two brands: times, sentences, links, and the scheme of the site's URLs, which
@@ -132,7 +132,7 @@ fn comparable(value: &Value) -> Value {
 /// The rows of an attachment as recorded: the columns of the post, and its meta with the values of a key together.
 fn rows(h: &Harness, id: i64) -> Option<Value> {
     h.site
-        .read(|db| {
+        .read(&Context::background(), |db| {
             let Some(post) = posts::get(db, PostId(id))? else { return Ok(None) };
             let meta = meta::load_one(db, MetaKind::Post, id)?;
             let meta = meta.iter().flat_map(|(key, values)| values.iter().map(move |value| (key, value.as_stored())));
@@ -271,7 +271,7 @@ scenarios! {
 fn sideload(id: i64, size: &str, file: &str, name: &str) -> Request {
     let disposition = format!("attachment; filename=\"{name}\"");
     Request::new(Method::POST, format!("/svc/v2/media/{id}/sideload"))
-        .with_transport(Transport::Tls)
+        .with_cx(Context::request(Transport::Tls))
         .with_query_string(&format!("image_size={size}"))
         .with_header("content-disposition", &disposition)
         .with_body(asset(file))
@@ -292,7 +292,7 @@ async fn the_number_of_files_that_are_not_finalized_is_limited() {
         let name = StoredText::of("x.jpg");
         meta::add_many(tx, MetaKind::Post, id, &vec![("_wp_sideloaded_file", &name); n])
     };
-    h.site.write(move |tx| Ok(full(tx, id, 199)?)).await.unwrap();
+    h.site.write(&Context::background(), move |tx| Ok(full(tx, id, 199)?)).await.unwrap();
     let thumbnail = || sideload(id, "thumbnail", "150x150.jpg", "photo-150x150.jpg");
     // A new main file has two names.
     let main = h.send(AUTHOR, sideload(id, "scaled", "100x160.jpg", "photo-scaled.jpg")).await;
@@ -313,7 +313,7 @@ async fn files_can_only_be_added_in_the_uploads_folder() {
         let set = move |tx: &mut svc_store::Tx| {
             Ok(meta::update(tx, MetaKind::Post, id, "_wp_attached_file", &StoredText::of(path))?)
         };
-        h.site.write(set).await.unwrap();
+        h.site.write(&Context::background(), set).await.unwrap();
         let res = h.send(AUTHOR, sideload(id, "thumbnail", "150x150.jpg", "photo-150x150.jpg")).await;
         assert_eq!((res.status, res.code()), (403, "rest_sideload_attachment_not_in_uploads"), "{path}");
     }
@@ -325,14 +325,16 @@ async fn files_of_interrupted_requests_are_recognized() {
     let id = create(&h).await;
     let name = h.send(AUTHOR, sideload(id, "thumbnail", "150x150.jpg", "photo-150x150.jpg")).await.body["file"].clone();
     let folder = recorded_time().format("%Y/%m").to_string();
-    let is_used =
-        |path: String| h.site.read(|db| Ok(posts::is_attached_file(db, std::slice::from_ref(&path))?)).unwrap();
+    let is_used = |path: String| {
+        h.site.read(&Context::background(), |db| Ok(posts::is_attached_file(db, std::slice::from_ref(&path))?)).unwrap()
+    };
     let path = format!("{folder}/{}", name.as_str().unwrap());
     assert!(is_used(path.clone()), "its row");
     assert!(!is_used(path.replace("-150x150", "-300x200")));
     assert!(!is_used("1999/01/photo-150x150.jpg".to_owned()));
     let body = json!({"sub_sizes": [{"image_size": "thumbnail", "file": name}]});
-    let finalize = Request::new(Method::POST, format!("/svc/v2/media/{id}/finalize")).with_transport(Transport::Tls);
+    let finalize =
+        Request::new(Method::POST, format!("/svc/v2/media/{id}/finalize")).with_cx(Context::request(Transport::Tls));
     assert_eq!(h.send(AUTHOR, finalize.with_json(&body)).await.status, 200);
     assert!(is_used(path), "the metadata");
 }
@@ -348,7 +350,7 @@ async fn images_that_only_clients_can_process_need_a_secure_origin() {
         let (h, dir) = harness();
         let step = json!({"path": "/wp/v2/media", "method": "POST", "query": format!("generate_sub_sizes={generate}"),
             "upload": {"file": "150x150.png", "name": "a.tiff", "form": "image/tiff"}});
-        let res = h.send(ADMIN, request(&step, &BTreeMap::new()).with_transport(transport)).await;
+        let res = h.send(ADMIN, request(&step, &BTreeMap::new()).with_cx(Context::request(transport))).await;
         assert_eq!(res.status, expected, "{transport:?} {generate}: {}", res.body);
         assert_eq!(files(dir.path()).is_empty(), expected == 400);
     }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use svc_routing::Method;
 use svc_schema::Schema;
 use svc_site::MetaField;
+use svc_versions::Context;
 
 const COMMENTS: &str = "/svc/v2/comments";
 const EDITOR: i64 = 2;
@@ -323,7 +324,7 @@ async fn links_contain_the_comment_page() {
             }
             Ok(())
         };
-        h.site.write(set).await.unwrap();
+        h.site.write(&Context::background(), set).await.unwrap();
         let query = "include=520,523,524,527,528,531&orderby=id&order=asc&_fields=link";
         let list = h.get(NOBODY, COMMENTS, query).await;
         let page = |c: &Value| {

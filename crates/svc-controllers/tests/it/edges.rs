@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use svc_auth::{Caller, roles::Roles};
 use svc_model::{Comment, CommentId, PostId, UserId};
 use svc_routing::{Method, Request};
+use svc_versions::Context;
 
 const POSTS: &str = "/svc/v2/posts";
 
@@ -141,7 +142,9 @@ async fn comments_on_missing_posts_allow_no_methods() {
     let rows = [(999_999, "1"), (0, "1"), (999_999, "0")].map(|(post, approved)| orphan(post, approved));
     let ids: Vec<CommentId> = h
         .site
-        .write(move |tx| Ok(rows.iter().map(|row| svc_store::comments::insert(tx, row)).collect::<Result<_, _>>()?))
+        .write(&Context::background(), move |tx| {
+            Ok(rows.iter().map(|row| svc_store::comments::insert(tx, row)).collect::<Result<_, _>>()?)
+        })
         .await
         .unwrap();
     let query = format!("include={}&status=all", ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
@@ -163,7 +166,7 @@ async fn comments_on_missing_posts_allow_no_methods() {
 #[tokio::test(flavor = "multi_thread")]
 async fn oembed_resolves_posts_by_id() {
     let h = Harness::new();
-    let home = h.site.settings().unwrap().urls.site.home_url("");
+    let home = h.site.settings(&Context::background()).unwrap().urls.site.home_url("");
     let other_port = home.replace(":8801", ":9999");
     let rows = [
         (format!("{home}/?p=1059"), Some("Series 59 dune")),

@@ -12,6 +12,7 @@ use svc_site::caller::{caller_key, capabilities_key};
 use svc_site::{Clock, MetaField, Settings};
 use svc_store::{MetaKind, Store, meta};
 use svc_testkit::fixture;
+use svc_versions::Context;
 use tempfile::TempDir;
 
 /// A site and the server on it.
@@ -86,7 +87,7 @@ impl Harness {
         site.environment = "local";
         change(&mut site);
         let site = site.finish();
-        let mut registry = Registry::for_site(site_info(&site).unwrap());
+        let mut registry = Registry::for_site(site_info(&Context::background(), &site).unwrap());
         mount(&mut registry, &site);
         let server = registry.build();
         assert!(server.notices().is_empty(), "{:?}", server.notices());
@@ -99,7 +100,7 @@ impl Harness {
             return None;
         }
         self.site
-            .read(|db| {
+            .read(&Context::background(), |db| {
                 let settings: Arc<Settings> = self.site.settings_in(db)?;
                 let stored = meta::get(db, MetaKind::User, user, &format!("{}capabilities", db.prefix()))?;
                 let capabilities = stored.unwrap_or_default().json();
@@ -137,7 +138,7 @@ impl Harness {
 
     /// Number of SQL statements that the store has executed.
     pub(crate) fn statements(&self) -> u64 {
-        self.site.read(|db| Ok(db.statement_count())).unwrap()
+        self.site.read(&Context::background(), |db| Ok(db.statement_count())).unwrap()
     }
 }
 

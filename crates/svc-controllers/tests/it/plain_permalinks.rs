@@ -7,6 +7,7 @@ use svc_model::{PostType, Taxonomy};
 use svc_routing::Method;
 use svc_site::widgets::sidebar::Sidebar;
 use svc_store::options;
+use svc_versions::Context;
 
 /// The fixture with this permalink structure and custom post types.
 fn site(structure: &'static str) -> Harness {
@@ -42,7 +43,7 @@ fn hrefs(item: &Value, relation: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_route_with_query_parameters_is_encoded() {
     let h = site("");
-    let root = h.site.settings().unwrap().urls.rest("");
+    let root = h.site.settings(&Context::background()).unwrap().urls.rest("");
     let root = root.strip_suffix("?rest_route=/").unwrap();
     let rows = [
         ("posts/1059", "self", "?rest_route=/svc/v2/posts/1059"),
@@ -109,7 +110,7 @@ async fn links_and_templates_of_custom_types() {
     ];
     for (structure, at) in [("", 0), ("/%postname%/", 2)] {
         let h = site(structure);
-        let home = h.site.settings().unwrap().urls.site.home_url("/");
+        let home = h.site.settings(&Context::background()).unwrap().urls.site.home_url("/");
         for (name, status, expected) in rows {
             let collection = format!("/svc/v2/{name}s");
             let make = |body: Value| h.json(ADMIN, Method::POST, &collection, body);

@@ -4,6 +4,7 @@ use crate::harness::{ADMIN, AUTHOR, CONTRIBUTOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_routing::Method;
 use svc_schema::Schema;
+use svc_versions::Context;
 
 const POSTS: &str = "/svc/v2/posts";
 
@@ -164,7 +165,10 @@ async fn old_slugs_and_dates_are_recorded() {
     let id = h.json(ADMIN, Method::POST, POSTS, post).await.body["id"].as_i64().unwrap();
     let own = format!("{POSTS}/{id}");
     let recorded = || {
-        let meta = h.site.read(|db| Ok(svc_store::meta::load_one(db, svc_store::MetaKind::Post, id)?)).unwrap();
+        let meta = h
+            .site
+            .read(&Context::background(), |db| Ok(svc_store::meta::load_one(db, svc_store::MetaKind::Post, id)?))
+            .unwrap();
         (meta.all("_wp_old_slug").to_vec(), meta.all("_wp_old_date").to_vec())
     };
     let texts = |all: &[&str]| all.iter().map(|&text| svc_store::StoredText::of(text)).collect::<Vec<_>>();

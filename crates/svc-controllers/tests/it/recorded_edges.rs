@@ -10,6 +10,7 @@ use svc_routing::{Method, Request};
 use svc_schema::build::{boolean, integer, string};
 use svc_site::MetaField;
 use svc_store::{MetaKind, meta, options, posts};
+use svc_versions::Context;
 
 /// A subscriber.
 const SUBSCRIBER: i64 = 6;
@@ -42,7 +43,7 @@ async fn set_option(h: &Harness, name: &'static str, value: Option<&'static str>
         }
         Ok(())
     };
-    h.site.write(set).await.unwrap();
+    h.site.write(&Context::background(), set).await.unwrap();
 }
 
 /// A route pattern in which each named group is replaced by `<name>`.
@@ -196,7 +197,7 @@ async fn reassign_zero_keeps_the_posts_without_an_author() {
             req = req.with_json(&json!({"force": true, "reassign": reassign}));
         }
         let deleted = h.send(ADMIN, req).await;
-        let row = h.site.read(|db| Ok(posts::get(db, post)?)).unwrap().unwrap();
+        let row = h.site.read(&Context::background(), |db| Ok(posts::get(db, post)?)).unwrap().unwrap();
         let expected = (status, UserId(author.unwrap_or(user)), post_status);
         assert_eq!(
             (deleted.status, row.author, row.status.as_str()),
@@ -265,7 +266,7 @@ async fn a_setting_with_an_invalid_stored_value_cannot_be_deleted() {
         set_option(&h, option, stored).await;
         let response = h.json(ADMIN, Method::PUT, "/svc/v2/settings", json!({name: null})).await;
         assert_eq!((response.status, response.code()), expected, "{name} {stored:?}");
-        let left = h.site.read(|db| Ok(options::get(db, option)?)).unwrap();
+        let left = h.site.read(&Context::background(), |db| Ok(options::get(db, option)?)).unwrap();
         assert_eq!(
             left.as_ref().map(svc_store::StoredText::as_stored),
             stored.filter(|_| expected == REFUSED),
@@ -304,7 +305,7 @@ async fn list_statuses_require_capabilities_to_edit_or_read_private_posts() {
         assert_eq!(invalid_params(&response.body), expected, "{user} {route} {query}: {:?}", response.body);
     }
     // The capability to read private posts is sufficient for the status `private` only.
-    h.site.write(add).await.unwrap();
+    h.site.write(&Context::background(), add).await.unwrap();
     let found = h.get(SUBSCRIBER, "/svc/v2/posts", "status=private&_fields=id,status").await;
     assert_eq!(found.status, 200, "{:?}", found.body);
     assert!(!ids(&found.body).is_empty());
@@ -322,7 +323,7 @@ async fn list_statuses_require_capabilities_to_edit_or_read_private_posts() {
         let key = format!("{}capabilities", tx.prefix());
         Ok(meta::update(tx, MetaKind::User, SUBSCRIBER, &key, &as_php(private)).map(drop)?)
     };
-    h.site.write(add).await.unwrap();
+    h.site.write(&Context::background(), add).await.unwrap();
     assert_eq!(h.get(SUBSCRIBER, "/svc/v2/pages", "status=private").await.status, 200);
 }
 
@@ -382,7 +383,10 @@ async fn defaults_of_registered_meta() {
             "{name} {sent}: {:?}",
             response.code()
         );
-        let rows = h.site.read(|db| Ok(meta::load_one(db, MetaKind::Post, 1001)?.all(name).len())).unwrap();
+        let rows = h
+            .site
+            .read(&Context::background(), |db| Ok(meta::load_one(db, MetaKind::Post, 1001)?.all(name).len()))
+            .unwrap();
         assert_eq!(rows, stored, "{name} {sent}");
     }
 }
@@ -398,7 +402,8 @@ async fn media_without_metadata_or_file() {
             }
             Ok(())
         };
-        h.site.write(change)
+        let site = &h.site;
+        async move { site.write(&Context::background(), change).await }
     };
     let image = async || h.get(ADMIN, "/svc/v2/media/1200", "context=edit").await.body;
     let all = json!(["thumbnail", "medium", "medium_large", "large", "1536x1536", "2048x2048"]);
@@ -432,7 +437,8 @@ async fn media_status_cannot_change_and_images_have_no_featured_image() {
             "{sent}: {:?}",
             response.body
         );
-        let row = h.site.read(|db| Ok(posts::get(db, svc_model::PostId(1200))?)).unwrap().unwrap();
+        let row =
+            h.site.read(&Context::background(), |db| Ok(posts::get(db, svc_model::PostId(1200))?)).unwrap().unwrap();
         assert_eq!(row.status, stored, "{sent}");
     }
     const PNG: &[u8] = include_bytes!("../data/wide.png");
@@ -529,7 +535,9 @@ async fn font_settings_are_validated_and_stored_as_in_wordpress() {
         assert_eq!(invalid_params(&response.body), format!("font_family_settings={code}"), "{family}");
     }
     // In the stored JSON, slashes and non-ASCII characters are escaped.
-    let content = |id: i64| h.site.read(|db| Ok(posts::get(db, svc_model::PostId(id))?)).unwrap().unwrap().content;
+    let content = |id: i64| {
+        h.site.read(&Context::background(), |db| Ok(posts::get(db, svc_model::PostId(id))?)).unwrap().unwrap().content
+    };
     let settings = r#"{"fontFamily":"A/B, \"C é\"","src":"https://fonts.example.com/x.woff2"}"#;
     let created = h.json(ADMIN, Method::POST, faces, json!({"font_face_settings": settings})).await;
     assert_eq!(created.status, 201, "{:?}", created.body);
@@ -564,7 +572,7 @@ async fn font_settings_are_validated_and_stored_as_in_wordpress() {
             posts::update(tx, &post)?;
             Ok(())
         };
-        h.site.write(change).await.unwrap();
+        h.site.write(&Context::background(), change).await.unwrap();
         let response = h.get(ADMIN, &format!("{faces}/{face}"), "").await;
         assert_eq!(response.body["font_face_settings"], expected, "{content}");
     }

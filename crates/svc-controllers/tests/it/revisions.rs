@@ -12,6 +12,7 @@ use svc_store::{
     MetaKind, StoredText, meta,
     posts::{self, PostQuery},
 };
+use svc_versions::Context;
 
 /// Another author.
 const OTHER: i64 = 4;
@@ -202,11 +203,14 @@ async fn the_author_autosaves_a_draft_in_place_unless_another_user_has_locked_it
     let stored = h.get(AUTHOR, draft, "context=edit&_fields=content.raw,meta.fx_string").await.body;
     assert_eq!(stored, json!({"content": {"raw": "mine"}, "meta": {"fx_string": ""}}));
 
-    let lock = |user: i64, ago: i64| format!("{}:{user}", h.site.now().and_utc().timestamp() - ago);
+    let lock = |user: i64, ago: i64| format!("{}:{user}", h.site.clock().and_utc().timestamp() - ago);
     // User who holds the lock, its age in seconds, and whether the autosave is a separate row.
     for (user, ago, is_separate) in [(AUTHOR, 5, false), (ADMIN, 5, true), (ADMIN, 151, false), (999, 5, false)] {
         let text = StoredText::of(lock(user, ago));
-        h.site.write(move |tx| Ok(meta::update(tx, MetaKind::Post, 1017, "_edit_lock", &text)?)).await.unwrap();
+        h.site
+            .write(&Context::background(), move |tx| Ok(meta::update(tx, MetaKind::Post, 1017, "_edit_lock", &text)?))
+            .await
+            .unwrap();
         let response = autosave(&h, AUTHOR, draft, json!({"content": format!("{user} {ago}")})).await;
         assert_eq!(response.body["id"] != 1017, is_separate, "{user} {ago}");
     }
@@ -214,7 +218,7 @@ async fn the_author_autosaves_a_draft_in_place_unless_another_user_has_locked_it
 
 /// The status of a post and the time of its last change.
 fn status_of(h: &Harness, id: i64) -> (String, Option<NaiveDateTime>) {
-    let post = h.site.read(|db| Ok(posts::get(db, PostId(id))?)).unwrap().unwrap();
+    let post = h.site.read(&Context::background(), |db| Ok(posts::get(db, PostId(id))?)).unwrap().unwrap();
     (post.status, post.modified)
 }
 
@@ -222,7 +226,7 @@ fn status_of(h: &Harness, id: i64) -> (String, Option<NaiveDateTime>) {
 async fn scheduled_posts_are_published_when_due() {
     let h = Harness::new();
     // The fixture has a scheduled post in the far future.
-    let at = |days: i64| (h.site.now() + TimeDelta::days(days)).format("%Y-%m-%dT%H:%M:%S").to_string();
+    let at = |days: i64| (h.site.clock() + TimeDelta::days(days)).format("%Y-%m-%dT%H:%M:%S").to_string();
     let (soon, _) =
         create(&h, ADMIN, json!({"title": "Soon", "status": "future", "date_gmt": at(1), "categories": [5]})).await;
     let (later, _) = create(&h, ADMIN, json!({"title": "Later", "status": "publish", "date_gmt": at(2)})).await;
@@ -230,19 +234,19 @@ async fn scheduled_posts_are_published_when_due() {
     let count = async || h.get(NOBODY, "/svc/v2/categories/5", "").await.body["count"].as_i64().unwrap();
     let before = count().await;
 
-    let now = h.site.now();
-    let round = schedule::publish_due(&h.site.site, now).await.unwrap();
+    let now = h.site.clock();
+    let round = schedule::publish_due(&Context::background(), &h.site.site, now).await.unwrap();
     assert_eq!(round.published, 0);
     let next = round.next.unwrap() - now;
     assert!((TimeDelta::hours(23)..=TimeDelta::days(1)).contains(&next), "{next}");
 
     let modified = status_of(&h, soon).1;
-    let round = schedule::publish_due(&h.site.site, now + TimeDelta::hours(25)).await.unwrap();
+    let round = schedule::publish_due(&Context::background(), &h.site.site, now + TimeDelta::hours(25)).await.unwrap();
     assert_eq!(round.published, 1);
     assert_eq!(status_of(&h, soon), ("publish".to_owned(), modified), "only the status changes");
     assert_eq!(status_of(&h, later).0, "future");
     assert_eq!(count().await, before + 1);
-    let again = schedule::publish_due(&h.site.site, now + TimeDelta::hours(25)).await.unwrap();
+    let again = schedule::publish_due(&Context::background(), &h.site.site, now + TimeDelta::hours(25)).await.unwrap();
     assert_eq!(again.published, 0, "once");
 }
 
@@ -254,12 +258,14 @@ async fn scheduled_pages_are_added_to_menus_and_get_a_guid() {
     let body = json!({"title": "Planned", "status": "future", "date_gmt": "2090-01-01T00:00:00"});
     let page = h.json(ADMIN, Method::POST, "/svc/v2/pages", body).await.body["id"].as_i64().unwrap();
     // Imported posts may have no GUID.
-    h.site.write(move |tx| Ok(posts::set_guid(tx, PostId(page), "")?)).await.unwrap();
-    let round = schedule::publish_due(&h.site.site, "2091-01-01T00:00:00".parse().unwrap()).await.unwrap();
+    h.site.write(&Context::background(), move |tx| Ok(posts::set_guid(tx, PostId(page), "")?)).await.unwrap();
+    let round = schedule::publish_due(&Context::background(), &h.site.site, "2091-01-01T00:00:00".parse().unwrap())
+        .await
+        .unwrap();
     assert_eq!(round.published, 1);
     let items = h.get(ADMIN, "/svc/v2/menu-items", "menus=30&per_page=100&_fields=object,object_id").await.body;
     assert!(items.as_array().unwrap().contains(&json!({"object": "page", "object_id": page})), "{items}");
-    let stored = h.site.read(|db| Ok(posts::get(db, PostId(page))?)).unwrap().unwrap();
+    let stored = h.site.read(&Context::background(), |db| Ok(posts::get(db, PostId(page))?)).unwrap().unwrap();
     assert_eq!(stored.guid, "http://127.0.0.1:8801/planned/");
 }
 
@@ -271,11 +277,17 @@ async fn concurrent_runs_publish_each_scheduled_post_once() {
             .await;
     }
     let now = "2091-01-01T00:00:00".parse().unwrap();
-    let (one, two) = tokio::join!(schedule::publish_due(&h.site.site, now), schedule::publish_due(&h.site.site, now));
+    let contexts = [Context::background(), Context::background()];
+    let (one, two) = tokio::join!(
+        schedule::publish_due(&contexts[0], &h.site.site, now),
+        schedule::publish_due(&contexts[1], &h.site.site, now)
+    );
     let of_status = |status: &str| {
         PostQuery::default().post_types(vec!["post".to_owned()]).statuses(vec![status.to_owned()]).total(true)
     };
-    let count = |status: &str| h.site.read(|db| Ok(posts::query(db, &of_status(status))?.total)).unwrap();
+    let count = |status: &str| {
+        h.site.read(&Context::background(), |db| Ok(posts::query(db, &of_status(status))?.total)).unwrap()
+    };
     assert_eq!(count("future"), Some(1), "the scheduled post of the fixture is not due");
     assert_eq!(one.unwrap().published + two.unwrap().published, 5);
 }

@@ -11,6 +11,7 @@ use svc_controllers::{
 };
 use svc_routing::{BoxFuture, Links, Method, Registry, Request, Result, Server};
 use svc_schema::Schema;
+use svc_versions::Context;
 
 const SEARCH: &str = "/svc/v2/search";
 
@@ -126,7 +127,7 @@ impl SearchHandler for Weather {
 }
 
 fn with_weather(h: &Harness, found: Vec<Value>, is_cacheable: bool) -> Server {
-    let mut registry = Registry::for_site(site_info(&h.site).unwrap());
+    let mut registry = Registry::for_site(site_info(&Context::background(), &h.site).unwrap());
     mount(&mut registry, &h.site);
     filter_handlers(&mut registry, 10, move |mut all| {
         all.push(Arc::new(Weather { found: found.clone(), is_cacheable }));

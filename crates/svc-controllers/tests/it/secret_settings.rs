@@ -5,6 +5,7 @@ use svc_controllers::RegisteredSetting;
 use svc_routing::Method;
 use svc_schema::build::{object, string};
 use svc_store::options;
+use svc_versions::Context;
 
 use crate::harness::{ADMIN, Harness};
 
@@ -12,7 +13,10 @@ const KEY: &str = "wordpress_api_key";
 const ACCOUNT: &str = "connectors_mail_x_application_password";
 
 fn stored(h: &Harness, option: &str) -> Value {
-    h.site.read(|db| Ok(options::get(db, option)?)).unwrap().map_or(Value::Null, |value| value.json())
+    h.site
+        .read(&Context::background(), |db| Ok(options::get(db, option)?))
+        .unwrap()
+        .map_or(Value::Null, |value| value.json())
 }
 
 #[tokio::test(flavor = "multi_thread")]

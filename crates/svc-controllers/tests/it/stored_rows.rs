@@ -5,20 +5,21 @@ use serde_json::{Value, json};
 use svc_model::{Post, PostId};
 use svc_routing::Method;
 use svc_store::{Meta, MetaKind, StoredText, meta, options, posts};
+use svc_versions::Context;
 
 const POSTS: &str = "/svc/v2/posts";
 const ITEMS: &str = "/svc/v2/menu-items";
 
 fn row(h: &Harness, id: i64) -> Post {
-    h.site.read(|db| Ok(posts::get(db, PostId(id))?)).unwrap().unwrap()
+    h.site.read(&Context::background(), |db| Ok(posts::get(db, PostId(id))?)).unwrap().unwrap()
 }
 
 fn meta_of(h: &Harness, kind: MetaKind, id: i64) -> Meta {
-    h.site.read(|db| Ok(meta::load_one(db, kind, id)?)).unwrap()
+    h.site.read(&Context::background(), |db| Ok(meta::load_one(db, kind, id)?)).unwrap()
 }
 
 fn option(h: &Harness, name: &str) -> Option<StoredText> {
-    h.site.read(|db| Ok(options::get(db, name)?)).unwrap()
+    h.site.read(&Context::background(), |db| Ok(options::get(db, name)?)).unwrap()
 }
 
 /// An item's row has the parent of its target, which nothing reads, and the time of its last change.
@@ -93,7 +94,7 @@ async fn changes_of_users_store_missing_preferences() {
         }
         Ok(())
     };
-    h.site.write(write).await.unwrap();
+    h.site.write(&Context::background(), write).await.unwrap();
     assert_eq!(h.json(EDITOR, Method::PUT, "/svc/v2/users/me", json!({})).await.status, 200);
     let stored = meta_of(&h, MetaKind::User, 2);
     for (key, expected) in [
@@ -251,7 +252,7 @@ async fn a_published_page_is_added_to_an_empty_menu_at_position_0() {
     let item = row(&h, page + 1);
     assert_eq!((item.post_type.as_str(), item.menu_order), ("nav_menu_item", 0));
     assert_eq!((item.author.0, item.content.as_str()), (EDITOR, " "));
-    let terms = h.site.read(|db| Ok(svc_store::terms::of_objects(db, &[item.id])?)).unwrap();
+    let terms = h.site.read(&Context::background(), |db| Ok(svc_store::terms::of_objects(db, &[item.id])?)).unwrap();
     assert_eq!(terms[&item.id][0].id.0, menu);
     assert!(item.guid.ends_with(&format!("/{}/", item.id)), "{}", item.guid);
 }

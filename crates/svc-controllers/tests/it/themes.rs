@@ -7,6 +7,7 @@ use crate::harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_routing::Method;
 use svc_store::{StoredText, options};
+use svc_versions::Context;
 
 /// Files of the themes; `fixture` is the active theme of the recorded site.
 const FILES: &[(&str, &str)] = &[
@@ -171,7 +172,7 @@ async fn global_styles_of_themes_with_unusual_names() {
         ("_x.y(1)@z", "_x.y(1)@z", 200, 200),
     ] {
         let name = StoredText::of(theme);
-        h.site.write(move |tx| Ok(options::set(tx, "stylesheet", &name, true)?)).await.unwrap();
+        h.site.write(&Context::background(), move |tx| Ok(options::set(tx, "stylesheet", &name, true)?)).await.unwrap();
         let route = format!("/svc/v2/global-styles/themes/{path}");
         assert_eq!(h.get(ADMIN, &route, "").await.status, status, "{theme} at {path}");
         let variations = h.get(ADMIN, &format!("{route}/variations"), "").await;
@@ -240,7 +241,7 @@ async fn missing_global_styles_of_the_active_theme_are_created() {
     fs::create_dir_all(folder.path().join("themes/kid")).unwrap();
     fs::write(folder.path().join("themes/kid/style.css"), "/*\nTheme Name: Kid\nTemplate: fixture\n*/").unwrap();
     h.site
-        .write(|tx| {
+        .write(&Context::background(), |tx| {
             svc_store::options::set(tx, "stylesheet", &svc_store::StoredText::of("kid"), true)?;
             Ok(())
         })
@@ -279,7 +280,7 @@ async fn query_count_is_independent_of_the_number_of_templates() {
 /// Activates a theme.
 async fn activate(h: &Harness, name: &'static str) {
     h.site
-        .write(move |tx| {
+        .write(&Context::background(), move |tx| {
             svc_store::options::set(tx, "stylesheet", &svc_store::StoredText::of(name), true)?;
             svc_store::options::set(tx, "template", &svc_store::StoredText::of(name), true)?;
             Ok(())
@@ -386,7 +387,7 @@ async fn template_parts_in_stored_templates_get_the_active_theme() {
             created.body
         );
         let id = svc_model::PostId(created.body["wp_id"].as_i64().unwrap());
-        let row = h.site.read(|db| Ok(svc_store::posts::get(db, id)?)).unwrap().unwrap();
+        let row = h.site.read(&Context::background(), |db| Ok(svc_store::posts::get(db, id)?)).unwrap().unwrap();
         assert_eq!(row.content, content, "{base}: stored unchanged");
         let route = format!("{collection}/fixture//made");
         let one = h.get(ADMIN, &route, "context=edit").await.body;
@@ -483,7 +484,7 @@ async fn draft_templates_are_neither_rendered_nor_listed() {
                 post.status.clone_from(&status);
                 svc_store::posts::update(tx, &post)
             };
-            h.site.store.write(set).await.unwrap();
+            h.site.store.write(&Context::background(), set).await.unwrap();
         }
         let is_public = status == "publish";
         let response = h.get(NOBODY, &format!("/svc/v2/posts/{post}"), "").await;

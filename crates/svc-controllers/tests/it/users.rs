@@ -158,12 +158,13 @@ async fn create_update_and_delete() {
     assert_eq!((&created.body["name"], &created.body["slug"]), (&json!("Ann"), &json!("admin-2")));
     assert_eq!(created.body["meta"]["persisted_preferences"], json!({"a": {"b": 1}}));
     assert!(!created.body.to_string().contains("s3cret"), "the password is never returned");
-    let stored = |key: &'static str| h.site.store.read(|db| meta::get(db, MetaKind::User, id, key)).unwrap().unwrap();
+    let stored =
+        |key: &'static str| h.site.store.read_blocking(|db| meta::get(db, MetaKind::User, id, key)).unwrap().unwrap();
     assert_eq!(
         (stored("wp_capabilities").as_stored(), stored("wp_user_level").as_stored()),
         (r#"a:1:{s:6:"author";b:1;}"#, "2")
     );
-    let hash = || h.site.store.read(|db| users::get(db, svc_model::UserId(id))).unwrap().unwrap().pass;
+    let hash = || h.site.store.read_blocking(|db| users::get(db, svc_model::UserId(id))).unwrap().unwrap().pass;
     let first = hash();
     assert!(first.starts_with("$wp$2y$10$") && svc_auth::password::verify(&first, b"s3cret phrase"));
 
@@ -195,7 +196,7 @@ async fn posts_are_reassigned_or_deleted_with_their_author() {
             let ids = users::posts_of(db, svc_model::UserId(user), &[post_type])?;
             Ok(posts::get_many(db, &ids)?.into_iter().map(|p| p.status).collect::<Vec<_>>())
         };
-        h.site.store.read(list).unwrap()
+        h.site.store.read_blocking(list).unwrap()
     };
     let own = format!("{USERS}/{AUTHOR}");
     let h = Harness::new();

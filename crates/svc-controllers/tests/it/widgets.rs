@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use svc_routing::Method;
 use svc_site::widgets::sidebar::Sidebar;
 use svc_store::options;
+use svc_versions::Context;
 
 /// The recorded site with its sidebars registered.
 fn site() -> Harness {
@@ -22,12 +23,12 @@ fn site() -> Harness {
 /// Stores an option in PHP's serialized form.
 async fn store(h: &Harness, option: &'static str, value: Value) {
     let text = svc_store::StoredText::of(value);
-    h.site.write(move |tx| Ok(options::set(tx, option, &text, true)?)).await.unwrap();
+    h.site.write(&Context::background(), move |tx| Ok(options::set(tx, option, &text, true)?)).await.unwrap();
 }
 
 /// The stored value of an option.
 fn stored(h: &Harness, option: &str) -> Value {
-    h.site.read(|db| Ok(options::get(db, option)?)).unwrap().unwrap().json()
+    h.site.read(&Context::background(), |db| Ok(options::get(db, option)?)).unwrap().unwrap().json()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -188,7 +189,7 @@ async fn text_widgets_render_html() {
 #[tokio::test(flavor = "multi_thread")]
 async fn dropdowns_have_labels_and_ids() {
     let h = site();
-    let home = h.site.settings().unwrap().urls.site.home_url("");
+    let home = h.site.settings(&Context::background()).unwrap().urls.site.home_url("");
     let archives = json!({"3": {"title": "Arch & <b>", "count": 1, "dropdown": 1}, "4": {"title": "0", "dropdown": 1}, "_multiwidget": 1});
     let categories = json!({"3": {"title": "Cats", "count": 1, "dropdown": 1, "hierarchical": 1}, "4": {"dropdown": 1}, "_multiwidget": 1});
     store(&h, "widget_archives", archives).await;

@@ -47,7 +47,7 @@ fn counting_service(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (
         let handler = move |req: Request| {
             let n = count.fetch_add(1, Ordering::Relaxed);
             async move {
-                svc_versions::depends_on(Key::of(&"data"));
+                req.cx().depends_on(Key::of(&"data"));
                 let mut res = ApiResponse::new(json!({ "n": n }));
                 for target in ["cached", "uncached"] {
                     let href = req.server().unwrap().rest_url(&format!("/acme/v1/{target}"));
@@ -74,7 +74,7 @@ fn counting_service(lifetime: Duration, change: impl FnOnce(&mut Registry)) -> (
 async fn requests_have_a_transport_of_their_own() {
     let handler = |req: Request| async move {
         let sub = req.sub_request(svc_routing::Method::GET, "/");
-        let in_process = Request::get("/");
+        let in_process = Request::get("/").with_cx(req.cx().clone());
         Result::Ok(ApiResponse::new(json!([req.is_over_tls(), sub.is_over_tls(), in_process.is_secure_origin()])))
     };
     let (service, _) = counting_service(LONG, |registry| {
@@ -160,9 +160,9 @@ async fn descriptions_are_cached_until_permissions_change() {
     let mut registry = Registry::new();
     for (path, is_cacheable) in [("/cached", true), ("/uncached", false)] {
         let n_checks = Arc::clone(&n_checks);
-        let permission = move |_: Request| {
+        let permission = move |req: Request| {
             n_checks.fetch_add(1, Ordering::Relaxed);
-            svc_versions::depends_on(Key::of(&"rights"));
+            req.cx().depends_on(Key::of(&"rights"));
             async { Result::Ok(()) }
         };
         let endpoint = reads(async |_: Request| Result::Ok(ApiResponse::new(1)), permission);

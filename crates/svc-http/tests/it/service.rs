@@ -593,7 +593,7 @@ async fn handlers_run_in_lanes() {
     let mistake = |_: Request| async { panic!("a mistake") };
     registry.route("acme/v1", Route::new("/mistake").endpoint(reads(mistake, public))).unwrap();
     let is_expensive = |head: &http::request::Parts| head.uri.query() == Some("search=a");
-    let lanes = Arc::new(svc_http::Lanes::start(|| (), is_expensive, |_, work| work).unwrap());
+    let lanes = Arc::new(svc_http::Lanes::start(is_expensive).unwrap());
     let service = RestService::builder().runner(lanes).build(registry.build());
     assert_eq!(data(&get(&service, "/acme/v1/thread", &[]).await), "svc-light");
     assert_eq!(data(&get(&service, "/acme/v1/thread?search=a", &[]).await), "svc-heavy");

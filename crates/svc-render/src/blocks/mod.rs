@@ -20,7 +20,7 @@ use svc_store::{
     Db,
     meta::{self, MetaKind},
 };
-use svc_versions::{Dependencies, capture, depends_on_request, expires_in, never, unrecorded};
+use svc_versions::{Context, Dependencies};
 
 use crate::{
     SiteRenderer,
@@ -124,7 +124,7 @@ pub struct RequestedTexts<'a> {
 pub fn render_dynamic(
     site: &SiteRenderer,
     settings: &Settings,
-    viewer: impl FnOnce() -> BlockViewer,
+    viewer: impl FnOnce(&Context) -> BlockViewer,
     db: &mut Db,
     rows: &[Post],
     requested: RequestedTexts<'_>,
@@ -144,9 +144,6 @@ pub fn render_dynamic(
     if has_hooks {
         meta = meta::load(db, MetaKind::Post, &rows.iter().map(|post| post.id.0).collect::<Vec<_>>())?;
     }
-    // The nonce of the viewer depends on the time.
-    let viewer = unrecorded(viewer);
-    let data = SiteBlocks::new(site, settings, &viewer, db);
     let render = |blocks: &CoreBlocks<'_>, data: &SiteBlocks<'_>| {
         let texts = |(n, (post, is_dynamic)): (usize, (&Post, &bool))| {
             if !is_dynamic {
@@ -158,17 +155,17 @@ pub fn render_dynamic(
                 dynamic: Some(blocks),
                 before: requested.before.get(n).cloned().flatten(),
                 root,
-                ..render::RenderOptions::new(with.images, with.page)
+                ..render::RenderOptions::new(data.cx(), with.images, with.page)
             };
             let render = || RenderedTexts {
                 content: requested.content.then(|| render::content(site, settings, post, &with)),
                 excerpt: requested.excerpt.then(|| render::excerpt(site, settings, post, &with, requested.words)),
                 ..RenderedTexts::default()
             };
-            let (texts, mut dependencies) = capture(|| {
+            let (texts, mut dependencies) = data.cx().capture(|| {
                 let texts = blocks.within_post(post.id, &post.post_type, render);
                 if blocks.take_shared() {
-                    depends_on_request();
+                    data.cx().depends_on_request();
                 }
                 texts
             });
@@ -177,7 +174,11 @@ pub fn render_dynamic(
         };
         rows.iter().zip(&is_dynamic).enumerate().map(texts).collect()
     };
-    unrecorded(|| with_data(site, settings, data, render))
+    db.unrecorded(|db| {
+        // The nonce of the viewer depends on the time.
+        let viewer = viewer(db.cx());
+        with_data(site, settings, SiteBlocks::new(site, settings, &viewer, db), render)
+    })
 }
 
 /// How long HTML with an external feed is used before the feed is looked up again.
@@ -185,19 +186,20 @@ const FEED_AGE: Duration = Duration::from_mins(5);
 
 /// Items of an external feed. A feed that is not cached is recorded as missing.
 fn external_feed(
+    cx: &Context,
     site: &SiteRenderer,
     settings: &Settings,
     missing: &Missing,
     url: &str,
     items: u64,
 ) -> Option<Rc<Vec<FeedItem>>> {
-    let Some(cached) = site.feeds.get(url) else {
+    let Some(cached) = site.feeds.get(cx, url) else {
         missing.record(url);
         // The HTML is incomplete.
-        never();
+        cx.never();
         return None;
     };
-    expires_in(FEED_AGE);
+    cx.expires_in(FEED_AGE);
     let item = |entry: &FeedEntry| FeedItem {
         title: entry.title.clone(),
         link: entry.link.clone(),
@@ -214,6 +216,7 @@ fn external_feed(
 /// # Errors
 /// Errors of the store.
 pub fn render_public(
+    cx: &Context,
     site: &SiteRenderer,
     settings: &Arc<Settings>,
     post: &Post,
@@ -222,8 +225,8 @@ pub fn render_public(
 ) -> Result<String, Error> {
     let words = excerpt.unwrap_or_default();
     let requested = RequestedTexts { content: excerpt.is_none(), excerpt: excerpt.is_some(), words, before: &[] };
-    let (images, page) = (images_of(site, settings, post), Mutex::default());
-    let with = render::RenderOptions::new(&images, &page);
+    let (images, page) = (images_of(cx, site, settings, post), Mutex::default());
+    let with = render::RenderOptions::new(cx, &images, &page);
     let or_static = |rendered: Option<String>| {
         rendered.unwrap_or_else(|| match excerpt {
             Some(words) => render::excerpt(site, settings, post, &with, words),
@@ -234,11 +237,11 @@ pub fn render_public(
     if types.hooks().is_empty() && !has_dynamic(&types, &post.content) {
         return Ok(or_static(None));
     }
-    let viewer = || BlockViewer { url: url.to_owned(), ..BlockViewer::default() };
+    let viewer = |_: &Context| BlockViewer { url: url.to_owned(), ..BlockViewer::default() };
     let texts =
-        site.read(|db| render_dynamic(site, settings, viewer, db, std::slice::from_ref(post), requested, &with))?;
+        site.read(cx, |db| render_dynamic(site, settings, viewer, db, std::slice::from_ref(post), requested, &with))?;
     let text = texts.into_iter().next().unwrap_or_default();
-    svc_versions::record(&text.dependencies);
+    cx.record(&text.dependencies);
     Ok(or_static(text.content.or(text.excerpt)))
 }
 

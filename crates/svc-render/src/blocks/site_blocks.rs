@@ -32,7 +32,7 @@ use svc_store::{
     terms::{self, TermOrderBy, TermQuery},
     users,
 };
-use svc_versions::{Dependencies, capture, depends_on_request, expires_in, unrecorded};
+use svc_versions::{Context, Dependencies};
 
 use crate::{
     SiteRenderer,
@@ -54,6 +54,7 @@ pub(crate) struct SiteBlocks<'a> {
     site: &'a SiteRenderer,
     settings: &'a Settings,
     viewer: &'a BlockViewer,
+    cx: Context,
     db: RefCell<&'a mut Db>,
     site_info: SiteInfo,
     /// The dependencies of the data read so far, which is cached for all posts of the response.
@@ -85,6 +86,7 @@ impl<'a> SiteBlocks<'a> {
             site,
             settings,
             viewer,
+            cx: db.cx().clone(),
             db: RefCell::new(db),
             site_info: site_info(site, settings),
             read: RefCell::default(),
@@ -130,6 +132,11 @@ impl<'a> SiteBlocks<'a> {
         drop(self.views(vec![post]));
     }
 
+    /// The context that reads.
+    pub(crate) fn cx(&self) -> &Context {
+        &self.cx
+    }
+
     /// The dependencies of the data read so far.
     pub(crate) fn dependencies(&self) -> Dependencies {
         self.read.borrow().clone()
@@ -143,14 +150,14 @@ impl<'a> SiteBlocks<'a> {
     /// Reads from the store. Returns the default value after a failure, which is recorded, or beyond [`MAX_READS`].
     fn read<T: Default>(&self, query: impl FnOnce(&mut Db) -> SiteResult<T>) -> T {
         let Some(reads_left) = self.reads_left.get().checked_sub(1) else {
-            self.read.borrow_mut().extend(&capture(depends_on_request).1);
+            self.read.borrow_mut().extend(&self.cx.capture(|| self.cx.depends_on_request()).1);
             return T::default();
         };
         if self.failure.borrow().is_some() {
             return T::default();
         }
         self.reads_left.set(reads_left);
-        let (result, dependencies) = capture(|| query(&mut self.db.borrow_mut()));
+        let (result, dependencies) = self.cx.capture(|| query(&mut self.db.borrow_mut()));
         self.read.borrow_mut().extend(&dependencies);
         result.unwrap_or_else(|error| {
             self.failure.replace(Some(error));
@@ -161,7 +168,7 @@ impl<'a> SiteBlocks<'a> {
     /// Records that the HTML changes at a local time.
     fn expires_at(&self, now: NaiveDateTime, local: NaiveDateTime) {
         let zone = &self.settings.zone;
-        expires_in((zone.to_utc(local) - zone.to_utc(now)).to_std().unwrap_or_default());
+        self.cx.expires_in((zone.to_utc(local) - zone.to_utc(now)).to_std().unwrap_or_default());
     }
 
     /// Returns a cached value, or computes and caches it. All texts depend on what the value depends on, because each may use it.
@@ -174,7 +181,7 @@ impl<'a> SiteBlocks<'a> {
         if let Some(cached) = cache.borrow().get(key) {
             return cached.clone();
         }
-        let (loaded, dependencies) = capture(load);
+        let (loaded, dependencies) = self.cx.capture(load);
         self.read.borrow_mut().extend(&dependencies);
         cache.borrow_mut().insert(key.clone(), loaded.clone());
         loaded
@@ -470,7 +477,7 @@ impl BlockData for SiteBlocks<'_> {
     }
 
     fn current_url(&self) -> &str {
-        depends_on_request();
+        self.cx.depends_on_request();
         match self.viewer.url.as_str() {
             "" => self.home_page.get_or_init(|| format!("{}/", self.site_info.home)),
             url => url,
@@ -480,7 +487,10 @@ impl BlockData for SiteBlocks<'_> {
     /// Items that were rendered for a request without such parameters are not used for one with them.
     fn page_parameter(&self, name: &str) -> Option<&str> {
         let (_, query) = self.viewer.url.split_once('?')?;
-        query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('=')).inspect(|_| depends_on_request())
+        query
+            .split('&')
+            .find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+            .inspect(|_| self.cx.depends_on_request())
     }
 
     fn is_logged_in(&self) -> bool {
@@ -491,24 +501,24 @@ impl BlockData for SiteBlocks<'_> {
         if !self.is_logged_in() {
             return None;
         }
-        depends_on_request();
+        self.cx.depends_on_request();
         let (url, name) = (&self.site_info.login_url, self.site.brand.nonce_param());
         Some(format!("{url}?action=logout&{name}={}", self.viewer.logout_nonce))
     }
 
     fn now(&self) -> NaiveDateTime {
-        self.settings.zone.to_local(self.site.now())
+        self.settings.zone.to_local(self.site.now(&self.cx))
     }
 
     fn today(&self) -> NaiveDate {
-        let now = unrecorded(|| self.now());
+        let now = self.settings.zone.to_local(self.site.clock());
         let midnight = now.date().checked_add_days(Days::new(1)).map(|day| day.and_time(NaiveTime::MIN));
         self.expires_at(now, midnight.unwrap_or(now));
         now.date()
     }
 
     fn is_past(&self, local: NaiveDateTime) -> bool {
-        let now = unrecorded(|| self.now());
+        let now = self.settings.zone.to_local(self.site.clock());
         if now < local {
             self.expires_at(now, local);
         }
@@ -682,7 +692,7 @@ impl BlockData for SiteBlocks<'_> {
     fn template_part(&self, slug: &str, theme: &str) -> Option<TemplatePartView> {
         let id = format!("{theme}//{slug}");
         self.get_or_load(&self.parts, &id, || {
-            let lookup = TemplateLookup::for_pages(self.site, self.settings);
+            let lookup = TemplateLookup::for_pages(&self.cx, self.site, self.settings);
             let part = self.read(|db| lookup.published(db, Kind::Part, &id))?;
             let content = lookup.with_patterns(&part.content);
             Some(TemplatePartView { content, area: part.area, ignored_hooks: part.ignored_hooks })
@@ -690,7 +700,7 @@ impl BlockData for SiteBlocks<'_> {
     }
 
     fn pattern(&self, name: &str) -> Option<String> {
-        let theme = self.site.page_theme(self.settings);
+        let theme = self.site.page_theme(&self.cx, self.settings);
         let pattern = patterns::find(self.site, &theme, name)?;
         Some(patterns::expand(self.site, &theme, &pattern.content))
     }
@@ -712,7 +722,7 @@ impl BlockData for SiteBlocks<'_> {
         // The site's own feed is read from the store.
         let own = self.settings.urls.site.feed_link("");
         if url.trim_end_matches('/') != own.trim_end_matches('/') {
-            return external_feed(self.site, self.settings, &self.viewer.missing, url, items);
+            return external_feed(&self.cx, self.site, self.settings, &self.viewer.missing, url, items);
         }
         let posts = self.posts(&PostsQuery {
             post_type: "post".to_owned(),

@@ -4,6 +4,7 @@ use std::{collections::hash_map::RandomState, hash::BuildHasher, sync::Arc, time
 
 use chrono::NaiveDateTime;
 use svc_site::TtlCache;
+use svc_versions::Context;
 
 /// How long a feed, or the failure to read one, is cached.
 const CACHE_TTL: Duration = Duration::from_secs(12 * 60 * 60);
@@ -50,8 +51,8 @@ impl Default for FeedCache {
 
 impl FeedCache {
     /// A feed, if it is cached and has not expired.
-    pub fn get(&self, url: &str) -> Option<FeedEntries> {
-        self.feeds.get(url)
+    pub fn get(&self, cx: &Context, url: &str) -> Option<FeedEntries> {
+        self.feeds.get(cx, url)
     }
 
     /// Whether a value of [`FETCH_HEADER`] is this process's secret.
@@ -85,7 +86,7 @@ mod tests {
         for entries in [Some(Arc::default()), None] {
             let url = format!("http://a.example/{}", entries.is_some());
             cache.fetch_once(url.clone(), async { entries.clone() }).await;
-            assert_eq!(cache.get(&url), Some(entries));
+            assert_eq!(cache.get(&Context::background(), &url), Some(entries));
         }
     }
 

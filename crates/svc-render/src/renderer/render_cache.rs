@@ -14,7 +14,7 @@ use std::{
 use quick_cache::{Equivalent, Weighter, sync::Cache};
 use svc_content::{images::Images, srcset::Image};
 use svc_site::{ActiveTheme, settings::text_options::TextOptions};
-use svc_versions::{Transport, current_transport};
+use svc_versions::Transport;
 
 use crate::images::SiteImages;
 
@@ -129,6 +129,8 @@ pub struct RenderInputs<'a> {
     pub options: &'a Arc<TextOptions>,
     /// Images and galleries.
     pub images: &'a SiteImages,
+    /// How the client reached the site.
+    pub transport: Transport,
 }
 
 impl RenderInputs<'_> {
@@ -152,7 +154,7 @@ impl RenderCache {
         if text.contains('[') || text.len() > MAX_TEXT {
             return render(with.images);
         }
-        let transport = current_transport();
+        let transport = with.transport;
         if let Some(entry) = self.0.get(&KeyRef(source, transport, text))
             && with.matches(&entry)
         {
@@ -231,7 +233,7 @@ mod tests {
         let equal_to_first = Arc::new(TextOptions::clone(&options[0]));
         let (small, large, none) = (images(1), images(100), SiteImages::default());
         let other_eight: SiteImages = [(7, Image { width: 1, ..Image::default() })].into_iter().collect();
-        let with = |theme, options, images| RenderInputs { theme, options, images };
+        let with = |theme, options, images| RenderInputs { theme, options, images, transport: Transport::Plain };
 
         let first = with(&themes[0], &options[0], &small);
         assert_eq!(cache.html(Source::Content, "a", &first), ("a Content 1".to_owned(), true));
@@ -267,7 +269,7 @@ mod tests {
         let (theme, images) = (Arc::new(ActiveTheme::default()), SiteImages::default());
         let (smilies_url, own_host) = (String::new(), String::new());
         let options = Arc::new(TextOptions { smilies: false, smilies_url, own_host });
-        let with = RenderInputs { theme: &theme, options: &options, images: &images };
+        let with = RenderInputs { theme: &theme, options: &options, images: &images, transport: Transport::Plain };
         for _ in 0..2 {
             assert!(cache.html(Source::Content, "[audio src=a.mp3]", &with).1);
         }

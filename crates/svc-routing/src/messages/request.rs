@@ -12,7 +12,7 @@ use http::{Extensions, HeaderMap, Method};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use svc_schema::{Args, Error, FieldSet, Notice, Notices};
-use svc_versions::{Transport, current_transport};
+use svc_versions::{Context, Transport};
 
 use super::caller_key::CallerKey;
 use super::error::{invalid_param, missing_param};
@@ -51,7 +51,7 @@ struct RequestParts {
     args: Option<Arc<Args>>,
     fields: OnceLock<Option<Arc<FieldSet>>>,
     depth: u8,
-    transport: Transport,
+    cx: Context,
     notices: Option<Arc<Mutex<Notices>>>,
     /// Whether this request, or one made on its behalf, prevents caching of the response.
     is_uncacheable: Arc<AtomicBool>,
@@ -104,8 +104,7 @@ impl std::fmt::Debug for Request {
 }
 
 impl Request {
-    /// A request without parameters, headers or caller. `route` has a leading slash. Its transport is that of the request that this
-    /// thread handles.
+    /// A request without parameters, headers, caller or [context](Request::with_cx). `route` has a leading slash.
     pub fn new(method: Method, route: impl Into<Arc<str>>) -> Self {
         Self(Arc::new(RequestParts {
             params: Params { body_in_use: accepts_body(&method), ..Params::default() },
@@ -123,7 +122,7 @@ impl Request {
             args: None,
             fields: OnceLock::new(),
             depth: 0,
-            transport: current_transport(),
+            cx: Context::background(),
             notices: None,
             is_uncacheable: Arc::default(),
             takes_encoded: false,
@@ -261,7 +260,7 @@ impl Request {
         self
     }
 
-    /// A request made on behalf of this one (embed, batch, preload). It has the same caller, transport and extensions, but no
+    /// A request made on behalf of this one (embed, batch, preload). It has the same caller, context and extensions, but no
     /// headers or parameters.
     #[must_use]
     pub fn sub_request(&self, method: Method, route: impl Into<Arc<str>>) -> Self {
@@ -271,7 +270,7 @@ impl Request {
         parts.authenticated = self.0.authenticated;
         parts.server = self.0.server.clone();
         parts.depth = self.0.depth.saturating_add(1);
-        parts.transport = self.0.transport;
+        parts.cx = self.0.cx.clone();
         parts.notices = self.0.notices.clone();
         parts.is_uncacheable = Arc::clone(&self.0.is_uncacheable);
         sub
@@ -519,26 +518,32 @@ impl Request {
         self.0.depth
     }
 
-    /// Sets how the client reached the site.
+    /// Sets the context: that of the request as a whole, or of a part of it that records what it depends on.
     #[must_use]
-    pub fn with_transport(mut self, transport: Transport) -> Self {
-        self.parts().transport = transport;
+    pub fn with_cx(mut self, cx: Context) -> Self {
+        self.parts().cx = cx;
         self
     }
 
-    /// How the client reached the site. A request made on behalf of another one has its transport.
+    /// The context, which everything that reads or writes for the request takes as an argument. A request made on behalf of
+    /// another one has its context.
+    pub fn cx(&self) -> &Context {
+        &self.0.cx
+    }
+
+    /// How the client reached the site.
     pub fn transport(&self) -> Transport {
-        self.0.transport
+        self.0.cx.transport()
     }
 
     /// Whether the client reached the site over TLS. Source: `is_ssl`.
     pub fn is_over_tls(&self) -> bool {
-        self.0.transport.is_tls()
+        self.transport().is_tls()
     }
 
     /// Whether browsers treat the site as a secure context: over TLS, or if its host is `localhost` or below that.
     pub fn is_secure_origin(&self) -> bool {
-        self.0.transport.is_secure()
+        self.transport().is_secure()
     }
 
     /// Records a developer notice. It is sent as a response header in debug mode, otherwise dropped.
@@ -627,7 +632,7 @@ mod tests {
         let req = Request::get("/a").with_caller(7_u32).with_query_string("x=1").with_header("x-a", "1");
         let sub = req.sub_request(Method::GET, "/b");
         assert!(!sub.is_over_tls() && !sub.is_secure_origin());
-        let sub_over_tls = req.with_transport(Transport::Tls).sub_request(Method::GET, "/b");
+        let sub_over_tls = req.with_cx(Context::request(Transport::Tls)).sub_request(Method::GET, "/b");
         assert!(sub_over_tls.is_over_tls() && sub_over_tls.is_secure_origin());
         assert_eq!((sub.caller::<u32>(), sub.is_authenticated(), sub.depth()), (Some(&7), true, 1));
         assert!(!sub.has_param("x") && sub.headers().is_empty());

@@ -1,12 +1,6 @@
 //! Routes whose requests may have preconditions (RFC 9110, section 13).
 
-use std::future::Future;
-use std::pin::Pin;
-
-use crate::{Request, Response, Result};
-
-/// A future that lasts no longer than what it borrows.
-pub type BorrowingFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+use crate::{Request, Result, Validators};
 
 /// The headers that make a write conditional.
 const PRECONDITIONS: [&str; 3] = ["if-match", "if-none-match", "if-unmodified-since"];
@@ -17,10 +11,12 @@ const PRECONDITIONS: [&str; 3] = ["if-match", "if-none-match", "if-unmodified-si
 /// A write with preconditions for a route without this is rejected with 400: a condition that cannot be checked must
 /// not be ignored.
 pub trait Conditional: Send + Sync + 'static {
-    /// Runs `work`, which calls permission and handler.
-    fn run<'a>(&'a self, req: &'a Request, work: BorrowingFuture<'a, Response>) -> BorrowingFuture<'a, Response>;
+    /// The request as permission and handler get it, and the validators of its response if it reads. These describe the
+    /// state before the response is generated: if the object changes in between, the client gets a tag that no longer
+    /// matches, and never the tag of a state that it has not seen.
+    fn begin(&self, req: Request) -> (Request, Option<Validators>);
 
-    /// Called within `work` for requests that write, once their permission is granted and before their handler is called.
+    /// Called for requests that write, once their permission is granted and before their handler is called.
     ///
     /// # Errors
     /// If a precondition is false (412) or missing (428).

@@ -5,7 +5,7 @@ mod describe;
 mod endpoint;
 mod route;
 
-pub use conditional::{BorrowingFuture, Conditional};
+pub use conditional::Conditional;
 pub use endpoint::{BoundEndpoint, Endpoint, Returns, get, on, without_permission};
 pub use route::{Controller, Route, RouteEntry, TransportCondition};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Method;
 use serde_json::{Value, json};
 use svc_schema::{Args, Schema};
-use svc_versions::Transport;
+use svc_versions::{Context, Transport};
 
 use super::conditional::Conditional;
 use super::describe::{self, method_names};
@@ -56,9 +56,9 @@ impl<C> Route<C> {
         self
     }
 
-    /// Sets a function that generates the item schema on request.
+    /// Sets a function that generates the item schema for a request.
     #[must_use]
-    pub fn schema_with(mut self, make: impl Fn() -> Value + Send + Sync + 'static) -> Self {
+    pub fn schema_with(mut self, make: impl Fn(&Context) -> Value + Send + Sync + 'static) -> Self {
         self.schema = Some(SchemaSource::Computed(Arc::new(make)));
         self
     }
@@ -121,14 +121,14 @@ pub trait Controller: Send + Sync + Sized + 'static {
 #[derive(Clone)]
 pub(crate) enum SchemaSource {
     Fixed(Schema),
-    Computed(Arc<dyn Fn() -> Value + Send + Sync>),
+    Computed(Arc<dyn Fn(&Context) -> Value + Send + Sync>),
 }
 
 impl SchemaSource {
-    pub(crate) fn value(&self) -> Value {
+    pub(crate) fn value(&self, cx: &Context) -> Value {
         match self {
             SchemaSource::Fixed(schema) => schema.source().clone(),
-            SchemaSource::Computed(make) => make(),
+            SchemaSource::Computed(make) => make(cx),
         }
     }
 }
@@ -184,13 +184,13 @@ impl RouteEntry {
     }
 
     /// The item schema, if the route has one.
-    pub fn schema(&self) -> Option<Value> {
-        self.schema.as_ref().map(SchemaSource::value)
+    pub fn schema(&self, cx: &Context) -> Option<Value> {
+        self.schema.as_ref().map(|schema| schema.value(cx))
     }
 
     /// The description of the route for the index, and for `OPTIONS` with `help`, which adds the item schema. `None` if
     /// all endpoints are hidden. `url_of` returns the URL of a route.
-    pub(crate) fn describe(&self, help: bool, url_of: impl Fn(&str) -> String) -> Option<Value> {
+    pub(crate) fn describe(&self, cx: &Context, help: bool, url_of: impl Fn(&str) -> String) -> Option<Value> {
         let visible: Vec<_> = self.endpoints.iter().filter(|e| e.show_in_index).collect();
         if visible.is_empty() {
             return None;
@@ -202,7 +202,7 @@ impl RouteEntry {
         out.insert("methods".to_owned(), methods.into());
         out.insert("endpoints".to_owned(), endpoints.into());
         if let Some(schema) = self.schema.as_ref().filter(|_| help) {
-            let mut schema = schema.value();
+            let mut schema = schema.value(cx);
             describe::resolve_links(&mut schema, &url_of);
             out.insert("schema".to_owned(), schema);
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use svc_versions::{VersionedCache, expires_in, scope};
+use svc_versions::{Context, VersionedCache};
 
 use super::Server;
 use crate::{CallerKey, EncodedItem};
@@ -41,36 +41,37 @@ impl fmt::Debug for EncodedCache {
 }
 
 impl Server {
-    /// The cached value of this kind for `path` and a caller, or the one that `make` returns and whether it may be cached. Nothing
-    /// is cached on a site whose changes are not observed, or if the caller is not known.
+    /// The cached value of this kind for `path` and a caller, or the one that `make` returns for the context that it is given,
+    /// and whether it may be cached. Nothing is cached on a site whose changes are not observed, or if the caller is not known.
     pub(super) async fn cached<F>(
         &self,
+        cx: &Context,
         kind: Kind,
         caller: Option<CallerKey>,
         path: &str,
-        make: F,
+        make: impl FnOnce(Context) -> F,
     ) -> Option<EncodedItem>
     where
         F: Future<Output = (Option<EncodedItem>, bool)>,
     {
         let data = self.site().data.as_ref();
-        let observed = data.zip(caller).and_then(|(data, caller)| Some((data, caller, (data.stamp)()?)));
-        let Some((data, caller, stamp)) = observed else { return make.await.0 };
+        let observed = data.zip(caller).and_then(|(data, caller)| Some((data, caller, (data.stamp)(cx)?)));
+        let Some((data, caller, stamp)) = observed else { return make(cx.clone()).await.0 };
         let key = (kind, caller, format!("{} {path}", self.root_url()).into_boxed_str());
         let cache = &self.frozen().encoded.0;
-        if let Some(found) = cache.get(&data.versions, &key, stamp) {
+        if let Some(found) = cache.get(cx, &data.versions, &key, stamp) {
             return Some(found);
         }
-        let made = async {
-            expires_in(MAX_AGE);
-            make.await
+        let part = |part: Context| {
+            part.expires_in(MAX_AGE);
+            make(part)
         };
-        let ((item, is_cacheable), dependencies) = scope(Some(stamp), made).await;
+        let ((item, is_cacheable), dependencies) = cx.scope(part).await;
         // Sessions of a caller have their own nonces.
         let is_shared = caller == CallerKey::ANONYMOUS || !dependencies.are_of_request();
         if let Some(item) = item.as_ref().filter(|_| is_cacheable && is_shared) {
             let size = key.2.len() + item.size();
-            cache.insert(key, item.clone(), size, dependencies, stamp);
+            cache.insert(cx.transport(), key, item.clone(), size, dependencies, stamp);
         }
         item
     }

@@ -7,6 +7,7 @@ use futures_util::FutureExt;
 use http::Method;
 use serde_json::json;
 use svc_schema::Error;
+use svc_versions::Context;
 
 use super::arguments::{for_permission, prepare};
 use super::cached::Kind;
@@ -117,32 +118,33 @@ impl Server {
     async fn run(&self, matched: &RouteMatch<'_>, req: &Request) -> Response {
         let (endpoint, conditional) = (matched.endpoint(), matched.route.conditional.as_deref());
         let called = async {
+            let (req, validators) = match conditional {
+                Some(conditional) => conditional.begin(req.clone()),
+                None => (req.clone(), None),
+            };
             let authorized = endpoint.invoke.authorize(req.clone()).await?;
             if !is_read(req.method()) {
                 match conditional {
-                    Some(conditional) => conditional.check(req)?,
-                    None if has_precondition(req) => return Err(precondition_unsupported()),
+                    Some(conditional) => conditional.check(&req)?,
+                    None if has_precondition(&req) => return Err(precondition_unsupported()),
                     None => {}
                 }
             }
             let exact = authorized.exact;
-            let mut res: Response = endpoint.invoke.call(req.clone(), authorized).await.into();
+            let mut res: Response = endpoint.invoke.call(req, authorized).await.into();
             res.exactly_authorized = exact;
+            if let Some(validators) = validators.filter(|_| !res.is_error()) {
+                res.validators = validators;
+            }
             Ok::<_, Error>(res)
         };
-        let work = async {
-            match AssertUnwindSafe(called).catch_unwind().await {
-                Ok(result) => result.into(),
-                Err(panic) => {
-                    let panic = panic_text(&panic);
-                    tracing::error!(route = req.route(), method = %req.method(), panic, "handler panicked");
-                    internal_error().into()
-                }
+        match AssertUnwindSafe(called).catch_unwind().await {
+            Ok(result) => result.into(),
+            Err(panic) => {
+                let panic = panic_text(&panic);
+                tracing::error!(route = req.route(), method = %req.method(), panic, "handler panicked");
+                internal_error().into()
             }
-        };
-        match conditional {
-            Some(conditional) => conditional.run(req, Box::pin(work)).await,
-            None => work.await,
         }
     }
 
@@ -186,17 +188,17 @@ impl Server {
         if !route.endpoints.iter().any(|endpoint| endpoint.handles(&Method::GET) && endpoint.cacheable) {
             req.mark_uncacheable();
         }
-        let describe = || route.describe(true, |path| self.rest_url(path)).unwrap_or_default();
+        let describe = |cx: &Context| route.describe(cx, true, |path| self.rest_url(path)).unwrap_or_default();
         // `_fields` applies to values.
         let encoded = if req.takes_encoded() && req.fields().is_none() {
-            let describe = async { (Some(EncodedItem::new(&describe())), true) };
-            self.cached(Kind::Description, Some(CallerKey::ANONYMOUS), route.pattern(), describe).await
+            let describe = |part: Context| std::future::ready((Some(EncodedItem::new(&describe(&part))), true));
+            self.cached(req.cx(), Kind::Description, Some(CallerKey::ANONYMOUS), route.pattern(), describe).await
         } else {
             None
         };
         let mut res = match encoded.filter(|item| item.json() != &b"null"[..]) {
             Some(item) => Response::encoded(Encoded::Item(item)),
-            None => Response::new(describe()),
+            None => Response::new(describe(req.cx())),
         };
         res.matched = Some(MatchedRoute { pattern: Arc::clone(&route.pattern), route: idx, endpoint: None });
         (res, req.with_args(Arc::new(url), Arc::default(), None))

@@ -116,7 +116,8 @@ impl Embedding<'_> {
             return None;
         }
         let caller = self.req.caller_key().filter(|_| self.server.frozen().cacheable);
-        let item = self.server.cached(Kind::Embedded, caller, url, self.server.fetch_target(self.req, url)).await;
+        let fetch = |part| self.server.fetch_target(self.req.clone().with_cx(part), url);
+        let item = self.server.cached(self.req.cx(), Kind::Embedded, caller, url, fetch).await;
         self.fetched.insert(url.to_owned(), item.clone());
         item
     }
@@ -124,7 +125,7 @@ impl Embedding<'_> {
 
 impl Server {
     /// The data of a link's target, and whether it may be cached.
-    async fn fetch_target(&self, req: &Request, url: &str) -> (Option<EncodedItem>, bool) {
+    async fn fetch_target(&self, req: Request, url: &str) -> (Option<EncodedItem>, bool) {
         let Some((route, query)) = self.route_of(url) else { return (None, false) };
         let mut sub = req.sub_request(http::Method::GET, route).with_query(query).with_own_mark();
         if sub.param("context").is_none_or(|context| !svc_php::cast::truthy(context)) {

@@ -36,19 +36,27 @@ fn server(req: &Request) -> Result<Server> {
 async fn root(req: Request) -> Result {
     let server = server(&req)?;
     let key = format!("{:?} {} {}", req.transport(), req.context() == "help", req.has_param("_embed"));
-    cached(&server, &req, &key, site_index(&server, &req)).await
+    let make = |req: Request| {
+        let server = &server;
+        async move { site_index(server, &req).await }
+    };
+    cached(&server, &req, &key, make).await
 }
 
 /// The index that `make` builds, cached by caller and this key if all fields are requested.
-async fn cached(server: &Server, req: &Request, key: &str, make: impl Future<Output = Response>) -> Result {
+async fn cached<F>(server: &Server, req: &Request, key: &str, make: impl FnOnce(Request) -> F) -> Result
+where
+    F: Future<Output = Response>,
+{
     if !(req.fields().is_none() && req.takes_encoded() && server.frozen().cacheable) {
-        return Ok(make.await);
+        return Ok(make(req.clone()).await);
     }
-    let encode = async {
-        let data = server.to_data(make.await, None, req).await;
+    let encode = |part| async {
+        let req = req.clone().with_cx(part);
+        let data = server.to_data(make(req.clone()).await, None, &req).await;
         (Some(EncodedItem::new(&data)), true)
     };
-    let item = server.cached(Kind::Index, req.caller_key(), key, encode).await;
+    let item = server.cached(req.cx(), Kind::Index, req.caller_key(), key, encode).await;
     Ok(item.map_or_else(Response::default, |item| Response::encoded(Encoded::Item(item))))
 }
 
@@ -84,15 +92,15 @@ async fn namespace_index(req: Request) -> Result {
     if !server.namespaces().contains(&namespace) {
         return Err(invalid_namespace());
     }
-    let make = async {
+    let key = format!("{:?} {namespace} {}", req.transport(), req.context() == "help");
+    let make = |req: Request| {
         let mut data = Map::new();
         if req.wants("routes") {
             data.insert("routes".to_owned(), routes(&server, &req, Some(&namespace)).into());
         }
         data.shift_insert(0, "namespace".to_owned(), namespace.as_str().into());
-        Response::new(data).link("up", Link::new(server.rest_url("/")))
+        std::future::ready(Response::new(data).link("up", Link::new(server.rest_url("/"))))
     };
-    let key = format!("{:?} {namespace} {}", req.transport(), req.context() == "help");
     cached(&server, &req, &key, make).await
 }
 
@@ -104,7 +112,7 @@ fn routes(server: &Server, req: &Request, namespace: Option<&str>) -> Map {
         .filter(|route| route.exists_over(req.transport()))
         .filter(|route| namespace.is_none_or(|ns| route.namespace() == ns))
         .filter_map(|route| {
-            let description = route.describe(help, |path| server.rest_url(path))?;
+            let description = route.describe(req.cx(), help, |path| server.rest_url(path))?;
             Some((route.pattern().to_owned(), description))
         })
         .collect()

@@ -226,7 +226,7 @@ fn permissions(who: Who) -> Vec<Route> {
     vec![
         Route::new("/multi")
             .args(common)
-            .schema_with(item)
+            .schema_with(move |_| item())
             .endpoint(get(echo, public))
             .endpoint(on(Method::POST, echo, may(who, "edit_posts")).args(own))
             .endpoint(on("PUT, PATCH", echo, may(who, "manage_options")))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_controllers::{RegisteredSetting, RestSite, SiteSetup, patterns::Pattern};
 use svc_model::{PostId, PostType, Taxonomy};
-use svc_routing::{ExtraField, ObjectId, Registry};
+use svc_routing::{Context, ExtraField, ObjectId, Registry};
 use svc_schema::{Error, build, dates::SiteZone};
 use svc_site::{MetaField, patterns::PatternCategory, widgets::sidebar::Sidebar};
 use svc_store::{
@@ -19,7 +19,7 @@ const NICK: &str = "fx_nick";
 
 /// The time zone of the site's options.
 pub(crate) fn zone(site: &RestSite) -> SiteZone {
-    match site.settings() {
+    match site.settings(&Context::background()) {
         Ok(settings) => {
             let offset = svc_php::numeric::text_to_float(settings.option("gmt_offset"));
             SiteZone::from_options(settings.option("timezone_string"), offset)
@@ -163,9 +163,9 @@ pub(crate) fn fields(registry: &mut Registry, site: &Arc<RestSite>) {
     let schema = build::integer().describe("Words in the raw content.").context(&["view", "edit"]).readonly();
     nick(registry, site);
     let site = Arc::clone(site);
-    let words = ExtraField::new(schema.compile()).get(move |item, _req| {
+    let words = ExtraField::new(schema.compile()).get(move |item, req| {
         let counted = item.get("id").and_then(Value::as_i64).map_or(Ok(0), |id| {
-            site.read(|db| {
+            site.read(req.cx(), |db| {
                 Ok(posts::get(db, PostId(id))?.map_or(0, |p| n_words(&svc_text::strip_all_tags(&p.content, false))))
             })
         });
@@ -181,12 +181,12 @@ fn nick(registry: &mut Registry, site: &Arc<RestSite>) {
     let schema = build::string().describe("Nickname.").max_length(12).context(&["view", "edit", "embed"]);
     let (reads, writes) = (Arc::clone(site), Arc::clone(site));
     let nick = ExtraField::new(schema.compile())
-        .get(move |item, _req| {
+        .get(move |item, req| {
             let id = item.get("id").and_then(Value::as_i64).unwrap_or_default();
-            let found = reads.read(|db| Ok(meta::get(db, MetaKind::User, id, NICK)?));
+            let found = reads.read(req.cx(), |db| Ok(meta::get(db, MetaKind::User, id, NICK)?));
             std::future::ready(found.map(|nick| nick.map_or_else(|| "".into(), |nick| nick.json())))
         })
-        .update(move |value, id, _req| {
+        .update(move |value, id, req| {
             let (site, nick) = (Arc::clone(&writes), value.as_str().unwrap_or_default().to_owned());
             async move {
                 if nick == "bad" {
@@ -194,8 +194,10 @@ fn nick(registry: &mut Registry, site: &Arc<RestSite>) {
                 }
                 let ObjectId::Id(id) = id else { return Ok(()) };
                 let id = i64::try_from(id).unwrap_or_default();
-                site.write(move |tx| Ok(meta::update(tx, MetaKind::User, id, NICK, &StoredText::of(&nick)).map(drop)?))
-                    .await
+                site.write(req.cx(), move |tx| {
+                    Ok(meta::update(tx, MetaKind::User, id, NICK, &StoredText::of(&nick)).map(drop)?)
+                })
+                .await
             }
         });
     registry.field(&["user"], NICK, nick);

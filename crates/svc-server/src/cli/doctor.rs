@@ -6,6 +6,7 @@ use svc_controllers::{
     RestSite,
     site_health::{self, Test, Verdict},
 };
+use svc_versions::Context;
 
 use super::{
     block_on,
@@ -47,7 +48,7 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
 /// All results as text, and how many are critical.
 async fn results(site: &RestSite, home: &SiteUrl, progress: &Progress) -> Result<(String, usize)> {
     let failed = |e: svc_schema::Error| anyhow!("{}", e.message());
-    let (mut rows, mut n_critical) = (Vec::new(), 0);
+    let (cx, mut rows, mut n_critical) = (Context::background(), Vec::new(), 0);
     // The test of the Authorization header needs a request with one, so only the REST API can run it. A site that only this
     // machine can reach needs no TLS.
     let applies = |test: &Test| match test {
@@ -58,12 +59,12 @@ async fn results(site: &RestSite, home: &SiteUrl, progress: &Progress) -> Result
     let tests: Vec<Test> = Test::ALL.into_iter().filter(applies).collect();
     for (n_done, test) in tests.iter().copied().enumerate() {
         progress.set(n_done, tests.len());
-        let found = site_health::run_test(site, test, None).await.map_err(failed)?;
+        let found = site_health::run_test(&cx, site, test, None).await.map_err(failed)?;
         n_critical += usize::from(found.verdict == Verdict::Critical);
         rows.push(vec![found.verdict.name().to_owned(), found.label, found.description]);
     }
     let results = columns(&rows);
-    let sizes = site_health::sizes(site).await.map_err(failed)?;
+    let sizes = site_health::sizes(&cx, site).await.map_err(failed)?;
     let format_bytes = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), site_health::format_bytes);
     let rows: Vec<Vec<String>> =
         sizes.iter().map(|size| vec![size_name(size.name), format_bytes(size.bytes)]).collect();

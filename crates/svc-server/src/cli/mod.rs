@@ -245,7 +245,7 @@ mod tests {
         let store = crate::site::open_store(&config).unwrap();
         let look = || {
             let (pass, stored) = store
-                .read(|db| {
+                .read_blocking(|db| {
                     let user = users::by_login(db, "jo")?.unwrap_or_default();
                     Ok((user.pass, meta::load_one(db, MetaKind::User, user.id.0)?))
                 })
@@ -264,7 +264,7 @@ mod tests {
         run(&["app-password", "create", "jo", "Phone"]).unwrap();
         let list = svc_auth::application_password::list_from_value(&look().3.json());
         assert_eq!((list[0].name.as_str(), list[0].created), ("Phone", 1_700_000_000));
-        let registered = store.read(|db| users::by_login(db, "jo")).unwrap().unwrap().registered;
+        let registered = store.read_blocking(|db| users::by_login(db, "jo")).unwrap().unwrap().registered;
         assert_eq!(registered, Some(now));
         run(&["app-password", "revoke", "jo", &list[0].uuid]).unwrap();
         assert_eq!(look().3.as_stored(), "a:0:{}");

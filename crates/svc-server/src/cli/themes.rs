@@ -38,8 +38,10 @@ pub(super) fn run(config: &Config, args: &ArgMatches) -> Result<()> {
 }
 
 fn list(config: &Config, store: &Store, as_json: bool) -> Result<()> {
-    let active =
-        store.read(|db| options::get(db, "stylesheet")).context("cannot read the database")?.unwrap_or_default();
+    let active = store
+        .read_blocking(|db| options::get(db, "stylesheet"))
+        .context("cannot read the database")?
+        .unwrap_or_default();
     let rows: Vec<Vec<String>> = theme::folders(&config.content_dir.join(active_theme::FOLDER))
         .into_iter()
         .filter_map(|name| {

@@ -123,7 +123,7 @@ fn create_user(store: &Store, login: &str, email: &str, role: Option<&String>, n
     let role = match role {
         Some(role) => role.clone(),
         None => store
-            .read(|db| options::get(db, "default_role"))
+            .read_blocking(|db| options::get(db, "default_role"))
             .context("cannot read the options")?
             .map_or_else(String::new, |role| role.text().to_owned()),
     };
@@ -159,7 +159,7 @@ fn create_user(store: &Store, login: &str, email: &str, role: Option<&String>, n
 
 /// Fails if the site has no such role.
 fn check_role(store: &Store, role: &str) -> Result<()> {
-    let known = store.read(roles).context("cannot read the roles")?;
+    let known = store.read_blocking(roles).context("cannot read the roles")?;
     if known.get(role).is_some() {
         return Ok(());
     }
@@ -257,7 +257,7 @@ fn delete(store: &Store, login: &str, reassign: Option<&String>) -> Result<()> {
 }
 
 fn find(store: &Store, login: &str) -> Result<UserId> {
-    let user = store.read(|db| users::by_login(db, login)).context("cannot read the users")?;
+    let user = store.read_blocking(|db| users::by_login(db, login)).context("cannot read the users")?;
     user.map(|u| u.id).with_context(|| format!("there is no user {login}"))
 }
 
@@ -290,7 +290,7 @@ fn user_rows(db: &mut Db) -> std::result::Result<Vec<UserRow>, StoreError> {
 }
 
 fn list_users(store: &Store, as_json: bool) -> Result<()> {
-    let rows = store.read(user_rows).context("cannot read the users")?;
+    let rows = store.read_blocking(user_rows).context("cannot read the users")?;
     if as_json {
         let row = |u: &UserRow| json!({"id": u.id.0, "login": u.login, "email": u.email, "roles": u.roles});
         say(&serde_json::to_string_pretty(&rows.iter().map(row).collect::<Vec<_>>())?);
@@ -359,7 +359,7 @@ fn add_app_password(store: &Store, user: UserId, name: &str, now: NaiveDateTime)
 }
 
 fn list_app_passwords(store: &Store, user: UserId, as_json: bool) -> Result<()> {
-    let list = store.read(|db| load_list(db, user)).context("cannot read the application passwords")?;
+    let list = store.read_blocking(|db| load_list(db, user)).context("cannot read the application passwords")?;
     if as_json {
         let time = |t: i64| DateTime::from_timestamp(t, 0).map(|d| d.format("%Y-%m-%dT%H:%M:%SZ").to_string());
         let row = |p: &ApplicationPassword| json!({"uuid": p.uuid, "name": p.name, "created": time(p.created), "last_used": p.last_used.and_then(time)});

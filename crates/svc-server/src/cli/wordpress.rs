@@ -8,7 +8,7 @@ use crate::site::OpenSite;
 /// Facts about a WordPress whose database this server uses: what its plugins may register that this server does not know.
 pub(super) fn facts(site: &OpenSite) -> Result<Vec<[String; 2]>> {
     let rest = site.site();
-    let read = rest.store.read(|db| {
+    let read = rest.store.read_blocking(|db| {
         Ok((svc_store::posts::counts_by_type(db)?, svc_store::options::get(db, "active_plugins")?.unwrap_or_default()))
     });
     let (types, plugins) = read.context("cannot read the site")?;

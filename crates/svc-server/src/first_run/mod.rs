@@ -81,7 +81,7 @@ pub(crate) fn folder(data: &Path) -> Result {
 /// # Errors
 /// If the database cannot be read, or contains an interrupted import.
 pub(crate) fn has_site(store: &Store) -> Result<bool> {
-    let found = store.read(|db| {
+    let found = store.read_blocking(|db| {
         let name = format!("{}options", db.prefix());
         Ok(db.table_exists(&name)? && stored::get(db, "siteurl")?.is_some())
     });
@@ -136,8 +136,9 @@ pub(crate) fn create(
 /// If the options cannot be read.
 pub(crate) fn url_to_follow(store: &Store, listening: &SiteUrl) -> Result<Option<SiteUrl>> {
     let names = ["home", "siteurl", LISTEN_URL];
-    let options =
-        store.read(|db| stored::get_many(db, &names)).map_err(Error::store("cannot read the site's options"))?;
+    let options = store
+        .read_blocking(|db| stored::get_many(db, &names))
+        .map_err(Error::store("cannot read the site's options"))?;
     let [home, siteurl, first] = names.map(|name| options.get(name).map(|value| value.text().to_owned()));
     let is_unchanged =
         first.is_some() && home == first && siteurl == first && first.as_deref() != Some(listening.as_str());

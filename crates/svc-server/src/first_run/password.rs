@@ -39,7 +39,8 @@ pub(crate) fn not_shown(data: &Path, store: &Store) -> Result<Option<Created>> {
     let file = file(data);
     let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
     let password = Secret::new(text.trim());
-    let user = store.read(|db| users::by_login(db, LOGIN)).map_err(Error::store("cannot read the database"))?;
+    let user =
+        store.read_blocking(|db| users::by_login(db, LOGIN)).map_err(Error::store("cannot read the database"))?;
     if user.is_some_and(|user| password::verify(&user.pass, password.expose().as_bytes())) {
         return Ok(Some(Created { login: LOGIN, password, file }));
     }

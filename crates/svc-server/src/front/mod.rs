@@ -49,7 +49,7 @@ impl Front {
         let home = match &config.site_url {
             Some(url) => url.clone(),
             None => {
-                let home = store.read(|db| svc_store::options::get(db, "home"));
+                let home = store.read_blocking(|db| svc_store::options::get(db, "home"));
                 let home = home.map_err(Error::store("cannot read the site's options"))?.unwrap_or_default();
                 home.text().parse().map_err(|why| Error::Refused(format!("the stored URL of the site {why}")))?
             }

@@ -69,8 +69,7 @@ impl Readiness {
         let site = Arc::clone(&self.site);
         // Errors are logged by the requests that fail. If the system starts no thread, the sender is dropped.
         let started = std::thread::Builder::new().name("readyz".to_owned()).spawn(move || {
-            svc_store::may_block();
-            let found = site.store.read(|db| {
+            let found = site.store.read_blocking(|db| {
                 let table = format!("{}options", db.prefix());
                 db.table_exists(&table)
             });

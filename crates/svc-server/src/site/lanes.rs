@@ -14,9 +14,7 @@ use axum::{
 use futures_util::FutureExt as _;
 use http::{Method, StatusCode, request::Parts};
 use serde_json::Value;
-use svc_http::{Lanes, Overloaded, Runner, Uncached};
-use svc_render::feeds::within_own_fetch;
-use svc_store::request_cache;
+use svc_http::{Lanes, Overloaded, Runner};
 
 use crate::error::{Error, Result};
 
@@ -31,26 +29,20 @@ const DEEP: u64 = 5_000;
 /// # Errors
 /// If the system refuses to start threads.
 pub(super) fn start() -> Result<Lanes> {
-    let lanes = Lanes::start(svc_store::may_block, is_expensive, |request, work| {
-        let work = request_cache::scope(work);
-        match request.extensions.get::<Uncached>() {
-            // A request of this server to itself: it fetches no feeds.
-            Some(Uncached) => Box::pin(within_own_fetch(work)),
-            None => Box::pin(work),
-        }
-    });
-    lanes.map_err(Error::io("cannot start threads"))
+    Lanes::start(is_expensive).map_err(Error::io("cannot start threads"))
 }
 
 /// Runs requests for pages and forms in the lanes.
 pub(super) async fn in_lane(State(lanes): State<Arc<dyn Runner>>, request: Request, next: Next) -> Response {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
+    let cx = lanes.context(&head);
+    head.extensions.insert(cx.clone());
     // A slow client must not occupy a lane while it sends its form.
     let Ok(form) = axum::body::to_bytes(body, FORM_LIMIT).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
     let request = Request::from_parts(head.clone(), Body::from(form));
-    let work = AssertUnwindSafe(next.run(request)).catch_unwind();
+    let work = async move { AssertUnwindSafe(cx.run(next.run(request))).catch_unwind().await };
     match svc_http::run(&*lanes, &head, work).await {
         Ok(Ok(response)) => response,
         // For the middleware that responds to panics.

@@ -22,14 +22,15 @@ use other_brand::OtherBrands;
 use rest::Rest;
 use svc_auth::Scheme;
 use svc_controllers::{RestSite, SiteSetup};
-use svc_http::{Lanes, RestLayer, RestService, Runner, Uncached};
+use svc_http::{Lanes, RestLayer, RestService, Runner, ServerSource, Uncached};
 use svc_listen::{App, Client, Compression};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_pages::{PageCache, SiteTexts, Texts, explorer::ExplorerPaths, uploads};
-use svc_render::feeds::FETCH_HEADER;
+use svc_render::feeds::{FETCH_HEADER, OwnFetch};
 use svc_routing::{Registry, Server, Transport};
 use svc_site::{Clock, Extension, HttpClient};
 use svc_store::{DatabaseUrl, SearchIndexConfig, SearchIndexState, SearchIndexer, Store, StoreConfig};
+use svc_versions::Context;
 use tower::ServiceExt as _;
 
 use crate::{
@@ -152,7 +153,7 @@ impl SiteBuilder {
             (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
         };
         let names: Vec<&str> = Scheme::ALL.into_iter().flat_map(Scheme::setting_names).collect();
-        let secrets = store.read(|db| svc_store::options::get_many(db, &names));
+        let secrets = store.read_blocking(|db| svc_store::options::get_many(db, &names));
         let secrets = secrets.map_err(Error::store("cannot read the site's options"))?;
         let had_keys = config.data.join(KEY_FILE).exists();
         let keys =
@@ -170,7 +171,7 @@ impl SiteBuilder {
             site = site.at(url.as_str());
         }
         // Read directly, since the site's settings depend on the types that are registered below.
-        let stored = site.store.read(|db| svc_store::options::get(db, "home"));
+        let stored = site.store.read_blocking(|db| svc_store::options::get(db, "home"));
         let stored = stored.map_err(Error::store("cannot read the site's options"))?;
         if let Ok(home) = site_url.map_or_else(|| stored.unwrap_or_default().text().parse(), Ok) {
             site.environment = config.environment_for(&home).name();
@@ -224,7 +225,7 @@ impl SiteBuilder {
         let login_pages = LoginPages {
             identities,
             attempts,
-            server: Box::new(move || dispatch.server()),
+            server: Box::new(move |transport| ServerSource::current(&dispatch, transport)),
             local,
             explorer: explorer.clone(),
         };
@@ -248,19 +249,25 @@ impl SiteBuilder {
 
 /// Marks how the client reached the site, and requests that this server has sent itself: these fetch no feeds, and their responses are
 /// not cached.
-fn mark(site: &RestSite, mut request: Request) -> Request {
+fn mark(site: &RestSite, lanes: &dyn Runner, mut request: Request) -> Request {
     if request.extensions().get::<Client>().is_some_and(|client| client.tls) {
         request.extensions_mut().insert(Transport::Tls);
     }
     if request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes())) {
-        request.extensions_mut().insert(Uncached);
+        let (mut head, body) = request.into_parts();
+        let cx = lanes.context(&head).with(OwnFetch);
+        head.extensions.insert(cx);
+        head.extensions.insert(Uncached);
+        return Request::from_parts(head, body);
     }
     request
 }
 
 /// The site's public URL, and the path of its log-in page, from its options.
 fn site_urls(site: &RestSite) -> Result<(SiteUrl, String)> {
-    let settings = site.settings().map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
+    let settings = site
+        .settings(&Context::background())
+        .map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
     let read = |name: &str| -> Result<SiteUrl> {
         let stored = settings.option(name);
         stored.parse().map_err(|why| Error::Refused(format!("the stored URL `{stored}` of the site {why}")))
@@ -362,7 +369,7 @@ impl OpenSite {
 
     /// The current REST API server, to dispatch requests in process.
     pub fn server(&self) -> Server {
-        self.rest.server()
+        self.rest.server(&Context::background())
     }
 
     /// The site's public URL.
@@ -421,7 +428,7 @@ impl OpenSite {
 
     fn explorer_router(&self) -> Router {
         let Some(path) = &self.explorer else { return Router::new() };
-        let server = self.rest.server();
+        let server = self.server();
         let root = format!("{}/{}", server.site_path(), server.url_prefix());
         let paths = ExplorerPaths {
             explorer: path.clone(),
@@ -493,14 +500,14 @@ impl OpenSite {
         let with_rest = tower::Layer::layer(&RestLayer::new(self.service.clone()), inner);
         let routed = openapi::router(&self.rest, self.runner()).fallback_service(with_rest.clone());
         let routed = health::router(Arc::clone(&self.site)).fallback_service(routed);
-        let site = Arc::clone(&self.site);
+        let (site, lanes) = (Arc::clone(&self.site), self.runner());
         let other_brands = Arc::new(OtherBrands::new(&self.site.brand, self.home.path()));
-        let server = self.rest.server();
+        let server = self.server();
         let root = format!("{}/{}", server.site_path(), server.url_prefix());
         let to_explorer = self.explorer.clone().map(|explorer| Arc::new(ToExplorer::new(root, explorer)));
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
-                let request = mark(&site, request);
+                let request = mark(&site, &*lanes, request);
                 let path = request.uri().path();
                 if let Some(response) = other_brands.response(path) {
                     return Box::pin(std::future::ready(Ok(response)));

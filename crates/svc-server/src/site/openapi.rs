@@ -12,9 +12,9 @@ use axum::{
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use sha2::{Digest as _, Sha256};
-use svc_http::{Runner, transport_of};
+use svc_http::{Runner, context_of};
 use svc_openapi::About;
-use svc_routing::{Server, Transport};
+use svc_routing::{Context, Server, Transport};
 
 use super::{lanes, rest::Rest};
 
@@ -98,18 +98,18 @@ pub(crate) fn about(session_cookie: Option<String>) -> About {
 
 /// The route of the document. It is in front of the REST API, which does not list it.
 pub(super) fn router(rest: &Rest, runner: Arc<dyn Runner>) -> Router {
-    let server = rest.server();
+    let server = rest.server(&Context::background());
     let path = format!("{}/{}/{FILE}", server.site_path(), server.url_prefix());
     Router::new().route(&path, get(serve)).layer(from_fn_with_state(runner, lanes::in_lane)).with_state(rest.clone())
 }
 
 async fn serve(State(rest): State<Rest>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
-    let (transport, query, headers) = (transport_of(&parts), parts.uri.query(), &parts.headers);
+    let (cx, query, headers) = (context_of(&parts.extensions), parts.uri.query(), &parts.headers);
     let params = svc_php::query::parse(query.unwrap_or_default().as_bytes());
     let namespace = params.get("namespace").and_then(serde_json::Value::as_str).map(|name| name.trim_matches('/'));
-    let found = rest.with_documents(|documents, server| {
-        documents.get(server, namespace.filter(|name| !name.is_empty()), transport)
+    let found = rest.with_documents(&cx, |documents, server| {
+        documents.get(server, namespace.filter(|name| !name.is_empty()), cx.transport())
     });
     let Some(Document { json, etag }) = found else {
         return (StatusCode::NOT_FOUND, "There is no such namespace.\n").into_response();

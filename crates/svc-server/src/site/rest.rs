@@ -6,9 +6,9 @@ use arc_swap::ArcSwapOption;
 use svc_auth::cookie::site_hash;
 use svc_controllers::RestSite;
 use svc_http::{Authenticator, RequestLimits, RestService, Runner, ServerSource};
-use svc_routing::{Registry, Server};
+use svc_routing::{Context, Registry, Server};
 use svc_site::Settings;
-use svc_versions::{ByTls, Transport, call_with_transport};
+use svc_versions::{ByTls, Transport};
 
 use super::{Register, openapi::Documents};
 use crate::error::Error;
@@ -46,9 +46,9 @@ struct WithUrls {
 impl Rest {
     pub(super) fn build(site: Arc<RestSite>, register: Vec<Register>, debug: bool) -> crate::error::Result<Self> {
         let inner = Inner { site, register, debug, current: ArcSwapOption::empty() };
-        let first =
-            build_server(&inner).map_err(|e| Error::Refused(format!("cannot build the REST API: {}", e.message())))?;
-        for notice in first.current().server.notices() {
+        let first = build_server(&Context::background(), &inner)
+            .map_err(|e| Error::Refused(format!("cannot build the REST API: {}", e.message())))?;
+        for notice in first.with_urls.of(Transport::Plain).server.notices() {
             tracing::warn!(function = notice.function, "{}", notice.message);
         }
         inner.current.store(Some(Arc::new(first)));
@@ -56,29 +56,29 @@ impl Rest {
     }
 
     /// The current server. Requests in progress finish on the server that they started with.
-    pub(super) fn server(&self) -> Server {
+    pub(super) fn server(&self, cx: &Context) -> Server {
         let inner = &*self.0;
         let current = inner.current.load_full().expect("`build` stores the first server");
         // Without settings, keep the current server: its handlers report the error.
-        if inner.site.settings().map_or(true, |settings| current.matches(&inner.site, &settings)) {
-            return current.current().server.clone();
+        if inner.site.settings(cx).map_or(true, |settings| current.matches(cx, &inner.site, &settings)) {
+            return current.with_urls.of(cx.transport()).server.clone();
         }
-        match build_server(inner) {
+        match build_server(cx, inner) {
             Ok(built) => {
                 let built = Arc::new(built);
                 inner.current.store(Some(Arc::clone(&built)));
-                built.current().server.clone()
+                built.with_urls.of(cx.transport()).server.clone()
             }
-            Err(_) => current.current().server.clone(),
+            Err(_) => current.with_urls.of(cx.transport()).server.clone(),
         }
     }
 
     /// Calls `read` with the documents of the current server.
-    pub(super) fn with_documents<T>(&self, read: impl FnOnce(&Documents, &Server) -> T) -> T {
+    pub(super) fn with_documents<T>(&self, cx: &Context, read: impl FnOnce(&Documents, &Server) -> T) -> T {
         // Rebuilds the server if its settings have changed.
-        self.server();
+        self.server(cx);
         let current = self.0.current.load_full().expect("`build` stores the first server");
-        let current = current.current();
+        let current = current.with_urls.of(cx.transport());
         read(&current.documents, &current.server)
     }
 
@@ -103,36 +103,31 @@ impl Rest {
 }
 
 impl ServerSource for Rest {
-    fn current(&self) -> Server {
-        self.0.current.load().as_ref().expect("`build` stores the first server").current().server.clone()
+    fn current(&self, transport: Transport) -> Server {
+        let current = self.0.current.load();
+        current.as_ref().expect("`build` stores the first server").with_urls.of(transport).server.clone()
     }
 
-    fn updated(&self) -> Server {
-        self.server()
+    fn updated(&self, cx: &Context) -> Server {
+        self.server(cx)
     }
 }
 
 impl Built {
-    /// The server with the URLs for the request that this thread handles.
-    fn current(&self) -> &WithUrls {
-        self.with_urls.current()
-    }
-
-    /// Whether a server built from these settings, which are those of the request that this thread handles, would be the same.
-    fn matches(&self, site: &RestSite, settings: &Arc<Settings>) -> bool {
-        let current = self.current();
+    /// Whether a server built from these settings, which are those of a request with this context, would be the same.
+    fn matches(&self, cx: &Context, site: &RestSite, settings: &Arc<Settings>) -> bool {
+        let current = self.with_urls.of(cx.transport());
         Arc::ptr_eq(&current.settings, settings)
             || (settings.urls.rest("/") == current.server.root_url()
                 && site.active_extensions(settings) == self.extensions)
     }
 }
 
-fn build_server(inner: &Inner) -> Result<Built, svc_schema::Error> {
+fn build_server(cx: &Context, inner: &Inner) -> Result<Built, svc_schema::Error> {
     let site = &inner.site;
     // Without TLS, so that the routes do not depend on the request during which the server is built.
-    let (mut info, settings) = call_with_transport(Transport::Plain, || {
-        Ok::<_, svc_schema::Error>((svc_controllers::site_info(site)?, site.settings()?))
-    })?;
+    let plain = cx.over(Transport::Plain);
+    let (mut info, settings) = (svc_controllers::site_info(&plain, site)?, site.settings(&plain)?);
     info.debug = inner.debug;
     let extensions = site.active_extensions(&settings);
     let mut registry = Registry::for_site(info);
@@ -150,8 +145,8 @@ fn build_server(inner: &Inner) -> Result<Built, svc_schema::Error> {
         );
     }
     let cookie = site.brand.cookie("logged_in") + &site_hash(settings.option("siteurl"));
-    let with_urls = ByTls::try_new(|| {
-        let settings = site.settings()?;
+    let with_urls = ByTls::try_new(|transport| {
+        let settings = site.settings(&cx.over(transport))?;
         let server = server.with_urls(svc_controllers::api_urls(Arc::clone(&settings)));
         let documents = Documents::new(&server, cookie.clone());
         Ok::<_, svc_schema::Error>(WithUrls { server, settings, documents })

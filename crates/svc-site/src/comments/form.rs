@@ -8,6 +8,7 @@ use svc_auth::caps::PostCap;
 use svc_model::{Comment, CommentId, Post, PostId};
 use svc_schema::Error;
 use svc_store::{Db, Tx, comments, posts};
+use svc_versions::Context;
 
 use crate::{
     Access, Settings, Site, SiteResult, Visitor,
@@ -83,8 +84,13 @@ fn rejected<T>(status: u16, text: &str) -> Result<T, SubmissionError> {
 ///
 /// # Errors
 /// See [`SubmissionError`].
-pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) -> Result<Submitted, SubmissionError> {
-    let checked = site.read(|db| {
+pub async fn submit(
+    cx: &Context,
+    site: &Arc<Site>,
+    submission: Submission,
+    sender: Sender,
+) -> Result<Submitted, SubmissionError> {
+    let checked = site.read(cx, |db| {
         let settings = site.settings_in(db)?;
         let post = check_post(db, site, &settings, &submission, &sender.visitor)?;
         Ok((settings, post))
@@ -127,7 +133,7 @@ pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) ->
         kind: "comment".to_owned(),
         ip: sender.ip.to_string(),
         agent: sender.agent,
-        now: truncate_to_seconds(site.now()),
+        now: truncate_to_seconds(site.clock()),
         is_form: true,
     };
     let context = (Arc::clone(site), Arc::clone(&settings));
@@ -138,9 +144,9 @@ pub async fn submit(site: &Arc<Site>, submission: Submission, sender: Sender) ->
             Err(refusal) => Err(refusal),
         })
     };
-    let comment = site.write(write).await.map_err(refused)??;
-    let permalink =
-        site.read(|db| Ok(permalinks::of_posts(db, site, &settings, std::slice::from_ref(&post))?.remove(&post.id)))?;
+    let comment = site.write(cx, write).await.map_err(refused)??;
+    let permalink = site
+        .read(cx, |db| Ok(permalinks::of_posts(db, site, &settings, std::slice::from_ref(&post))?.remove(&post.id)))?;
     let date = comment.date_gmt.map(|date| date.format("%Y-%m-%d %H:%M:%S").to_string()).unwrap_or_default();
     Ok(Submitted {
         link: format!("{}#comment-{}", permalink.unwrap_or_default(), comment.id),
@@ -191,7 +197,7 @@ fn check_post(
     if status == "private" && !may_read {
         return Ok(Err(SubmissionError::Silent));
     }
-    if !accepts_comments(&post, settings, site.now()) {
+    if !accepts_comments(&post, settings, site.clock()) {
         return Ok(rejected(403, "Comments on this post are closed."));
     }
     let kind = site.statuses.get(&status);

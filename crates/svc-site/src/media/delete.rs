@@ -15,7 +15,7 @@ use crate::{
 /// Deletes files of uploads that were interrupted before their rows were stored. Failures are logged and retried at the
 /// next start.
 pub async fn remove_interrupted_uploads(site: &Site) {
-    let is_used = |paths: &[String]| site.store.read(|db| posts::is_attached_file(db, paths));
+    let is_used = |paths: &[String]| site.store.read_blocking(|db| posts::is_attached_file(db, paths));
     match site.uploads.remove_interrupted(is_used).await {
         Ok(0) => {}
         Ok(uploads) => tracing::info!(uploads, "removed the files of interrupted uploads"),

@@ -173,7 +173,7 @@ impl UploadStore<'_> {
         let stored = async {
             uploads.write(&path, blob).await.map_err(|e| errors::storage(&e))?;
             let is_main = file_use.special().is_some_and(SpecialFile::is_main);
-            self.site.write(move |tx| record(tx, id, &path, is_main)).await
+            self.site.write(self.cx, move |tx| record(tx, id, &path, is_main)).await
         };
         match stored.await {
             Ok(Recorded { file, replaces }) => {

@@ -9,6 +9,7 @@ use svc_media::{
 };
 use svc_schema::Error;
 use svc_store::StoredText;
+use svc_versions::Context;
 
 use crate::{
     Settings, Site,
@@ -113,6 +114,8 @@ impl Default for Processing {
 
 /// Stores files for one site with its current options.
 pub struct UploadStore<'a> {
+    /// The context of the upload.
+    pub cx: &'a Context,
     /// The site.
     pub site: &'a Arc<Site>,
     /// Its settings.

@@ -69,7 +69,7 @@ fn reset_settings(tx: &mut Tx, id: PostId) -> SiteResult<()> {
 pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: RevisionAuthor) -> SiteResult<()> {
     reset_settings(tx, id)?;
     let settings = site.settings_in(tx)?;
-    let now = (settings.zone.to_local(site.now()), site.now());
+    let now = (settings.zone.to_local(site.clock()), site.clock());
     let before = posts::get(tx, id)?.map(|post| post.status).unwrap_or_default();
     let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };
     calendar_option::status_changed(tx, &row.post_type, &before, &row.status)?;

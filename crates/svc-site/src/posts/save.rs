@@ -75,7 +75,7 @@ impl SavePost {
                 unfiltered_html,
                 publishes,
                 names_pending: publishes,
-                now: site.now(),
+                now: site.clock(),
             },
             site: Arc::clone(site),
             post_type: Arc::clone(post_type),

@@ -19,8 +19,8 @@ use svc_content::blocks::BlockTypes;
 use svc_media::{RegisteredSize, Storage};
 use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy, UserId};
 use svc_schema::Error;
-use svc_store::{Db, Store, StoredText, Tx, options, request_cache};
-use svc_versions::{ByTls, Transport, VersionedCache, current_transport};
+use svc_store::{Db, Store, StoredText, Tx, get_or_load, options};
+use svc_versions::{ByTls, Context, Transport, VersionedCache};
 use tokio::sync::{Notify, Semaphore};
 
 use self::{
@@ -30,7 +30,8 @@ use self::{
 use crate::{
     Settings, SiteError, SiteResult,
     http_client::HttpClient,
-    outage, preconditions,
+    outage,
+    preconditions::Pending,
     registries::{builtin_meta, meta::MetaRegistry, patterns::PatternRegistry, sidebars::Sidebar},
     settings::urls::Urls,
     theme::{ActiveTheme, ThemeCache},
@@ -168,9 +169,9 @@ impl Site {
     }
 
     /// A nonce for an action of a user in the session with this token; empty on a site without keys.
-    pub fn nonce(&self, user: UserId, token: &str, action: &str) -> String {
+    pub fn nonce(&self, cx: &Context, user: UserId, token: &str, action: &str) -> String {
         let Some(keys) = &self.keys else { return String::new() };
-        let tick = nonce::tick(self.now().and_utc().timestamp(), nonce::LIFETIME);
+        let tick = nonce::tick(self.now(cx).and_utc().timestamp(), nonce::LIFETIME);
         nonce::create(keys, tick, action, nonce::NonceSubject { user, token }).expose().to_owned()
     }
 
@@ -193,7 +194,7 @@ impl Site {
         for post_type in types_with_footnotes {
             self.meta.register("post", &post_type, builtin_meta::footnotes());
         }
-        match self.store.read(|db| Ok(db.prefix().to_owned())) {
+        match self.store.read_blocking(|db| Ok(db.prefix().to_owned())) {
             Ok(prefix) => self.meta.register("user", "", builtin_meta::editor_preferences(&prefix)),
             Err(error) => tracing::error!(%error, "cannot read the store: editor preferences are not registered"),
         }
@@ -206,8 +207,13 @@ impl Site {
     }
 
     /// Current time in UTC. Values that depend on it are cached for a second at most.
-    pub fn now(&self) -> NaiveDateTime {
-        svc_versions::expires_in(Duration::from_secs(1));
+    pub fn now(&self, cx: &Context) -> NaiveDateTime {
+        cx.expires_in(Duration::from_secs(1));
+        (self.clock)()
+    }
+
+    /// Current time in UTC, for writes, and for callers that limit the lifetime of what depends on it themselves.
+    pub fn clock(&self) -> NaiveDateTime {
         (self.clock)()
     }
 
@@ -215,8 +221,8 @@ impl Site {
     ///
     /// # Errors
     /// Errors of `f`; errors of the store as 500 or 503 without details.
-    pub fn read<T>(&self, f: impl FnOnce(&mut Db) -> SiteResult<T>) -> Result<T, Error> {
-        let read = self.store.read_or(f);
+    pub fn read<T>(&self, cx: &Context, f: impl FnOnce(&mut Db) -> SiteResult<T>) -> Result<T, Error> {
+        let read = self.store.read_or(cx, f);
         if read.is_ok() {
             outage::read_succeeded();
         }
@@ -230,28 +236,30 @@ impl Site {
     /// Errors of `f`; preconditions that are false or missing; errors of the store as 500 or 503 without details.
     pub async fn write<T: Send + 'static>(
         &self,
+        cx: &Context,
         f: impl Fn(&mut Tx) -> SiteResult<T> + Send + 'static,
     ) -> Result<T, Error> {
-        let Some(pending) = preconditions::pending() else {
-            let value = self.store.write_or::<T, SiteError>(f).await?;
+        let Some(pending) = cx.get::<Pending>().filter(|pending| !pending.is_settled()) else {
+            let value = self.store.write_or::<T, SiteError>(cx, f).await?;
             outage::write_succeeded();
             return Ok(value);
         };
         let checked = Arc::clone(&pending);
-        let value = self.store.write_or::<T, SiteError>(move |tx| checked.guard(tx, &f)).await?;
+        let value = self.store.write_or::<T, SiteError>(cx, move |tx| checked.guard(tx, &f)).await?;
         pending.settle();
         outage::write_succeeded();
         Ok(value)
     }
 
-    /// The site's settings in this snapshot, with the URLs for the request that this thread handles. Parsed once per change of the
+    /// The site's settings in this snapshot, with the URLs for requests with its transport. Parsed once per change of the
     /// options.
     ///
     /// # Errors
     /// Errors of the store.
     pub fn settings_in(&self, db: &mut Db) -> SiteResult<Arc<Settings>> {
         let options = options::autoloaded(db)?;
-        let slot = self.settings.current();
+        let transport = db.cx().transport();
+        let slot = self.settings.of(transport);
         if let Some(known) = &*slot.load()
             && Arc::ptr_eq(&known.0, &options)
         {
@@ -272,7 +280,7 @@ impl Site {
             extension.filters(&mut hooks);
         }
         let urls = Urls::new(&effective, &self.brand, &self.types, &self.taxonomies, &hooks);
-        let urls = if current_transport().is_tls() { urls.over_tls() } else { urls };
+        let urls = if transport.is_tls() { urls.over_tls() } else { urls };
         let settings = Arc::new(Settings::new(effective, urls));
         slot.store(Some(Arc::new((options, Arc::clone(&settings)))));
         Ok(settings)
@@ -282,19 +290,18 @@ impl Site {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn settings(&self) -> Result<Arc<Settings>, Error> {
-        let is_tls = i64::from(current_transport().is_tls());
-        request_cache::get_or_load_by_id(self, is_tls, || self.settings_now())
+    pub fn settings(&self, cx: &Context) -> Result<Arc<Settings>, Error> {
+        get_or_load(cx, (), || self.settings_now(cx))
     }
 
-    fn settings_now(&self) -> Result<Arc<Settings>, Error> {
-        let Some(stamp) = self.store.stamp() else { return self.read(|db| self.settings_in(db)) };
-        if let Some(settings) = self.last_settings.get(self.store.versions(), &(), stamp) {
+    fn settings_now(&self, cx: &Context) -> Result<Arc<Settings>, Error> {
+        let Some(stamp) = self.store.stamp(cx) else { return self.read(cx, |db| self.settings_in(db)) };
+        if let Some(settings) = self.last_settings.get(cx, self.store.versions(), &(), stamp) {
             return Ok(settings);
         }
-        let (settings, dependencies) = svc_versions::capture(|| self.read(|db| self.settings_in(db)));
+        let (settings, dependencies) = cx.capture(|| self.read(cx, |db| self.settings_in(db)));
         let settings = settings?;
-        self.last_settings.insert((), Arc::clone(&settings), 0, dependencies, stamp);
+        self.last_settings.insert(cx.transport(), (), Arc::clone(&settings), 0, dependencies, stamp);
         Ok(settings)
     }
 
@@ -320,16 +327,22 @@ impl Site {
     }
 
     /// The active theme. Cached until its files change.
-    pub fn theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
-        self.theme.get(&self.themes_dir(), settings.option("stylesheet"), &settings.themes_url(), self.store.versions())
+    pub fn theme(&self, cx: &Context, settings: &Settings) -> Arc<ActiveTheme> {
+        self.theme.get(
+            cx,
+            &self.themes_dir(),
+            settings.option("stylesheet"),
+            &settings.themes_url(),
+            self.store.versions(),
+        )
     }
 
     /// The theme that renders pages: the active theme, or the fallback if that is not a block theme.
-    pub fn page_theme(&self, settings: &Settings) -> Arc<ActiveTheme> {
-        let active = self.theme(settings);
+    pub fn page_theme(&self, cx: &Context, settings: &Settings) -> Arc<ActiveTheme> {
+        let active = self.theme(cx, settings);
         match &self.fallback_theme {
             Some((themes, name)) if !active.is_block_theme() => {
-                self.fallback_cache.get(themes, name, &settings.themes_url(), self.store.versions())
+                self.fallback_cache.get(cx, themes, name, &settings.themes_url(), self.store.versions())
             }
             _ => active,
         }
@@ -341,11 +354,11 @@ impl Site {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn watch_theme(&self) -> Result<(), Error> {
-        let settings = self.settings()?;
+    pub fn watch_theme(&self, cx: &Context) -> Result<(), Error> {
+        let settings = self.settings(cx)?;
         self.theme.watch();
         self.fallback_cache.watch();
-        self.page_theme(&settings);
+        self.page_theme(cx, &settings);
         Ok(())
     }
 

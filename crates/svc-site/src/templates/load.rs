@@ -13,6 +13,7 @@ use svc_store::{
     posts::{self, Clauses, PostQuery, TaxClause},
     terms, users,
 };
+use svc_versions::Context;
 
 use crate::{
     ActiveTheme, Settings, Site, SiteResult,
@@ -53,13 +54,13 @@ pub struct TemplateLookup<'a> {
 
 impl<'a> TemplateLookup<'a> {
     /// Looks up templates of the active theme.
-    pub fn new(site: &'a Site, settings: &'a Settings) -> Self {
-        TemplateLookup { site, settings, theme: site.theme(settings) }
+    pub fn new(cx: &Context, site: &'a Site, settings: &'a Settings) -> Self {
+        TemplateLookup { site, settings, theme: site.theme(cx, settings) }
     }
 
     /// Looks up templates for rendering pages: those of the active theme or of its fallback.
-    pub fn for_pages(site: &'a Site, settings: &'a Settings) -> Self {
-        TemplateLookup { site, settings, theme: site.page_theme(settings) }
+    pub fn for_pages(cx: &Context, site: &'a Site, settings: &'a Settings) -> Self {
+        TemplateLookup { site, settings, theme: site.page_theme(cx, settings) }
     }
 
     fn files(&self, kind: Kind) -> &[TemplateFile] {

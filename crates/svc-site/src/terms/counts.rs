@@ -5,6 +5,7 @@
 use svc_model::TermTaxonomyId;
 use svc_schema::Error;
 use svc_store::term_counts;
+use svc_versions::Context;
 
 use crate::Site;
 
@@ -21,10 +22,10 @@ impl CountCheck {
     ///
     /// # Errors
     /// Errors of the store. The step can be repeated.
-    pub async fn step(&mut self, site: &Site) -> Result<Option<u64>, Error> {
-        let found = site.read(|db| Ok(term_counts::wrong_counts(db, self.after)?))?;
+    pub async fn step(&mut self, cx: &Context, site: &Site) -> Result<Option<u64>, Error> {
+        let found = site.read(cx, |db| Ok(term_counts::wrong_counts(db, self.after)?))?;
         if !found.wrong.is_empty() {
-            self.n_corrected += site.write(move |tx| Ok(term_counts::correct_counts(tx, &found.wrong)?)).await?;
+            self.n_corrected += site.write(cx, move |tx| Ok(term_counts::correct_counts(tx, &found.wrong)?)).await?;
         }
         Ok(match found.last {
             Some(last) => {

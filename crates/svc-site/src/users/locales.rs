@@ -1,5 +1,7 @@
 //! Available locales of the site.
 
+use svc_versions::Context;
+
 use crate::{Settings, Site};
 
 /// The locale of untranslated texts.
@@ -18,8 +20,8 @@ pub fn site_locale(settings: &Settings) -> &str {
 
 /// Locales that a user may choose: the site's (empty text), the built-in one, and those with a translation in the
 /// folder `languages` of the content folder.
-pub fn available(site: &Site) -> Vec<String> {
-    svc_versions::expires_in(std::time::Duration::from_secs(1));
+pub fn available(cx: &Context, site: &Site) -> Vec<String> {
+    cx.expires_in(std::time::Duration::from_secs(1));
     let mut found: Vec<String> = std::fs::read_dir(site.content_dir.join("languages"))
         .into_iter()
         .flatten()

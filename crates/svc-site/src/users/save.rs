@@ -67,7 +67,7 @@ impl SaveUser {
             None => (None, Meta::default()),
         };
         let before = existing.as_ref().map(|user| (user, &stored));
-        let mut profile = rules::apply(before, &self.draft, self.hash.as_deref(), self.site.now())?;
+        let mut profile = rules::apply(before, &self.draft, self.hash.as_deref(), self.site.clock())?;
         match &existing {
             Some(user) => self.update(tx, &mut profile, user, &stored)?,
             None => self.insert(tx, &mut profile)?,

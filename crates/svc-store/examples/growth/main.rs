@@ -32,7 +32,7 @@ fn site(url: &str, sizes: Sizes) -> Result<Store> {
     let store = Store::open(&config)?;
     let last = PostQuery::published("post", 1).offset(sizes.posts * 9 / 10);
     // Reuse a site of this size: a server is still busy after loading.
-    if !store.read(|db| posts::query(db, &last)).is_ok_and(|page| !page.ids.is_empty()) {
+    if !store.read_blocking(|db| posts::query(db, &last)).is_ok_and(|page| !page.ids.is_empty()) {
         let start = Instant::now();
         let overwrite = ImportOptions { overwrite: true, ..ImportOptions::default() };
         let report = store.import(Dump::new(sizes), overwrite)?;
@@ -42,7 +42,7 @@ fn site(url: &str, sizes: Sizes) -> Result<Store> {
     store.write_blocking(svc_store::schema::install)?;
     let mut after = Some(TermTaxonomyId(0));
     while let Some(term) = after {
-        let step = store.read(|db| term_counts::wrong_counts(db, term))?;
+        let step = store.read_blocking(|db| term_counts::wrong_counts(db, term))?;
         after = step.last;
         store.write_blocking(move |tx| term_counts::correct_counts(tx, &step.wrong))?;
     }

@@ -27,7 +27,7 @@ fn write_row(name: &'static str, run: impl Fn(&Store) -> Result<()> + 'static) -
 
 /// Reads a page of posts like a request: ids, total, rows, meta, terms.
 fn post_page(store: &Store, q: &PostQuery) -> Result<()> {
-    store.read(|db| {
+    store.read_blocking(|db| {
         let page = posts::query(db, q)?;
         let rows = posts::get_many(db, &page.ids)?;
         let ids: Vec<i64> = rows.iter().map(|p| p.id.0).collect();
@@ -44,21 +44,21 @@ fn list(name: &'static str, q: PostQuery) -> Measured {
 fn user_list(name: &'static str, q: UserQuery) -> Measured {
     let q = q.order(Order::Asc).limit(Some(10)).total(true);
     read(name, move |store| {
-        store.read(|db| users::query(db, &q).and_then(|page| users::get_many(db, &page.ids)).map(drop))
+        store.read_blocking(|db| users::query(db, &q).and_then(|page| users::get_many(db, &page.ids)).map(drop))
     })
 }
 
 fn comment_list(name: &'static str, q: CommentQuery) -> Measured {
     let q = q.limit(Some(10)).total(true).types_exclude(vec!["note".to_owned()]);
     read(name, move |store| {
-        store.read(|db| comments::query(db, &q).and_then(|page| comments::get_many(db, &page.ids)).map(drop))
+        store.read_blocking(|db| comments::query(db, &q).and_then(|page| comments::get_many(db, &page.ids)).map(drop))
     })
 }
 
 fn term_list(name: &'static str, q: TermQuery) -> Measured {
     let q = q.order(Order::Asc).limit(Some(10)).total(true);
     read(name, move |store| {
-        store.read(|db| terms::query(db, &q).and_then(|page| terms::get_many(db, &page.ids)).map(drop))
+        store.read_blocking(|db| terms::query(db, &q).and_then(|page| terms::get_many(db, &page.ids)).map(drop))
     })
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn rows(sizes: Sizes) -> Vec<Measured> {
         list("all statuses, by title", status(&["publish", "future", "draft", "pending", "private"]).order_by(vec![(PostOrderBy::Title, Order::Asc)])),
         list("published and own private", base().own_statuses(Some((UserId(3), texts(&["private"]))))),
         list("posts and pages", base().post_types(texts(&["post", "page", "attachment"]))),
-        read("post by id", move |store| store.read(|db| posts::get(db, middle).map(drop))),
+        read("post by id", move |store| store.read_blocking(|db| posts::get(db, middle).map(drop))),
         user_list("users, anonymous", user().published(published.clone())),
         user_list("users, anonymous, by id", user().published(published).order_by(UserOrderBy::Id)),
         user_list("users", user()),

@@ -133,7 +133,7 @@ impl Store {
 impl Store {
     /// The name of the dump whose import into this database was interrupted or is in progress.
     pub fn interrupted_import(&self) -> Result<Option<String>, StoreError> {
-        self.read(marker::get)
+        self.read_blocking(marker::get)
     }
 }
 

@@ -49,7 +49,7 @@ fn imports_a_site_with_another_prefix() {
         assert_eq!(report.skipped["my_1_plugin_log"], 1);
         assert_eq!(reported_bytes, bytes.len() as u64);
         store
-            .read(|db| {
+            .read_blocking(|db| {
                 let all = options::autoloaded(db)?;
                 assert_eq!(all["siteurl"].text(), "https://new.example.org");
                 assert_eq!(all["wp_user_roles"].as_stored(), "a:1:{s:3:\"url\";s:23:\"https://new.example.org\";}");
@@ -91,8 +91,11 @@ fn invalid_dumps_change_nothing_and_report_the_line() {
         let error = store.import(dump.as_bytes(), import).unwrap_err();
         let at = if let ImportError::Dump { line, .. } = &error { Some(*line) } else { None };
         assert_eq!(at, line, "{error}");
-        assert_eq!(store.read(|db| options::get(db, "marker")).unwrap().as_ref().map(StoredText::text), Some("yes"));
-        assert!(!store.read(|db| db.table_exists("svc_import_wp_users")).unwrap());
+        assert_eq!(
+            store.read_blocking(|db| options::get(db, "marker")).unwrap().as_ref().map(StoredText::text),
+            Some("yes")
+        );
+        assert!(!store.read_blocking(|db| db.table_exists("svc_import_wp_users")).unwrap());
     }
 }
 

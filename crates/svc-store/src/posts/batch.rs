@@ -6,8 +6,6 @@ use sea_query::{Expr, ExprTrait as _, Query};
 use svc_db::{Db, Result};
 use svc_model::{Post, PostId};
 
-use svc_versions::unrecorded;
-
 use crate::rows;
 
 /// Maximum depth of ancestors.
@@ -26,10 +24,10 @@ pub fn revision_counts(db: &mut Db, ids: &[PostId]) -> Result<HashMap<PostId, (u
         s
     };
     // Changes of revisions count as changes of their posts.
-    rows::POSTS.depend_on(numbers.iter().copied());
+    rows::POSTS.depend_on(db.cx(), numbers.iter().copied());
     // Built without bound values other than ids, because the text is cached.
     for piece in numbers.chunks(1_000) {
-        let statement = unrecorded(|| build(db, piece.to_vec()));
+        let statement = db.unrecorded(|db| build(db, piece.to_vec()));
         db.select(&statement, |row| {
             found.insert(PostId(row.int(0)?), (u64::try_from(row.int(1)?).unwrap_or(0), PostId(row.int(2)?)));
             Ok(())

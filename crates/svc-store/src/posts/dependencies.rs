@@ -3,7 +3,7 @@
 use sea_query::{Expr, ExprTrait as _, Query};
 use svc_db::{Db, Result, Tx};
 use svc_model::{Post, PostId};
-use svc_versions::{Key, depends_on};
+use svc_versions::{Context, Key};
 
 use super::post_query::{PostOrderBy, PostQuery};
 use crate::plain_totals::ClassChanges;
@@ -84,7 +84,7 @@ impl Listing {
 }
 
 /// Records what a list depends on, besides the rows of its posts.
-pub(super) fn depend_on_list(q: &PostQuery) {
+pub(super) fn depend_on_list(cx: &Context, q: &PostQuery) {
     let uses_listing = q.title.is_none()
         && q.search.is_none()
         && q.modified_after.is_none()
@@ -108,21 +108,21 @@ pub(super) fn depend_on_list(q: &PostQuery) {
         });
     if uses_listing && !q.post_types.is_empty() {
         // Also on changes of unknown rows.
-        rows::POSTS.depend_on([]);
-        q.post_types.iter().for_each(|name| depends_on(post_lists(name)));
+        rows::POSTS.depend_on(cx, []);
+        q.post_types.iter().for_each(|name| cx.depends_on(post_lists(name)));
     } else {
-        rows::POSTS.depend_on_all();
+        rows::POSTS.depend_on_all(cx);
     }
     if q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand) {
-        svc_versions::never();
+        cx.never();
     }
     if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
         // Which terms exist, and which posts have them. Their numbers of posts do not matter.
-        rows::POST_TERMS.depend_on_all();
-        rows::TERMS.depend_on_all();
+        rows::POST_TERMS.depend_on_all(cx);
+        rows::TERMS.depend_on_all(cx);
     }
     let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
     if !q.meta.clauses.is_empty() || q.search_file_names || by_meta {
-        rows::POST_META.depend_on_all();
+        rows::POST_META.depend_on_all(cx);
     }
 }

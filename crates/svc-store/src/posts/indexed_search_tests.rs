@@ -201,7 +201,7 @@ fn compare(db: &mut Db, random: &mut Random, n: usize) -> usize {
 
 #[track_caller]
 fn check(store: &Store, random: &mut Random, n: usize) -> usize {
-    store.read(|db| Ok(compare(db, random, n))).unwrap()
+    store.read_blocking(|db| Ok(compare(db, random, n))).unwrap()
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn old_snapshots_do_not_see_newer_posts() {
     let mark = || store.caches().search.index.current().map_or(0, |generation| generation.mark().seq);
     for _ in 0..10 {
         let before = mark();
-        let n = store.read(|db| {
+        let n = store.read_blocking(|db| {
             published(db);
             std::thread::scope(|threads| {
                 threads.spawn(|| (0..9).for_each(|_| change(&store, &mut random, true))).join().unwrap();
@@ -374,7 +374,7 @@ fn a_site_below_the_minimum_has_no_index() {
     let indexer = store.start_search_index(config).unwrap();
     std::thread::sleep(Duration::from_millis(50));
     assert!(!indexer.is_ready());
-    let logged = store.read(|db| db.table_exists("wp_svc_search_log")).unwrap();
+    let logged = store.read_blocking(|db| db.table_exists("wp_svc_search_log")).unwrap();
     assert!(!logged);
 }
 

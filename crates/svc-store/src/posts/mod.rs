@@ -20,7 +20,6 @@ mod write;
 
 use sea_query::{Expr, ExprTrait as _, Func, Query, SelectStatement};
 use svc_model::{Post, PostId};
-use svc_versions::depends_on;
 
 use crate::columns::{self, columns};
 use crate::query::in_order;
@@ -90,7 +89,7 @@ pub fn get_many(db: &mut Db, ids: &[PostId]) -> Result<Vec<Post>> {
 /// Posts with this slug and one of these types, in ascending order of id. Slugs are compared as stored
 /// (percent-encoded).
 pub fn by_slug(db: &mut Db, slug: &str, post_types: &[&str]) -> Result<Vec<Post>> {
-    post_types.iter().for_each(|name| depends_on(post_lists(name)));
+    post_types.iter().for_each(|name| db.cx().depends_on(post_lists(name)));
     let mut found = Vec::new();
     let build =
         |db: &Db| select(db).and_where(Expr::col("post_name").eq("")).order_by("ID", sea_query::Order::Asc).take();
@@ -99,7 +98,7 @@ pub fn by_slug(db: &mut Db, slug: &str, post_types: &[&str]) -> Result<Vec<Post>
         Ok(())
     })?;
     found.retain(|p: &Post| post_types.contains(&p.post_type.as_str()));
-    rows::POSTS.depend_on(found.iter().map(|p| p.id.0));
+    rows::POSTS.depend_on(db.cx(), found.iter().map(|p| p.id.0));
     Ok(found)
 }
 

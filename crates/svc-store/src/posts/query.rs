@@ -7,7 +7,6 @@
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_db::{Db, Result, SqlDialect};
 use svc_model::{PostId, UserId};
-use svc_versions::unrecorded;
 
 use super::dependencies::depend_on_list;
 use super::indexed_search;
@@ -26,8 +25,8 @@ use crate::{Order, Page, stamp};
 /// # Errors
 /// [`crate::StoreError::TooMany`] if the query contains more values than a statement can bind.
 pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
-    depend_on_list(q);
-    unrecorded(|| match indexed_search::page(db, q)? {
+    depend_on_list(db.cx(), q);
+    db.unrecorded(|db| match indexed_search::page(db, q)? {
         Some(page) => Ok(page),
         None => list(db, q),
     })

@@ -120,17 +120,17 @@ fn lists_match_wordpress() {
         ("meta missing", PostQuery { post_types: texts(&["book"]), ..meta_is("pages", &[], MetaCompare::NotExists, MetaType::Text) }, &[1302], 1),
     ];
     for (name, q, expected, total) in rows {
-        let page = store.read(|db| query(db, &q)).unwrap();
+        let page = store.read_blocking(|db| query(db, &q)).unwrap();
         assert_eq!(page.ids, ids(expected), "{name}");
         assert_eq!(page.total, Some(total), "{name}");
         // The total is the same if it is counted separately.
-        let recounted = store.read(|db| query(db, &PostQuery { limit: Some(1), ..q.clone() })).unwrap();
+        let recounted = store.read_blocking(|db| query(db, &PostQuery { limit: Some(1), ..q.clone() })).unwrap();
         assert_eq!(recounted.total, Some(total), "{name}");
         // Every page equals its part of the whole list, whichever end it is read from.
-        let all = store.read(|db| query(db, &PostQuery { limit: None, offset: 0, total: false, ..q.clone() })).unwrap().ids;
+        let all = store.read_blocking(|db| query(db, &PostQuery { limit: None, offset: 0, total: false, ..q.clone() })).unwrap().ids;
         for offset in [total / 3, total / 2, total / 2 + 2, total.saturating_sub(1), total, total + 5] {
             let page = PostQuery { offset, limit: Some(4), ..q.clone() };
-            let page = store.read(|db| query(db, &page)).unwrap();
+            let page = store.read_blocking(|db| query(db, &page)).unwrap();
             let expected: Vec<PostId> = all.iter().skip(usize::try_from(offset).unwrap()).take(4).copied().collect();
             assert_eq!((page.ids, page.total), (expected, Some(total)), "{name}, from {offset}");
         }
@@ -142,7 +142,7 @@ fn lists_match_wordpress() {
 fn rows_slugs_and_paths() {
     fixture::on_each(|store| {
         store
-            .read(|db| {
+            .read_blocking(|db| {
                 let posts = get_many(db, &ids(&[1003, 9999, 1000, 1003]))?;
                 assert_eq!(posts.iter().map(|p| p.id.0).collect::<Vec<_>>(), [1003, 1000]);
                 assert_eq!(posts[1].title, "Hello world");
@@ -169,7 +169,7 @@ fn rows_slugs_and_paths() {
 fn too_many_values_are_rejected() {
     fixture::on_each(|store| {
         let q = PostQuery { include: (0..40_000).map(PostId).collect(), ..base() };
-        assert!(matches!(store.read(|db| query(db, &q)), Err(crate::StoreError::TooMany)));
+        assert!(matches!(store.read_blocking(|db| query(db, &q)), Err(crate::StoreError::TooMany)));
     });
 }
 
@@ -178,7 +178,7 @@ fn totals_follow_writes() {
     let (store, folder) = fixture::store();
     let total = |status: &str| {
         let q = PostQuery { statuses: texts(&[status]), limit: Some(1), ..base() };
-        store.read(|db| query(db, &q)).unwrap().total.unwrap()
+        store.read_blocking(|db| query(db, &q)).unwrap().total.unwrap()
     };
     assert_eq!((total("publish"), total("draft")), (51, 3));
     store
@@ -200,7 +200,7 @@ fn totals_follow_writes() {
         })
         .unwrap();
     assert_eq!((total("publish"), total("draft"), total("nope")), (50, 4, 0));
-    let by_status = store.read(|db| counts(db, "post")).unwrap();
+    let by_status = store.read_blocking(|db| counts(db, "post")).unwrap();
     assert_eq!((by_status["publish"], by_status["draft"]), (50, 4));
     // Writes of another process are noticed as well.
     let other = rusqlite::Connection::open(folder.path().join("site.db")).unwrap();
@@ -243,13 +243,13 @@ fn slugs_are_made_unique() {
         ];
         let (requests, expected): (Vec<UniqueSlug>, Vec<&str>) = rows.into_iter().unzip();
         for (request, expected) in requests.iter().zip(&expected) {
-            assert_eq!(store.read(|db| unique_slug(db, request)).unwrap(), *expected, "{request:?}");
+            assert_eq!(store.read_blocking(|db| unique_slug(db, request)).unwrap(), *expected, "{request:?}");
         }
         let all = |db: &mut crate::Db| {
             let before = db.statement_count();
             Ok((unique_slugs(db, &requests)?, db.statement_count() - before))
         };
-        let (slugs, statements) = store.read(all).unwrap();
+        let (slugs, statements) = store.read_blocking(all).unwrap();
         assert_eq!((slugs, statements), (expected.iter().map(|s| (*s).to_owned()).collect(), 2));
     });
 }
@@ -257,9 +257,10 @@ fn slugs_are_made_unique() {
 #[test]
 fn deletes_posts_with_dependent_rows() {
     fixture::on_each(|store| {
-        let count = |id: i64| store.read(|db| Ok(terms::get(db, TermId(id), None)?.unwrap().count)).unwrap();
-        let with_terms =
-            store.read(|db| Ok(terms::of_objects(db, &[PostId(1003)])?.remove(&PostId(1003)).unwrap())).unwrap();
+        let count = |id: i64| store.read_blocking(|db| Ok(terms::get(db, TermId(id), None)?.unwrap().count)).unwrap();
+        let with_terms = store
+            .read_blocking(|db| Ok(terms::of_objects(db, &[PostId(1003)])?.remove(&PostId(1003)).unwrap()))
+            .unwrap();
         let before: Vec<i64> = with_terms.iter().map(|t| count(t.id.0)).collect();
         let deleted = store.write_blocking(|tx| delete(tx, PostId(1003))).unwrap();
         assert_eq!(deleted.unwrap().id.0, 1003);
@@ -267,7 +268,7 @@ fn deletes_posts_with_dependent_rows() {
         assert_eq!(after, before.iter().map(|n| n - 1).collect::<Vec<_>>());
         store.write_blocking(|tx| delete(tx, PostId(1000))).unwrap();
         store
-            .read(|db| {
+            .read_blocking(|db| {
                 assert!(get(db, PostId(1000))?.is_none());
                 assert!(meta::load_one(db, MetaKind::Post, 1000)?.0.is_empty());
                 assert!(crate::comments::get(db, svc_model::CommentId(500))?.is_none());
@@ -277,7 +278,7 @@ fn deletes_posts_with_dependent_rows() {
             .unwrap();
         // Children are attached to the parent.
         store.write_blocking(|tx| delete(tx, PostId(1100))).unwrap();
-        assert_eq!(store.read(|db| get(db, PostId(1101))).unwrap().unwrap().parent.0, 0);
+        assert_eq!(store.read_blocking(|db| get(db, PostId(1101))).unwrap().unwrap().parent.0, 0);
         assert!(store.write_blocking(|tx| delete(tx, PostId(9999))).unwrap().is_none());
     });
 }
@@ -288,7 +289,7 @@ fn new_ids_continue_after_the_dump() {
         let post = Post { post_type: "post".to_owned(), title: "Ünïcode 😀".to_owned(), ..Post::default() };
         let id = store.write_blocking(move |tx| insert(tx, &post)).unwrap();
         assert_eq!(id.0, 100_001);
-        let stored = store.read(|db| get(db, id)).unwrap().unwrap();
+        let stored = store.read_blocking(|db| get(db, id)).unwrap().unwrap();
         assert_eq!((stored.title.as_str(), stored.date), ("Ünïcode 😀", None));
     });
 }
@@ -297,7 +298,7 @@ fn new_ids_continue_after_the_dump() {
 fn plan(sql_of: impl Fn(&mut crate::Db) -> (String, sea_query::Values)) -> String {
     let (store, _folder) = fixture::store();
     store
-        .read(|db| {
+        .read_blocking(|db| {
             let (sql, values) = sql_of(db);
             let mut plan = String::new();
             db.query_text(&format!("EXPLAIN QUERY PLAN {sql}"), &values.0, &mut |row| {
@@ -340,7 +341,7 @@ fn latest_and_excess_revisions() {
     fixture::on_each(|store| {
         // 1036 has the revisions 1500 to 1502, and the administrator's autosave 1503.
         let id = PostId(1036);
-        let found = store.read(|db| {
+        let found = store.read_blocking(|db| {
             let latest = latest_revision(db, id)?.map(|p| p.id);
             let mut autosave = |editor| Ok(latest_autosave(db, id, editor)?.map(|p| p.id));
             Ok((latest, autosave(None)?, autosave(Some(UserId(1)))?, autosave(Some(UserId(3)))?))
@@ -356,7 +357,7 @@ fn latest_and_excess_revisions() {
                 order_by: vec![(PostOrderBy::Id, Order::Asc)],
                 ..PostQuery::default()
             };
-            store.read(|db| query(db, &q)).unwrap().ids
+            store.read_blocking(|db| query(db, &q)).unwrap().ids
         };
         assert_eq!(left(4), ids(&[1500, 1501, 1502, 1503]));
         assert_eq!(left(2), ids(&[1502, 1503]));
@@ -378,13 +379,13 @@ fn scheduled_posts_are_published_once() {
         let undated = Post { date_gmt: None, ..soon.clone() };
         let id = store.write_blocking(move |tx| insert(tx, &undated).and_then(|_| insert(tx, &soon))).unwrap();
         let types = ["post", "page"];
-        assert_eq!(store.read(|db| next_due(db, &types)).unwrap(), at("2030-01-01 05:00:00"));
+        assert_eq!(store.read_blocking(|db| next_due(db, &types)).unwrap(), at("2030-01-01 05:00:00"));
         let [early, late] = ["2030-01-01 04:59:59", "2030-01-01 05:00:00"].map(|text| at(text).unwrap());
-        let due = |now| store.read(|db| due(db, &types, now, 9)).unwrap();
+        let due = |now| store.read_blocking(|db| due(db, &types, now, 9)).unwrap();
         assert_eq!((due(early), due(late)), (vec![], vec![id]));
         let publish = |now| store.write_blocking(move |tx| publish_due(tx, id, now)).unwrap();
         assert_eq!([publish(early), publish(late), publish(late)], [false, true, false]);
-        assert_eq!(store.read(|db| get(db, id)).unwrap().unwrap().status, "publish");
+        assert_eq!(store.read_blocking(|db| get(db, id)).unwrap().unwrap().status, "publish");
         assert_eq!(due(late), vec![]);
     });
 }

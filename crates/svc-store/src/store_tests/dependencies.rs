@@ -1,6 +1,7 @@
 //! The dependencies of reads, and their invalidation by writes of this process and of others.
 
 use svc_model::{Comment, Post, PostId, TermId, UserId};
+use svc_versions::{Context, Dependencies, Transport};
 
 use crate::posts::{PostOrderBy, PostQuery};
 use crate::terms::TermQuery;
@@ -102,6 +103,12 @@ fn of_category(db: &mut Db) -> Result<()> {
     posts::query(db, &PostQuery { tax, ..PostQuery::published("post", 2) }).map(drop)
 }
 
+/// What a read returns, and what it depends on.
+fn captured<T>(store: &Store, read: impl FnOnce(&mut Db) -> Result<T>) -> (T, Dependencies) {
+    let cx = Context::background();
+    cx.capture(|| store.read(&cx, read).unwrap())
+}
+
 fn categories(db: &mut Db, query: TermQuery) -> Result<()> {
     terms::query(db, &TermQuery { taxonomies: vec!["category".to_owned()], ..query }).map(drop)
 }
@@ -113,13 +120,12 @@ fn writes_invalidate_exactly_what_they_change() {
         let (store, _folder) = fixture::store();
         for (name, read, _) in READS {
             // Cached statements and options must not hide what a read depends on.
-            store.read(read).unwrap_or_else(|error| panic!("{name}: {error}"));
+            store.read_blocking(read).unwrap_or_else(|error| panic!("{name}: {error}"));
         }
-        let stamp = store.stamp().unwrap();
-        let recorded: Vec<_> =
-            READS.iter().map(|(_, read, _)| svc_versions::capture(|| store.read(read).unwrap()).1).collect();
+        let stamp = store.stamp(&Context::background()).unwrap();
+        let recorded: Vec<_> = READS.iter().map(|(_, read, _)| captured(&store, read).1).collect();
         store.write_blocking(*change).unwrap();
-        assert!(store.stamp().unwrap() > stamp);
+        assert!(store.stamp(&Context::background()).unwrap() > stamp);
         for ((name, _, writes), dependencies) in READS.iter().zip(&recorded) {
             let is_current = store.versions().is_current(dependencies, stamp);
             if is_current == writes.contains(write) {
@@ -134,28 +140,28 @@ fn writes_invalidate_exactly_what_they_change() {
 fn writes_of_other_programs_invalidate_the_tables_that_they_change() {
     let (store, folder) = fixture::store();
     let other = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
-    let capture = |read: Read| svc_versions::capture(|| store.read(read).unwrap()).1;
+    let capture = |read: Read| captured(&store, read).1;
     let post = capture(|db| posts::get(db, PostId(1000)).map(drop));
     let user = capture(|db| users::get(db, UserId(1)).map(drop));
     let is_current = |stamp| {
-        store.stamp().unwrap();
+        store.stamp(&Context::background()).unwrap();
         (store.versions().is_current(&post, stamp), store.versions().is_current(&user, stamp))
     };
     let revision = Post { post_type: "revision".to_owned(), ..Post::default() };
     let insert_revision = move |tx: &mut Tx| posts::insert(tx, &revision).map(drop);
     let set = |tx: &mut Tx| options::set(tx, "another", &StoredText::of("1"), true);
     for round in 0..3 {
-        let stamp = store.stamp().unwrap();
+        let stamp = store.stamp(&Context::background()).unwrap();
         assert_eq!(is_current(stamp), (true, true), "{round}: nothing was written");
         other.write_blocking(|tx| change_post(tx, |post| post.title.push('x'))).unwrap();
         assert_eq!(is_current(stamp), (false, true), "{round}: another program changed another post");
-        let stamp = store.stamp().unwrap();
+        let stamp = store.stamp(&Context::background()).unwrap();
         store.write_blocking(set).unwrap();
         assert_eq!(is_current(stamp), (true, true), "{round}: an option");
         other.write_blocking(insert_revision.clone()).unwrap();
         store.write_blocking(move |tx| options::set(tx, "another", &StoredText::of(round), true)).unwrap();
         assert_eq!(is_current(stamp), (false, true), "{round}: noticed by the next own write");
-        let stamp = store.stamp().unwrap();
+        let stamp = store.stamp(&Context::background()).unwrap();
         other.write_blocking(insert_revision.clone()).unwrap();
         assert_eq!(is_current(stamp), (false, true), "{round}: a revision");
     }
@@ -167,12 +173,11 @@ fn changes_in_parallel_are_never_missed() {
     let other = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
     let cache = svc_versions::VersionedCache::<(), i64>::new(1 << 20);
     let read = || {
-        let stamp = store.stamp().unwrap();
-        cache.get(store.versions(), &(), stamp).unwrap_or_else(|| {
-            let (count, dependencies) = svc_versions::capture(|| {
-                store.read(|db| Ok(options::get(db, "n")?.map_or(0, |n| n.text().parse().unwrap()))).unwrap()
-            });
-            cache.insert((), count, 8, dependencies, stamp);
+        let stamp = store.stamp(&Context::background()).unwrap();
+        cache.get(&Context::background(), store.versions(), &(), stamp).unwrap_or_else(|| {
+            let number = |db: &mut Db| Ok(options::get(db, "n")?.map_or(0, |n| n.text().parse().unwrap()));
+            let (count, dependencies) = captured(&store, number);
+            cache.insert(Transport::Plain, (), count, 8, dependencies, stamp);
             count
         })
     };
@@ -215,14 +220,15 @@ fn a_reopened_database_is_observed() {
     set(&store, "a");
     drop(store);
     let store = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("site.db")))).unwrap();
-    let read = || store.read(|db| Ok(options::autoloaded(db)?["siteurl"].text().to_owned())).unwrap();
+    let url = |db: &mut Db| Ok(options::autoloaded(db)?["siteurl"].text().to_owned());
+    let read = || store.read_blocking(url).unwrap();
     assert_eq!(read(), "a");
     for value in ["b", "c"] {
-        let stamp = store.stamp().unwrap();
-        let (_, recorded) = svc_versions::capture(read);
+        let stamp = store.stamp(&Context::background()).unwrap();
+        let (_, recorded) = captured(&store, url);
         set(&store, value);
         assert_eq!(read(), value);
         assert!(!store.versions().is_current(&recorded, stamp), "{value}");
-        assert!(store.stamp().unwrap() > stamp, "{value}");
+        assert!(store.stamp(&Context::background()).unwrap() > stamp, "{value}");
     }
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use svc_db::{ReadText as _, WriteText as _};
+use svc_versions::{Context, Transport};
 
 use crate::counters;
 use crate::{DatabaseUrl, Store, StoreConfig, StoreError, StoredText, fixture, options};
@@ -18,7 +19,7 @@ fn loads_the_fixture() {
     fixture::on_each(|store| {
         store.check().unwrap();
         let (posts, users, autoloaded) = store
-            .read(|db| {
+            .read_blocking(|db| {
                 let posts = crate::posts::query(db, &crate::posts::PostQuery::published("post", 10))?;
                 let users = crate::users::by_login(db, "ADMIN")?;
                 Ok((posts, users, crate::options::autoloaded(db)?.len()))
@@ -34,7 +35,7 @@ fn loads_the_fixture() {
 fn reads_see_one_snapshot() {
     fixture::on_each_with(2, |store| {
         let seen = store
-            .read(|db| {
+            .read_blocking(|db| {
                 let before = options::get_many(db, &["blogname"])?;
                 let write =
                     || store.write_blocking(|tx| options::set(tx, "blogname", &StoredText::of("changed"), true));
@@ -45,7 +46,7 @@ fn reads_see_one_snapshot() {
             .unwrap();
         assert!(seen, "writes during a read must not be visible to it");
         assert_eq!(
-            store.read(|db| options::get(db, "blogname")).unwrap().as_ref().map(StoredText::text),
+            store.read_blocking(|db| options::get(db, "blogname")).unwrap().as_ref().map(StoredText::text),
             Some("changed")
         );
     });
@@ -64,9 +65,12 @@ fn failed_writes_change_nothing() {
             panic!("a mistake")
         });
         assert!(panicked.is_err());
-        assert_eq!(store.read(|db| options::get(db, "half")).unwrap(), None);
+        assert_eq!(store.read_blocking(|db| options::get(db, "half")).unwrap(), None);
         store.write_blocking(|tx| options::set(tx, "whole", &StoredText::of("1"), true)).unwrap();
-        assert_eq!(store.read(|db| options::get(db, "whole")).unwrap().as_ref().map(StoredText::text), Some("1"));
+        assert_eq!(
+            store.read_blocking(|db| options::get(db, "whole")).unwrap().as_ref().map(StoredText::text),
+            Some("1")
+        );
     });
 }
 
@@ -84,12 +88,12 @@ fn caller_errors_roll_back() {
             }
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
-        let result: Result<(), CallerError> = runtime.block_on(store.write_or(|tx| {
+        let result: Result<(), CallerError> = runtime.block_on(store.write_or(&Context::background(), |tx| {
             options::set(tx, "mine", &StoredText::of("1"), true)?;
             Err(CallerError::Refused)
         }));
         assert_eq!(result, Err(CallerError::Refused));
-        assert_eq!(store.read(|db| options::get(db, "mine")).unwrap(), None);
+        assert_eq!(store.read_blocking(|db| options::get(db, "mine")).unwrap(), None);
     });
 }
 
@@ -101,9 +105,9 @@ fn concurrent_writers_and_readers() {
         runtime.block_on(async {
             let mut tasks = Vec::new();
             for i in 0..100 {
-                let (store, runs) = (store.clone(), runs.clone());
+                let (store, runs, cx) = (store.clone(), runs.clone(), Context::background());
                 tasks.push(tokio::spawn(async move {
-                    let write = store.write(move |tx| {
+                    let write = store.write(&cx, move |tx| {
                         runs.fetch_add(1, Ordering::Relaxed);
                         options::set(tx, &format!("n{i}"), &StoredText::of("x"), false)?;
                         // Every tenth write fails, in a group with others.
@@ -111,7 +115,7 @@ fn concurrent_writers_and_readers() {
                     });
                     let wrote = write.await.is_ok();
                     // Acknowledged writes are visible immediately.
-                    let there = store.read(|db| options::get(db, &format!("n{i}"))).unwrap().is_some();
+                    let there = store.read_blocking(|db| options::get(db, &format!("n{i}"))).unwrap().is_some();
                     assert_eq!((wrote, there), (i % 10 != 0, i % 10 != 0));
                 }));
             }
@@ -132,10 +136,13 @@ fn slow_reads_time_out() {
     let store = fixture::open(&config).unwrap();
     let start = Instant::now();
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n";
-    let result = store.read(|db| db.query_text(endless, &[], &mut |_| Ok(())));
+    let result = store.read_blocking(|db| db.query_text(endless, &[], &mut |_| Ok(())));
     assert!(matches!(result, Err(StoreError::Deadline)), "{result:?}");
     assert!(start.elapsed() < Duration::from_secs(5));
-    assert!(store.read(|db| options::get(db, "blogname")).unwrap().is_some(), "the connection is usable again");
+    assert!(
+        store.read_blocking(|db| options::get(db, "blogname")).unwrap().is_some(),
+        "the connection is usable again"
+    );
 }
 
 #[test]
@@ -145,13 +152,14 @@ fn busy_without_a_free_connection() {
     config.readers = 1;
     config.wait_timeout = Duration::from_millis(10);
     let store = fixture::open(&config).unwrap();
-    let read = || store.read(|_| Ok(()));
-    let inner = store.read(|_| Ok(std::thread::scope(|threads| threads.spawn(read).join().unwrap()))).unwrap();
+    let read = || store.read_blocking(|_| Ok(()));
+    let inner = store.read_blocking(|_| Ok(std::thread::scope(|threads| threads.spawn(read).join().unwrap()))).unwrap();
     assert!(matches!(inner, Err(StoreError::Busy)));
     // A panic returns the connection.
-    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| store.read::<()>(|_| panic!("a mistake"))));
+    let panicked =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| store.read_blocking::<()>(|_| panic!("a mistake"))));
     assert!(panicked.is_err());
-    store.read(|db| options::get(db, "blogname")).unwrap();
+    store.read_blocking(|db| options::get(db, "blogname")).unwrap();
 }
 
 /// After a commit, a request waits longer for a connection, because it must not respond with "try again".
@@ -166,7 +174,7 @@ async fn requests_wait_longer_after_a_write() {
     let (release, released) = std::sync::mpsc::channel::<()>();
     let other = store.clone();
     let holder = std::thread::spawn(move || {
-        other.read(|_| {
+        other.read_blocking(|_| {
             taken.send(()).unwrap();
             released.recv().unwrap();
             // Far longer than a request waits that has not written.
@@ -175,12 +183,13 @@ async fn requests_wait_longer_after_a_write() {
         })
     });
     holds.recv().unwrap();
-    let request = crate::request_cache::scope(async {
-        let before = store.read(|db| options::get(db, "blogname"));
+    let cx = Context::request(Transport::Plain);
+    let request = cx.run(async {
+        let before = store.read(&cx, |db| options::get(db, "blogname"));
         assert!(matches!(before, Err(StoreError::Busy)));
-        store.write(|tx| options::set(tx, "blogname", &StoredText::of("written"), true)).await?;
+        store.write(&cx, |tx| options::set(tx, "blogname", &StoredText::of("written"), true)).await?;
         release.send(()).unwrap();
-        store.read(|db| options::get(db, "blogname"))
+        store.read(&cx, |db| options::get(db, "blogname"))
     });
     assert_eq!(request.await.unwrap().as_ref().map(StoredText::text), Some("written"));
     holder.join().unwrap().unwrap();
@@ -195,7 +204,7 @@ fn reports_corruption_and_missing_tables() {
     assert!(matches!(opened, Err(StoreError::Corrupt(_))));
 
     let empty = fixture::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap();
-    let read = empty.read(|db| options::get(db, "x"));
+    let read = empty.read_blocking(|db| options::get(db, "x"));
     assert!(matches!(read, Err(StoreError::Schema(_))), "{read:?}");
 
     let nowhere = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("no/such/folder.db")));
@@ -245,7 +254,7 @@ fn a_full_disk_loses_no_acknowledged_write() {
     let written: Vec<_> = outcomes.iter().filter_map(|o| o.as_ref().ok().copied()).collect();
     let full = outcomes.iter().filter(|o| matches!(o, Err(StoreError::Full))).count();
     assert!(!written.is_empty() && full > 0 && written.len() + full == 24, "{outcomes:?}");
-    let found = store.read(|db| crate::posts::get_many(db, &written)).unwrap();
+    let found = store.read_blocking(|db| crate::posts::get_many(db, &written)).unwrap();
     assert_eq!(found.len(), written.len());
     store.check().unwrap();
     room(None);
@@ -265,7 +274,7 @@ fn read_only_files_can_be_read() {
         return;
     }
     let store = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(path.clone()))).unwrap();
-    assert!(store.read(|db| options::get(db, "blogname")).unwrap().is_some());
+    assert!(store.read_blocking(|db| options::get(db, "blogname")).unwrap().is_some());
     let refused = store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true));
     assert!(matches!(refused, Err(StoreError::ReadOnly)), "{refused:?}");
     drop(store);
@@ -292,8 +301,8 @@ fn backups_are_complete() {
     let copy = fixture::open(&StoreConfig::new(DatabaseUrl::Sqlite(copy))).unwrap();
     copy.check().unwrap();
     assert_eq!(
-        copy.read(|db| options::get(db, "blogname")).unwrap(),
-        store.read(|db| options::get(db, "blogname")).unwrap()
+        copy.read_blocking(|db| options::get(db, "blogname")).unwrap(),
+        store.read_blocking(|db| options::get(db, "blogname")).unwrap()
     );
     // New ids continue in the copy.
     let id = copy.write_blocking(|tx| crate::posts::insert(tx, &svc_model::Post::default())).unwrap();
@@ -326,7 +335,7 @@ fn installing_twice_changes_nothing() {
         store.write_blocking(crate::schema::install).unwrap();
     }
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
-    let version = |store: &Store| store.read(|db| Ok(db.version(counters::OPTIONS))).unwrap().unwrap();
+    let version = |store: &Store| store.read_blocking(|db| Ok(db.version(counters::OPTIONS))).unwrap().unwrap();
     let before = version(&store);
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("2"), true)).unwrap();
     assert!(version(&store) > before);
@@ -341,5 +350,5 @@ fn installing_twice_changes_nothing() {
             .is_ok_and(|done| done)
     );
     assert!(store.write_blocking(|tx| options::delete(tx, "a")).unwrap());
-    assert_eq!(store.read(|db| options::get(db, "a")).unwrap(), None);
+    assert_eq!(store.read_blocking(|db| options::get(db, "a")).unwrap(), None);
 }

@@ -8,6 +8,7 @@ use mysql::prelude::Queryable as _;
 use svc_db::{ReadText as _, Tuning};
 use svc_model::{Post, UserId};
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
+use svc_versions::Context;
 
 use crate::counters;
 use crate::import::{ImportError, ImportOptions};
@@ -32,7 +33,7 @@ fn closed_connections_are_replaced() {
         for id in ids.unwrap().lines() {
             server.client(&format!("KILL {id}")).unwrap();
         }
-        assert_eq!(store.read(|db| options::get(db, "a")).unwrap().as_ref().map(StoredText::text), Some("1"));
+        assert_eq!(store.read_blocking(|db| options::get(db, "a")).unwrap().as_ref().map(StoredText::text), Some("1"));
     }
 }
 
@@ -93,7 +94,7 @@ fn count_up(stores: &[Store], option: &'static str) -> i64 {
             });
         }
     });
-    stores[0].read(|db| options::get(db, option)).unwrap().unwrap().text().parse().unwrap()
+    stores[0].read_blocking(|db| options::get(db, option)).unwrap().unwrap().text().parse().unwrap()
 }
 
 #[test]
@@ -129,7 +130,7 @@ fn concurrent_changes_by_other_programs_are_not_overwritten() {
         options::set(tx, "n", &StoredText::of(now + 1), true)
     };
     store.write_blocking(add).unwrap();
-    assert_eq!(store.read(|db| options::get(db, "n")).unwrap().unwrap().text(), "6");
+    assert_eq!(store.read_blocking(|db| options::get(db, "n")).unwrap().unwrap().text(), "6");
     assert_eq!(runs.load(Ordering::Relaxed), 2);
 }
 
@@ -153,11 +154,12 @@ fn errors_are_distinguished() {
 
     let mut short = config.clone();
     short.read_timeout = Some(Duration::from_millis(200));
-    let slow = fixture::open(&short).unwrap().read(|db| db.query_text("SELECT SLEEP(5)", &[], &mut |_| Ok(())));
+    let slow =
+        fixture::open(&short).unwrap().read_blocking(|db| db.query_text("SELECT SLEEP(5)", &[], &mut |_| Ok(())));
     assert!(matches!(slow, Err(StoreError::Deadline)), "{slow:?}");
 
     server.client(&format!("DROP TABLE {database}.wp_options")).unwrap();
-    let missing = store.read(|db| options::get(db, "a"));
+    let missing = store.read_blocking(|db| options::get(db, "a"));
     assert!(matches!(missing, Err(StoreError::Schema(_))), "{missing:?}");
 }
 
@@ -190,7 +192,7 @@ fn uses_tls_and_verifies_certificates() {
         let url = format!("mysql://u:p@localhost:{port}/db{parameters}");
         let store = fixture::open(&StoreConfig::new(DatabaseUrl::MySql(url)))?;
         let mut cipher = String::new();
-        store.read(|db| {
+        store.read_blocking(|db| {
             db.query_text("SHOW STATUS LIKE 'Ssl_cipher'", &[], &mut |row| {
                 cipher = row.text(1)?;
                 Ok(())
@@ -240,7 +242,7 @@ impl OtherProgram {
 fn total(store: &Store) -> (u64, u64) {
     let q = crate::posts::PostQuery::published("post", 1);
     store
-        .read(|db| {
+        .read_blocking(|db| {
             // The validity of cached totals is checked at the first use in a read.
             db.version(counters::POSTS);
             let before = db.statement_count();
@@ -303,7 +305,7 @@ fn totals_follow_own_writes() {
     wait_until(|| total(&store) == (40, CACHED));
     let of_author = |author: i64| {
         let q = crate::posts::PostQuery::published("post", 1).author_in(vec![UserId(author)]);
-        store.read(|db| crate::posts::query(db, &q)).unwrap().total
+        store.read_blocking(|db| crate::posts::query(db, &q)).unwrap().total
     };
     assert_eq!((of_author(0), of_author(9)), (Some(40), Some(0)));
     for n in 0..20_u64 {
@@ -341,7 +343,7 @@ fn a_snapshot_from_before_an_own_write_is_not_cached_as_newer() {
     wait_until(|| total(&store) == (2, CACHED));
     let writer = store.clone();
     let post = Post { post_type: "post".to_owned(), status: "publish".to_owned(), ..Post::default() };
-    let old = store.read(|db| {
+    let old = store.read_blocking(|db| {
         std::thread::scope(|threads| {
             threads
                 .spawn(move || writer.write_blocking(move |tx| crate::posts::insert(tx, &post)))
@@ -433,7 +435,7 @@ fn options_are_cached_until_a_write() {
             let before = db.statement_count();
             Ok((options::get(db, "a")?, db.statement_count() - before))
         };
-        store.read(read).unwrap()
+        store.read_blocking(read).unwrap()
     };
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
     wait_until(|| get() == (Some(StoredText::of("1")), 0));
@@ -445,13 +447,13 @@ fn options_are_cached_until_a_write() {
 fn writes_of_others_are_noticed() {
     let Some((_alone, store, config)) = quiet_site() else { return };
     let mut other = OtherProgram::of(&config);
-    let ((), nothing) = svc_versions::capture(|| ());
+    let nothing = svc_versions::Dependencies::default();
     for _ in 0..20 {
-        wait_until(|| store.stamp().is_some());
-        let before = store.stamp().unwrap();
+        wait_until(|| store.stamp(&Context::background()).is_some());
+        let before = store.stamp(&Context::background()).unwrap();
         assert!(store.versions().is_current(&nothing, before));
         other.insert();
-        assert_eq!(store.stamp(), None, "the state is not settled yet");
+        assert_eq!(store.stamp(&Context::background()), None, "the state is not settled yet");
         assert!(!store.versions().is_current(&nothing, before), "everything is invalid");
     }
 }
@@ -464,14 +466,15 @@ fn own_writes_invalidate_what_they_change() {
         store.write_blocking(move |tx| options::set(tx, "a", &StoredText::of(value), true)).unwrap()
     };
     set("0");
-    let ((), of_posts) = svc_versions::capture(|| drop(store.read(|db| posts::get(db, id)).unwrap()));
-    let ((), of_options) = svc_versions::capture(|| drop(store.read(|db| options::get(db, "a")).unwrap()));
+    let cx = Context::background();
+    let (_, of_posts) = cx.capture(|| store.read(&cx, |db| posts::get(db, id)).unwrap());
+    let (_, of_options) = cx.capture(|| store.read(&cx, |db| options::get(db, "a")).unwrap());
     let mut n_exact = 0;
     for value in ["1", "2", "3", "4", "5", "6"] {
-        wait_until(|| store.stamp().is_some());
+        wait_until(|| store.stamp(&Context::background()).is_some());
         let before = store.versions().stamp();
         set(value);
-        let is_known = store.stamp().is_some();
+        let is_known = store.stamp(&Context::background()).is_some();
         assert!(!store.versions().is_current(&of_options, before));
         // The server's own transactions, which are rare, look like those of others.
         n_exact += usize::from(is_known && store.versions().is_current(&of_posts, before));
@@ -501,7 +504,7 @@ fn the_stamp_is_known_while_all_connections_are_in_use() {
         assert_ne!(watched(), before);
         Ok(())
     };
-    store.read(read).unwrap();
+    store.read_blocking(read).unwrap();
 }
 
 #[test]
@@ -537,7 +540,7 @@ fn staleness_permits_old_totals_until_an_own_write() {
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
     assert_eq!(total(&store), (3, COUNTED), "own writes invalidate the total");
     // Data that determines permissions is never stale.
-    let get = || store.read(|db| options::get(db, "a")).unwrap();
+    let get = || store.read_blocking(|db| options::get(db, "a")).unwrap();
     assert_eq!(get().as_ref().map(StoredText::text), Some("1"));
     other.run("UPDATE wp_options SET option_value = '2' WHERE option_name = 'a'");
     assert_eq!(get().as_ref().map(StoredText::text), Some("2"));
@@ -573,12 +576,15 @@ fn invalid_dumps_leave_nothing_behind() {
     let overwrite = || ImportOptions { overwrite: true, ..ImportOptions::default() };
     let broken = store.import(dump.as_bytes(), overwrite());
     assert!(matches!(broken, Err(ImportError::Dump { .. })), "{broken:?}");
-    assert_eq!(store.read(|db| options::get(db, "marker")).unwrap().as_ref().map(StoredText::text), Some("yes"));
+    assert_eq!(
+        store.read_blocking(|db| options::get(db, "marker")).unwrap().as_ref().map(StoredText::text),
+        Some("yes")
+    );
     let tables = |()| server.client(&format!("SHOW TABLES FROM {database}")).unwrap().lines().count();
     assert_eq!(tables(()), 12);
     // A valid dump replaces the existing site.
     store.import(&fixture::dump()[..], overwrite()).unwrap();
-    assert_eq!(store.read(|db| options::get(db, "marker")).unwrap(), None);
+    assert_eq!(store.read_blocking(|db| options::get(db, "marker")).unwrap(), None);
     assert_eq!(tables(()), 12);
 }
 

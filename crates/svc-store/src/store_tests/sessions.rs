@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use svc_db::{ReadText as _, Tuning};
 
-use crate::{Dialect, Store, StoreError, StoredText, fixture, meta, options, request_cache};
+use svc_versions::{Context, Transport};
+
+use crate::{Dialect, Store, StoreError, StoredText, fixture, meta, options};
 
 #[test]
 fn nested_reads_use_the_same_snapshot() {
     fixture::on_each_with(2, |store| {
-        let other = store.clone();
-        let seen = store.read(|db| {
+        let (other, cx) = (store.clone(), Context::background());
+        let seen = store.read(&cx, |db| {
             let before = options::get_many(db, &["blogname"])?;
             std::thread::scope(|threads| {
                 threads
@@ -18,13 +20,13 @@ fn nested_reads_use_the_same_snapshot() {
                     .join()
                     .unwrap()
             })?;
-            let nested = store.read(|db| store.read(|_| options::get_many(db, &["blogname"])))?;
-            assert_eq!(store.stamp(), None, "the current state may not be that of the snapshot");
+            let nested = store.read(&cx, |db| store.read(&cx, |_| options::get_many(db, &["blogname"])))?;
+            assert_eq!(store.stamp(&cx), None, "the current state may not be that of the snapshot");
             Ok((before == nested, options::get_many(db, &["blogname"])? == before))
         });
         assert_eq!(seen.unwrap(), (true, true));
         assert_eq!(
-            store.read(|db| options::get(db, "blogname")).unwrap().as_ref().map(StoredText::text),
+            store.read_blocking(|db| options::get(db, "blogname")).unwrap().as_ref().map(StoredText::text),
             Some("changed")
         );
     });
@@ -34,32 +36,39 @@ fn nested_reads_use_the_same_snapshot() {
 fn nested_reads_see_the_transaction_and_nested_writes_fail() {
     fixture::on_each(|store| {
         let inner = store.clone();
+        let write = |store: &Store, cx: &Context| {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(store.write(cx, |tx| options::set(tx, "nested", &StoredText::of("2"), false)))
+        };
         let seen = store
             .write_blocking(move |tx| {
                 options::set(tx, "nested", &StoredText::of("1"), false)?;
-                let refused = inner.write_blocking(|tx| options::set(tx, "nested", &StoredText::of("2"), false));
+                let refused = write(&inner, tx.cx());
                 assert!(matches!(refused, Err(StoreError::Nested)), "{refused:?}");
-                inner.read(|db| options::get(db, "nested"))
+                if tx.dialect() == Dialect::Sqlite {
+                    // The writer's thread would wait for itself.
+                    let refused = inner.write_blocking(|_| Ok(()));
+                    assert!(matches!(refused, Err(StoreError::Nested)), "{refused:?}");
+                }
+                inner.read(&tx.cx().clone(), |db| options::get(db, "nested"))
             })
             .unwrap();
         assert_eq!(seen.as_ref().map(StoredText::text), Some("1"));
-        let refused =
-            store.read(|_| store.write_blocking(|tx| options::set(tx, "nested", &StoredText::of("3"), false)));
+        let refused = store.read(&Context::background(), |db| write(&store, db.cx()));
         assert!(matches!(refused, Err(StoreError::Nested)), "{refused:?}");
-        let refused = store.read(|_| {
-            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            runtime.block_on(store.write(|tx| options::set(tx, "nested", &StoredText::of("4"), false)))
-        });
-        assert!(matches!(refused, Err(StoreError::Nested)), "{refused:?}");
-        assert_eq!(store.read(|db| options::get(db, "nested")).unwrap().as_ref().map(StoredText::text), Some("1"));
+        assert_eq!(
+            store.read_blocking(|db| options::get(db, "nested")).unwrap().as_ref().map(StoredText::text),
+            Some("1")
+        );
     });
 }
 
 #[test]
 fn stores_have_separate_sessions() {
     let ((one, _folder), (two, _other)) = (fixture::store(), fixture::store());
-    let name = |store: &Store| store.read(|db| options::get(db, "blogname"));
-    one.read(|_| {
+    let cx = Context::background();
+    let name = |store: &Store| store.read(&cx, |db| options::get(db, "blogname"));
+    one.read(&cx, |_| {
         two.write_blocking(|tx| options::set(tx, "blogname", &StoredText::of("two"), true))?;
         assert_eq!(name(&two)?.as_ref().map(StoredText::text), Some("two"));
         assert_ne!(name(&one)?.as_ref().map(StoredText::text), Some("two"));
@@ -71,11 +80,12 @@ fn stores_have_separate_sessions() {
 #[test]
 fn statements_cannot_overlap() {
     fixture::on_each(|store| {
-        let nested = store.read(|db| {
-            db.query_text("SELECT 1", &[], &mut |_| store.read(|db| options::get(db, "blogname")).map(drop))
+        let cx = Context::background();
+        let nested = store.read(&cx, |db| {
+            db.query_text("SELECT 1", &[], &mut |_| store.read(&cx, |db| options::get(db, "blogname")).map(drop))
         });
         assert!(matches!(nested, Err(StoreError::Other(_))), "{nested:?}");
-        assert!(store.read(|db| options::get(db, "blogname")).unwrap().is_some());
+        assert!(store.read_blocking(|db| options::get(db, "blogname")).unwrap().is_some());
     });
 }
 
@@ -90,7 +100,8 @@ fn nested_reads_share_one_connection_between_threads() {
                 threads.spawn(|| {
                     for _ in 0..20 {
                         let read = |db: &mut crate::Db| meta::get(db, crate::MetaKind::Post, 1, "nothing");
-                        store.read(|db| read(db).and_then(|_| store.read(read))).unwrap();
+                        let cx = Context::background();
+                        store.read(&cx, |db| read(db).and_then(|_| store.read(db.cx(), read))).unwrap();
                     }
                 });
             }
@@ -103,26 +114,28 @@ fn set(store: &Store, value: &'static str) {
     store.write_blocking(move |tx| options::set(tx, "blogname", &StoredText::of(value), true)).unwrap();
 }
 
-fn name(store: &Store) -> String {
-    let name = store.read(|db| options::get(db, "blogname")).unwrap();
+fn name(cx: &Context, store: &Store) -> String {
+    let name = store.read(cx, |db| options::get(db, "blogname")).unwrap();
     name.unwrap().text().to_owned()
 }
 
-fn run<T>(future: impl Future<Output = T>) -> T {
+/// Runs a request.
+fn run<F: Future>(request: impl FnOnce(Context) -> F) -> F::Output {
+    let cx = Context::request(Transport::Plain);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    runtime.block_on(request_cache::scope(future))
+    runtime.block_on(cx.run(request(cx.clone())))
 }
 
 #[test]
 fn reads_of_a_request_share_a_snapshot_until_it_waits() {
     fixture::on_each_with(2, |store| {
         let store = &store;
-        run(async {
-            let before = name(store);
+        run(async |cx| {
+            let before = name(&cx, store);
             std::thread::scope(|threads| threads.spawn(|| set(store, "other")).join().unwrap());
-            assert_eq!(name(store), before);
+            assert_eq!(name(&cx, store), before);
             tokio::task::yield_now().await;
-            assert_eq!(name(store), "other");
+            assert_eq!(name(&cx, store), "other");
         });
     });
 }
@@ -131,16 +144,12 @@ fn reads_of_a_request_share_a_snapshot_until_it_waits() {
 fn a_request_sees_its_own_writes() {
     fixture::on_each(|store| {
         let store = &store;
-        run(async {
-            name(store);
-            set(store, "one");
-            assert_eq!(name(store), "one");
-            store.write(|tx| options::set(tx, "blogname", &StoredText::of("two"), true)).await.unwrap();
-            assert_eq!(name(store), "two");
-            let refused = store.read(|_| store.write_blocking(|_| Ok(())));
-            assert!(matches!(refused, Err(StoreError::Nested)), "{refused:?}");
-            set(store, "three");
-            assert_eq!(name(store), "three");
+        run(async |cx| {
+            name(&cx, store);
+            store.write(&cx, |tx| options::set(tx, "blogname", &StoredText::of("one"), true)).await.unwrap();
+            assert_eq!(name(&cx, store), "one");
+            store.write(&cx, |tx| options::set(tx, "blogname", &StoredText::of("two"), true)).await.unwrap();
+            assert_eq!(name(&cx, store), "two");
         });
     });
 }
@@ -151,7 +160,10 @@ fn the_start_time_of_the_server_is_not_read_for_each_request() {
         let n_statements = || store.database().statement_count();
         let request = |stamp| {
             let before = n_statements();
-            run(svc_versions::scope(stamp, async { name(&store) }));
+            run(async |cx| {
+                cx.renew_stamp(stamp);
+                name(&cx, &store)
+            });
             n_statements() - before
         };
         request(None);
@@ -171,10 +183,10 @@ fn the_start_time_of_the_server_is_not_read_for_each_request() {
 fn a_request_that_waits_holds_no_connection() {
     fixture::on_each(|store| {
         let store = &store;
-        run(async {
-            name(store);
+        run(async |cx| {
+            name(&cx, store);
             let (store, started) = (store.clone(), std::time::Instant::now());
-            let other = tokio::task::spawn_blocking(move || name(&store));
+            let other = tokio::task::spawn_blocking(move || name(&Context::background(), &store));
             other.await.unwrap();
             assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
         });
@@ -185,17 +197,17 @@ fn a_request_that_waits_holds_no_connection() {
 fn the_stamp_of_a_request_is_not_newer_than_its_snapshot() {
     fixture::on_each_with(2, |store| {
         let store = &store;
-        run(async {
-            let (_, of_name) = svc_versions::capture(|| name(store));
-            let stamp = store.stamp();
+        run(async |cx| {
+            let (_, of_name) = cx.capture(|| name(&cx, store));
+            let stamp = store.stamp(&cx);
             std::thread::scope(|threads| threads.spawn(|| set(store, "other")).join().unwrap());
-            assert_eq!(store.stamp(), stamp);
+            assert_eq!(store.stamp(&cx), stamp);
             // MariaDB reports none shortly after a write of others.
-            let is_sqlite = store.read(|db| Ok(db.dialect() == Dialect::Sqlite)).unwrap();
+            let is_sqlite = store.read(&cx, |db| Ok(db.dialect() == Dialect::Sqlite)).unwrap();
             assert!(stamp.is_some() || !is_sqlite);
             assert!(stamp.is_none_or(|stamp| !store.versions().is_current(&of_name, stamp)));
-            store.write(|tx| options::set(tx, "own", &StoredText::of("1"), true)).await.unwrap();
-            assert!(!is_sqlite || store.stamp() > stamp, "after a write of its own, a request reads newer data");
+            store.write(&cx, |tx| options::set(tx, "own", &StoredText::of("1"), true)).await.unwrap();
+            assert!(!is_sqlite || store.stamp(&cx) > stamp, "after a write of its own, a request reads newer data");
         });
     });
 }
@@ -203,7 +215,8 @@ fn the_stamp_of_a_request_is_not_newer_than_its_snapshot() {
 #[test]
 fn panics_close_the_session() {
     let (store, _folder) = fixture::store();
-    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| store.read::<()>(|_| panic!("a mistake"))));
+    let panicked =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| store.read_blocking::<()>(|_| panic!("a mistake"))));
     assert!(panicked.is_err());
     store.write_blocking(|tx| options::set(tx, "after", &StoredText::of("1"), false)).unwrap();
 }

@@ -48,7 +48,7 @@ fn server() -> Result<Server> {
     let mut site = SiteSetup::new(store, Brand::original(), Path::new("no-such-folder"));
     site.environment = "local";
     let site = site.finish();
-    let mut registry = Registry::for_site(site_info(&site)?);
+    let mut registry = Registry::for_site(site_info(&svc_routing::Context::background(), &site)?);
     mount(&mut registry, &site);
     Ok(registry.build())
 }

@@ -75,7 +75,7 @@ impl MenuItems {
     /// A response with one item.
     async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
         let caller = caller(req);
-        let loaded = self.site.read(|db| {
+        let loaded = self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
             let item = item::items(db, &self.site, &settings, vec![post])?.pop();
@@ -138,8 +138,8 @@ impl MenuItems {
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
         let id = self.save(&req, None).await?;
         let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
-        let location = self.site.settings()?.urls.rest(&route);
-        let response = self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await?;
+        let location = self.site.settings(req.cx())?.urls.rest(&route);
+        let response = self.show(&req, self.posts.saved(req.cx(), id)?, respond::edit_view(&req)).await?;
         Ok(response.status(201).header("Location", location))
     }
 
@@ -151,7 +151,7 @@ impl MenuItems {
 
     async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let id = self.save(&req, Some(authorized.post)).await?;
-        self.show(&req, self.posts.saved(id)?, respond::edit_view(&req)).await
+        self.show(&req, self.posts.saved(req.cx(), id)?, respond::edit_view(&req)).await
     }
 
     // Delete
@@ -170,7 +170,7 @@ impl MenuItems {
         let context = context.filter(|name| !matches!(name.as_str(), "" | "0"));
         let view = respond::previous_view(&req, context.as_deref().unwrap_or("view"));
         let previous = self.show(&req, authorized.post, view).await?;
-        self.site.write(move |tx| Ok(stored_posts::delete(tx, id)?.ok_or_else(post_not_found)?)).await?;
+        self.site.write(req.cx(), move |tx| Ok(stored_posts::delete(tx, id)?.ok_or_else(post_not_found)?)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
 }

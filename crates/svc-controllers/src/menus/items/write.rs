@@ -27,7 +27,7 @@ impl MenuItems {
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
         let mut draft = ItemDraft::default();
         self.fields.apply(&mut draft, |name| respond::param_or_null(req, name))?;
-        let (site, settings) = (Arc::clone(&self.site), self.site.settings()?);
+        let (site, settings) = (Arc::clone(&self.site), self.site.settings(req.cx())?);
         let id = existing.map(|p| p.id);
         let row = PostDraft {
             content: draft.description.take(),
@@ -40,7 +40,7 @@ impl MenuItems {
         };
         let menu = draft.menu.map(TermId);
         let (posts_routes, caller) = (Arc::clone(&self.posts), caller(req));
-        let (is_new, now) = (id.is_none(), self.site.now());
+        let (is_new, now) = (id.is_none(), self.site.now(req.cx()));
         let store = move |tx: &mut Tx| {
             // Read everything in the transaction, so that concurrent updates do not overwrite each other.
             let before = match id {
@@ -85,7 +85,7 @@ impl MenuItems {
             }
             Ok(id)
         };
-        let id = self.site.write(store).await?;
+        let id = self.site.write(req.cx(), store).await?;
         self.posts.update_extra(id, req).await?;
         Ok(id)
     }

@@ -9,6 +9,7 @@ use svc_media::RegisteredSize;
 use svc_model::{PostId, UserId};
 use svc_routing::{Method, Request, Transport};
 use svc_store::{MetaKind, meta, posts, terms, users};
+use svc_versions::Context;
 
 use super::engines::{self, Shared};
 use crate::harness::{ADMIN, AUTHOR, Harness, TestResponse};
@@ -29,7 +30,7 @@ where
     }
     // A cluster node may see writes of other nodes with a delay. A write on each node waits for them.
     for server in &site.servers {
-        server.site.write(|_| Ok(())).await.unwrap();
+        server.site.write(&Context::background(), |_| Ok(())).await.unwrap();
     }
     responses
 }
@@ -108,7 +109,7 @@ async fn concurrent_files_of_an_attachment_are_not_lost() {
         .collect();
     let upload = |path: String, name: String| {
         Request::new(Method::POST, path)
-            .with_transport(Transport::Tls)
+            .with_cx(Context::request(Transport::Tls))
             .with_header("content-disposition", &format!("attachment; filename=\"{name}\""))
             .with_body(SMALL)
     };
@@ -131,7 +132,7 @@ async fn concurrent_files_of_an_attachment_are_not_lost() {
         let finalized = concurrently(&site, |h, n| {
             let body = json!({"sub_sizes": [stored[n].body]});
             let req = Request::new(Method::POST, format!("/svc/v2/media/{id}/finalize")).with_json(&body);
-            async move { h.send(AUTHOR, req.with_transport(Transport::Tls)).await }
+            async move { h.send(AUTHOR, req.with_cx(Context::request(Transport::Tls))).await }
         })
         .await;
         all_have(&finalized, 200, site.name);
@@ -140,7 +141,10 @@ async fn concurrent_files_of_an_attachment_are_not_lost() {
         for (n, response) in stored.iter().enumerate() {
             assert_eq!(details["sizes"][format!("size-{n}")]["file"], response.body["file"], "{}", site.name);
         }
-        let meta = site.servers[0].site.read(|db| Ok(meta::load_one(db, MetaKind::Post, id)?)).unwrap();
+        let meta = site.servers[0]
+            .site
+            .read(&Context::background(), |db| Ok(meta::load_one(db, MetaKind::Post, id)?))
+            .unwrap();
         assert!(!meta.has("_wp_sideloaded_file"), "{}: {meta:?}", site.name);
     }
 }
@@ -156,7 +160,8 @@ async fn concurrently_created_slugs_terms_logins_and_widgets_are_unique() {
 
         let created = post_all(&site, ADMIN, |_| ("/svc/v2/tags".to_owned(), json!({"name": "The same tag"}))).await;
         one_wins(&created, 201, (400, "term_exists"), site.name);
-        let rows = site.servers[0].site.store.read(|db| terms::by_name(db, "The same tag", "post_tag")).unwrap();
+        let rows =
+            site.servers[0].site.store.read_blocking(|db| terms::by_name(db, "The same tag", "post_tag")).unwrap();
         assert_eq!(rows.len(), 1, "{}", site.name);
 
         let created = post_all(&site, ADMIN, |n| {
@@ -195,7 +200,7 @@ async fn concurrent_changes_of_different_fields_are_all_stored() {
         ];
         let route = format!("/svc/v2/posts/{post}");
         all_have(&post_all(&site, ADMIN, |n| (route.clone(), fields[n].clone())).await, 200, site.name);
-        let row = site.servers[0].site.store.read(|db| posts::get(db, PostId(post))).unwrap().unwrap();
+        let row = site.servers[0].site.store.read_blocking(|db| posts::get(db, PostId(post))).unwrap().unwrap();
         let texts = [&*row.title, &*row.content, &*row.excerpt, &*row.slug];
         assert_eq!(texts, ["changed"; 4], "{}", site.name);
         assert_eq!((&*row.comment_status, &*row.ping_status, row.author), ("closed", "closed", UserId(AUTHOR)));
@@ -213,7 +218,7 @@ async fn concurrent_changes_of_different_fields_are_all_stored() {
         let (user, stored) = site.servers[0]
             .site
             .store
-            .read(|db| Ok((users::get(db, UserId(6))?.unwrap(), meta::load_one(db, MetaKind::User, 6)?)))
+            .read_blocking(|db| Ok((users::get(db, UserId(6))?.unwrap(), meta::load_one(db, MetaKind::User, 6)?)))
             .unwrap();
         for field in &fields[..4] {
             assert_eq!(stored.text(field), "changed", "{}: {field}", site.name);
@@ -237,7 +242,7 @@ async fn sticky_posts_and_first_meta_values_are_stored_once_each() {
         }
         let values = |n: usize| (route(0), json!({"meta": {"fx_string": format!("value {n}")}}));
         all_have(&post_all(&site, ADMIN, values).await, 200, site.name);
-        let stored = site.servers[0].site.store.read(|db| meta::load_one(db, MetaKind::Post, ids[0])).unwrap();
+        let stored = site.servers[0].site.store.read_blocking(|db| meta::load_one(db, MetaKind::Post, ids[0])).unwrap();
         assert_eq!(stored.all("fx_string").len(), 1, "{}", site.name);
     }
 }

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 use svc_routing::Method;
 use svc_store::{Meta, MetaKind, meta, options};
+use svc_versions::Context;
 
 use super::engines;
 use crate::harness::{ADMIN, Harness};
@@ -46,7 +47,7 @@ fn expected(text: &str, again: bool) -> String {
 }
 
 fn load(h: &Harness, kind: MetaKind, id: i64) -> Meta {
-    h.site.store.read(|db| meta::load_one(db, kind, id)).unwrap()
+    h.site.store.read_blocking(|db| meta::load_one(db, kind, id)).unwrap()
 }
 
 async fn post(h: &Harness, route: &str, body: Value) -> Value {
@@ -110,9 +111,13 @@ async fn serialized_looking_options_are_stored_as_in_wordpress_and_returned_unch
             let again = again && !text.starts_with("s:");
             let settings = post(&h, "/svc/v2/settings", json!({"title": text})).await;
             assert_eq!(settings["title"], escaped, "{engine}: {text}");
-            let row = h.site.store.read(|db| options::get(db, "blogname")).unwrap().unwrap();
+            let row = h.site.store.read_blocking(|db| options::get(db, "blogname")).unwrap().unwrap();
             assert_eq!(row.as_stored(), expected(&escaped, again), "{engine}: {text}");
-            assert_eq!(h.site.settings().unwrap().option("blogname"), escaped, "{engine}: {text}");
+            assert_eq!(
+                h.site.settings(&Context::background()).unwrap().option("blogname"),
+                escaped,
+                "{engine}: {text}"
+            );
         }
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use svc_versions::Stamp;
+use svc_versions::{Context, Stamp};
 use tokio::sync::OwnedMutexGuard;
 
 use super::changes::{AloneWrite, Changes, ServerState};
@@ -19,13 +19,13 @@ use super::connection::{MySql, ServerOptions};
 use super::row_log::MySqlRowLog;
 use super::write_turn::{WriterSlot, WriterSlots, pass_gate};
 use crate::backend::Job;
-use crate::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE, block_in_place};
+use crate::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE, block_in_place, leave_runtime};
 use crate::change_summary::ChangeSummary;
 use crate::config::StoreConfig;
 use crate::error::{Result, StoreError};
 use crate::handle::{ChangeCounters, Db, Tx};
 use crate::quoted::quoted;
-use crate::request_cache;
+use crate::request;
 use crate::row_log::RowLog;
 use crate::session::{self, Session};
 use crate::shared::Shared;
@@ -97,7 +97,7 @@ impl MySqlPool {
             changes: None,
             watch: Arc::default(),
         };
-        let mut lease = PooledConnection::take(&pool)?;
+        let mut lease = PooledConnection::take(&pool, false)?;
         let db = lease.db()?;
         let changes = Changes::of(db, pool.staleness);
         let is_utf8mb3 = has_utf8mb3_columns(db)?;
@@ -123,7 +123,7 @@ impl MySqlPool {
         loop {
             tries += 1;
             job.reset();
-            let mut lease = PooledConnection::take(self)?;
+            let mut lease = PooledConnection::take(self, false)?;
             let before = self.changes.as_ref().zip(lease.db.as_mut()).and_then(|(changes, db)| changes.begin_own(db));
             let own = OwnWrite(self.changes.as_deref());
             lease = lease.begin_on("START TRANSACTION")?;
@@ -210,7 +210,7 @@ impl Backend for MySqlPool {
         &self.shared
     }
 
-    fn snapshot(self: Arc<Self>, unlimited: bool) -> Result<Box<dyn Snapshot>> {
+    fn snapshot(self: Arc<Self>, cx: &Context, unlimited: bool) -> Result<Box<dyn Snapshot>> {
         const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
         if unlimited {
             let mut db = self.connect(None)?;
@@ -219,7 +219,7 @@ impl Backend for MySqlPool {
             return Ok(Box::new(OwnConnection(db)));
         }
         let begun = Instant::now();
-        let mut lease = PooledConnection::begin(self, BEGIN)?;
+        let mut lease = PooledConnection::begin(self, request::has_written(cx), BEGIN)?;
         // The pooled handle stays without the change counters of this snapshot.
         let mut db = lease.db()?.handle();
         db.begun = Some(begun);
@@ -228,8 +228,8 @@ impl Backend for MySqlPool {
         Ok(Box::new(MySqlSnapshot { db, lease }))
     }
 
-    fn write(self: Arc<Self>, job: Box<dyn Job>) -> Accepted {
-        let refused = session::before_write(&self.shared);
+    fn write(self: Arc<Self>, cx: &Context, job: Box<dyn Job>) -> Accepted {
+        let refused = session::before_write(cx, &self.shared);
         Box::pin(async move {
             refused?;
             // Writers wait for their turn without occupying a thread or a connection.
@@ -241,8 +241,7 @@ impl Backend for MySqlPool {
     }
 
     fn write_blocking(self: Arc<Self>, job: Box<dyn Job>) -> Result<()> {
-        session::before_write(&self.shared)?;
-        block_in_place(|| {
+        leave_runtime(|| {
             let slot = self.writer_slots.turn_blocking()?;
             self.run(job, slot);
             Ok(())
@@ -250,10 +249,9 @@ impl Backend for MySqlPool {
     }
 
     fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()> {
-        session::before_write(&self.shared)?;
         let mut tx = Tx(self.connect(None)?);
         tx.run("START TRANSACTION")?;
-        let session = Session::open(&tx);
+        let session = Session::open(&Context::background(), &mut tx);
         let commit = f(&mut tx);
         let done = if commit { tx.run("COMMIT") } else { Ok(()) };
         drop(session);
@@ -273,12 +271,13 @@ impl Backend for MySqlPool {
         done
     }
 
-    fn stamp(&self) -> Option<Stamp> {
-        block_in_place(|| {
+    fn stamp(&self, cx: &Context) -> Option<Stamp> {
+        block_in_place(cx, || {
             let begun = Instant::now();
             // Do not wait for a connection, because callers can do without.
             let db = self.state.lock().unwrap_or_else(PoisonError::into_inner).idle.pop()?;
-            let mut lease = PooledConnection { pool: self, db: Some(db), fresh: false, begun: false };
+            let mut lease =
+                PooledConnection { pool: self, db: Some(db), is_patient: false, fresh: false, begun: false };
             let is_stable = self.changes.as_ref()?.is_stable(lease.db().ok()?, begun).ok()?;
             is_stable.then(|| self.shared.versions.stamp())
         })
@@ -340,17 +339,19 @@ fn is_cluster(db: &mut Db) -> bool {
 struct PooledConnection<P: Deref<Target = MySqlPool>> {
     pool: P,
     db: Option<Db>,
+    /// Whether the caller waits longer for a connection, because it must not respond with "try again".
+    is_patient: bool,
     fresh: bool,
     begun: bool,
 }
 
 impl<P: Deref<Target = MySqlPool>> PooledConnection<P> {
     /// A connection with an open transaction. Connections that the server has closed are replaced.
-    fn begin(pool: P, begin: &str) -> Result<Self>
+    fn begin(pool: P, is_patient: bool, begin: &str) -> Result<Self>
     where
         P: Clone,
     {
-        Self::take(pool)?.begin_on(begin)
+        Self::take(pool, is_patient)?.begin_on(begin)
     }
 
     /// Opens a transaction on this connection, or on another one if the server has closed it.
@@ -367,34 +368,33 @@ impl<P: Deref<Target = MySqlPool>> PooledConnection<P> {
                 }
                 Err(e) if fresh || !self.db()?.conn.broken() => return Err(e),
                 Err(_) => {
-                    let pool = self.pool.clone();
+                    let (pool, is_patient) = (self.pool.clone(), self.is_patient);
                     // Its place in the pool is free first.
                     drop(self);
-                    self = Self::take(pool)?;
+                    self = Self::take(pool, is_patient)?;
                 }
             }
         }
     }
 
-    fn take(pool: P) -> Result<Self> {
-        let has_written = request_cache::has_written();
-        let until = Instant::now() + if has_written { WAIT_AFTER_WRITE.max(pool.wait) } else { pool.wait };
+    fn take(pool: P, is_patient: bool) -> Result<Self> {
+        let until = Instant::now() + if is_patient { WAIT_AFTER_WRITE.max(pool.wait) } else { pool.wait };
         let mut state = pool.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(db) = state.idle.pop() {
                 drop(state);
-                return Ok(PooledConnection { pool, db: Some(db), fresh: false, begun: false });
+                return Ok(PooledConnection { pool, db: Some(db), is_patient, fresh: false, begun: false });
             }
             if state.n_open < pool.max {
                 state.n_open += 1;
                 drop(state);
                 // From here on, the lease returns the slot in any case.
-                let mut lease = PooledConnection { pool, db: None, fresh: true, begun: false };
+                let mut lease = PooledConnection { pool, db: None, is_patient, fresh: true, begun: false };
                 lease.db = Some(lease.pool.connect(lease.pool.read_limit)?);
                 return Ok(lease);
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || state.n_waiting >= MAX_WAITING && !has_written {
+            if left.is_zero() || state.n_waiting >= MAX_WAITING && !is_patient {
                 return Err(StoreError::Busy);
             }
             state.n_waiting += 1;

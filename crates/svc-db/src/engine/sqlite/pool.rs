@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use svc_versions::Stamp;
+use svc_versions::{Context, Stamp};
 
 use super::collation;
 use super::connection::{self, Deadline, Mode, Sqlite};
@@ -27,7 +27,7 @@ use crate::conn::{Conn as _, Row};
 use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
 use crate::quoted::quoted;
-use crate::request_cache;
+use crate::request;
 use crate::row_log::RowLog;
 use crate::session::{self, Session};
 use crate::shared::Shared;
@@ -140,8 +140,8 @@ impl SqlitePool {
         })
     }
 
-    fn take(&self) -> Result<PooledReader> {
-        let has_written = request_cache::has_written();
+    fn take(&self, cx: &Context) -> Result<PooledReader> {
+        let has_written = request::has_written(cx);
         let until = Instant::now() + if has_written { WAIT_AFTER_WRITE.max(self.wait) } else { self.wait };
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -157,12 +157,6 @@ impl SqlitePool {
             idle.n_waiting -= 1;
         }
     }
-
-    /// Sends a transaction to the writer.
-    fn send(&self, job: Box<dyn Job>) -> Result<()> {
-        session::before_write(&self.shared)?;
-        self.writer.send(job)
-    }
 }
 
 impl Backend for SqlitePool {
@@ -174,8 +168,8 @@ impl Backend for SqlitePool {
         self.shared.schema.log.as_ref().map(|logged| Arc::new(SqliteRowLog(logged)) as Arc<dyn RowLog>)
     }
 
-    fn snapshot(self: Arc<Self>, unlimited: bool) -> Result<Box<dyn Snapshot>> {
-        let mut reader = self.take()?;
+    fn snapshot(self: Arc<Self>, cx: &Context, unlimited: bool) -> Result<Box<dyn Snapshot>> {
+        let mut reader = self.take(cx)?;
         let limit = self.read_limit.filter(|_| !unlimited);
         reader.deadline.set(limit);
         let begun = reader.begin();
@@ -184,21 +178,20 @@ impl Backend for SqlitePool {
         begun.map(|()| Box::new(snapshot) as Box<dyn Snapshot>)
     }
 
-    fn write(self: Arc<Self>, job: Box<dyn Job>) -> Accepted {
-        Box::pin(std::future::ready(self.send(job)))
+    fn write(self: Arc<Self>, cx: &Context, job: Box<dyn Job>) -> Accepted {
+        Box::pin(std::future::ready(session::before_write(cx, &self.shared).and_then(|()| self.writer.send(job))))
     }
 
     fn write_blocking(self: Arc<Self>, job: Box<dyn Job>) -> Result<()> {
-        self.send(job)
+        self.writer.send(job)
     }
 
     fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()> {
-        session::before_write(&self.shared)?;
         let conn = Sqlite::open(&self.path, Mode::Write { durable: self.durable }, self.wait)?;
         conn.raw.pragma_update(None, "cache_size", -128_000).map_err(connection::error)?;
         let mut tx = Tx(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()));
         tx.run("BEGIN IMMEDIATE")?;
-        let _session = Session::open(&tx);
+        let _session = Session::open(&Context::background(), &mut tx);
         let commit = f(&mut tx);
         let done = if commit { tx.run("COMMIT") } else { Ok(()) };
         self.shared.versions.change_all();
@@ -212,7 +205,7 @@ impl Backend for SqlitePool {
         done
     }
 
-    fn stamp(&self) -> Option<Stamp> {
+    fn stamp(&self, _: &Context) -> Option<Stamp> {
         let index = self.wal_index.get().and_then(Option::as_ref);
         let mut header = None;
         if let Some(index) = index {
@@ -241,7 +234,7 @@ impl Backend for SqlitePool {
             let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
             WalIndex::open(&self.path, watch.conn.as_ref()?)
         });
-        Box::pin(std::future::ready(self.stamp()))
+        Box::pin(std::future::ready(self.stamp(&self.shared.no_context)))
     }
 
     fn backup(&self, to: &Path) -> Result<()> {

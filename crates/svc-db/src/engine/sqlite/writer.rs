@@ -40,7 +40,17 @@ impl Writer {
     ///
     /// # Errors
     /// [`StoreError::Busy`] if the queue is full.
+    /// Whether the caller is within a transaction, and would wait for itself.
+    fn is_current_thread(&self) -> bool {
+        let thread = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        thread.as_ref().is_some_and(|thread| thread.thread().id() == std::thread::current().id())
+    }
+
     pub(super) fn send(&self, job: Box<dyn Job>) -> Result<()> {
+        if self.is_current_thread() {
+            tracing::error!("a write was started within a transaction");
+            return Err(StoreError::Nested);
+        }
         let queue = self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let closing = || StoreError::Unavailable("the store is closing".to_owned());
         match queue.as_ref().ok_or_else(closing)?.try_send(job) {

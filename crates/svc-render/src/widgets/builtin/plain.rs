@@ -81,7 +81,7 @@ const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday",
 
 /// The current month with links to the days with posts, and to the previous month with posts.
 fn calendar(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-    let today = context.settings.zone.to_local(context.site.now()).date();
+    let today = context.settings.zone.to_local(context.site.now(context.db.cx())).date();
     let Some(first) = today.with_day(1) else { return Ok(None) };
     let begins = first.and_time(chrono::NaiveTime::MIN);
     let query = PostQuery::published("post", 1_000)
