@@ -2,16 +2,18 @@
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 
 use svc_versions::{Context, Stamp, Versions};
 use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::backend::{Backend, block_in_place, leave_runtime};
+use crate::change_record::Subscriber;
 use crate::config::StoreConfig;
 use crate::engine;
 use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
+use crate::loaded_rows;
 use crate::request;
 use crate::row_log::RowLog;
 use crate::schema::Schema;
@@ -154,10 +156,12 @@ impl Database {
         cx: &Context,
         f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        let (job, receiver) = write_job::job(cx, f);
+        let transaction = cx.detached();
+        let (job, receiver) = write_job::job(transaction.clone(), f);
         Arc::clone(&self.0).write(cx, job).await?;
         let result = receiver.await.unwrap_or_else(|_| Err(stopped().into()));
         request::after_write(cx, result.is_ok());
+        loaded_rows::after_write(cx, &transaction, result.is_ok());
         result
     }
 
@@ -167,7 +171,7 @@ impl Database {
     /// # Errors
     /// See [`Self::write`].
     pub fn write_blocking<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
-        let (job, mut receiver) = write_job::job(&Context::background(), f);
+        let (job, mut receiver) = write_job::job(Context::background(), f);
         Arc::clone(&self.0).write_blocking(job)?;
         match receiver.try_recv() {
             Ok(result) => result,
@@ -222,6 +226,12 @@ impl Database {
     /// The log of changed rows, if the schema has a logged table.
     pub fn row_log(&self) -> Option<Arc<dyn RowLog>> {
         self.0.row_log()
+    }
+
+    /// Adds a subscriber of the changes of this process. It is told after those that were added before it.
+    pub fn subscribe(&self, subscriber: Arc<dyn Subscriber>) {
+        let mut subscribers = self.0.shared().subscribers.write().unwrap_or_else(PoisonError::into_inner);
+        subscribers.push(subscriber);
     }
 
     /// Number of statements executed since the database was opened.

@@ -10,7 +10,7 @@ use std::time::Instant;
 use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
 use svc_versions::{Context, Key};
 
-use crate::change_summary::ChangeSummary;
+use crate::change_record::ChangeRecord;
 use crate::conn::{Conn, Done, Row, SharedConnection};
 use crate::dialect::{Build, Dialect, SqlDialect};
 use crate::error::{Result, StoreError};
@@ -61,10 +61,6 @@ pub struct Db {
     pub(crate) server_start: Arc<Mutex<Option<(Instant, i64)>>>,
     /// Whether totals may be from another snapshot.
     pub(crate) may_be_stale: bool,
-    /// The keys that the open transaction has changed.
-    pub(crate) changed: Vec<Key>,
-    /// The rows that the open transaction has changed.
-    pub(crate) summary: ChangeSummary,
     /// A time before this snapshot was opened, on servers. `None` in transactions.
     pub(crate) begun: Option<Instant>,
 }
@@ -82,8 +78,6 @@ impl Db {
             changes: None,
             server_start: Arc::default(),
             may_be_stale: false,
-            changed: Vec::new(),
-            summary: ChangeSummary::default(),
             begun: None,
         }
     }
@@ -101,8 +95,6 @@ impl Db {
             changes: self.changes.clone(),
             server_start: Arc::clone(&self.server_start),
             may_be_stale: self.may_be_stale,
-            changed: Vec::new(),
-            summary: ChangeSummary::default(),
             begun: self.begun,
         }
     }
@@ -336,34 +328,42 @@ pub fn pad(ids: &[i64]) -> Vec<i64> {
 }
 
 /// A transaction, which can read like [`Db`] and write.
-pub struct Tx(pub(crate) Db);
+pub struct Tx {
+    pub(crate) db: Db,
+    changes: ChangeRecord,
+}
 
 impl Deref for Tx {
     type Target = Db;
     fn deref(&self) -> &Db {
-        &self.0
+        &self.db
     }
 }
 
 impl DerefMut for Tx {
     fn deref_mut(&mut self) -> &mut Db {
-        &mut self.0
+        &mut self.db
     }
 }
 
 impl Tx {
-    /// Executes a statement that changes unknown rows of a table.
+    /// The transaction that is open on this connection.
+    pub(crate) fn new(db: Db) -> Self {
+        Tx { db, changes: ChangeRecord::default() }
+    }
+
+    /// Executes a statement that changes unknown rows of this table, whose name is without prefix.
     ///
     /// # Errors
     /// Those of the statement.
-    pub fn execute(&mut self, statement: &impl Build) -> Result<Done> {
+    pub fn execute(&mut self, table: &str, statement: &impl Build) -> Result<Done> {
         let (sql, values) = statement.text(self.sql);
         let done = self.execute_counted(&sql, &values.0)?;
         if done.rows > 0 {
-            let name = changed_table(&sql, &self.prefix);
-            let rows = self.shared.schema.rows_of(name);
-            self.changed.extend(rows.iter().flat_map(|rows| rows.all_changed()));
-            self.summary.add_unknown(rows);
+            for rows in self.shared.schema.rows_of(table) {
+                self.forget_loaded(*rows, None);
+                self.changes.add_unknown(*rows);
+            }
         }
         Ok(done)
     }
@@ -392,9 +392,10 @@ impl Tx {
         Ok(id)
     }
 
-    fn record(&mut self, rows: Rows, ids: &[i64]) {
-        self.changed.extend(rows.changed(ids));
-        self.summary.add(rows, ids);
+    /// Records that the statements so far have changed `rows` of these objects.
+    pub fn record(&mut self, rows: Rows, ids: &[i64]) {
+        self.forget_loaded(rows, Some(ids));
+        self.changes.add(rows, ids);
     }
 
     fn execute_counted(&mut self, sql: &str, values: &[Value]) -> Result<Done> {
@@ -407,17 +408,17 @@ impl Tx {
 
     /// Marks more keys as changed than those of the rows.
     pub fn mark_changed(&mut self, keys: impl IntoIterator<Item = Key>) {
-        self.changed.extend(keys);
+        self.changes.add_keys(keys);
     }
 
-    /// A value in which the owner of the schema notes what else the transaction changes, for [`Companion::follow`].
-    pub fn note<T: Any + Send + Default>(&mut self) -> &mut T {
-        self.summary.note_mut()
+    /// Facts that the owner of the schema adds to the record of the transaction.
+    pub fn facts<T: Any + Default + Send + Sync>(&mut self) -> &mut T {
+        self.changes.facts_mut()
     }
 
     /// Takes what the transaction has changed so far.
-    pub(crate) fn take_changed(&mut self) -> (Vec<Key>, ChangeSummary) {
-        (std::mem::take(&mut self.changed), std::mem::take(&mut self.summary))
+    pub(crate) fn take_changes(&mut self) -> ChangeRecord {
+        std::mem::take(&mut self.changes)
     }
 
     /// Executes a statement without values.
@@ -457,26 +458,9 @@ impl WriteText for Tx {
     }
 }
 
-/// The table that a statement changes, without prefix: the first quoted name.
-fn changed_table<'s>(sql: &'s str, prefix: &str) -> &'s str {
-    let name = sql.split(['`', '"']).nth(1).unwrap_or_default();
-    name.strip_prefix(prefix).unwrap_or(name)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{changed_table, pad};
-
-    #[test]
-    fn statements_name_the_table_that_they_change() {
-        for sql in [
-            "INSERT INTO `wp_posts` (`a`) VALUES (1)",
-            "UPDATE `wp_posts` SET `b` = 1",
-            "DELETE FROM \"wp_posts\" WHERE `c` = 2",
-        ] {
-            assert_eq!(changed_table(sql, "wp_"), "posts", "{sql}");
-        }
-    }
+    use super::pad;
 
     #[test]
     fn lists_are_padded_to_few_lengths() {

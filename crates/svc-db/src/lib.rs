@@ -3,7 +3,8 @@
 //
 // 1. `schema`, `rows`, `dialect`, `conn`, `shared`: descriptions, an engine's SQL, a connection and its rows, the caches of a
 //    database.
-// 2. `handle`, `caching`: `Db` (a connection with a snapshot), `Tx` (a transaction), and their cached reads.
+// 2. `handle`, `caching`, `loaded_rows`: `Db` (a connection with a snapshot), `Tx` (a transaction), their cached reads, and what
+//    was loaded already.
 // 3. `backend`, `table_manager`, `row_log`: the traits of an engine for its connections, tables and changed rows.
 // 4. `session`, `request`, `write_job`: the open snapshots and transactions of a context, what a request keeps, and a write as
 //    an object.
@@ -11,7 +12,7 @@
 
 mod backend;
 mod caching;
-mod change_summary;
+mod change_record;
 mod config;
 mod conn;
 mod database;
@@ -19,6 +20,7 @@ mod dialect;
 mod engine;
 mod error;
 mod handle;
+mod loaded_rows;
 mod quoted;
 mod request;
 mod row_log;
@@ -32,7 +34,7 @@ mod write_job;
 pub mod schema;
 pub mod stamp;
 
-pub use change_summary::ChangeSummary;
+pub use change_record::{ChangeRecord, Subscriber};
 pub use config::{DatabaseUrl, StoreConfig};
 pub use conn::{Done, Row};
 pub use database::{Database, WeakDatabase};

@@ -80,7 +80,7 @@ impl Session {
 
     /// Ends the session of a transaction, whose connection is used again.
     pub(crate) fn close(self, tx: &mut Tx) {
-        tx.0.cx = tx.0.shared.no_context.clone();
+        tx.db.cx = tx.db.shared.no_context.clone();
     }
 }
 

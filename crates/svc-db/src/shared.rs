@@ -1,13 +1,13 @@
 //! What all connections of a database share.
 
 use std::any::Any;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use svc_versions::{Context, Versions};
 
-use crate::change_summary::ChangeSummary;
+use crate::change_record::{ChangeRecord, Subscriber};
 use crate::schema::Schema;
 use crate::tuning::Tuning;
 
@@ -16,7 +16,7 @@ use crate::tuning::Tuning;
 pub trait Companion: Any + Send + Sync {
     /// Called after a transaction of this process on a server, if no other transaction was between two versions of the
     /// [logged table](crate::schema::LoggedTable): caches can be adjusted instead of being discarded.
-    fn follow(&self, _before: i64, _after: i64, _changes: &ChangeSummary) {}
+    fn follow(&self, _before: i64, _after: i64, _changes: &ChangeRecord) {}
 }
 
 /// Keeps nothing.
@@ -27,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) schema: &'static Schema,
     pub(crate) tuning: Tuning,
     pub(crate) companion: Arc<dyn Companion>,
+    /// Told of each transaction, in this order.
+    pub(crate) subscribers: RwLock<Vec<Arc<dyn Subscriber>>>,
     /// The context of connections that nobody uses.
     pub(crate) no_context: Context,
     pub(crate) totals: quick_cache::sync::Cache<String, u64>,
@@ -45,6 +47,7 @@ impl Shared {
             schema,
             tuning,
             companion,
+            subscribers: RwLock::default(),
             no_context: Context::background(),
             totals: quick_cache::sync::Cache::new(4_096),
             approximate: quick_cache::sync::Cache::new(64),
@@ -52,5 +55,10 @@ impl Shared {
             statements: AtomicU64::new(0),
             is_utf8mb3: AtomicBool::new(false),
         }
+    }
+    /// Tells the subscribers of a transaction that was committed.
+    pub(crate) fn publish(&self, changes: &ChangeRecord) {
+        let subscribers = self.subscribers.read().unwrap_or_else(PoisonError::into_inner);
+        subscribers.iter().for_each(|subscriber| subscriber.committed(changes));
     }
 }

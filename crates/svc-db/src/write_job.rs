@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use crate::backend::Job;
 use crate::error::{Result, StoreError};
 use crate::handle::Tx;
+use crate::loaded_rows;
 use crate::session::Session;
 
 struct WriteJob<F, T, E> {
@@ -18,14 +19,14 @@ struct WriteJob<F, T, E> {
     caller: oneshot::Sender<Result<T, E>>,
 }
 
-/// A job that runs `f` as a part of the work of this context, and the receiver of its outcome. The receiver is closed if
-/// the job is dropped.
+/// A job that runs `f` in a transaction with this context, and the receiver of its outcome. The receiver is closed if the job
+/// is dropped.
 pub(crate) fn job<T: Send + 'static, E: From<StoreError> + Send + 'static>(
-    cx: &Context,
+    cx: Context,
     f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
 ) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>) {
     let (caller, receiver) = oneshot::channel();
-    (Box::new(WriteJob { f, cx: cx.detached(), outcome: None, caller }), receiver)
+    (Box::new(WriteJob { f, cx, outcome: None, caller }), receiver)
 }
 
 impl<F, T, E> Job for WriteJob<F, T, E>
@@ -36,6 +37,7 @@ where
 {
     fn run(&mut self, tx: &mut Tx) -> bool {
         // A panic affects one request only; the writer must continue for the others.
+        loaded_rows::begin_transaction(&self.cx);
         let session = Session::open(&self.cx, tx);
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.f)(tx)));
         session.close(tx);

@@ -139,7 +139,8 @@ impl SiteAuthenticator {
         let (store, uuid, cx) = (self.identities.site.store.clone(), uuid.to_owned(), cx.detached());
         Some(tokio::spawn(async move {
             let written = store.write(&cx, move |tx| {
-                let Some(stored) = meta::get(tx, MetaKind::User, user.0, META_KEY)? else { return Ok(()) };
+                let meta = meta::load_one(tx, MetaKind::User, user.0)?;
+                let Some(stored) = meta.first(META_KEY) else { return Ok(()) };
                 let mut list = application_password::list_from_value(&stored.json());
                 for item in list.iter_mut().filter(|p| p.uuid == uuid) {
                     item.record_use(now, &ip);

@@ -41,7 +41,7 @@ pub fn post_of(db: &mut Db, author: UserId, published: &[&str], private: &[&str]
 pub fn delete_links(tx: &mut Tx, owner: UserId) -> Result<u64> {
     let mut delete = Query::delete();
     delete.from_table(tx.table("links")).and_where(Expr::col("link_owner").eq(owner.0));
-    Ok(tx.execute(&delete)?.rows)
+    Ok(tx.execute("links", &delete)?.rows)
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
-use svc_db::{ChangeSummary, Companion, Db, Result};
+use svc_db::{ChangeRecord, Companion, Db, Result};
 use svc_model::UserId;
 
 use crate::counters;
-use crate::plain_totals::{self, ClassChanges, PlainTotals};
+use crate::plain_totals::{self, PlainTotals};
+use crate::posts::changes::PostChanges;
 use crate::rows;
 use crate::search_state::SearchState;
 use crate::stored_text::StoredText;
@@ -33,11 +34,10 @@ impl SiteCaches {
 }
 
 impl Companion for SiteCaches {
-    fn follow(&self, before: i64, after: i64, changes: &ChangeSummary) {
-        // Only if it is known which posts were changed, all changes of their numbers were noted.
+    fn follow(&self, before: i64, after: i64, changes: &ChangeRecord) {
+        // Only if it is known which posts were changed, all changes of their numbers are recorded.
         if changes.ids(rows::POSTS).is_some() {
-            let noted = changes.note().map_or(&[][..], ClassChanges::all);
-            self.plain_totals.apply(before, after, noted);
+            self.plain_totals.apply(before, after, PostChanges::of(changes));
         }
     }
 }

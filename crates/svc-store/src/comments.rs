@@ -317,7 +317,7 @@ pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
     let mut replies = Query::update();
     replies.table(tx.table("comments")).value("comment_parent", comment.parent.0);
     replies.and_where(Expr::col("comment_parent").eq(id.0));
-    tx.execute(&replies)?;
+    tx.execute("comments", &replies)?;
     meta::delete_all(tx, MetaKind::Comment, &[id.0])?;
     let mut delete = Query::delete();
     delete.from_table(tx.table("comments")).and_where(Expr::col("comment_ID").eq(id.0));
@@ -334,11 +334,11 @@ pub(crate) fn delete_of_posts(tx: &mut Tx, posts: &[i64]) -> Result<()> {
         ids.and_where(Expr::col("comment_post_ID").is_in(piece.iter().copied()));
         let mut of_comments = Query::delete();
         of_comments.from_table(tx.table("commentmeta")).and_where(Expr::col("comment_id").in_subquery(ids));
-        tx.execute(&of_comments)?;
+        tx.execute("commentmeta", &of_comments)?;
         let mut comments = Query::delete();
         comments.from_table(tx.table("comments"));
         comments.and_where(Expr::col("comment_post_ID").is_in(piece.iter().copied()));
-        tx.execute(&comments)?;
+        tx.execute("comments", &comments)?;
     }
     Ok(())
 }

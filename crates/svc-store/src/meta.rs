@@ -76,18 +76,25 @@ fn select(db: &Db, table: &MetaTable) -> SelectStatement {
 /// `ids` are the objects' numeric ids.
 pub fn load(db: &mut Db, kind: MetaKind, ids: &[i64]) -> Result<HashMap<i64, Meta>> {
     let table = table_of(kind);
-    let mut found: HashMap<i64, Meta> = HashMap::new();
-    let build = |db: &Db, ids: Vec<i64>| {
-        let mut s = select(db, &table);
-        s.and_where(Expr::col(table.object_id).is_in(ids)).order_by(table.id, sea_query::Order::Asc);
-        s
-    };
-    db.cached_list(table.load, &[table.rows], ids, build, |row| {
-        let meta = found.entry(row.int(0)?).or_default();
-        meta.0.entry(row.text(1)?).or_default().push(StoredText::from_row(row.text(2)?));
-        Ok(())
-    })?;
-    Ok(found)
+    db.load_once(table.rows, &[], ids, |db, ids| {
+        let mut found: HashMap<i64, Meta> = HashMap::new();
+        let build = |db: &Db, ids: Vec<i64>| {
+            let mut s = select(db, &table);
+            s.and_where(Expr::col(table.object_id).is_in(ids)).order_by(table.id, sea_query::Order::Asc);
+            s
+        };
+        db.cached_list(table.load, &[table.rows], ids, build, |row| {
+            let meta = found.entry(row.int(0)?).or_default();
+            meta.0.entry(row.text(1)?).or_default().push(StoredText::from_row(row.text(2)?));
+            Ok(())
+        })?;
+        Ok(found)
+    })
+}
+
+/// A new object has no meta: it need not be loaded in this transaction.
+pub(crate) fn keep_none(tx: &Tx, kind: MetaKind, id: i64) {
+    tx.keep_loaded::<Meta>(table_of(kind).rows, &[], id, None);
 }
 
 /// Loads all meta of one object.
@@ -202,5 +209,5 @@ pub fn delete_everywhere(tx: &mut Tx, kind: MetaKind, name: &str, value: Option<
     if let Some(value) = value {
         delete.and_where(Expr::col("meta_value").eq(value.as_stored()));
     }
-    Ok(tx.execute(&delete)?.rows)
+    Ok(tx.execute(table.name, &delete)?.rows)
 }

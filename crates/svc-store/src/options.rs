@@ -76,7 +76,7 @@ pub fn set(tx: &mut Tx, name: &str, value: &StoredText, autoload: bool) -> Resul
         .values([name.into(), value.as_stored().into(), new_autoload(value, autoload).into()])
         .map_err(|e| StoreError::Other(e.to_string()))?;
     insert.on_conflict(OnConflict::column("option_name").update_column("option_value").to_owned());
-    tx.execute(&insert).map(drop)
+    tx.execute("options", &insert).map(drop)
 }
 
 /// The `autoload` column of a new option. Source: `wp_determine_option_autoload_value`.
@@ -103,7 +103,7 @@ pub fn replace(tx: &mut Tx, name: &str, old: &StoredText, new: &StoredText) -> R
 pub fn delete(tx: &mut Tx, name: &str) -> Result<bool> {
     let mut delete = Query::delete();
     delete.from_table(tx.table("options")).and_where(Expr::col("option_name").eq(name));
-    Ok(tx.execute(&delete)?.rows > 0)
+    Ok(tx.execute("options", &delete)?.rows > 0)
 }
 
 #[cfg(test)]

@@ -6,32 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use svc_model::UserId;
 
-/// A change of the number of posts of a type, status and author.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ClassChange {
-    post_type: String,
-    status: String,
-    /// `None` if the author is unknown.
-    author: Option<i64>,
-    n: i64,
-}
-
-/// The changed numbers of posts of a transaction ([`svc_db::Tx::note`]).
-#[derive(Debug, Default)]
-pub(crate) struct ClassChanges(Vec<ClassChange>);
-
-impl ClassChanges {
-    /// Records that a number of posts has got, or lost, a type and status. The author is optional.
-    pub(crate) fn count(&mut self, post_type: &str, status: &str, author: Option<i64>, n: i64) {
-        let (post_type, status) = (post_type.to_ascii_lowercase(), status.to_ascii_lowercase());
-        self.0.push(ClassChange { post_type, status, author, n });
-    }
-
-    /// All changes, in order.
-    pub(crate) fn all(&self) -> &[ClassChange] {
-        &self.0
-    }
-}
+use crate::posts::changes::{PostChange, PostClass};
 
 /// Maximum number of lists.
 const MAX_LISTS: usize = 1_000;
@@ -103,27 +78,40 @@ impl PlainTotals {
     }
 
     /// Applies the changes that are all there is between two versions.
-    pub(crate) fn apply(&self, before: i64, after: i64, changes: &[ClassChange]) {
+    pub(crate) fn apply(&self, before: i64, after: i64, changes: &[PostChange]) {
         let mut state = self.lock();
         if state.version != Some(before) {
             return;
         }
         state.version = Some(after);
+        // `None` counts the list again.
+        let changed = |list: &Classes, total: u64| {
+            let removed = changes.iter().filter_map(|change| Some((change.before.as_ref()?, -1)));
+            let added = changes.iter().filter_map(|change| Some((change.after.as_ref()?, 1)));
+            removed
+                .chain(added)
+                .try_fold(total, |total, (class, n)| Some(total.saturating_add_signed(list.change_by(class)? * n)))
+        };
         state.totals.retain(|list, total| {
-            for change in changes {
-                if !list.post_types.contains(&change.post_type) || !list.statuses.contains(&change.status) {
-                    continue;
-                }
-                match change.author {
-                    _ if list.authors.is_empty() => *total = total.saturating_add_signed(change.n),
-                    Some(author) if list.authors.contains(&author) => *total = total.saturating_add_signed(change.n),
-                    Some(_) => {}
-                    // It is counted again.
-                    None => return false,
-                }
-            }
-            true
+            let now = changed(list, *total);
+            *total = now.unwrap_or_default();
+            now.is_some()
         });
+    }
+}
+
+impl Classes {
+    /// By how much a post of this class changes the total: 0 or 1. `None` if this depends on its author, who is not known.
+    fn change_by(&self, class: &PostClass) -> Option<i64> {
+        let has = |names: &[String], name: &str| names.contains(&name.to_ascii_lowercase());
+        if !has(&self.post_types, &class.post_type) || !has(&self.statuses, &class.status) {
+            return Some(0);
+        }
+        match class.author {
+            _ if self.authors.is_empty() => Some(1),
+            Some(author) => Some(i64::from(self.authors.contains(&author.0))),
+            None => None,
+        }
     }
 }
 
@@ -136,8 +124,13 @@ mod tests {
         classes(&[post_type.to_owned()], &statuses, &[]).unwrap()
     }
 
-    fn change(post_type: &str, status: &str, n: i64) -> ClassChange {
-        ClassChange { post_type: post_type.to_owned(), status: status.to_owned(), author: Some(7), n }
+    fn class(post_type: &str, status: &str, author: Option<i64>) -> Option<PostClass> {
+        let (post_type, status) = (post_type.to_owned(), status.to_owned());
+        Some(PostClass { post_type, status, author: author.map(UserId) })
+    }
+
+    fn change(before: Option<PostClass>, after: Option<PostClass>) -> PostChange {
+        PostChange { id: svc_model::PostId(1), before, after }
     }
 
     #[test]
@@ -149,9 +142,9 @@ mod tests {
         };
         totals.insert(of(&[7, 3]), 1, 10);
         totals.insert(of(&[4]), 1, 5);
-        totals.apply(1, 2, &[change("post", "publish", 1)]);
+        totals.apply(1, 2, &[change(None, class("post", "publish", Some(7)))]);
         assert_eq!((totals.get(&of(&[3, 7]), 2), totals.get(&of(&[4]), 2)), (Some(11), Some(5)));
-        totals.apply(2, 3, &[ClassChange { author: None, ..change("post", "publish", 1) }]);
+        totals.apply(2, 3, &[change(None, class("post", "publish", None))]);
         assert_eq!((totals.get(&of(&[3, 7]), 3), totals.get(&of(&[4]), 3)), (None, None));
     }
 
@@ -161,7 +154,8 @@ mod tests {
         totals.insert(list("post", &["publish"]), 1, 10);
         totals.insert(list("post", &["draft", "publish"]), 1, 15);
         totals.insert(list("page", &["publish"]), 1, 3);
-        totals.apply(1, 2, &[change("post", "draft", -1), change("post", "publish", 1), change("page", "trash", 1)]);
+        let published = change(class("post", "draft", Some(7)), class("post", "publish", Some(7)));
+        totals.apply(1, 2, &[published, change(None, class("page", "trash", Some(7)))]);
         let at = |version, list| totals.get(&list, version);
         assert_eq!(at(1, list("post", &["publish"])), None);
         assert_eq!(at(2, list("Post", &["Publish"])), Some(11));
@@ -170,7 +164,7 @@ mod tests {
         // An older count is not used, a newer one replaces all.
         totals.insert(list("page", &["draft"]), 1, 7);
         assert_eq!(at(2, list("page", &["draft"])), None);
-        totals.apply(1, 3, &[change("post", "publish", 5)]);
+        totals.apply(1, 3, &[change(None, class("post", "publish", Some(7)))]);
         assert_eq!(at(2, list("post", &["publish"])), Some(11));
         totals.insert(list("page", &["draft"]), 4, 8);
         assert_eq!((at(4, list("page", &["draft"])), at(4, list("post", &["publish"]))), (Some(8), None));

@@ -5,6 +5,8 @@ use svc_versions::Key;
 
 /// Posts, by id.
 pub const POSTS: Rows = Rows::named("posts");
+/// Revisions of posts, by post. They are posts themselves.
+pub const REVISIONS: Rows = Rows::named("revisions");
 /// Post meta, by post.
 pub const POST_META: Rows = Rows::named("post meta");
 /// The terms of posts, by post.

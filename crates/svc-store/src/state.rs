@@ -8,9 +8,11 @@ use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
 use sha2::{Digest as _, Sha256};
 use svc_db::schema::{Column, ColumnType};
 use svc_db::{Db, Result, Row};
-use svc_model::{CommentId, PostId, Stamp, TermId, UserId};
+use svc_model::{CommentId, Post, PostId, Stamp, TermId, UserId};
 
+use crate::meta::{self, MetaKind};
 use crate::tables::TABLES;
+use crate::{posts, terms};
 
 /// An object of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,23 +45,15 @@ struct Part {
     ignored: &'static [&'static str],
     /// The column whose value decides whether a row is ignored, and the rule.
     ignored_rows: Option<(&'static str, fn(&str) -> bool)>,
-    /// The column with the date of the last change.
-    modified: Option<&'static str>,
     /// Name of the cached statement.
     statement: &'static str,
 }
 
 const fn part(table: &'static str, object: &'static str, statement: &'static str) -> Part {
-    Part { table, object, ignored: &[], ignored_rows: None, modified: None, statement }
+    Part { table, object, ignored: &[], ignored_rows: None, statement }
 }
 
-/// The parts of each kind of object. The first one has the object's own row.
-#[rustfmt::skip]
-const POST: &[Part] = &[
-    Part { ignored: &["comment_count"], modified: Some("post_modified_gmt"), ..part("posts", "ID", "state.post") },
-    Part { ignored: &["meta_id"], ignored_rows: Some(("meta_key", is_trace_of_post)), ..part("postmeta", "post_id", "state.post.meta") },
-    part("term_relationships", "object_id", "state.post.terms"),
-];
+/// The parts of each kind of object but posts. The first one has the object's own row.
 #[rustfmt::skip]
 const TERM: &[Part] = &[
     part("terms", "term_id", "state.term"),
@@ -97,12 +91,12 @@ fn is_trace_of_user(key: &str) -> bool {
 /// Errors of the database.
 pub fn read(db: &mut Db, object: StoredObject) -> Result<Option<StoredState>> {
     let (parts, id) = match object {
-        StoredObject::Post(id) => (POST, id.0),
+        StoredObject::Post(id) => return of_post(db, id),
         StoredObject::Term(id) => (TERM, id.0),
         StoredObject::User(id) => (USER, id.0),
         StoredObject::Comment(id) => (COMMENT, id.0),
     };
-    let (mut hasher, mut modified) = (Sha256::new(), None);
+    let mut hasher = Sha256::new();
     for (n, part) in parts.iter().enumerate() {
         let columns = columns(part);
         let mut n_rows = 0_u64;
@@ -115,9 +109,7 @@ pub fn read(db: &mut Db, object: StoredObject) -> Result<Option<StoredState>> {
             |db| select(db, part, &columns),
             |row| {
                 n_rows += 1;
-                let first = add_row(&mut hasher, part, &columns, row)?;
-                modified = modified.or(first);
-                Ok(())
+                add_row(&mut hasher, part, &columns, row)
             },
         )?;
         if n == 0 && n_rows == 0 {
@@ -125,7 +117,60 @@ pub fn read(db: &mut Db, object: StoredObject) -> Result<Option<StoredState>> {
         }
         hasher.update(b"/");
     }
-    Ok(Some(StoredState { digest: hasher.finalize().into(), modified }))
+    Ok(Some(StoredState { digest: hasher.finalize().into(), modified: None }))
+}
+
+/// The state of a post, from the rows that a response with it is made of, so that they are loaded once.
+fn of_post(db: &mut Db, id: PostId) -> Result<Option<StoredState>> {
+    let Some(post) = posts::get(db, id)? else { return Ok(None) };
+    let meta = meta::load_one(db, MetaKind::Post, id.0)?;
+    let mut terms: Vec<i64> =
+        terms::of_objects(db, &[id])?.remove(&id).unwrap_or_default().iter().map(|term| term.taxonomy_id.0).collect();
+    terms.sort_unstable();
+    let modified = post.modified_gmt;
+    let mut digest = Digest::default();
+    digest.add_post(&post);
+    for (key, values) in meta.iter().filter(|(key, _)| !is_trace_of_post(key)) {
+        digest.text(key);
+        digest.number(i64::try_from(values.len()).unwrap_or(i64::MAX));
+        values.iter().for_each(|value| digest.text(value.as_stored()));
+    }
+    terms.into_iter().for_each(|term| digest.number(term));
+    Ok(Some(StoredState { digest: digest.0.finalize().into(), modified }))
+}
+
+/// A digest of values in a fixed order.
+#[derive(Default)]
+struct Digest(Sha256);
+
+impl Digest {
+    fn number(&mut self, number: i64) {
+        self.0.update(number.to_le_bytes());
+    }
+
+    /// With its length, so that neighbouring values cannot be confused.
+    fn text(&mut self, text: &str) {
+        self.0.update((text.len() as u64).to_le_bytes());
+        self.0.update(text);
+    }
+
+    fn time(&mut self, stamp: Stamp) {
+        self.number(stamp.map_or(i64::MIN, |time| time.and_utc().timestamp()));
+    }
+
+    /// All columns but the number of comments, which changes without an edit.
+    #[rustfmt::skip]
+    fn add_post(&mut self, post: &Post) {
+        let Post {
+            id, author, date, date_gmt, content, title, excerpt, status, comment_status, ping_status, password, slug, modified,
+            modified_gmt, parent, guid, menu_order, post_type, mime_type, comment_count: _,
+        } = post;
+        [id.0, author.0, parent.0, *menu_order].into_iter().for_each(|number| self.number(number));
+        [date, date_gmt, modified, modified_gmt].into_iter().for_each(|stamp| self.time(*stamp));
+        [content, title, excerpt, status, comment_status, ping_status, password, slug, guid, post_type, mime_type]
+            .into_iter()
+            .for_each(|text| self.text(text));
+    }
 }
 
 /// The columns of the table that count.
@@ -146,15 +191,14 @@ fn select(db: &Db, part: &Part, columns: &[&'static Column]) -> SelectStatement 
     statement
 }
 
-/// Adds a row to the digest, unless it is ignored. Returns the date of the last change.
-fn add_row(hasher: &mut Sha256, part: &Part, columns: &[&'static Column], row: &Row<'_>) -> Result<Stamp> {
+/// Adds a row to the digest, unless it is ignored.
+fn add_row(hasher: &mut Sha256, part: &Part, columns: &[&'static Column], row: &Row<'_>) -> Result<()> {
     if let Some((name, is_ignored)) = part.ignored_rows
         && let Some(at) = columns.iter().position(|column| column.name == name)
         && is_ignored(&row.text(at)?)
     {
-        return Ok(None);
+        return Ok(());
     }
-    let mut modified = None;
     hasher.update(b"+");
     for (at, column) in columns.iter().enumerate() {
         if matches!(column.kind, ColumnType::Id | ColumnType::BigInt | ColumnType::Int) {
@@ -165,17 +209,14 @@ fn add_row(hasher: &mut Sha256, part: &Part, columns: &[&'static Column], row: &
             hasher.update(bytes.as_ref().map_or(u64::MAX, |bytes| bytes.len() as u64).to_le_bytes());
             hasher.update(bytes.unwrap_or_default());
         }
-        if part.modified == Some(column.name) {
-            modified = row.stamp(at)?;
-        }
     }
-    Ok(modified)
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MetaKind, Store, StoredText, fixture, meta, terms};
+    use crate::{Store, StoredText, fixture};
 
     fn state(store: &Store, object: StoredObject) -> StoredState {
         store.read_blocking(|db| read(db, object)).unwrap().expect("an object of the fixture")

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use svc_db::{Database, Db, Logged, Result, StoreConfig, StoreError, Tx};
+use svc_db::{Database, Db, Logged, Result, StoreConfig, StoreError, Subscriber, Tx};
 use svc_search::SearchIndexState;
 use svc_versions::{Context, Stamp, Versions};
 
@@ -97,6 +97,11 @@ impl Store {
     /// See [`Self::write`].
     pub fn write_blocking<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
         self.database.write_blocking(f)
+    }
+
+    /// Adds a subscriber of the changes of this process ([`Database::subscribe`]).
+    pub fn subscribe(&self, subscriber: Arc<dyn Subscriber>) {
+        self.database.subscribe(subscriber);
     }
 
     /// When data last changed. Reads record what they depend on, writes mark what they change, and what other programs

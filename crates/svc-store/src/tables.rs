@@ -230,7 +230,7 @@ pub(crate) const TABLES: &[Table] = &[
                 &[("post_type", 0), ("post_status", 0), ("post_author", 0), ("post_date", 0)],
             ),
         ],
-        rows: &[rows::POSTS],
+        rows: &[rows::POSTS, rows::REVISIONS],
         counters: &[
             RowCounter { name: "posts", counter: counters::POSTS, condition: "{row}.post_type <> 'revision'" },
             RowCounter { name: "revisions", counter: counters::REVISIONS, condition: "{row}.post_type = 'revision'" },

@@ -5,7 +5,7 @@
 //!
 //! Terms of `link_category` count links and are never changed. Source of the rule: `_update_post_term_count`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_db::{Db, Result, Tx};
@@ -38,17 +38,26 @@ impl CountedBy {
 
     /// Reads the stored values of a post.
     pub(crate) fn stored(db: &mut Db, post: PostId) -> Result<Option<Self>> {
-        let build = |db: &Db| {
-            let mut s = Query::select();
-            s.columns(["post_status", "post_type", "post_parent"]).from(db.table("posts"));
-            s.and_where(Expr::col("ID").eq(0)).take()
-        };
-        let mut found = None;
-        db.cached(("terms.counted_by", 0), &[post.0.into()], build, |row| {
-            found = Some(CountedBy { status: row.text(0)?, post_type: row.text(1)?, parent: PostId(row.int(2)?) });
-            Ok(())
+        let mut found = db.load_once(rows::POSTS, &[], &[post.0], |db, ids| {
+            let build = |db: &Db, ids: Vec<i64>| {
+                let mut s = Query::select();
+                s.columns(["ID", "post_status", "post_type", "post_parent"]).from(db.table("posts"));
+                s.and_where(Expr::col("ID").is_in(ids)).take()
+            };
+            let mut found = HashMap::new();
+            db.cached_list("terms.counted_by", &[rows::POSTS], ids, build, |row| {
+                let parent = PostId(row.int(3)?);
+                found.insert(row.int(0)?, CountedBy { status: row.text(1)?, post_type: row.text(2)?, parent });
+                Ok(())
+            })?;
+            Ok(found)
         })?;
-        Ok(found)
+        Ok(found.remove(&post.0))
+    }
+
+    /// The values of a new post, which need not be read in this transaction.
+    pub(crate) fn keep(self, tx: &Tx, post: PostId) {
+        tx.keep_loaded(rows::POSTS, &[], post.0, Some(self));
     }
 
     fn is_counted(&self, db: &mut Db) -> Result<bool> {
@@ -64,6 +73,13 @@ impl CountedBy {
 
 /// Returns which of these posts count for their terms.
 pub(crate) fn counted(db: &mut Db, posts: &[PostId]) -> Result<HashSet<PostId>> {
+    if let [post] = posts {
+        let is_counted = match CountedBy::stored(db, *post)? {
+            Some(by) => by.is_counted(db)?,
+            None => false,
+        };
+        return Ok(if is_counted { HashSet::from([*post]) } else { HashSet::new() });
+    }
     let numbers: Vec<i64> = posts.iter().map(|id| id.0).collect();
     let mut found = HashSet::new();
     let build = |db: &Db, ids: Vec<i64>| {
@@ -221,7 +237,7 @@ pub fn correct_counts(tx: &mut Tx, wrong: &[WrongCount]) -> Result<u64> {
         let mut update = Query::update();
         update.table(tx.table("term_taxonomy")).value("count", value.finally(Expr::col("count")));
         update.cond_where(unchanged);
-        n += tx.execute(&update)?.rows;
+        n += tx.execute("term_taxonomy", &update)?.rows;
     }
     Ok(n)
 }

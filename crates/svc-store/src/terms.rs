@@ -131,7 +131,22 @@ pub fn by_name(db: &mut Db, name: &str, taxonomy: &str) -> Result<Vec<Term>> {
 /// Cached values that depend on the result are not invalidated when only the number of posts of a term changes.
 pub fn of_objects(db: &mut Db, posts: &[PostId]) -> Result<HashMap<PostId, Vec<Term>>> {
     let numbers: Vec<i64> = posts.iter().map(|id| id.0).collect();
-    let mut found: HashMap<PostId, Vec<Term>> = HashMap::new();
+    let found = db.load_once(rows::POST_TERMS, TERM_ROWS, &numbers, load_of_objects)?;
+    let found: HashMap<PostId, Vec<Term>> = found.into_iter().map(|(id, terms)| (PostId(id), terms)).collect();
+    rows::TERMS.depend_on(db.cx(), found.values().flatten().map(|term| term.id.0));
+    Ok(found)
+}
+
+/// What a term consists of.
+const TERM_ROWS: &[svc_db::Rows] = &[rows::TERMS, rows::TERM_COUNTS];
+
+/// A new post has no terms: they need not be loaded in this transaction.
+pub(crate) fn keep_none(tx: &Tx, post: PostId) {
+    tx.keep_loaded::<Vec<Term>>(rows::POST_TERMS, TERM_ROWS, post.0, None);
+}
+
+fn load_of_objects(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Vec<Term>>> {
+    let mut found: HashMap<i64, Vec<Term>> = HashMap::new();
     let build = |db: &Db, ids: Vec<i64>| {
         let mut s = select(db);
         s.column(("tr", "object_id"));
@@ -145,11 +160,10 @@ pub fn of_objects(db: &mut Db, posts: &[PostId]) -> Result<HashMap<PostId, Vec<T
         s.order_by(("t", "name"), sea_query::Order::Asc).order_by(("t", "term_id"), sea_query::Order::Asc);
         s
     };
-    db.cached_list("terms.of_objects", &[rows::POST_TERMS], &numbers, build, |row| {
-        found.entry(PostId(row.int(COLUMNS.len())?)).or_default().push(read(row)?);
+    db.cached_list("terms.of_objects", &[rows::POST_TERMS], ids, build, |row| {
+        found.entry(row.int(COLUMNS.len())?).or_default().push(read(row)?);
         Ok(())
     })?;
-    rows::TERMS.depend_on(db.cx(), found.values().flatten().map(|term| term.id.0));
     Ok(found)
 }
 
@@ -404,7 +418,7 @@ pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<Po
     let mut children = Query::update();
     children.table(tx.table("term_taxonomy")).value("parent", term.parent.0);
     children.and_where(Expr::col("parent").eq(term.id.0)).and_where(Expr::col("taxonomy").eq(term.taxonomy.as_str()));
-    tx.execute(&children)?;
+    tx.execute("term_taxonomy", &children)?;
     delete_cached_tree(tx, &term.taxonomy)?;
 
     let mut s = Query::select();
@@ -414,7 +428,7 @@ pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<Po
     let mut relationships = Query::delete();
     relationships.from_table(tx.table("term_relationships"));
     relationships.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
-    tx.execute(&relationships)?;
+    tx.execute("term_relationships", &relationships)?;
     if let Some(default) = default.filter(|d| d.taxonomy_id != term.taxonomy_id) {
         let terms_of_posts = of_objects(tx, &posts)?;
         let bare: Vec<PostId> = posts
@@ -429,14 +443,14 @@ pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<Po
 
     let mut row = Query::delete();
     row.from_table(tx.table("term_taxonomy")).and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
-    tx.execute(&row)?;
+    tx.execute("term_taxonomy", &row)?;
     // The name is deleted with its last taxonomy.
     let mut s = Query::select();
     s.column("term_id").from(tx.table("term_taxonomy")).and_where(Expr::col("term_id").eq(term.id.0));
     if tx.first(&s, |row| row.int(0))?.is_none() {
         let mut row = Query::delete();
         row.from_table(tx.table("terms")).and_where(Expr::col("term_id").eq(term.id.0));
-        tx.execute(&row)?;
+        tx.execute("terms", &row)?;
         meta::delete_all(tx, MetaKind::Term, &[term.id.0])?;
     }
     Ok(posts)

@@ -324,10 +324,10 @@ pub fn delete(tx: &mut Tx, id: UserId, new_owner: Option<UserId>) -> Result<bool
     if let Some(new_owner) = new_owner {
         let mut posts = Query::update();
         posts.table(tx.table("posts")).value("post_author", new_owner.0).and_where(Expr::col("post_author").eq(id.0));
-        tx.execute(&posts)?;
+        tx.execute("posts", &posts)?;
         let mut links = Query::update();
         links.table(tx.table("links")).value("link_owner", new_owner.0).and_where(Expr::col("link_owner").eq(id.0));
-        tx.execute(&links)?;
+        tx.execute("links", &links)?;
     }
     meta::delete_all(tx, MetaKind::User, &[id.0])?;
     let mut delete = Query::delete();

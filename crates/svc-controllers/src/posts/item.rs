@@ -80,11 +80,11 @@ impl LoadedPost {
 }
 
 impl PostItem {
-    /// Records that the current computation depends on the post's own data: its meta, its terms, and the data in its dynamic
-    /// blocks.
+    /// Records that the current computation depends on the post's own data: its meta, terms and revisions, and the data in its
+    /// dynamic blocks.
     pub(crate) fn record_dependencies(&self) {
         let id = self.post.id.0;
-        for rows in [rows::POST_META, rows::POST_TERMS] {
+        for rows in [rows::POST_META, rows::POST_TERMS, rows::REVISIONS] {
             rows.depend_on(&self.cx, [id]);
         }
         rows::TERMS.depend_on(&self.cx, self.terms.iter().map(|term| term.id.0));

@@ -99,7 +99,7 @@ impl PostLoader<'_> {
             permalink_parts.entry(post.id).or_default().unreadable = !access.can_read(self.caller, post);
         }
         let revisions = if wants_links && self.post_type.supports("revisions") {
-            posts::revision_counts(db, &ids)?
+            db.unrecorded(|db| posts::revision_counts(db, &ids))?
         } else {
             HashMap::new()
         };

@@ -132,12 +132,8 @@ impl Posts {
         self.site.write(req.cx(), trash).await
     }
 
-    /// A post that this request has just written. Wakes the scheduler if the post is scheduled.
+    /// A post that this request has just written.
     pub(crate) fn saved(&self, cx: &Context, id: PostId) -> Result<Post> {
-        let post = self.site.read(cx, |db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))?;
-        if post.status == "future" {
-            self.site.scheduled.notify_one();
-        }
-        Ok(post)
+        self.site.read(cx, |db| posts::get(db, id)?.ok_or_else(|| errors::post_not_found().into()))
     }
 }

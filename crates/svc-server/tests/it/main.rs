@@ -12,4 +12,5 @@ mod process;
 mod program;
 mod proxies;
 mod start;
+mod statements;
 mod typescript;

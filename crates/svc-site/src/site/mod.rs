@@ -2,6 +2,7 @@
 
 mod block_types;
 pub mod extensions;
+mod scheduled;
 
 use std::{
     path::{Path, PathBuf},
@@ -21,8 +22,9 @@ use svc_model::{PostStatuses, PostType, PostTypes, Taxonomies, Taxonomy, UserId}
 use svc_schema::Error;
 use svc_store::{Db, Store, StoredText, Tx, get_or_load, options};
 use svc_versions::{ByTls, Context, Transport, VersionedCache};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 
+pub use self::scheduled::Scheduled;
 use self::{
     block_types::ActiveBlockTypes,
     extensions::{ACTIVE_EXTENSIONS, Extension},
@@ -91,7 +93,7 @@ pub struct Site {
     /// Whether changes to existing objects require a precondition, such as `If-Match`.
     pub require_preconditions: bool,
     /// Notified when a post is scheduled, so that the scheduler checks for an earlier due time.
-    pub scheduled: Notify,
+    pub scheduled: Scheduled,
     keys: Option<Keys>,
     /// The HTTP client for outgoing requests.
     pub http_client: HttpClient,
@@ -114,6 +116,8 @@ pub struct Site {
 impl Site {
     /// A site with the built-in types, taxonomies and statuses.
     pub fn new(store: Store, brand: Brand, content_dir: &Path) -> Self {
+        let scheduled = Scheduled::default();
+        store.subscribe(Arc::new(scheduled.clone()));
         Site {
             store,
             brand,
@@ -135,7 +139,7 @@ impl Site {
             image_work: Arc::new(Semaphore::new(MAX_IMAGES_IN_PROGRESS)),
             max_revisions: None,
             require_preconditions: false,
-            scheduled: Notify::new(),
+            scheduled,
             keys: None,
             http_client: HttpClient::default(),
             directory: None,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use sea_query::{Expr, ExprTrait as _, Query};
-use svc_db::{Db, Result};
+use svc_db::{Db, Result, Tx};
 use svc_model::{Post, PostId};
 
 use crate::rows;
@@ -14,6 +14,20 @@ const MAX_DEPTH: usize = 100;
 /// Number and latest id of the revisions of each post, including autosaves. Posts without revisions are omitted.
 pub fn revision_counts(db: &mut Db, ids: &[PostId]) -> Result<HashMap<PostId, (u64, PostId)>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let found = db.load_once(rows::REVISIONS, &[], &numbers, load_revision_counts)?;
+    Ok(found.into_iter().map(|(id, RevisionCount(n, latest))| (PostId(id), (n, latest))).collect())
+}
+
+/// Number and latest id of the revisions of a post.
+#[derive(Clone)]
+struct RevisionCount(u64, PostId);
+
+/// A new post has no revisions: they need not be counted in this transaction.
+pub(super) fn keep_no_revisions(tx: &Tx, post: PostId) {
+    tx.keep_loaded::<RevisionCount>(rows::REVISIONS, &[], post.0, None);
+}
+
+fn load_revision_counts(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, RevisionCount>> {
     let mut found = HashMap::new();
     let build = |db: &Db, ids: Vec<i64>| {
         let mut s = Query::select();
@@ -23,13 +37,12 @@ pub fn revision_counts(db: &mut Db, ids: &[PostId]) -> Result<HashMap<PostId, (u
         s.group_by_col("post_parent");
         s
     };
-    // Changes of revisions count as changes of their posts.
-    rows::POSTS.depend_on(db.cx(), numbers.iter().copied());
     // Built without bound values other than ids, because the text is cached.
-    for piece in numbers.chunks(1_000) {
+    for piece in ids.chunks(1_000) {
         let statement = db.unrecorded(|db| build(db, piece.to_vec()));
         db.select(&statement, |row| {
-            found.insert(PostId(row.int(0)?), (u64::try_from(row.int(1)?).unwrap_or(0), PostId(row.int(2)?)));
+            let count = RevisionCount(u64::try_from(row.int(1)?).unwrap_or(0), PostId(row.int(2)?));
+            found.insert(row.int(0)?, count);
             Ok(())
         })?;
     }

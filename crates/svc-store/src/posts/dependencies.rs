@@ -1,12 +1,11 @@
 //! Which lists of posts a change of a post affects.
 
-use sea_query::{Expr, ExprTrait as _, Query};
 use svc_db::{Db, Result, Tx};
-use svc_model::{Post, PostId};
+use svc_model::{Post, PostId, UserId};
 use svc_versions::{Context, Key};
 
+use super::changes::PostClass;
 use super::post_query::{PostOrderBy, PostQuery};
-use crate::plain_totals::ClassChanges;
 use crate::rows::{self, post_lists};
 use crate::term_counts::CountedBy;
 
@@ -43,23 +42,7 @@ impl From<&Post> for Listing {
 impl Listing {
     /// The columns of a stored post.
     pub(super) fn of(db: &mut Db, id: PostId) -> Result<Option<Self>> {
-        let mut s = Query::select();
-        s.columns(["post_type", "post_status", "post_date", "post_author", "post_parent"]);
-        s.columns(["menu_order", "post_name", "post_password", "post_mime_type"]);
-        s.from(db.table("posts")).and_where(Expr::col("ID").eq(id.0));
-        db.first(&s, |row| {
-            Ok(Listing {
-                post_type: row.text(0)?,
-                status: row.text(1)?,
-                date: row.stamp(2)?,
-                author: row.int(3)?,
-                parent: row.int(4)?,
-                menu_order: row.int(5)?,
-                slug: row.text(6)?,
-                password: row.text(7)?,
-                mime_type: row.text(8)?,
-            })
-        })
+        Ok(super::get(db, id)?.map(|post| Listing::from(&post)))
     }
 
     /// The columns that decide whether the post counts for its terms.
@@ -67,14 +50,17 @@ impl Listing {
         CountedBy::new(&self.status, &self.post_type, PostId(self.parent))
     }
 
-    /// Records that `n` posts more have this type, status and author.
-    pub(super) fn count(&self, tx: &mut Tx, n: i64) {
-        tx.note::<ClassChanges>().count(&self.post_type, &self.status, Some(self.author), n);
+    /// What the post is counted by.
+    pub(super) fn class(&self) -> PostClass {
+        let (post_type, status) = (self.post_type.clone(), self.status.clone());
+        PostClass { post_type, status, author: Some(UserId(self.author)) }
     }
 
-    /// The post that a revision belongs to, which counts as changed with it.
-    pub(super) fn revised_post(&self) -> Vec<Key> {
-        if self.post_type == "revision" { rows::POSTS.changed(&[self.parent]).collect() } else { Vec::new() }
+    /// Records that the revisions of a post have changed, if this is one.
+    pub(super) fn record_revision(&self, tx: &mut Tx) {
+        if self.post_type == "revision" {
+            tx.record(rows::REVISIONS, &[self.parent]);
+        }
     }
 
     /// The lists that change when these columns of a post become `after`.

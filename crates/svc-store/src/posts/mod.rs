@@ -3,6 +3,7 @@
 use svc_db::{Db, Result};
 
 mod batch;
+pub mod changes;
 mod days;
 mod dependencies;
 mod files;
@@ -17,6 +18,8 @@ mod stats;
 mod totals;
 mod trash;
 mod write;
+
+use std::collections::HashMap;
 
 use sea_query::{Expr, ExprTrait as _, Func, Query, SelectStatement};
 use svc_model::{Post, PostId};
@@ -76,12 +79,17 @@ pub fn get(db: &mut Db, id: PostId) -> Result<Option<Post>> {
 /// Reads posts in the order of `ids`. Missing posts are omitted, duplicate ids return one post.
 pub fn get_many(db: &mut Db, ids: &[PostId]) -> Result<Vec<Post>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
-    let mut found = Vec::with_capacity(ids.len());
-    let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
-    db.cached_list("posts.get", &[rows::POSTS], &numbers, build, |row| {
-        found.push(read(row)?);
-        Ok(())
+    let found = db.load_once(rows::POSTS, &[], &numbers, |db, ids| {
+        let mut found = HashMap::with_capacity(ids.len());
+        let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
+        db.cached_list("posts.get", &[rows::POSTS], ids, build, |row| {
+            let post: Post = read(row)?;
+            found.insert(post.id.0, post);
+            Ok(())
+        })?;
+        Ok(found)
     })?;
+    let mut found: Vec<Post> = found.into_values().collect();
     in_order(&mut found, ids, |p| p.id);
     Ok(found)
 }

@@ -4,9 +4,9 @@ use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
 use svc_db::{Db, Result, Tx};
 use svc_model::{Post, PostId, UserId};
 
+use super::changes::{PostChanges, PostClass};
 use super::{read, select};
 use crate::meta::{self, MetaKind};
-use crate::plain_totals::ClassChanges;
 use crate::rows::{self, post_lists};
 
 /// Part of the slug of autosaves.
@@ -68,9 +68,10 @@ pub fn trim_revisions(tx: &mut Tx, id: PostId, limit: u64) -> Result<()> {
         let mut rows = Query::delete();
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
         tx.change_rows(&rows, rows::POSTS, piece)?;
-        tx.note::<ClassChanges>().count("revision", "inherit", None, -i64::try_from(piece.len()).unwrap_or(0));
+        let class = || PostClass { post_type: "revision".to_owned(), status: "inherit".to_owned(), author: None };
+        piece.iter().for_each(|id| PostChanges::record(tx, PostId(*id), Some(class()), None));
         tx.mark_changed([post_lists("revision")]);
-        tx.mark_changed(rows::POSTS.changed(&[id.0]));
+        tx.record(rows::REVISIONS, &[id.0]);
     }
     Ok(())
 }

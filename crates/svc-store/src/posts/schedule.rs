@@ -5,7 +5,7 @@ use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
 use svc_db::{Db, Result, Tx};
 use svc_model::PostId;
 
-use crate::plain_totals::ClassChanges;
+use super::changes::{PostChanges, PostClass};
 use crate::rows::{self, post_lists};
 use crate::stamp;
 use crate::term_counts::{self, CountedBy};
@@ -45,8 +45,9 @@ pub fn publish_due(tx: &mut Tx, id: PostId, now: NaiveDateTime) -> Result<bool> 
     let published = tx.change_rows(&update, rows::POSTS, &[id.0])?.rows > 0;
     if published && let Some(after) = CountedBy::stored(tx, id)? {
         tx.mark_changed([post_lists(&after.post_type)]);
-        tx.note::<ClassChanges>().count(&after.post_type, FUTURE, None, -1);
-        tx.note::<ClassChanges>().count(&after.post_type, &after.status, None, 1);
+        let class =
+            |by: &CountedBy| PostClass { post_type: by.post_type.clone(), status: by.status.clone(), author: None };
+        PostChanges::record(tx, id, Some(class(&before)), Some(class(&after)));
         term_counts::post_changed(tx, id, &before, &after)?;
     }
     Ok(published)

@@ -102,7 +102,7 @@ fn hide_comments(tx: &mut Tx, id: PostId) -> Result<Option<StoredText>> {
     let mut hide = Query::update();
     hide.table(tx.table("comments")).value("comment_approved", "post-trashed");
     hide.and_where(Expr::col("comment_post_ID").eq(id.0));
-    tx.execute(&hide)?;
+    tx.execute("comments", &hide)?;
     let map = states.into_iter().map(|(id, state)| (svc_php::Key::Int(id), svc_php::Php::from(state.as_str())));
     Ok(Some(StoredText::of(svc_php::Php::Array(map.collect()))))
 }

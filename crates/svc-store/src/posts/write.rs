@@ -7,13 +7,13 @@ use svc_db::{Db, Result, StoreError, Tx};
 use svc_model::{Post, PostId};
 
 use super::COLUMNS;
+use super::changes::{PostChanges, PostClass};
 use super::dependencies::Listing;
 use crate::meta::{self, MetaKind};
-use crate::plain_totals::ClassChanges;
 use crate::rows::{self, post_lists};
 use crate::slugs::FreeSlug;
 use crate::term_counts;
-use crate::{columns, comments};
+use crate::{columns, comments, terms};
 
 /// Maximum length of a slug, in bytes.
 const MAX_SLUG: usize = 200;
@@ -23,7 +23,9 @@ const FEEDS: [&str; 6] = ["feed", "rdf", "rss", "rss2", "atom", "embed"];
 
 /// Inserts a post, ignoring its `id`, and returns the new id.
 pub fn insert(tx: &mut Tx, post: &Post) -> Result<PostId> {
-    insert_row(tx, post, None)
+    let id = insert_row(tx, post, None)?;
+    keep_new(tx, post, id);
+    Ok(id)
 }
 
 /// Inserts a post with its own `id` (`import_id`).
@@ -55,10 +57,18 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
         }
         None => PostId(tx.insert_row(&insert, rows::POSTS)?),
     };
-    tx.note::<ClassChanges>().count(&post.post_type, &post.status, Some(post.author.0), 1);
+    PostChanges::record(tx, id, None, Some(post.into()));
     tx.mark_changed([post_lists(&post.post_type)]);
-    tx.mark_changed(Listing::from(post).revised_post());
+    Listing::from(post).record_revision(tx);
     Ok(id)
+}
+
+/// A post with a generated id has no meta, terms and revisions, and what counts it for its terms is known.
+fn keep_new(tx: &Tx, post: &Post, id: PostId) {
+    term_counts::CountedBy::of(post).keep(tx, id);
+    meta::keep_none(tx, MetaKind::Post, id.0);
+    terms::keep_none(tx, id);
+    super::batch::keep_no_revisions(tx, id);
 }
 
 /// Updates all columns of a post and the counts of its terms, and returns whether the row exists.
@@ -71,10 +81,10 @@ pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
         .and_where(Expr::col("ID").eq(post.id.0));
     tx.change_rows(&update, rows::POSTS, &[post.id.0])?;
     let after = Listing::from(post);
-    tx.mark_changed([&before, &after].into_iter().flat_map(Listing::revised_post));
+    before.record_revision(tx);
+    after.record_revision(tx);
     tx.mark_changed(before.changed_lists(&after));
-    before.count(tx, -1);
-    after.count(tx, 1);
+    PostChanges::record(tx, post.id, Some(before.class()), Some(after.class()));
     term_counts::post_changed(tx, post.id, &before.counted_by(), &after.counted_by())?;
     Ok(true)
 }
@@ -201,8 +211,11 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         tx.change_rows(&update, rows::POSTS, piece)?;
         tx.mark_changed([post_lists(&post.post_type), post_lists("attachment")]);
     }
-    tx.note::<ClassChanges>().count(&post.post_type, &post.status, Some(post.author.0), -1);
-    revisions.iter().for_each(|(_, kind, status)| tx.note::<ClassChanges>().count(kind, status, None, -1));
+    PostChanges::record(tx, id, Some((&post).into()), None);
+    for (revision, kind, status) in &revisions {
+        let class = PostClass { post_type: kind.clone(), status: status.clone(), author: None };
+        PostChanges::record(tx, PostId(*revision), Some(class), None);
+    }
     let mut deleted: Vec<i64> = revisions.into_iter().map(|(id, ..)| id).collect();
     deleted.push(id.0);
 
@@ -219,7 +232,8 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
         tx.change_rows(&rows, rows::POSTS, piece)?;
         tx.mark_changed([post_lists(&post.post_type), post_lists("revision")]);
-        tx.mark_changed(Listing::from(&post).revised_post());
+        tx.record(rows::REVISIONS, &[id.0]);
+        Listing::from(&post).record_revision(tx);
     }
     Ok(Some(post))
 }

@@ -98,6 +98,59 @@ fn caller_errors_roll_back() {
 }
 
 #[test]
+fn subscribers_learn_of_committed_transactions_in_order() {
+    use svc_model::UserId;
+
+    use crate::posts::changes::PostChanges;
+    use crate::{ChangeRecord, Subscriber, posts, rows, users};
+
+    /// Ids of changed posts, with the status before and after; `None` if they are not known.
+    #[derive(Default)]
+    struct Seen(std::sync::Mutex<Vec<(Option<Vec<i64>>, String)>>);
+
+    impl Subscriber for Seen {
+        fn committed(&self, changes: &ChangeRecord) {
+            let status = |class: &Option<posts::changes::PostClass>| {
+                class.as_ref().map_or("-", |class| &class.status).to_owned()
+            };
+            let of =
+                PostChanges::of(changes).iter().map(|change| status(&change.before) + ">" + &status(&change.after));
+            let ids = changes.ids(rows::POSTS).map(<[i64]>::to_vec);
+            self.0.lock().unwrap().push((ids, of.collect::<Vec<_>>().join(" ")));
+        }
+    }
+
+    fixture::on_each(|store| {
+        let seen = Arc::new(Seen::default());
+        store.subscribe(Arc::clone(&seen) as Arc<dyn Subscriber>);
+        let post =
+            svc_model::Post { status: "draft".to_owned(), post_type: "post".to_owned(), ..svc_model::Post::default() };
+        let id = store.write_blocking(move |tx| posts::insert(tx, &post)).unwrap();
+        let failed = store.write_blocking(move |tx| {
+            posts::delete(tx, id)?;
+            Err::<(), _>(StoreError::Other("no".to_owned()))
+        });
+        assert!(failed.is_err());
+        store.write_blocking(|_| Ok(())).unwrap();
+        store
+            .write_blocking(move |tx| {
+                let mut post = posts::get(tx, id)?.unwrap();
+                post.status = "publish".to_owned();
+                posts::update(tx, &post)
+            })
+            .unwrap();
+        store.write_blocking(|tx| users::delete(tx, UserId(3), Some(UserId(1)))).unwrap();
+        store.write_blocking(move |tx| posts::delete(tx, id)).unwrap();
+        let row = |ids: Option<Vec<i64>>, of: &str| (ids, of.to_owned());
+        let [inserted, updated, reassigned, deleted] = &seen.0.lock().unwrap()[..] else { panic!("{:?}", seen.0) };
+        assert_eq!(*inserted, row(Some(vec![id.0]), "->draft"));
+        assert_eq!(*updated, row(Some(vec![id.0]), "draft>publish"));
+        assert_eq!(*reassigned, row(None, ""), "all posts of a user");
+        assert_eq!((deleted.0.as_deref(), &*deleted.1), (Some(&[id.0][..]), "publish>-"));
+    });
+}
+
+#[test]
 fn concurrent_writers_and_readers() {
     fixture::on_each(|store| {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();

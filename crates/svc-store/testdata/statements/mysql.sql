@@ -106,6 +106,7 @@ SELECT `ID`, `post_author`, `post_date`, `post_date_gmt`, `post_content`, `post_
 SELECT `ID`, `post_author`, `post_date`, `post_date_gmt`, `post_content`, `post_title`, `post_excerpt`, `post_status`, `comment_status`, `ping_status`, `post_password`, `post_name`, `to_ping`, `pinged`, `post_modified`, `post_modified_gmt`, `post_content_filtered`, `post_parent`, `guid`, `menu_order`, `post_type`, `post_mime_type` FROM `posts` WHERE `ID` = ? ORDER BY `ID` ASC
 SELECT `ID`, `post_name` FROM `posts` WHERE `post_parent` = ? AND `post_type` = ? AND `post_status` = ? ORDER BY `post_date` DESC, `ID` DESC
 SELECT `ID`, `post_name`, `post_parent` FROM `posts` WHERE `ID` IN (?)
+SELECT `ID`, `post_status`, `post_type`, `post_parent` FROM `posts` WHERE `ID` IN (?)
 SELECT `ID`, `post_title`, `post_excerpt`, `post_content`, `post_date`, `post_type`, `post_status`, `post_password` = ?, CONV(LEFT(MD5(CONCAT_WS(',', MD5(post_title), MD5(post_excerpt), MD5(post_content), MD5(post_password), post_type, post_status, post_date)), 16), 16, 10) FROM `posts` WHERE `ID` > ? AND `post_type` <> ? ORDER BY `ID` ASC LIMIT ?
 SELECT `ID`, `post_title`, `post_excerpt`, `post_content`, `post_date`, `post_type`, `post_status`, `post_password` = ?, CONV(LEFT(MD5(CONCAT_WS(',', MD5(post_title), MD5(post_excerpt), MD5(post_content), MD5(post_password), post_type, post_status, post_date)), 16), 16, 10) FROM `posts` WHERE `ID` IN (?) AND `post_type` <> ? ORDER BY `ID` ASC LIMIT ?
 SELECT `ID`, `post_type`, `post_status` FROM `posts` WHERE `post_parent` = ? AND `post_type` IN (?)

@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 
 use svc_versions::Versions;
 
-use crate::change_summary::ChangeSummary;
+use crate::change_record::ChangeRecord;
 use crate::error::Result;
 use crate::handle::{ChangeCounters, Db};
 use crate::schema::Schema;
@@ -187,15 +187,15 @@ impl Changes {
         before
     }
 
-    /// Ends the transaction of this process that began at `before`. `summary` is what it has committed, if anything. Returns the
+    /// Ends the transaction of this process that began at `before`. `record` is what it has committed, if anything. Returns the
     /// states around it if no other transaction was in between.
     pub(crate) fn end_own(
         &self,
         db: &mut Db,
         before: ServerState,
-        summary: Option<&ChangeSummary>,
+        record: Option<&ChangeRecord>,
     ) -> Option<AloneWrite> {
-        let after = summary.and_then(|_| ServerState::read(db).ok().flatten());
+        let after = record.and_then(|_| ServerState::read(db).ok().flatten());
         let mut last_seen = self.lock();
         if let Some(last_seen) = last_seen.as_mut() {
             last_seen.own_in_progress = false;
@@ -209,7 +209,7 @@ impl Changes {
             last_seen.own_ended = Some(Instant::now());
             let counter = self.schema.log.as_ref().map(|log| log.counter);
             let earlier = counter.map(|counter| last_seen.versions.of(counter));
-            last_seen.versions.change(&summary?.counters(self.schema));
+            last_seen.versions.change(&record?.counters(self.schema));
             logged = earlier.zip(counter.map(|counter| last_seen.versions.of(counter)));
         }
         Some(AloneWrite { before, after, logged })

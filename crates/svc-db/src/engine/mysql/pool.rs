@@ -20,7 +20,7 @@ use super::row_log::MySqlRowLog;
 use super::write_turn::{WriterSlot, WriterSlots, pass_gate};
 use crate::backend::Job;
 use crate::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE, block_in_place, leave_runtime};
-use crate::change_summary::ChangeSummary;
+use crate::change_record::ChangeRecord;
 use crate::config::StoreConfig;
 use crate::error::{Result, StoreError};
 use crate::handle::{ChangeCounters, Db, Tx};
@@ -128,22 +128,25 @@ impl MySqlPool {
             let own = OwnWrite(self.changes.as_deref());
             lease = lease.begin_on("START TRANSACTION")?;
             let Some(db) = lease.db.take() else { return Err(StoreError::Busy) };
-            let mut tx = Tx(db);
-            let (committed, summary) = match pass_gate(&mut tx, self.is_cluster) {
+            let mut tx = Tx::new(db);
+            let (committed, changes) = match pass_gate(&mut tx, self.is_cluster) {
                 Ok(()) => self.run_and_commit(job, &mut tx),
                 Err(e) => (Err(e), None),
             };
             let may_retry = tx.conn.take_may_retry();
             let failed = !matches!(committed, Ok(true));
             if let Some(before) = before {
-                self.end_own(&mut tx, own, before, summary.filter(|_| !failed));
+                self.end_own(&mut tx, own, before, changes.as_ref().filter(|_| !failed));
             }
-            lease.db = Some(tx.0);
+            lease.db = Some(tx.db);
             if failed {
                 lease.end("ROLLBACK");
             } else {
                 lease.begun = false;
                 self.record_write();
+                if let Some(changes) = &changes {
+                    self.shared.publish(changes);
+                }
             }
             drop(lease);
             if !(failed && may_retry && tries < MAX_ATTEMPTS && begun.elapsed() < 2 * self.wait) {
@@ -155,33 +158,32 @@ impl MySqlPool {
 
     /// Runs a job and commits it. Returns whether it was committed, and what it has changed, if anything. The changed keys are
     /// invalid from before the new data can be read.
-    fn run_and_commit(&self, job: &mut dyn Job, tx: &mut Tx) -> (Result<bool>, Option<ChangeSummary>) {
+    fn run_and_commit(&self, job: &mut dyn Job, tx: &mut Tx) -> (Result<bool>, Option<ChangeRecord>) {
         // The gate changes an option that nothing depends on.
-        tx.take_changed();
+        tx.take_changes();
         let commit = job.run(tx);
-        let (changed, summary) = tx.take_changed();
+        let changes = tx.take_changes();
         if !commit {
             return (Ok(false), None);
         }
-        let summary = (!changed.is_empty()).then_some(summary);
-        let change = self.shared.versions.change(changed);
+        let change = self.shared.versions.change(changes.keys().iter().copied());
         // If the connection breaks here, the outcome of the commit is unknown and the write is not acknowledged.
         let done = tx.conn.execute("COMMIT", &[]).map(|_| true);
         change.end();
-        (done, summary)
+        (done, (!changes.is_empty()).then_some(changes))
     }
 
     /// Adjusts caches to a transaction of this process, if it has changed anything and no other was in between.
-    fn end_own(&self, tx: &mut Tx, own: OwnWrite<'_>, before: ServerState, summary: Option<ChangeSummary>) {
-        let alone = own.end(tx, before, summary.as_ref());
-        let (Some(alone), Some(summary)) = (alone, summary) else { return };
+    fn end_own(&self, tx: &mut Tx, own: OwnWrite<'_>, before: ServerState, changes: Option<&ChangeRecord>) {
+        let alone = own.end(tx, before, changes);
+        let (Some(alone), Some(changes)) = (alone, changes) else { return };
         if let Some(log) = &self.row_log
-            && let Some(ids) = summary.ids(log.rows())
+            && let Some(ids) = changes.ids(log.rows())
         {
-            log.record_own(&alone.before, alone.after, &ids);
+            log.record_own(&alone.before, alone.after, ids);
         }
         if let Some((before, after)) = alone.logged {
-            self.shared.companion.follow(before, after, &summary);
+            self.shared.companion.follow(before, after, changes);
         }
     }
 
@@ -249,7 +251,7 @@ impl Backend for MySqlPool {
     }
 
     fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()> {
-        let mut tx = Tx(self.connect(None)?);
+        let mut tx = Tx::new(self.connect(None)?);
         tx.run("START TRANSACTION")?;
         let session = Session::open(&Context::background(), &mut tx);
         let commit = f(&mut tx);
@@ -492,8 +494,8 @@ struct OwnWrite<'c>(Option<&'c Changes>);
 
 impl OwnWrite<'_> {
     /// [`Changes::end_own`].
-    fn end(mut self, tx: &mut Tx, before: ServerState, summary: Option<&ChangeSummary>) -> Option<AloneWrite> {
-        self.0.take()?.end_own(tx, before, summary)
+    fn end(mut self, tx: &mut Tx, before: ServerState, changes: Option<&ChangeRecord>) -> Option<AloneWrite> {
+        self.0.take()?.end_own(tx, before, changes)
     }
 }
 

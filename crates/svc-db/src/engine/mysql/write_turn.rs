@@ -125,7 +125,7 @@ fn change_cluster_gate(tx: &mut Tx, gate: &'static Gate) -> Result<()> {
     let mut update = Query::update();
     update.table(tx.table(gate.table)).value(gate.value, Expr::cust("UUID()"));
     update.and_where(Expr::col(gate.name).eq(gate.changed));
-    if tx.execute(&update)?.rows > 0 {
+    if tx.execute(gate.table, &update)?.rows > 0 {
         return Ok(());
     }
     let mut insert = Query::insert();
@@ -135,7 +135,7 @@ fn change_cluster_gate(tx: &mut Tx, gate: &'static Gate) -> Result<()> {
         .values([gate.changed.into(), Expr::cust("UUID()"), value.into()])
         .map_err(|e| StoreError::Other(e.to_string()))?;
     insert.on_conflict(OnConflict::column(gate.name).update_column(gate.value).to_owned());
-    tx.execute(&insert).map(drop)
+    tx.execute(gate.table, &insert).map(drop)
 }
 
 #[cfg(test)]

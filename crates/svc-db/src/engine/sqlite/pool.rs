@@ -98,7 +98,7 @@ impl SqlitePool {
         }
         // Read the schema now, so that an invalid file is reported at startup rather than by the first request.
         writer.raw.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).map_err(connection::error)?;
-        let mut writer = Tx(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
+        let mut writer = Tx::new(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
         rebuild_text_indexes(&mut writer)?;
         match schema::upgrade(&mut writer) {
             // Lists are slower without it.
@@ -189,7 +189,7 @@ impl Backend for SqlitePool {
     fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()> {
         let conn = Sqlite::open(&self.path, Mode::Write { durable: self.durable }, self.wait)?;
         conn.raw.pragma_update(None, "cache_size", -128_000).map_err(connection::error)?;
-        let mut tx = Tx(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()));
+        let mut tx = Tx::new(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()));
         tx.run("BEGIN IMMEDIATE")?;
         let _session = Session::open(&Context::background(), &mut tx);
         let commit = f(&mut tx);

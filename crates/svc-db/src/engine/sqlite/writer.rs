@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use super::file_guard::FileGuard;
 use super::other_writers::OtherWriters;
 use crate::backend::Job;
+use crate::change_record::ChangeRecord;
 use crate::error::{Result, StoreError};
 use crate::handle::Tx;
 
@@ -30,7 +31,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(tx: Tx, guard: FileGuard, others: Arc<OtherWriters>) -> Self {
         let (queue, jobs) = sync_channel(MAX_QUEUED);
-        let mut worker = Worker { tx, guard, others, seen: None };
+        let mut worker = Worker { tx, guard, others, seen: None, records: Vec::new() };
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || worker.work(&jobs));
         // Without a thread, every write is rejected because the store is closing.
         Writer { queue: Mutex::new(thread.is_ok().then_some(queue)), thread: Mutex::new(thread.ok()) }
@@ -77,6 +78,8 @@ struct Worker {
     others: Arc<OtherWriters>,
     /// The data version at the last transaction. It changes when another connection commits.
     seen: Option<i64>,
+    /// What the jobs of the open transaction have changed.
+    records: Vec<ChangeRecord>,
 }
 
 impl Worker {
@@ -106,7 +109,7 @@ impl Worker {
         }
         let mut next = 0;
         while let Some(job) = group.get_mut(next) {
-            if let Err(e) = run_one(&mut self.tx, job) {
+            if let Err(e) = self.run_one(job) {
                 // The engine rolled back the whole transaction.
                 self.roll_back();
                 fail_all(group, e);
@@ -120,24 +123,34 @@ impl Worker {
                 group.push(job);
             }
         }
-        if let Err(e) = self.commit() {
-            self.roll_back();
-            fail_all(group, e);
-            return true;
-        }
-        if let Err(e) = self.guard.check() {
-            fail_all(group, e);
+        let records = match self.commit() {
+            Ok(records) => records,
+            Err(e) => {
+                self.roll_back();
+                fail_all(group, e);
+                return true;
+            }
+        };
+        match self.guard.check() {
+            Ok(()) => self.publish(&records),
+            Err(e) => fail_all(group, e),
         }
         false
     }
 
     fn run_alone(&mut self, job: &mut Box<dyn Job>) {
-        let outcome = self.begin().and_then(|()| run_one(&mut self.tx, job)).and_then(|()| self.commit());
-        let outcome = outcome.and_then(|()| self.guard.check());
-        if let Err(e) = outcome {
-            self.roll_back();
-            job.fail(e);
+        let committed = self.begin().and_then(|()| self.run_one(job)).and_then(|()| self.commit());
+        match committed.and_then(|records| self.guard.check().map(|()| records)) {
+            Ok(records) => self.publish(&records),
+            Err(e) => {
+                self.roll_back();
+                job.fail(e);
+            }
         }
+    }
+
+    fn publish(&self, records: &[ChangeRecord]) {
+        records.iter().for_each(|record| self.tx.shared.publish(record));
     }
 
     /// Begins a transaction. From here on, no other program can write.
@@ -153,32 +166,38 @@ impl Worker {
         Ok(())
     }
 
-    /// Commits. The changed keys are invalid from before the new data can be read.
-    fn commit(&mut self) -> Result<()> {
+    /// Commits, and returns what the jobs have changed. The changed keys are invalid from before the new data can be read.
+    fn commit(&mut self) -> Result<Vec<ChangeRecord>> {
         let versions = Arc::clone(&self.tx.shared.versions);
-        let change = versions.change(self.tx.take_changed().0);
+        let records = std::mem::take(&mut self.records);
+        let change = versions.change(records.iter().flat_map(ChangeRecord::keys).copied());
         let conn = &self.tx.conn;
         self.others.expect(&mut |sql, each| conn.query(sql, &[], each));
         let done = self.tx.run("COMMIT");
         self.others.ended(done.is_ok());
         change.end();
-        done
+        done.map(|()| records)
     }
 
     /// A failure needs no handling: the next `BEGIN` would report it.
     fn roll_back(&mut self) {
         let _ = self.tx.run("ROLLBACK");
-        self.tx.take_changed();
+        self.records.clear();
     }
-}
 
-/// Runs a job in a savepoint. Fails only if the whole transaction is lost.
-fn run_one(tx: &mut Tx, job: &mut Box<dyn Job>) -> Result<()> {
-    tx.run("SAVEPOINT job")?;
-    if !job.run(tx) {
-        tx.run("ROLLBACK TO job")?;
+    /// Runs a job in a savepoint. Fails only if the whole transaction is lost.
+    fn run_one(&mut self, job: &mut Box<dyn Job>) -> Result<()> {
+        self.tx.run("SAVEPOINT job")?;
+        // What a failed job has recorded is not true.
+        let is_done = job.run(&mut self.tx);
+        let record = self.tx.take_changes();
+        if !is_done {
+            self.tx.run("ROLLBACK TO job")?;
+        } else if !record.is_empty() {
+            self.records.push(record);
+        }
+        self.tx.run("RELEASE job")
     }
-    tx.run("RELEASE job")
 }
 
 fn fail_all(group: &mut [Box<dyn Job>], why: StoreError) {

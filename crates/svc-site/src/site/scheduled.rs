@@ -1,0 +1,28 @@
+//! Wakes the publisher of scheduled posts when a post is scheduled, whoever has stored it.
+
+use std::sync::Arc;
+
+use svc_store::{ChangeRecord, Subscriber, posts::changes::PostChanges};
+use tokio::sync::Notify;
+
+/// Notified when this process schedules a post or changes a scheduled one.
+#[derive(Clone, Debug, Default)]
+pub struct Scheduled(Arc<Notify>);
+
+impl Scheduled {
+    /// Waits until a post is scheduled. A post that was scheduled since the last wait counts.
+    pub async fn notified(&self) {
+        self.0.notified().await;
+    }
+}
+
+impl Subscriber for Scheduled {
+    fn committed(&self, changes: &ChangeRecord) {
+        let is_scheduled = |change: &svc_store::posts::changes::PostChange| {
+            change.after.as_ref().is_some_and(|post| post.status == "future")
+        };
+        if PostChanges::of(changes).iter().any(is_scheduled) {
+            self.0.notify_one();
+        }
+    }
+}
