@@ -9,9 +9,10 @@ use std::{
 
 use svc_auth::application_password::{ApplicationPassword, list_to_value};
 use svc_server::{
-    Schedule, SiteBuilder,
+    SiteBuilder,
     config::{Config, SETTINGS, Sources},
     first_run::Created,
+    jobs::Supervisor,
     listen::{Running, bind},
 };
 use svc_store::{MetaKind, Store, StoreConfig, StoredText, meta, options, users};
@@ -26,7 +27,7 @@ pub(crate) struct Site {
     pub(crate) address: SocketAddr,
     pub(crate) created: Option<Created>,
     running: Option<Running>,
-    _schedule: Schedule,
+    _jobs: Supervisor,
 }
 
 /// The environment variable that selects the database engine of all tests: `mysql`, or SQLite by default.
@@ -116,7 +117,7 @@ impl Site {
             address: running.address(),
             created: site.take_created().inspect(Created::shown),
             running: Some(running),
-            _schedule: site.start_schedule(),
+            _jobs: site.start_jobs(),
         }
     }
 

@@ -12,11 +12,9 @@ pub mod first_run;
 mod front;
 mod log_queue;
 mod logs;
-mod schedule;
 mod shipped_theme;
 mod site;
 
-pub use schedule::Schedule;
 pub use site::{OpenSite, SiteBuilder};
 pub use svc_pages::Texts;
 
@@ -27,4 +25,4 @@ pub use svc_listen as listen;
 pub use svc_model as model;
 pub use svc_routing as routing;
 pub use svc_schema as schema;
-pub use svc_site::{Extension, Plugin, Site};
+pub use svc_site::{Extension, Plugin, Site, jobs};

@@ -24,7 +24,7 @@ pub(super) fn doctor_command() -> Command {
         .after_help("The server should be running: the tests send requests to the site's public URL.")
 }
 
-/// Prints the results of the tests, and the sizes of the site's folders and database.
+/// Prints the results of the tests, the sizes of the site's folders and database, and the names of the background jobs.
 ///
 /// # Errors
 /// If the site cannot be opened, or a test finds something critical.
@@ -39,6 +39,8 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     let (report, n_critical) = block_on(results(open.site(), open.home(), &progress))??;
     drop(progress);
     say(&report);
+    let jobs: Vec<_> = open.jobs().names().collect();
+    say(&format!("\nbackground jobs of the server: {}", jobs.join(", ")));
     if config.wp_config.is_some() {
         super::wordpress::report(&open)?;
     }

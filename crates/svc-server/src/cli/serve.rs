@@ -4,6 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use anyhow::{Context as _, Result};
 use svc_listen::InFlight;
+use svc_site::jobs::Supervisor;
 use svc_store::SearchIndexer;
 use tokio::{sync::oneshot, task::JoinHandle};
 
@@ -13,11 +14,10 @@ use super::{
     reload,
 };
 use crate::{
-    Schedule,
     config::{Config, Setting, SiteUrl},
     data_lock::DataLock,
     logs,
-    site::{OpenSite, SiteBuilder},
+    site::{OpenSite, SiteBuilder, jobs},
 };
 
 /// How long the process waits for blocking tasks after the last request.
@@ -122,7 +122,7 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
 /// A site that is served, and its background tasks.
 struct Running {
     site: OpenSite,
-    schedule: Schedule,
+    jobs: Supervisor,
     search_index: Option<SearchIndexer>,
     reports: JoinHandle<()>,
 }
@@ -130,17 +130,23 @@ struct Running {
 impl Running {
     /// Starts the tasks.
     fn start(site: OpenSite, requests: &InFlight) -> Running {
+        let jobs = site.start_jobs();
+        let (report_usage, states) = (site.usage_report(), jobs.states());
+        let report = move || {
+            report_usage();
+            jobs::report(&states);
+        };
         Running {
-            schedule: site.start_schedule(),
+            jobs,
             search_index: site.start_search_index(),
-            reports: tokio::spawn(report_on_signal(requests.clone(), site.usage_report())),
+            reports: tokio::spawn(report_on_signal(requests.clone(), report)),
             site,
         }
     }
 
     /// Stops the tasks.
     async fn end(self) -> OpenSite {
-        self.schedule.stop().await;
+        self.jobs.stop().await;
         // The thread stops after the posts that it is reading.
         drop(tokio::task::spawn_blocking(move || drop(self.search_index)).await);
         self.reports.abort();
@@ -148,19 +154,19 @@ impl Running {
     }
 }
 
-/// Logs the use of the server and of its caches on each SIGUSR1.
-async fn report_on_signal(requests: InFlight, report_caches: impl Fn()) {
+/// Logs the use of the server on each SIGUSR1.
+async fn report_on_signal(requests: InFlight, report: impl Fn()) {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         let Ok(mut signals) = signal(SignalKind::user_defined1()) else { return };
         while signals.recv().await.is_some() {
             tracing::info!(requests = requests.n_requests(), "in progress");
-            report_caches();
+            report();
         }
     }
     #[cfg(not(unix))]
-    drop((requests, report_caches));
+    drop((requests, report));
 }
 
 /// The URL at which this machine reaches the socket.

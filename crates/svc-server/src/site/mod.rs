@@ -5,6 +5,7 @@
 
 mod browser;
 pub(crate) mod health;
+pub(crate) mod jobs;
 mod lanes;
 mod openapi;
 mod other_brand;
@@ -28,7 +29,10 @@ use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_pages::{PageCache, SiteTexts, Texts, explorer::ExplorerPaths, uploads};
 use svc_render::feeds::{FETCH_HEADER, OwnFetch};
 use svc_routing::{Registry, Server, Transport};
-use svc_site::{Clock, Extension, HttpClient};
+use svc_site::{
+    Clock, Extension, HttpClient,
+    jobs::{JobTable, Supervisor},
+};
 use svc_store::{DatabaseUrl, SearchIndexConfig, SearchIndexState, SearchIndexer, Store, StoreConfig};
 use svc_versions::Context;
 use tower::ServiceExt as _;
@@ -38,7 +42,6 @@ use crate::{
     config::{Config, Environment, KEY_FILE, SiteUrl},
     error::{Error, Result},
     first_run::{self, Created},
-    schedule::Schedule,
     shipped_theme,
 };
 
@@ -397,12 +400,17 @@ impl OpenSite {
         self.created.take()
     }
 
-    /// Starts the background task that publishes scheduled posts. It stops when the result is dropped.
+    /// The background jobs of the site, such as publishing scheduled posts.
+    pub(crate) fn jobs(&self) -> JobTable {
+        jobs::table(&self.site.site)
+    }
+
+    /// Starts the background jobs of the site, such as publishing scheduled posts. They stop when the result is dropped.
     ///
     /// # Panics
     /// Outside of a Tokio runtime.
-    pub fn start_schedule(&self) -> Schedule {
-        Schedule::start(Arc::clone(&self.site))
+    pub fn start_jobs(&self) -> Supervisor {
+        self.jobs().start()
     }
 
     /// Starts the background thread that builds the search index and keeps it current. It stops when the result is dropped,

@@ -5,23 +5,12 @@ use svc_php::{Key, Php};
 use svc_store::{MetaKind, StoredText, Tx, meta, options, posts};
 
 use crate::{
-    Site, SiteResult,
+    SiteResult,
     media::attached::AttachmentFiles,
     menus::on_delete::delete_items_for_post,
     settings::menu_assignments::theme_settings,
     stored_arrays::{self, int, key_text},
 };
-
-/// Deletes files of uploads that were interrupted before their rows were stored. Failures are logged and retried at the
-/// next start.
-pub async fn remove_interrupted_uploads(site: &Site) {
-    let is_used = |paths: &[String]| site.store.read_blocking(|db| posts::is_attached_file(db, paths));
-    match site.uploads.remove_interrupted(is_used).await {
-        Ok(0) => {}
-        Ok(uploads) => tracing::info!(uploads, "removed the files of interrupted uploads"),
-        Err(error) => tracing::warn!(%error, "failed to remove the files of interrupted uploads"),
-    }
-}
 
 /// Deletes an attachment and removes it as featured image. Returns the paths of its files; the caller deletes them.
 ///

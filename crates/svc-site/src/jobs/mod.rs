@@ -1,0 +1,65 @@
+//! Background work: jobs, the table that lists them, and the supervisor that runs them.
+//!
+//! A [`Job`] does one piece of work per run and returns when the next run is due. A [`JobTable`] lists the jobs of a
+//! server; starting it returns the [`Supervisor`], which runs each job in a task of its own. Jobs share no queue: a slow
+//! job delays no other one. The jobs of a site are in the modules below; the server chooses which ones it runs.
+
+mod check_term_counts;
+mod publish_posts;
+mod remove_interrupted_uploads;
+mod state;
+mod supervisor;
+#[cfg(test)]
+mod tests;
+mod watch_theme;
+
+use std::{error::Error, time::Duration};
+
+use svc_versions::Context;
+use tokio::sync::Notify;
+
+pub use check_term_counts::CheckTermCounts;
+pub use publish_posts::PublishPosts;
+pub use remove_interrupted_uploads::RemoveInterruptedUploads;
+pub use state::JobState;
+pub use supervisor::{JobStates, JobTable, Supervisor};
+pub use watch_theme::WatchTheme;
+
+/// Background work that is repeated.
+///
+/// A run does a bounded amount of work: stopping the server waits for it. Work that takes long is divided into runs, and
+/// the job keeps where it is.
+pub trait Job: Send + Sync + 'static {
+    /// The name in logs: an imperative with hyphens, such as `publish-posts`.
+    fn name(&self) -> &'static str;
+
+    /// Time from the start of the supervisor to the first run.
+    fn first_run(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// When this is notified, the next run begins at once. A notification during a run counts for the next one.
+    fn wake(&self) -> Option<&Notify> {
+        None
+    }
+
+    /// The longest pause after failures. The first one lasts a second, and each further failure in a row doubles it.
+    fn max_backoff(&self) -> Duration {
+        Duration::from_mins(1)
+    }
+
+    /// Does the work. Each run has a context of its own. A panic counts as an error.
+    fn run(&self, cx: &Context) -> impl Future<Output = Outcome> + Send;
+}
+
+/// When the next run is due, or why a run failed. The supervisor logs the error and repeats a run that failed.
+pub type Outcome = Result<Next, Box<dyn Error + Send + Sync>>;
+
+/// When the next run of a job is due, unless [`Job::wake`] is notified before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// After this time.
+    After(Duration),
+    /// Never: only a notification causes another run.
+    Never,
+}
