@@ -2,26 +2,19 @@
 
 use std::{
     borrow::Borrow,
-    collections::HashMap,
     fmt,
     hash::Hash,
-    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use quick_cache::sync::Cache;
+use quick_cache::sync::{Cache, EntryAction, EntryResult};
 use svc_versions::Context;
-use tokio::sync::OnceCell;
 
 /// How long a response without a value that is not cached may be cached itself.
 const MISSING: Duration = Duration::from_secs(1);
 
 /// A bounded cache in memory whose values expire. Each value has its own lifetime.
-pub struct TtlCache<K, V> {
-    entries: Cache<K, Entry<V>>,
-    /// Loads in progress.
-    loads: Mutex<HashMap<K, Load>>,
-}
+pub struct TtlCache<K, V>(Cache<K, Entry<V>>);
 
 /// A value and when it expires.
 #[derive(Clone)]
@@ -30,13 +23,16 @@ struct Entry<V> {
     expires: Instant,
 }
 
-/// Set when a load has ended.
-type Load = Arc<OnceCell<()>>;
+impl<V> Entry<V> {
+    fn new(value: V, ttl: Duration) -> Self {
+        Entry { value, expires: Instant::now() + ttl }
+    }
+}
 
 impl<K: Clone + Eq + Hash, V: Clone> TtlCache<K, V> {
     /// An empty cache of at most `capacity` values.
     pub fn new(capacity: usize) -> Self {
-        TtlCache { entries: Cache::new(capacity), loads: Mutex::default() }
+        TtlCache(Cache::new(capacity))
     }
 
     /// The value of a key, if it is cached and has not expired. Values that depend on it expire with it.
@@ -46,43 +42,29 @@ impl<K: Clone + Eq + Hash, V: Clone> TtlCache<K, V> {
         Q: Eq + Hash + ?Sized,
     {
         let now = Instant::now();
-        let entry = self.current(key, now);
+        let entry = self.0.get(key).filter(|entry| now < entry.expires);
         // A missing value may be loaded at any time.
         cx.expires_in(entry.as_ref().map_or(MISSING, |entry| entry.expires - now));
         entry.map(|entry| entry.value)
     }
 
-    fn current<Q>(&self, key: &Q, now: Instant) -> Option<Entry<V>>
-    where
-        K: Borrow<Q>,
-        Q: Eq + Hash + ?Sized,
-    {
-        self.entries.get(key).filter(|entry| now < entry.expires)
-    }
-
     /// Caches a value for `ttl`.
     pub fn insert(&self, key: K, value: V, ttl: Duration) {
-        self.entries.insert(key, Entry { value, expires: Instant::now() + ttl });
+        self.0.insert(key, Entry::new(value, ttl));
     }
 
     /// Caches the value that `load` returns with its lifetime, unless the key is cached. Concurrent calls for a key wait for
-    /// one load.
+    /// one load; if it is cancelled, another call loads the value.
     pub async fn load_once(&self, key: K, load: impl Future<Output = (V, Duration)>) {
-        let current = LoadGuard { cache: self, load: Arc::clone(self.loads().entry(key.clone()).or_default()), key };
-        let run = async {
-            // Another load may have ended since the caller found the key missing.
-            if self.current(&current.key, Instant::now()).is_none() {
-                let (value, ttl) = load.await;
-                self.insert(current.key.clone(), value, ttl);
-            }
+        let keep = |_: &K, entry: &mut Entry<V>| match Instant::now() < entry.expires {
+            true => EntryAction::Retain(()),
+            false => EntryAction::ReplaceWithGuard,
         };
-        current.load.get_or_init(|| run).await;
-    }
-}
-
-impl<K, V> TtlCache<K, V> {
-    fn loads(&self) -> std::sync::MutexGuard<'_, HashMap<K, Load>> {
-        self.loads.lock().unwrap_or_else(PoisonError::into_inner)
+        if let EntryResult::Vacant(guard) | EntryResult::Replaced(guard, _) = self.0.entry_async(&key, keep).await {
+            let (value, ttl) = load.await;
+            // Fails if the value was inserted by another call in the meantime, which is as new.
+            let _inserted = guard.insert(Entry::new(value, ttl));
+        }
     }
 }
 
@@ -92,25 +74,12 @@ impl<K, V> fmt::Debug for TtlCache<K, V> {
     }
 }
 
-/// Removes a load when it has ended, also if its caller is cancelled.
-struct LoadGuard<'c, K: Eq + Hash, V> {
-    cache: &'c TtlCache<K, V>,
-    key: K,
-    load: Load,
-}
-
-impl<K: Eq + Hash, V> Drop for LoadGuard<'_, K, V> {
-    fn drop(&mut self) {
-        let mut loads = self.cache.loads();
-        if loads.get(&self.key).is_some_and(|current| Arc::ptr_eq(current, &self.load)) {
-            loads.remove(&self.key);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    };
 
     use tokio::task::JoinSet;
 
@@ -150,33 +119,44 @@ mod tests {
         }
         while calls.join_next().await.is_some() {}
         assert_eq!(n_loads.load(Ordering::Relaxed), 2, "one load per key");
-        assert!(
-            cache.get(&Context::background(), &0).is_some()
-                && cache.get(&Context::background(), &1).is_some()
-                && cache.loads().is_empty()
-        );
+        let is_cached = |key| cache.get(&Context::background(), &key).is_some();
+        assert!(is_cached(0) && is_cached(1));
     }
 
     #[tokio::test]
-    async fn a_cached_value_is_not_loaded_again() {
+    async fn a_value_is_loaded_again_when_it_has_expired() {
         let cache = TtlCache::new(10);
-        for (value, expected) in [(1, 1), (2, 1)] {
-            cache.load_once("a".to_owned(), async move { (value, HOUR) }).await;
-            assert_eq!(cache.get(&Context::background(), "a"), Some(expected));
+        for (value, ttl, expected) in [(1, HOUR, Some(1)), (2, HOUR, Some(1))] {
+            cache.load_once("a".to_owned(), async move { (value, ttl) }).await;
+            assert_eq!(cache.get(&Context::background(), "a"), expected);
+        }
+        for (value, ttl, expected) in [(1, Duration::ZERO, None), (2, HOUR, Some(2))] {
+            cache.load_once("b".to_owned(), async move { (value, ttl) }).await;
+            assert_eq!(cache.get(&Context::background(), "b"), expected);
         }
     }
 
     #[tokio::test]
-    async fn a_cancelled_load_is_forgotten() {
+    async fn another_call_loads_the_value_if_a_load_is_cancelled() {
         let cache = Arc::new(TtlCache::<u8, u8>::new(10));
+        let (started, is_loading) = tokio::sync::oneshot::channel();
         let load = tokio::spawn({
             let cache = Arc::clone(&cache);
-            async move { cache.load_once(1, std::future::pending()).await }
+            let endless = async move {
+                started.send(()).unwrap();
+                std::future::pending().await
+            };
+            async move { cache.load_once(1, endless).await }
         });
-        while cache.loads().is_empty() {
-            tokio::task::yield_now().await;
-        }
+        is_loading.await.unwrap();
+        let other = tokio::spawn({
+            let cache = Arc::clone(&cache);
+            async move { cache.load_once(1, async { (2, HOUR) }).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!other.is_finished(), "waits for the first load");
         load.abort();
-        assert!(load.await.is_err() && cache.loads().is_empty());
+        other.await.unwrap();
+        assert_eq!(cache.get(&Context::background(), &1), Some(2));
     }
 }
