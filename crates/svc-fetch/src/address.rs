@@ -2,38 +2,49 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Special-purpose IPv4 networks, as base address and prefix length (RFC 6890 and its successors).
-const SPECIAL_V4: &[([u8; 4], u32)] = &[
-    ([0, 0, 0, 0], 8),       // "this network"
-    ([10, 0, 0, 0], 8),      // private
-    ([100, 64, 0, 0], 10),   // carrier-grade NAT
-    ([127, 0, 0, 0], 8),     // loopback
-    ([169, 254, 0, 0], 16),  // link-local, including cloud metadata services
-    ([172, 16, 0, 0], 12),   // private
-    ([192, 0, 0, 0], 24),    // protocol assignments
-    ([192, 0, 2, 0], 24),    // documentation
-    ([192, 88, 99, 0], 24),  // 6to4 relays (deprecated)
-    ([192, 168, 0, 0], 16),  // private
-    ([198, 18, 0, 0], 15),   // benchmarks
-    ([198, 51, 100, 0], 24), // documentation
-    ([203, 0, 113, 0], 24),  // documentation
-    ([224, 0, 0, 0], 4),     // multicast
-    ([240, 0, 0, 0], 4),     // reserved and broadcast
+use ipnet::{Ipv4Net, Ipv6Net};
+
+/// Special-purpose IPv4 networks (RFC 6890 and its successors).
+const SPECIAL_V4: &[Ipv4Net] = &[
+    v4([0, 0, 0, 0], 8),       // "this network"
+    v4([10, 0, 0, 0], 8),      // private
+    v4([100, 64, 0, 0], 10),   // carrier-grade NAT
+    v4([127, 0, 0, 0], 8),     // loopback
+    v4([169, 254, 0, 0], 16),  // link-local, including cloud metadata services
+    v4([172, 16, 0, 0], 12),   // private
+    v4([192, 0, 0, 0], 24),    // protocol assignments
+    v4([192, 0, 2, 0], 24),    // documentation
+    v4([192, 88, 99, 0], 24),  // 6to4 relays (deprecated)
+    v4([192, 168, 0, 0], 16),  // private
+    v4([198, 18, 0, 0], 15),   // benchmarks
+    v4([198, 51, 100, 0], 24), // documentation
+    v4([203, 0, 113, 0], 24),  // documentation
+    v4([224, 0, 0, 0], 4),     // multicast
+    v4([240, 0, 0, 0], 4),     // reserved and broadcast
 ];
 
-/// Special-purpose IPv6 networks, as the first three groups and the prefix length.
-const SPECIAL_V6: &[([u16; 3], u32)] = &[
-    ([0x64, 0xff9b, 1], 48),  // local-use NAT64
-    ([0x100, 0, 0], 64),      // discard
-    ([0x2001, 0, 0], 23),     // protocol assignments, including Teredo
-    ([0x2001, 0xdb8, 0], 32), // documentation
-    ([0x3fff, 0, 0], 20),     // documentation
-    ([0x5f00, 0, 0], 16),     // segment routing
-    ([0xfc00, 0, 0], 7),      // private
-    ([0xfe80, 0, 0], 10),     // link-local
-    ([0xfec0, 0, 0], 10),     // site-local (deprecated)
-    ([0xff00, 0, 0], 8),      // multicast
+/// Special-purpose IPv6 networks.
+const SPECIAL_V6: &[Ipv6Net] = &[
+    v6([0x64, 0xff9b, 1], 48),  // local-use NAT64
+    v6([0x100, 0, 0], 64),      // discard
+    v6([0x2001, 0, 0], 23),     // protocol assignments, including Teredo
+    v6([0x2001, 0xdb8, 0], 32), // documentation
+    v6([0x3fff, 0, 0], 20),     // documentation
+    v6([0x5f00, 0, 0], 16),     // segment routing
+    v6([0xfc00, 0, 0], 7),      // private
+    v6([0xfe80, 0, 0], 10),     // link-local
+    v6([0xfec0, 0, 0], 10),     // site-local (deprecated)
+    v6([0xff00, 0, 0], 8),      // multicast
 ];
+
+const fn v4([a, b, c, d]: [u8; 4], prefix_len: u8) -> Ipv4Net {
+    Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix_len)
+}
+
+/// A network from the first three groups of its address.
+const fn v6([a, b, c]: [u16; 3], prefix_len: u8) -> Ipv6Net {
+    Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), prefix_len)
+}
 
 /// Returns whether `ip` is a public address. IPv6 addresses that embed an IPv4 address (mapped, 6to4, NAT64) are
 /// classified by that IPv4 address.
@@ -45,7 +56,7 @@ pub fn is_public(ip: IpAddr) -> bool {
 }
 
 fn is_public_v4(ip: Ipv4Addr) -> bool {
-    !SPECIAL_V4.iter().any(|(net, bits)| (ip.to_bits() ^ u32::from_be_bytes(*net)) >> (32 - bits) == 0)
+    !SPECIAL_V4.iter().any(|network| network.contains(&ip))
 }
 
 fn is_public_v6(ip: Ipv6Addr) -> bool {
@@ -56,10 +67,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
         [0, 0, 0, 0, 0, 0, ..] => false,
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => is_public_v4(embedded(high, low)),
         [0x2002, high, low, ..] => is_public_v4(embedded(high, low)),
-        _ => !SPECIAL_V6.iter().any(|([a, b, c], bits)| {
-            let net = Ipv6Addr::new(*a, *b, *c, 0, 0, 0, 0, 0);
-            (ip.to_bits() ^ net.to_bits()) >> (128 - bits) == 0
-        }),
+        _ => !SPECIAL_V6.iter().any(|network| network.contains(&ip)),
     }
 }
 

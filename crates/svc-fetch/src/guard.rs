@@ -6,6 +6,7 @@ use std::{
 };
 
 use http::Uri;
+use ipnet::IpNet;
 
 use crate::{FetchError, is_public};
 
@@ -23,12 +24,7 @@ pub enum Allowed {
         port: u16,
     },
     /// Every address of a network, on every port.
-    Network {
-        /// Any address of the network.
-        address: IpAddr,
-        /// Prefix length in bits.
-        bits: u8,
-    },
+    Network(IpNet),
 }
 
 impl Allowed {
@@ -39,17 +35,8 @@ impl Allowed {
     }
 
     fn contains(&self, ip: IpAddr) -> bool {
-        let Allowed::Network { address, bits } = self else { return false };
-        match (address, ip.to_canonical()) {
-            (IpAddr::V4(a), IpAddr::V4(b)) => same_prefix(a.to_bits().into(), b.to_bits().into(), 32, *bits),
-            (IpAddr::V6(a), IpAddr::V6(b)) => same_prefix(a.to_bits(), b.to_bits(), 128, *bits),
-            _ => false,
-        }
+        matches!(self, Allowed::Network(network) if network.contains(&ip.to_canonical()))
     }
-}
-
-fn same_prefix(a: u128, b: u128, width: u32, bits: u8) -> bool {
-    (a ^ b).checked_shr(width - u32::from(bits)).unwrap_or(0) == 0
 }
 
 impl FromStr for Allowed {
@@ -59,13 +46,13 @@ impl FromStr for Allowed {
     fn from_str(text: &str) -> Result<Self, String> {
         let invalid = || format!("`{text}` is neither a network such as 10.0.0.0/8 nor a host with a port");
         if let Some((address, bits)) = text.split_once('/') {
+            // `IpNet` accepts octets with leading zeros, which other programs read as octal numbers.
             let address: IpAddr = address.parse().map_err(|_| invalid())?;
-            let bits = bits.parse().ok().filter(|b| *b <= if address.is_ipv4() { 32 } else { 128 });
-            return Ok(Allowed::Network { address, bits: bits.ok_or_else(invalid)? });
+            let bits = bits.parse().map_err(|_| invalid())?;
+            return IpNet::new(address, bits).map(Allowed::Network).map_err(|_| invalid());
         }
         if let Ok(address) = text.parse::<IpAddr>() {
-            let address = address.to_canonical();
-            return Ok(Allowed::Network { address, bits: if address.is_ipv4() { 32 } else { 128 } });
+            return Ok(Allowed::Network(address.to_canonical().into()));
         }
         let origin = Allowed::origin_of(&format!("http://{text}/")).filter(|_| text.contains(':'));
         origin.ok_or_else(invalid)
@@ -148,7 +135,7 @@ impl Guard {
     }
 
     fn has_networks(&self) -> bool {
-        self.allowed.iter().any(|a| matches!(a, Allowed::Network { .. }))
+        self.allowed.iter().any(|a| matches!(a, Allowed::Network(_)))
     }
 }
 
@@ -175,7 +162,7 @@ mod tests {
     #[test]
     fn parses_networks_and_origins() {
         let origin = |host: &str, port| Allowed::Origin { host: host.to_owned(), port };
-        let network = |ip: &str, bits| Allowed::Network { address: ip.parse().unwrap(), bits };
+        let network = |ip: &str, bits| Allowed::Network(IpNet::new(ip.parse().unwrap(), bits).unwrap());
         let rows = [
             ("10.0.0.0/8", Some(network("10.0.0.0", 8))),
             ("192.168.1.7", Some(network("192.168.1.7", 32))),
@@ -185,6 +172,7 @@ mod tests {
             ("[::1]:9000", Some(origin("::1", 9000))),
             ("intranet", None),
             ("10.0.0.0/33", None),
+            ("010.0.0.0/8", None),
             ("", None),
         ];
         for (text, expected) in rows {
