@@ -54,6 +54,8 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static
 
 /// Serves until a signal stops the process. Returns the site.
 async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Setting, String)>) -> Result<OpenSite> {
+    // Whoever reads that the server listens may stop it.
+    let stop = svc_listen::shutdown_signal();
     // Bind first: the URL of a new site contains the port.
     let listener = svc_listen::bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
@@ -106,7 +108,7 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     let serving = svc_listen::serve(listener, site.app(), config.limits.clone(), requests.clone(), stopped);
     let serving = tokio::spawn(serving);
     let running = Running::start(site, &requests);
-    svc_listen::shutdown_signal().await;
+    stop.await;
     drop(stop_serving);
     if let Err(error) = serving.await {
         tracing::error!(%error, "serving ended early");

@@ -25,7 +25,7 @@ impl Job for PublishPosts {
     }
 
     fn wake(&self) -> Option<&Notify> {
-        Some(&self.0.scheduled)
+        Some(self.0.scheduled.notify())
     }
 
     fn max_backoff(&self) -> Duration {

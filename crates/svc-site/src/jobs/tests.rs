@@ -297,7 +297,6 @@ async fn scheduling_a_post_wakes_the_job_that_publishes_it() {
         ..Post::default()
     };
     let id = site.store.write_blocking(move |tx| posts::insert(tx, &due)).unwrap();
-    site.scheduled.notify_one();
     n_runs(&supervisor, 2).await;
     let published = site.store.read_blocking(|db| posts::get(db, id)).unwrap().unwrap();
     assert_eq!(published.status, "publish");

@@ -10,9 +10,9 @@ use tokio::sync::Notify;
 pub struct Scheduled(Arc<Notify>);
 
 impl Scheduled {
-    /// Waits until a post is scheduled. A post that was scheduled since the last wait counts.
-    pub async fn notified(&self) {
-        self.0.notified().await;
+    /// Notified when a post is scheduled. A post that was scheduled since the last wait counts.
+    pub fn notify(&self) -> &Notify {
+        &self.0
     }
 }
 

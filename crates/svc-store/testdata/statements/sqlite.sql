@@ -388,6 +388,7 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_s
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND "p"."post_password" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' AND "p"."post_excerpt" LIKE ? ESCAPE '\' AND "p"."post_content" LIKE ? ESCAPE '\') ORDER BY (CASE WHEN ("p"."post_title" LIKE ? ESCAPE '\') THEN ? WHEN ("p"."post_excerpt" LIKE ? ESCAPE '\') THEN ? WHEN ("p"."post_content" LIKE ? ESCAPE '\') THEN ? ELSE ? END) ASC, "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND "p"."post_password" = ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' AND "p"."post_excerpt" LIKE ? ESCAPE '\' AND "p"."post_content" LIKE ? ESCAPE '\') ORDER BY (CASE WHEN ("p"."post_title" LIKE ? ESCAPE '\') THEN ? ELSE ? END) ASC, "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND (+"p"."post_password") = ? AND "p"."post_date" > ? AND "p"."post_date" < ? ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND (+"p"."post_password") = ? AND ("p"."post_title" LIKE ? ESCAPE '\' AND "p"."post_excerpt" LIKE ? ESCAPE '\' AND "p"."post_content" LIKE ? ESCAPE '\') AND "p"."post_date" > ? AND "p"."post_date" < ? ORDER BY (CASE WHEN ("p"."post_title" LIKE ? ESCAPE '\') THEN ? ELSE ? END) ASC, +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? AND "m"."meta_value" = ?) ORDER BY "p"."post_date" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? AND "m"."meta_value" = ?) ORDER BY "p"."post_date" DESC, "p"."ID" DESC
@@ -566,6 +567,7 @@ SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_stat
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" < ? AND "p"."post_date" >= ? AND "p"."post_date" <= ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" > ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" > ? AND "p"."post_date" < ?
+SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" > ? AND "p"."post_date" < ? AND "p"."post_date" >= ? AND "p"."post_date" <= ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" > ? AND "p"."post_date" >= ? AND "p"."post_date" <= ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" >= ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" >= ? AND "p"."post_date" <= ?
@@ -616,6 +618,7 @@ SELECT SUBSTR(post_date, 1, 10), COUNT(*) FROM "posts" WHERE "post_type" = ? AND
 SELECT SUM(n) FROM "svc_author_count" WHERE "post_author" IN (?) AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ?
 SELECT SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? AND "day" < ?
 SELECT SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? AND "day" > ?
+SELECT SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? AND "day" > ? AND "day" < ?
 SELECT SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? AND "day" >= ?
 SELECT SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? AND "day" >= ? AND "day" <= ?
 SELECT SUM(n) FROM "svc_post_count" WHERE "post_type" <> ?

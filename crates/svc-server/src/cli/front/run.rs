@@ -18,6 +18,7 @@ pub(in crate::cli) async fn run(
     wordpress: &WordPress,
     flags: Vec<(&'static Setting, String)>,
 ) -> Result<()> {
+    let stop = svc_listen::shutdown_signal();
     let listener = svc_listen::bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
     let (own, its) = (config.clone(), wordpress.clone());
@@ -51,7 +52,7 @@ pub(in crate::cli) async fn run(
     let serving = svc_listen::serve(listener, front.app(), config.limits.clone(), requests.clone(), stopped);
     let serving = tokio::spawn(serving);
     let reports = tokio::spawn(report_on_signal(front.clone()));
-    svc_listen::shutdown_signal().await;
+    stop.await;
     drop(stop_serving);
     if let Err(error) = serving.await {
         tracing::error!(%error, "serving ended early");
